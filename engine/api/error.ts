@@ -1,0 +1,111 @@
+/** The one error type that crosses a module's border. Branch on `code`, never on the message. */
+
+/** Every way in which Dray can fail, with the exit code of the command that meets it. */
+const EXIT_CODES = {
+  /** A programmer's error or anything unforeseen. */
+  internal: 1,
+  /** The user's command line or a setting makes no sense. */
+  usage: 2,
+  /** Something that had to be there is not: a folder, a ref, a path in a commit. */
+  notFound: 1,
+  /** The folder (or none above it) is a workspace. */
+  notAWorkspace: 2,
+  /** A workspace would come to lie inside another one, or over an existing one. */
+  workspaceExists: 2,
+  /** The remote URL holds no repository. */
+  notARepository: 1,
+  /** The repository's format is newer than this Dray knows. */
+  formatTooNew: 1,
+  /** Stored bytes do not match their name, or do not decode. */
+  damaged: 1,
+  /** Both sides changed the same thing; nothing was changed. */
+  conflict: 5,
+  /** Some files failed and everything else went on. */
+  partial: 4,
+  /** No credentials were found for the remote. */
+  noCredentials: 1,
+  /** The remote refused the credentials or the operation. */
+  accessDenied: 1,
+  /** This machine's clock and the remote's differ too much for a signature to hold. */
+  clockSkew: 1,
+  /** The bucket (or the folder of a `file:` remote) does not exist. */
+  bucketMissing: 1,
+  /** The remote cannot be reached, or went away half-way and did not come back. */
+  unreachable: 1,
+  /** The remote asked for fewer requests (503 SlowDown, 429). Retried by the retry wrapper. */
+  slowDown: 1,
+  /** The remote failed by itself (5xx). Retried by the retry wrapper. */
+  remoteFailed: 1,
+  /** The remote refused a checksum: the bytes changed on the way, or in the file while they were read. */
+  checksumRefused: 1,
+  /** The remote does not know the operation. */
+  unsupported: 1,
+  /** The disk is full. */
+  diskFull: 1,
+  /** Reading or writing the local file system failed. */
+  io: 1,
+  /** A path would leave the workspace or cannot exist on this system. */
+  unsafePath: 1,
+  /** Another dray holds the workspace. */
+  locked: 1,
+  /** The user, or the signal given, asked to stop. */
+  aborted: 1,
+} as const;
+
+export type ErrorCode = keyof typeof EXIT_CODES;
+
+/** Whether the same call may succeed later. `backoff` asks for a longer pause and less concurrency. */
+export type RetryAdvice = 'no' | 'retry' | 'backoff';
+
+export interface DrayErrorOptions {
+  readonly retry?: RetryAdvice;
+  /** Plain, JSON-safe facts for a program: paths, keys, sizes. Never a secret. */
+  readonly data?: Readonly<Record<string, unknown>>;
+  readonly cause?: unknown;
+}
+
+export class DrayError extends Error {
+  readonly code: ErrorCode;
+  readonly retry: RetryAdvice;
+  readonly data: Readonly<Record<string, unknown>>;
+
+  /** @param message One or two sentences: what is wrong, naming the thing, and what to do about it. */
+  constructor(code: ErrorCode, message: string, options: DrayErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'DrayError';
+    this.code = code;
+    this.retry = options.retry ?? 'no';
+    this.data = options.data ?? {};
+  }
+}
+
+export function exitCodeOf(code: ErrorCode): number {
+  return EXIT_CODES[code];
+}
+
+/** The plain form that crosses a thread or a socket. */
+export interface ErrorRecord {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly retry: RetryAdvice;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export function toErrorRecord(error: unknown): ErrorRecord {
+  const known = toDrayError(error);
+  return { code: known.code, message: known.message, retry: known.retry, data: known.data };
+}
+
+export function fromErrorRecord(record: ErrorRecord): DrayError {
+  return new DrayError(record.code, record.message, { retry: record.retry, data: record.data });
+}
+
+/** Any thrown value as a DrayError; what is not one yet becomes `aborted` or `internal`. */
+export function toDrayError(error: unknown): DrayError {
+  if (error instanceof DrayError) return error;
+  if (error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError')) {
+    return new DrayError('aborted', 'Stopped on request.', { cause: error });
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return new DrayError('internal', `Something unforeseen went wrong: ${message}`, { cause: error });
+}

@@ -1,0 +1,233 @@
+/** What hosts ask of the engine: one request and one summary for each job. Isomorphic and JSON-safe. */
+import type { JobEvent, QueryExplanation, QueryMode } from './events.ts';
+
+/** What every job is given. */
+export interface JobContext {
+  /** Where the command runs: the workspace is this folder or the nearest one above it. */
+  readonly directory: string;
+  /** Which of the workspace's remotes; the default one when absent. */
+  readonly remoteName?: string;
+  /** Flags that win over the URL's silence; see `remotes/remote-url.ts` for the order. */
+  readonly connection: ConnectionFlags;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly signal: AbortSignal;
+  readonly emit: (event: JobEvent) => void;
+}
+
+export interface ConnectionFlags {
+  readonly endpoint?: string;
+  readonly region?: string;
+  readonly profile?: string;
+  readonly pathStyle?: boolean;
+  /** Requests in flight; adaptive when absent. */
+  readonly transfers?: number;
+  /** `auto` (the lean path where it serves) or `sdk` (all through the AWS SDK). For tests and diagnosis. */
+  readonly client?: 'auto' | 'sdk';
+}
+
+/** Requests that the job sent, by class, and their price by the remote's row in the price table. */
+export interface RequestTotals {
+  readonly reads: number;
+  readonly writes: number;
+  readonly lists: number;
+  readonly deletes: number;
+  readonly total: number;
+  readonly sentBytes: number;
+  readonly receivedBytes: number;
+  readonly dollars: number;
+}
+
+export interface ChangeTotals {
+  readonly added: number;
+  readonly modified: number;
+  readonly deleted: number;
+  readonly renamed: number;
+  readonly mode: number;
+  /** Bytes of what was added or modified. */
+  readonly bytes: number;
+}
+
+export interface InitRequest {
+  readonly remoteUrl: string;
+  readonly remoteName?: string;
+  readonly branch?: string;
+  readonly layout?: { readonly kind?: 'packs' | 'objects'; readonly packBelow?: number; readonly chunkAbove?: number };
+}
+export interface InitSummary {
+  readonly workspace: string;
+  readonly remoteUrl: string;
+  readonly repositoryId: string;
+  /** False when the URL held a repository already and the workspace joined it. */
+  readonly created: boolean;
+  readonly branch: string;
+}
+
+export interface CloneRequest {
+  readonly url: string;
+  /** Default: the last part of the URL. */
+  readonly directory?: string;
+  readonly ref?: string;
+}
+
+export interface StatusRequest {
+  readonly remote?: boolean;
+}
+export interface StatusSummary {
+  readonly branch: string;
+  /** Null before the first push. */
+  readonly commit: string | null;
+  readonly files: number;
+  readonly bytes: number;
+  readonly changes: ChangeTotals;
+  readonly failed: number;
+  /** With `remote`: how the branch stands to the remote's. Ahead counts local changes as one commit to come. */
+  readonly upstream?: { readonly state: 'same' | 'behind' | 'diverged' | 'absent'; readonly commit: string | null; readonly changes: ChangeTotals };
+}
+
+export interface DiffRequest {
+  /** Refs or commits; both absent: the base commit against the workspace; one: it against the workspace. */
+  readonly from?: string;
+  readonly to?: string;
+}
+export interface DiffSummary {
+  readonly from: string;
+  readonly to: string;
+  readonly changes: ChangeTotals;
+}
+
+export interface PushRequest {
+  readonly message?: string;
+  readonly dryRun?: boolean;
+  readonly query?: QueryMode;
+  /** Ask the remote again instead of trusting the index. */
+  readonly noIndex?: boolean;
+}
+export interface PushSummary {
+  readonly result: 'pushed' | 'nothingToPush' | 'wouldPush';
+  readonly branch: string;
+  /** The branch's commit now. */
+  readonly commit: string | null;
+  /** Set when another's commit was merged on the way. */
+  readonly mergedWith?: string;
+  readonly changes: ChangeTotals;
+  readonly uploadedObjects: number;
+  readonly uploadedBytes: number;
+  readonly failed: number;
+  readonly query: QueryExplanation;
+  readonly requests: RequestTotals;
+}
+
+export interface PullRequest {
+  /** Default: the current branch. */
+  readonly ref?: string;
+  readonly dryRun?: boolean;
+  readonly conflicts?: 'stop' | 'theirs' | 'ours';
+}
+export interface PullSummary {
+  readonly result: 'pulled' | 'upToDate' | 'wouldPull';
+  readonly workspace: string;
+  readonly branch: string;
+  readonly commit: string | null;
+  readonly changes: ChangeTotals;
+  readonly downloadedBytes: number;
+  /** Paths where `--ours` or `--theirs` decided. */
+  readonly decided: number;
+  readonly failed: number;
+  readonly requests: RequestTotals;
+}
+
+export interface LogRequest {
+  readonly ref?: string;
+  readonly limit?: number;
+}
+export interface LogSummary {
+  readonly commits: number;
+}
+
+export interface TagRequest {
+  /** Absent: list. */
+  readonly name?: string;
+  readonly ref?: string;
+  readonly remove?: boolean;
+  /** Move an existing tag. */
+  readonly force?: boolean;
+}
+export interface BranchRequest {
+  /** Absent: list. */
+  readonly name?: string;
+  readonly remove?: boolean;
+}
+export interface RefSummary {
+  readonly result: 'listed' | 'created' | 'moved' | 'removed';
+  readonly refs: number;
+}
+
+export interface SwitchRequest {
+  readonly name: string;
+  /** Make the branch at the current commit first. */
+  readonly create?: boolean;
+}
+
+export interface RestoreRequest {
+  /** Relative to `context.directory`; a folder restores all below it. */
+  readonly paths: readonly string[];
+  /** Default: the base commit. */
+  readonly from?: string;
+}
+export interface RestoreSummary {
+  readonly restored: number;
+  readonly bytes: number;
+  readonly failed: number;
+}
+
+export interface VerifyRequest {
+  readonly ref?: string;
+  /** 0 to 100: how much of the stored data to read and hash; absent: existence and sizes only. */
+  readonly readDataPercent?: number;
+}
+export interface VerifySummary {
+  readonly commits: number;
+  readonly files: number;
+  readonly objects: number;
+  readonly readBytes: number;
+  readonly missing: number;
+  readonly damaged: number;
+  /** Paths (of the verified commits) that cannot be had whole. */
+  readonly affectedPaths: number;
+  readonly requests: RequestTotals;
+}
+
+export interface ListTreeRequest {
+  readonly ref?: string;
+  readonly path?: string;
+  readonly recursive?: boolean;
+}
+export interface ListTreeSummary {
+  readonly commit: string;
+  readonly entries: number;
+  readonly bytes: number;
+}
+
+export interface RemoteAddRequest {
+  readonly name: string;
+  readonly url: string;
+}
+export interface RemoteTestRequest {
+  /** A URL, or the name of one of the workspace's remotes. */
+  readonly target: string;
+}
+export interface RemoteTestSummary {
+  readonly url: string;
+  readonly ok: number;
+  readonly failed: number;
+  readonly warnings: number;
+  readonly safeForTwoWriters: boolean;
+  readonly latencyMs: number;
+}
+
+export interface ConfigRequest {
+  /** Absent: list all. */
+  readonly name?: string;
+  /** Absent: print. Null: remove. */
+  readonly value?: string | null;
+}

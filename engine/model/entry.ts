@@ -1,0 +1,71 @@
+/** The entries of a commit: what a dataset is made of. Pure data; engine/ARCHITECTURE.md has the stored form. */
+
+declare const brand: unique symbol;
+/** SHA-256 in 64 lower-case hex digits. Of a file cut into chunks: of its chunks' digests (32 bytes each) in order. */
+export type BlobHash = string & { readonly [brand]: 'BlobHash' };
+export type PackHash = string & { readonly [brand]: 'PackHash' };
+export type SegmentHash = string & { readonly [brand]: 'SegmentHash' };
+export type CommitHash = string & { readonly [brand]: 'CommitHash' };
+
+export type Entry = FileEntry | LinkEntry | FolderEntry;
+
+export interface FileEntry {
+  readonly kind: 'file';
+  /** UTF-8, relative, `/` between parts. */
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** Nanoseconds since the epoch. */
+  readonly mtimeNs: bigint;
+  readonly executable: boolean;
+  readonly blob: BlobHash;
+  readonly location: BlobLocation;
+}
+
+export interface LinkEntry {
+  readonly kind: 'link';
+  readonly path: string;
+  /** As the link holds it; never followed. */
+  readonly target: string;
+}
+
+/** An empty folder. Its path ends in `/`, so that plain byte order of paths is the order of the manifest. */
+export interface FolderEntry {
+  readonly kind: 'folder';
+  readonly path: string;
+}
+
+/** Where a blob's bytes lie in the repository. */
+export type BlobLocation =
+  /** A file of no bytes is stored nowhere. */
+  | { readonly in: 'nowhere' }
+  /** `objects/ab/…` under its own hash. */
+  | { readonly in: 'object' }
+  /** Inside a pack, from `offset`, as long as the file. */
+  | { readonly in: 'pack'; readonly pack: PackHash; readonly offset: number }
+  /** One object for each chunk, in order; sizes add up to the file's. */
+  | { readonly in: 'chunks'; readonly chunks: readonly Chunk[] };
+
+export interface Chunk {
+  readonly hash: BlobHash;
+  readonly sizeBytes: number;
+}
+
+/** SHA-256 of no bytes. */
+export const EMPTY_BLOB = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' as BlobHash;
+
+/** Byte order of the paths' UTF-8 form: what S3 lists in and what SQLite's BINARY collation gives. */
+export function comparePaths(left: string, right: string): number {
+  if (left === right) return 0;
+  const length = Math.min(left.length, right.length);
+  for (let at = 0; at < length; at += 1) {
+    const a = left.charCodeAt(at);
+    const b = right.charCodeAt(at);
+    if (a === b) continue;
+    // UTF-16 sorts surrogates (U+10000 and up) below U+E000 to U+FFFF; UTF-8 sorts them above.
+    const aSurrogate = a >= 0xd800 && a <= 0xdfff;
+    const bSurrogate = b >= 0xd800 && b <= 0xdfff;
+    if (aSurrogate !== bSurrogate) return aSurrogate ? 1 : -1;
+    return a - b;
+  }
+  return left.length - right.length;
+}

@@ -1,0 +1,23 @@
+/** How a repository lays blobs out: fixed when it is created, kept in its descriptor. */
+export interface Layout {
+  /** Blobs smaller than this go into packs, in bytes; 0 turns packs off. */
+  readonly packBelow: number;
+  /** A pack is closed when it reaches this size, in bytes. */
+  readonly packTarget: number;
+  /** Files larger than this are cut into chunks, in bytes; 0 turns cutting off. */
+  readonly chunkAbove: number;
+  /** Bounds of a chunk, in bytes. */
+  readonly chunkSize: { readonly min: number; readonly average: number; readonly max: number };
+}
+
+const MIB = 1024 * 1024;
+
+export const DEFAULT_LAYOUT: Layout = {
+  packBelow: MIB,
+  packTarget: 32 * MIB,
+  chunkAbove: 64 * MIB,
+  chunkSize: { min: MIB, average: 4 * MIB, max: 16 * MIB },
+};
+
+/** The classic layout: one object for each file, under its hash. */
+export const OBJECTS_LAYOUT: Layout = { ...DEFAULT_LAYOUT, packBelow: 0, chunkAbove: 0 };

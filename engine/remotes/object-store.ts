@@ -1,0 +1,174 @@
+/**
+ * A place for objects: a flat map from keys to bytes, with S3's guarantees.
+ *
+ * What every implementation promises, and `contract-suite.ts` proves:
+ * - Read-after-write: once `put` resolves, `head`, `get` and `list` on any client see the object.
+ * - A `put` is atomic: a reader sees the old object or the new one, never a part.
+ * - Every method is idempotent unless a condition says otherwise, and may be repeated after a failure.
+ * - Absence and a failed condition are return values. Everything else is a `DrayError`, translated at this edge;
+ *   its `retry` advice says whether the retry wrapper may repeat the call. Implementations never retry themselves.
+ * - `signal` stops a call promptly with code `aborted`; an aborted `put` may or may not have happened.
+ */
+
+/** Keys are relative to the remote's prefix, with `/` between parts and no leading slash. */
+export type RemoteKey = string;
+
+export interface ObjectStore {
+  /** The remote's URL for people to read: no secrets. */
+  readonly address: string;
+  /** The provider's row in the price table (`model/prices.ts`), such as `aws`; `local` costs nothing. */
+  readonly provider: string;
+
+  /** Undefined when there is no such object. One request. */
+  head(key: RemoteKey, options?: CallOptions): Promise<ObjectInfo | undefined>;
+
+  /**
+   * The object, or one range of it, as a stream. Undefined when there is no such object. One request.
+   * The caller must read `body` to its end or destroy it. A body that ends early fails with `unreachable`.
+   */
+  get(key: RemoteKey, options?: GetOptions): Promise<ObjectRead | undefined>;
+
+  /** The same as `get`, whole in memory. Fails with `damaged` when the object exceeds `maxBytes` (needed: no default). */
+  read(key: RemoteKey, options: GetOptions & { readonly maxBytes: number }): Promise<ObjectBytes | undefined>;
+
+  /** Writes one object from memory. One request. */
+  put(key: RemoteKey, bytes: Uint8Array, options?: PutOptions): Promise<PutOutcome>;
+
+  /** Writes one object of unknown or large length from a stream that can be read once; multipart where the store needs it. */
+  putStream(key: RemoteKey, body: AsyncIterable<Uint8Array>, options?: PutStreamOptions): Promise<PutOutcome>;
+
+  /** One page of keys in byte order of their UTF-8 form, after `startAfter`, below `prefix`. One request. */
+  list(request: ListRequest, options?: CallOptions): Promise<ListPage>;
+
+  /** Removes objects; absent ones are no error. One request for up to 1,000 keys where the store has bulk delete. */
+  delete(keys: readonly RemoteKey[], options?: CallOptions): Promise<void>;
+
+  /** Copies inside the store, without the bytes travelling. Fails with `notFound` when `from` is absent. */
+  copy(from: RemoteKey, to: RemoteKey, options?: CallOptions): Promise<PutOutcome>;
+
+  /** Multipart uploads. Undefined where the store has none (its `putStream` is then one write). */
+  readonly multipart?: MultipartStore;
+
+  /** Frees sockets and handles. Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface MultipartStore {
+  create(key: RemoteKey, options?: CallOptions & { readonly checksum?: ChecksumKind }): Promise<UploadId>;
+  /** `number` counts from 1. A part may be sent again under its number; the last one wins. */
+  uploadPart(upload: MultipartUpload, number: number, bytes: Uint8Array, options?: PutOptions): Promise<PartInfo>;
+  /** A part taken from an object of the same store; `range` is half open. */
+  uploadPartCopy(
+    upload: MultipartUpload,
+    number: number,
+    source: { readonly key: RemoteKey; readonly range?: ByteRange },
+    options?: CallOptions,
+  ): Promise<PartInfo>;
+  listParts(upload: MultipartUpload, options?: CallOptions): Promise<readonly PartInfo[]>;
+  /** `condition` as in `put`. */
+  complete(upload: MultipartUpload, parts: readonly PartInfo[], options?: PutOptions): Promise<PutOutcome>;
+  abort(upload: MultipartUpload, options?: CallOptions): Promise<void>;
+}
+
+export type UploadId = string;
+export interface MultipartUpload {
+  readonly key: RemoteKey;
+  readonly uploadId: UploadId;
+}
+export interface PartInfo {
+  readonly number: number;
+  readonly etag: string;
+  readonly sizeBytes: number;
+  /** Base64, as the store gave or got it. */
+  readonly sha256?: string;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+}
+
+export interface GetOptions extends CallOptions {
+  readonly range?: ByteRange;
+  /** The object must still be this one; otherwise the call fails with `conflict`. */
+  readonly ifMatch?: string;
+}
+
+/** Half open: `start` included, `end` not. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+export type ChecksumKind = 'sha256' | 'crc32';
+
+export interface PutOptions extends CallOptions {
+  /**
+   * The store computes the checksum of what arrived and refuses (`checksumRefused`) when it differs.
+   * `sha256`: 64 lower-case hex digits (a blob's own name); `crc32`: an unsigned 32-bit number.
+   */
+  readonly checksum?: { readonly sha256: string } | { readonly crc32: number };
+  /** Write only if there is no such object (If-None-Match: *), or only over this very object (If-Match: etag). */
+  readonly condition?: { readonly absent: true } | { readonly etag: string };
+  readonly contentType?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+export interface PutStreamOptions extends PutOptions {
+  /** When known, lets the store pick part sizes. */
+  readonly sizeBytes?: number;
+  readonly partSizeBytes?: number;
+}
+
+/** `written: false` means that the condition did not hold and nothing changed. */
+export type PutOutcome = { readonly written: true; readonly etag: string } | { readonly written: false };
+
+export interface ObjectInfo {
+  readonly key: RemoteKey;
+  readonly sizeBytes: number;
+  /** Opaque, with its quotes removed; comparable within one store only. */
+  readonly etag: string;
+  readonly modifiedMs: number;
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** The remote's clock at the answer (Date header), where it tells. */
+  readonly remoteTimeMs?: number;
+}
+
+export interface ObjectRead {
+  /** The size of `body`: of the range when one was asked for. */
+  readonly sizeBytes: number;
+  readonly etag: string;
+  readonly body: AsyncIterable<Uint8Array> & { destroy(): void };
+}
+
+export interface ObjectBytes {
+  readonly bytes: Uint8Array;
+  readonly etag: string;
+}
+
+export interface ListRequest {
+  /** Only keys that begin with it. Empty: all. */
+  readonly prefix: string;
+  /** Only keys after this one, in byte order; it need not exist. Relative to the remote, like `prefix`. */
+  readonly startAfter?: RemoteKey;
+  /** Fold what follows the first `/` after `prefix` into `folders`. */
+  readonly delimiter?: '/';
+  /** At most so many (1 to 1,000; default 1,000). */
+  readonly limit?: number;
+  /** From the page before. Excludes `startAfter`. */
+  readonly continuation?: string;
+}
+
+export interface ListPage {
+  readonly objects: readonly ListedObject[];
+  /** With a delimiter: prefixes that end in `/`. */
+  readonly folders: readonly string[];
+  /** Absent on the last page. */
+  readonly continuation?: string;
+}
+
+export interface ListedObject {
+  readonly key: RemoteKey;
+  readonly sizeBytes: number;
+  readonly etag: string;
+  readonly modifiedMs: number;
+}

@@ -56,7 +56,12 @@ export interface ObjectStore {
 export interface MultipartStore {
   create(key: RemoteKey, options?: CallOptions & { readonly checksum?: ChecksumKind }): Promise<UploadId>;
   /** `number` counts from 1. A part may be sent again under its number; the last one wins. */
-  uploadPart(upload: MultipartUpload, number: number, bytes: Uint8Array, options?: PutOptions): Promise<PartInfo>;
+  uploadPart(
+    upload: MultipartUpload,
+    number: number,
+    bytes: Uint8Array,
+    options?: PutOptions,
+  ): Promise<PartInfo>;
   /** A part taken from an object of the same store; `range` is half open. */
   uploadPartCopy(
     upload: MultipartUpload,
@@ -64,9 +69,11 @@ export interface MultipartStore {
     source: { readonly key: RemoteKey; readonly range?: ByteRange },
     options?: CallOptions,
   ): Promise<PartInfo>;
+  /** All parts, by number. As every method here, it fails with `notFound` when the upload is unknown (completed, aborted). */
   listParts(upload: MultipartUpload, options?: CallOptions): Promise<readonly PartInfo[]>;
-  /** `condition` as in `put`. */
+  /** Joins the parts by number, whatever their order here. `condition` as in `put`; when it fails, the upload is still there to abort. */
   complete(upload: MultipartUpload, parts: readonly PartInfo[], options?: PutOptions): Promise<PutOutcome>;
+  /** Frees the parts. An unknown upload is no error. */
   abort(upload: MultipartUpload, options?: CallOptions): Promise<void>;
 }
 
@@ -88,6 +95,7 @@ export interface CallOptions {
 }
 
 export interface GetOptions extends CallOptions {
+  /** Not empty. Cut at the object's end; one that begins at or past it fails with `damaged`. */
   readonly range?: ByteRange;
   /** The object must still be this one; otherwise the call fails with `conflict`. */
   readonly ifMatch?: string;

@@ -1,0 +1,82 @@
+/**
+ * Repeats a call that failed for a passing reason: exponential backoff with full jitter, under a budget shared by many calls.
+ * The error's own `retry` advice decides; what is not a DrayError, or advises `no`, is never repeated.
+ */
+import { DrayError } from '../api/error.ts';
+import { checkAborted } from './abort.ts';
+import type { Clock } from './clock.ts';
+
+export interface RetryPolicy {
+  readonly clock: Clock;
+  /** Calls in all, the first one included; at least 1. */
+  readonly attemptsMax: number;
+  /** The first pause is uniform in [0, base), the next in [0, 2 base), and so on up to `maxDelayMs`. */
+  readonly baseDelayMs: number;
+  readonly maxDelayMs: number;
+  readonly budget: RetryBudget;
+}
+
+/**
+ * A token bucket, as in the AWS SDK's standard mode: each retry takes tokens, each success gives some back, so that a store
+ * that is down sees a trickle of retries from all the calls together and not `attemptsMax` times the load.
+ */
+export interface RetryBudget {
+  /** False when the bucket does not hold enough. */
+  take(tokens: number): boolean;
+  give(tokens: number): void;
+}
+
+/** Tokens, from the AWS SDK reference guide, "Retry behavior", standard mode. */
+const CAPACITY = 500;
+const RETRY_TOKENS = 5;
+const SUCCESS_TOKENS = 1;
+
+/** How much longer the pause is when the store asked for fewer requests. */
+const BACKOFF_FACTOR = 4;
+
+export function createRetryBudget(capacity = CAPACITY): RetryBudget {
+  let tokens = capacity;
+  return {
+    take(wanted) {
+      if (wanted > tokens) return false;
+      tokens -= wanted;
+      return true;
+    },
+    give(returned) {
+      tokens = Math.min(capacity, tokens + returned);
+    },
+  };
+}
+
+/** Failures so far of the call that is about to be made, oldest first. */
+export type Failures = readonly DrayError[];
+
+/**
+ * @param run Makes the call once. It is told how its earlier attempts failed, to judge what they may have done all the same.
+ * @throws The last attempt's error, or `aborted`.
+ */
+export async function retrying<T>(
+  policy: RetryPolicy,
+  signal: AbortSignal | undefined,
+  run: (failures: Failures) => Promise<T>,
+): Promise<T> {
+  const failures: DrayError[] = [];
+  for (;;) {
+    checkAborted(signal);
+    try {
+      const value = await run(failures);
+      policy.budget.give(failures.length > 0 ? RETRY_TOKENS : SUCCESS_TOKENS);
+      return value;
+    } catch (error) {
+      if (!(error instanceof DrayError) || error.retry === 'no') throw error;
+      failures.push(error);
+      if (failures.length >= policy.attemptsMax || !policy.budget.take(RETRY_TOKENS)) throw error;
+      await policy.clock.sleep(pauseMs(policy, failures.length, error), signal);
+    }
+  }
+}
+
+function pauseMs(policy: RetryPolicy, failed: number, error: DrayError): number {
+  const base = policy.baseDelayMs * (error.retry === 'backoff' ? BACKOFF_FACTOR : 1);
+  return policy.clock.random() * Math.min(policy.maxDelayMs, base * 2 ** (failed - 1));
+}

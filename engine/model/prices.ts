@@ -1,0 +1,47 @@
+/** What requests cost, for plans and summaries. List prices: discounts, free allowances and traffic are left out. */
+
+export interface RequestCounts {
+  /** GET and HEAD. */
+  readonly reads: number;
+  /** PUT, copies, and every step of a multipart upload. */
+  readonly writes: number;
+  readonly lists: number;
+  readonly deletes: number;
+}
+
+/** Dollars per 1,000 requests. */
+export type PriceRow = Readonly<Record<keyof RequestCounts, number>>;
+
+/**
+ * Sources, read in November 2026:
+ * - `aws`: S3 pricing, S3 Standard, US East (N. Virginia): PUT, COPY, POST, LIST $0.005; GET and all others $0.0004; DELETE free.
+ * - `b2`: Backblaze "API transactions": class A (uploads, deletes) free; class B (downloads, HEAD) $0.004 per 10,000;
+ *   class C (lists) $0.004 per 1,000. A copy is class C there; it is counted as an upload here.
+ * - `r2`: Cloudflare R2 pricing, Standard: class A (writes, lists) $4.50 and class B (reads) $0.36 per million; deletes free.
+ * - `wasabi`: Wasabi pricing: no charge for API requests.
+ */
+const PRICES: Readonly<Record<string, PriceRow>> = {
+  aws: { reads: 0.0004, writes: 0.005, lists: 0.005, deletes: 0 },
+  b2: { reads: 0.0004, writes: 0, lists: 0.004, deletes: 0 },
+  r2: { reads: 0.00036, writes: 0.0045, lists: 0.0045, deletes: 0 },
+  wasabi: { reads: 0, writes: 0, lists: 0, deletes: 0 },
+  local: { reads: 0, writes: 0, lists: 0, deletes: 0 },
+};
+
+const FREE: PriceRow = { reads: 0, writes: 0, lists: 0, deletes: 0 };
+
+/** The row of a provider (`ObjectStore.provider`); one that the table does not know costs nothing, like a server of one's own. */
+export function pricesOf(provider: string): PriceRow {
+  return Object.hasOwn(PRICES, provider) ? PRICES[provider]! : FREE;
+}
+
+/** The price of the requests, in US dollars. */
+export function dollarsFor(provider: string, counts: RequestCounts): number {
+  const row = pricesOf(provider);
+  const perThousand =
+    counts.reads * row.reads +
+    counts.writes * row.writes +
+    counts.lists * row.lists +
+    counts.deletes * row.deletes;
+  return perThousand / 1000;
+}

@@ -1,0 +1,27 @@
+/**
+ * What a continuation says: the last thing the page before it held, a key or a folder (which ends in `/`, as no key does).
+ * It holds no state of the store, so it survives restarts and changes in between.
+ */
+import { DrayError } from '../api/error.ts';
+import { comparePaths } from '../model/entry.ts';
+
+export interface ListPosition {
+  readonly last: string;
+}
+
+export function encodeContinuation(last: string): string {
+  return Buffer.from(last, 'utf8').toString('base64url');
+}
+
+export function decodeContinuation(continuation: string): ListPosition {
+  const last = Buffer.from(continuation, 'base64url').toString('utf8');
+  if (last === '' || encodeContinuation(last) !== continuation) {
+    throw new DrayError('usage', 'That continuation was not given by a page of this listing.');
+  }
+  return { last };
+}
+
+/** Whether a key (or a folder) comes after the position; all that lies in a folder already given does not. */
+export function isPast(name: string, { last }: ListPosition): boolean {
+  return comparePaths(name, last) > 0 && !(last.endsWith('/') && name.startsWith(last));
+}

@@ -1,0 +1,274 @@
+/**
+ * What a workspace's folder holds, as the file system reports it, in the manifest's order and with flat memory.
+ *
+ * Invariant: paths ascend strictly by `comparePaths`. Within one folder, a subfolder sorts as if its name ended in
+ * `/`, so a subfolder waits for the siblings that sort between (`a`, `a-b`, `a.txt`, then what is inside `a/`).
+ */
+import { lstatSync, readFileSync, type Stats } from 'node:fs';
+import { DrayError } from '../api/error.ts';
+import { readFolderNames } from './folder-names.ts';
+import {
+  addIgnoreFile,
+  enterFolder,
+  IGNORE_FILE_BYTES_MAX,
+  IGNORE_FILE_NAME,
+  type IgnoreRules,
+  isIgnored,
+} from './ignore-rules.ts';
+
+export interface ScanOptions {
+  /** An absolute path. */
+  readonly root: string;
+  /** Whether `.drayignore` files count. */
+  readonly ignore: boolean;
+  /** Names looked at before a batch is handed out. */
+  readonly batchSize?: number;
+}
+
+/** May be short or even empty: it ends after `batchSize` names, of which some may be ignored. */
+export interface ScanBatch {
+  readonly entries: ScannedEntry[];
+  readonly problems: ScanProblem[];
+}
+
+/** Numbers are doubles, exactly as `lstatSync` gives them; of a link they are the link's own. */
+export interface ScannedEntry {
+  /** Relative, `/` between parts; an empty folder's ends in `/`. */
+  readonly path: string;
+  readonly kind: 'file' | 'link' | 'folder';
+  readonly sizeBytes: number;
+  readonly mtimeMs: number;
+  readonly ctimeMs: number;
+  readonly inode: number;
+  /** The owner's executable bit of a file. */
+  readonly executable: boolean;
+}
+
+/** Something that was left out. A path that ends in `/` is a folder: nothing in it was looked at. */
+export interface ScanProblem {
+  readonly path: string;
+  readonly problem: 'unreadable' | 'special' | 'notUtf8' | 'nestedWorkspace';
+  readonly message: string;
+}
+
+interface Folder {
+  /** '' for the root, or ending in `/`. */
+  readonly path: string;
+  /** Sorted; byte order of the names alone. */
+  readonly names: readonly string[];
+  readonly rules: IgnoreRules | undefined;
+  /** Subfolders met but not yet due, the next one last. Each one's name begins with that of the one before. */
+  readonly waiting: Subfolder[];
+  at: number;
+}
+
+interface Subfolder {
+  readonly name: string;
+  readonly stats: Stats;
+}
+
+interface Walk {
+  /** Ends in `/`. */
+  readonly root: string;
+  readonly ignore: boolean;
+  entries: ScannedEntry[];
+  problems: ScanProblem[];
+}
+
+const WORKSPACE_FOLDER_NAME = '.dray';
+const SLASH = 0x2f;
+const NO_THROW = { throwIfNoEntry: false } as const;
+
+const TYPE_BITS = 0o170000;
+const FILE_TYPE = 0o100000;
+const FOLDER_TYPE = 0o040000;
+const LINK_TYPE = 0o120000;
+const OWNER_EXECUTABLE = 0o100;
+
+/**
+ * Never follows a link. Leaves out `.dray/` at the root, what `.drayignore` names, and what the problems name. What
+ * vanishes between its folder's listing and its own turn is passed over: it might as well have gone before.
+ *
+ * A folder is an entry only when nothing at all is in it; ignored content keeps it from being one.
+ *
+ * @throws `notFound` when the root is no folder; `io` when the root or its ignore file cannot be read.
+ */
+export function* scanWorkspace(options: ScanOptions): Generator<ScanBatch> {
+  const { batchSize = 1000 } = options;
+  const root = options.root.endsWith('/') ? options.root : `${options.root}/`;
+  const walk: Walk = { root, ignore: options.ignore, entries: [], problems: [] };
+  const above: Folder[] = [];
+  let folder: Folder | undefined = openRoot(walk);
+  let looked = 0;
+  while (folder) {
+    const due = takeDueSubfolder(folder);
+    if (due) {
+      const opened = openSubfolder(walk, folder, due);
+      if (opened) {
+        above.push(folder);
+        folder = opened;
+      }
+    } else if (folder.at < folder.names.length) {
+      lookAt(walk, folder, folder.names[folder.at] as string);
+      folder.at += 1;
+    } else {
+      folder = above.pop();
+      continue;
+    }
+    looked += 1;
+    if (looked >= batchSize) {
+      yield takeBatch(walk);
+      looked = 0;
+    }
+  }
+  if (walk.entries.length > 0 || walk.problems.length > 0) yield takeBatch(walk);
+}
+
+function takeBatch(walk: Walk): ScanBatch {
+  const batch = { entries: walk.entries, problems: walk.problems };
+  walk.entries = [];
+  walk.problems = [];
+  return batch;
+}
+
+/** The subfolder whose content comes before the folder's next name, if there is one. */
+function takeDueSubfolder(folder: Folder): Subfolder | undefined {
+  const { waiting, names, at } = folder;
+  if (waiting.length === 0) return undefined;
+  if (at < names.length) {
+    const { name } = waiting[waiting.length - 1] as Subfolder;
+    const next = names[at] as string;
+    if (next.startsWith(name) && next.charCodeAt(name.length) < SLASH) return undefined;
+  }
+  return waiting.pop();
+}
+
+function lookAt(walk: Walk, folder: Folder, name: string): void {
+  const path = folder.path + name;
+  if (folder.path === '' && isReservedAtRoot(walk, name)) return;
+  let stats: Stats | undefined;
+  try {
+    stats = lstatSync(walk.root + path, NO_THROW);
+  } catch (cause) {
+    if (!isGone(cause) && !isIgnored(folder.rules, path)) reportUnreadable(walk, path, cause);
+    return;
+  }
+  if (!stats) return;
+  const type = stats.mode & TYPE_BITS;
+  if (folder.rules && isIgnored(folder.rules, type === FOLDER_TYPE ? `${path}/` : path)) return;
+  if (type === FILE_TYPE) walk.entries.push(entryOf(path, 'file', stats));
+  else if (type === FOLDER_TYPE) folder.waiting.push({ name, stats });
+  else if (type === LINK_TYPE) walk.entries.push(entryOf(path, 'link', stats));
+  else {
+    walk.problems.push({
+      path,
+      problem: 'special',
+      message: `${path} is a socket, pipe or device, which cannot be stored.`,
+    });
+  }
+}
+
+function entryOf(path: string, kind: ScannedEntry['kind'], stats: Stats): ScannedEntry {
+  return {
+    path,
+    kind,
+    sizeBytes: stats.size,
+    mtimeMs: stats.mtimeMs,
+    ctimeMs: stats.ctimeMs,
+    inode: stats.ino,
+    executable: kind === 'file' && (stats.mode & OWNER_EXECUTABLE) !== 0,
+  };
+}
+
+function isReservedAtRoot(walk: Walk, name: string): boolean {
+  if (name === WORKSPACE_FOLDER_NAME) return true;
+  if (name.toLowerCase() !== WORKSPACE_FOLDER_NAME) return false;
+  const message = `${name} is left out: where case does not count it would be the workspace's own folder.`;
+  walk.problems.push({ path: name, problem: 'special', message });
+  return true;
+}
+
+function openRoot(walk: Walk): Folder {
+  try {
+    const listing = readFolderNames(walk.root);
+    reportNotUtf8(walk, '', listing.notUtf8);
+    const rules = rulesInside(walk, '', listing.names, undefined);
+    return { path: '', names: listing.names, rules, waiting: [], at: 0 };
+  } catch (cause) {
+    const code = isGone(cause) ? 'notFound' : 'io';
+    throw new DrayError(code, `The folder ${walk.root} cannot be scanned: ${messageOf(cause)}.`, { cause });
+  }
+}
+
+/** Undefined when there is nothing to walk through: the folder is empty (and now an entry), gone, or a problem. */
+function openSubfolder(walk: Walk, parent: Folder, { name, stats }: Subfolder): Folder | undefined {
+  const path = `${parent.path}${name}/`;
+  try {
+    const { names, notUtf8 } = readFolderNames(walk.root + path);
+    if (names.length === 0 && notUtf8.length === 0) {
+      walk.entries.push(entryOf(path, 'folder', stats));
+      return undefined;
+    }
+    if (isWorkspace(walk, path, names)) {
+      const message = `${path} is a workspace of its own and stays out of this one.`;
+      walk.problems.push({ path, problem: 'nestedWorkspace', message });
+      return undefined;
+    }
+    reportNotUtf8(walk, path, notUtf8);
+    const rules = rulesInside(walk, path, names, enterFolder(parent.rules, path));
+    return { path, names, rules, waiting: [], at: 0 };
+  } catch (cause) {
+    if (!isGone(cause)) reportUnreadable(walk, path, cause);
+    return undefined;
+  }
+}
+
+function isWorkspace(walk: Walk, path: string, names: readonly string[]): boolean {
+  if (!names.includes(WORKSPACE_FOLDER_NAME)) return false;
+  return lstatSync(walk.root + path + WORKSPACE_FOLDER_NAME, NO_THROW)?.isDirectory() ?? false;
+}
+
+/**
+ * @throws when the folder has rules that cannot be read. The folder is then left out whole: without its rules, what
+ * must not travel would.
+ */
+function rulesInside(
+  walk: Walk,
+  folder: string,
+  names: readonly string[],
+  rules: IgnoreRules | undefined,
+): IgnoreRules | undefined {
+  if (!walk.ignore || !names.includes(IGNORE_FILE_NAME)) return rules;
+  const path = walk.root + folder + IGNORE_FILE_NAME;
+  const stats = lstatSync(path, NO_THROW);
+  // As git does, no rules are read through a link, which may lead out of the workspace.
+  if (!stats?.isFile()) return rules;
+  if (stats.size > IGNORE_FILE_BYTES_MAX) {
+    throw new Error(`${folder}${IGNORE_FILE_NAME} is larger than ${IGNORE_FILE_BYTES_MAX} bytes`);
+  }
+  return addIgnoreFile(rules, folder, readFileSync(path, 'utf8'));
+}
+
+function reportNotUtf8(walk: Walk, folder: string, names: readonly string[]): void {
+  for (const name of names) {
+    const path = folder + name;
+    walk.problems.push({ path, problem: 'notUtf8', message: `The name ${path} is not UTF-8; rename it.` });
+  }
+}
+
+function reportUnreadable(walk: Walk, path: string, cause: unknown): void {
+  walk.problems.push({
+    path,
+    problem: 'unreadable',
+    message: `${path} cannot be read: ${messageOf(cause)}.`,
+  });
+}
+
+function isGone(cause: unknown): boolean {
+  const code = (cause as NodeJS.ErrnoException).code;
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

@@ -1,0 +1,117 @@
+/** Runs one job for one command: context, stop signals, events to lines, summary, exit code. */
+import type { Command } from 'commander';
+import { DrayError } from '../../engine/api/error.ts';
+import type { JobEvent } from '../../engine/api/events.ts';
+import type { JobContext } from '../../engine/api/jobs.ts';
+import { reportError } from './error-lines.ts';
+import { readGlobalOptions } from './global-options.ts';
+import { createOutput, type Output } from './output.ts';
+import { watchStopSignals } from './stop-signals.ts';
+
+export const EXIT_FAILED = 1;
+export const EXIT_DIFFERENCES = 3;
+const EXIT_SOME_FILES_FAILED = 4;
+
+export interface CommandHost {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Ends the process; tests give their own. */
+  readonly exit: (code: number) => void;
+  /** How the command that ran ended; 0 before any. */
+  exitCode: number;
+}
+
+export interface CommandRun<Summary> {
+  /** Loads the job and runs it. Loading happens here, so that each command pays for its own imports alone. */
+  readonly start: (context: JobContext) => Promise<Summary>;
+  readonly view: CommandView<Summary>;
+  /** Where the job runs, when it is not the folder of `-C`. */
+  readonly directory?: string;
+  /** Whether the same command, given again, goes on where this one was stopped. */
+  readonly resumable?: boolean;
+}
+
+/** How one command shows itself to people. Phases, progress, warnings and failed files look the same everywhere. */
+export interface CommandView<Summary> {
+  readonly onEvent?: (event: JobEvent, output: Output) => void;
+  readonly onSummary: (summary: Summary, output: Output, run: { readonly elapsedMs: number }) => void;
+  /** Default 0. A job in which files failed ends with 4 whatever this says, unless it says 1. */
+  readonly exitCode?: (summary: Summary) => number;
+}
+
+export async function runCommand<Summary>(
+  host: CommandHost,
+  command: Command,
+  run: CommandRun<Summary>,
+): Promise<void> {
+  const options = readGlobalOptions(command);
+  const output = createOutput({ ...options, environment: host.environment });
+  const name = commandName(command);
+  const stops = watchStopSignals({
+    exit: host.exit,
+    onFirst: () => {
+      output.progress.stop();
+      output.problem(
+        'plain',
+        run.resumable ? 'stopping...; run the same command again to continue' : 'stopping...',
+      );
+    },
+  });
+  const startedMs = performance.now();
+  try {
+    const summary = await run.start({
+      directory: run.directory ?? options.directory,
+      ...(options.remoteName === undefined ? {} : { remoteName: options.remoteName }),
+      connection: options.connection,
+      environment: host.environment,
+      signal: stops.signal,
+      emit: (event) => showEvent(event, output, run.view.onEvent),
+    });
+    host.exitCode = exitCodeOfSummary(summary, run.view);
+    const elapsedMs = Math.round(performance.now() - startedMs);
+    output.progress.stop();
+    if (output.json) {
+      output.record({
+        type: 'summary',
+        command: name,
+        exitCode: host.exitCode,
+        elapsedMs,
+        ...(summary ?? {}),
+      });
+    } else {
+      run.view.onSummary(summary, output, { elapsedMs });
+    }
+  } catch (error) {
+    output.progress.stop();
+    host.exitCode = stops.exitCode() ?? reportError(output, error, name);
+    if (stops.exitCode() !== undefined && output.json) reportError(output, error, name);
+  } finally {
+    await output.close();
+    stops.dispose();
+  }
+}
+
+function showEvent(event: JobEvent, output: Output, onEvent: CommandView<never>['onEvent']): void {
+  if (output.json) output.record(event);
+  else if (event.type === 'phase' || event.type === 'progress') output.progress.accept(event);
+  else if (event.type === 'warning') output.problem('warning', event.message);
+  else if (event.type === 'fileFailed') output.problem('error', `${event.path}: ${event.error.message}`);
+  else onEvent?.(event, output);
+}
+
+function exitCodeOfSummary<Summary>(summary: Summary, view: CommandView<Summary>): number {
+  const asked = view.exitCode?.(summary) ?? 0;
+  if (asked === EXIT_FAILED) return asked;
+  const { failed } = (summary ?? {}) as { readonly failed?: number };
+  return failed ? EXIT_SOME_FILES_FAILED : asked;
+}
+
+/** `remote add` for a command below another one. */
+function commandName(command: Command): string {
+  const { parent } = command;
+  return parent?.parent ? `${commandName(parent)} ${command.name()}` : command.name();
+}
+
+/** For a mistake that commander cannot see. */
+export function usageError(message: string): DrayError {
+  return new DrayError('usage', message);
+}

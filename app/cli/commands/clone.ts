@@ -1,0 +1,46 @@
+import type { Command } from 'commander';
+import type { PullSummary } from '../../../engine/api/jobs.ts';
+import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
+import { addExamples } from '../examples.ts';
+import { formatHash, formatPlural } from '../format.ts';
+import { given } from '../given.ts';
+import { quotePath } from '../quote-path.ts';
+import { formatTransfer } from '../transfer-line.ts';
+
+export function addCloneCommand(program: Command, host: CommandHost): void {
+  const command = program
+    .command('clone')
+    .summary('bring a repository into a new workspace')
+    .description('Downloads a repository into a new folder, verifies every file, and makes it a workspace.')
+    .argument('<url>', 's3://BUCKET/PREFIX, or file:///FOLDER')
+    .argument('[dir]', "the new folder (default: the URL's last part)")
+    .option('--ref <ref>', 'a branch, a tag or a commit (default: main)')
+    .action((url: string, directory: string | undefined, options: { readonly ref?: string }, self: Command) =>
+      runCommand(host, self, {
+        start: async (context) =>
+          (await import('../../../engine/jobs/clone.ts')).cloneWorkspace(context, {
+            url,
+            ...given({ directory, ref: options.ref }),
+          }),
+        view: cloneView,
+        resumable: true,
+      }),
+    );
+  addExamples(command, [
+    ['dray clone s3://bucket/datasets/birds', 'into ./birds'],
+    ['dray clone s3://bucket/datasets/birds birds-v1 --ref v1', 'the commit that tag v1 names'],
+  ]);
+}
+
+const cloneView: CommandView<PullSummary> = {
+  onSummary: (summary, output, { elapsedMs }) => {
+    const { added } = summary.changes;
+    const at = summary.commit === null ? 'no commit yet' : `at ${formatHash(summary.commit)}`;
+    output.note(
+      `Cloned ${formatPlural(added, 'file')} into ${quotePath(summary.workspace)}: ${summary.branch} ${at}.`,
+    );
+    output.note(
+      `${formatTransfer({ bytes: summary.downloadedBytes, elapsedMs, requests: summary.requests })}.`,
+    );
+  },
+};

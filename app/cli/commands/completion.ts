@@ -1,0 +1,22 @@
+import type { Command } from 'commander';
+import { addExamples } from '../examples.ts';
+
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
+
+export function addCompletionCommand(program: Command): void {
+  const command = program
+    .command('completion')
+    .summary('a script that completes commands and options in your shell')
+    .description('Prints a completion script for a shell. It knows every command, option and fixed choice.');
+  command
+    .addArgument(command.createArgument('<shell>', 'which shell').choices(SHELLS))
+    .action(async (shell: (typeof SHELLS)[number]) => {
+      const { formatCompletionScript } = await import('../completion-script.ts');
+      process.stdout.write(formatCompletionScript(program, shell));
+    });
+  addExamples(command, [
+    ['source <(dray completion bash)', 'in ~/.bashrc'],
+    ['dray completion zsh > ~/.zfunc/_dray', 'a folder of your fpath'],
+    ['dray completion fish > ~/.config/fish/completions/dray.fish', 'for good'],
+  ]);
+}

@@ -1,0 +1,45 @@
+import type { Command } from 'commander';
+import { type CommandHost, type CommandView, runCommand, usageError } from '../command-host.ts';
+import { addExamples } from '../examples.ts';
+import { given } from '../given.ts';
+
+export function addConfigCommand(program: Command, host: CommandHost): void {
+  const command = program
+    .command('config')
+    .summary("this workspace's settings")
+    .description('Without a name: lists the settings. With a name: prints one. With a value: sets it.')
+    .argument('[name]', 'the setting')
+    .argument('[value]', 'its new value')
+    .option('--unset', 'remove the setting, so that its default holds again')
+    .action(
+      (
+        name: string | undefined,
+        value: string | undefined,
+        options: { readonly unset?: true },
+        self: Command,
+      ) =>
+        runCommand(host, self, {
+          start: async (context) => {
+            if (options.unset && (name === undefined || value !== undefined)) {
+              throw usageError('--unset takes a name and no value: dray config NAME --unset.');
+            }
+            const { config } = await import('../../../engine/jobs/config.ts');
+            return config(context, { ...given({ name, value }), ...(options.unset ? { value: null } : {}) });
+          },
+          view: createConfigView(name !== undefined),
+        }),
+    );
+  addExamples(command, [
+    ['dray config', 'every setting'],
+    ['dray config author "Ada <ada@example.org>"', 'who new commits are by'],
+  ]);
+}
+
+function createConfigView(isOne: boolean): CommandView<unknown> {
+  return {
+    onEvent: (event, output) => {
+      if (event.type === 'setting') output.result(isOne ? event.value : `${event.name}=${event.value}`);
+    },
+    onSummary: () => {},
+  };
+}

@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import type { DiffSummary } from '../../../engine/api/jobs.ts';
+import { countChanges, formatChangeTotals, printChanges } from '../change-lines.ts';
+import { type CommandHost, type CommandView, EXIT_DIFFERENCES, runCommand } from '../command-host.ts';
+import { addExamples } from '../examples.ts';
+import { formatHash } from '../format.ts';
+import { given } from '../given.ts';
+
+interface DiffOptions {
+  readonly exitCode?: true;
+}
+
+export function addDiffCommand(program: Command, host: CommandHost): void {
+  const command = program
+    .command('diff')
+    .summary('what differs between two commits, or a commit and the workspace')
+    .description(
+      "Lists what differs. Without arguments: from the workspace's commit to its files. With one ref: from it to the files. With two: from the first to the second.",
+    )
+    .argument('[a]', 'a branch, a tag or a commit')
+    .argument('[b]', 'another one')
+    .option('--exit-code', 'exit with 3 when anything differs')
+    .action((from: string | undefined, to: string | undefined, options: DiffOptions, self: Command) =>
+      runCommand(host, self, {
+        start: async (context) =>
+          (await import('../../../engine/jobs/diff.ts')).diff(context, given({ from, to })),
+        view: createDiffView(options),
+      }),
+    );
+  addExamples(command, [
+    ['dray diff', 'what "dray push" would record'],
+    ['dray diff v1 main', 'what changed on main since tag v1'],
+    ['dray diff v1 --exit-code', 'does the workspace still hold v1?'],
+  ]);
+}
+
+function createDiffView(options: DiffOptions): CommandView<DiffSummary> {
+  return {
+    onEvent: printChanges,
+    onSummary: ({ from, to, changes }, output) => {
+      output.note(`${shorten(from)} to ${shorten(to)}: ${formatChangeTotals(changes)}.`);
+    },
+    exitCode: ({ changes }) => (options.exitCode && countChanges(changes) > 0 ? EXIT_DIFFERENCES : 0),
+  };
+}
+
+function shorten(side: string): string {
+  return /^[0-9a-f]{64}$/.test(side) ? formatHash(side) : side;
+}

@@ -1,0 +1,80 @@
+import { resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import type { InitRequest, InitSummary } from '../../../engine/api/jobs.ts';
+import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
+import { addExamples } from '../examples.ts';
+import { given } from '../given.ts';
+import { parseSizeOption, readGlobalOptions } from '../global-options.ts';
+import { quotePath } from '../quote-path.ts';
+
+interface InitOptions {
+  readonly remote: string;
+  readonly name?: string;
+  readonly branch?: string;
+  readonly layout?: 'packs' | 'objects';
+  readonly packBelow?: number;
+  readonly chunkAbove?: number;
+}
+
+export function addInitCommand(program: Command, host: CommandHost): void {
+  const command = program
+    .command('init')
+    .summary('make a folder a workspace of a new or an existing repository')
+    .description(
+      'Makes a folder a workspace, bound to a repository at a URL. Creates the repository when there is none; joins it otherwise. Uploads nothing yet.',
+    )
+    .argument('[dir]', 'the folder (default: this one)')
+    .requiredOption('--remote <url>', 's3://BUCKET/PREFIX, or file:///FOLDER')
+    .option('--name <name>', "the remote's name in this workspace (default: origin)")
+    .option('--branch <branch>', 'the branch to begin with (default: main)')
+    .addOption(
+      new Option('--layout <kind>', 'packs for small files, or one object for each file').choices([
+        'packs',
+        'objects',
+      ]),
+    )
+    .option('--pack-below <size>', 'smaller files go into packs (default: 1MiB; 0: none)', parseSizeOption)
+    .option(
+      '--chunk-above <size>',
+      'larger files are cut by content (default: 64MiB; 0: none)',
+      parseSizeOption,
+    )
+    .action((directory: string | undefined, options: InitOptions, self: Command) =>
+      runCommand(host, self, {
+        directory: resolve(readGlobalOptions(self).directory, directory ?? '.'),
+        start: async (context) =>
+          (await import('../../../engine/jobs/init.ts')).initWorkspace(context, toRequest(options)),
+        view: initView,
+      }),
+    );
+  addExamples(command, [
+    ['dray init --remote s3://bucket/datasets/birds', 'this folder, on AWS'],
+    ['dray init photos --remote file:///mnt/nas/photos', 'another folder, stored in a plain folder'],
+    [
+      'dray init --remote s3://birds/2026 --endpoint https://s3.example.org --path-style',
+      'any S3-compatible store',
+    ],
+  ]);
+}
+
+function toRequest(options: InitOptions): InitRequest {
+  const layout = given({
+    kind: options.layout,
+    packBelow: options.packBelow,
+    chunkAbove: options.chunkAbove,
+  });
+  return {
+    remoteUrl: options.remote,
+    ...given({ remoteName: options.name, branch: options.branch }),
+    ...(Object.keys(layout).length > 0 ? { layout } : {}),
+  };
+}
+
+const initView: CommandView<InitSummary> = {
+  onSummary: (summary, output) => {
+    const what = summary.created ? 'a new repository' : 'an existing repository';
+    output.note(`${quotePath(summary.workspace)} is now a workspace of ${what} at ${summary.remoteUrl}.`);
+    const next = summary.created ? 'dray push -m "first version"' : 'dray pull';
+    output.note(`On branch ${summary.branch}. Next: "${next}".`);
+  },
+};

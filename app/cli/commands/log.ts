@@ -1,0 +1,63 @@
+import type { Command } from 'commander';
+import type { CommitEvent } from '../../../engine/api/events.ts';
+import type { LogSummary } from '../../../engine/api/jobs.ts';
+import type { Paint } from '../colors.ts';
+import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
+import { addExamples } from '../examples.ts';
+import { formatBytes, formatPlural } from '../format.ts';
+import { given } from '../given.ts';
+import { parseCount } from '../global-options.ts';
+
+interface LogOptions {
+  readonly number?: number;
+}
+
+export function addLogCommand(program: Command, host: CommandHost): void {
+  const command = program
+    .command('log')
+    .summary('the commits of a branch, newest first')
+    .description('Lists commits, newest first: who, when, why, and how much the dataset held.')
+    .argument('[ref]', 'a branch, a tag or a commit (default: the current branch)')
+    .option('-n, --number <n>', 'at most so many', (text) => parseCount(text, { min: 1, max: 1_000_000 }))
+    .action((ref: string | undefined, options: LogOptions, self: Command) =>
+      runCommand(host, self, {
+        start: async (context) =>
+          (await import('../../../engine/jobs/log.ts')).log(context, given({ ref, limit: options.number })),
+        view: logView,
+      }),
+    );
+  addExamples(command, [
+    ['dray log', 'the current branch'],
+    ['dray log -n 1 --json', 'the newest commit, for programs'],
+  ]);
+}
+
+const logView: CommandView<LogSummary> = {
+  onEvent: (event, output) => {
+    if (event.type === 'commit') for (const line of formatCommit(event, output.paint)) output.result(line);
+  },
+  onSummary: ({ commits }, output) => {
+    if (commits === 0) output.note('No commits yet. Make the first one with "dray push".');
+  },
+};
+
+export function formatCommit(commit: CommitEvent, paint: Paint): string[] {
+  const refs = commit.refs.length > 0 ? ` (${commit.refs.map(formatRefName).join(', ')})` : '';
+  const merge =
+    commit.parents.length > 1 ? [`Merge:  ${commit.parents.map((hash) => hash.slice(0, 10)).join(' ')}`] : [];
+  return [
+    `${paint('yellow', `commit ${commit.commit}`)}${paint('cyan', refs)}`,
+    ...merge,
+    `Author: ${commit.author}`,
+    `Date:   ${commit.time}`,
+    `Holds:  ${formatPlural(commit.files, 'file')}, ${formatBytes(commit.bytes)}`,
+    '',
+    ...(commit.message || '(no message)').split('\n').map((line) => `    ${line}`.trimEnd()),
+    '',
+  ];
+}
+
+function formatRefName(ref: string): string {
+  if (ref.startsWith('refs/tags/')) return `tag ${ref.slice('refs/tags/'.length)}`;
+  return ref.replace(/^refs\/heads\//, '');
+}

@@ -1,0 +1,79 @@
+import { type Command, Option } from 'commander';
+import type { PullSummary } from '../../../engine/api/jobs.ts';
+import { formatChangeTotals, formatConflict, printChanges } from '../change-lines.ts';
+import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
+import { addExamples } from '../examples.ts';
+import { formatHash, formatPlural } from '../format.ts';
+import { given } from '../given.ts';
+import { formatTransfer } from '../transfer-line.ts';
+
+interface PullOptions {
+  readonly dryRun?: true;
+  readonly theirs?: true;
+  readonly ours?: true;
+}
+
+export function addPullCommand(program: Command, host: CommandHost): void {
+  const command = program
+    .command('pull')
+    .summary('bring a commit into the workspace')
+    .description(
+      'Brings the newest commit of the branch (or another ref) into the workspace and keeps the changes made here. Where both sides changed the same path, nothing is touched and the command ends with exit code 5, unless --ours or --theirs decides.',
+    )
+    .argument('[ref]', 'a branch, a tag or a commit (default: the current branch)')
+    .option('-n, --dry-run', 'say what would change, and change nothing')
+    .addOption(new Option('--theirs', "on a conflict take the remote's side").conflicts('ours'))
+    .addOption(new Option('--ours', 'on a conflict keep what is here'))
+    .action((ref: string | undefined, options: PullOptions, self: Command) =>
+      runCommand(host, self, {
+        start: async (context) =>
+          (await import('../../../engine/jobs/pull.ts')).pull(
+            context,
+            given({ ref, dryRun: options.dryRun, conflicts: chooseSide(options) }),
+          ),
+        view: createPullView(options),
+        resumable: true,
+      }),
+    );
+  addExamples(command, [
+    ['dray pull', 'the newest commit of this branch'],
+    ['dray pull v1', 'the files as tag v1 has them'],
+    ['dray pull --dry-run', 'what would change here'],
+  ]);
+}
+
+function chooseSide({ theirs, ours }: PullOptions): 'theirs' | 'ours' | undefined {
+  if (theirs) return 'theirs';
+  return ours ? 'ours' : undefined;
+}
+
+function createPullView(options: PullOptions): CommandView<PullSummary> {
+  return {
+    onEvent: (event, output) => {
+      if (event.type === 'conflict') output.result(formatConflict(event, output.paint));
+      else if (options.dryRun || output.verbose) printChanges(event, output);
+    },
+    onSummary: (summary, output, { elapsedMs }) => {
+      for (const line of formatPullEnd(summary, elapsedMs)) output.note(line);
+    },
+  };
+}
+
+/** Shared with `switch`, which pulls as well. */
+export function formatPullEnd(summary: PullSummary, elapsedMs: number): string[] {
+  const { branch, commit, changes, downloadedBytes, requests, decided } = summary;
+  const at = commit === null ? `${branch} has no commit` : `${branch} is at ${formatHash(commit)}`;
+  switch (summary.result) {
+    case 'upToDate':
+      return [`Up to date: ${at}. ${formatPlural(requests.total, 'request')}.`];
+    case 'wouldPull':
+      return [`Would pull ${formatChangeTotals(changes)}. Nothing was changed.`];
+    case 'pulled': {
+      const sides = decided > 0 ? ` One side was taken for ${formatPlural(decided, 'path')}.` : '';
+      return [
+        `Pulled ${formatChangeTotals(changes)}: ${at}.${sides}`,
+        `Received ${formatTransfer({ bytes: downloadedBytes, elapsedMs, requests })}.`,
+      ];
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import { type Command, Option } from 'commander';
+import type { JobEvent, QueryMode } from '../../../engine/api/events.ts';
+import type { PushSummary } from '../../../engine/api/jobs.ts';
+import { formatChangeTotals, formatConflict, printChanges } from '../change-lines.ts';
+import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
+import { addExamples } from '../examples.ts';
+import { formatBytes, formatCount, formatHash, formatPlural } from '../format.ts';
+import { given } from '../given.ts';
+import type { Output } from '../output.ts';
+import { formatQueryActual, formatQueryPlan } from '../query-plan-table.ts';
+import { formatTransfer } from '../transfer-line.ts';
+
+interface PushOptions {
+  readonly message?: string;
+  readonly dryRun?: true;
+  readonly explain?: true;
+  readonly query?: QueryMode;
+  /** False after `--no-index`. */
+  readonly index: boolean;
+}
+
+export function addPushCommand(program: Command, host: CommandHost): void {
+  const command = program
+    .command('push')
+    .summary('store the workspace as a new commit')
+    .description(
+      'Stores what changed as a new commit and moves the branch to it. When the branch has moved on meanwhile, changes to different paths are merged; changes to the same path stop the push, and nothing is lost. A stopped push goes on where it was.',
+    )
+    .option('-m, --message <text>', 'what this commit is about')
+    .option('-n, --dry-run', 'say what would be sent, and send nothing')
+    .option('--explain', 'show how Dray found out which objects the remote has, and what that took')
+    .addOption(
+      new Option('--query <how>', 'ask for each object, list the remote, or choose').choices([
+        'each',
+        'list',
+        'auto',
+      ]),
+    )
+    .option('--no-index', 'do not trust the local index: ask the remote again')
+    .action((options: PushOptions, self: Command) =>
+      runCommand(host, self, {
+        start: async (context) =>
+          (await import('../../../engine/jobs/push.ts')).push(context, {
+            ...given({ message: options.message, dryRun: options.dryRun, query: options.query }),
+            ...(options.index ? {} : { noIndex: true }),
+          }),
+        view: createPushView(options),
+        resumable: true,
+      }),
+    );
+  addExamples(command, [
+    ['dray push -m "labels corrected"', 'store the changes'],
+    ['dray push --dry-run --explain', 'what would be sent, and what finding out costs'],
+    ['dray push --json', 'for programs: events and a summary, one JSON object a line'],
+  ]);
+}
+
+function createPushView(options: PushOptions): CommandView<PushSummary> {
+  let isPlanShown = false;
+  return {
+    onEvent: (event: JobEvent, output: Output) => {
+      if (event.type === 'plan' && options.explain) {
+        if (!isPlanShown) for (const line of formatQueryPlan(event.query)) output.result(line);
+        isPlanShown = true;
+        for (const line of formatQueryActual(event.query)) output.result(line);
+      } else if (event.type === 'conflict') {
+        output.result(formatConflict(event, output.paint));
+      } else if (options.dryRun || output.verbose) {
+        printChanges(event, output);
+      }
+    },
+    onSummary: (summary, output, { elapsedMs }) => {
+      if (options.explain && !isPlanShown) {
+        for (const line of [...formatQueryPlan(summary.query), ...formatQueryActual(summary.query)])
+          output.result(line);
+      }
+      for (const line of formatPushEnd(summary, elapsedMs)) output.note(line);
+    },
+  };
+}
+
+function formatPushEnd(summary: PushSummary, elapsedMs: number): string[] {
+  const { branch, commit, changes, uploadedObjects, uploadedBytes, requests } = summary;
+  const changed = formatChangeTotals(changes);
+  const at = commit === null ? `${branch} has no commit` : `${branch} is at ${formatHash(commit)}`;
+  switch (summary.result) {
+    case 'nothingToPush':
+      return [`Nothing to push: ${at}. ${formatPlural(requests.total, 'request')}.`];
+    case 'wouldPush':
+      return [
+        `Would push ${changed}: ${formatPlural(uploadedObjects, 'object')}, ${formatBytes(uploadedBytes)} to send. Nothing was sent.`,
+      ];
+    case 'pushed': {
+      const merged = summary.mergedWith
+        ? ` It was merged with ${formatHash(summary.mergedWith)}; get that with "dray pull".`
+        : '';
+      const sent = formatTransfer({ bytes: uploadedBytes, elapsedMs, requests });
+      return [
+        `Pushed ${changed}: ${at}.${merged}`,
+        `Sent ${formatCount(uploadedObjects)} ${uploadedObjects === 1 ? 'object' : 'objects'}, ${sent}.`,
+      ];
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import type { Command } from 'commander';
+import type { RemoteTestSummary } from '../../../engine/api/jobs.ts';
+import { printCheck } from '../check-lines.ts';
+import { type CommandHost, type CommandView, EXIT_FAILED, runCommand } from '../command-host.ts';
+import { addExamples } from '../examples.ts';
+import { formatDuration, formatPlural } from '../format.ts';
+
+const loadJobs = () => import('../../../engine/jobs/remotes.ts');
+
+export function addRemoteCommand(program: Command, host: CommandHost): void {
+  const remote = program
+    .command('remote')
+    .summary('the places that this workspace pushes to')
+    .description(
+      'Adds, lists, removes and tests remotes: the repositories that this workspace pushes to and pulls from.',
+    )
+    .usage('[options] <command>')
+    .enablePositionalOptions();
+  addAdd(remote, host);
+  addList(remote, host);
+  addRemove(remote, host);
+  addTest(remote, host);
+}
+
+function addAdd(remote: Command, host: CommandHost): void {
+  const command = remote
+    .command('add')
+    .description(
+      'Adds a remote to this workspace. --endpoint, --region, --profile and --path-style are kept with it.',
+    )
+    .argument('<name>', 'such as origin or backup')
+    .argument('<url>', 's3://BUCKET/PREFIX, or file:///FOLDER')
+    .action((name: string, url: string, _options: object, self: Command) =>
+      runCommand(host, self, {
+        start: async (context) => (await loadJobs()).remoteAdd(context, { name, url }),
+        view: { onSummary: (_summary, output) => output.note(`Remote ${name} is ${url}.`) },
+      }),
+    );
+  addExamples(command, [['dray remote add backup s3://elsewhere/birds', 'then: dray push --remote backup']]);
+}
+
+function addList(remote: Command, host: CommandHost): void {
+  const command = remote
+    .command('list')
+    .description("Lists the workspace's remotes.")
+    .action((_options: object, self: Command) =>
+      runCommand(host, self, {
+        start: async (context) => (await loadJobs()).remoteList(context),
+        view: {
+          onEvent: (event, output) => {
+            if (event.type === 'remote')
+              output.result(`${event.isDefault ? '*' : ' '} ${event.name}  ${event.url}`);
+          },
+          onSummary: () => {},
+        },
+      }),
+    );
+  addExamples(command, [['dray remote list', '* marks the default one']]);
+}
+
+function addRemove(remote: Command, host: CommandHost): void {
+  const command = remote
+    .command('remove')
+    .description('Forgets a remote. What is stored there stays.')
+    .argument('<name>', 'the remote')
+    .action((name: string, _options: object, self: Command) =>
+      runCommand(host, self, {
+        start: async (context) => (await loadJobs()).remoteRemove(context, { name }),
+        view: {
+          onSummary: (_summary, output) =>
+            output.note(`Remote ${name} was removed; what is stored there stays.`),
+        },
+      }),
+    );
+  addExamples(command, [['dray remote remove backup', 'forget it']]);
+}
+
+function addTest(remote: Command, host: CommandHost): void {
+  const command = remote
+    .command('test')
+    .description(
+      'Tries on a remote, under a name of its own, everything that Dray needs of a store: conditional writes, checksums, ranges, listing order, multipart. Cleans up after itself. Ends with exit code 1 when a check fails.',
+    )
+    .argument('<target>', "a URL, or the name of one of this workspace's remotes")
+    .action((target: string, _options: object, self: Command) =>
+      runCommand(host, self, {
+        start: async (context) => (await loadJobs()).remoteTestTarget(context, { target }),
+        view: testView,
+      }),
+    );
+  addExamples(command, [
+    ['dray remote test origin', "this workspace's remote"],
+    ['dray remote test s3://bucket/some/prefix', 'before the first push'],
+  ]);
+}
+
+const testView: CommandView<RemoteTestSummary> = {
+  onEvent: printCheck,
+  onSummary: ({ url, ok, failed, warnings, safeForTwoWriters, latencyMs }, output) => {
+    const counts = `${formatPlural(ok, 'check')} passed, ${failed} failed, ${formatPlural(warnings, 'warning')}`;
+    output.note(`${url}: ${counts}; ${formatDuration(latencyMs)} for a small request.`);
+    output.note(
+      safeForTwoWriters
+        ? 'Two writers at once are safe here.'
+        : 'Two writers at once are NOT safe here: let one machine push at a time.',
+    );
+  },
+  exitCode: ({ failed }) => (failed > 0 ? EXIT_FAILED : 0),
+};

@@ -1,0 +1,73 @@
+import type { Command } from 'commander';
+import type { StatusSummary } from '../../../engine/api/jobs.ts';
+import { countChanges, formatChangeTotals, printChanges } from '../change-lines.ts';
+import { type CommandHost, type CommandView, EXIT_DIFFERENCES, runCommand } from '../command-host.ts';
+import { addExamples } from '../examples.ts';
+import { formatBytes, formatHash, formatPlural } from '../format.ts';
+
+interface StatusOptions {
+  readonly remote?: string | true;
+  readonly exitCode?: true;
+}
+
+export function addStatusCommand(program: Command, host: CommandHost): void {
+  const command = program
+    .command('status')
+    .summary('what changed here since the last push or pull')
+    .description(
+      'Lists what changed in the workspace since its commit: A added, M modified, D deleted, R renamed, m executable bit. Sends nothing to the remote unless --remote is given.',
+    )
+    .option('--remote [name]', 'ask the remote as well whether its branch has moved on')
+    .option('--exit-code', 'exit with 3 when anything differs')
+    .action((options: StatusOptions, self: Command) =>
+      runCommand(host, self, {
+        start: async (context) =>
+          (await import('../../../engine/jobs/status.ts')).status(
+            context,
+            options.remote === undefined ? {} : { remote: true },
+          ),
+        view: createStatusView(options),
+      }),
+    );
+  addExamples(command, [
+    ['dray status', 'local changes'],
+    ['dray status --remote', 'and how the branch stands to the remote'],
+    ['dray status --exit-code -q || dray push', 'for scripts'],
+  ]);
+}
+
+function createStatusView(options: StatusOptions): CommandView<StatusSummary> {
+  return {
+    onEvent: printChanges,
+    onSummary: (summary, output) => {
+      output.note(formatLocalState(summary));
+      if (summary.upstream) output.note(formatUpstream(summary, summary.upstream));
+    },
+    exitCode: ({ changes, upstream }) => {
+      const differs = countChanges(changes) > 0 || (upstream !== undefined && upstream.state !== 'same');
+      return options.exitCode && differs ? EXIT_DIFFERENCES : 0;
+    },
+  };
+}
+
+function formatLocalState({ branch, commit, changes, files, bytes }: StatusSummary): string {
+  const base = commit === null ? `${branch}, which has no commit yet` : `${branch} at ${formatHash(commit)}`;
+  if (countChanges(changes) > 0)
+    return `On ${base}: ${formatChangeTotals(changes)}. Store it with "dray push".`;
+  return `On ${base}: nothing changed in ${formatPlural(files, 'file')}, ${formatBytes(bytes)}.`;
+}
+
+function formatUpstream({ branch }: StatusSummary, upstream: NonNullable<StatusSummary['upstream']>): string {
+  const there = upstream.commit === null ? '' : ` (${formatHash(upstream.commit)})`;
+  const moved = `The remote's ${branch} has moved on${there}: ${formatChangeTotals(upstream.changes)}.`;
+  switch (upstream.state) {
+    case 'same':
+      return `The remote's ${branch} is at the same commit.`;
+    case 'absent':
+      return `The remote has no branch ${branch} yet.`;
+    case 'behind':
+      return `${moved} Get it with "dray pull".`;
+    case 'diverged':
+      return `${moved} "dray pull" merges it with the changes here.`;
+  }
+}

@@ -1,0 +1,42 @@
+import type { Command } from 'commander';
+import type { PullSummary } from '../../../engine/api/jobs.ts';
+import { formatConflict } from '../change-lines.ts';
+import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
+import { addExamples } from '../examples.ts';
+import { formatPullEnd } from './pull.ts';
+
+export function addSwitchCommand(program: Command, host: CommandHost): void {
+  const command = program
+    .command('switch')
+    .summary('go to another branch')
+    .description(
+      'Makes another branch the current one and brings the workspace to its commit. Changes made here are kept.',
+    )
+    .argument('<name>', 'the branch')
+    .option('-c, --create', "make the branch first, at the workspace's commit")
+    .action((name: string, options: { readonly create?: true }, self: Command) =>
+      runCommand(host, self, {
+        start: async (context) =>
+          (await import('../../../engine/jobs/switch.ts')).switchBranch(context, {
+            name,
+            ...(options.create ? { create: true } : {}),
+          }),
+        view: switchView,
+        resumable: true,
+      }),
+    );
+  addExamples(command, [
+    ['dray switch main', 'back to main'],
+    ['dray switch -c relabel', 'begin a branch here'],
+  ]);
+}
+
+const switchView: CommandView<PullSummary> = {
+  onEvent: (event, output) => {
+    if (event.type === 'conflict') output.result(formatConflict(event, output.paint));
+  },
+  onSummary: (summary, output, { elapsedMs }) => {
+    output.note(`On branch ${summary.branch}.`);
+    for (const line of formatPullEnd(summary, elapsedMs)) output.note(line);
+  },
+};

@@ -1,0 +1,29 @@
+/** An error as people read it, and as programs do. */
+import { exitCodeOf, toDrayError } from '../../engine/api/error.ts';
+import { type Output, toJsonLine } from './output.ts';
+
+/** Prints the error and returns the exit code that it asks for. */
+export function reportError(output: Output, error: unknown, command: string): number {
+  const known = toDrayError(error);
+  const exitCode = exitCodeOf(known.code);
+  if (output.json) {
+    const { code, message, data } = known;
+    output.record({ type: 'error', command, exitCode, code, message, data });
+    return exitCode;
+  }
+  output.problem('error', known.message);
+  if (output.verbose) {
+    output.problem('plain', `  code: ${known.code}`);
+    if (Object.keys(known.data).length > 0) output.problem('plain', `  data: ${toJsonLine(known.data)}`);
+    for (let cause: unknown = known; cause instanceof Error; cause = cause.cause) {
+      output.problem('plain', indent(cause.stack ?? String(cause)));
+    }
+  } else if (known.code === 'internal') {
+    output.problem('plain', 'Run it again with --verbose to see where it happened.');
+  }
+  return exitCode;
+}
+
+function indent(text: string): string {
+  return text.replace(/^/gm, '  ');
+}

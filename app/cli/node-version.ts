@@ -1,0 +1,13 @@
+/** The check that must work on every Node: no recent syntax here, and no imports. */
+export const NODE_REQUIRED = '22.19.0';
+
+/** @param found As `process.versions.node` has it, such as `20.20.2`. */
+export function isNodeNewEnough(found: string): boolean {
+  const have = found.split('.').map(Number);
+  const need = NODE_REQUIRED.split('.').map(Number);
+  for (let at = 0; at < need.length; at += 1) {
+    const difference = (have[at] || 0) - (need[at] || 0);
+    if (difference !== 0) return difference > 0;
+  }
+  return true;
+}

@@ -1,0 +1,112 @@
+/** The two streams of one command: results on stdout, progress and problems on stderr; or JSON lines on stdout alone. */
+import type { JobEvent } from '../../engine/api/events.ts';
+import { systemClock } from '../../engine/base/clock.ts';
+import { createPaint, type Paint } from './colors.ts';
+import {
+  createLiveProgress,
+  createLoggedProgress,
+  type ProgressDisplay,
+  silentProgress,
+} from './progress-display.ts';
+
+/** Lines wait for each other up to so many characters: one write for thousands of short lines. */
+const BUFFERED_CHARACTERS_MAX = 32 * 1024;
+
+export interface OutputOptions {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+export interface Output extends OutputOptions {
+  readonly paint: Paint;
+  readonly progress: ProgressDisplay;
+  /** A line that was asked for: on stdout, with `--quiet` too. Nothing in JSON mode. */
+  result(line: string): void;
+  /** A closing remark: on stdout, not with `--quiet`, nothing in JSON mode. */
+  note(line: string): void;
+  /** On stderr, at once, `dray: ` before it; in JSON mode too, for people who read a log. */
+  problem(kind: 'error' | 'warning' | 'plain', line: string): void;
+  /** One JSON object on one line of stdout. */
+  record(value: JobEvent | Readonly<Record<string, unknown>>): void;
+  /** Resolves when every line was handed to the system. */
+  close(): Promise<void>;
+}
+
+export function createOutput(options: OutputOptions): Output {
+  const { stdout, stderr } = process;
+  const { environment } = options;
+  const progress = chooseProgress(options);
+  const paintProblem = createPaint({ isTerminal: stderr.isTTY === true, environment });
+  let buffered = '';
+  let isFlushPlanned = false;
+  const flush = () => {
+    isFlushPlanned = false;
+    if (buffered === '') return;
+    progress.hide();
+    stdout.write(buffered);
+    buffered = '';
+  };
+  const writeLine = (line: string) => {
+    buffered += `${line}\n`;
+    if (buffered.length >= BUFFERED_CHARACTERS_MAX) flush();
+    else if (!isFlushPlanned) {
+      isFlushPlanned = true;
+      setImmediate(flush);
+    }
+  };
+  return {
+    ...options,
+    paint: createPaint({ isTerminal: stdout.isTTY === true, environment }),
+    progress,
+    result: (line) => {
+      if (!options.json) writeLine(line);
+    },
+    note: (line) => {
+      if (!options.json && !options.quiet) writeLine(line);
+    },
+    problem: (kind, line) => {
+      flush();
+      progress.hide();
+      const color = kind === 'error' ? 'red' : 'yellow';
+      const prefix =
+        kind === 'plain' ? '' : `${paintProblem(color, kind === 'error' ? 'dray:' : 'dray: warning:')} `;
+      stderr.write(`${prefix}${line}\n`);
+    },
+    record: (value) => writeLine(toJsonLine(value)),
+    close: async () => {
+      progress.stop();
+      flush();
+      await Promise.all([drained(stdout), drained(stderr)]);
+    },
+  };
+}
+
+/** JSON knows no bigint: exact integers become numbers where they fit and strings where they do not. */
+export function toJsonLine(value: unknown): string {
+  return JSON.stringify(value, (_key, item) => {
+    if (typeof item !== 'bigint') return item;
+    const number = Number(item);
+    return Number.isSafeInteger(number) ? number : item.toString();
+  });
+}
+
+function chooseProgress({ json, quiet, environment }: OutputOptions): ProgressDisplay {
+  if (json || quiet) return silentProgress;
+  const target = {
+    write: (text: string) => {
+      process.stderr.write(text);
+    },
+    columns: () => process.stderr.columns ?? 80,
+    clock: systemClock,
+  };
+  const isLive = process.stderr.isTTY === true && environment.TERM !== 'dumb';
+  return isLive ? createLiveProgress(target) : createLoggedProgress(target);
+}
+
+function drained(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    stream.write('', () => resolve());
+  });
+}

@@ -1,0 +1,88 @@
+/** The command line as a tree: every command, its options and its help. */
+import { Command, Help } from 'commander';
+import type { CommandHost } from './command-host.ts';
+import { addCloneCommand } from './commands/clone.ts';
+import { addCompletionCommand } from './commands/completion.ts';
+import { addConfigCommand } from './commands/config.ts';
+import { addDiffCommand } from './commands/diff.ts';
+import { addInitCommand } from './commands/init.ts';
+import { addListTreeCommand } from './commands/list-tree.ts';
+import { addLogCommand } from './commands/log.ts';
+import { addPullCommand } from './commands/pull.ts';
+import { addPushCommand } from './commands/push.ts';
+import { addBranchCommand, addTagCommand } from './commands/refs.ts';
+import { addRemoteCommand } from './commands/remote.ts';
+import { addRestoreCommand } from './commands/restore.ts';
+import { addStatusCommand } from './commands/status.ts';
+import { addSwitchCommand } from './commands/switch.ts';
+import { addVerifyCommand } from './commands/verify.ts';
+import { addGlobalOptions } from './global-options.ts';
+import { readVersion } from './version.ts';
+
+const EXIT_CODE_HELP = `
+Exit codes:
+  0    done
+  1    failed
+  2    the command line or a setting makes no sense
+  3    differences were found (with --exit-code)
+  4    some files failed, everything else was done
+  5    conflict: both sides changed the same thing, nothing was changed
+  130  stopped by Ctrl-C (143: by SIGTERM)
+
+Examples:
+  dray init --remote s3://bucket/datasets/birds    make this folder a workspace
+  dray push -m "first 2,000 recordings"            store it as a commit
+  dray clone s3://bucket/datasets/birds            get it on another machine
+  dray help push                                   all about one command`;
+
+/** A program that throws CommanderError instead of ending the process. */
+export function buildProgram(host: CommandHost): Command {
+  const program = new Command('dray')
+    .description('Moves large datasets to and from object storage: versioned, verified, fast.')
+    .version(`dray ${readVersion()}`, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print help')
+    .usage('[options] <command>')
+    .enablePositionalOptions()
+    .exitOverride()
+    .showSuggestionAfterError()
+    // run.ts prints errors, in one form with all others.
+    .configureOutput({ outputError: () => {} })
+    .configureHelp({ formatHelp: formatHelpAtTerminalWidth, subcommandTerm: (command) => command.name() })
+    .addHelpText('after', EXIT_CODE_HELP);
+  program.commandsGroup('Start:');
+  addInitCommand(program, host);
+  addCloneCommand(program, host);
+  program.commandsGroup('Every day:');
+  addStatusCommand(program, host);
+  addDiffCommand(program, host);
+  addPushCommand(program, host);
+  addPullCommand(program, host);
+  addRestoreCommand(program, host);
+  program.commandsGroup('History:');
+  addLogCommand(program, host);
+  addListTreeCommand(program, host);
+  addTagCommand(program, host);
+  addBranchCommand(program, host);
+  addSwitchCommand(program, host);
+  program.commandsGroup('Care:');
+  addVerifyCommand(program, host);
+  addRemoteCommand(program, host);
+  addConfigCommand(program, host);
+  addCompletionCommand(program);
+  program.addHelpCommand(
+    new Command('help').argument('[command]').description('print help for a command').helpGroup('Care:'),
+  );
+  addGlobalOptionsToAll(program);
+  return program;
+}
+
+function addGlobalOptionsToAll(command: Command): void {
+  addGlobalOptions(command);
+  for (const child of command.commands) addGlobalOptionsToAll(child);
+}
+
+/** Lines of help that span a very wide window are hard to read. */
+function formatHelpAtTerminalWidth(command: Command, helper: Help): string {
+  helper.helpWidth = Math.min(helper.helpWidth ?? 80, 110);
+  return Help.prototype.formatHelp.call(helper, command, helper);
+}

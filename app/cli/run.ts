@@ -1,0 +1,60 @@
+/** Parses a command line, runs it and ends the process with the command's exit code. */
+import { CommanderError } from 'commander';
+import { DrayError } from '../../engine/api/error.ts';
+import type { CommandHost } from './command-host.ts';
+import { reportError } from './error-lines.ts';
+import { createOutput } from './output.ts';
+import { buildProgram } from './program.ts';
+
+const EXIT_USAGE = 2;
+/** 128 + SIGPIPE: what a program ends with when its reader (`head`, `less`) goes away. */
+const EXIT_READER_GONE = 141;
+
+export async function run(parameters: readonly string[]): Promise<void> {
+  const host: CommandHost = { environment: process.env, exit: (code) => process.exit(code), exitCode: 0 };
+  endQuietlyWithoutReader(host);
+  process.on('uncaughtException', (error) => void reportFatal(error, parameters, host));
+  try {
+    await buildProgram(host).parseAsync([...parameters], { from: 'user' });
+  } catch (error) {
+    host.exitCode = await reportFatal(error, parameters, host);
+  }
+  // Explicit, since a socket that is kept alive must not hold the command back.
+  host.exit(host.exitCode);
+}
+
+function endQuietlyWithoutReader(host: CommandHost): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      host.exit(error.code === 'EPIPE' ? EXIT_READER_GONE : 1);
+    });
+  }
+}
+
+/** What no command caught: commander's own errors, and programmers' errors. */
+async function reportFatal(
+  error: unknown,
+  parameters: readonly string[],
+  host: CommandHost,
+): Promise<number> {
+  if (error instanceof CommanderError && error.exitCode === 0) return 0;
+  // Commander has printed the help for a command line without a command.
+  if (error instanceof CommanderError && error.code === 'commander.help') return EXIT_USAGE;
+  const has = (...names: string[]) => names.some((name) => parameters.includes(name));
+  const output = createOutput({
+    json: has('--json'),
+    quiet: has('-q', '--quiet'),
+    verbose: has('-v', '--verbose') && !(error instanceof CommanderError),
+    environment: host.environment,
+  });
+  const code = reportError(output, error instanceof CommanderError ? toUsageError(error) : error, 'dray');
+  await output.close();
+  if (!(error instanceof CommanderError)) host.exit(code);
+  return code;
+}
+
+/** "error: unknown command 'psuh'\n(Did you mean push?)" becomes "unknown command 'psuh'. Did you mean push?" */
+function toUsageError(error: CommanderError): DrayError {
+  const text = error.message.replace(/^error: /, '').replace(/\s*\n\((Did you mean .*\?)\)$/, '. $1');
+  return new DrayError('usage', text, { data: { code: error.code } });
+}

@@ -1,0 +1,197 @@
+/**
+ * A commit: an immutable record of the whole dataset, named by the SHA-256 of its JSON.
+ *
+ *     {"format":1,"repository":"<uuid>","parents":["<hex>",...],"author":"...","message":"...",
+ *      "time":"2026-01-31T12:00:00.000Z","totals":{"files":2,"links":0,"folders":0,"bytes":24},
+ *      "manifest":{a segment, see segment.ts}}
+ *
+ * or instead of `manifest`, with more than one segment (and with none, for an empty dataset):
+ *
+ *      "segments":[
+ *      {"hash":"<hex>","first":"path","last":"path","files":2,"links":0,"folders":0,"bytes":24},
+ *      ...]
+ *
+ * A small dataset is thus one object, and one GET tells all of it. Everything that a commit names is stored before
+ * the commit is, so a commit that can be read is complete.
+ */
+import { crc32 } from 'node:zlib';
+import * as v from 'valibot';
+import { DrayError } from '../api/error.ts';
+import { type CommitHash, comparePaths, type Entry, type SegmentHash } from '../model/entry.ts';
+import type { CallOptions, ObjectStore, RemoteKey } from '../remotes/object-store.ts';
+import {
+  checkSchema,
+  damaged,
+  decodeDocument,
+  encodeDocument,
+  isJsonObject,
+  STORED_DOCUMENT_MAX_BYTES,
+} from './document.ts';
+import { commitKey, isHash } from './keys.ts';
+import {
+  EMPTY_MANIFEST,
+  entryCount,
+  type Manifest,
+  type SegmentRef,
+  sameTotals,
+  type Totals,
+  totalsOfManifest,
+} from './manifest.ts';
+import { parseSegment, segmentToText } from './segment.ts';
+
+export interface Commit {
+  /** The id of the repository that it was made for. */
+  readonly repository: string;
+  /** None for the first commit, two for a merge; the first is the branch's own. */
+  readonly parents: readonly CommitHash[];
+  readonly author: string;
+  readonly message: string;
+  /** RFC 3339 with milliseconds, UTC, as `Date.toISOString` writes it. */
+  readonly time: string;
+  readonly totals: Totals;
+  readonly manifest: Manifest;
+}
+
+export interface EncodedCommit {
+  readonly hash: CommitHash;
+  /** The JSON, UTF-8. */
+  readonly raw: Uint8Array;
+  /** As it is stored under `commitKey(hash)`. */
+  readonly bytes: Uint8Array;
+}
+
+export const PARENTS_MAX = 16;
+export const AUTHOR_MAX = 1_000;
+export const MESSAGE_MAX = 65_536;
+
+const hashSchema = v.custom<CommitHash>(isHash, 'not a hash');
+const countSchema = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const totalsSchema = v.object({
+  files: countSchema,
+  links: countSchema,
+  folders: countSchema,
+  bytes: countSchema,
+});
+const commitSchema = v.object({
+  repository: v.pipe(v.string(), v.uuid()),
+  parents: v.pipe(v.array(hashSchema), v.maxLength(PARENTS_MAX)),
+  author: v.pipe(v.string(), v.maxLength(AUTHOR_MAX)),
+  message: v.pipe(v.string(), v.maxLength(MESSAGE_MAX)),
+  time: v.custom<string>(isTime, 'not a time'),
+  totals: totalsSchema,
+  manifest: v.optional(v.unknown()),
+  segments: v.optional(v.unknown()),
+});
+
+/** @throws `usage` for an author or message that is too long, and what `encodeSegment` throws. */
+export function encodeCommit(commit: Commit): EncodedCommit {
+  const { repository, parents, author, message, time, totals, manifest } = commit;
+  if (author.length > AUTHOR_MAX || message.length > MESSAGE_MAX) {
+    const limits = `${AUTHOR_MAX} and ${MESSAGE_MAX} characters`;
+    throw new DrayError('usage', `The author or the message is too long: at most ${limits}.`);
+  }
+  const { files, links, folders, bytes } = totals;
+  const head = JSON.stringify({
+    format: 1,
+    repository,
+    parents,
+    author,
+    message,
+    time,
+    totals: { files, links, folders, bytes },
+  });
+  const encoded = encodeDocument(`${head.slice(0, -1)},${manifestToText(manifest)}}\n`);
+  return { hash: encoded.hash as CommitHash, raw: encoded.raw, bytes: encoded.bytes };
+}
+
+/** @param stored As read from `commitKey(hash)`. @throws `damaged` naming that key, `formatTooNew`. */
+export function decodeCommit(hash: CommitHash, stored: Uint8Array): Commit {
+  const key = commitKey(hash);
+  const document = checkSchema(key, commitSchema, decodeDocument(key, hash, stored));
+  const { manifest: inline, segments, ...head } = document;
+  if ((inline === undefined) === (segments === undefined)) {
+    throw damaged(key, 'it needs either a manifest or segments');
+  }
+  const manifest: Manifest =
+    inline === undefined
+      ? parseSegmentRefs(key, segments)
+      : { kind: 'inline', entries: parseSegment(key, inline) };
+  if (!sameTotals(totalsOfManifest(manifest), head.totals)) {
+    throw damaged(key, 'its totals are not those of its manifest');
+  }
+  return { ...head, manifest };
+}
+
+/** One request. @throws `notFound`, `damaged` naming the key, `formatTooNew`. */
+export async function readCommit(
+  store: ObjectStore,
+  hash: CommitHash,
+  options: CallOptions = {},
+): Promise<Commit> {
+  const key = commitKey(hash);
+  const read = await store.read(key, { ...options, maxBytes: STORED_DOCUMENT_MAX_BYTES });
+  if (read) return decodeCommit(hash, read.bytes);
+  throw new DrayError('notFound', `${store.address} has no commit ${hash}.`, { data: { key, commit: hash } });
+}
+
+/** One request. Writing a commit that is there already changes nothing. Everything that it names must be stored by now. */
+export async function writeCommit(
+  store: ObjectStore,
+  commit: Commit,
+  options: CallOptions = {},
+): Promise<CommitHash> {
+  const { hash, bytes } = encodeCommit(commit);
+  const checksum = { crc32: crc32(bytes) };
+  await store.put(commitKey(hash), bytes, { ...options, condition: { absent: true }, checksum });
+  return hash;
+}
+
+function manifestToText(manifest: Manifest): string {
+  if (manifest.kind === 'inline') return inlineToText(manifest.entries);
+  const lines = manifest.segments.map(({ hash, first, last, files, links, folders, bytes }) =>
+    JSON.stringify({ hash, first, last, files, links, folders, bytes }),
+  );
+  return `"segments":[\n${lines.join(',\n')}\n]`;
+}
+
+function inlineToText(entries: readonly Entry[]): string {
+  return entries.length === 0 ? '"segments":[]' : `"manifest":${segmentToText(entries)}`;
+}
+
+/** By hand, because a schema takes ten times as long for the tens of thousands that a large dataset has. */
+function parseSegmentRefs(key: RemoteKey, value: unknown): Manifest {
+  if (!Array.isArray(value)) throw damaged(key, '"segments" is not a list');
+  if (value.length === 0) return EMPTY_MANIFEST;
+  const segments: SegmentRef[] = [];
+  let previous: string | undefined;
+  for (const item of value as unknown[]) {
+    const segment = parseSegmentRef(item);
+    if (!segment) throw damaged(key, `segment ${segments.length} is not as it should be`);
+    if (previous !== undefined && comparePaths(previous, segment.first) >= 0) {
+      throw damaged(key, `segment ${segments.length} is out of order`);
+    }
+    previous = segment.last;
+    segments.push(segment);
+  }
+  return { kind: 'segments', segments };
+}
+
+function parseSegmentRef(value: unknown): SegmentRef | undefined {
+  if (!isJsonObject(value) || !isHash(value.hash)) return undefined;
+  const { first, last, files, links, folders, bytes } = value;
+  if (typeof first !== 'string' || typeof last !== 'string' || comparePaths(first, last) > 0)
+    return undefined;
+  if (!isCount(files) || !isCount(links) || !isCount(folders) || !isCount(bytes)) return undefined;
+  const segment = { hash: value.hash as SegmentHash, first, last, files, links, folders, bytes };
+  return entryCount(segment) > 0 ? segment : undefined;
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+function isTime(value: unknown): boolean {
+  if (typeof value !== 'string') return false;
+  const ms = Date.parse(value);
+  return !Number.isNaN(ms) && new Date(ms).toISOString() === value;
+}

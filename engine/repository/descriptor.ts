@@ -1,0 +1,119 @@
+/**
+ * `dray.json`: what makes a remote URL a repository.
+ *
+ *     {"format":1,"id":"<uuid>","created":"2026-01-31T12:00:00.000Z","hash":"sha256",
+ *      "layout":{"packBelow":...,"packTarget":...,"chunkAbove":...,"chunkSize":{"min":...,"average":...,"max":...}},
+ *      "encryption":null}
+ *
+ * Written once, by a conditional PUT, and never changed. `hash` and `encryption` have one value each in format 1;
+ * any other asks for a newer version.
+ */
+import { randomUUID } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import * as v from 'valibot';
+import { DrayError } from '../api/error.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Layout } from '../model/layout.ts';
+import type { CallOptions, ObjectStore } from '../remotes/object-store.ts';
+import { checkSchema, damaged, FORMAT, type JsonObject, parseDocument, tooNew } from './document.ts';
+import { DESCRIPTOR_KEY } from './keys.ts';
+import { BLOB_MAX_BYTES, PACK_MAX_BYTES } from './pack-format.ts';
+
+export interface Descriptor {
+  readonly format: number;
+  /** UUID. Tells repositories apart that share a URL one after the other. */
+  readonly id: string;
+  /** RFC 3339, UTC. */
+  readonly created: string;
+  readonly layout: Layout;
+}
+
+const DESCRIPTOR_MAX_BYTES = 64 * 1024;
+/** A pack may pass its target by its last blob, its index comes on top. */
+const PACK_TARGET_MAX_BYTES = PACK_MAX_BYTES / 4;
+/** Smaller chunks would cost more in names than in content. */
+const CHUNK_MIN_BYTES = 64;
+
+const sizeSchema = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const layoutSchema = v.pipe(
+  v.object({
+    packBelow: sizeSchema,
+    packTarget: v.pipe(sizeSchema, v.minValue(1), v.maxValue(PACK_TARGET_MAX_BYTES)),
+    chunkAbove: sizeSchema,
+    chunkSize: v.object({
+      min: v.pipe(sizeSchema, v.minValue(CHUNK_MIN_BYTES)),
+      average: sizeSchema,
+      max: v.pipe(sizeSchema, v.maxValue(BLOB_MAX_BYTES)),
+    }),
+  }),
+  v.check(
+    ({ packBelow, packTarget, chunkSize: { min, average, max } }) =>
+      packBelow <= packTarget && min <= average && average <= max,
+    'needs packBelow <= packTarget and min <= average <= max',
+  ),
+);
+const descriptorSchema = v.object({
+  format: v.number(),
+  id: v.pipe(v.string(), v.uuid()),
+  created: v.pipe(v.string(), v.isoTimestamp()),
+  layout: layoutSchema,
+});
+
+/** One request. Undefined when the URL holds no repository. @throws `damaged`, `formatTooNew`. */
+export async function readDescriptor(
+  store: ObjectStore,
+  options: CallOptions = {},
+): Promise<Descriptor | undefined> {
+  const read = await store.read(DESCRIPTOR_KEY, { ...options, maxBytes: DESCRIPTOR_MAX_BYTES });
+  return read && parseDescriptor(read.bytes);
+}
+
+/**
+ * Makes the store a repository. One request; two when there is a repository already, whose descriptor is then
+ * returned: of several who try at once, one creates.
+ * @throws `usage` for a layout that contradicts itself; `damaged`, `formatTooNew`.
+ */
+export async function createDescriptor(
+  store: ObjectStore,
+  options: CallOptions & { readonly layout: Layout; readonly clock: Clock },
+): Promise<{ readonly descriptor: Descriptor; readonly created: boolean }> {
+  const { layout, clock, ...call } = options;
+  const checked = v.safeParse(layoutSchema, layout, { abortEarly: true });
+  if (!checked.success) {
+    const field = v.getDotPath(checked.issues[0]) ?? 'it';
+    throw new DrayError('usage', `The layout is impossible: ${field}: ${checked.issues[0].message}.`);
+  }
+  const created = new Date(clock.nowMs()).toISOString();
+  const descriptor: Descriptor = { format: FORMAT, id: randomUUID(), created, layout: checked.output };
+  const bytes = Buffer.from(descriptorToText(descriptor), 'utf8');
+  const outcome = await store.put(DESCRIPTOR_KEY, bytes, {
+    ...call,
+    condition: { absent: true },
+    checksum: { crc32: crc32(bytes) },
+    contentType: 'application/json',
+  });
+  if (outcome.written) return { descriptor, created: true };
+  const winner = await readDescriptor(store, call);
+  // Our own, when the answer to the first try of a retried PUT was lost.
+  if (winner) return { descriptor: winner, created: winner.id === descriptor.id };
+  const message = `${store.address} says that ${DESCRIPTOR_KEY} exists and does not have it.`;
+  throw new DrayError('remoteFailed', message, { retry: 'retry', data: { key: DESCRIPTOR_KEY } });
+}
+
+function descriptorToText({ id, created, layout }: Descriptor): string {
+  return `${JSON.stringify({ format: FORMAT, id, created, hash: 'sha256', layout, encryption: null }, undefined, 2)}\n`;
+}
+
+function parseDescriptor(bytes: Uint8Array): Descriptor {
+  const document = parseDocument(DESCRIPTOR_KEY, bytes);
+  checkFeature(document, 'hash', 'sha256');
+  checkFeature(document, 'encryption', null);
+  return checkSchema(DESCRIPTOR_KEY, descriptorSchema, document);
+}
+
+function checkFeature(document: JsonObject, field: string, known: unknown): void {
+  const value = document[field];
+  if (value === known) return;
+  if (value === undefined) throw damaged(DESCRIPTOR_KEY, `it does not tell "${field}"`);
+  throw tooNew(DESCRIPTOR_KEY, `asks for ${field} ${JSON.stringify(value)}`, { field });
+}

@@ -1,0 +1,68 @@
+/**
+ * Where everything lies in a repository of format 1. Keys are relative to the remote's prefix; a name of 64
+ * hexadecimal digits is split after two of them, so that a listing can be shared out over 256 prefixes.
+ */
+import type { BlobHash, CommitHash, PackHash, SegmentHash } from '../model/entry.ts';
+import type { RemoteKey } from '../remotes/object-store.ts';
+
+export const DESCRIPTOR_KEY: RemoteKey = 'dray.json';
+export const REFS_PREFIX = 'refs/';
+export const COMMITS_PREFIX = 'commits/';
+export const MANIFESTS_PREFIX = 'manifests/';
+export const OBJECTS_PREFIX = 'objects/';
+export const PACKS_PREFIX = 'packs/';
+
+const HASH = /^[0-9a-f]{64}$/;
+const OBJECT_KEY = /^objects\/([0-9a-f]{2})\/([0-9a-f]{62})$/;
+const PACK_KEY = /^packs\/([0-9a-f]{2})\/([0-9a-f]{62})$/;
+const COMMIT_KEY = /^commits\/([0-9a-f]{2})\/([0-9a-f]{62})$/;
+
+/** Whether the text is SHA-256 in 64 lower-case hexadecimal digits, as every name here is. */
+export function isHash(text: unknown): text is string {
+  return typeof text === 'string' && HASH.test(text);
+}
+
+export function objectKey(hash: BlobHash): RemoteKey {
+  return splitKey(OBJECTS_PREFIX, hash);
+}
+
+export function packKey(hash: PackHash): RemoteKey {
+  return splitKey(PACKS_PREFIX, hash);
+}
+
+export function segmentKey(hash: SegmentHash): RemoteKey {
+  return splitKey(MANIFESTS_PREFIX, hash);
+}
+
+export function commitKey(hash: CommitHash): RemoteKey {
+  return splitKey(COMMITS_PREFIX, hash);
+}
+
+/** @param name `heads/<branch>` or `tags/<tag>`. */
+export function refKey(name: string): RemoteKey {
+  return REFS_PREFIX + name;
+}
+
+/** Undefined for a key that is not an object's: a listing may hold what others put there. */
+export function hashFromObjectKey(key: RemoteKey): BlobHash | undefined {
+  return hashFromKey(OBJECT_KEY, key) as BlobHash | undefined;
+}
+
+/** Undefined for a key that is not a pack's. */
+export function hashFromPackKey(key: RemoteKey): PackHash | undefined {
+  return hashFromKey(PACK_KEY, key) as PackHash | undefined;
+}
+
+/** Undefined for a key that is not a commit's. */
+export function hashFromCommitKey(key: RemoteKey): CommitHash | undefined {
+  return hashFromKey(COMMIT_KEY, key) as CommitHash | undefined;
+}
+
+function splitKey(prefix: string, hash: string): RemoteKey {
+  return `${prefix}${hash.slice(0, 2)}/${hash.slice(2)}`;
+}
+
+function hashFromKey(pattern: RegExp, key: RemoteKey): string | undefined {
+  const match = pattern.exec(key);
+  return match ? `${match[1]}${match[2]}` : undefined;
+}

@@ -1,0 +1,39 @@
+/** Which ranges of a pack to read for the blobs that are wanted of it. */
+
+export interface PackRead<Item> {
+  /** Half open, in bytes of the pack. */
+  readonly start: number;
+  readonly end: number;
+  /** What lies in the range, by offset. */
+  readonly items: readonly Item[];
+}
+
+export interface PackReadLimits {
+  /** Bytes that may be read and thrown away to save a request. */
+  readonly gapBytesMax: number;
+  /** A range grows no further than this; a blob that is larger by itself is one range. */
+  readonly rangeBytesMax: number;
+}
+
+/** Coalesces neighbours: each item lies whole in exactly one range, and ranges ascend by start. Items may repeat. */
+export function planPackReads<Item extends { readonly offset: number; readonly sizeBytes: number }>(
+  items: readonly Item[],
+  limits: PackReadLimits,
+): PackRead<Item>[] {
+  const sorted = items.toSorted(
+    (left, right) => left.offset - right.offset || left.sizeBytes - right.sizeBytes,
+  );
+  const reads: { start: number; end: number; items: Item[] }[] = [];
+  for (const item of sorted) {
+    const end = item.offset + item.sizeBytes;
+    const open = reads.at(-1);
+    const isNear = open && item.offset - open.end <= limits.gapBytesMax;
+    if (isNear && (end <= open.end || end - open.start <= limits.rangeBytesMax)) {
+      open.end = Math.max(open.end, end);
+      open.items.push(item);
+    } else {
+      reads.push({ start: item.offset, end, items: [item] });
+    }
+  }
+  return reads;
+}

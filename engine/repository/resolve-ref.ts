@@ -1,0 +1,54 @@
+/** What a user means by the name of a commit. */
+import { DrayError } from '../api/error.ts';
+import type { CommitHash } from '../model/entry.ts';
+import type { CallOptions, ObjectStore } from '../remotes/object-store.ts';
+import { COMMITS_PREFIX, hashFromCommitKey, isHash } from './keys.ts';
+import { refNameReason } from './ref-name.ts';
+import { readRef, type StoredRef } from './refs.ts';
+
+export interface ResolvedRef {
+  readonly commit: CommitHash;
+  /** The branch or tag that the text named. */
+  readonly ref?: StoredRef;
+}
+
+/** Hexadecimal digits that may stand for a commit. */
+const PREFIX = /^[0-9a-f]{6,63}$/;
+
+/**
+ * In this order: a full commit hash (no request; whether it exists shows when it is read), a branch, a tag (asked for
+ * together), or the first six or more digits of a commit (one LIST).
+ * @throws `notFound` naming what was looked for; `usage` when several commits begin with the digits.
+ */
+export async function resolveRef(
+  store: ObjectStore,
+  text: string,
+  options: CallOptions = {},
+): Promise<ResolvedRef> {
+  if (isHash(text)) return { commit: text as CommitHash };
+  if (refNameReason(text) === undefined) {
+    const reads = [readRef(store, `heads/${text}`, options), readRef(store, `tags/${text}`, options)];
+    const [branch, tag] = await Promise.all(reads);
+    const ref = branch ?? tag;
+    if (ref) return { commit: ref.commit, ref };
+  }
+  const isPrefix = PREFIX.test(text);
+  const commits = isPrefix ? await commitsThatBegin(store, text, options) : [];
+  const [commit, another] = commits;
+  if (commit !== undefined && another === undefined) return { commit };
+  if (commit === undefined) {
+    const looked = isPrefix ? 'branch, tag or commit' : 'branch or tag';
+    throw new DrayError('notFound', `${store.address} has no ${looked} ${JSON.stringify(text)}.`, {
+      data: { ref: text },
+    });
+  }
+  const message = `More than one commit begins with ${text}: ${commits.join(', ')}. Give more digits.`;
+  throw new DrayError('usage', message, { data: { ref: text, commits } });
+}
+
+/** Two at most: more are not needed to know that the digits are too few. */
+async function commitsThatBegin(store: ObjectStore, digits: string, options: CallOptions) {
+  const prefix = `${COMMITS_PREFIX}${digits.slice(0, 2)}/${digits.slice(2)}`;
+  const page = await store.list({ prefix, limit: 2 }, options);
+  return page.objects.flatMap(({ key }) => hashFromCommitKey(key) ?? []);
+}

@@ -1,0 +1,37 @@
+/** Reading and writing one manifest segment of a repository. */
+import { crc32 } from 'node:zlib';
+import type { Entry } from '../model/entry.ts';
+import type { CallOptions, ObjectStore } from '../remotes/object-store.ts';
+import { damaged, STORED_DOCUMENT_MAX_BYTES } from './document.ts';
+import { segmentKey } from './keys.ts';
+import { type SegmentRef, sameTotals, totalsOfEntries } from './manifest.ts';
+import { decodeSegment, type EncodedSegment } from './segment.ts';
+
+/** One request. A missing segment is `damaged`: a commit that names it cannot be without it. */
+export async function readSegment(
+  store: ObjectStore,
+  segment: SegmentRef,
+  options: CallOptions = {},
+): Promise<readonly Entry[]> {
+  const key = segmentKey(segment.hash);
+  const read = await store.read(key, { ...options, maxBytes: STORED_DOCUMENT_MAX_BYTES });
+  if (!read) throw damaged(key, `${store.address} does not have it`);
+  const entries = decodeSegment(segment.hash, read.bytes);
+  const isAsNamed =
+    entries[0]?.path === segment.first &&
+    entries.at(-1)?.path === segment.last &&
+    sameTotals(totalsOfEntries(entries), segment);
+  if (!isAsNamed) throw damaged(key, 'its commit describes it otherwise');
+  return entries;
+}
+
+/** One request. Writing a segment that is there already changes nothing. */
+export async function writeSegment(
+  store: ObjectStore,
+  segment: EncodedSegment,
+  options: CallOptions = {},
+): Promise<void> {
+  const { hash, bytes } = segment;
+  const checksum = { crc32: crc32(bytes) };
+  await store.put(segmentKey(hash), bytes, { ...options, condition: { absent: true }, checksum });
+}

@@ -1,0 +1,210 @@
+/**
+ * A plain folder as an object store: each object is the file of its key, so every other tool can read it.
+ *
+ * Writes are atomic, durable and conditional among all processes that use this store (`file/object-placer.ts` says how).
+ * Not kept: content type and metadata. Not seen: symbolic links and special files.
+ */
+import { constants } from 'node:fs';
+import { copyFile, type FileHandle, lstat, mkdir, open, stat } from 'node:fs/promises';
+import { pathToFileURL } from 'node:url';
+import { DrayError } from '../api/error.ts';
+import { checkAborted } from '../base/abort.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
+import { checkReadSize, resolveRange } from './byte-range.ts';
+import { bodyOf, bytesOf, type FileSlice, piecesOf, writeNewFile } from './file/file-bytes.ts';
+import { isAbsent, toFileError, translating } from './file/file-errors.ts';
+import { etagOf } from './file/file-etag.ts';
+import { listFiles } from './file/file-list.ts';
+import { createFileMultipart } from './file/file-multipart.ts';
+import { createFileRoot, type FileRoot } from './file/file-root.ts';
+import { createFolderReader } from './file/folder-reader.ts';
+import { createObjectPlacer } from './file/object-placer.ts';
+import type {
+  CallOptions,
+  GetOptions,
+  ObjectInfo,
+  ObjectStore,
+  PutOptions,
+  RemoteKey,
+} from './object-store.ts';
+import { receiveChecksum } from './received-checksum.ts';
+
+export interface FileStoreOptions {
+  /** An absolute path. */
+  readonly root: string;
+  /** Make the folder when it does not exist. */
+  readonly create?: boolean;
+  readonly clock?: Clock;
+  /** False: do without hard links even where there are some. For tests. */
+  readonly hardLinks?: boolean;
+}
+
+/** Removals that run at once: each takes and frees a lock. */
+const REMOVALS_AT_ONCE = 16;
+
+/** Fails with `bucketMissing` when the folder does not exist, with `usage` when it is a file. */
+export async function openFileStore(options: FileStoreOptions): Promise<ObjectStore> {
+  const clock = options.clock ?? systemClock;
+  const root = createFileRoot(options.root, clock);
+  await checkRoot(root, options.create ?? false);
+  const placer = createObjectPlacer(root, clock, options.hardLinks ?? true);
+  const reader = createFolderReader(clock.nowMs);
+
+  const putPieces = (
+    key: RemoteKey,
+    pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+    put: PutOptions = {},
+  ) =>
+    placer.place(key, put, async (path) => {
+      const checksum = receiveChecksum(put.checksum);
+      const file = await writeNewFile(path, pieces, put.signal, checksum.update);
+      try {
+        checksum.verify(key);
+        return file;
+      } catch (error) {
+        await file.close();
+        throw error;
+      }
+    });
+
+  return {
+    address: pathToFileURL(options.root).href,
+    provider: 'local',
+    head: (key, call) => headFile(root, key, clock, call),
+    async get(key, call) {
+      const slice = await openSlice(root, key, call);
+      if (!slice) return undefined;
+      const { start, end } = slice.range;
+      return { sizeBytes: end - start, etag: slice.etag, body: bodyOf(slice) };
+    },
+    async read(key, call) {
+      const slice = await openSlice(root, key, call);
+      if (!slice) return undefined;
+      try {
+        checkReadSize(key, slice.range.end - slice.range.start, call.maxBytes);
+        return { bytes: await bytesOf(slice), etag: slice.etag };
+      } finally {
+        await slice.file.close();
+      }
+    },
+    put: (key, bytes, put) => putPieces(key, piecesOf(bytes), put),
+    putStream: putPieces,
+    list: (request, call) => listFiles(root, reader, request, call),
+    async delete(keys, call) {
+      await root.checkPresent();
+      for (let at = 0; at < keys.length; at += REMOVALS_AT_ONCE) {
+        const batch = keys.slice(at, at + REMOVALS_AT_ONCE);
+        const removed = await Promise.all(batch.map((key) => placer.remove(key, call?.signal)));
+        for (const [index, key] of batch.entries())
+          if (removed[index]) await root.pruneAbove(root.pathOf(key));
+      }
+      checkAborted(call?.signal);
+    },
+    copy: (from, to, call) => copyObject(root, placer, from, to, call),
+    multipart: createFileMultipart(root, placer, clock),
+    close: () => root.tidy(),
+  };
+}
+
+async function checkRoot(root: FileRoot, create: boolean): Promise<void> {
+  await translating(root.path, async () => {
+    const stats = await stat(root.path).catch((error) => {
+      if (!isAbsent(error)) throw error;
+      return undefined;
+    });
+    if (stats && !stats.isDirectory()) {
+      throw new DrayError('usage', `${root.path} is a file; a remote needs a folder.`, {
+        data: { path: root.path },
+      });
+    }
+    if (!stats && create) await mkdir(root.path, { recursive: true });
+    else if (!stats) await root.checkPresent();
+  });
+}
+
+async function headFile(
+  root: FileRoot,
+  key: RemoteKey,
+  clock: Clock,
+  call?: CallOptions,
+): Promise<ObjectInfo | undefined> {
+  checkAborted(call?.signal);
+  const path = root.pathOf(key);
+  try {
+    const stats = await lstat(path, { bigint: true });
+    if (!stats.isFile()) return undefined;
+    const info = { key, sizeBytes: Number(stats.size), etag: etagOf(stats) };
+    return { ...info, modifiedMs: Number(stats.mtimeMs), remoteTimeMs: clock.nowMs() };
+  } catch (error) {
+    if (!isAbsent(error)) throw toFileError(error, path);
+    await root.checkPresent();
+    return undefined;
+  }
+}
+
+/** The open file and what of it was asked for. The caller closes it. */
+async function openSlice(
+  root: FileRoot,
+  key: RemoteKey,
+  call: GetOptions = {},
+): Promise<(FileSlice & { readonly etag: string }) | undefined> {
+  checkAborted(call.signal);
+  const path = root.pathOf(key);
+  const file = await openToRead(root, path);
+  if (!file) return undefined;
+  try {
+    const stats = await file.stat({ bigint: true });
+    if (!stats.isFile()) {
+      await file.close();
+      return undefined;
+    }
+    const etag = etagOf(stats);
+    if (call.ifMatch !== undefined && call.ifMatch !== etag) {
+      throw new DrayError('conflict', `${path} was replaced meanwhile.`, { data: { key, path } });
+    }
+    const range = resolveRange(key, Number(stats.size), call.range);
+    return { file, path, key, range, etag, signal: call.signal };
+  } catch (error) {
+    await file.close();
+    throw toFileError(error, path);
+  }
+}
+
+/** O_NONBLOCK: a pipe that lies where an object should be does not hang the call. */
+const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+async function openToRead(root: FileRoot, path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, READ_FLAGS);
+  } catch (error) {
+    if (!isAbsent(error)) throw toFileError(error, path);
+    await root.checkPresent();
+    return undefined;
+  }
+}
+
+function copyObject(
+  root: FileRoot,
+  placer: ReturnType<typeof createObjectPlacer>,
+  from: RemoteKey,
+  to: RemoteKey,
+  call: CallOptions = {},
+) {
+  const source = root.pathOf(from);
+  return placer.place(to, call, async (path) => {
+    try {
+      // Shares the bytes where the file system can (btrfs, XFS, APFS); copies them in the kernel elsewhere.
+      await copyFile(source, path, constants.COPYFILE_FICLONE);
+    } catch (error) {
+      if (!(await headFile(root, from, systemClock, call))) {
+        throw new DrayError('notFound', `There is no ${from} to copy.`, {
+          data: { key: from },
+          cause: error,
+        });
+      }
+      throw error;
+    }
+    // Read-only is enough to sync, and all that a read-only source's copy allows; Windows wants more.
+    return open(path, process.platform === 'win32' ? 'r+' : 'r');
+  });
+}

@@ -1,0 +1,74 @@
+/** Node's file system errors as DrayErrors, in one place. */
+import { DrayError, type DrayErrorOptions, type ErrorCode, type RetryAdvice } from '../../api/error.ts';
+
+/** The system's name for what went wrong (`ENOENT`), or undefined for what is no system error. */
+export function systemCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** True for the answers that mean "there is no such file": also below a file, and under a name too long to exist. */
+export function isAbsent(error: unknown): boolean {
+  const code = systemCode(error);
+  return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG' || code === 'ELOOP';
+}
+
+interface Meaning {
+  readonly code: ErrorCode;
+  readonly says: string;
+  readonly retry?: RetryAdvice;
+}
+
+const DISK_FULL: Meaning = { code: 'diskFull', says: 'No space is left' };
+const DENIED: Meaning = { code: 'accessDenied', says: 'Access was denied' };
+const IN_THE_WAY: Meaning = {
+  code: 'unsafePath',
+  says: 'A file lies where a folder is needed, or a folder where a file is',
+};
+const BUSY: Meaning = { code: 'io', says: 'The system is busy', retry: 'retry' };
+const VANISHED: Meaning = { code: 'io', says: 'A folder went away meanwhile', retry: 'retry' };
+const AWAY: Meaning = { code: 'unreachable', says: 'The file system does not answer', retry: 'retry' };
+
+const MEANINGS: Readonly<Record<string, Meaning>> = {
+  ENOSPC: DISK_FULL,
+  EDQUOT: DISK_FULL,
+  EACCES: DENIED,
+  EPERM: DENIED,
+  EROFS: DENIED,
+  ENOENT: VANISHED,
+  ENOTDIR: IN_THE_WAY,
+  EISDIR: IN_THE_WAY,
+  EEXIST: IN_THE_WAY,
+  ENOTEMPTY: IN_THE_WAY,
+  ENAMETOOLONG: { code: 'unsafePath', says: 'The name is longer than the file system allows' },
+  EMFILE: BUSY,
+  ENFILE: BUSY,
+  EBUSY: BUSY,
+  EAGAIN: BUSY,
+  ESTALE: AWAY,
+  ETIMEDOUT: AWAY,
+  EHOSTDOWN: AWAY,
+  ENOTCONN: AWAY,
+};
+
+/** @param path What the call was about, for the message. A DrayError passes as it is. */
+export function toFileError(error: unknown, path: string): unknown {
+  const code = systemCode(error);
+  if (code === undefined || error instanceof DrayError) return error;
+  const meaning = MEANINGS[code] ?? { code: 'io', says: `The file system failed (${code})` };
+  const options: DrayErrorOptions = { data: { path, systemCode: code }, cause: error };
+  return new DrayError(
+    meaning.code,
+    `${meaning.says}: ${path}.`,
+    meaning.retry ? { ...options, retry: meaning.retry } : options,
+  );
+}
+
+/** Runs file system work; its errors come out translated. */
+export async function translating<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw toFileError(error, path);
+  }
+}

@@ -1,0 +1,194 @@
+/**
+ * Multipart uploads in a folder: `.dray-tmp/uploads/<id>/` with `upload.json` and one file for each part, named by its
+ * number, each put there by a rename. A part's etag is its file's. Beside it lies the checksum that it came with, if any,
+ * with the etag of the file that it belongs to: a checksum left by an earlier sending of the part is so never believed.
+ */
+import { randomUUID } from 'node:crypto';
+import { lstat, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DrayError } from '../../api/error.ts';
+import { checkAborted } from '../../base/abort.ts';
+import type { Clock } from '../../base/clock.ts';
+import { resolveRange } from '../byte-range.ts';
+import type { MultipartStore, MultipartUpload, PartInfo, RemoteKey } from '../object-store.ts';
+import { receiveChecksum } from '../received-checksum.ts';
+import { bodyOf, piecesOf, writeNewFile } from './file-bytes.ts';
+import { isAbsent, systemCode, translating } from './file-errors.ts';
+import { etagOf, stamp } from './file-etag.ts';
+import type { FileRoot } from './file-root.ts';
+import type { ObjectPlacer } from './object-placer.ts';
+
+/** As on S3. */
+const PARTS_MAX = 10_000;
+
+interface PartSource {
+  readonly pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  readonly signal: AbortSignal | undefined;
+  readonly checksum?: { readonly sha256: string } | { readonly crc32: number } | undefined;
+}
+
+export function createFileMultipart(root: FileRoot, placer: ObjectPlacer, clock: Clock): MultipartStore {
+  const folderOf = async (upload: MultipartUpload, signal: AbortSignal | undefined): Promise<string> => {
+    checkAborted(signal);
+    const folder = await findUpload(root, upload);
+    if (folder !== undefined) return folder;
+    throw new DrayError('notFound', `There is no upload ${upload.uploadId} of ${upload.key}.`, {
+      data: { key: upload.key, uploadId: upload.uploadId },
+    });
+  };
+
+  const keepPart = async (upload: MultipartUpload, number: number, source: PartSource): Promise<PartInfo> => {
+    checkPartNumber(number);
+    const folder = await folderOf(upload, source.signal);
+    const path = join(folder, partName(number));
+    const temp = `${path}.${randomUUID()}`;
+    try {
+      const checksum = receiveChecksum(source.checksum);
+      const file = await writeNewFile(temp, source.pieces, source.signal, checksum.update);
+      try {
+        checksum.verify(upload.key);
+        await stamp(file, clock);
+        await file.sync();
+        const stats = await file.stat({ bigint: true });
+        const part = {
+          number,
+          etag: etagOf(stats),
+          sizeBytes: Number(stats.size),
+          ...base64Of(source.checksum),
+        };
+        await rename(temp, path);
+        if (part.sha256 !== undefined) await writeFile(`${path}.json`, JSON.stringify(part));
+        return part;
+      } finally {
+        await file.close();
+      }
+    } finally {
+      await rm(temp, { force: true });
+    }
+  };
+
+  return {
+    async create(key, options) {
+      checkAborted(options?.signal);
+      const target = root.pathOf(key);
+      return translating(target, async () => {
+        const folder = await root.tempPath('uploads');
+        await mkdir(folder);
+        await writeFile(join(folder, 'upload.json'), JSON.stringify({ key }));
+        return folder.slice(-randomUUID().length);
+      });
+    },
+    uploadPart: (upload, number, bytes, options = {}) =>
+      translating(root.path, () =>
+        keepPart(upload, number, { ...options, pieces: piecesOf(bytes), signal: options.signal }),
+      ),
+    uploadPartCopy: (upload, number, source, options) =>
+      translating(root.path, async () => {
+        await folderOf(upload, options?.signal);
+        const path = root.pathOf(source.key);
+        const file = await open(path, 'r').catch((error) => {
+          if (!isAbsent(error)) throw error;
+          throw noSource(source.key);
+        });
+        try {
+          const range = resolveRange(source.key, (await file.stat()).size, source.range);
+          const slice = { file, path, key: source.key, range, signal: options?.signal };
+          return await keepPart(upload, number, { pieces: bodyOf(slice), signal: options?.signal });
+        } finally {
+          await file.close().catch(() => {});
+        }
+      }),
+    listParts: (upload, options) =>
+      translating(root.path, async () => listParts(await folderOf(upload, options?.signal))),
+    complete: (upload, parts, options = {}) =>
+      translating(root.path, async () => {
+        const folder = await folderOf(upload, options.signal);
+        const ordered = [...parts].sort((a, b) => a.number - b.number);
+        const held = new Map((await listParts(folder)).map((part) => [part.number, part.etag]));
+        const missing = ordered.find((part) => held.get(part.number) !== part.etag);
+        if (missing || ordered.length === 0) throw invalidPart(upload, missing?.number ?? 1);
+        const checksum = receiveChecksum(options.checksum);
+        const outcome = await placer.place(upload.key, options, async (path) => {
+          const file = await writeNewFile(path, partBytes(folder, ordered), options.signal, checksum.update);
+          checksum.verify(upload.key);
+          return file;
+        });
+        if (outcome.written) await rm(folder, { recursive: true, force: true });
+        return outcome;
+      }),
+    abort: (upload, options) =>
+      translating(root.path, async () => {
+        checkAborted(options?.signal);
+        const folder = await findUpload(root, upload);
+        if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+      }),
+  };
+}
+
+const UPLOAD_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const partName = (number: number): string => String(number).padStart(5, '0');
+
+/** Undefined when there is no such upload, or it is of another key. */
+async function findUpload(root: FileRoot, upload: MultipartUpload): Promise<string | undefined> {
+  root.pathOf(upload.key);
+  if (!UPLOAD_ID.test(upload.uploadId)) return undefined;
+  const folder = join(root.path, '.dray-tmp', 'uploads', upload.uploadId);
+  try {
+    const record: { key?: unknown } = JSON.parse(await readFile(join(folder, 'upload.json'), 'utf8'));
+    return record.key === upload.key ? folder : undefined;
+  } catch (error) {
+    if (isAbsent(error) || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+async function listParts(folder: string): Promise<readonly PartInfo[]> {
+  const names = (await readdir(folder)).filter((name) => /^\d{5}$/.test(name)).sort();
+  const parts: PartInfo[] = [];
+  for (const name of names) {
+    const path = join(folder, name);
+    const stats = await lstat(path, { bigint: true });
+    const part = { number: Number(name), etag: etagOf(stats), sizeBytes: Number(stats.size) };
+    parts.push({ ...part, ...(await storedChecksum(path, part.etag)) });
+  }
+  return parts;
+}
+
+async function storedChecksum(path: string, etag: string): Promise<{ readonly sha256?: string }> {
+  try {
+    const stored: Partial<PartInfo> = JSON.parse(await readFile(`${path}.json`, 'utf8'));
+    return stored.etag === etag && typeof stored.sha256 === 'string' ? { sha256: stored.sha256 } : {};
+  } catch (error) {
+    // None was given, or a crash cut the record off: the part is as good as one without.
+    if (systemCode(error) === 'ENOENT' || error instanceof SyntaxError) return {};
+    throw error;
+  }
+}
+
+async function* partBytes(folder: string, parts: readonly PartInfo[]): AsyncGenerator<Uint8Array> {
+  for (const part of parts) {
+    const path = join(folder, partName(part.number));
+    const file = await open(path, 'r');
+    yield* bodyOf({ file, path, key: path, range: { start: 0, end: part.sizeBytes } });
+  }
+}
+
+function base64Of(checksum: PartSource['checksum']): { readonly sha256?: string } {
+  if (!checksum || !('sha256' in checksum)) return {};
+  return { sha256: Buffer.from(checksum.sha256, 'hex').toString('base64') };
+}
+
+function checkPartNumber(number: number): void {
+  if (Number.isInteger(number) && number >= 1 && number <= PARTS_MAX) return;
+  throw new DrayError('usage', `Part numbers go from 1 to ${PARTS_MAX}, and ${number} is none.`);
+}
+
+function invalidPart(upload: MultipartUpload, number: number): DrayError {
+  return new DrayError('notFound', `Part ${number} of the upload of ${upload.key} is not the one held.`, {
+    data: { key: upload.key, part: number },
+  });
+}
+
+function noSource(key: RemoteKey): DrayError {
+  return new DrayError('notFound', `There is no ${key} to copy.`, { data: { key } });
+}

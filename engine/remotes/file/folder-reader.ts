@@ -1,0 +1,70 @@
+/**
+ * The names in a folder, in the order in which their keys list: byte order, with a folder as if its name ended in `/`.
+ *
+ * A page of a listing needs a folder's names whole, to sort them, and 100 pages of one large folder would read it 100 times.
+ * So the last few large ones are kept, and used again only while the folder's time is the same and was old when it was
+ * read: every new, removed or renamed name changes it, and one made in the very tick of the reading is not missed.
+ */
+import { readdir, stat } from 'node:fs/promises';
+import { comparePaths } from '../../model/entry.ts';
+
+/** Names; those of folders end in `/`. */
+export type FolderNames = readonly string[];
+
+export interface FolderReader {
+  /** Regular files and folders. Links, sockets and devices are no objects. Throws Node's errors. */
+  names(path: string): Promise<FolderNames>;
+}
+
+const KEPT_FOLDERS_MAX = 4;
+/** Smaller ones are read anew as fast as they are checked. */
+const KEPT_NAMES_MIN = 1000;
+/** Coarser than any file system's clock (FAT: 2 s). */
+const SETTLED_AFTER_MS = 3000;
+
+interface Kept {
+  readonly mtimeNs: bigint;
+  readonly names: FolderNames;
+}
+
+export function createFolderReader(nowMs: () => number): FolderReader {
+  const kept = new Map<string, Kept>();
+  return {
+    async names(path) {
+      const before = kept.get(path);
+      if (before) {
+        if ((await stat(path, { bigint: true })).mtimeNs === before.mtimeNs) return before.names;
+        kept.delete(path);
+      }
+      const { mtimeNs, mtimeMs } = await stat(path, { bigint: true });
+      const isSettled = Number(mtimeMs) < nowMs() - SETTLED_AFTER_MS;
+      const names = await readNames(path);
+      if (names.length >= KEPT_NAMES_MIN && isSettled) {
+        if (kept.size >= KEPT_FOLDERS_MAX) kept.delete(kept.keys().next().value!);
+        kept.set(path, { mtimeNs, names });
+      }
+      return names;
+    },
+  };
+}
+
+async function readNames(path: string): Promise<FolderNames> {
+  const names: string[] = [];
+  for (const entry of await readdir(path, { withFileTypes: true })) {
+    if (entry.isDirectory()) names.push(`${entry.name}/`);
+    else if (entry.isFile()) names.push(entry.name);
+  }
+  return names.sort(comparePaths);
+}
+
+/** The index of the first name for which `isBefore` is false; names are sorted so that it turns once. */
+export function firstNotBefore(names: FolderNames, isBefore: (name: string) => boolean): number {
+  let low = 0;
+  let high = names.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isBefore(names[middle]!)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

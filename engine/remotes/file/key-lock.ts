@@ -1,0 +1,173 @@
+/**
+ * One writer at a time for a key, among processes and machines: a file made with O_EXCL, that names its maker.
+ *
+ * Held for a compare and a rename, so for milliseconds. One that outlives its maker is taken over:
+ * - made on this machine (and in this process id namespace) by a process that is gone: at once;
+ * - otherwise when it stays unchanged for 30 s of the waiting writer's own clock, as no two machines' clocks need to agree.
+ * Breaking a lock is itself guarded by a second file, so two waiters never both break it, the later one a fresh lock. A
+ * holder asks `stillHeld` right before its rename, so one that was suspended past its time does nothing.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import { readlinkSync } from 'node:fs';
+import { readFile, unlink, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { DrayError } from '../../api/error.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { RemoteKey } from '../object-store.ts';
+import { systemCode } from './file-errors.ts';
+import type { FileRoot } from './file-root.ts';
+
+/** How long a lock of unknown life may stay unchanged, and how long a writer waits in all. */
+const STALE_AFTER_MS = 30_000;
+const WAIT_MAX_MS = 120_000;
+const POLL_MS = 10;
+
+export interface HeldLock {
+  /** Throws `remoteFailed` (retryable) when another writer took the lock over. */
+  stillHeld(): Promise<void>;
+}
+
+interface LockOptions {
+  readonly root: FileRoot;
+  readonly key: RemoteKey;
+  readonly clock: Clock;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Writers of this thread queue here, so they do not poll the file against each other. Bounded by the calls in flight. */
+const queues = new Map<string, Promise<void>>();
+
+export async function withKeyLock<T>(options: LockOptions, work: (lock: HeldLock) => Promise<T>): Promise<T> {
+  const name = createHash('sha256').update(options.key).digest('hex').slice(0, 32);
+  const path = join(await options.root.area('locks'), name);
+  const before = queues.get(path);
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  queues.set(path, released);
+  await before;
+  try {
+    return await holding(path, options, work);
+  } finally {
+    if (queues.get(path) === released) queues.delete(path);
+    release();
+  }
+}
+
+async function holding<T>(
+  path: string,
+  options: LockOptions,
+  work: (lock: HeldLock) => Promise<T>,
+): Promise<T> {
+  const mine = JSON.stringify({ process: process.pid, host: hostIdentity(), id: randomUUID() });
+  await take(path, mine, options);
+  try {
+    return await work({
+      async stillHeld() {
+        if ((await readLock(path)) === mine) return;
+        throw new DrayError('remoteFailed', `Another writer of ${options.key} took over.`, {
+          retry: 'retry',
+        });
+      },
+    });
+  } finally {
+    if ((await readLock(path)) === mine) await unlink(path).catch(() => {});
+  }
+}
+
+async function take(path: string, mine: string, options: LockOptions): Promise<void> {
+  const { clock, signal } = options;
+  const startMs = clock.monotonicMs();
+  let seen: string | undefined;
+  let seenSinceMs = startMs;
+  while (!(await tryMake(path, mine, options.root))) {
+    const theirs = await readLock(path);
+    const nowMs = clock.monotonicMs();
+    if (theirs !== seen) [seen, seenSinceMs] = [theirs, nowMs];
+    if (theirs !== undefined && (isDead(theirs) || nowMs - seenSinceMs > STALE_AFTER_MS)) {
+      await breakLock(path, theirs, mine);
+      continue;
+    }
+    if (nowMs - startMs > WAIT_MAX_MS) {
+      throw new DrayError('remoteFailed', `The lock ${path} stays taken.`, {
+        retry: 'backoff',
+        data: { path, key: options.key },
+      });
+    }
+    await clock.sleep(POLL_MS * (0.5 + clock.random()), signal);
+  }
+}
+
+async function tryMake(path: string, mine: string, root: FileRoot): Promise<boolean> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      await writeFile(path, mine, { flag: 'wx' });
+      return true;
+    } catch (error) {
+      const code = systemCode(error);
+      if (code === 'EEXIST') return false;
+      // Another process tidied the folder away just now.
+      if (code !== 'ENOENT' || attempt === 3) throw error;
+      await root.area('locks');
+    }
+  }
+}
+
+/** Removes `path` if it still says `stale`. Only the maker of the guard file may, one at a time. */
+async function breakLock(path: string, stale: string, mine: string): Promise<void> {
+  const guard = `${path}.break`;
+  try {
+    await writeFile(guard, mine, { flag: 'wx' });
+  } catch (error) {
+    if (systemCode(error) !== 'EEXIST') throw error;
+    const theirs = await readLock(guard);
+    // Whoever was breaking died in these few calls. Rare enough that the small race of removing it is accepted.
+    if (theirs !== undefined && isDead(theirs)) await unlink(guard).catch(() => {});
+    return;
+  }
+  try {
+    if ((await readLock(path)) === stale) await unlink(path);
+  } finally {
+    await unlink(guard).catch(() => {});
+  }
+}
+
+async function readLock(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** True only if its maker certainly no longer runs. What does not parse was cut off by a crash, or is being written. */
+function isDead(record: string): boolean {
+  let maker: { readonly process?: unknown; readonly host?: unknown };
+  try {
+    maker = JSON.parse(record);
+  } catch {
+    return false;
+  }
+  if (maker.host !== hostIdentity() || typeof maker.process !== 'number') return false;
+  try {
+    process.kill(maker.process, 0);
+    return false;
+  } catch (error) {
+    return systemCode(error) === 'ESRCH';
+  }
+}
+
+let identity: string | undefined;
+
+/** Containers may share a host name and a folder but not process ids, so the namespace is a part of it. */
+function hostIdentity(): string {
+  if (identity !== undefined) return identity;
+  let namespace = '';
+  try {
+    namespace = readlinkSync('/proc/self/ns/pid');
+  } catch {
+    // No Linux: one namespace for each host.
+  }
+  identity = `${hostname()} ${namespace}`;
+  return identity;
+}

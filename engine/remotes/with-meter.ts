@@ -1,0 +1,153 @@
+/** Counts what a store is asked: requests by class of the price list, and bytes. It wraps below the retry wrapper. */
+import type { RequestTotals } from '../api/jobs.ts';
+import { dollarsFor, type RequestCounts } from '../model/prices.ts';
+import type { MultipartStore, ObjectRead, ObjectStore } from './object-store.ts';
+
+export type RequestClass = keyof RequestCounts;
+
+export interface Meter {
+  totals(): RequestTotals;
+  count(requestClass: RequestClass, requests?: number): void;
+  sent(bytes: number): void;
+  received(bytes: number): void;
+}
+
+/** @param provider A row of the price table. */
+export function createMeter(provider: string): Meter {
+  const counts = { reads: 0, writes: 0, lists: 0, deletes: 0 };
+  let sentBytes = 0;
+  let receivedBytes = 0;
+  return {
+    totals: () => ({
+      ...counts,
+      total: counts.reads + counts.writes + counts.lists + counts.deletes,
+      sentBytes,
+      receivedBytes,
+      dollars: dollarsFor(provider, counts),
+    }),
+    count(requestClass, requests = 1) {
+      counts[requestClass] += requests;
+    },
+    sent(bytes) {
+      sentBytes += bytes;
+    },
+    received(bytes) {
+      receivedBytes += bytes;
+    },
+  };
+}
+
+/** How a store that has multipart uploads cuts streams when it is not told; the AWS SDK's `lib-storage` does so. */
+const STREAM_PART_BYTES = 5 * 1024 * 1024;
+const DELETED_AT_ONCE_MAX = 1000;
+
+/** Counts requests as they are made, so a failed attempt counts too; one whose signal has fired already is not made. */
+export function withMeter(store: ObjectStore, meter: Meter): ObjectStore {
+  const count = (requestClass: RequestClass, signal: AbortSignal | undefined): void => {
+    if (!signal?.aborted) meter.count(requestClass);
+  };
+  const { multipart } = store;
+  return {
+    address: store.address,
+    provider: store.provider,
+    head(key, call) {
+      count('reads', call?.signal);
+      return store.head(key, call);
+    },
+    async get(key, call) {
+      count('reads', call?.signal);
+      const read = await store.get(key, call);
+      return read && { ...read, body: meterBody(read.body, meter) };
+    },
+    async read(key, call) {
+      count('reads', call.signal);
+      const read = await store.read(key, call);
+      if (read) meter.received(read.bytes.byteLength);
+      return read;
+    },
+    put(key, bytes, put) {
+      count('writes', put?.signal);
+      meter.sent(bytes.byteLength);
+      return store.put(key, bytes, put);
+    },
+    async putStream(key, body, put) {
+      count('writes', put?.signal);
+      const partBytes = put?.partSizeBytes ?? STREAM_PART_BYTES;
+      let streamed = 0;
+      async function* metered() {
+        for await (const piece of body) {
+          streamed += piece.byteLength;
+          meter.sent(piece.byteLength);
+          yield piece;
+        }
+      }
+      try {
+        return await store.putStream(key, metered(), put);
+      } finally {
+        // More than a part: one request to begin, one for each part, one to complete. The first is counted.
+        if (store.multipart && streamed > partBytes)
+          meter.count('writes', 1 + Math.ceil(streamed / partBytes));
+      }
+    },
+    list(request, call) {
+      count('lists', call?.signal);
+      return store.list(request, call);
+    },
+    delete(keys, call) {
+      if (!call?.signal?.aborted) meter.count('deletes', Math.ceil(keys.length / DELETED_AT_ONCE_MAX));
+      return store.delete(keys, call);
+    },
+    copy(from, to, call) {
+      count('writes', call?.signal);
+      return store.copy(from, to, call);
+    },
+    ...(multipart ? { multipart: meterMultipart(multipart, meter, count) } : {}),
+    close: () => store.close(),
+  };
+}
+
+function meterMultipart(
+  multipart: MultipartStore,
+  meter: Meter,
+  count: (requestClass: RequestClass, signal: AbortSignal | undefined) => void,
+): MultipartStore {
+  return {
+    create(key, call) {
+      count('writes', call?.signal);
+      return multipart.create(key, call);
+    },
+    uploadPart(upload, number, bytes, put) {
+      count('writes', put?.signal);
+      meter.sent(bytes.byteLength);
+      return multipart.uploadPart(upload, number, bytes, put);
+    },
+    uploadPartCopy(upload, number, source, call) {
+      count('writes', call?.signal);
+      return multipart.uploadPartCopy(upload, number, source, call);
+    },
+    listParts(upload, call) {
+      count('lists', call?.signal);
+      return multipart.listParts(upload, call);
+    },
+    complete(upload, parts, put) {
+      count('writes', put?.signal);
+      return multipart.complete(upload, parts, put);
+    },
+    abort(upload, call) {
+      count('deletes', call?.signal);
+      return multipart.abort(upload, call);
+    },
+  };
+}
+
+function meterBody(body: ObjectRead['body'], meter: Meter): ObjectRead['body'] {
+  return {
+    destroy: () => body.destroy(),
+    async *[Symbol.asyncIterator]() {
+      for await (const piece of body) {
+        meter.received(piece.byteLength);
+        yield piece;
+      }
+    },
+  };
+}

@@ -1,0 +1,148 @@
+/**
+ * The one place where Dray repeats requests. It wraps any store, above the meter, so that repetitions are counted.
+ *
+ * Repeated: calls that failed with a retryable error, under `RetryPolicy`. Not repeated: `putStream`, whose source can be read
+ * once, and a `get` body that breaks after it began; the callers of both start again.
+ *
+ * A request that failed may have happened all the same (its answer was lost). Repeating is then harmless for everything but
+ * a condition, which now meets our own write and fails. So after such a failure a condition that does not hold is looked
+ * into: if what lies there is what we wrote, the write happened. Two writers that write equal bytes both win then; bytes under
+ * a condition must tell writers apart where that matters.
+ */
+import { DrayError } from '../api/error.ts';
+import type { Clock } from '../base/clock.ts';
+import {
+  createRetryBudget,
+  type Failures,
+  type RetryBudget,
+  type RetryPolicy,
+  retrying,
+} from '../base/retry.ts';
+import type { MultipartStore, MultipartUpload, ObjectStore, PutOutcome, RemoteKey } from './object-store.ts';
+
+export interface RetryOptions {
+  readonly clock: Clock;
+  /** Default 8. */
+  readonly attemptsMax?: number;
+  /** Default 100 ms. */
+  readonly baseDelayMs?: number;
+  /** Default 20 s. */
+  readonly maxDelayMs?: number;
+  /** Shared by all calls of this store. */
+  readonly budget?: RetryBudget;
+}
+
+export function withRetry(store: ObjectStore, options: RetryOptions): ObjectStore {
+  const policy: RetryPolicy = {
+    clock: options.clock,
+    attemptsMax: options.attemptsMax ?? 8,
+    baseDelayMs: options.baseDelayMs ?? 100,
+    maxDelayMs: options.maxDelayMs ?? 20_000,
+    budget: options.budget ?? createRetryBudget(),
+  };
+  const { multipart } = store;
+  return {
+    address: store.address,
+    provider: store.provider,
+    head: (key, call) => retrying(policy, call?.signal, () => store.head(key, call)),
+    get: (key, call) => retrying(policy, call?.signal, () => store.get(key, call)),
+    read: (key, call) => retrying(policy, call.signal, () => store.read(key, call)),
+    put: (key, bytes, put) =>
+      retrying(policy, put?.signal, async (failures) => {
+        const outcome = await store.put(key, bytes, put);
+        if (outcome.written || !mayHaveHappened(failures)) return outcome;
+        return (await ownWrite(store, key, bytes, put?.signal)) ?? outcome;
+      }),
+    putStream: (key, body, put) => store.putStream(key, body, put),
+    list: (request, call) => retrying(policy, call?.signal, () => store.list(request, call)),
+    delete: (keys, call) => retrying(policy, call?.signal, () => store.delete(keys, call)),
+    copy: (from, to, call) => retrying(policy, call?.signal, () => store.copy(from, to, call)),
+    ...(multipart ? { multipart: withMultipartRetry(store, multipart, policy) } : {}),
+    close: () => store.close(),
+  };
+}
+
+function withMultipartRetry(
+  store: ObjectStore,
+  multipart: MultipartStore,
+  policy: RetryPolicy,
+): MultipartStore {
+  return {
+    create: (key, call) => retrying(policy, call?.signal, () => multipart.create(key, call)),
+    uploadPart: (upload, number, bytes, put) =>
+      retrying(policy, put?.signal, () => multipart.uploadPart(upload, number, bytes, put)),
+    uploadPartCopy: (upload, number, source, call) =>
+      retrying(policy, call?.signal, () => multipart.uploadPartCopy(upload, number, source, call)),
+    listParts: (upload, call) => retrying(policy, call?.signal, () => multipart.listParts(upload, call)),
+    complete: (upload, parts, put) =>
+      retrying(policy, put?.signal, async (failures) => {
+        const completed = () => ownUpload(store, upload, sumOf(parts), put?.signal);
+        try {
+          const outcome = await multipart.complete(upload, parts, put);
+          if (outcome.written || !mayHaveHappened(failures)) return outcome;
+          return (await completed()) ?? outcome;
+        } catch (error) {
+          // The upload is gone once it is complete, so a repeated completion does not find it.
+          if (!(error instanceof DrayError) || error.code !== 'notFound') throw error;
+          const outcome = mayHaveHappened(failures) ? await completed() : undefined;
+          if (!outcome) throw error;
+          return outcome;
+        }
+      }),
+    abort: (upload, call) => retrying(policy, call?.signal, () => multipart.abort(upload, call)),
+  };
+}
+
+/** What the store turned away, it did not do. Every other failure leaves that open. */
+function mayHaveHappened(failures: Failures): boolean {
+  return failures.some((failure) => failure.code !== 'slowDown' && failure.code !== 'checksumRefused');
+}
+
+/** The outcome of our earlier write, when the object holds these very bytes. Compared piece by piece, to hold nothing twice. */
+async function ownWrite(
+  store: ObjectStore,
+  key: RemoteKey,
+  bytes: Uint8Array,
+  signal: AbortSignal | undefined,
+): Promise<PutOutcome | undefined> {
+  const read = await store.get(key, signal ? { signal } : {});
+  if (!read) return undefined;
+  try {
+    if (read.sizeBytes !== bytes.byteLength) return undefined;
+    let at = 0;
+    for await (const piece of read.body) {
+      if (Buffer.compare(piece, bytes.subarray(at, at + piece.byteLength)) !== 0) return undefined;
+      at += piece.byteLength;
+    }
+    return at === bytes.byteLength ? { written: true, etag: read.etag } : undefined;
+  } finally {
+    read.body.destroy();
+  }
+}
+
+/**
+ * The outcome of our earlier completion. Its bytes are not read again for it: the upload is no longer there, which only its
+ * completion or its abortion does, and the object has its size.
+ */
+async function ownUpload(
+  store: ObjectStore,
+  upload: MultipartUpload,
+  sizeBytes: number,
+  signal: AbortSignal | undefined,
+): Promise<PutOutcome | undefined> {
+  const call = signal ? { signal } : {};
+  const info = await store.head(upload.key, call);
+  if (info?.sizeBytes !== sizeBytes) return undefined;
+  const isHeld = await store.multipart!.listParts(upload, call).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof DrayError && error.code === 'notFound') return false;
+      throw error;
+    },
+  );
+  return isHeld ? undefined : { written: true, etag: info.etag };
+}
+
+function sumOf(parts: readonly { readonly sizeBytes: number }[]): number {
+  return parts.reduce((sum, part) => sum + part.sizeBytes, 0);
+}

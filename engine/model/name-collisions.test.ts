@@ -1,0 +1,111 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { comparePaths } from './entry.ts';
+import { collisionFinder, findNameCollisions, foldName } from './name-collisions.ts';
+
+function find(...paths: string[]): string[] {
+  return [...findNameCollisions(paths.sort(comparePaths))].map(({ path, other }) => `${other} ~ ${path}`);
+}
+
+describe('name collisions', () => {
+  it('are found between names that differ in case', () => {
+    expect(find('readme', 'README', 'ReadMe')).toEqual(['README ~ ReadMe', 'README ~ readme']);
+  });
+
+  it('are found between folders, even with nothing in common inside', () => {
+    expect(find('A/x', 'a/y', 'b/c')).toEqual(['A/ ~ a/']);
+  });
+
+  it('are found between a folder and a file', () => {
+    expect(find('A/x', 'a')).toEqual(['A/ ~ a']);
+    expect(find('A', 'a/x', 'empty/', 'EMPTY')).toEqual(['A ~ a/', 'EMPTY ~ empty/']);
+  });
+
+  it('are found once for each folder, not for each path in it', () => {
+    expect(find('A/x', 'a/x', 'a/y', 'a/z/x')).toEqual(['A/ ~ a/']);
+  });
+
+  it('are not seen between names of different folders', () => {
+    expect(find('a/X', 'b/x', 'X/a', 'y/A')).toEqual([]);
+  });
+
+  it.each([
+    ['e\u0301', '\u00e9'],
+    ['E\u0301', '\u00e9'],
+    ['mass', 'ma\u00df'],
+    ['MASS', 'Ma\u00df'],
+    ['k', '\u212a'],
+    ['s/x', '\u017f'],
+    ['\u03c3', '\u03c2'],
+    ['\u{10400}', '\u{10428}'],
+    ['\u00c9', 'e\u0301/x'],
+  ])('are found between %s and %s', (one, two) => {
+    expect(find(one, two)).toHaveLength(1);
+    expect(find(`folder/${one}`, `folder/${two}`, 'folder/zz')).toHaveLength(1);
+  });
+
+  it('come as they are met, path by path', () => {
+    const finder = collisionFinder();
+    expect(finder.add('A/B/x')).toEqual([]);
+    expect(finder.add('A/b/x')).toEqual([{ path: 'A/b/', other: 'A/B/' }]);
+    expect(finder.add('a/b')).toEqual([{ path: 'a/', other: 'A/' }]);
+  });
+
+  it('are those that a look at all siblings at once finds', () => {
+    const name = fc.constantFrom(
+      'a',
+      'A',
+      'ab',
+      'aB',
+      'AB',
+      'b',
+      's',
+      'ss',
+      '\u00df',
+      '\u017f',
+      '\u00e9',
+      'e\u0301',
+      'E\u0301',
+      'a-',
+      'k',
+      '\u212a',
+    );
+    const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((parts) => parts.join('/'));
+    fc.assert(
+      fc.property(fc.uniqueArray(path, { maxLength: 30 }), (paths) => {
+        const files = paths.filter((one) => !paths.some((other) => other.startsWith(`${one}/`)));
+        const found = [...findNameCollisions(files.sort(comparePaths))].map((collision) => collision.path);
+        expect(found.sort()).toEqual(findPlainly(files).sort());
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('fold in a way that folding again does not change', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (name) => {
+        expect(foldName(foldName(name))).toBe(foldName(name));
+      }),
+    );
+  });
+});
+
+/** Every name but the first of those that fold to the same in one folder. */
+function findPlainly(files: readonly string[]): string[] {
+  const siblings = new Set<string>();
+  for (const path of files) {
+    const parts = path.split('/');
+    for (let count = 1; count <= parts.length; count += 1) {
+      siblings.add(parts.slice(0, count).join('/') + (count < parts.length ? '/' : ''));
+    }
+  }
+  const met = new Set<string>();
+  return [...siblings].sort(comparePaths).filter((path) => {
+    const bare = path.replace(/\/$/, '');
+    const start = bare.lastIndexOf('/') + 1;
+    const key = bare.slice(0, start) + foldName(bare.slice(start));
+    if (met.has(key)) return true;
+    met.add(key);
+    return false;
+  });
+}

@@ -1,0 +1,77 @@
+/** Which paths of a commit may be written into a workspace. A commit comes from a remote, so none is trusted. */
+
+export interface PathCheckOptions {
+  /** With it, a `/` at the end must be there for a folder and must not for anything else. */
+  readonly kind?: 'file' | 'link' | 'folder';
+  /** Where the path is to be written. Default: this system. */
+  readonly platform?: string;
+}
+
+/** Linux's PATH_MAX, in bytes of UTF-8. */
+export const PATH_BYTES_MAX = 4096;
+
+const LETTERS_OF_PLAIN_PATHS = /^[A-Za-z0-9_][A-Za-z0-9_.-]*(?:\/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$/;
+
+/** Names that Windows gives to devices, whatever extension follows (Microsoft, "Naming Files, Paths, and Namespaces"). */
+const WINDOWS_DEVICE =
+  /^(?:con|prn|aux|nul|com[0-9\u00b9\u00b2\u00b3]|lpt[0-9\u00b9\u00b2\u00b3]|conin\$|conout\$) *(?:\.|$)/i;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: Windows forbids them in names.
+const WINDOWS_FORBIDDEN = /[<>:"|?*\\\u0001-\u001f]/;
+/** The short (8.3) name under which Windows finds `.dray` as well. */
+const WINDOWS_SHORT_NAME = /^dray~[0-9]+$/i;
+/** Code points that HFS+ drops from names when it compares them (as in git's fix for CVE-2014-9390). */
+const UNSEEN_BY_HFS = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
+
+/**
+ * Why a path of a commit must not be written, as the end of a sentence (`it is absolute`); undefined when it may. Lexical only: whether a folder on the way is a link is for the writer to see to.
+ */
+export function checkEntryPath(path: string, options: PathCheckOptions = {}): string | undefined {
+  const { kind, platform = process.platform } = options;
+  // Nearly every path of a real dataset passes here.
+  if (platform !== 'win32' && kind !== 'folder' && path.length <= 1024 && LETTERS_OF_PLAIN_PATHS.test(path)) {
+    return undefined;
+  }
+  const ofWhole = checkWhole(path);
+  if (ofWhole) return ofWhole;
+  const isFolder = path.endsWith('/');
+  if (kind === 'folder' && !isFolder) return 'it is a folder without a slash at its end';
+  if (kind !== undefined && kind !== 'folder' && isFolder) return `it is a ${kind} with a slash at its end`;
+  const parts = (isFolder ? path.slice(0, -1) : path).split('/');
+  for (const part of parts) {
+    const reason = checkPart(part) ?? (platform === 'win32' ? checkWindowsPart(part) : undefined);
+    if (reason) return reason;
+  }
+  return isWorkspaceFolder(parts[0] as string, platform)
+    ? 'it lies in the place of a workspace folder'
+    : undefined;
+}
+
+function checkWhole(path: string): string | undefined {
+  if (path === '') return 'it is empty';
+  if (path.startsWith('/')) return 'it is absolute';
+  if (path.includes('\0')) return 'it holds a NUL';
+  if (!path.isWellFormed()) return 'it is not Unicode';
+  if (path.length * 3 > PATH_BYTES_MAX && Buffer.byteLength(path) > PATH_BYTES_MAX) {
+    return `it is longer than ${PATH_BYTES_MAX} bytes`;
+  }
+  return undefined;
+}
+
+function checkPart(part: string): string | undefined {
+  if (part === '') return 'it has an empty part';
+  if (part === '.' || part === '..') return `it has the part "${part}"`;
+  return undefined;
+}
+
+function checkWindowsPart(part: string): string | undefined {
+  if (WINDOWS_FORBIDDEN.test(part)) return 'it holds a character that Windows forbids in names';
+  if (WINDOWS_DEVICE.test(part)) return 'it names a device of Windows';
+  if (part.endsWith('.') || part.endsWith(' ')) return 'it has a part that ends in a dot or a space';
+  return undefined;
+}
+
+/** In any case, and on every system, so that a dataset that one machine can push every other can pull. */
+function isWorkspaceFolder(part: string, platform: string): boolean {
+  const name = part.replace(UNSEEN_BY_HFS, '').toLowerCase();
+  return name === '.dray' || (platform === 'win32' && WINDOWS_SHORT_NAME.test(name));
+}

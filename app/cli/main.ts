@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 /**
  * The entry of the `dray` command. It runs before anything else is loaded, on any Node that knows ES modules, so it
  * uses no recent syntax and no static import beyond `node:module`.

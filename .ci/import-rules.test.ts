@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { findOffences } from './import-rules.ts';
+import { findImports } from './import-scan.ts';
+
+/** Each offence as `file:line: what`. */
+function check(files: Record<string, string>): string[] {
+  return findOffences(new Map(Object.entries(files))).map(
+    ({ file, line, what }) => `${file}:${line}: ${what}`,
+  );
+}
+
+describe('findImports', () => {
+  it('finds every form of import with its line, and nothing in comments or templates', () => {
+    const source = [
+      "import { a } from './a.ts';",
+      "import type {\n  B,\n  C,\n} from './b.ts';",
+      "import './effect.ts';",
+      "export { d } from './d.ts';",
+      "const e = await import('./e.ts');",
+      "type F = import('./f.ts').F;",
+      "new Worker(new URL('./g.ts', import.meta.url));",
+      "// import './comment.ts';",
+      "/* import './block.ts'; */ const text = `\nimport './template.ts';\n`;",
+      "const from = 'x'; const url = 'https://host/import'; export const to = 'y';",
+    ].join('\n');
+    expect(findImports(source).map(({ specifier, line }) => `${line} ${specifier}`)).toEqual([
+      '1 ./a.ts',
+      '5 ./b.ts',
+      '6 ./effect.ts',
+      '7 ./d.ts',
+      '8 ./e.ts',
+      '9 ./f.ts',
+      '10 ./g.ts',
+    ]);
+  });
+});
+
+describe('the import rules', () => {
+  it('let a layer import those below it', () => {
+    const files = {
+      'engine/api/error.ts': 'export const x = 1;\n',
+      'engine/model/entry.ts': "import { x } from '../api/error.ts';\nexport const y = x;\n",
+      'engine/jobs/push.ts': "import { y } from '../model/entry.ts';\nexport const z = y;\n",
+      'app/cli/run.ts': "export const run = async () => (await import('../../engine/jobs/push.ts')).z;\n",
+    };
+    expect(check(files)).toEqual([]);
+  });
+
+  it('refuse an import that points up, also as a type and when loaded late', () => {
+    const jobs = { 'engine/jobs/push.ts': 'export type P = 1;\n' };
+    const type = "import type { P } from '../jobs/push.ts';\nexport const a = 1 as P;\n";
+    const late = "\nexport const a = () => import('../jobs/push.ts');\n";
+    expect(check({ ...jobs, 'engine/model/a.ts': type })).toEqual([
+      'engine/model/a.ts:1: imports engine/jobs/push.ts: engine/model may not import engine/jobs',
+    ]);
+    expect(check({ ...jobs, 'engine/query/a.ts': late })).toEqual([
+      'engine/query/a.ts:2: imports engine/jobs/push.ts: engine/query may not import engine/jobs',
+    ]);
+  });
+
+  it('refuse an import between neighbours, except in their tests', () => {
+    const scan = { 'engine/workspace/scan.ts': 'export const scan = 1;\n' };
+    const source = "import { scan } from '../workspace/scan.ts';\nexport const a = scan;\n";
+    expect(check({ ...scan, 'engine/transfer/a.ts': source })).toHaveLength(1);
+    expect(check({ ...scan, 'engine/transfer/a.test.ts': source })).toEqual([]);
+  });
+
+  it('keep the renderer to the contract', () => {
+    const files = {
+      'engine/base/clock.ts': 'export const clock = 1;\n',
+      'app/renderer/view.ts':
+        "import { clock } from '../../engine/base/clock.ts';\nexport const a = clock;\n",
+    };
+    expect(check(files)).toEqual([
+      'app/renderer/view.ts:1: imports engine/base/clock.ts: app/renderer may not import engine/base',
+    ]);
+  });
+
+  it('keep vendors behind their edge', () => {
+    expect(
+      check({ 'engine/jobs/a.ts': "import Database from 'better-sqlite3';\nexport const d = Database;\n" }),
+    ).toEqual(['engine/jobs/a.ts:1: imports better-sqlite3, which belongs to engine/index alone']);
+    const undici = "export const load = () => import('undici');\n";
+    expect(check({ 'engine/remotes/s3/pool.ts': undici })).toEqual([]);
+    expect(check({ 'engine/remotes/pool.ts': undici })).toHaveLength(1);
+  });
+
+  it('report a cycle once, with its way round', () => {
+    const files = {
+      'engine/model/a.ts': "import { b } from './b.ts';\nexport const a = b;\n",
+      'engine/model/b.ts': "import { c } from './c.ts';\nexport const b = c;\n",
+      'engine/model/c.ts': "import { a } from './a.ts';\nexport const c = a;\n",
+    };
+    expect(check(files)).toEqual([
+      'engine/model/c.ts:1: closes a cycle: engine/model/a.ts -> engine/model/b.ts -> engine/model/c.ts -> engine/model/a.ts',
+    ]);
+  });
+
+  it('refuse barrels, star exports, long files and imports of nothing', () => {
+    const real = { 'engine/model/a.ts': 'export const a = 1;\n' };
+    expect(
+      check({ ...real, 'engine/model/barrel.ts': "/** All. */\nexport { a } from './a.ts';\n" }),
+    ).toHaveLength(1);
+    expect(
+      check({ ...real, 'engine/model/b.ts': "export * from './a.ts';\nexport const b = 1;\n" }),
+    ).toHaveLength(1);
+    expect(check({ 'engine/model/long.ts': 'export const x = 1;\n'.repeat(501) })).toHaveLength(1);
+    expect(check({ 'engine/model/b.ts': "import { c } from './c.ts';\nexport const b = c;\n" })).toHaveLength(
+      1,
+    );
+  });
+});

@@ -1,0 +1,158 @@
+/**
+ * The rules of the import graph: layers point one way, vendors stay behind their edge, no cycles, no barrel files, no file
+ * over 500 lines. Prints each offence as `file:line: what` and exits with 1 when there is one.
+ *
+ * Of our own, since of the tools for it dependency-cruiser reads types through a TypeScript below 7, and Biome's
+ * noRestrictedImports cannot say "which folder may import which" without a pattern for each pair.
+ */
+import { globSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findImports } from './import-scan.ts';
+
+export interface Offence {
+  readonly file: string;
+  readonly line: number;
+  readonly what: string;
+}
+
+const LINES_MAX = 500;
+
+/** What each folder may import, beside itself. Folders that are not named here hold no code. */
+const ABOVE_MODEL = ['engine/api', 'engine/base', 'engine/model'];
+const MIDDLE = [...ABOVE_MODEL, 'engine/index', 'engine/remotes'];
+const PARTS = [...MIDDLE, 'engine/repository', 'engine/workspace', 'engine/query', 'engine/transfer'];
+const ENGINE = [...PARTS, 'engine/peer', 'engine/jobs'];
+const LAYERS: Readonly<Record<string, readonly string[]>> = {
+  'engine/api': [],
+  'engine/base': ['engine/api'],
+  'engine/model': ['engine/api', 'engine/base'],
+  'engine/index': ABOVE_MODEL,
+  'engine/remotes': ABOVE_MODEL,
+  'engine/repository': MIDDLE,
+  'engine/workspace': MIDDLE,
+  'engine/query': MIDDLE,
+  'engine/transfer': MIDDLE,
+  'engine/peer': PARTS,
+  'engine/jobs': [...PARTS, 'engine/peer'],
+  'app/renderer': ['engine/api'],
+  'app/desktop': ENGINE,
+  'app/web': ENGINE,
+  'app/cli': ENGINE,
+  'app/build': [],
+  'app/quickstart': [],
+  '.ci': ['app/build'],
+  bench: [...ENGINE, 'app/build', 'e2e'],
+  e2e: ENGINE,
+};
+
+/** Packages that one folder alone may name. */
+const CONFINED: readonly { readonly name: RegExp; readonly to: string }[] = [
+  { name: /^electron$/, to: 'app/desktop' },
+  { name: /^@aws-sdk\//, to: 'engine/remotes/s3' },
+  { name: /^@smithy\//, to: 'engine/remotes/s3' },
+  { name: /^undici$/, to: 'engine/remotes/s3' },
+  { name: /^better-sqlite3$/, to: 'engine/index' },
+  { name: /^commander$/, to: 'app/cli' },
+];
+
+/** @param sources Path (relative to the project, with `/`) to content. */
+export function findOffences(sources: ReadonlyMap<string, string>): Offence[] {
+  const offences: Offence[] = [];
+  const graph = new Map<string, { readonly to: string; readonly line: number }[]>();
+  for (const [file, source] of sources) {
+    const lines = source.split('\n').length - 1;
+    if (lines > LINES_MAX)
+      offences.push({ file, line: LINES_MAX + 1, what: `has ${lines} lines; ${LINES_MAX} are the most` });
+    if (isBarrel(source))
+      offences.push({ file, line: 1, what: 'only re-exports others: import those by their names' });
+    const edges: { to: string; line: number }[] = [];
+    for (const { specifier, line, isStarExport } of findImports(source)) {
+      const to = specifier.startsWith('.') ? posix.join(posix.dirname(file), specifier) : undefined;
+      const what = to === undefined ? refusePackage(file, specifier) : refuseFile(file, to, sources);
+      if (what) offences.push({ file, line, what });
+      if (isStarExport) offences.push({ file, line, what: 'exports *: name what is exported' });
+      if (to !== undefined && sources.has(to)) edges.push({ to, line });
+    }
+    graph.set(file, edges);
+  }
+  return [...offences, ...findCycles(graph)];
+}
+
+function refusePackage(file: string, specifier: string): string | undefined {
+  if (specifier.startsWith('node:')) return undefined;
+  const rule = CONFINED.find(({ name }) => name.test(specifier));
+  if (!rule || isTest(file) || isWithin(file, rule.to) || isWithin(file, 'bench') || isWithin(file, 'e2e'))
+    return undefined;
+  return `imports ${specifier}, which belongs to ${rule.to} alone`;
+}
+
+function refuseFile(file: string, to: string, sources: ReadonlyMap<string, string>): string | undefined {
+  if (/\.ts$/.test(to) && !sources.has(to)) return `imports ${to}, which does not exist`;
+  const from = layerOf(file);
+  const target = layerOf(to);
+  if (from === undefined || target === undefined || from === target) return undefined;
+  // Tests may reach for anything below and beside them: they are no part of what runs.
+  if (isTest(file) || LAYERS[from]?.includes(target)) return undefined;
+  return `imports ${to}: ${from} may not import ${target}`;
+}
+
+function layerOf(file: string): string | undefined {
+  return Object.keys(LAYERS).find((folder) => isWithin(file, folder));
+}
+
+function isWithin(file: string, folder: string): boolean {
+  return file.startsWith(`${folder}/`);
+}
+
+function isTest(file: string): boolean {
+  return /\.(test|bench)\.ts$/.test(file);
+}
+
+/** A file with nothing in it but re-exports. */
+function isBarrel(source: string): boolean {
+  const code = source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
+  const rest = code.replace(
+    /export\s+(?:type\s+)?(?:\*(?:\s+as\s+\w+)?|\{[^}]*\})\s+from\s+['"][^'"]+['"];?/g,
+    '',
+  );
+  return rest.trim() === '' && code.trim() !== '';
+}
+
+/** Each cycle once, told from its first file in alphabetical order. */
+function findCycles(
+  graph: ReadonlyMap<string, readonly { readonly to: string; readonly line: number }[]>,
+): Offence[] {
+  const offences: Offence[] = [];
+  const done = new Set<string>();
+  const open: string[] = [];
+  const visit = (file: string) => {
+    open.push(file);
+    for (const { to, line } of graph.get(file) ?? []) {
+      const at = open.indexOf(to);
+      if (at >= 0)
+        offences.push({ file, line, what: `closes a cycle: ${[...open.slice(at), to].join(' -> ')}` });
+      else if (!done.has(to)) visit(to);
+    }
+    open.pop();
+    done.add(file);
+  };
+  for (const file of [...graph.keys()].sort()) if (!done.has(file)) visit(file);
+  return offences;
+}
+
+function readSources(root: string): Map<string, string> {
+  const files = globSync(['app/**/*.ts', 'engine/**/*.ts', 'bench/**/*.ts', 'e2e/**/*.ts', '.ci/*.ts'], {
+    cwd: root,
+  });
+  const names = files.map((file) => file.replaceAll('\\', '/')).sort();
+  return new Map(names.map((name) => [name, readFileSync(`${root}${name}`, 'utf8')]));
+}
+
+if (import.meta.main) {
+  const sources = readSources(fileURLToPath(new URL('..', import.meta.url)));
+  const offences = findOffences(sources);
+  for (const { file, line, what } of offences) console.error(`${file}:${line}: ${what}`);
+  console.log(`import rules: ${sources.size} files, ${offences.length} offences`);
+  process.exitCode = offences.length > 0 ? 1 : 0;
+}

@@ -1,0 +1,37 @@
+/** Finds what a TypeScript file imports: static, re-exported, dynamic, in types, and workers named by `new URL`. */
+
+export interface FoundImport {
+  readonly specifier: string;
+  /** From 1. */
+  readonly line: number;
+  /** True for `export * from`. */
+  readonly isStarExport: boolean;
+}
+
+/**
+ * Comments and templates are blanked first, so that sample code in them counts for nothing. This is no parser: the formatter
+ * gives every import one of few shapes, and those are what it looks for.
+ */
+export function findImports(source: string): FoundImport[] {
+  const code = blankComments(source);
+  const pattern =
+    /(?<![\w$.'"`])(?:(import|export)\s(?:[^'"`;()]*?\sfrom\s*)?|import\s*\(\s*|new URL\(\s*(?=['"][^'"]+['"],\s*import\.meta\.url))(['"])([^'"\n]+)\2/g;
+  return [...code.matchAll(pattern)].map((match) => {
+    const at = (match.index ?? 0) + match[0].length;
+    return {
+      specifier: match[3] ?? '',
+      line: code.slice(0, at).split('\n').length,
+      isStarExport: /^\W*export\s+(?:type\s+)?\*/.test(match[0]),
+    };
+  });
+}
+
+/** Comments become spaces, so that offsets and lines stay. */
+function blankComments(source: string): string {
+  const tokens = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g;
+  return source.replace(tokens, (token) => {
+    if (token.startsWith('/')) return token.replace(/[^\n]/g, ' ');
+    // A template may span lines and hold sample code: only its shape is kept.
+    return token.startsWith('`') ? token.replace(/[^\n`]/g, ' ') : token;
+  });
+}

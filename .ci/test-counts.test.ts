@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest';
+import { readTestCounts } from './test-counts.ts';
+
+const report = { numPassedTests: 7, numFailedTests: 1, numPendingTests: 2, numTodoTests: 1 };
+
+describe('readTestCounts', () => {
+  it('adds what is yet to be written to what was skipped', () => {
+    expect(readTestCounts({ ...report, testResults: [] })).toEqual({ passed: 7, failed: 1, skipped: 3 });
+  });
+
+  it('counts a file that could not be loaded as a failure', () => {
+    const testResults = [
+      { status: 'failed', assertionResults: [] },
+      { status: 'failed', assertionResults: [{}] },
+      { status: 'passed', assertionResults: [] },
+    ];
+    expect(readTestCounts({ ...report, testResults }).failed).toBe(2);
+  });
+});

@@ -1,0 +1,69 @@
+/**
+ * Everything that must hold, in one run: format and lint, types, import rules, the build, every test. Ends with a line of
+ * its own, `N passed, N failed, N skipped`, and exits with 1 when anything failed. Arguments go to vitest:
+ *
+ *   npm test                      everything
+ *   npm test -- engine/model      the checks, the build, and these tests
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readTestCounts } from './test-counts.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** What runs before the tests; the rest runs even when one fails, so that one run tells all. */
+const STEPS: readonly {
+  readonly name: string;
+  readonly command: string;
+  readonly parameters: readonly string[];
+}[] = [
+  { name: 'format and lint', command: 'biome', parameters: ['ci', '.'] },
+  { name: 'types', command: 'tsc', parameters: [] },
+  { name: 'import rules', command: 'node', parameters: ['.ci/import-rules.ts'] },
+  { name: 'build', command: 'node', parameters: ['app/build/build.ts'] },
+];
+
+function succeeds(command: string, parameters: readonly string[]): boolean {
+  const { status, error } = spawnSync(command, parameters, {
+    cwd: ROOT,
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  });
+  if (error) console.error(`${command} did not start: ${error.message}`);
+  return status === 0;
+}
+
+function runTests(parameters: readonly string[]): {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+} {
+  const folder = mkdtempSync(join(tmpdir(), 'dray-test-'));
+  const report = join(folder, 'report.json');
+  try {
+    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+    const isClean = succeeds('vitest', ['run', '--config', '.vitest.config.ts', ...reporters, ...parameters]);
+    const counts = readTestCounts(JSON.parse(readFileSync(report, 'utf8')));
+    // An error outside of any test fails the run without failing a test.
+    return isClean || counts.failed > 0 ? counts : { ...counts, failed: 1 };
+  } catch (error) {
+    console.error(`vitest left no report: ${error instanceof Error ? error.message : error}`);
+    return { passed: 0, failed: 1, skipped: 0 };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const broken = STEPS.filter(({ name, command, parameters }) => {
+  console.log(`\n== ${name}`);
+  return !succeeds(command, parameters);
+});
+console.log('\n== tests');
+const counts = runTests(process.argv.slice(2));
+if (broken.length > 0)
+  console.error(`\nFailed before the tests: ${broken.map((step) => step.name).join(', ')}`);
+console.log(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
+process.exitCode = counts.failed > 0 || broken.length > 0 ? 1 : 0;

@@ -1,0 +1,29 @@
+/** Which names a folder's file system takes for one and the same. Asked of the file system itself: mounts differ. */
+import { randomBytes } from 'node:crypto';
+import { closeSync, lstatSync, openSync, unlinkSync } from 'node:fs';
+import { writeError } from './tree-writer-error.ts';
+
+/** Whether `a` and `A` name one file in this folder, which must be writable. Throws `io` or `diskFull`. */
+export function isCaseInsensitive(folder: string): boolean {
+  return isOneFile(folder, 'probe-a', 'PROBE-A');
+}
+
+/** Whether a letter with its accent composed (NFC) or apart (NFD) names one file in this folder. Throws as above. */
+export function foldsUnicode(folder: string): boolean {
+  return isOneFile(folder, 'probe-\u00e9', 'probe-e\u0301');
+}
+
+function isOneFile(folder: string, name: string, variant: string): boolean {
+  // Digits alone, so that the random part is the same in every case.
+  const base = `${folder}/.dray-${randomBytes(6).readUIntBE(0, 6)}-`;
+  try {
+    closeSync(openSync(base + name, 'wx'));
+    try {
+      return lstatSync(base + variant, { throwIfNoEntry: false }) !== undefined;
+    } finally {
+      unlinkSync(base + name);
+    }
+  } catch (error) {
+    throw writeError(error, folder);
+  }
+}

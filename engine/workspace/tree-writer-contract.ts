@@ -1,0 +1,99 @@
+/** What a tree writer promises; see `tree-writer.ts` for how it is opened. */
+import type { ErrorRecord } from '../api/error.ts';
+import type { BlobHash } from '../model/entry.ts';
+
+export interface TreeWriterOptions {
+  /** The workspace's folder. It must be there; it may itself be reached through a link. */
+  readonly root: string;
+  /** A folder on the same file system for temporary files, such as `<root>/.dray/tmp`. Made when absent. */
+  readonly temporaryFolder: string;
+  /** Worker threads at most; default: one for each core, 8 at most. 0: all work is done by the caller's thread. */
+  readonly threads?: number;
+  /** Stops the writer: what is under way rejects with `aborted`, and no temporary file stays behind. */
+  readonly signal: AbortSignal;
+}
+
+export interface FileMeta {
+  /** As in the manifest: relative, `/` between parts. */
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** Nanoseconds since the epoch. */
+  readonly mtimeNs: bigint;
+  readonly executable: boolean;
+  readonly blob: BlobHash;
+}
+
+/** A file inside a buffer that holds several. */
+export interface PackedFile extends FileMeta {
+  /** Where the file's bytes begin in the buffer. */
+  readonly offset: number;
+}
+
+/** What `lstat` says once the file is in its place, in the form that the scan reads it in. */
+export interface WrittenStat {
+  readonly mtimeMs: number;
+  readonly ctimeMs: number;
+  readonly inode: number;
+  readonly sizeBytes: number;
+}
+
+export type WriteResult =
+  | { readonly path: string; readonly stat: WrittenStat }
+  | { readonly path: string; readonly error: ErrorRecord };
+
+/** One file that arrives in pieces. Until `commit` nothing of it is to be seen in the workspace. */
+export interface LargeFile {
+  /**
+   * Writes one piece. Pieces come in any order and several at a time; a piece that failed may be written again.
+   * The bytes belong to the writer from here on: where possible their buffer moves to another thread.
+   * @param verify SHA-256 of this piece: `damaged`, and nothing written, when it is another.
+   */
+  write(offset: number, bytes: Uint8Array, verify?: BlobHash): Promise<void>;
+  /**
+   * Writes the whole content from one stream in order, hashing on the way; `commit` then compares it with
+   * `meta.blob`. May be called again after the stream failed. `damaged` when it is longer or shorter than the file.
+   */
+  writeStream(body: AsyncIterable<Uint8Array>): Promise<void>;
+  /**
+   * Puts the file in its place, once every byte has been written, and never otherwise.
+   * `verifyContent` reads the written file back and compares it with `meta.blob`: for pieces without a hash of their own.
+   * Fails with `damaged`, `conflict`, `diskFull`, `io` or `aborted`; the temporary file is gone in each case.
+   */
+  commit(options?: { readonly verifyContent?: boolean }): Promise<WrittenStat>;
+  /** Removes what was written. Idempotent; nothing happens after `commit`. */
+  discard(): Promise<void>;
+}
+
+/**
+ * Puts the entries of a commit into a folder.
+ *
+ * - Each file is verified, written to a temporary file and renamed: a path holds its old or its new content, never a part.
+ * - Nothing is written or removed through a symbolic link, and nothing outside of the root.
+ * - Files and links in the way are replaced; a folder in the way only when it is empty, else it is a `conflict`.
+ * - Content is not forced to the disk (no fsync): after a power cut the scan sees sizes or times that differ from
+ *   the index's, and a pull writes those files again.
+ *
+ * It protects against what a commit holds and what lies in the folder, not against another process that swaps
+ * folders for links while it works: such a process could write to the workspace by itself.
+ */
+export interface TreeWriter {
+  /**
+   * Writes many files out of one buffer, such as a pack or a range of one. The buffer belongs to the writer from here on.
+   * Results come in the order of the items, a failed file as its error: `damaged` (not the bytes of its blob),
+   * `unsafePath`, `conflict`, `diskFull` or `io`. Rejects only with `aborted` or `internal`.
+   */
+  writeMany(bytes: Uint8Array, items: readonly PackedFile[]): Promise<readonly WriteResult[]>;
+  /** Begins one large file. Fails with `unsafePath`, `conflict`, `diskFull`, `io` or `aborted`. */
+  openLarge(meta: FileMeta): Promise<LargeFile>;
+  /** Makes a symbolic link with this target, which is stored and never followed. Throws as `openLarge` fails. */
+  writeLink(path: string, target: string): WrittenStat;
+  /** Makes a folder (`a/b/`, the last slash may be left out) and those above it. A folder already there is fine. */
+  makeFolder(path: string): void;
+  /**
+   * Removes a file, a link or an empty folder, then the folders above that became empty, never the root and never one
+   * that a write is under way in. Absent: fine. A folder that is not empty: `conflict`.
+   */
+  remove(path: string): void;
+  /** Discards large files that are open, waits for work under way and stops the threads. Idempotent. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,245 @@
+/** One large file on its way into the tree: a temporary file of its full size, filled by several threads, then renamed. */
+import assert from 'node:assert';
+import { close, closeSync, constants, ftruncateSync, openSync, unlinkSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { DrayError } from '../api/error.ts';
+import type { BlobHash } from '../model/entry.ts';
+import type { FileMeta, LargeFile, WrittenStat } from './tree-writer-contract.ts';
+import { damagedFile, writeError } from './tree-writer-error.ts';
+import { contentDiffers, type PlaceOutcome } from './tree-writer-task.ts';
+import type { WriteLane, WriteThreads } from './tree-writer-threads.ts';
+
+/** A stream's parts are gathered to this size: small ones would cost more to hand over than to hash. */
+const STREAM_BLOCK_BYTES = 1024 * 1024;
+/** One in the thread's hands and one on the way; the body waits for the rest. */
+const STREAM_BLOCKS_MAX = 2;
+
+export interface LargeFileOptions {
+  readonly meta: FileMeta;
+  readonly temporary: string;
+  /** A number that no other stream of the writer has. */
+  readonly nextStream: () => number;
+  readonly threads: WriteThreads;
+  readonly signal: AbortSignal;
+  /** Decides on a folder in the way; runs in the thread that owns the folders. */
+  readonly finish: (path: string, outcome: PlaceOutcome) => WrittenStat;
+  /** The file is in its place or gone; called once. */
+  readonly onEnd: () => void;
+}
+
+/** Makes the temporary file. Throws `diskFull` and `io`. */
+export function openLargeFile(options: LargeFileOptions): LargeFile {
+  const { meta, temporary, threads } = options;
+  const fd = createSized(options);
+  /** Pieces that are written: length by offset. */
+  const pieces = new Map<number, number>();
+  const writing = new Set<Promise<unknown>>();
+  let state: 'open' | 'committing' | 'ended' = 'open';
+  let isFdOpen = true;
+  let streamDigest: string | undefined;
+  let ending: Promise<void> | undefined;
+
+  function assertOpen(): void {
+    if (options.signal.aborted) throw new DrayError('aborted', 'Stopped on request.');
+    assert(state === 'open', `${meta.path}: written after its end`);
+  }
+
+  function assertInside(offset: number, length: number): void {
+    if (offset + length > meta.sizeBytes)
+      throw damagedFile(meta.path, `more than ${meta.sizeBytes} bytes arrived for it`);
+  }
+
+  /** The write, and its note once it is on the disk. */
+  function note(offset: number, length: number, work: Promise<unknown>): Promise<void> {
+    const noted = work.then(() => void pieces.set(offset, length));
+    writing.add(noted);
+    const forget = () => void writing.delete(noted);
+    noted.then(forget, forget);
+    return noted;
+  }
+
+  async function write(offset: number, bytes: Uint8Array, verify?: BlobHash): Promise<void> {
+    assertOpen();
+    assertInside(offset, bytes.length);
+    const length = bytes.length;
+    await note(
+      offset,
+      length,
+      threads.run('piece', { kind: 'piece', fd, path: meta.path, offset, bytes, verify }),
+    );
+  }
+
+  async function writeStream(body: AsyncIterable<Uint8Array>): Promise<void> {
+    assertOpen();
+    pieces.clear();
+    streamDigest = undefined;
+    const stream = options.nextStream();
+    const lane = threads.lane();
+    const append = (offset: number, bytes: Uint8Array) => {
+      assertOpen();
+      assertInside(offset, bytes.length);
+      const length = bytes.length;
+      return note(
+        offset,
+        length,
+        lane.run('append', { kind: 'append', stream, fd, path: meta.path, offset, bytes }),
+      );
+    };
+    try {
+      await appendAll(body, append, options.signal);
+    } finally {
+      // Also frees the hash of a stream that failed.
+      streamDigest = await endStream(lane, stream);
+    }
+  }
+
+  async function commit({ verifyContent = false } = {}): Promise<WrittenStat> {
+    assertOpen();
+    state = 'committing';
+    try {
+      await Promise.all(writing);
+      checkComplete(meta, pieces);
+      const digest = verifyContent
+        ? await threads.run('hashFile', { kind: 'hashFile', fd, path: meta.path })
+        : streamDigest;
+      if (digest !== undefined && digest !== meta.blob) throw contentDiffers(meta.path, meta.blob);
+      await threads.run('seal', { kind: 'seal', fd, path: meta.path, mtimeNs: meta.mtimeNs });
+      isFdOpen = false;
+      await closeFile(fd, meta.path);
+      const outcome = await threads.run('place', { kind: 'place', temporary, path: meta.path });
+      const stat = options.finish(meta.path, outcome);
+      state = 'ended';
+      options.onEnd();
+      return stat;
+    } catch (error) {
+      await end();
+      throw error;
+    }
+  }
+
+  function end(): Promise<void> {
+    ending ??= (async () => {
+      if (state === 'ended') return;
+      state = 'ended';
+      await Promise.allSettled(writing);
+      if (isFdOpen) closeSync(fd);
+      unlinkIfThere(temporary);
+      options.onEnd();
+    })();
+    return ending;
+  }
+
+  return {
+    write,
+    writeStream,
+    commit,
+    // A commit under way decides by itself; the signal stops it where it has to be stopped.
+    discard: async () => (state === 'open' ? end() : ending),
+  };
+}
+
+function createSized({ meta, temporary }: LargeFileOptions): number {
+  try {
+    const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
+    const fd = openSync(temporary, flags, meta.executable ? 0o777 : 0o666);
+    try {
+      ftruncateSync(fd, meta.sizeBytes);
+      return fd;
+    } catch (error) {
+      closeSync(fd);
+      unlinkSync(temporary);
+      throw error;
+    }
+  } catch (error) {
+    throw writeError(error, meta.path);
+  }
+}
+
+async function endStream(lane: WriteLane, stream: number): Promise<string | undefined> {
+  try {
+    return await lane.run('digest', { kind: 'digest', stream });
+  } catch {
+    // Only when the writer is stopped: then nothing is committed.
+    return undefined;
+  }
+}
+
+/** Reads the body to its end in blocks; at most `STREAM_BLOCKS_MAX` are unwritten. Closes the body when it fails. */
+async function appendAll(
+  body: AsyncIterable<Uint8Array>,
+  append: (offset: number, bytes: Uint8Array) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  let interrupt: ((reason: unknown) => void) | undefined;
+  const onAbort = () => interrupt?.(new DrayError('aborted', 'Stopped on request.'));
+  signal.addEventListener('abort', onAbort, { once: true });
+  const pending: Promise<void>[] = [];
+  const iterator = body[Symbol.asyncIterator]();
+  let block = Buffer.allocUnsafeSlow(STREAM_BLOCK_BYTES);
+  let filled = 0;
+  let offset = 0;
+  /** A body that hangs must not hold up the stop. */
+  const read = () =>
+    new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
+      interrupt = reject;
+      iterator.next().then(resolve, reject);
+    });
+  const flush = async () => {
+    const full = filled === block.length ? block : Buffer.from(block.subarray(0, filled));
+    const written = append(offset, full);
+    // Awaited below, in order; until then a failure has somebody who listens.
+    written.catch(() => undefined);
+    pending.push(written);
+    offset += filled;
+    filled = 0;
+    block = Buffer.allocUnsafeSlow(STREAM_BLOCK_BYTES);
+    if (pending.length >= STREAM_BLOCKS_MAX) await pending.shift();
+  };
+  try {
+    for (let next = await read(); !next.done; next = await read()) {
+      for (let at = 0; at < next.value.length; ) {
+        const taken = Math.min(block.length - filled, next.value.length - at);
+        block.set(next.value.subarray(at, at + taken), filled);
+        filled += taken;
+        at += taken;
+        if (filled === block.length) await flush();
+      }
+    }
+    if (filled > 0) await flush();
+    await Promise.all(pending);
+  } catch (error) {
+    await Promise.allSettled(pending);
+    void iterator.return?.().catch(() => undefined);
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** Every byte once: a hole would be zeros that nobody sent. */
+function checkComplete(meta: FileMeta, pieces: ReadonlyMap<number, number>): void {
+  let end = 0;
+  for (const [offset, length] of [...pieces].sort(([a], [b]) => a - b)) {
+    if (offset > end) break;
+    end = Math.max(end, offset + length);
+  }
+  if (end !== meta.sizeBytes)
+    throw damagedFile(meta.path, `only ${end} of its ${meta.sizeBytes} bytes arrived in one piece`);
+}
+
+/** Not in the caller's turn: over a network, closing a file waits until the server has it, and says when it cannot. */
+async function closeFile(fd: number, path: string): Promise<void> {
+  try {
+    await promisify(close)(fd);
+  } catch (error) {
+    throw writeError(error, path);
+  }
+}
+
+function unlinkIfThere(file: string): void {
+  try {
+    unlinkSync(file);
+  } catch {
+    // Renamed already, or swept: either way it is not there.
+  }
+}

@@ -1,0 +1,269 @@
+/** Puts the entries of a commit into a folder, safely and fast. The promises are in `tree-writer-contract.ts`. */
+import assert from 'node:assert';
+import { lstatSync, mkdirSync, readdirSync, rmSync, type Stats, symlinkSync, unlinkSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { type DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
+import { checkAborted } from '../base/abort.ts';
+import { systemClock } from '../base/clock.ts';
+import { checkEntryPath } from '../model/safe-path.ts';
+import { cutBatches, type FileBatch } from './tree-writer-batches.ts';
+import type {
+  FileMeta,
+  LargeFile,
+  PackedFile,
+  TreeWriter,
+  TreeWriterOptions,
+  WriteResult,
+  WrittenStat,
+} from './tree-writer-contract.ts';
+import { errnoOf, folderInTheWay, unsafePath, writeError } from './tree-writer-error.ts';
+import { type Folders, openFolders, parentOf } from './tree-writer-folders.ts';
+import { openLargeFile } from './tree-writer-large.ts';
+import { type FileOutcome, type PlaceOutcome, putInPlace, statWritten } from './tree-writer-task.ts';
+import { sweepTemporaryFolder, temporaryPrefix } from './tree-writer-temporary.ts';
+import { openWriteThreads, type WriteThreads } from './tree-writer-threads.ts';
+
+export type {
+  FileMeta,
+  LargeFile,
+  PackedFile,
+  TreeWriter,
+  TreeWriterOptions,
+  WriteResult,
+  WrittenStat,
+} from './tree-writer-contract.ts';
+
+const THREADS_MAX = 8;
+
+/** Opens a writer and removes the temporary files of runs that were killed. Throws `io` or `diskFull`. Close it. */
+export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
+  const { root, temporaryFolder, signal } = options;
+  makeTemporaryFolder(temporaryFolder);
+  const prefix = temporaryPrefix(temporaryFolder);
+  const folders = openFolders(root);
+  const limit = options.threads ?? Math.min(availableParallelism(), THREADS_MAX);
+  const threads = openWriteThreads({ root, temporaryPrefix: prefix, threads: limit, signal });
+  const context: WriterContext = { root, folders, threads };
+  const openFiles = new Set<LargeFile>();
+  let nextTemporary = 0;
+  let nextStream = 0;
+  let closing: Promise<void> | undefined;
+
+  // Numbered apart from the threads' own, which begin with their number.
+  const newTemporary = () => `${prefix}9999.${nextTemporary++}`;
+  const discardAll = () => Promise.allSettled([...openFiles].map((file) => file.discard()));
+  signal.addEventListener('abort', discardAll, { once: true });
+
+  async function openLarge(meta: FileMeta): Promise<LargeFile> {
+    checkAborted(signal);
+    assert(!closing, 'the writer is closed');
+    checkPath(meta.path, 'file');
+    threads.expect(1, meta.sizeBytes);
+    const { hold, errors } = folders.holdParents([meta.path]);
+    for (const error of errors.values()) throw error;
+    try {
+      const file = openLargeFile({
+        meta,
+        temporary: newTemporary(),
+        nextStream: () => nextStream++,
+        threads,
+        signal,
+        finish: (path, outcome) => finish(context, path, outcome),
+        onEnd: () => {
+          folders.release(hold);
+          openFiles.delete(file);
+        },
+      });
+      openFiles.add(file);
+      return file;
+    } catch (error) {
+      folders.release(hold);
+      throw error;
+    }
+  }
+
+  async function close(): Promise<void> {
+    await discardAll();
+    await threads.close();
+    signal.removeEventListener('abort', discardAll);
+    removeOwn(temporaryFolder, prefix);
+  }
+
+  return {
+    writeMany: async (bytes, items) => {
+      checkAborted(signal);
+      assert(!closing, 'the writer is closed');
+      return writeMany(context, bytes, items);
+    },
+    openLarge,
+    writeLink(path, target) {
+      checkAborted(signal);
+      return writeLink(context, { path, target, temporary: newTemporary() });
+    },
+    makeFolder(path) {
+      checkAborted(signal);
+      checkPath(path);
+      folders.make(withoutSlash(path));
+    },
+    remove(path) {
+      checkAborted(signal);
+      remove(context, path);
+    },
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+interface WriterContext {
+  readonly root: string;
+  readonly folders: Folders;
+  readonly threads: WriteThreads;
+}
+
+async function writeMany(
+  context: WriterContext,
+  bytes: Uint8Array,
+  items: readonly PackedFile[],
+): Promise<readonly WriteResult[]> {
+  const { folders, threads } = context;
+  const outcomes = new Map<PackedFile, FileOutcome>();
+  const safe = items.filter((item) => {
+    const reason = checkEntryPath(item.path, { kind: 'file' });
+    if (reason !== undefined) outcomes.set(item, failed(unsafePath(item.path, `it ${reason}`)));
+    return reason === undefined;
+  });
+  const { hold, errors } = folders.holdParents(safe.map((item) => item.path));
+  try {
+    const writable = errors.size === 0 ? safe : safe.filter((item) => !errors.has(item.path));
+    for (const item of safe) if (errors.has(item.path)) outcomes.set(item, failed(errors.get(item.path)!));
+    threads.expect(writable.length, bytes.length);
+    await writeBatches(context, cutBatches(bytes, writable), outcomes);
+    return items.map((item) => toResult(context, item.path, outcomes.get(item)!));
+  } finally {
+    folders.release(hold);
+  }
+}
+
+async function writeBatches(
+  { threads }: WriterContext,
+  batches: readonly FileBatch[],
+  outcomes: Map<PackedFile, FileOutcome>,
+): Promise<void> {
+  const work = batches.map(async (batch) => {
+    const written = await threads.run('files', { kind: 'files', ...batch });
+    for (const [at, item] of batch.items.entries()) outcomes.set(item, written[at]!);
+  });
+  // All have to end before the folders are let go, also when one fails.
+  for (const settled of await Promise.allSettled(work))
+    if (settled.status === 'rejected') throw settled.reason;
+}
+
+function toResult(context: WriterContext, path: string, outcome: FileOutcome): WriteResult {
+  if ('error' in outcome) return { path, error: outcome.error };
+  try {
+    return { path, stat: finish(context, path, outcome) };
+  } catch (error) {
+    return { path, error: toErrorRecord(error) };
+  }
+}
+
+/** Replaces an empty folder in the way: only here, in the thread that owns the folders. */
+function finish({ root, folders }: WriterContext, path: string, outcome: PlaceOutcome): WrittenStat {
+  if ('stat' in outcome) return outcome.stat;
+  const temporary = outcome.folderInTheWay;
+  try {
+    folders.remove(path);
+    const again = putInPlace(temporary, `${root}/${path}`);
+    if ('stat' in again) return again.stat;
+    throw folderInTheWay(path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw writeError(error, path);
+  }
+}
+
+function writeLink(
+  context: WriterContext,
+  link: { path: string; target: string; temporary: string },
+): WrittenStat {
+  const { path, target, temporary } = link;
+  checkPath(path, 'link');
+  if (target === '' || target.includes('\0')) throw unsafePath(path, 'no link can have its target');
+  context.folders.make(parentOf(path));
+  const absolute = `${context.root}/${path}`;
+  try {
+    symlinkSync(target, absolute);
+    return statWritten(absolute);
+  } catch (error) {
+    if (errnoOf(error) !== 'EEXIST') throw writeError(error, path);
+  }
+  try {
+    symlinkSync(target, temporary);
+    return finish(context, path, putInPlace(temporary, absolute));
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw writeError(error, path);
+  }
+}
+
+function remove({ root, folders }: WriterContext, path: string): void {
+  checkPath(path);
+  const name = withoutSlash(path);
+  const parent = parentOf(name);
+  if (!folders.exists(parent)) return;
+  const stat = lstatFor(`${root}/${name}`, path);
+  if (stat === undefined) return;
+  if (stat.isDirectory()) folders.remove(name);
+  // A folder was to go, and something else lies there: the folder is absent.
+  else if (name !== path) return;
+  else unlinkIfThere(`${root}/${name}`, path);
+  folders.prune(parent);
+}
+
+function lstatFor(absolute: string, path: string): Stats | undefined {
+  try {
+    return lstatSync(absolute, { throwIfNoEntry: false });
+  } catch (error) {
+    throw writeError(error, path);
+  }
+}
+
+function unlinkIfThere(absolute: string, path: string): void {
+  try {
+    unlinkSync(absolute);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw writeError(error, path);
+  }
+}
+
+function checkPath(path: string, kind?: 'file' | 'link' | 'folder'): void {
+  const reason = checkEntryPath(path, kind ? { kind } : {});
+  if (reason !== undefined) throw unsafePath(path, `it ${reason}`);
+}
+
+function withoutSlash(path: string): string {
+  return path.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+function failed(error: DrayError): { readonly error: ErrorRecord } {
+  return { error: toErrorRecord(error) };
+}
+
+function makeTemporaryFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+    sweepTemporaryFolder(folder, systemClock.nowMs());
+  } catch (error) {
+    throw writeError(error, folder);
+  }
+}
+
+/** What a stop left between two steps of a task. */
+function removeOwn(folder: string, prefix: string): void {
+  for (const name of readdirSync(folder)) {
+    const file = `${folder}/${name}`;
+    if (file.startsWith(prefix)) rmSync(file, { force: true });
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * From a URL to a store that is ready for use: retry(meter(store)).
+ *
+ * What the URL leaves out comes from the command's flags, then the remote's settings, then the AWS_* variables, then ~/.aws;
+ * `s3/open-s3-store.ts` sees to the last two.
+ */
+import type { ConnectionFlags } from '../api/jobs.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
+import type { ObjectStore } from './object-store.ts';
+import { parseEndpoint, type RemoteUrl, type S3Location, type S3RemoteUrl } from './remote-url.ts';
+import { createMeter, type Meter, withMeter } from './with-meter.ts';
+import { type RetryOptions, withRetry } from './with-retry.ts';
+
+export interface OpenRemoteOptions {
+  readonly connection: ConnectionFlags;
+  /** What the workspace keeps for this remote. */
+  readonly settings?: S3Location;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Make the folder of a `file:` remote when it does not exist. Buckets are never made. */
+  readonly create?: boolean;
+  /** Where to count; one that lives elsewhere must be of this remote's provider. */
+  readonly meter?: Meter;
+  readonly clock?: Clock;
+  /** Changes to the usual retry policy. */
+  readonly retry?: Omit<RetryOptions, 'clock'>;
+}
+
+/** The caller closes the store. */
+export async function openRemote(url: RemoteUrl, options: OpenRemoteOptions): Promise<ObjectStore> {
+  const clock = options.clock ?? systemClock;
+  const store = await openPlain(url, options, clock);
+  const metered = options.meter ? withMeter(store, options.meter) : store;
+  return withRetry(metered, { ...options.retry, clock });
+}
+
+/** The same, with a meter that knows the store's provider and so its prices. */
+export async function openMeteredRemote(
+  url: RemoteUrl,
+  options: Omit<OpenRemoteOptions, 'meter'>,
+): Promise<{ readonly store: ObjectStore; readonly meter: Meter }> {
+  const clock = options.clock ?? systemClock;
+  const store = await openPlain(url, options, clock);
+  const meter = createMeter(store.provider);
+  return { store: withRetry(withMeter(store, meter), { ...options.retry, clock }), meter };
+}
+
+/** The location that the URL, the flags and the settings give together, in this order. */
+export function resolveLocation(
+  url: S3RemoteUrl,
+  connection: ConnectionFlags,
+  settings: S3Location = {},
+): S3Location {
+  const endpoint = url.endpoint ?? connection.endpoint ?? settings.endpoint;
+  const region = url.region ?? connection.region ?? settings.region;
+  const profile = url.profile ?? connection.profile ?? settings.profile;
+  const pathStyle = url.pathStyle ?? connection.pathStyle ?? settings.pathStyle;
+  return {
+    ...(endpoint === undefined ? {} : { endpoint: parseEndpoint(endpoint) }),
+    ...(region === undefined ? {} : { region }),
+    ...(profile === undefined ? {} : { profile }),
+    ...(pathStyle === undefined ? {} : { pathStyle }),
+  };
+}
+
+/** Each kind is loaded when it is first used: a command on a folder does not wait for an HTTP client. */
+function openPlain(url: RemoteUrl, options: OpenRemoteOptions, clock: Clock): Promise<ObjectStore> {
+  return url.kind === 's3' ? openS3(url, options) : openFolder(url.path, options, clock);
+}
+
+async function openS3(url: S3RemoteUrl, options: OpenRemoteOptions): Promise<ObjectStore> {
+  const { openS3Store } = await import('./s3/open-s3-store.ts');
+  const { connection, environment } = options;
+  return openS3Store({
+    bucket: url.bucket,
+    prefix: url.prefix,
+    ...resolveLocation(url, connection, options.settings),
+    ...(connection.client === undefined ? {} : { client: connection.client }),
+    ...(connection.transfers === undefined ? {} : { maxConnections: connection.transfers }),
+    environment,
+  });
+}
+
+async function openFolder(path: string, options: OpenRemoteOptions, clock: Clock): Promise<ObjectStore> {
+  const { openFileStore } = await import('./file-store.ts');
+  return openFileStore({ root: path, create: options.create ?? false, clock });
+}

@@ -1,0 +1,183 @@
+/**
+ * The URLs of remotes: what `init`, `clone` and `remote add` take, and what is stored.
+ *
+ *   file:///absolute/folder      /absolute/folder      relative/folder
+ *   s3://bucket/prefix?endpoint=https://host&region=R&profile=P&pathStyle=true
+ *
+ * Bucket and prefix are percent-decoded: a `%` in a name is written `%25`, a `?` `%3F`. A URL never holds a secret: it is
+ * stored, printed and shared.
+ */
+import { basename, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { DrayError } from '../api/error.ts';
+
+export type RemoteUrl = FileRemoteUrl | S3RemoteUrl;
+
+export interface FileRemoteUrl {
+  readonly kind: 'file';
+  /** Absolute. */
+  readonly path: string;
+}
+
+export interface S3RemoteUrl extends S3Location {
+  readonly kind: 's3';
+  readonly bucket: string;
+  /** '' or parts joined by `/`, with none at its ends. */
+  readonly prefix: string;
+}
+
+/** Where and as whom the bucket is reached. What is absent is found elsewhere (`open-remote.ts`). */
+export interface S3Location {
+  /** `http:` or `https:`, no slash at its end. */
+  readonly endpoint?: string;
+  readonly region?: string;
+  readonly profile?: string;
+  readonly pathStyle?: boolean;
+}
+
+const PARAMETERS = ['endpoint', 'region', 'profile', 'pathStyle'] as const;
+/** S3's rules for bucket names, and the looser ones that older buckets and other servers keep. */
+const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$/;
+
+/** @param baseFolder What a relative path is relative to. Fails with `usage`, naming what is wrong. */
+export function parseRemoteUrl(text: string, baseFolder: string): RemoteUrl {
+  if (text === '' || text.includes('\0'))
+    throw refuse('The remote URL is empty or contains a NUL character.');
+  const scheme = /^([A-Za-z][A-Za-z0-9+.-]+):/.exec(text)?.[1]?.toLowerCase();
+  if (scheme === 's3') return parseS3(text);
+  if (scheme === 'file') return { kind: 'file', path: parseFile(text) };
+  if (scheme !== undefined && /^[^:]+:\/\//.test(text)) {
+    throw refuse(
+      `Dray knows no remotes of the kind "${scheme}:". Use s3://BUCKET/PREFIX, file:///FOLDER or a path.`,
+    );
+  }
+  return { kind: 'file', path: resolve(baseFolder, text) };
+}
+
+/** The URL in its one normal form; `parseRemoteUrl` gives back the same. */
+export function formatRemoteUrl(url: RemoteUrl): string {
+  if (url.kind === 'file') return pathToFileURL(url.path).href;
+  const path = url.prefix === '' ? '' : `/${url.prefix.split('/').map(encodePart).join('/')}`;
+  const query = PARAMETERS.flatMap((name) =>
+    url[name] === undefined
+      ? []
+      : [`${name}=${encodeURIComponent(String(url[name])).replace(/%(3A|2F)/g, decodeURIComponent)}`],
+  );
+  return `s3://${url.bucket}${path}${query.length > 0 ? `?${query.join('&')}` : ''}`;
+}
+
+/** The name of the folder that a clone makes: the last part of the URL. */
+export function defaultCloneFolder(url: RemoteUrl): string {
+  const name = url.kind === 'file' ? basename(url.path) : basename(url.prefix) || url.bucket;
+  if (name !== '' && !/[\\:]/.test(name)) return name;
+  throw refuse('The URL gives the clone no name. Name its folder as well.');
+}
+
+function parseFile(text: string): string {
+  if (!/^file:\/\//i.test(text)) throw refuse(`"${text}" needs slashes: file:///absolute/folder.`);
+  try {
+    const url = new URL(text);
+    if (url.search !== '' || url.hash !== '') {
+      throw refuse(`"${text}" has parameters, and a file: URL takes none (write ? as %3F and # as %23).`);
+    }
+    return resolve(fileURLToPath(url));
+  } catch (cause) {
+    if (cause instanceof DrayError) throw cause;
+    throw refuse(
+      `"${text}" is no file: URL. It has the form file:///absolute/folder, without a host.`,
+      cause,
+    );
+  }
+}
+
+function parseS3(text: string): S3RemoteUrl {
+  const match = /^s3:\/\/([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/is.exec(text);
+  if (!match) throw refuse('An S3 URL has the form s3://BUCKET/PREFIX.');
+  const [, authority = '', path = '', query = ''] = match;
+  if (authority.includes('@')) {
+    throw refuse(
+      'A remote URL must not hold credentials, as it is stored. Leave them out, and set AWS_ACCESS_KEY_ID and ' +
+        'AWS_SECRET_ACCESS_KEY or use a profile.',
+    );
+  }
+  const bucket = decode(authority);
+  if (bucket === '') throw refuse('The URL names no bucket. It has the form s3://BUCKET/PREFIX.');
+  if (!BUCKET.test(bucket)) {
+    throw refuse(
+      `"${bucket}" is no bucket name: 3 to 255 letters, digits, dots and hyphens. A host goes into ?endpoint=.`,
+    );
+  }
+  return { kind: 's3', bucket, prefix: parsePrefix(path), ...parseQuery(query) };
+}
+
+function parsePrefix(path: string): string {
+  const prefix = decode(path).replace(/^\/+|\/+$/g, '');
+  const fault = prefix.split('/').find((part) => part === '.' || part === '..');
+  if (fault !== undefined) throw refuse(`The prefix "${prefix}" contains the part "${fault}".`);
+  if (prefix.includes('//')) throw refuse(`The prefix "${prefix}" contains an empty part.`);
+  return prefix;
+}
+
+function parseQuery(query: string): S3Location {
+  const values = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (/key|secret|token|password|credential/i.test(name)) {
+      throw refuse(
+        `A remote URL must not hold credentials ("${name}"), as it is stored. Use AWS_* variables or a profile.`,
+      );
+    }
+    if (!PARAMETERS.some((known) => known === name)) {
+      throw refuse(`The remote URL has no parameter "${name}". It takes ${PARAMETERS.join(', ')}.`);
+    }
+    if (values.has(name)) throw refuse(`The remote URL gives "${name}" twice.`);
+    if (value === '') throw refuse(`The remote URL gives no value for "${name}".`);
+    values.set(name, value);
+  }
+  const endpoint = values.get('endpoint');
+  const region = values.get('region');
+  const profile = values.get('profile');
+  const pathStyle = values.get('pathStyle');
+  return {
+    ...(endpoint === undefined ? {} : { endpoint: parseEndpoint(endpoint) }),
+    ...(region === undefined ? {} : { region }),
+    ...(profile === undefined ? {} : { profile }),
+    ...(pathStyle === undefined ? {} : { pathStyle: parseBoolean(pathStyle) }),
+  };
+}
+
+/** An endpoint as it is used and stored. Fails with `usage`; for flags and settings too. */
+export function parseEndpoint(text: string): string {
+  const url = URL.parse(text);
+  // The text is not repeated before it is known to hold no password.
+  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw refuse('The endpoint must be a URL such as https://storage.example.com.');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw refuse('The endpoint must not hold credentials. Use AWS_* variables or a profile.');
+  }
+  if (url.search !== '' || url.hash !== '') throw refuse(`The endpoint ${text} must not have parameters.`);
+  return url.href.replace(/\/+$/, '');
+}
+
+function parseBoolean(text: string): boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw refuse(`pathStyle is true or false, not "${text}".`);
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (cause) {
+    throw refuse(`"${text}" is not percent-encoded properly. Write % as %25.`, cause);
+  }
+}
+
+/** Only what would be read as something else is encoded, so that people recognise their names. */
+function encodePart(part: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not be printed.
+  return part.replace(/[%?#\s\x00-\x1f\x7f]/g, encodeURIComponent);
+}
+
+function refuse(message: string, cause?: unknown): DrayError {
+  return new DrayError('usage', message, cause === undefined ? {} : { cause });
+}

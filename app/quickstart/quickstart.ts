@@ -1,0 +1,132 @@
+/**
+ * Shows Dray at work, from a bare clone of this project:
+ *
+ *   npm run quickstart                  on a sample that it makes
+ *   npm run quickstart -- FOLDER        on a copy of a folder of yours, which stays as it is
+ *
+ * Every command is printed as one would type it and run as a process of its own. Nothing is simulated, and nothing is
+ * cleaned away: the last lines say where everything is.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { compareTrees } from './compare-trees.ts';
+import { copyFolder, measureFolder, refuseFolder } from './copy-folder.ts';
+import { makeChanges } from './make-changes.ts';
+import { SAMPLE, writeSample } from './sample-data.ts';
+
+const CLI = fileURLToPath(new URL('../cli/main.ts', import.meta.url));
+const MIB = 1024 * 1024;
+
+/** Ends the demonstration with a sentence for the user. */
+class QuickstartError extends Error {}
+
+interface Places {
+  readonly data: string;
+  readonly remote: string;
+  readonly clone: string;
+}
+
+function say(text: string): void {
+  console.log(`\n${text}`);
+}
+
+/** Runs `dray` with its output on this terminal, and says how long it took, start-up included. */
+function dray(directory: string, ...parameters: string[]): void {
+  const shown = parameters.map((word) => (/^[\w:/.@%+=-]+$/.test(word) ? word : JSON.stringify(word)));
+  console.log(`\n$ dray ${shown.join(' ')}`);
+  const startedMs = performance.now();
+  const { status, error } = spawnSync(process.execPath, [CLI, ...parameters], {
+    cwd: directory,
+    stdio: 'inherit',
+  });
+  const seconds = ((performance.now() - startedMs) / 1000).toFixed(2);
+  if (status !== 0)
+    throw new QuickstartError(`This command ended with ${status ?? error?.message}, which it should not.`);
+  console.log(`  [${seconds} s]`);
+}
+
+async function prepareData(folder: string | undefined, places: Places): Promise<void> {
+  if (folder === undefined) {
+    const large = `${SAMPLE.largeFiles} files of ${SAMPLE.largeBytes / MIB} MiB`;
+    say(`Making a sample in ${places.data}: ${SAMPLE.smallFiles} small files and ${large}.`);
+    mkdirSync(places.data);
+    await writeSample(places.data, SAMPLE);
+    return;
+  }
+  if (!existsSync(folder) || !statSync(folder).isDirectory())
+    throw new QuickstartError(`${folder} is no folder.`);
+  const size = await measureFolder(folder);
+  const shown = `${folder} (${size.files} files, ${(size.bytes / MIB).toFixed(1)} MiB)`;
+  const refusal = await refuseFolder(size, tmpdir());
+  if (refusal) throw new QuickstartError(`${shown}: ${refusal}\n\n${formatOwnCommands(folder)}`);
+  say(`Copying ${shown} to ${places.data}. Your folder stays as it is.`);
+  await copyFolder(folder, places.data);
+}
+
+function formatOwnCommands(folder: string): string {
+  return ['dray init --remote s3://BUCKET/PREFIX', 'dray push -m "first version"', 'dray status']
+    .map((line) => `  ${line}`)
+    .join('\n')
+    .replace(/^/, `  cd ${folder}\n`);
+}
+
+async function tell({ data, remote, clone }: Places): Promise<void> {
+  console.log(`\n$ cd ${data}`);
+  say(
+    '1. Make the folder a workspace. Its repository is a plain folder here; s3://BUCKET/PREFIX works the same.',
+  );
+  dray(data, 'init', '--remote', pathToFileURL(remote).href);
+  say('2. Store it. Small files travel together in packs, large ones in chunks that are cut by content.');
+  dray(data, 'push', '-m', 'first version');
+  say('3. Again: nothing changed, and finding that out takes one request.');
+  dray(data, 'push');
+  dray(data, 'log');
+  say('4. Change something of each kind.\n');
+  for (const line of await makeChanges(data)) console.log(`$ ${line}`);
+  dray(data, 'status');
+  dray(data, 'diff');
+  say('5. Store the changes. Only what is new is sent; a renamed file is not.');
+  dray(data, 'push', '-m', 'a few changes', '--explain');
+  dray(data, 'log');
+  say('6. Get it elsewhere. Every file is checked against its hash before it takes its place.');
+  dray(join(clone, '..'), 'clone', pathToFileURL(remote).href, clone);
+  say('7. Ask the store whether it holds all that the commit names, and read all of it back.');
+  dray(data, 'verify', '--read-data');
+}
+
+async function prove({ data, clone }: Places): Promise<void> {
+  say(`8. Compare both folders byte for byte, without Dray: ${data} and ${clone}`);
+  const { files, links, folders, bytes, differences } = await compareTrees(data, clone, ['.dray']);
+  for (const difference of differences.slice(0, 20)) console.log(`  ${difference}`);
+  if (differences.length > 0)
+    throw new QuickstartError(`The folders differ in ${differences.length} places.`);
+  console.log(
+    `  Equal: ${files} files (${(bytes / MIB).toFixed(1)} MiB), ${links} links, ${folders} folders.`,
+  );
+}
+
+async function main(folder: string | undefined): Promise<void> {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'dray-quickstart-')));
+  const places = { data: join(base, 'data'), remote: join(base, 'remote'), clone: join(base, 'clone') };
+  try {
+    await prepareData(
+      folder === undefined ? undefined : resolve(process.env.INIT_CWD ?? '.', folder),
+      places,
+    );
+    await tell(places);
+    await prove(places);
+    say(
+      `Everything is still there to look at:\n  workspace   ${places.data}\n  repository  ${places.remote}\n  clone       ${places.clone}`,
+    );
+    console.log(`\nRemove it with: rm -r ${base}`);
+  } catch (error) {
+    if (!(error instanceof QuickstartError)) throw error;
+    console.error(`\nquickstart: ${error.message}`);
+    process.exitCode = 1;
+  }
+}
+
+await main(process.argv[2]);

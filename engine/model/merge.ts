@@ -1,0 +1,202 @@
+/**
+ * The three-way merge: what two sides did to one base, path by path. Pure and symmetric: the sides differ only in
+ * that the result is told as what is to be done to ours.
+ *
+ * Invariant: from three valid trees (no path is a file and also lies above another; an empty folder is an entry
+ * exactly while nothing is in it) comes a valid tree, whichever way the conflicts are decided.
+ */
+import { type Change, isSameEntry } from './diff.ts';
+import { diffSorted } from './diff-sorted.ts';
+import { comparePaths, type Entry } from './entry.ts';
+
+/** `same`: both did the same, or nothing. */
+export type MergeDecision = 'same' | 'takeTheirs' | 'keepOurs' | 'conflict';
+
+/** The entries at one path. */
+export interface MergeSides {
+  readonly base: Entry | undefined;
+  readonly ours: Entry | undefined;
+  readonly theirs: Entry | undefined;
+}
+
+/**
+ * Changes of both sides that cannot both be had. Mostly one of each, of one path. Where one side has a file or link
+ * in the place of the other's folder, also what the other has in that folder.
+ */
+export interface MergeConflict {
+  readonly path: string;
+  readonly ours: readonly Change[];
+  readonly theirs: readonly Change[];
+}
+
+export interface Merge {
+  /** What to do to ours, in order of path: `before` is what ours has. */
+  readonly takeTheirs: readonly Change[];
+  /** In order of path. */
+  readonly conflicts: readonly MergeConflict[];
+}
+
+/** Looks at one path alone. Times alone are no change. */
+export function mergePath({ base, ours, theirs }: MergeSides): MergeDecision {
+  if (isEqual(ours, theirs)) return 'same';
+  if (isEqual(base, ours)) return 'takeTheirs';
+  if (isEqual(base, theirs)) return 'keepOurs';
+  return 'conflict';
+}
+
+/**
+ * Beyond `mergePath`, sees clashes between paths: a file on one side and something inside a folder of that name on
+ * the other are a conflict; an empty folder into which the other side put something just stops being an entry.
+ *
+ * @param ours From the base to our state, in strictly ascending order of path.
+ * @param theirs From the base to theirs, likewise.
+ */
+export function mergeChanges(ours: Iterable<Change>, theirs: Iterable<Change>): Merge {
+  const merging: Merging = { slots: [], conflicts: [], open: [] };
+  for (const { path, left, right } of diffSorted(realChanges(ours), realChanges(theirs), () => false)) {
+    closePassed(merging, path);
+    const step = decide(path, left, right);
+    merging.slots.push(step.slot);
+    if (left?.after && !right?.after) meet(merging, 'ours', left, step);
+    else if (right?.after && !left?.after) meet(merging, 'theirs', right, step);
+    if (step.conflict?.path === path) merging.conflicts.push(step.conflict);
+  }
+  closePassed(merging, undefined);
+  const conflicts = merging.conflicts.map((draft) => ({
+    path: draft.path,
+    ours: inOrder(draft.ours),
+    theirs: inOrder(draft.theirs),
+  }));
+  return {
+    takeTheirs: merging.slots.flatMap((slot) => (slot.change ? [slot.change] : [])),
+    conflicts: inOrder(conflicts),
+  };
+}
+
+/** All that is to be done to ours when one side wins each conflict: in order, one change for each path. */
+export function resolveMerge(merge: Merge, winner: 'ours' | 'theirs'): Change[] {
+  const changes = new Map(merge.takeTheirs.map((change) => [change.path, change]));
+  if (winner === 'theirs') {
+    for (const { ours, theirs } of merge.conflicts) {
+      for (const { path, left, right } of diffSorted(inOrder(ours), inOrder(theirs), () => false)) {
+        // A side without a change of its own has what the base had, which the other side's `before` tells.
+        const before = left ? left.after : right?.before;
+        const after = right ? right.after : left?.before;
+        if (!isEqual(before, after)) changes.set(path, { path, before, after });
+      }
+    }
+  }
+  return inOrder(changes.values());
+}
+
+type Side = 'ours' | 'theirs';
+
+interface ConflictDraft {
+  readonly path: string;
+  readonly ours: Change[];
+  readonly theirs: Change[];
+}
+
+/** A place in `takeTheirs`, kept in order while it is open what will stand there, if anything. */
+interface Slot {
+  change: Change | undefined;
+}
+
+/** What one path comes to, as far as it is known. */
+interface Step {
+  readonly slot: Slot;
+  conflict: ConflictDraft | undefined;
+}
+
+/** An entry that one side alone has now, for as long as paths inside a folder of its name may follow. */
+interface Open {
+  /** The entry's path with a `/` at its end. */
+  readonly prefix: string;
+  readonly side: Side;
+  readonly change: Change;
+  readonly step: Step;
+  /** Of an empty folder: conflicts about paths inside it. */
+  readonly inside: ConflictDraft[];
+  /** Of an empty folder: the other side's merged content makes it a folder that is not empty. */
+  isFilled: boolean;
+}
+
+interface Merging {
+  readonly slots: Slot[];
+  readonly conflicts: ConflictDraft[];
+  /** Nested, the innermost (which ends first) last; as many at most as a path has prefixes. */
+  readonly open: Open[];
+}
+
+function decide(path: string, ours: Change | undefined, theirs: Change | undefined): Step {
+  const slot: Slot = { change: ours ? undefined : theirs };
+  const isConflict =
+    ours && theirs && mergePath({ base: ours.before, ours: ours.after, theirs: theirs.after }) === 'conflict';
+  return { slot, conflict: isConflict ? { path, ours: [ours], theirs: [theirs] } : undefined };
+}
+
+/** An entry that one side alone has meets the other side's entry above it; in a valid tree there is one at most. */
+function meet(merging: Merging, side: Side, change: Change, step: Step): void {
+  const host = merging.open.find((open) => open.side !== side && change.path.startsWith(open.prefix));
+  if (host && host.change.after?.kind !== 'folder') joinConflict(merging, host, side, change, step);
+  else if (host && step.conflict) host.inside.push(step.conflict);
+  else if (host) host.isFilled = true;
+  const prefix = change.path.endsWith('/') ? change.path : `${change.path}/`;
+  merging.open.push({ prefix, side, change, step, inside: [], isFilled: false });
+}
+
+/** A file (or link) against what the other side has in a folder of its name. */
+function joinConflict(merging: Merging, host: Open, side: Side, change: Change, step: Step): void {
+  if (!host.step.conflict) {
+    host.step.conflict = { path: host.change.path, ours: [], theirs: [] };
+    host.step.conflict[host.side].push(host.change);
+    host.step.slot.change = undefined;
+    merging.conflicts.push(host.step.conflict);
+  }
+  const joined = host.step.conflict;
+  if (step.conflict) {
+    joined.ours.push(...step.conflict.ours);
+    joined.theirs.push(...step.conflict.theirs);
+  } else {
+    joined[side].push(change);
+  }
+  step.conflict = joined;
+  step.slot.change = undefined;
+}
+
+/** Settles the entries that no path from `path` on lies inside; all of them at the end. */
+function closePassed(merging: Merging, path: string | undefined): void {
+  for (let last = merging.open.at(-1); last; last = merging.open.at(-1)) {
+    const isPassed =
+      path === undefined || (!path.startsWith(last.prefix) && comparePaths(path, last.prefix) > 0);
+    if (!isPassed) return;
+    merging.open.pop();
+    if (last.change.after?.kind === 'folder') settleFolder(last);
+  }
+}
+
+/** An empty folder that one side has now: it stays an entry only while the merge leaves it empty. */
+function settleFolder(folder: Open): void {
+  const { change, side, step, inside, isFilled } = folder;
+  if (isFilled) {
+    const { path, after } = change;
+    step.slot.change = side === 'ours' ? { path, before: after, after: undefined } : undefined;
+    return;
+  }
+  if (inside.length === 0) return;
+  // Whether it stays empty is up to how those conflicts are decided, so it is a part of each.
+  for (const conflict of inside) conflict[side].push(change);
+  step.slot.change = undefined;
+}
+
+function* realChanges(changes: Iterable<Change>): Generator<Change> {
+  for (const change of changes) if (!isEqual(change.before, change.after)) yield change;
+}
+
+function isEqual(one: Entry | undefined, other: Entry | undefined): boolean {
+  return one && other ? isSameEntry(one, other) : one === other;
+}
+
+function inOrder<T extends { readonly path: string }>(items: Iterable<T>): T[] {
+  return [...items].sort((one, other) => comparePaths(one.path, other.path));
+}

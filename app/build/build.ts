@@ -2,9 +2,10 @@
  * Bundles the command into `dist/`: one folder of ES modules that need nothing but Node and the native packages.
  * Bundling is what makes `npm install dray` small (three packages) and the command quick to start.
  */
-import { chmod, mkdir, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { formatThirdPartyLicenses } from './third-party-licenses.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -29,7 +30,7 @@ export async function buildCommand(folder: string): Promise<void> {
   const manifest = JSON.parse(await readFile(`${ROOT}package.json`, 'utf8'));
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
-  await build({
+  const { metafile } = await build({
     absWorkingDir: ROOT,
     entryPoints: Object.entries(ENTRIES).map(([out, input]) => ({ out, in: input })),
     outdir: folder,
@@ -41,13 +42,16 @@ export async function buildCommand(folder: string): Promise<void> {
     external: EXTERNAL,
     // Names and lines stay, so that a stack trace from the field can be read.
     minifySyntax: true,
-    legalComments: 'external',
+    legalComments: 'none',
+    metafile: true,
     chunkNames: '[name]-[hash]',
     banner: { js: REQUIRE_BANNER },
     define: { DRAY_VERSION: JSON.stringify(manifest.version) },
     logLevel: 'warning',
   });
   await chmod(`${folder}/dray.js`, 0o755);
+  const licenses = await formatThirdPartyLicenses(ROOT, Object.keys(metafile.inputs));
+  await writeFile(`${folder}/THIRD-PARTY-LICENSES.txt`, licenses);
 }
 
 if (import.meta.main) await buildCommand(`${ROOT}dist`);

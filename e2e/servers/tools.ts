@@ -1,0 +1,169 @@
+/** The servers that tests run against: real ones, built from pinned versions by Go, kept outside the repository. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { access, mkdir, open, rm, stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+interface Tool {
+  readonly binary: string;
+  readonly module: string;
+}
+
+const TOOLS = {
+  versitygw: { binary: 'versitygw', module: 'github.com/versity/versitygw/cmd/versitygw@v1.8.0' },
+  // Its main package is called `server`.
+  toxiproxy: { binary: 'server', module: 'github.com/Shopify/toxiproxy/v2/cmd/server@v2.5.0' },
+} as const satisfies Record<string, Tool>;
+
+export type ToolName = keyof typeof TOOLS;
+
+const INSTALL_TIMEOUT_MS = 10 * 60_000;
+const START_TIMEOUT_MS = 30_000;
+const STOP_GRACE_MS = 5_000;
+
+/** Where the binaries are: `DRAY_TOOLS`, or `~/.cache/dray-tools/bin`. */
+export function toolsFolder(): string {
+  return process.env.DRAY_TOOLS || join(homedir(), '.cache', 'dray-tools', 'bin');
+}
+
+/** The path of the tool's binary, built first if it is not there. Several processes may ask at once. */
+export async function toolPath(name: ToolName): Promise<string> {
+  const tool: Tool = TOOLS[name];
+  const folder = toolsFolder();
+  const path = join(folder, process.platform === 'win32' ? `${tool.binary}.exe` : tool.binary);
+  if (await exists(path)) return path;
+  await mkdir(folder, { recursive: true });
+  const lock = join(folder, `${tool.binary}.lock`);
+  while (!(await takeLock(lock))) {
+    await pause(500);
+    if (await exists(path)) return path;
+  }
+  try {
+    if (!(await exists(path))) await install(tool, folder);
+  } finally {
+    await rm(lock, { force: true });
+  }
+  return path;
+}
+
+async function install(tool: Tool, folder: string): Promise<void> {
+  try {
+    const environment = { ...process.env, GOBIN: folder };
+    await promisify(execFile)('go', ['install', tool.module], {
+      env: environment,
+      timeout: INSTALL_TIMEOUT_MS,
+    });
+  } catch (cause) {
+    const isGoMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+    const message = isGoMissing
+      ? `The tests need ${tool.binary}, which Go builds, and there is no "go" on the PATH. Install Go, or put the binary into ${folder}.`
+      : `"go install ${tool.module}" failed.`;
+    throw new Error(message, { cause });
+  }
+}
+
+/** A lock older than any installation takes is one that a killed process left. */
+async function takeLock(lock: string): Promise<boolean> {
+  try {
+    await (await open(lock, 'wx')).close();
+    return true;
+  } catch {
+    const age = await stat(lock).then(
+      (found) => Date.now() - found.mtimeMs,
+      () => 0,
+    );
+    if (age > INSTALL_TIMEOUT_MS) await rm(lock, { force: true });
+    return false;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** A port of the loopback that nothing uses at the moment. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() =>
+        typeof address === 'object' && address ? resolve(address.port) : reject(new Error('No port.')),
+      );
+    });
+  });
+}
+
+export interface RunningProcess {
+  /** What it printed, for messages. */
+  output(): string;
+  isRunning(): boolean;
+  /** Asks it to end, then makes it. Resolves when it has. */
+  stop(): Promise<void>;
+}
+
+/** Starts a server that ends with this process at the latest. */
+export function startProcess(
+  path: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): RunningProcess {
+  const child = spawn(path, args, { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  let isRunning = true;
+  const ended = new Promise<void>((resolve) => {
+    child.once('error', (error) => {
+      output += `${error.message}\n`;
+      isRunning = false;
+      resolve();
+    });
+    child.once('exit', () => {
+      isRunning = false;
+      resolve();
+    });
+  });
+  const keep = (chunk: Buffer) => {
+    output = (output + chunk.toString()).slice(-10_000);
+  };
+  child.stdout.on('data', keep);
+  child.stderr.on('data', keep);
+  const killNow = () => child.kill('SIGKILL');
+  process.once('exit', killNow);
+  return {
+    output: () => output,
+    isRunning: () => isRunning,
+    stop: async () => {
+      process.removeListener('exit', killNow);
+      await endChild(child, ended, () => isRunning);
+    },
+  };
+}
+
+async function endChild(child: ChildProcess, ended: Promise<void>, isRunning: () => boolean): Promise<void> {
+  if (!isRunning()) return;
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_GRACE_MS);
+  await ended;
+  clearTimeout(timer);
+}
+
+/** Waits until `isReady` says so, or fails with what the process printed. */
+export async function waitUntilReady(
+  running: RunningProcess,
+  isReady: () => Promise<boolean>,
+): Promise<void> {
+  const deadlineMs = Date.now() + START_TIMEOUT_MS;
+  while (running.isRunning() && Date.now() < deadlineMs) {
+    if (await isReady().catch(() => false)) return;
+    await pause(20);
+  }
+  await running.stop();
+  throw new Error(`The server did not start:\n${running.output()}`);
+}

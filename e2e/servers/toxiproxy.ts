@@ -1,0 +1,109 @@
+/** A bad network for a test: toxiproxy between a client and a server, with latency, slowness and cuts on command. */
+import { freePort, startProcess, toolPath, waitUntilReady } from './tools.ts';
+
+export interface ProxyOptions {
+  /** Such as `http://127.0.0.1:7070`. */
+  readonly upstream: string;
+  /** Added to each answer. */
+  readonly latencyMs?: number;
+}
+
+export interface Proxy {
+  /** To use instead of the upstream's. */
+  readonly endpoint: string;
+  /** From now on and on open connections; 0 removes it. */
+  setLatency(latencyMs: number): Promise<void>;
+  /** Bounds each direction of each connection, in KiB a second; 0 removes the bound. */
+  setBandwidth(kibPerSecond: number): Promise<void>;
+  /** Each connection made from now on is closed after so many bytes of answers; 0 removes the bound. */
+  cutAfter(answerBytes: number): Promise<void>;
+  /** Each connection made from now on is closed after so many bytes of requests; 0 removes the bound. */
+  cutRequestsAfter(requestBytes: number): Promise<void>;
+  /** Closes all connections and takes no new ones. */
+  cut(): Promise<void>;
+  /** Takes connections but passes nothing on, in either direction. */
+  hang(): Promise<void>;
+  /** As at the start: no toxics, no cut. */
+  restore(): Promise<void>;
+  stop(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+interface Toxic {
+  readonly name: string;
+  readonly type: 'latency' | 'bandwidth' | 'limit_data' | 'timeout';
+  readonly stream: 'upstream' | 'downstream';
+  readonly attributes: Readonly<Record<string, number>>;
+}
+
+const PROXY = 'store';
+
+export async function startToxiproxy(options: ProxyOptions): Promise<Proxy> {
+  const path = await toolPath('toxiproxy');
+  const [apiPort, port] = [await freePort(), await freePort()];
+  const api = `http://127.0.0.1:${apiPort}`;
+  const running = startProcess(path, ['-host', '127.0.0.1', '-port', String(apiPort)], {
+    PATH: process.env.PATH,
+  });
+  await waitUntilReady(running, async () => (await fetch(`${api}/version`)).ok);
+  const upstream = new URL(options.upstream).host;
+  await send('POST', `${api}/proxies`, { name: PROXY, listen: `127.0.0.1:${port}`, upstream, enabled: true });
+
+  const proxyUrl = `${api}/proxies/${PROXY}`;
+  const removeToxic = (name: string) => send('DELETE', `${proxyUrl}/toxics/${name}`, undefined, [404]);
+  const setToxic = async (toxic: Toxic, isWanted: boolean) => {
+    await removeToxic(toxic.name);
+    if (isWanted) await send('POST', `${proxyUrl}/toxics`, { ...toxic, toxicity: 1 });
+  };
+  const setLatency = (latencyMs: number) =>
+    setToxic(
+      { name: 'latency', type: 'latency', stream: 'downstream', attributes: { latency: latencyMs } },
+      latencyMs > 0,
+    );
+  const limitData = (name: string, stream: Toxic['stream'], bytes: number) =>
+    setToxic({ name, type: 'limit_data', stream, attributes: { bytes } }, bytes > 0);
+
+  if (options.latencyMs) await setLatency(options.latencyMs);
+  return {
+    endpoint: `http://127.0.0.1:${port}`,
+    setLatency,
+    setBandwidth: async (kibPerSecond) => {
+      for (const stream of ['upstream', 'downstream'] as const) {
+        const attributes = { rate: kibPerSecond };
+        await setToxic(
+          { name: `bandwidth-${stream}`, type: 'bandwidth', stream, attributes },
+          kibPerSecond > 0,
+        );
+      }
+    },
+    cutAfter: (answerBytes) => limitData('cut-answers', 'downstream', answerBytes),
+    cutRequestsAfter: (requestBytes) => limitData('cut-requests', 'upstream', requestBytes),
+    cut: () => send('POST', proxyUrl, { enabled: false }),
+    hang: async () => {
+      for (const stream of ['upstream', 'downstream'] as const) {
+        await setToxic({ name: `hang-${stream}`, type: 'timeout', stream, attributes: { timeout: 0 } }, true);
+      }
+    },
+    restore: () => send('POST', `${api}/reset`),
+    stop: () => running.stop(),
+    [Symbol.asyncDispose]: () => running.stop(),
+  };
+}
+
+async function send(
+  method: string,
+  url: string,
+  body?: object,
+  allowed: readonly number[] = [],
+): Promise<void> {
+  // toxiproxy turns away what looks like a browser.
+  const headers = { 'content-type': 'application/json', 'user-agent': 'dray-tests' };
+  const answer = await fetch(url, {
+    method,
+    headers,
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+  const text = await answer.text();
+  if (!answer.ok && !allowed.includes(answer.status))
+    throw new Error(`toxiproxy: ${method} ${url}: ${answer.status} ${text}`);
+}

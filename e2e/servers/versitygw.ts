@@ -1,0 +1,175 @@
+/** A real S3 server for a test file: versitygw on a folder of its own, with what it was asked told from its own log. */
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm, stat, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLeanClient, type S3Connection } from '../../engine/remotes/s3/s3-connection.ts';
+import { resolvePlace } from '../../engine/remotes/s3/s3-options.ts';
+import { freePort, startProcess, toolPath, waitUntilReady } from './tools.ts';
+
+export interface S3Server {
+  readonly endpoint: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly region: string;
+  /** Made through the API and empty. */
+  readonly bucket: string;
+  /** `AWS_*` for a child process, or for `S3Options.environment`. */
+  readonly environment: Readonly<Record<string, string>>;
+  createBucket(name: string): Promise<void>;
+  /** What the server answered since the last reset, in its order, from its own access log. */
+  requests(): Promise<readonly LoggedRequest[]>;
+  resetRequests(): Promise<void>;
+  stop(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface LoggedRequest {
+  /** S3's name of the operation, such as `PutObject`. */
+  readonly operation: string;
+  readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
+  /** Percent-encoded, with the bucket. */
+  readonly path: string;
+  readonly query: string;
+  readonly status: number;
+}
+
+export interface VersitygwOptions {
+  /** Default: a new one, in memory where there is room, removed when the server stops. */
+  readonly dataFolder?: string;
+  readonly port?: number;
+  readonly region?: string;
+}
+
+const BUCKET = 'dray-test';
+const MEMORY_FOLDER = '/dev/shm';
+const MEMORY_WANTED_BYTES = 4 * 1024 ** 3;
+const TMPFS_MAGIC = 0x01021994;
+
+export async function startVersitygw(options: VersitygwOptions = {}): Promise<S3Server> {
+  const path = await toolPath('versitygw');
+  const home = await mkdtemp(join(await roomyFolder(), 'dray-versitygw-'));
+  const dataFolder = options.dataFolder ?? join(home, 'data');
+  await mkdir(dataFolder, { recursive: true });
+  const logFile = join(home, 'access.log');
+  const port = options.port ?? (await freePort());
+  const endpoint = `http://127.0.0.1:${port}`;
+  const region = options.region ?? 'us-east-1';
+  const accessKeyId = 'dray-test-access';
+  const secretAccessKey = randomBytes(16).toString('hex');
+  const args = [
+    '--port',
+    `127.0.0.1:${port}`,
+    '--region',
+    region,
+    '--keep-alive',
+    '--quiet',
+    '--access-log',
+    logFile,
+  ];
+  const running = startProcess(path, [...args, 'posix', dataFolder], {
+    PATH: process.env.PATH,
+    ROOT_ACCESS_KEY_ID: accessKeyId,
+    ROOT_SECRET_ACCESS_KEY: secretAccessKey,
+  });
+  const environment = {
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    AWS_ENDPOINT_URL: endpoint,
+    AWS_REGION: region,
+    // The developer's own profile must not meddle.
+    AWS_CONFIG_FILE: join(home, 'no-config'),
+    AWS_SHARED_CREDENTIALS_FILE: join(home, 'no-credentials'),
+    AWS_EC2_METADATA_DISABLED: 'true',
+  };
+  const stop = async () => {
+    await running.stop();
+    await rm(home, { recursive: true, force: true });
+  };
+  const createBucket = (bucket: string) => createBucketAt({ bucket, environment });
+  try {
+    await waitUntilReady(running, async () => (await fetch(endpoint)).status > 0);
+    await createBucket(BUCKET);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  let seenBytes = (await stat(logFile)).size;
+  return {
+    endpoint,
+    accessKeyId,
+    secretAccessKey,
+    region,
+    bucket: BUCKET,
+    environment,
+    createBucket,
+    requests: async () => parseAccessLog((await readFile(logFile)).subarray(seenBytes).toString()),
+    resetRequests: async () => {
+      seenBytes = (await stat(logFile)).size;
+    },
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+/** versitygw wants buckets made through its API: a plain folder has no owner. */
+async function createBucketAt(options: {
+  readonly bucket: string;
+  readonly environment: Readonly<Record<string, string>>;
+}): Promise<void> {
+  const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } =
+    options.environment;
+  const connection: S3Connection = {
+    place: resolvePlace({ ...options, prefix: '' }, { name: 'default', settings: {} }),
+    credentials: async () => ({ accessKeyId, secretAccessKey }),
+    maxConnections: 1,
+    clockOffsetMs: 0,
+  };
+  const client = createLeanClient(connection);
+  try {
+    const call = { operation: 'CreateBucket' };
+    const answer = await client.exchange(
+      { call, method: 'PUT', payloadHash: 'UNSIGNED-PAYLOAD', signal: undefined },
+      0,
+    );
+    const code = answer.failure?.code;
+    if (answer.failure && code !== 'BucketAlreadyOwnedByYou') {
+      throw new Error(`The bucket ${options.bucket} was not made: HTTP ${answer.failure.status} ${code}.`);
+    }
+  } finally {
+    await client.close();
+  }
+}
+
+/** In memory, where a RAM disk has room: what the tests measure is Dray, not a disk. */
+async function roomyFolder(): Promise<string> {
+  const found = await statfs(MEMORY_FOLDER).catch(() => undefined);
+  const hasRoom = found?.type === TMPFS_MAGIC && found.bavail * found.bsize > MEMORY_WANTED_BYTES;
+  return hasRoom ? MEMORY_FOLDER : tmpdir();
+}
+
+/** One request a line, in the format of S3's server access logs; the key may hold spaces, the URI after it may not. */
+const LOG_LINE = / s3_(\w+) .*? (\/\S*) (\d{3}) \S+ \S+ \S+ \d+ \d+ /;
+
+const METHODS: readonly (readonly [RegExp, LoggedRequest['method']])[] = [
+  [
+    /^(DeleteObjects|CreateMultipartUpload|CompleteMultipartUpload|RestoreObject|SelectObjectContent)$/,
+    'POST',
+  ],
+  [/^(Put|Create|Upload|Copy)/, 'PUT'],
+  [/^Head/, 'HEAD'],
+  [/^(Get|List)/, 'GET'],
+  [/^(Delete|Abort)/, 'DELETE'],
+];
+
+export function parseAccessLog(text: string): readonly LoggedRequest[] {
+  return text.split('\n').flatMap((line) => {
+    const found = LOG_LINE.exec(line);
+    if (!found) return [];
+    const [, operation = '', uri = '', status = ''] = found;
+    const method = METHODS.find(([pattern]) => pattern.test(operation))?.[1];
+    if (!method) throw new Error(`An operation of the access log is unknown: ${line}`);
+    const [path = '', query = ''] = uri.split('?');
+    return [{ operation, method, path, query, status: Number(status) }];
+  });
+}

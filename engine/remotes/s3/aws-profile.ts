@@ -1,0 +1,97 @@
+/**
+ * The user's profile in `~/.aws/config` and `~/.aws/credentials`, as far as a fast start needs it: region,
+ * endpoint and plain keys. Profiles with roles, SSO or processes are the SDK's to resolve.
+ * Source: the AWS SDKs and Tools Reference Guide, "Shared config and credentials files".
+ */
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { DrayError } from '../../api/error.ts';
+
+export interface AwsProfile {
+  readonly name: string;
+  /** From both files; the credentials file wins. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** `endpoint_url` under `s3 =` in the `services` section that the profile names. */
+  readonly s3EndpointUrl?: string;
+}
+
+export interface ProfileFiles {
+  readonly configFile: string;
+  readonly credentialsFile: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+type Sections = ReadonlyMap<string, Readonly<Record<string, string>>>;
+
+export function profileFilesOf(environment: Environment): ProfileFiles {
+  const home = environment.HOME || environment.USERPROFILE || homedir();
+  return {
+    configFile: environment.AWS_CONFIG_FILE || join(home, '.aws', 'config'),
+    credentialsFile: environment.AWS_SHARED_CREDENTIALS_FILE || join(home, '.aws', 'credentials'),
+  };
+}
+
+/** @throws `usage` when the profile was asked for by name and is in neither file. */
+export async function readAwsProfile(options: {
+  readonly profile: string | undefined;
+  readonly environment: Environment;
+}): Promise<AwsProfile> {
+  const asked = options.profile || options.environment.AWS_PROFILE || undefined;
+  const name = asked ?? 'default';
+  const files = profileFilesOf(options.environment);
+  const [config, credentials] = await Promise.all([
+    readSections(files.configFile),
+    readSections(files.credentialsFile),
+  ]);
+  const fromConfig =
+    config.get(`profile ${name}`) ?? (name === 'default' ? config.get('default') : undefined);
+  const fromCredentials = credentials.get(name);
+  if (asked !== undefined && asked !== 'default' && !fromConfig && !fromCredentials) {
+    throw new DrayError(
+      'usage',
+      `There is no profile "${asked}" in ${files.configFile} or ${files.credentialsFile}.`,
+      { data: { profile: asked } },
+    );
+  }
+  const settings = { ...fromConfig, ...fromCredentials };
+  const s3EndpointUrl = settings.services && config.get(`services ${settings.services}`)?.['s3.endpoint_url'];
+  return { name, settings, ...(s3EndpointUrl ? { s3EndpointUrl } : {}) };
+}
+
+async function readSections(file: string): Promise<Sections> {
+  try {
+    return parseSections(await readFile(file, 'utf8'));
+  } catch (error) {
+    // No file, no profile. One that cannot be read is as good as none: most stores need neither.
+    if (error instanceof Error && 'code' in error) return new Map();
+    throw error;
+  }
+}
+
+/** INI as the AWS tools write it: sections, `key = value`, indented lines nested below a key without a value. */
+export function parseSections(text: string): Sections {
+  const sections = new Map<string, Record<string, string>>();
+  let section: Record<string, string> | undefined;
+  let parent = '';
+  for (const line of text.split(/\r?\n/)) {
+    if (/^\s*([#;]|$)/.test(line)) continue;
+    const header = /^\[\s*([^\]]+?)\s*\]/.exec(line);
+    if (header) {
+      const name = header[1]!.replace(/\s+/g, ' ').replace(/"/g, '');
+      section = sections.get(name) ?? {};
+      sections.set(name, section);
+      parent = '';
+      continue;
+    }
+    const setting = /^(\s*)([^=]+?)\s*=\s*(.*?)\s*$/.exec(line);
+    if (!setting || !section) continue;
+    const [, indent, key, rest] = setting as unknown as [string, string, string, string];
+    const value = rest.replace(/\s[#;].*$/, '').trimEnd();
+    if (indent !== '' && parent !== '') section[`${parent}.${key}`] = value;
+    else if (value === '') parent = key;
+    else section[key] = value;
+    if (indent === '' && value !== '') parent = '';
+  }
+  return sections;
+}

@@ -1,0 +1,174 @@
+/** What both clients share about one remote: where it is now, who signs, and how one lean request is sent. */
+import type { DrayError } from '../../api/error.ts';
+import { checkAborted } from '../../base/abort.ts';
+import type { ByteQueue } from './byte-queue.ts';
+import { type HttpAnswer, type HttpTransport, openHttpTransport } from './http-exchange.ts';
+import type { CredentialSource } from './s3-credentials.ts';
+import { type S3Call, type S3Failure, translateFailure, translateThrown } from './s3-errors.ts';
+import { requestBaseOf, type S3Place } from './s3-options.ts';
+import { createSigner, encodeKey, encodeQuery, type Signer, type UnsignedRequest } from './s3-signer.ts';
+import { parseErrorBody } from './s3-xml.ts';
+
+/** Shared by the lean client and the SDK's, so that either one's discovery of the region serves both. */
+export interface S3Connection {
+  place: S3Place;
+  readonly credentials: CredentialSource;
+  readonly maxConnections: number;
+  readonly clockOffsetMs: number;
+}
+
+/** An error's XML is small; more is not an error of S3. */
+const ERROR_BODY_MAX_BYTES = 256 * 1024;
+const SLOW_DOWN_PAUSE_MAX_MS = 120_000;
+
+export interface LeanRequest {
+  readonly call: S3Call;
+  readonly method: UnsignedRequest['method'];
+  /** In full, with the remote's prefix; absent for the bucket itself. */
+  readonly key?: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** For `x-amz-content-sha256`: `UNSIGNED-PAYLOAD`, or the body's SHA-256 in hex. */
+  readonly payloadHash: string;
+  readonly body?: Uint8Array;
+  readonly signal: AbortSignal | undefined;
+}
+
+export type LeanAnswer<Body> =
+  | (HttpAnswer & Body & { readonly failure?: never })
+  | { readonly failure: S3Failure };
+
+export interface LeanClient {
+  /** An answer of the store that is no success comes back as `failure`. Network trouble throws. */
+  exchange(request: LeanRequest, maxBytes: number): Promise<LeanAnswer<{ readonly bytes: Uint8Array }>>;
+  stream(request: LeanRequest): Promise<LeanAnswer<{ readonly body: ByteQueue }>>;
+  close(): Promise<void>;
+}
+
+export function createLeanClient(connection: S3Connection): LeanClient {
+  let transport: { readonly origin: string; readonly opening: Promise<HttpTransport> } | undefined;
+  let signing: Promise<Signer> | undefined;
+
+  const transportTo = (origin: URL): Promise<HttpTransport> => {
+    if (transport?.origin !== origin.origin) {
+      const former = transport?.opening;
+      transport = { origin: origin.origin, opening: openHttpTransport(origin, connection.maxConnections) };
+      if (former) void former.then((old) => old.close());
+    }
+    return transport.opening;
+  };
+
+  const signerOf = (): Promise<Signer> => {
+    signing ??= createSigner(connection);
+    return signing;
+  };
+
+  /** Signs and sends; once more when the store says that the bucket is in another region. */
+  const send = async <T extends HttpAnswer>(
+    request: LeanRequest,
+    run: (transport: HttpTransport, http: Parameters<HttpTransport['exchange']>[0]) => Promise<T>,
+    bytesOf: (answer: T) => Promise<Uint8Array>,
+  ): Promise<T | { failure: S3Failure }> => {
+    try {
+      for (let isRedirected = false; ; isRedirected = true) {
+        checkAborted(request.signal);
+        const { place } = connection;
+        const base = requestBaseOf(place);
+        const [sign, to] = await Promise.all([signerOf(), transportTo(base.origin)]);
+        const unsigned = unsignedRequest(request, base);
+        const signedTimeMs = Date.now() + connection.clockOffsetMs;
+        const headers = await sign(unsigned, place.region);
+        const query = encodeQuery(unsigned.query);
+        const path = query === '' ? unsigned.path : `${unsigned.path}?${query}`;
+        const { method, body, signal } = request;
+        const answer = await run(to, { method, path, headers, signal, ...(body ? { body } : {}) });
+        if (answer.status >= 200 && answer.status < 300) return answer;
+        const failure = failureOf(answer, await bytesOf(answer), signedTimeMs);
+        if (isRedirected || !moveTo(connection, failure)) return { failure };
+      }
+    } catch (error) {
+      throw translateThrown(error, request.call, connection.place, request.signal);
+    }
+  };
+
+  return {
+    exchange: (request, maxBytes) =>
+      send(
+        request,
+        (to, http) => to.exchange(http, Math.max(maxBytes, ERROR_BODY_MAX_BYTES)),
+        async (answer) => answer.bytes,
+      ) as Promise<LeanAnswer<{ bytes: Uint8Array }>>,
+    stream: (request) =>
+      send(
+        request,
+        (to, http) => to.stream(http),
+        (answer) => collectError(answer.body),
+      ) as Promise<LeanAnswer<{ body: ByteQueue }>>,
+    close: async () => {
+      const open = transport;
+      transport = undefined;
+      if (open) await (await open.opening).close();
+    },
+  };
+}
+
+/** Follows the store's word on the bucket's region. False when it said nothing new. */
+export function moveTo(connection: S3Connection, failure: S3Failure): boolean {
+  const { place } = connection;
+  const isRedirection =
+    [301, 307, 400].includes(failure.status) || failure.code === 'AuthorizationHeaderMalformed';
+  if (!isRedirection || failure.region === undefined || failure.region === place.region) return false;
+  connection.place = { ...place, region: failure.region };
+  return true;
+}
+
+export function failedCall(failure: S3Failure, call: S3Call, connection: S3Connection): DrayError {
+  return translateFailure(failure, call, connection.place);
+}
+
+function unsignedRequest(request: LeanRequest, base: ReturnType<typeof requestBaseOf>): UnsignedRequest {
+  const path = request.key === undefined ? `${base.path}/` : `${base.path}/${encodeKey(request.key)}`;
+  return {
+    method: request.method,
+    host: base.origin.host,
+    path: request.key === undefined && base.path !== '' ? base.path : path,
+    query: request.query ?? {},
+    headers: { ...request.headers, 'x-amz-content-sha256': request.payloadHash },
+  };
+}
+
+export function failureOf(answer: HttpAnswer, body: Uint8Array, signedTimeMs: number): S3Failure {
+  const { code, message, region } = parseErrorBody(body);
+  const retryAfterSeconds = Number(headerOf(answer, 'retry-after'));
+  return {
+    status: answer.status,
+    code,
+    message,
+    remoteTimeMs: dateOf(answer),
+    signedTimeMs,
+    region: headerOf(answer, 'x-amz-bucket-region') ?? region,
+    retryAfterMs:
+      retryAfterSeconds > 0 ? Math.min(retryAfterSeconds * 1000, SLOW_DOWN_PAUSE_MAX_MS) : undefined,
+  };
+}
+
+export function headerOf(answer: HttpAnswer, name: string): string | undefined {
+  const value = answer.headers[name];
+  return typeof value === 'string' ? value : value?.[0];
+}
+
+export function dateOf(answer: HttpAnswer): number | undefined {
+  const timeMs = Date.parse(headerOf(answer, 'date') ?? '');
+  return Number.isNaN(timeMs) ? undefined : timeMs;
+}
+
+async function collectError(body: ByteQueue): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    sizeBytes += chunk.byteLength;
+    if (sizeBytes > ERROR_BODY_MAX_BYTES) break;
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,290 @@
+/** What S3 and the network say, translated once into a DrayError that names the thing and the remedy. */
+import { DrayError, type DrayErrorOptions, type ErrorCode, type RetryAdvice } from '../../api/error.ts';
+import type { PutOptions, PutOutcome } from '../object-store.ts';
+import { AnswerTooLarge } from './http-exchange.ts';
+import { endpointOf, type S3Place } from './s3-options.ts';
+
+/** A failed call in the words of the store, however it was made. Never holds a secret. */
+export interface S3Failure {
+  readonly status: number;
+  /** `<Code>` of the answer; undefined when it had no body (HEAD) or none that could be read. */
+  readonly code: string | undefined;
+  readonly message: string | undefined;
+  /** The Date header. */
+  readonly remoteTimeMs: number | undefined;
+  /** This machine's time as it went into the signature. */
+  readonly signedTimeMs: number;
+  /** Where the bucket is, when the store told. */
+  readonly region?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** What was being done, for the message. */
+export interface S3Call {
+  readonly operation: string;
+  /** In full, with the remote's prefix. Absent for lists. */
+  readonly key?: string | undefined;
+}
+
+/** Amazon refuses signatures whose time is further off. */
+const SKEW_ALLOWED_MS = 15 * 60_000;
+
+type Rule = readonly [code: ErrorCode, retry: RetryAdvice];
+const RULES: Readonly<Record<string, Rule>> = {
+  NoSuchBucket: ['bucketMissing', 'no'],
+  NoSuchKey: ['notFound', 'no'],
+  NoSuchUpload: ['notFound', 'no'],
+  RequestTimeTooSkewed: ['clockSkew', 'no'],
+  AccessDenied: ['accessDenied', 'no'],
+  AllAccessDisabled: ['accessDenied', 'no'],
+  AccountProblem: ['accessDenied', 'no'],
+  ExpiredToken: ['accessDenied', 'no'],
+  InvalidAccessKeyId: ['accessDenied', 'no'],
+  InvalidSecurity: ['accessDenied', 'no'],
+  InvalidToken: ['accessDenied', 'no'],
+  NotSignedUp: ['accessDenied', 'no'],
+  SignatureDoesNotMatch: ['accessDenied', 'no'],
+  AuthorizationHeaderMalformed: ['accessDenied', 'no'],
+  BadDigest: ['checksumRefused', 'retry'],
+  InvalidDigest: ['checksumRefused', 'retry'],
+  XAmzContentChecksumMismatch: ['checksumRefused', 'retry'],
+  XAmzContentSHA256Mismatch: ['checksumRefused', 'retry'],
+  InvalidRange: ['damaged', 'no'],
+  PreconditionFailed: ['conflict', 'no'],
+  ConditionalRequestConflict: ['remoteFailed', 'retry'],
+  OperationAborted: ['remoteFailed', 'retry'],
+  RequestTimeout: ['unreachable', 'retry'],
+  IncompleteBody: ['unreachable', 'retry'],
+  SlowDown: ['slowDown', 'backoff'],
+  ServiceUnavailable: ['slowDown', 'backoff'],
+  TooManyRequests: ['slowDown', 'backoff'],
+  RequestLimitExceeded: ['slowDown', 'backoff'],
+  ThrottlingException: ['slowDown', 'backoff'],
+  InternalError: ['remoteFailed', 'retry'],
+  NotImplemented: ['unsupported', 'no'],
+  MethodNotAllowed: ['unsupported', 'no'],
+  EntityTooLarge: ['unsupported', 'no'],
+  InvalidBucketName: ['usage', 'no'],
+  KeyTooLongError: ['usage', 'no'],
+};
+
+export function translateFailure(failure: S3Failure, call: S3Call, place: S3Place): DrayError {
+  const [code, retry] = ruleOf(failure);
+  const data: Record<string, unknown> = {
+    bucket: place.bucket,
+    endpoint: endpointOf(place).origin,
+    operation: call.operation,
+    status: failure.status,
+  };
+  if (call.key !== undefined) data.key = call.key;
+  if (failure.code !== undefined) data.remoteCode = failure.code;
+  if (failure.retryAfterMs !== undefined) data.retryAfterMs = failure.retryAfterMs;
+  if (code === 'clockSkew') {
+    data.localTimeMs = failure.signedTimeMs;
+    if (failure.remoteTimeMs !== undefined) data.remoteTimeMs = failure.remoteTimeMs;
+  }
+  return new DrayError(code, messageOf(code, failure, call, place), { retry, data });
+}
+
+/** The object is not there (its bucket is). */
+export function isAbsentKey({ status, code }: S3Failure): boolean {
+  return status === 404 && (code === undefined || code === 'NoSuchKey' || code === 'NotFound');
+}
+
+/** The outcome of a write whose condition did not hold; any other failure is thrown. */
+export function unwrittenOr(
+  failure: S3Failure,
+  { condition }: PutOptions,
+  call: S3Call,
+  place: S3Place,
+): PutOutcome {
+  // S3 answers 404 to If-Match on an object that is not there.
+  const isRefused = failure.status === 412 || (condition !== undefined && isAbsentKey(failure));
+  if (condition !== undefined && isRefused) return { written: false };
+  throw translateFailure(failure, call, place);
+}
+
+function ruleOf(failure: S3Failure): Rule {
+  const { status, code } = failure;
+  const isRefusal = status === 403 || status === 401;
+  // An answer without a body (HEAD) cannot say that the clock is wrong, but its Date header shows it.
+  if (isRefusal && (code === undefined || code === 'AccessDenied') && isSkewed(failure))
+    return ['clockSkew', 'no'];
+  const byCode = code === undefined ? undefined : RULES[code];
+  if (byCode) return byCode;
+  if (isRefusal) return ['accessDenied', 'no'];
+  if (status === 404) return ['notFound', 'no'];
+  if (status === 405 || status === 501) return ['unsupported', 'no'];
+  if (status === 408) return ['unreachable', 'retry'];
+  if (status === 412) return ['conflict', 'no'];
+  if (status === 416) return ['damaged', 'no'];
+  if (status === 429 || status === 503) return ['slowDown', 'backoff'];
+  if (status >= 500 && status !== 507) return ['remoteFailed', 'retry'];
+  return ['remoteFailed', 'no'];
+}
+
+function isSkewed({ remoteTimeMs, signedTimeMs }: S3Failure): boolean {
+  return remoteTimeMs !== undefined && Math.abs(remoteTimeMs - signedTimeMs) > SKEW_ALLOWED_MS;
+}
+
+function messageOf(code: ErrorCode, failure: S3Failure, call: S3Call, place: S3Place): string {
+  const store = `${endpointOf(place).host}`;
+  const object = nameOf(call, place);
+  const said = saidBy(failure);
+  switch (code) {
+    case 'bucketMissing':
+      return `The bucket ${place.bucket} does not exist at ${store}. Check its name and the endpoint, or create it first.`;
+    case 'accessDenied':
+      return `${store} refused ${call.operation} on ${object}: ${refusalOf(failure)}`;
+    case 'clockSkew':
+      return skewMessage(failure, store);
+    case 'notFound':
+      return failure.code === 'NoSuchUpload'
+        ? `The multipart upload of ${object} is not there any more: it was completed or aborted.`
+        : `There is no ${object} at ${store}.`;
+    case 'checksumRefused':
+      return `${store} received other bytes for ${object} than were announced${said}. They changed on the way, or in the file while it was read.`;
+    case 'damaged':
+      return `${object} is shorter than it should be: ${store} has nothing at the range asked for.`;
+    case 'conflict':
+      return `${object} is not the object that was expected any more: someone replaced it.`;
+    case 'slowDown':
+      return `${store} asked for fewer requests${said}.`;
+    case 'unsupported':
+      return `${store} does not support ${call.operation}${said}.`;
+    case 'unreachable':
+      return `${store} gave up waiting during ${call.operation} on ${object}${said}.`;
+    case 'usage':
+      return `${store} takes no such name: ${object}${said}.`;
+    default:
+      return `${store} failed at ${call.operation} on ${object}${said || ` (HTTP ${failure.status})`}.`;
+  }
+}
+
+function saidBy({ code, message }: S3Failure): string {
+  if (code === undefined) return '';
+  return message ? ` (${code}: ${message.replace(/\.$/, '')})` : ` (${code})`;
+}
+
+function refusalOf(failure: S3Failure): string {
+  switch (failure.code) {
+    case 'InvalidAccessKeyId':
+      return 'it does not know the access key (InvalidAccessKeyId). Check AWS_ACCESS_KEY_ID or the profile.';
+    case 'SignatureDoesNotMatch':
+      return 'the secret key does not match the access key (SignatureDoesNotMatch). Check AWS_SECRET_ACCESS_KEY or the profile.';
+    case 'ExpiredToken':
+    case 'InvalidToken':
+      return `the session token is not valid any more (${failure.code}). Sign in again.`;
+    case 'AuthorizationHeaderMalformed':
+      return `the signature is for another region${saidBy(failure)}. Set the region with --region or AWS_REGION.`;
+    case undefined:
+      return `HTTP ${failure.status}. The keys may lack the permission for it.`;
+    default:
+      return `${failure.code}${failure.message ? `: ${failure.message.replace(/\.$/, '')}` : ''}. The keys may lack the permission for it.`;
+  }
+}
+
+function skewMessage({ remoteTimeMs, signedTimeMs }: S3Failure, store: string): string {
+  const here = new Date(signedTimeMs).toISOString();
+  if (remoteTimeMs === undefined)
+    return `This machine's clock (${here}) and that of ${store} differ too much. Set the clock.`;
+  const offMs = signedTimeMs - remoteTimeMs;
+  const direction = offMs > 0 ? 'ahead of' : 'behind';
+  const there = new Date(remoteTimeMs).toISOString();
+  return `This machine's clock is ${durationOf(Math.abs(offMs))} ${direction} that of ${store} (here ${here}, there ${there}). Set the clock.`;
+}
+
+function durationOf(spanMs: number): string {
+  const minutes = Math.round(spanMs / 60_000);
+  if (minutes < 120) return `${minutes} minutes`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `${hours} hours` : `${Math.round(hours / 24)} days`;
+}
+
+/** Codes of Node, its TLS and undici that mean the connection, not the call. */
+const CONNECTION_REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'the name is unknown',
+  EAI_AGAIN: 'the name could not be looked up',
+  EHOSTUNREACH: 'there is no way to the host',
+  ENETUNREACH: 'there is no way to the network',
+  ECONNRESET: 'the connection broke off',
+  EPIPE: 'the connection broke off',
+  ETIMEDOUT: 'it did not answer in time',
+  UND_ERR_SOCKET: 'the connection broke off',
+  UND_ERR_CONNECT_TIMEOUT: 'it did not answer in time',
+  UND_ERR_HEADERS_TIMEOUT: 'it did not answer in time',
+  UND_ERR_BODY_TIMEOUT: 'it stopped sending',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer ended early',
+};
+
+/** Anything thrown while a request was under way. A DrayError passes as it is. */
+export function translateThrown(
+  error: unknown,
+  call: S3Call,
+  place: S3Place,
+  signal?: AbortSignal,
+): DrayError {
+  if (error instanceof DrayError) return error;
+  if (signal?.aborted || (error instanceof Error && error.name === 'AbortError')) {
+    return new DrayError('aborted', 'Stopped on request.', { cause: error });
+  }
+  if (error instanceof AnswerTooLarge) return tooLarge(error.sizeBytes, call, place);
+  const code = systemCodeOf(error);
+  const endpoint = endpointOf(place).origin;
+  const options: DrayErrorOptions = {
+    data: {
+      bucket: place.bucket,
+      endpoint,
+      operation: call.operation,
+      ...(code ? { systemCode: code } : {}),
+    },
+    cause: error,
+  };
+  if (code && isCertificateCode(code)) {
+    const advice = 'Add its authority with NODE_EXTRA_CA_CERTS, or check the endpoint.';
+    return new DrayError(
+      'unreachable',
+      `The certificate of ${endpoint} is not trusted (${code}). ${advice}`,
+      options,
+    );
+  }
+  if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) {
+    return new DrayError('internal', `${call.operation} went wrong: ${error.message}`, options);
+  }
+  const reason =
+    (code && CONNECTION_REASONS[code]) ?? (error instanceof Error ? error.message : String(error));
+  const detail = code ? `${reason} (${code})` : reason;
+  return new DrayError(
+    'unreachable',
+    `${endpoint} cannot be reached: ${detail}. Check the endpoint and the network.`,
+    {
+      ...options,
+      retry: 'retry',
+    },
+  );
+}
+
+/** An object that is larger than its reader can take into memory: not what Dray wrote there. */
+export function tooLarge(sizeBytes: number, call: S3Call, place: S3Place): DrayError {
+  return new DrayError('damaged', `${nameOf(call, place)} has ${sizeBytes} bytes, more than it should.`, {
+    data: { bucket: place.bucket, key: call.key, sizeBytes },
+  });
+}
+
+export function nameOf(call: S3Call, place: S3Place): string {
+  return call.key === undefined ? `the bucket ${place.bucket}` : `s3://${place.bucket}/${call.key}`;
+}
+
+/** The first code on the way down the causes; an AggregateError (happy eyeballs) counts by its first. */
+function systemCodeOf(error: unknown): string | undefined {
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; depth += 1) {
+    if ('code' in at && typeof at.code === 'string') return at.code;
+    at = at instanceof AggregateError ? at.errors[0] : at.cause;
+  }
+  return undefined;
+}
+
+function isCertificateCode(code: string): boolean {
+  return /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS/.test(code);
+}

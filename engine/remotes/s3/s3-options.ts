@@ -1,0 +1,127 @@
+/** What a caller says about an S3 remote, and where that leads once variables and profile are read. */
+import { DrayError } from '../../api/error.ts';
+import type { AwsProfile } from './aws-profile.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface S3Options {
+  readonly bucket: string;
+  /** Before every key. Empty, or without a slash at its end. */
+  readonly prefix: string;
+  /** Absent: `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`, the profile's `endpoint_url`, or else Amazon itself. */
+  readonly endpoint?: string;
+  /** Absent: `AWS_REGION`, `AWS_DEFAULT_REGION`, the profile's, or what the store answers. */
+  readonly region?: string;
+  /** A profile given here wins over keys in the environment. */
+  readonly profile?: string;
+  /** The bucket in the path instead of the host name. Default: with an endpoint of one's own, or dots in the bucket. */
+  readonly pathStyle?: boolean;
+  /** `auto`: hot calls by the lean client, the rest by the SDK. `sdk`: all by the SDK. */
+  readonly client?: 'auto' | 'sdk';
+  readonly environment: Environment;
+  readonly maxConnections?: number;
+  /** Added to this machine's clock when requests are signed. For tests of a wrong clock. */
+  readonly clockOffsetMs?: number;
+}
+
+/** Where the requests go. `region` changes at most once, when the store says that the bucket is elsewhere. */
+export interface S3Place {
+  readonly bucket: string;
+  /** As it stands before a key: empty, or with a slash at its end. */
+  readonly keyPrefix: string;
+  readonly address: string;
+  readonly provider: string;
+  readonly pathStyle: boolean;
+  /** The endpoint given; undefined for Amazon, whose host depends on the region. */
+  readonly endpoint: URL | undefined;
+  readonly region: string;
+}
+
+const DEFAULT_REGION = 'us-east-1';
+/** Rows of the price table by the end of the host name. */
+const PROVIDERS: Readonly<Record<string, string>> = {
+  'amazonaws.com': 'aws',
+  'amazonaws.com.cn': 'aws',
+  'backblazeb2.com': 'b2',
+  'r2.cloudflarestorage.com': 'r2',
+  'wasabisys.com': 'wasabi',
+};
+
+export function resolvePlace(options: S3Options, profile: AwsProfile): S3Place {
+  const { environment, bucket } = options;
+  if (bucket === '' || bucket.includes('/')) {
+    throw new DrayError('usage', `"${bucket}" is no bucket name. Write the remote as s3://BUCKET/PREFIX.`);
+  }
+  const endpoint = parseEndpoint(endpointSetting(options, profile));
+  const region =
+    options.region ||
+    environment.AWS_REGION ||
+    environment.AWS_DEFAULT_REGION ||
+    profile.settings.region ||
+    DEFAULT_REGION;
+  return {
+    bucket,
+    keyPrefix: options.prefix === '' ? '' : `${options.prefix}/`,
+    address: options.prefix === '' ? `s3://${bucket}` : `s3://${bucket}/${options.prefix}`,
+    provider: endpoint ? providerOf(endpoint.hostname) : 'aws',
+    pathStyle: options.pathStyle ?? (endpoint !== undefined || bucket.includes('.')),
+    endpoint,
+    region,
+  };
+}
+
+/** Scheme and host of the requests to a place, without the bucket's own part of the host. */
+export function endpointOf(place: S3Place): URL {
+  if (place.endpoint) return place.endpoint;
+  const domain = place.region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
+  return new URL(`https://s3.${place.region}.${domain}`);
+}
+
+/** Where a request for this bucket connects to, and the path before the encoded key. */
+export function requestBaseOf(place: S3Place): { readonly origin: URL; readonly path: string } {
+  const endpoint = endpointOf(place);
+  const path = endpoint.pathname.replace(/\/$/, '');
+  if (place.pathStyle) return { origin: new URL(endpoint.origin), path: `${path}/${place.bucket}` };
+  const port = endpoint.port === '' ? '' : `:${endpoint.port}`;
+  return { origin: new URL(`${endpoint.protocol}//${place.bucket}.${endpoint.hostname}${port}`), path };
+}
+
+function endpointSetting(options: S3Options, profile: AwsProfile): string | undefined {
+  if (options.endpoint) return options.endpoint;
+  const { environment } = options;
+  if (environment.AWS_IGNORE_CONFIGURED_ENDPOINT_URLS === 'true') return undefined;
+  return (
+    environment.AWS_ENDPOINT_URL_S3 ||
+    environment.AWS_ENDPOINT_URL ||
+    profile.s3EndpointUrl ||
+    profile.settings.endpoint_url ||
+    undefined
+  );
+}
+
+function parseEndpoint(setting: string | undefined): URL | undefined {
+  if (setting === undefined) return undefined;
+  const withScheme = setting.includes('://') ? setting : `https://${setting}`;
+  const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined;
+  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw new DrayError('usage', `The endpoint "${withoutUserInfo(setting)}" is no http or https URL.`);
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new DrayError(
+      'usage',
+      `The endpoint ${url.origin} carries a user name. Put keys into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.`,
+    );
+  }
+  return url;
+}
+
+function withoutUserInfo(setting: string): string {
+  return setting.replace(/^([a-z0-9+.-]*:\/\/)?[^/@]*@/i, '$1');
+}
+
+function providerOf(hostname: string): string {
+  const row = Object.entries(PROVIDERS).find(
+    ([domain]) => hostname === domain || hostname.endsWith(`.${domain}`),
+  );
+  return row?.[1] ?? 'local';
+}

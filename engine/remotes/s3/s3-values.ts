@@ -1,0 +1,24 @@
+/** Dray's values in S3's spelling, and back. */
+import type { ListedObject, ListPage } from '../object-store.ts';
+import type { RawListPage } from './s3-xml.ts';
+
+/** SHA-256 from hex, as names have it, to base64, as S3's headers have it. */
+export function base64OfHex(hex: string): string {
+  return Buffer.from(hex, 'hex').toString('base64');
+}
+
+/** Four bytes, big-endian. */
+export function base64OfCrc32(crc32: number): string {
+  const bytes = Buffer.allocUnsafe(4);
+  bytes.writeUInt32BE(crc32 >>> 0);
+  return bytes.toString('base64');
+}
+
+/** The page with the remote's prefix taken off every key. */
+export function listPageOf(raw: RawListPage, keyPrefix: string): ListPage {
+  const cut = keyPrefix.length;
+  const objects: readonly ListedObject[] =
+    cut === 0 ? raw.objects : raw.objects.map((object) => ({ ...object, key: object.key.slice(cut) }));
+  const folders = raw.folders.map((folder) => folder.slice(cut));
+  return { objects, folders, ...(raw.continuation === undefined ? {} : { continuation: raw.continuation }) };
+}

@@ -1,0 +1,201 @@
+/** S3 through the AWS SDK alone. Serves what the lean store leaves to it, and everything with `client: 'sdk'`. */
+
+import type { Readable } from 'node:stream';
+import type { GetObjectCommandOutput } from '@aws-sdk/client-s3';
+import type {
+  CallOptions,
+  GetOptions,
+  ListPage,
+  ListRequest,
+  MultipartStore,
+  ObjectBytes,
+  ObjectInfo,
+  ObjectRead,
+  ObjectStore,
+  PutOptions,
+  PutOutcome,
+  PutStreamOptions,
+} from '../object-store.ts';
+import { checkedBody, checkRange, rangeHeader } from './checked-body.ts';
+import { isRefusedBeforehand, PREVIEW_ABOVE_BYTES } from './condition-preview.ts';
+import type { S3Connection } from './s3-connection.ts';
+import { isAbsentKey, type S3Call, tooLarge, translateFailure, unwrittenOr } from './s3-errors.ts';
+import { listPageOf } from './s3-values.ts';
+import { unquote } from './s3-xml.ts';
+import { callOf, createSdkCaller, type SdkCaller } from './sdk-caller.ts';
+import { copyInStore } from './sdk-copy.ts';
+import { deleteMany } from './sdk-delete.ts';
+import { checksumFields, conditionFields, descriptionFields } from './sdk-fields.ts';
+import { createSdkMultipart } from './sdk-multipart.ts';
+import { putStream } from './sdk-put-stream.ts';
+
+export type SdkS3Store = ObjectStore & { readonly multipart: MultipartStore };
+
+export async function createSdkS3Store(connection: S3Connection): Promise<SdkS3Store> {
+  const sdk = await createSdkCaller(connection);
+  return {
+    address: connection.place.address,
+    provider: connection.place.provider,
+    head: (key, options = {}) => head(sdk, key, options),
+    get: (key, options = {}) => get(sdk, key, options),
+    read: (key, options) => read(sdk, key, options),
+    put: (key, bytes, options = {}) => put(sdk, key, bytes, options),
+    putStream: (key, body, options = {}) => putStreamUnder(sdk, key, body, options),
+    list: (request, options = {}) => list(sdk, request, options),
+    delete: (keys, options = {}) => deleteMany(sdk, keys, options),
+    copy: (from, to, options = {}) => copyInStore(sdk, from, to, options),
+    multipart: createSdkMultipart(sdk),
+    close: async () => sdk.close(),
+  };
+}
+
+async function head(sdk: SdkCaller, key: string, { signal }: CallOptions): Promise<ObjectInfo | undefined> {
+  const call = callOf(sdk, 'HEAD', key);
+  const outcome = await sdk.attempt(call, new sdk.module.HeadObjectCommand(sdk.object(key)), signal);
+  if (outcome.failure) {
+    // Without a body, a missing bucket looks like a missing object; the first GET, LIST or PUT tells them apart.
+    if (outcome.failure.status === 404) return undefined;
+    throw translateFailure(outcome.failure, call, sdk.connection.place);
+  }
+  const { output, remoteTimeMs } = outcome;
+  const metadata =
+    output.Metadata && Object.keys(output.Metadata).length > 0 ? { metadata: output.Metadata } : {};
+  return {
+    key,
+    sizeBytes: output.ContentLength ?? 0,
+    etag: unquote(output.ETag ?? ''),
+    modifiedMs: output.LastModified?.getTime() ?? 0,
+    ...metadata,
+    ...(remoteTimeMs === undefined ? {} : { remoteTimeMs }),
+  };
+}
+
+async function get(sdk: SdkCaller, key: string, options: GetOptions): Promise<ObjectRead | undefined> {
+  const call = callOf(sdk, 'GET', key);
+  const output = await getObject(sdk, call, key, options);
+  if (!output) return undefined;
+  const { connection } = sdk;
+  const { signal } = options;
+  const sizeBytes = output.ContentLength ?? Number.NaN;
+  const source = stopWith(output.Body as Readable, signal);
+  return {
+    sizeBytes,
+    etag: unquote(output.ETag ?? ''),
+    body: checkedBody(source, { sizeBytes, call, connection, signal }),
+  };
+}
+
+async function read(
+  sdk: SdkCaller,
+  key: string,
+  options: GetOptions & { readonly maxBytes: number },
+): Promise<ObjectBytes | undefined> {
+  const read = await get(sdk, key, options);
+  if (!read) return undefined;
+  const call = callOf(sdk, 'GET', key);
+  if (read.sizeBytes > options.maxBytes) {
+    read.body.destroy();
+    throw tooLarge(read.sizeBytes, call, sdk.connection.place);
+  }
+  const chunks: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of read.body) {
+    sizeBytes += chunk.byteLength;
+    if (sizeBytes > options.maxBytes) throw tooLarge(sizeBytes, call, sdk.connection.place);
+    chunks.push(chunk);
+  }
+  const bytes = new Uint8Array(sizeBytes);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return { bytes, etag: read.etag };
+}
+
+async function getObject(
+  sdk: SdkCaller,
+  call: S3Call,
+  key: string,
+  { range, ifMatch, signal }: GetOptions,
+): Promise<GetObjectCommandOutput | undefined> {
+  const command = new sdk.module.GetObjectCommand({
+    ...sdk.object(key),
+    ...(range ? { Range: rangeHeader(range) } : {}),
+    ...(ifMatch === undefined ? {} : { IfMatch: `"${ifMatch}"` }),
+  });
+  const outcome = await sdk.attempt(call, command, signal);
+  if (outcome.failure) {
+    if (isAbsentKey(outcome.failure)) return undefined;
+    throw translateFailure(outcome.failure, call, sdk.connection.place);
+  }
+  const { output } = outcome;
+  const status = output.$metadata.httpStatusCode;
+  try {
+    checkRange({ status, sizeBytes: output.ContentLength ?? Number.NaN, range }, call, sdk.connection.place);
+  } catch (error) {
+    (output.Body as Readable).destroy();
+    throw error;
+  }
+  return output;
+}
+
+async function put(sdk: SdkCaller, key: string, bytes: Uint8Array, options: PutOptions): Promise<PutOutcome> {
+  const needsPreview = bytes.byteLength > PREVIEW_ABOVE_BYTES;
+  if (needsPreview && (await isRefusedBeforehand(options, () => head(sdk, key, options))))
+    return { written: false };
+  const call = callOf(sdk, 'PUT', key);
+  const command = new sdk.module.PutObjectCommand({
+    ...sdk.object(key),
+    Body: bytes,
+    ...checksumFields(options),
+    ...conditionFields(options),
+    ...descriptionFields(options),
+  });
+  const outcome = await sdk.attempt(call, command, options.signal);
+  if (outcome.failure) return unwrittenOr(outcome.failure, options, call, sdk.connection.place);
+  return { written: true, etag: unquote(outcome.output.ETag ?? '') };
+}
+
+async function putStreamUnder(
+  sdk: SdkCaller,
+  key: string,
+  body: AsyncIterable<Uint8Array>,
+  options: PutStreamOptions,
+): Promise<PutOutcome> {
+  if (await isRefusedBeforehand(options, () => head(sdk, key, options))) return { written: false };
+  return putStream(sdk, key, body, options);
+}
+
+async function list(sdk: SdkCaller, request: ListRequest, { signal }: CallOptions): Promise<ListPage> {
+  const { bucket, keyPrefix } = sdk.connection.place;
+  const { startAfter, delimiter, limit = 1000, continuation } = request;
+  const command = new sdk.module.ListObjectsV2Command({
+    Bucket: bucket,
+    Prefix: keyPrefix + request.prefix,
+    MaxKeys: limit,
+    ...(delimiter === undefined ? {} : { Delimiter: delimiter }),
+    ...(continuation === undefined ? {} : { ContinuationToken: continuation }),
+    ...(startAfter === undefined || continuation !== undefined ? {} : { StartAfter: keyPrefix + startAfter }),
+  });
+  const output = await sdk.send(callOf(sdk, 'LIST'), command, signal);
+  const objects = (output.Contents ?? []).map((object) => ({
+    key: object.Key ?? '',
+    sizeBytes: object.Size ?? 0,
+    etag: unquote(object.ETag ?? ''),
+    modifiedMs: object.LastModified?.getTime() ?? 0,
+  }));
+  const folders = (output.CommonPrefixes ?? []).map(({ Prefix }) => Prefix ?? '');
+  const next = output.IsTruncated ? output.NextContinuationToken : undefined;
+  return listPageOf({ objects, folders, continuation: next }, keyPrefix);
+}
+
+/** The SDK lets go of the signal when the headers are in; the body still has to stop. */
+function stopWith(body: Readable, signal: AbortSignal | undefined): Readable {
+  const onAbort = () => body.destroy(new DOMException('Stopped on request.', 'AbortError'));
+  // A body that nobody reads may fail as well, and must not end the process.
+  body.on('error', () => {});
+  body.once('close', () => signal?.removeEventListener('abort', onAbort));
+  signal?.addEventListener('abort', onAbort, { once: true });
+  return body;
+}

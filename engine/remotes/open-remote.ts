@@ -18,7 +18,7 @@ export interface OpenRemoteOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Make the folder of a `file:` remote when it does not exist. Buckets are never made. */
   readonly create?: boolean;
-  /** Where to count; one that lives elsewhere must be of this remote's provider. */
+  /** Where to count requests. */
   readonly meter?: Meter;
   readonly clock?: Clock;
   /** Changes to the usual retry policy. */
@@ -33,15 +33,13 @@ export async function openRemote(url: RemoteUrl, options: OpenRemoteOptions): Pr
   return withRetry(metered, { ...options.retry, clock });
 }
 
-/** The same, with a meter that knows the store's provider and so its prices. */
+/** The same, with a meter of its own, which knows the store's prices. */
 export async function openMeteredRemote(
   url: RemoteUrl,
   options: Omit<OpenRemoteOptions, 'meter'>,
 ): Promise<{ readonly store: ObjectStore; readonly meter: Meter }> {
-  const clock = options.clock ?? systemClock;
-  const store = await openPlain(url, options, clock);
-  const meter = createMeter(store.provider);
-  return { store: withRetry(withMeter(store, meter), { ...options.retry, clock }), meter };
+  const meter = createMeter();
+  return { store: await openRemote(url, { ...options, meter }), meter };
 }
 
 /** The location that the URL, the flags and the settings give together, in this order. */

@@ -60,6 +60,13 @@ describe('The meter', () => {
     expect(meter.totals().reads).toBe(3);
   });
 
+  it('takes the prices of the store that it is put on when it is told none', async () => {
+    const meter = createMeter();
+    expect(meter.totals().dollars).toBe(0);
+    await withMeter(createMemoryStore({ provider: 'aws' }), meter).list({ prefix: '' });
+    expect(meter.totals().dollars).toBeCloseTo(0.000005);
+  });
+
   it('does not count a request that was stopped before it was sent', async () => {
     const meter = createMeter('local');
     const store = withMeter(createMemoryStore(), meter);

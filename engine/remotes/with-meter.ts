@@ -10,10 +10,13 @@ export interface Meter {
   count(requestClass: RequestClass, requests?: number): void;
   sent(bytes: number): void;
   received(bytes: number): void;
+  /** Names the row of the price table, unless it is known. */
+  pricedAs(provider: string): void;
 }
 
-/** @param provider A row of the price table. */
-export function createMeter(provider: string): Meter {
+/** @param provider A row of the price table; when absent, the one of the first store that the meter is put on. */
+export function createMeter(provider?: string): Meter {
+  let priced = provider;
   const counts = { reads: 0, writes: 0, lists: 0, deletes: 0 };
   let sentBytes = 0;
   let receivedBytes = 0;
@@ -23,7 +26,7 @@ export function createMeter(provider: string): Meter {
       total: counts.reads + counts.writes + counts.lists + counts.deletes,
       sentBytes,
       receivedBytes,
-      dollars: dollarsFor(provider, counts),
+      dollars: dollarsFor(priced ?? 'local', counts),
     }),
     count(requestClass, requests = 1) {
       counts[requestClass] += requests;
@@ -33,6 +36,9 @@ export function createMeter(provider: string): Meter {
     },
     received(bytes) {
       receivedBytes += bytes;
+    },
+    pricedAs(named) {
+      priced ??= named;
     },
   };
 }
@@ -46,6 +52,7 @@ export function withMeter(store: ObjectStore, meter: Meter): ObjectStore {
   const count = (requestClass: RequestClass, signal: AbortSignal | undefined): void => {
     if (!signal?.aborted) meter.count(requestClass);
   };
+  meter.pricedAs(store.provider);
   const { multipart } = store;
   return {
     address: store.address,

@@ -22,7 +22,7 @@ export interface SegmentRef extends Totals {
 export type Manifest =
   /** One segment or none: the entries lie inside the commit. */
   | { readonly kind: 'inline'; readonly entries: readonly Entry[] }
-  /** Two segments or more, in order, none empty, without overlap. */
+  /** Two segments or more as commits are written; in order, none empty, without overlap. */
   | { readonly kind: 'segments'; readonly segments: readonly SegmentRef[] };
 
 /** One step from a commit to the next. Without `entry`: the path is gone. */

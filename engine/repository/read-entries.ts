@@ -38,7 +38,7 @@ export async function* readEntries(
 }
 
 /** The entries of these segments, one batch for each, with a few read ahead in parallel. */
-export async function* readSegments(
+async function* readSegments(
   store: ObjectStore,
   segments: readonly SegmentRef[],
   options: CallOptions & { readonly prefetch?: number } = {},

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../base/clock.ts';
+import { DEFAULT_LAYOUT, OBJECTS_LAYOUT } from '../model/layout.ts';
+import { createMemoryStore } from '../remotes/memory-store.ts';
+import { createDescriptor, readDescriptor } from './descriptor.ts';
+
+const clock = { ...systemClock, nowMs: () => Date.UTC(2026, 0, 31, 12) };
+
+const DOCUMENT = {
+  format: 1,
+  id: '6d8b7a52-5a0c-4f0f-9c55-0d6f5c1e2a77',
+  created: '2026-01-31T12:00:00.000Z',
+  hash: 'sha256',
+  layout: DEFAULT_LAYOUT,
+  encryption: null,
+};
+
+function readText(text: string) {
+  const store = createMemoryStore();
+  return store.put('dray.json', Buffer.from(text)).then(() => readDescriptor(store));
+}
+
+const readJson = (value: unknown) => readText(JSON.stringify(value));
+
+describe('a descriptor', () => {
+  it('is absent where there is no repository', async () => {
+    expect(await readDescriptor(createMemoryStore())).toBeUndefined();
+  });
+
+  it.each([DEFAULT_LAYOUT, OBJECTS_LAYOUT])('reads as it was created', async (layout) => {
+    const store = createMemoryStore();
+    const { descriptor, created } = await createDescriptor(store, { layout, clock });
+    expect(created).toBe(true);
+    expect(descriptor).toMatchObject({ format: 1, created: '2026-01-31T12:00:00.000Z', layout });
+    expect(await readDescriptor(store)).toEqual(descriptor);
+  });
+
+  it('is created by one of many who try at once, and all get the same', async () => {
+    const store = createMemoryStore();
+    const tries = Array.from({ length: 16 }, () =>
+      createDescriptor(store, { layout: DEFAULT_LAYOUT, clock }),
+    );
+    const outcomes = await Promise.all(tries);
+    expect(outcomes.filter((outcome) => outcome.created)).toHaveLength(1);
+    expect(new Set(outcomes.map((outcome) => outcome.descriptor.id)).size).toBe(1);
+  });
+
+  it('is not created with a layout that contradicts itself', async () => {
+    const store = createMemoryStore();
+    const { chunkSize } = DEFAULT_LAYOUT;
+    const impossible = [
+      { ...DEFAULT_LAYOUT, packBelow: -1 },
+      { ...DEFAULT_LAYOUT, packBelow: 2 ** 26 },
+      { ...DEFAULT_LAYOUT, packTarget: 2 ** 30 },
+      { ...DEFAULT_LAYOUT, chunkSize: { ...chunkSize, min: 0 } },
+      { ...DEFAULT_LAYOUT, chunkSize: { ...chunkSize, average: chunkSize.max + 1 } },
+    ];
+    for (const layout of impossible) {
+      await expect(createDescriptor(store, { layout, clock })).rejects.toMatchObject({ code: 'usage' });
+    }
+    expect(await readDescriptor(store)).toBeUndefined();
+  });
+
+  it('of a newer format asks for an upgrade and names the number', async () => {
+    const reading = readJson({ ...DOCUMENT, format: 7 });
+    await expect(reading).rejects.toMatchObject({
+      code: 'formatTooNew',
+      message: expect.stringMatching(/format 7.*Upgrade/),
+    });
+  });
+
+  it.each([{ encryption: { kind: 'age' } }, { hash: 'blake3' }, { required: ['encryption'] }])(
+    'with %o is for a newer version',
+    async (more) => {
+      await expect(readJson({ ...DOCUMENT, ...more })).rejects.toMatchObject({ code: 'formatTooNew' });
+    },
+  );
+
+  it('may have fields that this version does not know', async () => {
+    expect(await readJson({ ...DOCUMENT, note: 'x' })).toMatchObject({ id: DOCUMENT.id });
+  });
+
+  it.each([
+    { id: 'x' },
+    { id: undefined },
+    { created: 'yesterday' },
+    { layout: undefined },
+    { layout: { ...DEFAULT_LAYOUT, packTarget: 0.5 } },
+    { layout: { ...DEFAULT_LAYOUT, chunkSize: { min: 5, average: 4, max: 3 } } },
+    { encryption: undefined },
+    { hash: undefined },
+    { format: '1' },
+  ])('with %o is damaged', async (more) => {
+    const reading = readJson({ ...DOCUMENT, ...more });
+    await expect(reading).rejects.toMatchObject({ code: 'damaged', data: { key: 'dray.json' } });
+  });
+
+  it('that was cut short or is too long is damaged', async () => {
+    const text = JSON.stringify(DOCUMENT);
+    for (let length = 0; length < text.length; length += 1) {
+      await expect(readText(text.slice(0, length))).rejects.toMatchObject({ code: 'damaged' });
+    }
+    await expect(readText(' '.repeat(100_000))).rejects.toMatchObject({ code: 'damaged' });
+  });
+});

@@ -1,0 +1,120 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Change } from '../model/diff.ts';
+import type { Entry, PackHash } from '../model/entry.ts';
+import { createMemoryStore } from '../remotes/memory-store.ts';
+import type { ObjectStore } from '../remotes/object-store.ts';
+import { buildManifest } from './build-manifest.ts';
+import { diffCommits } from './diff-commits.ts';
+import type { Manifest } from './manifest.ts';
+import { encodeSegment } from './segment.ts';
+import { readSegment, writeSegment } from './stored-segment.ts';
+import { byPath, countedEntries, entriesArbitrary, fileEntry, hashOfText } from './test-entries.ts';
+
+async function collect(store: ObjectStore, before: Manifest | undefined, after: Manifest): Promise<Change[]> {
+  const all: Change[] = [];
+  const old = before && { manifest: before };
+  for await (const changes of diffCommits(store, old, { manifest: after })) {
+    expect(changes.length).toBeGreaterThan(0);
+    all.push(...changes);
+  }
+  return all;
+}
+
+/** What a diff is, the slow way. */
+function compared(before: readonly Entry[], after: readonly Entry[]): Change[] {
+  const text = (entry: Entry | undefined) =>
+    JSON.stringify(entry, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
+  const old = new Map(before.map((entry) => [entry.path, entry]));
+  const now = new Map(after.map((entry) => [entry.path, entry]));
+  return byPath([...before, ...after]).flatMap(({ path }) => {
+    const [was, is] = [old.get(path), now.get(path)];
+    return text(was) === text(is) ? [] : [{ path, ...(was && { before: was }), ...(is && { after: is }) }];
+  });
+}
+
+/** Cut after every entry whose path the rule picks, so that two manifests share segments and not their boundaries. */
+async function storeCut(store: ObjectStore, entries: readonly Entry[], modulo: number): Promise<Manifest> {
+  const segments = [];
+  let run: Entry[] = [];
+  for (const [at, entry] of entries.entries()) {
+    run.push(entry);
+    const isEnd = Number.parseInt(hashOfText(entry.path).slice(0, 6), 16) % modulo === 0;
+    if (!isEnd && at < entries.length - 1) continue;
+    const segment = encodeSegment(run);
+    await writeSegment(store, segment);
+    segments.push(segment.ref);
+    run = [];
+  }
+  return segments.length === 0 ? { kind: 'inline', entries: [] } : { kind: 'segments', segments };
+}
+
+describe('the difference of two commits', () => {
+  it('is exact however either manifest is cut', async () => {
+    const cut = fc.constantFrom(0, 1, 2, 3, 5);
+    const some = entriesArbitrary({ minLength: 0, maxLength: 30 });
+    await fc.assert(
+      fc.asyncProperty(some, some, some, cut, cut, async (shared, ours, theirs, cutBefore, cutAfter) => {
+        const before = byPath([...shared, ...ours]);
+        const after = byPath([...shared, ...theirs]);
+        const store = createMemoryStore();
+        const manifest = (entries: Entry[], modulo: number): Manifest | Promise<Manifest> =>
+          modulo === 0 ? { kind: 'inline', entries } : storeCut(store, entries, modulo);
+        const [old, now] = [await manifest(before, cutBefore), await manifest(after, cutAfter)];
+        expect(await collect(store, old, now)).toEqual(compared(before, after));
+        expect(await collect(store, undefined, now)).toEqual(compared([], after));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('reads the one segment that changed on either side and no other', async () => {
+    const store = createMemoryStore();
+    const build = (base: Manifest | undefined, entries: readonly Entry[]) =>
+      buildManifest({
+        base,
+        changes: [entries.map((entry) => ({ path: entry.path, entry }))],
+        loadBaseEntries: (segment) => readSegment(store, segment),
+        onSegment: (segment) => writeSegment(store, segment),
+      });
+    const before = (await build(undefined, countedEntries(20_000))).manifest;
+    const after = (await build(before, [fileEntry('images/0010000.jpg', 'changed')])).manifest;
+    let reads = 0;
+    const counting: ObjectStore = {
+      ...store,
+      read: (...call) => {
+        reads += 1;
+        return store.read(...call);
+      },
+    };
+    expect(await collect(counting, before, after)).toMatchObject([{ path: 'images/0010000.jpg' }]);
+    expect(reads).toBe(2);
+    expect(await collect(counting, after, after)).toEqual([]);
+    expect(reads).toBe(2);
+  });
+
+  it('tells of anything that is stored otherwise', async () => {
+    const base = fileEntry('a');
+    const [pack, other] = ['p', 'q'].map((name) => hashOfText(name) as PackHash) as [PackHash, PackHash];
+    const packed = fileEntry('a', 'a', { location: { in: 'pack', pack, offset: 0 } });
+    const variants: readonly Entry[] = [
+      base,
+      packed,
+      { ...packed, location: { in: 'pack', pack, offset: 1 } },
+      { ...packed, location: { in: 'pack', pack: other, offset: 0 } },
+      { ...base, mtimeNs: 0n },
+      { ...base, executable: true },
+      { ...base, sizeBytes: 1 },
+      { kind: 'link', path: 'a', target: 'b' },
+      { kind: 'link', path: 'a', target: 'c' },
+    ];
+    const store = createMemoryStore();
+    for (const [left, before] of variants.entries()) {
+      for (const [right, after] of variants.entries()) {
+        const manifests = [before, after].map((entry): Manifest => ({ kind: 'inline', entries: [entry] }));
+        const changes = await collect(store, manifests[0], manifests[1]!);
+        expect(changes).toEqual(left === right ? [] : [{ path: 'a', before, after }]);
+      }
+    }
+  });
+});

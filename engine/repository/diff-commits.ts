@@ -1,0 +1,64 @@
+/**
+ * What changed between two commits, at the cost of what changed.
+ *
+ * A segment that both commits name holds the same entries in both, and as no path lies in two segments of a commit, none
+ * of these paths occurs anywhere else. So shared segments are left out on both sides, wherever they stand, and the rest
+ * is merged; no alignment of boundaries is needed for that to be exact.
+ */
+import type { Change } from '../model/diff.ts';
+import { diffSortedBatches } from '../model/diff-sorted.ts';
+import type { BlobLocation, Entry } from '../model/entry.ts';
+import type { CallOptions, ObjectStore } from '../remotes/object-store.ts';
+import { EMPTY_MANIFEST, type Manifest } from './manifest.ts';
+import { readEntries } from './read-entries.ts';
+
+/**
+ * Every path whose entry differs in anything that is stored, times and locations included (`kindOfChange` tells what
+ * matters to a user), in byte order, in batches that are never empty. Reads only segments that one side has alone.
+ *
+ * @param before Absent: everything is new.
+ * @throws `damaged` naming the segment, `formatTooNew`, `aborted`.
+ */
+export async function* diffCommits(
+  store: ObjectStore,
+  before: { readonly manifest: Manifest } | undefined,
+  after: { readonly manifest: Manifest },
+  options: CallOptions & { readonly prefetch?: number } = {},
+): AsyncGenerator<readonly Change[], void, undefined> {
+  const old = before?.manifest ?? EMPTY_MANIFEST;
+  const left = readEntries(store, { manifest: withoutSegmentsOf(old, after.manifest) }, options);
+  const right = readEntries(store, { manifest: withoutSegmentsOf(after.manifest, old) }, options);
+  for await (const differences of diffSortedBatches(left, right, isStoredAlike)) {
+    yield differences.map(({ path, left: before, right: after }) => ({
+      path,
+      ...(before && { before }),
+      ...(after && { after }),
+    }));
+  }
+}
+
+function withoutSegmentsOf(manifest: Manifest, other: Manifest): Manifest {
+  if (manifest.kind === 'inline' || other.kind === 'inline') return manifest;
+  const shared = new Set(other.segments.map((segment) => segment.hash));
+  return { kind: 'segments', segments: manifest.segments.filter((segment) => !shared.has(segment.hash)) };
+}
+
+/** Whether two entries of one path have the same stored form. */
+function isStoredAlike(left: Entry, right: Entry): boolean {
+  if (left.kind === 'folder') return right.kind === 'folder';
+  if (left.kind === 'link') return right.kind === 'link' && left.target === right.target;
+  return (
+    right.kind === 'file' &&
+    left.blob === right.blob &&
+    left.sizeBytes === right.sizeBytes &&
+    left.mtimeNs === right.mtimeNs &&
+    left.executable === right.executable &&
+    isSamePlace(left.location, right.location)
+  );
+}
+
+/** Of one blob; the hash of a file in chunks is that of its chunks, so they need no comparison. */
+function isSamePlace(left: BlobLocation, right: BlobLocation): boolean {
+  if (left.in !== 'pack' || right.in !== 'pack') return left.in === right.in;
+  return left.pack === right.pack && left.offset === right.offset;
+}

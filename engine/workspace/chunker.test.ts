@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type ChunkSize, createChunker, WINDOW_BYTES } from './chunker.ts';
+
+const SMALL: ChunkSize = { min: 64, average: 256, max: 1024 };
+
+describe('the chunker', () => {
+  it('gives chunks that add up to the input and stay within their bounds', () => {
+    fc.assert(
+      fc.property(contents, sizes, (bytes, size) => {
+        const lengths = chunkLengths(bytes, size);
+        expect(lengths.reduce((sum, length) => sum + length, 0)).toBe(bytes.length);
+        for (const length of lengths.slice(0, -1)) expect(length).toBeGreaterThanOrEqual(size.min);
+        for (const length of lengths) expect(length).toBeLessThanOrEqual(size.max);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('cuts at the same places however the input is split', () => {
+    const splits = fc.array(fc.integer({ min: 1, max: 9000 }), { minLength: 1, maxLength: 12 });
+    fc.assert(
+      fc.property(contents, sizes, splits, (bytes, size, pieces) => {
+        expect(chunkLengths(bytes, size, pieces)).toEqual(chunkLengths(bytes, size));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('cuts where the plain definition says', () => {
+    fc.assert(
+      fc.property(contents, sizes, (bytes, size) => {
+        expect(chunkLengths(bytes, size)).toEqual(chunkLengthsByDefinition(bytes, size));
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('changes a few chunks only when a byte is inserted', () => {
+    const bytes = noise(7, 400_000);
+    const before = new Set(chunkNames(bytes));
+    expect(before.size).toBeGreaterThan(1000);
+    for (let run = 0; run < 20; run += 1) {
+      const at = run * 19_997;
+      const edited = new Uint8Array(bytes.length + 1);
+      edited.set(bytes.subarray(0, at));
+      edited[at] = run;
+      edited.set(bytes.subarray(at), at + 1);
+      const added = chunkNames(edited).filter((name) => !before.has(name));
+      expect(added.length).toBeLessThanOrEqual(8);
+    }
+  });
+
+  it('cuts known bytes where format 1 cuts them', () => {
+    const lengths = chunkLengths(noise(1, 8 * 1024 * 1024), {
+      min: 262_144,
+      average: 1_048_576,
+      max: 4_194_304,
+    });
+    expect(lengths).toEqual([2_094_769, 994_335, 1_391_898, 1_548_472, 1_011_010, 1_104_859, 243_265]);
+    expect(chunkLengths(noise(1, 4000), SMALL)).toEqual([
+      382, 233, 330, 444, 267, 258, 328, 257, 264, 301, 98, 221, 503, 114,
+    ]);
+  });
+
+  it('gives chunks of random data that are in the mean a little larger than the average asked for', () => {
+    const lengths = chunkLengths(noise(3, 4_000_000), { min: 4096, average: 16_384, max: 65_536 });
+    const mean = 4_000_000 / lengths.length;
+    expect(mean).toBeGreaterThan(16_384);
+    expect(mean).toBeLessThan(16_384 * 1.3);
+  });
+
+  it('cuts bytes that are all the same only by size', () => {
+    const lengths = chunkLengths(new Uint8Array(5000), SMALL);
+    expect(new Set(lengths.slice(0, -1)).size).toBe(1);
+  });
+
+  it('refuses sizes that make no sense', () => {
+    for (const size of [
+      { min: WINDOW_BYTES - 1, average: 256, max: 1024 },
+      { min: 300, average: 256, max: 1024 },
+      { min: 64, average: 256, max: 128 },
+      { min: 64.5, average: 256, max: 1024 },
+    ]) {
+      expect(() => createChunker(size)).toThrow(RangeError);
+    }
+  });
+});
+
+const contents = fc.oneof(
+  fc.tuple(fc.integer(), fc.integer({ min: 0, max: 40_000 })).map(([seed, length]) => noise(seed, length)),
+  fc.uint8Array({ maxLength: 3000 }),
+  fc
+    .tuple(fc.uint8Array({ minLength: 1, maxLength: 40 }), fc.integer({ min: 0, max: 20_000 }))
+    .map(([unit, length]) => Uint8Array.from({ length }, (_, at) => unit[at % unit.length]!)),
+);
+
+const sizes = fc.constantFrom<ChunkSize>(
+  SMALL,
+  { min: WINDOW_BYTES, average: WINDOW_BYTES, max: WINDOW_BYTES },
+  { min: 100, average: 1000, max: 1001 },
+  { min: 1000, average: 16_384, max: 30_000 },
+);
+
+/** Reproducible bytes without pattern (mulberry32). */
+function noise(seed: number, length: number): Uint8Array {
+  let state = seed;
+  return Uint8Array.from({ length }, () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return (mixed ^ (mixed >>> 14)) & 255;
+  });
+}
+
+/** `pieces`: lengths of the buffers that the input comes in, over and over. */
+function chunkLengths(
+  bytes: Uint8Array,
+  size: ChunkSize,
+  pieces: readonly number[] = [bytes.length],
+): number[] {
+  const chunker = createChunker(size);
+  const lengths: number[] = [];
+  let start = 0;
+  let at = 0;
+  for (let piece = 0; at < bytes.length; piece += 1) {
+    const end = Math.min(bytes.length, at + pieces[piece % pieces.length]!);
+    for (let cut = chunker.findCut(bytes, at, end); cut >= 0; cut = chunker.findCut(bytes, at, end)) {
+      lengths.push(cut - start);
+      start = cut;
+      at = cut;
+    }
+    at = end;
+  }
+  if (start < bytes.length) lengths.push(bytes.length - start);
+  return lengths;
+}
+
+/** Format 1's words, one by one, with no thought of speed. */
+function chunkLengthsByDefinition(bytes: Uint8Array, { min, average, max }: ChunkSize): number[] {
+  const gear = Array.from({ length: 256 }, (_, byte) =>
+    createHash('sha256').update(`dray gear ${byte}`).digest().readUInt32BE(0),
+  );
+  const bits = Math.round(Math.log2(average));
+  const lengths: number[] = [];
+  let start = 0;
+  for (let end = 1; end <= bytes.length; end += 1) {
+    const length = end - start;
+    let hash = 0;
+    for (const byte of bytes.subarray(Math.max(0, end - 32), end)) hash = (hash * 2 + gear[byte]!) % 2 ** 32;
+    const zeroBits = length <= average ? bits + 2 : bits - 2;
+    const isCut = length >= min && Math.floor(hash / 2 ** (32 - zeroBits)) === 0;
+    if (!isCut && length < max && end < bytes.length) continue;
+    lengths.push(length);
+    start = end;
+  }
+  return lengths;
+}
+
+function chunkNames(bytes: Uint8Array): string[] {
+  let at = 0;
+  return chunkLengths(bytes, SMALL).map((length) => {
+    at += length;
+    return createHash('sha256')
+      .update(bytes.subarray(at - length, at))
+      .digest('hex');
+  });
+}

@@ -1,0 +1,141 @@
+/**
+ * Cuts large files by content: FastCDC with normalised chunking (Xia et al., USENIX ATC 2016; IEEE TPDS 2020).
+ * Where chunks end is part of repository format 1, so this is its definition, whole:
+ *
+ * - `gear[b]`, for each byte value b, is the first four bytes, big-endian, of the SHA-256 of the ASCII text
+ *   `dray gear <b>` with b in decimal: `gear[0]` is 0xa034055f, `gear[255]` is 0xf3ae693f.
+ * - The hash after a byte is `(hash << 1) + gear[byte]`, modulo 2^32: it depends on the last 32 bytes alone,
+ *   also on those that lie before the chunk's `min`.
+ * - With `bits` = round(log2(average)): a chunk ends after a byte where the top `bits + 2` bits of the hash are zero and the
+ *   chunk is at least `min` and at most `average` bytes long, or the top `bits - 2` bits are and it is longer
+ *   than `average`; at `max` bytes; or at the end of the file.
+ *
+ * The first `min` bytes of a chunk need no look (all but the window's 31 bytes).
+ */
+import { hash as digestOf } from 'node:crypto';
+
+export interface ChunkSize {
+  /** Bytes; at least `WINDOW_BYTES`. Only a file's last chunk may be smaller. */
+  readonly min: number;
+  /** Bytes; from here on the looser mask holds. Chunks of random data come out about 15 % larger in the mean. */
+  readonly average: number;
+  /** Bytes. */
+  readonly max: number;
+}
+
+export interface Chunker {
+  /**
+   * Looks at `bytes[from, to)`, which must follow on what it was shown last; how a file is split over calls makes no difference.
+   * Returns the index just after the first chunk that ends there (go on from it), or -1 when the chunk goes on.
+   * `bytes` should be a plain Uint8Array, no Buffer: the loop is compiled for one kind.
+   */
+  findCut(bytes: Uint8Array, from: number, to: number): number;
+}
+
+/** Bytes that decide about a cut: one for each bit of the hash. */
+export const WINDOW_BYTES = 32;
+
+/** Bits by which the masks are stricter and looser than the average asks for: level 2 of the paper. */
+const NORMALISATION_BITS = 2;
+
+/** Two lanes of this many bytes are hashed side by side: a hash waits for the one before it, lanes do not wait for each other. */
+const LANE_BYTES = 4096;
+
+let gearTable: Int32Array | undefined;
+
+export function createChunker(size: ChunkSize): Chunker {
+  checkSize(size);
+  gearTable ??= makeGear();
+  const gear = gearTable;
+  const bits = Math.round(Math.log2(size.average));
+  const strictMask = topBits(bits + NORMALISATION_BITS);
+  const looseMask = topBits(bits - NORMALISATION_BITS);
+  const skipTo = size.min - WINDOW_BYTES;
+  let hash = 0;
+  let chunkBytes = 0;
+
+  return {
+    findCut(bytes, from, to) {
+      let at = from;
+      while (at < to) {
+        if (chunkBytes < skipTo) {
+          const skipped = Math.min(skipTo - chunkBytes, to - at);
+          at += skipped;
+          chunkBytes += skipped;
+          hash = 0;
+          continue;
+        }
+        const isWarming = chunkBytes < size.min - 1;
+        const isStrict = chunkBytes < size.average;
+        const stageEnd = isWarming ? size.min - 1 : isStrict ? size.average : size.max;
+        const end = Math.min(to, at + stageEnd - chunkBytes);
+        const cut = isWarming ? -1 : scan(bytes, at, end, gear, hash, isStrict ? strictMask : looseMask);
+        const isAtMax = chunkBytes + (end - at) === size.max;
+        if (cut >= 0 || isAtMax) {
+          chunkBytes = 0;
+          return cut >= 0 ? cut : end;
+        }
+        hash = roll(bytes, Math.max(at, end - WINDOW_BYTES), end, gear, hash);
+        chunkBytes += end - at;
+        at = end;
+      }
+      return -1;
+    },
+  };
+}
+
+/** The index after the first byte in `[from, to)` at which the masked hash is zero, or -1. */
+function scan(
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+  gear: Int32Array,
+  seed: number,
+  mask: number,
+): number {
+  let first = seed;
+  let at = from;
+  for (; to - at >= 2 * LANE_BYTES; at += 2 * LANE_BYTES) {
+    const middle = at + LANE_BYTES;
+    let second = roll(bytes, middle - WINDOW_BYTES, middle, gear, 0);
+    let cut = -1;
+    for (let left = at, right = middle; left < middle; left += 1, right += 1) {
+      first = ((first << 1) + gear[bytes[left]!]!) | 0;
+      if ((first & mask) === 0) return left + 1;
+      second = ((second << 1) + gear[bytes[right]!]!) | 0;
+      if ((second & mask) === 0 && cut < 0) cut = right + 1;
+    }
+    if (cut >= 0) return cut;
+    first = second;
+  }
+  for (; at < to; at += 1) {
+    first = ((first << 1) + gear[bytes[at]!]!) | 0;
+    if ((first & mask) === 0) return at + 1;
+  }
+  return -1;
+}
+
+/** The hash after `bytes[from, to)`. */
+function roll(bytes: Uint8Array, from: number, to: number, gear: Int32Array, seed: number): number {
+  let hash = seed;
+  for (let at = from; at < to; at += 1) hash = ((hash << 1) + gear[bytes[at]!]!) | 0;
+  return hash;
+}
+
+/** The upper bits of the hash: those that the most bytes have a part in. */
+function topBits(count: number): number {
+  return -1 << (32 - Math.min(31, Math.max(1, count)));
+}
+
+function makeGear(): Int32Array {
+  return Int32Array.from({ length: 256 }, (_, byte) =>
+    digestOf('sha256', `dray gear ${byte}`, 'buffer').readInt32BE(0),
+  );
+}
+
+function checkSize({ min, average, max }: ChunkSize): void {
+  const areWhole = [min, average, max].every(Number.isSafeInteger);
+  if (!areWhole || min < WINDOW_BYTES || average < min || max < average) {
+    throw new RangeError(`No chunks can be cut with min ${min}, average ${average}, max ${max} bytes.`);
+  }
+}

@@ -82,8 +82,10 @@ export async function runCommand<Summary>(
     }
   } catch (error) {
     output.progress.stop();
-    host.exitCode = stops.exitCode() ?? reportError(output, error, name);
-    if (stops.exitCode() !== undefined && output.json) reportError(output, error, name);
+    const stopCode = stops.exitCode();
+    // People were told at the signal.
+    if (stopCode !== undefined && !output.json) host.exitCode = stopCode;
+    else host.exitCode = reportError(output, error, { command: name, exitCode: stopCode });
   } finally {
     await output.close();
     stops.dispose();

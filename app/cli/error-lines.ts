@@ -2,13 +2,19 @@
 import { exitCodeOf, toDrayError } from '../../engine/api/error.ts';
 import { type Output, toJsonLine } from './output.ts';
 
-/** Prints the error and returns the exit code that it asks for. */
-export function reportError(output: Output, error: unknown, command: string): number {
+export interface ErrorOrigin {
+  readonly command: string;
+  /** When something else than the error decides. */
+  readonly exitCode?: number | undefined;
+}
+
+/** Prints the error and returns the exit code. */
+export function reportError(output: Output, error: unknown, origin: ErrorOrigin): number {
   const known = toDrayError(error);
-  const exitCode = exitCodeOf(known.code);
+  const exitCode = origin.exitCode ?? exitCodeOf(known.code);
   if (output.json) {
     const { code, message, data } = known;
-    output.record({ type: 'error', command, exitCode, code, message, data });
+    output.record({ type: 'error', command: origin.command, exitCode, code, message, data });
     return exitCode;
   }
   output.problem('error', known.message);

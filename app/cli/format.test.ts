@@ -24,7 +24,7 @@ describe('formatBytes', () => {
     expect(formatBytes(bytes)).toBe(text);
   });
 
-  it('stays within two percent and a half of the number, and short', () => {
+  it('stays within five percent of the number, and short', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2 ** 50 }), (bytes) => {
         const text = formatBytes(bytes);

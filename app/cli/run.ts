@@ -1,5 +1,5 @@
 /** Parses a command line, runs it and ends the process with the command's exit code. */
-import { CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { DrayError } from '../../engine/api/error.ts';
 import type { CommandHost } from './command-host.ts';
 import { reportError } from './error-lines.ts';
@@ -10,12 +10,19 @@ const EXIT_USAGE = 2;
 /** 128 + SIGPIPE: what a program ends with when its reader (`head`, `less`) goes away. */
 const EXIT_READER_GONE = 141;
 
-export async function run(parameters: readonly string[]): Promise<void> {
+export function run(parameters: readonly string[]): Promise<void> {
+  return runProgram(buildProgram, parameters);
+}
+
+export async function runProgram(
+  build: (host: CommandHost) => Command,
+  parameters: readonly string[],
+): Promise<void> {
   const host: CommandHost = { environment: process.env, exit: (code) => process.exit(code), exitCode: 0 };
   endQuietlyWithoutReader(host);
   process.on('uncaughtException', (error) => void reportFatal(error, parameters, host));
   try {
-    await buildProgram(host).parseAsync([...parameters], { from: 'user' });
+    await build(host).parseAsync([...parameters], { from: 'user' });
   } catch (error) {
     host.exitCode = await reportFatal(error, parameters, host);
   }
@@ -47,7 +54,9 @@ async function reportFatal(
     verbose: has('-v', '--verbose') && !(error instanceof CommanderError),
     environment: host.environment,
   });
-  const code = reportError(output, error instanceof CommanderError ? toUsageError(error) : error, 'dray');
+  const code = reportError(output, error instanceof CommanderError ? toUsageError(error) : error, {
+    command: 'dray',
+  });
   await output.close();
   if (!(error instanceof CommanderError)) host.exit(code);
   return code;

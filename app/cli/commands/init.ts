@@ -51,7 +51,7 @@ export function addInitCommand(program: Command, host: CommandHost): void {
     ['dray init --remote s3://bucket/datasets/birds', 'this folder, on AWS'],
     ['dray init photos --remote file:///mnt/nas/photos', 'another folder, stored in a plain folder'],
     [
-      'dray init --remote s3://birds/2026 --endpoint https://s3.example.org --path-style',
+      'dray init --remote s3://birds/2026 --endpoint https://s3.example.org',
       'any S3-compatible store',
     ],
   ]);

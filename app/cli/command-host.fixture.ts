@@ -1,0 +1,76 @@
+/** A program with jobs that behave as the test needs, run by the real host in a real process. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { Command } from 'commander';
+import { DrayError } from '../../engine/api/error.ts';
+import type { JobContext } from '../../engine/api/jobs.ts';
+import { printChanges } from './change-lines.ts';
+import { type CommandHost, type CommandRun, runCommand } from './command-host.ts';
+import { addGlobalOptions } from './global-options.ts';
+import { runProgram } from './run.ts';
+
+interface Summary {
+  readonly failed: number;
+  readonly context?: object;
+}
+
+const JOBS: Readonly<Record<string, (context: JobContext) => Promise<Summary>>> = {
+  /** Stops when it is asked to. */
+  obedient: async ({ signal, emit }) => {
+    emit({ type: 'phase', phase: 'upload' });
+    process.stderr.write('started\n');
+    await pause(20_000, undefined, { signal });
+    return { failed: 0 };
+  },
+  /** Does not. */
+  stuck: async () => {
+    process.stderr.write('started\n');
+    await pause(20_000);
+    return { failed: 0 };
+  },
+  talkative: async ({ emit }) => {
+    for (let index = 0; index < 100_000; index += 1) {
+      emit({ type: 'change', change: 'added', path: `file-${index}`, kind: 'file', sizeBytes: 1 });
+      if (index % 1_000 === 0) await pause(1);
+    }
+    return { failed: 0 };
+  },
+  mixed: async ({ emit }) => {
+    emit({ type: 'warning', warning: 'skippedSpecialFile', message: 'socket was left out.', path: 'socket' });
+    emit({ type: 'change', change: 'added', path: 'good', kind: 'file', sizeBytes: 1 });
+    emit({
+      type: 'fileFailed',
+      path: 'bad',
+      error: { code: 'io', message: 'It cannot be read.', retry: 'no', data: {} },
+    });
+    return { failed: 1 };
+  },
+  conflict: async () => {
+    throw new DrayError('conflict', 'Both sides changed a.', { data: { paths: ['a'], size: 5n } });
+  },
+  broken: async () => {
+    throw new TypeError('x is not a function');
+  },
+  context: async ({ emit: _, signal: __, environment: ___, ...context }) => ({ failed: 0, context }),
+};
+
+function buildFixture(host: CommandHost): Command {
+  const program = new Command('fixture')
+    .enablePositionalOptions()
+    .exitOverride()
+    .configureOutput({ outputError: () => {} });
+  for (const [name, start] of Object.entries(JOBS)) {
+    const command = program.command(name);
+    const view: CommandRun<Summary>['view'] = {
+      onEvent: printChanges,
+      onSummary: ({ failed }, output) => output.note(`${failed} failed.`),
+    };
+    command.action((_options: object, self: Command) =>
+      runCommand(host, self, { start, view, resumable: true }),
+    );
+    addGlobalOptions(command);
+  }
+  addGlobalOptions(program);
+  return program;
+}
+
+await runProgram(buildFixture, process.argv.slice(2));

@@ -1,0 +1,173 @@
+import type { ChildProcess } from 'node:child_process';
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type CliOptions, runCli } from './run-cli.ts';
+
+function runFixture(parameters: readonly string[], options: CliOptions = {}) {
+  return runCli(parameters, { ...options, script: './command-host.fixture.ts' });
+}
+
+/** Sends the signals one after the other, each when the job has answered to what came before. */
+function sendWhenStarted(...signals: readonly NodeJS.Signals[]) {
+  return (child: ChildProcess) => {
+    const left = [...signals];
+    child.stderr?.on('data', () => {
+      const next = left.shift();
+      if (next) child.kill(next);
+    });
+  };
+}
+
+describe('a command that is stopped', () => {
+  it('asks its job to stop at the first Ctrl-C, says how to go on, and ends with 130', async () => {
+    const result = await runFixture(['obedient'], { onStarted: sendWhenStarted('SIGINT') });
+    expect(result).toEqual({
+      exitCode: 130,
+      stdout: '',
+      stderr: 'started\nstopping...; run the same command again to continue\n',
+    });
+  });
+
+  it('ends with 143 after SIGTERM', async () => {
+    expect((await runFixture(['obedient'], { onStarted: sendWhenStarted('SIGTERM') })).exitCode).toBe(143);
+  });
+
+  it('ends all the same when its job does not listen', async () => {
+    const result = await runFixture(['stuck'], { onStarted: sendWhenStarted('SIGINT') });
+    expect(result.exitCode).toBe(130);
+  });
+
+  it('ends at once at the second Ctrl-C', async () => {
+    const result = await runFixture(['stuck'], { onStarted: sendWhenStarted('SIGINT', 'SIGINT') });
+    expect(result.exitCode).toBe(130);
+  });
+
+  it('tells programs so too', async () => {
+    const { stdout } = await runFixture(['obedient', '--json'], { onStarted: sendWhenStarted('SIGINT') });
+    const last = JSON.parse(stdout.trim().split('\n').at(-1)!);
+    expect(last).toMatchObject({ type: 'error', code: 'aborted', exitCode: 130 });
+  });
+});
+
+describe('the output of a command', () => {
+  it('puts results on stdout and problems on stderr, and ends with 4 when files failed', async () => {
+    expect(await runFixture(['mixed'])).toEqual({
+      exitCode: 4,
+      stdout: 'A good\n1 failed.\n',
+      stderr: 'dray: warning: socket was left out.\ndray: bad: It cannot be read.\n',
+    });
+  });
+
+  it('keeps what was asked for with --quiet, and problems', async () => {
+    const result = await runFixture(['mixed', '-q']);
+    expect(result.stdout).toBe('A good\n');
+    expect(result.stderr).toContain('bad');
+  });
+
+  it('is one JSON object a line with --json, the summary last', async () => {
+    const { stdout, stderr, exitCode } = await runFixture(['mixed', '--json']);
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.map((line) => line.type)).toEqual(['warning', 'change', 'fileFailed', 'summary']);
+    expect(lines.at(-1)).toMatchObject({ command: 'mixed', exitCode: 4, failed: 1 });
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 4 });
+  });
+
+  it('is coloured when the environment asks for it', async () => {
+    const { stdout } = await runFixture(['mixed'], { environment: { FORCE_COLOR: '1' } });
+    expect(stdout).toContain('\x1b[32mA good\x1b[39m');
+  });
+
+  it('loses no line of many', async () => {
+    const { stdout } = await runFixture(['talkative']);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines).toHaveLength(100_001);
+    expect(lines[99_999]).toBe('A file-99999');
+  });
+
+  it('ends without a word when its reader goes away', async () => {
+    const result = await runFixture(['talkative'], {
+      onStarted: (child) => child.stdout?.once('data', () => child.stdout?.destroy()),
+    });
+    expect({ stderr: result.stderr, exitCode: result.exitCode }).toEqual({ stderr: '', exitCode: 141 });
+  });
+});
+
+describe('an error', () => {
+  it('is one line and an exit code', async () => {
+    expect(await runFixture(['conflict'])).toEqual({
+      exitCode: 5,
+      stdout: '',
+      stderr: 'dray: Both sides changed a.\n',
+    });
+  });
+
+  it('is told in full with --verbose', async () => {
+    const { stderr } = await runFixture(['--verbose', 'conflict']);
+    expect(stderr).toContain('  code: conflict\n  data: {"paths":["a"],"size":5}\n');
+  });
+
+  it('is a record with --json', async () => {
+    const { stdout, exitCode } = await runFixture(['conflict', '--json']);
+    expect(JSON.parse(stdout)).toEqual({
+      type: 'error',
+      command: 'conflict',
+      exitCode: 5,
+      code: 'conflict',
+      message: 'Both sides changed a.',
+      data: { paths: ['a'], size: 5 },
+    });
+    expect(exitCode).toBe(5);
+  });
+
+  it('that nobody foresaw shows where it came from only on request', async () => {
+    const brief = await runFixture(['broken']);
+    expect(brief.exitCode).toBe(1);
+    expect(brief.stderr).not.toContain('    at ');
+    expect(brief.stderr).toContain('--verbose');
+    expect((await runFixture(['broken', '-v'])).stderr).toContain(
+      'TypeError: x is not a function\n      at ',
+    );
+  });
+});
+
+describe('the global options', () => {
+  const readContext = async (...parameters: string[]) => {
+    const { stdout } = await runFixture([...parameters, '--json']);
+    return JSON.parse(stdout).context;
+  };
+
+  it('hold before the command and after it, and the nearer one wins', async () => {
+    expect(
+      await readContext(
+        '-C',
+        '/',
+        '--remote',
+        'a',
+        '--transfers',
+        '4',
+        'context',
+        '--remote',
+        'b',
+        '--path-style',
+      ),
+    ).toEqual({
+      directory: resolve('/'),
+      remoteName: 'b',
+      connection: { transfers: 4, pathStyle: true },
+    });
+  });
+
+  it('reach the job under their own names, and are absent when not given', async () => {
+    expect((await readContext('context')).connection).toEqual({});
+    const all = ['--endpoint', 'e', '--region', 'r', '--profile', 'p', '--client', 'sdk'];
+    expect((await readContext('context', ...all)).connection).toEqual({
+      endpoint: 'e',
+      region: 'r',
+      profile: 'p',
+      client: 'sdk',
+    });
+  });
+});

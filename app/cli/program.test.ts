@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CommandHost } from './command-host.ts';
+import { buildProgram } from './program.ts';
+import { runCli } from './run-cli.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dray-program-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const run = (...parameters: string[]) => runCli(parameters, { cwd: folder });
+
+describe('a command line that makes no sense', () => {
+  it.each([
+    [['psuh'], "dray: unknown command 'psuh'. Did you mean push?\n"],
+    [['push', '--explan'], "dray: unknown option '--explan'. Did you mean --explain?\n"],
+    [['remote', 'ad'], "dray: unknown command 'ad'. Did you mean add?\n"],
+    [['clone'], "dray: missing required argument 'url'\n"],
+    [['init'], "dray: required option '--remote <url>' not specified\n"],
+    [['push', '--transfers', '0'], /whole number from 1 to 1024/],
+    [['push', '--query', 'guess'], /Allowed choices are each, list, auto/],
+    [['pull', '--ours', '--theirs'], /cannot be used with/],
+    [['init', '--remote', 'file:///x', '--pack-below', 'much'], /512KiB, 64MiB or 0/],
+    [['verify', '--read-data', 'main'], /A ref goes before --read-data/],
+    [['verify', '--read-data=101'], /from 0 to 100/],
+    [['diff', 'a', 'b', 'c'], /too many arguments/],
+    [['tag', '--delete'], /Which tag\?/],
+    [['config', '--unset'], /takes a name and no value/],
+  ])('%j ends with 2 and one line that says why', async (parameters, message) => {
+    const { exitCode, stdout, stderr } = await run(...parameters);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    if (typeof message === 'string') expect(stderr).toBe(message);
+    else expect(stderr).toMatch(message);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('is a record on stdout with --json', async () => {
+    const { exitCode, stdout } = await run('psuh', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ type: 'error', code: 'usage', exitCode: 2 });
+    expect(exitCode).toBe(2);
+  });
+
+  it('without a command prints the help on stderr', async () => {
+    const { exitCode, stderr } = await run();
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/^Usage: dray/);
+  });
+});
+
+describe('help and version', () => {
+  it('go to stdout with exit code 0', async () => {
+    expect(await run('--version')).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(/^dray \d+\.\d+\.\d+\n$/),
+    });
+    const help = await run('--help');
+    expect(help).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(help.stdout).toContain('Exit codes:');
+    expect(help.stdout).not.toContain('--client');
+  });
+
+  it('give every command a description and examples', async () => {
+    const host: CommandHost = { environment: {}, exit: () => {}, exitCode: 0 };
+    const program = buildProgram(host);
+    const leaves = program.commands.flatMap((command) =>
+      command.commands.length > 0 ? command.commands : [command],
+    );
+    expect(leaves).toHaveLength(19);
+    for (const command of leaves) {
+      let text = '';
+      command.configureOutput({ writeOut: (part) => (text += part) }).outputHelp();
+      expect(text, command.name()).toMatch(/Examples:\n {2}\S/);
+      expect(command.description(), command.name()).toMatch(/\.$/);
+      expect(Math.max(...text.split('\n').map((line) => line.length)), command.name()).toBeLessThanOrEqual(
+        110,
+      );
+    }
+  });
+});

@@ -1,0 +1,41 @@
+/** Runs the command, or another script, in a process of its own. For tests. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+export interface CliResult {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CliOptions {
+  readonly cwd?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** A file beside this one, or an absolute path; default: the command itself. */
+  readonly script?: string;
+  readonly onStarted?: (child: ChildProcess) => void;
+}
+
+export function runCli(parameters: readonly string[], options: CliOptions = {}): Promise<CliResult> {
+  const script = fileURLToPath(new URL(options.script ?? './main.ts', import.meta.url));
+  // What the tests' own terminal or runner asks for must not reach the command.
+  const { FORCE_COLOR: _, NO_COLOR: __, ...environment } = process.env;
+  const child = spawn(process.execPath, [script, ...parameters], {
+    cwd: options.cwd,
+    env: { ...environment, ...options.environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    stderr += text;
+  });
+  options.onStarted?.(child);
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (exitCode) => resolve({ exitCode, stdout, stderr }));
+  });
+}

@@ -113,7 +113,12 @@ describe('a commit', () => {
     await expect(reading).rejects.toMatchObject({ code: 'notFound', data: { commit: hash } });
   });
 
-  it('takes no message that a reader would refuse', () => {
+  it('takes nothing that a reader would refuse', () => {
+    expect(() => encodeCommit(commitOf(EMPTY_MANIFEST, { time: 'now' }))).toThrow();
+    expect(() => encodeCommit(commitOf(EMPTY_MANIFEST, { repository: 'mine' }))).toThrow();
+    expect(() =>
+      encodeCommit(commitOf(EMPTY_MANIFEST, { totals: { files: 1, links: 0, folders: 0, bytes: 0 } })),
+    ).toThrow();
     expect(codeOf(() => encodeCommit(commitOf(EMPTY_MANIFEST, { message: 'x'.repeat(70_000) })))).toBe(
       'usage',
     );

@@ -14,6 +14,7 @@
  * A small dataset is thus one object, and one GET tells all of it. Everything that a commit names is stored before
  * the commit is, so a commit that can be read is complete.
  */
+import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
 import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
@@ -90,6 +91,9 @@ export function encodeCommit(commit: Commit): EncodedCommit {
     const limits = `${AUTHOR_MAX} and ${MESSAGE_MAX} characters`;
     throw new DrayError('usage', `The author or the message is too long: at most ${limits}.`);
   }
+  // What a reader would refuse must never be written.
+  assert(v.is(commitSchema, commit), 'a commit that does not fit its own schema');
+  assert(sameTotals(totalsOfManifest(manifest), totals), 'totals that are not those of the manifest');
   const { files, links, folders, bytes } = totals;
   const head = JSON.stringify({
     format: 1,

@@ -11,6 +11,7 @@
  * knows none and refuses an entry that has it. Other unknown fields are ignored.
  */
 
+import assert from 'node:assert/strict';
 import { DrayError } from '../api/error.ts';
 import {
   type BlobHash,
@@ -32,20 +33,23 @@ import { BLOB_MAX_BYTES, PACK_MAX_BYTES } from './pack-format.ts';
 /** Of a link, in UTF-16 units. Linux allows 4,095 bytes, Windows 32,767 units. */
 export const LINK_TARGET_MAX = 32_767;
 
-/** A commit reads the same everywhere; what Windows cannot write is for the writer there to refuse. */
-const ANY_SYSTEM = { platform: 'linux' };
-
-/** @param packIndex Gives a pack its place in the segment's list. @throws `unsafePath` for what no reader would take. */
+/**
+ * @param packIndex Gives a pack its place in the segment's list.
+ * @throws `unsafePath` for a path or a target that no reader would take.
+ */
 export function entryToText(entry: Entry, packIndex: (pack: PackHash) => number): string {
-  const unsafe = checkPath(entry.path) ?? (entry.kind === 'link' ? checkTarget(entry.target) : undefined);
+  const unsafe =
+    checkPath(entry.path, entry.kind) ?? (entry.kind === 'link' ? checkTarget(entry.target) : undefined);
   if (unsafe !== undefined) {
-    throw new DrayError('unsafePath', `${JSON.stringify(entry.path)} cannot be stored: ${unsafe}.`, {
-      data: { path: entry.path },
-    });
+    const message = `${JSON.stringify(entry.path)} cannot be stored: ${unsafe}.`;
+    throw new DrayError('unsafePath', message, { data: { path: entry.path } });
   }
   const start = `{"path":${JSON.stringify(entry.path)}`;
   if (entry.kind === 'folder') return `${start}}`;
   if (entry.kind === 'link') return `${start},"link":${JSON.stringify(entry.target)}}`;
+  // What a reader would refuse must never get into a commit.
+  const wrong = checkFile(entry);
+  assert(wrong === undefined, `${entry.path}: ${wrong}`);
   const executable = entry.executable ? ',"exec":true' : '';
   const mtime = formatModifiedTime(entry.mtimeNs);
   return `${start},"size":${entry.sizeBytes},"mtime":"${mtime}"${executable},"blob":"${entry.blob}"${locationToText(entry.location, packIndex)}}`;
@@ -56,7 +60,7 @@ export function parseEntry(key: RemoteKey, value: unknown, packs: readonly PackH
   if (!isJsonObject(value)) throw damaged(key, 'an entry is not a JSON object');
   const { path } = value;
   if (typeof path !== 'string') throw damaged(key, 'an entry has no path');
-  const unsafe = checkPath(path);
+  const unsafe = checkPath(path, path.endsWith('/') ? 'folder' : 'file');
   if (unsafe !== undefined) throw damagedEntry(key, path, unsafe);
   if (value.encoding !== undefined) {
     throw tooNew(key, `holds ${JSON.stringify(path)} in the encoding ${JSON.stringify(value.encoding)}`, {
@@ -84,9 +88,9 @@ function parseFile(key: RemoteKey, path: string, value: JsonObject, packs: reado
   if (exec !== undefined && typeof exec !== 'boolean')
     throw damagedEntry(key, path, '"exec" is not true or false');
   if (!isHash(blob)) throw damagedEntry(key, path, 'the blob is not a hash');
-  const location = parseLocation(value, size, blob as BlobHash, packs);
+  const location = parseLocation(value, size, packs);
   if (typeof location === 'string') throw damagedEntry(key, path, location);
-  return {
+  const entry: FileEntry = {
     kind: 'file',
     path,
     sizeBytes: size,
@@ -95,48 +99,59 @@ function parseFile(key: RemoteKey, path: string, value: JsonObject, packs: reado
     blob: blob as BlobHash,
     location,
   };
+  const wrong = checkFile(entry);
+  if (wrong !== undefined) throw damagedEntry(key, path, wrong);
+  return entry;
 }
 
-/** The location, or what is wrong with it. */
-function parseLocation(
-  value: JsonObject,
-  size: number,
-  blob: BlobHash,
-  packs: readonly PackHash[],
-): BlobLocation | string {
+/** The location, or what is wrong with its form. */
+function parseLocation(value: JsonObject, size: number, packs: readonly PackHash[]): BlobLocation | string {
   const { pack, chunks } = value;
-  if (size === 0) {
-    if (pack !== undefined || chunks !== undefined) return 'an empty file is stored somewhere';
-    return blob === EMPTY_BLOB ? { in: 'nowhere' } : 'an empty file has the hash of another';
-  }
   if (chunks !== undefined) {
-    if (pack !== undefined) return 'the file lies both in a pack and in chunks';
-    return parseChunks(chunks, size, blob);
+    return pack === undefined ? parseChunks(chunks) : 'the file lies both in a pack and in chunks';
   }
-  if (pack === undefined) return { in: 'object' };
+  if (pack === undefined) return { in: size === 0 ? 'nowhere' : 'object' };
   if (!Array.isArray(pack) || pack.length !== 2) return '"pack" is not an index and an offset';
   const [index, offset] = pack as unknown[];
   const hash = isSize(index) ? packs[index] : undefined;
   if (hash === undefined) return 'the pack is not in the list of packs';
-  if (!isSize(offset) || offset + size > PACK_MAX_BYTES) return 'the offset lies outside the pack';
-  return { in: 'pack', pack: hash, offset };
+  return isSize(offset) ? { in: 'pack', pack: hash, offset } : 'the offset is not a whole number of bytes';
 }
 
-function parseChunks(value: unknown, size: number, blob: BlobHash): BlobLocation | string {
-  if (!Array.isArray(value) || value.length === 0) return '"chunks" is not a list';
+function parseChunks(value: unknown): BlobLocation | string {
+  if (!Array.isArray(value)) return '"chunks" is not a list';
   const chunks: Chunk[] = [];
-  let sum = 0;
   for (const item of value as unknown[]) {
     if (!Array.isArray(item) || item.length !== 2) return 'a chunk is not a hash and a size';
     const [hash, sizeBytes] = item as unknown[];
     if (!isHash(hash)) return 'a chunk has no hash';
-    if (!isSize(sizeBytes) || sizeBytes === 0 || sizeBytes > BLOB_MAX_BYTES)
-      return 'a chunk has an impossible size';
-    sum += sizeBytes;
+    if (!isSize(sizeBytes)) return 'a chunk has no size';
     chunks.push({ hash: hash as BlobHash, sizeBytes });
   }
-  if (sum !== size) return 'the chunks do not add up to the file';
-  return hashOfChunks(chunks) === blob ? { in: 'chunks', chunks } : 'the blob is not the hash of its chunks';
+  return { in: 'chunks', chunks };
+}
+
+/** What is wrong between a file's size, its blob and its location; writers and readers hold to the same rules. */
+function checkFile({ sizeBytes, blob, location }: FileEntry): string | undefined {
+  if (!isSize(sizeBytes)) return 'the size is not a whole number of bytes';
+  if ((sizeBytes === 0) !== (location.in === 'nowhere')) {
+    return sizeBytes === 0 ? 'an empty file is stored somewhere' : 'a file with content is stored nowhere';
+  }
+  switch (location.in) {
+    case 'nowhere':
+      return blob === EMPTY_BLOB ? undefined : 'an empty file has the hash of another';
+    case 'object':
+      return undefined;
+    case 'pack':
+      return location.offset + sizeBytes > PACK_MAX_BYTES ? 'the file lies outside the pack' : undefined;
+    case 'chunks': {
+      const isPossible = ({ sizeBytes: bytes }: Chunk) => bytes > 0 && bytes <= BLOB_MAX_BYTES;
+      if (!location.chunks.every(isPossible)) return 'a chunk has an impossible size';
+      const sum = location.chunks.reduce((total, chunk) => total + chunk.sizeBytes, 0);
+      if (sum !== sizeBytes) return 'the chunks do not add up to the file';
+      return hashOfChunks(location.chunks) === blob ? undefined : 'the blob is not the hash of its chunks';
+    }
+  }
 }
 
 function locationToText(location: BlobLocation, packIndex: (pack: PackHash) => number): string {
@@ -151,8 +166,9 @@ function locationToText(location: BlobLocation, packIndex: (pack: PackHash) => n
   }
 }
 
-function checkPath(path: string): string | undefined {
-  const unsafe = checkEntryPath(path, ANY_SYSTEM);
+/** A commit reads the same everywhere: what Windows cannot write is for the writer there to refuse. */
+function checkPath(path: string, kind: Entry['kind']): string | undefined {
+  const unsafe = checkEntryPath(path, { kind, platform: 'linux' });
   return unsafe && `the path ${unsafe}`;
 }
 

@@ -154,7 +154,13 @@ describe('reading a pack index', () => {
   it('reports a size that is not the size of the pack', async () => {
     const pack = build(manyBlobs(4));
     const store = await stored(pack.bytes, pack.hash);
-    for (const sizeBytes of [pack.bytes.length - 1, 5, 2 ** 40]) {
+    for (const sizeBytes of [
+      pack.bytes.length - 1,
+      pack.bytes.length + 1,
+      2 * pack.bytes.length,
+      5,
+      2 ** 40,
+    ]) {
       await expect(readPackIndex(store, pack.hash, { sizeBytes })).rejects.toMatchObject({ code: 'damaged' });
     }
   });

@@ -3,7 +3,7 @@ import { zstdCompressSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DrayError } from '../api/error.ts';
-import type { Entry, SegmentHash } from '../model/entry.ts';
+import type { BlobHash, Entry, PackHash, SegmentHash } from '../model/entry.ts';
 import { segmentKey } from './keys.ts';
 import { decodeSegment, encodeSegment } from './segment.ts';
 import { countedEntries, entriesArbitrary, fileEntry, hashOfText } from './test-entries.ts';
@@ -86,6 +86,19 @@ describe('a segment', () => {
     }
     for (const target of ['', '\ud800', 'a\0b', 'x'.repeat(40_000)]) {
       expect(failureOf(() => encodeSegment([{ kind: 'link', path: 'a', target }])).code).toBe('unsafePath');
+    }
+    expect(failureOf(() => encodeSegment([fileEntry('a/')])).code).toBe('unsafePath');
+    expect(failureOf(() => encodeSegment([{ kind: 'folder', path: 'a' }])).code).toBe('unsafePath');
+    const chunks = [{ hash: BLOB as BlobHash, sizeBytes: 5 }];
+    for (const wrong of [
+      { sizeBytes: 0 },
+      { sizeBytes: 1.5 },
+      { location: { in: 'nowhere' } },
+      { location: { in: 'pack', pack: BLOB as PackHash, offset: 2 ** 40 } },
+      { location: { in: 'chunks', chunks } },
+      { location: { in: 'chunks', chunks: [] }, sizeBytes: 5 },
+    ] as const) {
+      expect(() => encodeSegment([fileEntry('a', 'a', wrong)])).toThrow();
     }
     expect(() => encodeSegment([])).toThrow();
     expect(() => encodeSegment([fileEntry('b'), fileEntry('a')])).toThrow();

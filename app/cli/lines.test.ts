@@ -118,10 +118,10 @@ describe('other lines', () => {
       time: '2026-01-01T00:00:00Z',
       files: 2,
       bytes: 2048,
-      refs: ['refs/heads/main', 'refs/tags/v1'],
+      refs: ['main', 'tag: v1'],
     } as const;
     expect(formatCommit(commit, plain)).toEqual([
-      `commit ${'ab'.repeat(32)} (main, tag v1)`,
+      `commit ${'ab'.repeat(32)} (main, tag: v1)`,
       'Merge:  cdcdcdcdcd efefefefef',
       'Author: Ada <ada@example.org>',
       'Date:   2026-01-01T00:00:00Z',

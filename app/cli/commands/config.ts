@@ -35,11 +35,13 @@ export function addConfigCommand(program: Command, host: CommandHost): void {
   ]);
 }
 
-function createConfigView(isOne: boolean): CommandView<unknown> {
+function createConfigView(isOne: boolean): CommandView<{ readonly settings: number }> {
   return {
     onEvent: (event, output) => {
       if (event.type === 'setting') output.result(isOne ? event.value : `${event.name}=${event.value}`);
     },
-    onSummary: () => {},
+    onSummary: ({ settings }, output) => {
+      if (settings === 0) output.note(isOne ? 'Not set.' : 'No settings: defaults hold.');
+    },
   };
 }

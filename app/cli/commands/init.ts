@@ -43,21 +43,22 @@ export function addInitCommand(program: Command, host: CommandHost): void {
       runCommand(host, self, {
         directory: resolve(readGlobalOptions(self).directory, directory ?? '.'),
         start: async (context) =>
-          (await import('../../../engine/jobs/init.ts')).initWorkspace(context, toRequest(options)),
+          (await import('../../../engine/jobs/init.ts')).initWorkspace(
+            context,
+            toRequest(options, readGlobalOptions(self).directory),
+          ),
         view: initView,
       }),
     );
   addExamples(command, [
     ['dray init --remote s3://bucket/datasets/birds', 'this folder, on AWS'],
-    ['dray init photos --remote file:///mnt/nas/photos', 'another folder, stored in a plain folder'],
-    [
-      'dray init --remote s3://birds/2026 --endpoint https://s3.example.org',
-      'any S3-compatible store',
-    ],
+    ['dray init photos --remote file:///mnt/nas/photos', 'another one, in a plain folder'],
+    ['dray init --remote s3://birds/2026 --endpoint https://s3.example.org', 'any S3-compatible store'],
   ]);
 }
 
-function toRequest(options: InitOptions): InitRequest {
+/** A relative URL is meant from where the command runs, not from the folder that becomes the workspace. */
+function toRequest(options: InitOptions, relativeTo: string): InitRequest {
   const layout = given({
     kind: options.layout,
     packBelow: options.packBelow,
@@ -65,6 +66,7 @@ function toRequest(options: InitOptions): InitRequest {
   });
   return {
     remoteUrl: options.remote,
+    relativeTo,
     ...given({ remoteName: options.name, branch: options.branch }),
     ...(Object.keys(layout).length > 0 ? { layout } : {}),
   };

@@ -42,7 +42,7 @@ const logView: CommandView<LogSummary> = {
 };
 
 export function formatCommit(commit: CommitEvent, paint: Paint): string[] {
-  const refs = commit.refs.length > 0 ? ` (${commit.refs.map(formatRefName).join(', ')})` : '';
+  const refs = commit.refs.length > 0 ? ` (${commit.refs.join(', ')})` : '';
   const merge =
     commit.parents.length > 1 ? [`Merge:  ${commit.parents.map((hash) => hash.slice(0, 10)).join(' ')}`] : [];
   return [
@@ -55,9 +55,4 @@ export function formatCommit(commit: CommitEvent, paint: Paint): string[] {
     ...(commit.message || '(no message)').split('\n').map((line) => `    ${line}`.trimEnd()),
     '',
   ];
-}
-
-function formatRefName(ref: string): string {
-  if (ref.startsWith('refs/tags/')) return `tag ${ref.slice('refs/tags/'.length)}`;
-  return ref.replace(/^refs\/heads\//, '');
 }

@@ -77,7 +77,8 @@ function createRefView(what: 'tag' | 'branch', name: string | undefined): Comman
       else output.result(event.current ? output.paint('green', `* ${line}`) : `  ${line}`);
     },
     onSummary: (summary, output) => {
-      if (summary.result !== 'listed') output.note(`The ${what} ${name ?? ''} was ${summary.result}.`);
+      if (summary.result !== 'listed') output.note(`The ${what} ${name} was ${summary.result}.`);
+      else if (name !== undefined) output.note(`The ${what} ${name} names this commit already.`);
       else if (summary.refs === 0)
         output.note(what === 'tag' ? 'No tags yet.' : 'No branches yet: the first push makes one.');
     },

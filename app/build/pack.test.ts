@@ -1,0 +1,94 @@
+/** The package as users get it: built, packed, installed into an empty folder, and put to work. */
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const MIB = 1024 * 1024;
+
+let folder: string;
+let home: string;
+
+/** The Node that runs this test comes first, since the one on the PATH may be too old for Dray. */
+const environment = {
+  ...process.env,
+  PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+  npm_config_update_notifier: 'false',
+};
+
+function run(command: string, parameters: readonly string[], cwd: string): string {
+  const { status, stdout, stderr, error } = spawnSync(command, parameters, {
+    cwd,
+    env: environment,
+    encoding: 'utf8',
+  });
+  expect(status, `${command} ${parameters.join(' ')}: ${error?.message ?? ''}\n${stdout}\n${stderr}`).toBe(0);
+  return stdout;
+}
+
+const dray = (...parameters: string[]) => run('npx', ['--no-install', 'dray', ...parameters], home);
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dray-pack-'));
+  home = join(folder, 'home');
+  mkdirSync(home);
+  // `prepack` builds first.
+  run('npm', ['pack', '--pack-destination', folder], ROOT);
+  const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz'));
+  writeFileSync(join(home, 'package.json'), '{"private": true}');
+  run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', join(folder, tarball!)], home);
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the packed command', () => {
+  it('answers --help and --version', () => {
+    expect(dray('--help')).toContain('Usage: dray');
+    expect(dray('--version')).toMatch(/^dray \d+\.\d+\.\d+\n$/);
+  });
+
+  it('installs nothing but itself and the native packages', () => {
+    const installed = readdirSync(join(home, 'node_modules'))
+      .filter((name) => !name.startsWith('.'))
+      .sort();
+    // node-addon-api is headers that better-sqlite3 names; @koromix holds koffi's binary for this system.
+    expect(installed).toEqual(['@koromix', 'better-sqlite3', 'dray', 'koffi', 'node-addon-api']);
+  });
+
+  it('holds the licences of what was bundled, and no source or test', () => {
+    const inside = join(home, 'node_modules/dray');
+    expect(readFileSync(join(inside, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8')).toContain('commander');
+    const names = readdirSync(inside, { recursive: true, encoding: 'utf8' });
+    expect(names.filter((name) => /\.ts$/.test(name))).toEqual([]);
+  });
+
+  it('makes a workspace, stores it and brings it back', () => {
+    const data = join(folder, 'data');
+    const clone = join(folder, 'clone');
+    mkdirSync(data);
+    writeFileSync(join(data, 'small.txt'), 'small\n');
+    const large = Buffer.alloc(70 * MIB, 'a large file is cut into chunks ');
+    writeFileSync(join(data, 'large.bin'), large);
+    const remote = pathToFileURL(join(folder, 'remote')).href;
+    dray('-C', data, 'init', '--remote', remote);
+    expect(dray('-C', data, 'push', '-m', 'first')).toContain('2 added');
+    expect(dray('-C', data, 'push')).toContain('Nothing to push');
+    dray('clone', remote, clone);
+    expect(readFileSync(join(clone, 'small.txt'), 'utf8')).toBe('small\n');
+    expect(readFileSync(join(clone, 'large.bin')).equals(large)).toBe(true);
+    expect(statSync(join(clone, '.dray')).isDirectory()).toBe(true);
+    expect(existsSync(join(folder, 'remote', 'dray.json'))).toBe(true);
+  });
+});

@@ -6,13 +6,9 @@ import { DrayError } from '../api/error.ts';
 import type { BlobHash } from '../model/entry.ts';
 import type { FileMeta, LargeFile, WrittenStat } from './tree-writer-contract.ts';
 import { damagedFile, writeError } from './tree-writer-error.ts';
+import { appendStream } from './tree-writer-stream.ts';
 import { contentDiffers, type PlaceOutcome } from './tree-writer-task.ts';
 import type { WriteLane, WriteThreads } from './tree-writer-threads.ts';
-
-/** A stream's parts are gathered to this size: small ones would cost more to hand over than to hash. */
-const STREAM_BLOCK_BYTES = 1024 * 1024;
-/** One in the thread's hands and one on the way; the body waits for the rest. */
-const STREAM_BLOCKS_MAX = 2;
 
 export interface LargeFileOptions {
   readonly meta: FileMeta;
@@ -86,7 +82,8 @@ export function openLargeFile(options: LargeFileOptions): LargeFile {
       );
     };
     try {
-      await appendAll(body, append, options.signal);
+      const length = await appendStream({ body, sizeBytes: meta.sizeBytes, append, signal: options.signal });
+      if (length < meta.sizeBytes) throw damagedFile(meta.path, `its content ended after ${length} bytes`);
     } finally {
       // Also frees the hash of a stream that failed.
       streamDigest = await endStream(lane, stream);
@@ -161,58 +158,6 @@ async function endStream(lane: WriteLane, stream: number): Promise<string | unde
   } catch {
     // Only when the writer is stopped: then nothing is committed.
     return undefined;
-  }
-}
-
-/** Reads the body to its end in blocks; at most `STREAM_BLOCKS_MAX` are unwritten. Closes the body when it fails. */
-async function appendAll(
-  body: AsyncIterable<Uint8Array>,
-  append: (offset: number, bytes: Uint8Array) => Promise<void>,
-  signal: AbortSignal,
-): Promise<void> {
-  let interrupt: ((reason: unknown) => void) | undefined;
-  const onAbort = () => interrupt?.(new DrayError('aborted', 'Stopped on request.'));
-  signal.addEventListener('abort', onAbort, { once: true });
-  const pending: Promise<void>[] = [];
-  const iterator = body[Symbol.asyncIterator]();
-  let block = Buffer.allocUnsafeSlow(STREAM_BLOCK_BYTES);
-  let filled = 0;
-  let offset = 0;
-  /** A body that hangs must not hold up the stop. */
-  const read = () =>
-    new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
-      interrupt = reject;
-      iterator.next().then(resolve, reject);
-    });
-  const flush = async () => {
-    const full = filled === block.length ? block : Buffer.from(block.subarray(0, filled));
-    const written = append(offset, full);
-    // Awaited below, in order; until then a failure has somebody who listens.
-    written.catch(() => undefined);
-    pending.push(written);
-    offset += filled;
-    filled = 0;
-    block = Buffer.allocUnsafeSlow(STREAM_BLOCK_BYTES);
-    if (pending.length >= STREAM_BLOCKS_MAX) await pending.shift();
-  };
-  try {
-    for (let next = await read(); !next.done; next = await read()) {
-      for (let at = 0; at < next.value.length; ) {
-        const taken = Math.min(block.length - filled, next.value.length - at);
-        block.set(next.value.subarray(at, at + taken), filled);
-        filled += taken;
-        at += taken;
-        if (filled === block.length) await flush();
-      }
-    }
-    if (filled > 0) await flush();
-    await Promise.all(pending);
-  } catch (error) {
-    await Promise.allSettled(pending);
-    void iterator.return?.().catch(() => undefined);
-    throw error;
-  } finally {
-    signal.removeEventListener('abort', onAbort);
   }
 }
 

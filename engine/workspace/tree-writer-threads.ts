@@ -79,9 +79,13 @@ export function openWriteThreads(options: WriteThreadsOptions): WriteThreads {
         temporaryPrefix: `${options.temporaryPrefix}${members.length + 1}.`,
         stop,
       };
-      // The bundle has the worker beside its main file.
+      // The bundle has the worker beside its main file. The host's own flags (`--input-type`, say) are not for a thread.
       const name = import.meta.url.endsWith('.ts') ? './write-worker.ts' : './write-worker.js';
-      const worker = new Worker(new URL(name, import.meta.url), { name: 'dray-write', workerData: data });
+      const worker = new Worker(new URL(name, import.meta.url), {
+        name: 'dray-write',
+        workerData: data,
+        execArgv: [],
+      });
       const member: Member = { worker, jobs: new Map() };
       worker.on('message', (answer: WorkerAnswer) => settle(member, answer));
       worker.on('error', (error) => fail(member, error));
@@ -103,7 +107,8 @@ export function openWriteThreads(options: WriteThreadsOptions): WriteThreads {
 
   /** A thread that dies takes its tasks with it, and the writer stops: the state of its files is not known. */
   function fail(member: Member, cause: unknown): void {
-    broken = new DrayError('internal', 'A thread that writes files died.', { cause });
+    const message = cause instanceof Error ? cause.message : String(cause);
+    broken = new DrayError('internal', `A thread that writes files died: ${message}`, { cause });
     for (const job of [...member.jobs.values(), ...queue.splice(0)]) job.reject(broken);
     member.jobs.clear();
     Atomics.store(stop, 0, 1);

@@ -183,7 +183,7 @@ async function openToRead(root: FileRoot, path: string): Promise<FileHandle | un
   }
 }
 
-function copyObject(
+async function copyObject(
   root: FileRoot,
   placer: ReturnType<typeof createObjectPlacer>,
   from: RemoteKey,

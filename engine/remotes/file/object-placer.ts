@@ -106,7 +106,7 @@ export function createObjectPlacer(root: FileRoot, clock: Clock, hardLinks = tru
   };
 
   return {
-    place: (key, options, fill) =>
+    place: async (key, options, fill) =>
       translating(root.pathOf(key), async () => {
         checkAborted(options.signal);
         const target = root.pathOf(key);
@@ -124,7 +124,7 @@ export function createObjectPlacer(root: FileRoot, clock: Clock, hardLinks = tru
           await unlink(path).catch(() => {});
         }
       }),
-    remove: (key, signal) =>
+    remove: async (key, signal) =>
       translating(root.pathOf(key), async () => {
         const target = root.pathOf(key);
         const present = await lstatIfAny(target);

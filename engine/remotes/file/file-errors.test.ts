@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { DrayError } from '../../api/error.ts';
+import { toFileError } from './file-errors.ts';
+
+const system = (code: string) => Object.assign(new Error(`${code}: it failed`), { code });
+
+describe('Errors of the file system', () => {
+  it('become codes that name the path', () => {
+    for (const [code, expected] of [
+      ['ENOSPC', 'diskFull'],
+      ['EDQUOT', 'diskFull'],
+      ['EACCES', 'accessDenied'],
+      ['EROFS', 'accessDenied'],
+      ['ENAMETOOLONG', 'unsafePath'],
+      ['ENOTDIR', 'unsafePath'],
+      ['EIO', 'io'],
+      ['ESTALE', 'unreachable'],
+    ] as const) {
+      const error = toFileError(system(code), '/data/x');
+      expect(error).toMatchObject({ code: expected, data: { path: '/data/x', systemCode: code } });
+      expect((error as DrayError).message).toContain('/data/x');
+    }
+  });
+
+  it('may be retried when they pass by themselves, and not when they stay', () => {
+    expect(toFileError(system('EMFILE'), '/x')).toMatchObject({ retry: 'retry' });
+    expect(toFileError(system('ESTALE'), '/x')).toMatchObject({ retry: 'retry' });
+    expect(toFileError(system('ENOSPC'), '/x')).toMatchObject({ retry: 'no' });
+  });
+
+  it('are left alone when they are known already, or are none of the system', () => {
+    const known = new DrayError('aborted', 'Stopped.');
+    expect(toFileError(known, '/x')).toBe(known);
+    const foreign = new TypeError('a mistake');
+    expect(toFileError(foreign, '/x')).toBe(foreign);
+  });
+});

@@ -48,7 +48,9 @@ export interface ChangeTotals {
 }
 
 export interface InitRequest {
+  /** A relative path is taken from `relativeTo`, by default the folder that becomes the workspace. */
   readonly remoteUrl: string;
+  readonly relativeTo?: string;
   readonly remoteName?: string;
   readonly branch?: string;
   readonly layout?: { readonly kind?: 'packs' | 'objects'; readonly packBelow?: number; readonly chunkAbove?: number };

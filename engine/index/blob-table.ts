@@ -1,0 +1,110 @@
+import type Database from 'better-sqlite3';
+import type { BlobHash, BlobLocation, Chunk, PackHash } from '../model/entry.ts';
+
+interface Row {
+  place: number;
+  pack: string | null;
+  offset: number | null;
+  chunks: string | null;
+}
+
+/**
+ * Blobs known to be on one repository, and where. A row is written only after the store confirmed the object (or a
+ * commit named it), so a row is a checkpoint: what it names need not be sent again.
+ */
+export class BlobTable {
+  readonly #repository: number;
+  readonly #find: Database.Statement<[number, string], Row>;
+  readonly #has: Database.Statement<[number, string], number>;
+  readonly #hasObject: Database.Statement<[number, string], number>;
+  readonly #insert: Database.Statement<[number, string, number, number | null, number | null, string | null]>;
+  readonly #remove: Database.Statement<[number, string]>;
+  readonly #findPack: Database.Statement<[number, string], number>;
+  readonly #insertPack: Database.Statement<[number, string]>;
+  readonly #any: Database.Statement<[number], number>;
+  #lastPack: { readonly hash: string; readonly id: number } | undefined;
+
+  constructor(database: Database.Database, repository: number) {
+    this.#repository = repository;
+    this.#find = database.prepare(
+      `SELECT b.place, p.hash AS pack, b.offset, b.chunks FROM blob b LEFT JOIN pack p ON p.id = b.pack
+       WHERE b.repository = ? AND b.hash = ?`,
+    );
+    this.#has = database.prepare<[number, string], number>('SELECT 1 FROM blob WHERE repository = ? AND hash = ?').pluck();
+    this.#hasObject = database
+      .prepare<[number, string], number>('SELECT 1 FROM blob WHERE repository = ? AND hash = ? AND place = 1')
+      .pluck();
+    this.#insert = database.prepare(
+      'INSERT OR IGNORE INTO blob (repository, hash, place, pack, offset, chunks) VALUES (?, ?, ?, ?, ?, ?)',
+    );
+    this.#remove = database.prepare('DELETE FROM blob WHERE repository = ? AND hash = ?');
+    this.#findPack = database
+      .prepare<[number, string], number>('SELECT id FROM pack WHERE repository = ? AND hash = ?')
+      .pluck();
+    this.#insertPack = database.prepare('INSERT OR IGNORE INTO pack (repository, hash) VALUES (?, ?)');
+    this.#any = database.prepare<[number], number>('SELECT 1 FROM blob WHERE repository = ? LIMIT 1').pluck();
+  }
+
+  /** Whether anything at all is known; lets a first push skip a look-up for each file. */
+  isEmpty(): boolean {
+    return this.#any.get(this.#repository) === undefined;
+  }
+
+  has(hash: BlobHash): boolean {
+    return this.#has.get(this.#repository, hash) !== undefined;
+  }
+
+  /** Whether the blob has an object of its own, as a chunk needs one. */
+  hasObject(hash: BlobHash): boolean {
+    return this.#hasObject.get(this.#repository, hash) !== undefined;
+  }
+
+  locate(hash: BlobHash): BlobLocation | undefined {
+    const row = this.#find.get(this.#repository, hash);
+    return row && toLocation(row);
+  }
+
+  add(hash: BlobHash, location: BlobLocation): void {
+    switch (location.in) {
+      case 'nowhere':
+        return;
+      case 'object':
+        this.#insert.run(this.#repository, hash, 1, null, null, null);
+        return;
+      case 'pack':
+        this.#insert.run(this.#repository, hash, 2, this.#packId(location.pack), location.offset, null);
+        return;
+      case 'chunks':
+        this.#insert.run(
+          this.#repository,
+          hash,
+          3,
+          null,
+          null,
+          JSON.stringify(location.chunks.map((chunk) => [chunk.hash, chunk.sizeBytes])),
+        );
+        for (const chunk of location.chunks) this.#insert.run(this.#repository, chunk.hash, 1, null, null, null);
+        return;
+    }
+  }
+
+  /** The blob turned out to be missing on the repository. */
+  remove(hash: BlobHash): void {
+    this.#remove.run(this.#repository, hash);
+  }
+
+  #packId(hash: PackHash): number {
+    if (this.#lastPack?.hash === hash) return this.#lastPack.id;
+    this.#insertPack.run(this.#repository, hash);
+    const id = this.#findPack.get(this.#repository, hash)!;
+    this.#lastPack = { hash, id };
+    return id;
+  }
+}
+
+export function toLocation(row: Row): BlobLocation {
+  if (row.place === 1) return { in: 'object' };
+  if (row.place === 2) return { in: 'pack', pack: row.pack as PackHash, offset: row.offset ?? 0 };
+  const chunks = JSON.parse(row.chunks ?? '[]') as [BlobHash, number][];
+  return { in: 'chunks', chunks: chunks.map(([hash, sizeBytes]): Chunk => ({ hash, sizeBytes })) };
+}

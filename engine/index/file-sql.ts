@@ -1,0 +1,130 @@
+/** The statements of the `file` table. `migrations.ts` states the invariant of `same` that they keep. */
+
+/** A row that is the same as its base holds the base in its working columns; this reads the base from the right ones. */
+const BASE_COLUMNS = `
+  iif(f.same, f.kind, f.base_kind) AS base_kind,
+  iif(f.same, f.size, f.base_size) AS base_size,
+  f.base_mtime_ns AS base_mtime_ns,
+  iif(f.same, f.executable, f.base_executable) AS base_executable,
+  iif(f.same, f.hash, f.base_hash) AS base_hash`;
+
+const CHANGE_COLUMNS = `f.path, f.kind, f.size, f.mtime_ns, f.executable, f.hash, ${BASE_COLUMNS},
+  b.place, p.hash AS pack, b.offset, b.chunks`;
+
+/** The location of the working content, by the repository given first. */
+const LOCATED_BY = (hash: string) => `
+  LEFT JOIN blob b ON b.repository = ? AND b.hash = ${hash}
+  LEFT JOIN pack p ON p.id = b.pack`;
+
+/** The row is unread, or its content is not known to be on the repository given first. */
+const PENDING = `
+  FROM file f LEFT JOIN blob b ON b.repository = ? AND b.hash = f.hash
+  WHERE f.same = 0 AND f.kind = 1 AND (f.hash IS NULL OR (b.hash IS NULL AND f.size > 0))`;
+
+export const FILE_SQL = {
+  pageOfStats: `
+    SELECT path, same + 2 * (hash IS NULL), kind, size, mtime_ms, ctime_ms, inode
+    FROM file WHERE path > ? ORDER BY path LIMIT ?`,
+
+  statOf: `
+    SELECT path, same + 2 * (hash IS NULL), kind, size, mtime_ms, ctime_ms, inode FROM file WHERE path = ?`,
+
+  setWorking: `
+    INSERT INTO file (path, same, kind, size, mtime_ms, ctime_ms, inode, executable, hash)
+    VALUES (?, 0, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (path) DO UPDATE SET
+      base_kind = iif(same, kind, base_kind), base_size = iif(same, size, base_size),
+      base_executable = iif(same, executable, base_executable), base_hash = iif(same, hash, base_hash),
+      same = 0, kind = excluded.kind, size = excluded.size, mtime_ms = excluded.mtime_ms, ctime_ms = excluded.ctime_ms,
+      inode = excluded.inode, executable = excluded.executable, mtime_ns = NULL, hash = excluded.hash`,
+
+  setAbsent: `
+    UPDATE file SET
+      base_kind = iif(same, kind, base_kind), base_size = iif(same, size, base_size),
+      base_executable = iif(same, executable, base_executable), base_hash = iif(same, hash, base_hash),
+      same = 0, kind = 0, size = 0, mtime_ms = 0, ctime_ms = 0, inode = 0, executable = 0, mtime_ns = NULL, hash = NULL
+    WHERE path = ?`,
+
+  dropIfNowhere: 'DELETE FROM file WHERE path = ? AND kind = 0 AND base_kind IS NULL AND same = 0',
+  dropNowhere: 'DELETE FROM file WHERE kind = 0 AND base_kind IS NULL AND same = 0',
+
+  /** Becomes the same as the base again when content and mode agree. */
+  settle: `
+    UPDATE file SET same = 1, base_kind = NULL, base_size = NULL, base_executable = NULL, base_hash = NULL
+    WHERE path = ? AND same = 0 AND base_kind = kind AND base_hash = hash AND base_executable = executable`,
+
+  setRead: `
+    UPDATE file SET
+      same = (base_kind IS 1 AND base_hash IS @hash AND base_executable IS @executable),
+      base_kind = iif(base_kind IS 1 AND base_hash IS @hash AND base_executable IS @executable, NULL, base_kind),
+      base_size = iif(base_kind IS 1 AND base_hash IS @hash AND base_executable IS @executable, NULL, base_size),
+      base_executable = iif(base_kind IS 1 AND base_hash IS @hash AND base_executable IS @executable, NULL, base_executable),
+      base_hash = iif(base_kind IS 1 AND base_hash IS @hash AND base_executable IS @executable, NULL, base_hash),
+      kind = 1, size = @size, mtime_ms = @mtime_ms, ctime_ms = @ctime_ms, inode = @inode,
+      executable = @executable, mtime_ns = @mtime_ns, hash = @hash
+    WHERE path = @path AND same = 0`,
+
+  setWritten: `
+    INSERT INTO file (path, same, kind, size, mtime_ms, ctime_ms, inode, executable, mtime_ns, hash, base_mtime_ns)
+    VALUES (@path, 1, @kind, @size, @mtime_ms, @ctime_ms, @inode, @executable, @mtime_ns, @hash, @mtime_ns)
+    ON CONFLICT (path) DO UPDATE SET
+      same = 1, kind = excluded.kind, size = excluded.size, mtime_ms = excluded.mtime_ms, ctime_ms = excluded.ctime_ms,
+      inode = excluded.inode, executable = excluded.executable, mtime_ns = excluded.mtime_ns, hash = excluded.hash,
+      base_kind = NULL, base_size = NULL, base_executable = NULL, base_hash = NULL,
+      base_mtime_ns = excluded.base_mtime_ns`,
+
+  expandBase: `
+    UPDATE file SET same = 0, base_kind = kind, base_size = size, base_executable = executable, base_hash = hash
+    WHERE path = ? AND same = 1`,
+
+  dropBase: `
+    UPDATE file SET base_kind = NULL, base_size = NULL, base_mtime_ns = NULL, base_executable = NULL, base_hash = NULL
+    WHERE path = ?`,
+
+  setBase: `
+    INSERT INTO file (path, same, kind, size, mtime_ms, ctime_ms, inode, executable,
+                      base_kind, base_size, base_mtime_ns, base_executable, base_hash)
+    VALUES (@path, 0, 0, 0, 0, 0, 0, 0, @kind, @size, @mtime_ns, @executable, @hash)
+    ON CONFLICT (path) DO UPDATE SET
+      base_kind = excluded.base_kind, base_size = excluded.base_size, base_mtime_ns = excluded.base_mtime_ns,
+      base_executable = excluded.base_executable, base_hash = excluded.base_hash`,
+
+  clearBase: `
+    UPDATE file SET same = 0, base_kind = NULL, base_size = NULL, base_mtime_ns = NULL,
+                    base_executable = NULL, base_hash = NULL
+    WHERE same = 1 OR base_kind IS NOT NULL`,
+
+  acceptDeletions: 'DELETE FROM file WHERE same = 0 AND kind = 0',
+  acceptContent: `
+    UPDATE file SET same = 1, base_mtime_ns = mtime_ns,
+                    base_kind = NULL, base_size = NULL, base_executable = NULL, base_hash = NULL
+    WHERE same = 0 AND hash IS NOT NULL`,
+
+  pageOfPendingReads: `SELECT f.path AS path, f.size AS sizeBytes ${PENDING} AND f.path > ? ORDER BY f.path LIMIT ?`,
+  pendingTotals: `SELECT count(*) AS files, coalesce(sum(f.size), 0) AS bytes ${PENDING}`,
+
+  /** How many objects the pending reads may become: packed ones none, cut ones one for each average chunk. */
+  pendingObjects: `SELECT coalesce(sum(CASE
+      WHEN f.size < @packBelow OR f.size = 0 THEN 0
+      WHEN f.size > @chunkAbove THEN f.size / @chunkAverage + 1
+      ELSE 1 END), 0) AS objects
+    ${PENDING.replace('?', '@repository')}`,
+
+  workingPaths: 'SELECT path FROM file WHERE kind > 0 AND path > ? ORDER BY path LIMIT ?',
+
+  /** Same kind and size as the base but another stat: only the content can tell. */
+  pageOfUndecided: `
+    SELECT path, size AS sizeBytes FROM file
+    WHERE same = 0 AND kind = 1 AND hash IS NULL AND base_kind = 1 AND base_size = size AND path > ?
+    ORDER BY path LIMIT ?`,
+
+  pageOfChanges: `
+    SELECT ${CHANGE_COLUMNS} FROM file f ${LOCATED_BY('f.hash')}
+    WHERE f.same = 0 AND f.path > ? ORDER BY f.path LIMIT ?`,
+
+  change: `SELECT ${CHANGE_COLUMNS} FROM file f ${LOCATED_BY('f.hash')} WHERE f.path = ?`,
+
+  pageOfEntries: `
+    SELECT ${CHANGE_COLUMNS} FROM file f ${LOCATED_BY('iif(f.same, f.hash, f.base_hash)')}
+    WHERE f.path >= ? AND f.path <= ? AND (f.same = 1 OR f.base_kind IS NOT NULL) ORDER BY f.path`,
+} as const;

@@ -1,0 +1,292 @@
+import type Database from 'better-sqlite3';
+import type { BlobHash, BlobLocation, Entry } from '../model/entry.ts';
+import { toLocation } from './blob-table.ts';
+import { FILE_SQL } from './file-sql.ts';
+
+/** What `lstat` says of a working file, in Node's own numbers, so that comparing them is exact. */
+export interface WorkingStat {
+  readonly kind: Entry['kind'];
+  readonly sizeBytes: number;
+  readonly mtimeMs: number;
+  readonly ctimeMs: number;
+  readonly inode: number;
+  readonly executable: boolean;
+}
+
+/** A row as the scan compares it: path, flags (1: same as base, 2: content not read yet), kind code, size, mtime, ctime, inode. */
+export type StatRow = readonly [string, number, number, number, number, number, number];
+
+/** One side of a change, as far as the index knows it. `hash` is a file's blob, a link's target; undefined: not read yet. */
+export interface IndexedSide {
+  readonly kind: Entry['kind'];
+  readonly sizeBytes: number;
+  readonly mtimeNs: bigint;
+  readonly executable: boolean;
+  readonly hash: string | undefined;
+}
+
+export interface IndexedChange {
+  readonly path: string;
+  /** The base commit's side. */
+  readonly before?: IndexedSide;
+  /** The working copy's side. */
+  readonly after?: IndexedSide;
+  /** Where the working content lies on the repository that was asked about, when it is known to be there. */
+  readonly location?: BlobLocation;
+}
+
+export interface PendingRead {
+  readonly path: string;
+  readonly sizeBytes: number;
+}
+
+interface ChangeRow {
+  path: string;
+  kind: bigint;
+  size: bigint;
+  mtime_ns: bigint | null;
+  executable: bigint;
+  hash: string | null;
+  base_kind: bigint | null;
+  base_size: bigint | null;
+  base_mtime_ns: bigint | null;
+  base_executable: bigint | null;
+  base_hash: string | null;
+  place: bigint | null;
+  pack: string | null;
+  offset: bigint | null;
+  chunks: string | null;
+}
+
+const KINDS = ['absent', 'file', 'link', 'folder'] as const;
+export const KIND_CODES = { file: 1, link: 2, folder: 3 } as const;
+/** An inode that no file has: the row's stat never matches, so the file is read again (the racy-timestamp rule). */
+const NO_INODE = -1;
+const PAGE_ROWS = 4096;
+
+/** The working copy and the base commit, path by path, in byte order. */
+export class FileTable {
+  readonly #statements: Record<keyof typeof FILE_SQL, Database.Statement<unknown[], unknown>>;
+
+  constructor(database: Database.Database) {
+    const prepared = Object.entries(FILE_SQL).map(([name, sql]) => [name, database.prepare(sql)]);
+    this.#statements = Object.fromEntries(prepared);
+    this.#statements.pageOfStats.raw(true);
+    this.#statements.statOf.raw(true);
+    this.#statements.workingPaths.pluck(true);
+    for (const name of ['pageOfChanges', 'change', 'pageOfEntries'] as const) this.#statements[name].safeIntegers(true);
+  }
+
+  /** Up to `PAGE_ROWS` rows after `after`, for the merge with the scan. */
+  pageOfStats(after: string): readonly StatRow[] {
+    return this.#statements.pageOfStats.all(after, PAGE_ROWS) as StatRow[];
+  }
+
+  /** The working copy has this path now, with content unread (or, for a link, its target; for a folder, ''). */
+  setWorking(path: string, stat: WorkingStat, hash: string | null): void {
+    const { setWorking, settle } = this.#statements;
+    const executable = stat.executable ? 1 : 0;
+    setWorking.run(
+      path,
+      KIND_CODES[stat.kind],
+      stat.sizeBytes,
+      stat.mtimeMs,
+      stat.ctimeMs,
+      stat.inode,
+      executable,
+      hash,
+    );
+    if (hash !== null) settle.run(path);
+  }
+
+  /** The working copy no longer has this path. */
+  setAbsent(path: string): void {
+    const { setAbsent, dropIfNowhere } = this.#statements;
+    setAbsent.run(path);
+    dropIfNowhere.run(path);
+  }
+
+  /** The file was read: this is its content. A racy one will be read again by the next scan. */
+  setRead(
+    path: string,
+    read: WorkingStat & { readonly mtimeNs: bigint; readonly hash: BlobHash; readonly isRacy: boolean },
+  ): void {
+    this.#statements.setRead.run({
+      path,
+      size: read.sizeBytes,
+      mtime_ms: read.mtimeMs,
+      ctime_ms: read.ctimeMs,
+      inode: read.isRacy ? NO_INODE : read.inode,
+      executable: read.executable ? 1 : 0,
+      mtime_ns: read.mtimeNs,
+      hash: read.hash,
+    });
+  }
+
+  /** This entry was just written to the working copy: working content and base are both it. */
+  setWritten(entry: Entry, stat: Omit<WorkingStat, 'kind' | 'executable'>): void {
+    this.#statements.setWritten.run({
+      path: entry.path,
+      kind: KIND_CODES[entry.kind],
+      size: stat.sizeBytes,
+      mtime_ms: stat.mtimeMs,
+      ctime_ms: stat.ctimeMs,
+      inode: stat.inode,
+      executable: entry.kind === 'file' && entry.executable ? 1 : 0,
+      mtime_ns: entry.kind === 'file' ? entry.mtimeNs : 0n,
+      hash: contentOf(entry),
+    });
+  }
+
+  /** The base commit holds this entry at the path, or nothing; the working side stays. */
+  setBase(path: string, entry: Entry | undefined): void {
+    const { expandBase, dropBase, dropIfNowhere, setBase, settle } = this.#statements;
+    if (!entry) {
+      expandBase.run(path);
+      dropBase.run(path);
+      dropIfNowhere.run(path);
+      return;
+    }
+    expandBase.run(path);
+    setBase.run({
+      path,
+      kind: KIND_CODES[entry.kind],
+      size: entry.kind === 'file' ? entry.sizeBytes : 0,
+      mtime_ns: entry.kind === 'file' ? entry.mtimeNs : 0n,
+      executable: entry.kind === 'file' && entry.executable ? 1 : 0,
+      hash: contentOf(entry),
+    });
+    settle.run(path);
+  }
+
+  /** No base at all; the working side stays. */
+  clearBase(): void {
+    this.#statements.clearBase.run();
+    this.#statements.dropNowhere.run();
+  }
+
+  /** After a push: every change whose content is on the repository is the base now. */
+  acceptChanges(): void {
+    this.#statements.acceptDeletions.run();
+    this.#statements.acceptContent.run();
+  }
+
+  /** Files whose content is unread, or (with `repository`) not known to be on that repository; in order, after `after`. */
+  pageOfPendingReads(after: string, repository: number): readonly PendingRead[] {
+    return this.#statements.pageOfPendingReads.all(repository, after, PAGE_ROWS) as PendingRead[];
+  }
+
+  /** How many files `pageOfPendingReads` will give, and their bytes. */
+  pendingTotals(repository: number): { readonly files: number; readonly bytes: number } {
+    return this.#statements.pendingTotals.get(repository) as { files: number; bytes: number };
+  }
+
+  /** Upper bound of the objects that the pending reads may become, by the layout's limits in bytes. */
+  pendingObjects(
+    repository: number,
+    limits: { readonly packBelow: number; readonly chunkAbove: number; readonly chunkAverage: number },
+  ): number {
+    const row = this.#statements.pendingObjects.get({ repository, ...limits }) as { objects: number };
+    return row.objects;
+  }
+
+  /** Every path of the working copy, in order. */
+  *workingPaths(): Generator<readonly string[]> {
+    for (let after = ''; ; ) {
+      const paths = this.#statements.workingPaths.all(after, PAGE_ROWS) as string[];
+      const last = paths.at(-1);
+      if (last === undefined) return;
+      yield paths;
+      after = last;
+    }
+  }
+
+  /** Changed files whose content has to be read to tell whether they really differ from the base. */
+  pageOfUndecided(after: string): readonly PendingRead[] {
+    return this.#statements.pageOfUndecided.all(after, PAGE_ROWS) as PendingRead[];
+  }
+
+  /** Paths that differ from the base, in order; each with where its content lies on `repository` (0: not asked). */
+  *changes(repository: number, options: { readonly below?: string } = {}): Generator<readonly IndexedChange[]> {
+    let after = options.below ?? '';
+    for (;;) {
+      const rows = this.#statements.pageOfChanges.all(repository, after, PAGE_ROWS) as ChangeRow[];
+      const inside = options.below === undefined ? rows : rows.filter((row) => row.path.startsWith(options.below!));
+      if (inside.length > 0) yield inside.map(toChange);
+      if (inside.length < rows.length || rows.length < PAGE_ROWS) return;
+      after = rows.at(-1)!.path;
+    }
+  }
+
+  /** The row of one path, whether it differs from the base or not. */
+  find(path: string, repository: number): IndexedChange | undefined {
+    const row = this.#statements.change.get(repository, path) as ChangeRow | undefined;
+    return row && toChange(row);
+  }
+
+  /** Base entries with `first <= path <= last`, whole; undefined when a location is not known on `repository`. */
+  baseEntries(first: string, last: string, repository: number): readonly Entry[] | undefined {
+    const rows = this.#statements.pageOfEntries.all(repository, first, last) as ChangeRow[];
+    const entries: Entry[] = [];
+    for (const row of rows) {
+      const location = row.place === null ? undefined : locationOf(row);
+      const entry = toEntry(row.path, sideOf(row.base_kind, row, 'base')!, location);
+      if (!entry) return undefined;
+      entries.push(entry);
+    }
+    return entries;
+  }
+
+  /** The stat that the index last saw at the path; undefined when it knows of no file there. */
+  knownStat(path: string): StatRow | undefined {
+    return this.#statements.statOf.get(path) as StatRow | undefined;
+  }
+}
+
+/** A full entry out of a side and its location; undefined when the content is unread or its place unknown. */
+export function toEntry(path: string, side: IndexedSide, location: BlobLocation | undefined): Entry | undefined {
+  switch (side.kind) {
+    case 'folder':
+      return { kind: 'folder', path };
+    case 'link':
+      return side.hash === undefined ? undefined : { kind: 'link', path, target: side.hash };
+    case 'file': {
+      const place: BlobLocation | undefined = side.sizeBytes === 0 ? { in: 'nowhere' } : location;
+      if (side.hash === undefined || !place) return undefined;
+      const { sizeBytes, mtimeNs, executable } = side;
+      return { kind: 'file', path, sizeBytes, mtimeNs, executable, blob: side.hash as BlobHash, location: place };
+    }
+  }
+}
+
+function contentOf(entry: Entry): string {
+  return entry.kind === 'file' ? entry.blob : entry.kind === 'link' ? entry.target : '';
+}
+
+function locationOf(row: ChangeRow): BlobLocation {
+  return toLocation({ place: Number(row.place), pack: row.pack, offset: Number(row.offset ?? 0n), chunks: row.chunks });
+}
+
+function toChange(row: ChangeRow): IndexedChange {
+  const before = sideOf(row.base_kind, row, 'base');
+  const after = sideOf(row.kind, row, 'working');
+  return {
+    path: row.path,
+    ...(before ? { before } : {}),
+    ...(after ? { after } : {}),
+    ...(row.place === null ? {} : { location: locationOf(row) }),
+  };
+}
+
+function sideOf(kind: bigint | null, row: ChangeRow, side: 'base' | 'working'): IndexedSide | undefined {
+  const name = KINDS[Number(kind ?? 0n)]!;
+  if (name === 'absent') return undefined;
+  const isBase = side === 'base';
+  return {
+    kind: name,
+    sizeBytes: Number((isBase ? row.base_size : row.size) ?? 0n),
+    mtimeNs: (isBase ? row.base_mtime_ns : row.mtime_ns) ?? 0n,
+    executable: (isBase ? row.base_executable : row.executable) === 1n,
+    hash: (isBase ? row.base_hash : row.hash) ?? undefined,
+  };
+}

@@ -1,0 +1,66 @@
+/**
+ * The index's schema, as numbered steps. A step that has been released is never edited: a change is a new step.
+ * The database's `user_version` is the number of steps it has seen.
+ *
+ * Invariant of `file`: a row with `same = 1` stands for a working file that equals the base commit's entry, and its
+ * `base_*` columns are null but for `base_mtime_ns`; a row with `same = 0` carries the base entry (if there is one)
+ * in `base_*`. So an unchanged dataset is stored once, and accepting a push is one UPDATE.
+ */
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+  -- One row for each repository that this workspace has met. Everything known of its objects hangs on it.
+  CREATE TABLE repository (
+    id INTEGER PRIMARY KEY,
+    uuid TEXT NOT NULL UNIQUE,
+    epoch INTEGER NOT NULL,
+    conditional_writes INTEGER,          -- null: not tried yet
+    head_ms REAL, list_ms REAL,          -- measured latencies, smoothed
+    objects_estimate REAL, objects_low REAL, objects_high REAL, estimated_at_ms REAL
+  );
+
+  CREATE TABLE pack (
+    id INTEGER PRIMARY KEY,
+    repository INTEGER NOT NULL REFERENCES repository (id) ON DELETE CASCADE,
+    hash TEXT NOT NULL,
+    UNIQUE (repository, hash)
+  );
+
+  -- Blobs known to be on a repository: what the index subtracts. place: 1 own object, 2 in a pack, 3 as chunks.
+  CREATE TABLE blob (
+    repository INTEGER NOT NULL,
+    hash TEXT NOT NULL,
+    place INTEGER NOT NULL,
+    pack INTEGER,
+    offset INTEGER,
+    chunks TEXT,                         -- JSON [[hash, size], ...]
+    PRIMARY KEY (repository, hash)
+  ) WITHOUT ROWID;
+
+  -- The working copy as last read, and the base commit's entry. kind: 0 absent, 1 file, 2 link, 3 empty folder.
+  CREATE TABLE file (
+    path TEXT PRIMARY KEY,
+    same INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    mtime_ms REAL NOT NULL, ctime_ms REAL NOT NULL, inode REAL NOT NULL,
+    executable INTEGER NOT NULL,
+    mtime_ns INTEGER,
+    hash TEXT,                           -- a link's target; null: not read yet
+    base_kind INTEGER, base_size INTEGER, base_mtime_ns INTEGER, base_executable INTEGER, base_hash TEXT
+  ) WITHOUT ROWID;
+
+  -- Stored bytes of commits, so that the base commit needs no request.
+  CREATE TABLE commit_cache (hash TEXT PRIMARY KEY, stored BLOB NOT NULL) WITHOUT ROWID;
+
+  -- Multipart uploads under way: the checkpoint that lets a killed one go on.
+  CREATE TABLE upload (
+    repository INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    upload_id TEXT NOT NULL,
+    part_size INTEGER NOT NULL,
+    PRIMARY KEY (repository, key)
+  ) WITHOUT ROWID;
+  `,
+];

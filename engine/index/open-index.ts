@@ -1,0 +1,107 @@
+/**
+ * The index: what this workspace knows without asking anyone. SQLite in WAL mode, one writer (the workspace lock sees
+ * to that). It is a cache: losing it costs time, never data.
+ */
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { DrayError } from '../api/error.ts';
+import { BlobTable } from './blob-table.ts';
+import { FileTable } from './file-table.ts';
+import { MIGRATIONS } from './migrations.ts';
+import { RepositoryTable } from './repository-table.ts';
+import { SettingTable } from './setting-table.ts';
+
+export interface Index {
+  readonly files: FileTable;
+  readonly settings: SettingTable;
+  readonly repositories: RepositoryTable;
+  /** The blobs known to be on one repository. */
+  blobsOf(repository: number): BlobTable;
+  /** All or nothing, durable at the end. */
+  transaction<T>(work: () => T): T;
+  close(): void;
+}
+
+export interface OpenedIndex {
+  readonly index: Index;
+  /** Why the index was begun anew although there was one. */
+  readonly rebuiltBecause?: string;
+}
+
+/** @param path The database file; made when absent. A damaged or foreign one is set aside as `…damaged` and begun anew. */
+export function openIndex(path: string): OpenedIndex {
+  const existed = existsSync(path);
+  try {
+    return { index: openDatabase(path) };
+  } catch (cause) {
+    if (!existed || !isDamage(cause)) throw translate(cause, path);
+    setAside(path);
+    const because = cause instanceof Error ? cause.message : String(cause);
+    return { index: openDatabase(path), rebuiltBecause: because };
+  }
+}
+
+function openDatabase(path: string): Index {
+  const database = new Database(path, { timeout: 10_000 });
+  try {
+    database.pragma('journal_mode = WAL');
+    database.pragma('synchronous = NORMAL');
+    database.pragma('cache_size = -32768');
+    database.pragma('temp_store = MEMORY');
+    migrate(database);
+    // Touches the root pages of every table, so that a damaged file shows itself here and not half-way through a job.
+    database.prepare('SELECT count(*) FROM (SELECT 1 FROM file LIMIT 1), (SELECT 1 FROM blob LIMIT 1)').get();
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  const blobTables = new Map<number, BlobTable>();
+  return {
+    files: new FileTable(database),
+    settings: new SettingTable(database),
+    repositories: new RepositoryTable(database),
+    blobsOf: (repository) => {
+      let table = blobTables.get(repository);
+      if (!table) {
+        table = new BlobTable(database, repository);
+        blobTables.set(repository, table);
+      }
+      return table;
+    },
+    transaction: (work) => (database.inTransaction ? work() : database.transaction(work).immediate()),
+    close: () => database.close(),
+  };
+}
+
+function migrate(database: Database.Database): void {
+  const seen = Number(database.pragma('user_version', { simple: true }));
+  if (seen > MIGRATIONS.length) {
+    throw new DrayError(
+      'formatTooNew',
+      `The index has schema ${seen}, and this Dray knows ${MIGRATIONS.length}. Use a newer Dray, or delete .dray/index.db: it is rebuilt.`,
+    );
+  }
+  MIGRATIONS.slice(seen).forEach((step, at) => {
+    database.transaction(() => {
+      database.exec(step);
+      database.pragma(`user_version = ${seen + at + 1}`);
+    })();
+  });
+}
+
+function isDamage(error: unknown): boolean {
+  const code = (error as { code?: string }).code ?? '';
+  return code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_ERROR';
+}
+
+function setAside(path: string): void {
+  for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
+  renameSync(path, `${path}.damaged`);
+}
+
+function translate(error: unknown, path: string): unknown {
+  const code = (error as { code?: string }).code ?? '';
+  if (error instanceof DrayError || !code.startsWith('SQLITE_')) return error;
+  if (code === 'SQLITE_FULL') return new DrayError('diskFull', `The disk is full: cannot write ${path}.`, { cause: error });
+  return new DrayError('io', `Cannot open the index ${path}: ${(error as Error).message}.`, { cause: error });
+}

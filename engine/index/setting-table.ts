@@ -1,0 +1,45 @@
+import type Database from 'better-sqlite3';
+
+/** Single facts of the index, such as which commit its base rows stand for. */
+export class SettingTable {
+  readonly #get: Database.Statement<[string], { value: string }>;
+  readonly #set: Database.Statement<[string, string]>;
+  readonly #remove: Database.Statement<[string]>;
+  readonly #getCommit: Database.Statement<[string], { stored: Buffer }>;
+  readonly #addCommit: Database.Statement<[string, Uint8Array]>;
+  readonly #keepCommits: Database.Statement<[string]>;
+
+  constructor(database: Database.Database) {
+    this.#get = database.prepare('SELECT value FROM setting WHERE name = ?');
+    this.#set = database.prepare('INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)');
+    this.#remove = database.prepare('DELETE FROM setting WHERE name = ?');
+    this.#getCommit = database.prepare('SELECT stored FROM commit_cache WHERE hash = ?');
+    this.#addCommit = database.prepare('INSERT OR IGNORE INTO commit_cache (hash, stored) VALUES (?, ?)');
+    this.#keepCommits = database.prepare(
+      'DELETE FROM commit_cache WHERE hash NOT IN (SELECT value FROM json_each(?))',
+    );
+  }
+
+  /** The commit whose entries the base rows hold, as `repositoryUuid/commit`, or undefined when they hold none for sure. */
+  get base(): string | undefined {
+    return this.#get.get('base')?.value;
+  }
+
+  set base(value: string | undefined) {
+    if (value === undefined) this.#remove.run('base');
+    else this.#set.run('base', value);
+  }
+
+  cachedCommit(hash: string): Uint8Array | undefined {
+    return this.#getCommit.get(hash)?.stored;
+  }
+
+  cacheCommit(hash: string, stored: Uint8Array): void {
+    this.#addCommit.run(hash, stored);
+  }
+
+  /** Drops every cached commit but these, so that the cache stays as large as the number of remotes. */
+  keepCommits(hashes: readonly string[]): void {
+    this.#keepCommits.run(JSON.stringify(hashes));
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * Makes the workspace look like a commit, path by path: what goes away first, so that a folder can take a file's place,
+ * then links and folders, then the files by `download-files.ts`.
+ */
+import { lstatSync } from 'node:fs';
+import { checkAborted } from '../base/abort.ts';
+import { toErrorRecord } from '../api/error.ts';
+import type { Entry, FileEntry } from '../model/entry.ts';
+import type { ObjectStore } from '../remotes/object-store.ts';
+import { createAdaptiveLimit } from '../transfer/adaptive-limit.ts';
+import { openTreeWriter, type TreeWriter } from '../workspace/tree-writer.ts';
+import { downloadFiles } from './download-files.ts';
+import type { LinkedRepository } from './link-repository.ts';
+import { createProgress } from './progress.ts';
+import type { Session } from './session.ts';
+import { fixedTransfers } from './transfers.ts';
+
+export interface ApplyOptions {
+  readonly session: Session;
+  readonly store: ObjectStore;
+  readonly link: LinkedRepository;
+  readonly totals: { readonly files: number; readonly bytes: number };
+  readonly requestsSoFar: () => number;
+  /** Files, links and empty folders that go away. */
+  readonly deletions: readonly string[];
+  /** What is written; batches in any order. */
+  readonly writes: AsyncIterable<readonly Entry[]> | Iterable<readonly Entry[]>;
+  /** The workspace is new and empty: nothing can be in the way. */
+  readonly isFresh?: boolean;
+  /** Paths that the user gave up on purpose: what lies there may be replaced whatever it is. */
+  readonly givenUp?: ReadonlySet<string>;
+}
+
+export interface Applied {
+  readonly bytes: number;
+  readonly failed: number;
+}
+
+/** Files fetched together, so that what shares a pack is read by few requests. */
+const WINDOW_ENTRIES = 65_536;
+
+export async function applyChanges(options: ApplyOptions): Promise<Applied> {
+  const { session, store, link } = options;
+  const { context, workspace } = session;
+  const fixed = fixedTransfers(session);
+  const writer = openTreeWriter({
+    root: workspace.root,
+    temporaryFolder: workspace.temporaryFolder,
+    signal: context.signal,
+  });
+  try {
+    const mayReplace = options.isFresh
+      ? () => true
+      : (path: string) => options.givenUp?.has(path) === true || isAsKnown(session, path);
+    let failed = removeAll(session, writer, options.deletions, mayReplace);
+    const progress = createProgress(session, 'download', options.totals, options.requestsSoFar);
+    const others: Entry[] = [];
+    const downloaded = await downloadFiles(
+      {
+        session,
+        store,
+        link,
+        writer,
+        progress,
+        limit: createAdaptiveLimit({ clock: session.clock, ...(fixed === undefined ? {} : { fixed }) }),
+        mayReplace,
+      },
+      fileWindows(options.writes, (entry) => others.push(entry)),
+    );
+    failed += downloaded.failed + writeOthers(session, writer, others, mayReplace);
+    progress.end();
+    return { bytes: downloaded.bytes, failed };
+  } finally {
+    await writer.close();
+  }
+}
+
+/** Whether the path holds what the index last saw there (or nothing, if it knows of nothing). */
+export function isAsKnown(session: Session, path: string): boolean {
+  const plain = path.endsWith('/') ? path.slice(0, -1) : path;
+  const now = lstatSync(`${session.workspace.root}/${plain}`, { throwIfNoEntry: false });
+  const known = session.index.files.knownStat(path);
+  if (!known || known[2] === 0) return !now || (path.endsWith('/') && now.isDirectory());
+  if (!now) return true;
+  return now.size === known[3] && now.mtimeMs === known[4] && (known[6] === -1 || now.ino === known[6]);
+}
+
+type MayReplace = (path: string) => boolean;
+
+function removeAll(session: Session, writer: TreeWriter, paths: readonly string[], mayReplace: MayReplace): number {
+  let failed = 0;
+  // Deepest first: a folder's content goes before the folder.
+  for (const path of paths.toReversed()) {
+    checkAborted(session.context.signal);
+    if (!path.endsWith('/') && !mayReplace(path)) {
+      failed += 1;
+      const message = `${path} changed here while the pull was under way; it was not deleted. Pull again.`;
+      session.context.emit({ type: 'fileFailed', path, error: { code: 'conflict', message, retry: 'no', data: { path } } });
+      continue;
+    }
+    try {
+      writer.remove(path);
+      session.index.files.setAbsent(path);
+    } catch (error) {
+      const record = toErrorRecord(error);
+      // An empty folder that is not empty any more simply stays.
+      if (path.endsWith('/') && record.code === 'conflict') {
+        session.index.files.setAbsent(path);
+        continue;
+      }
+      failed += 1;
+      session.context.emit({ type: 'fileFailed', path, error: record });
+    }
+  }
+  return failed;
+}
+
+async function* fileWindows(
+  batches: AsyncIterable<readonly Entry[]> | Iterable<readonly Entry[]>,
+  takeOther: (entry: Entry) => void,
+): AsyncGenerator<readonly FileEntry[]> {
+  let window: FileEntry[] = [];
+  for await (const batch of batches) {
+    for (const entry of batch) {
+      if (entry.kind === 'file') window.push(entry);
+      else takeOther(entry);
+    }
+    if (window.length < WINDOW_ENTRIES) continue;
+    yield window;
+    window = [];
+  }
+  if (window.length > 0) yield window;
+}
+
+/** Links come last, so that no file is ever written through one. */
+function writeOthers(session: Session, writer: TreeWriter, entries: readonly Entry[], mayReplace: MayReplace): number {
+  let failed = 0;
+  for (const entry of entries) {
+    checkAborted(session.context.signal);
+    try {
+      if (entry.kind === 'folder') {
+        writer.makeFolder(entry.path);
+        noteFolder(session, entry);
+      } else if (entry.kind === 'link') {
+        if (!mayReplace(entry.path)) {
+          const message = `${entry.path} changed here while the pull was under way; it was left as it is. Pull again.`;
+          failed += 1;
+          session.context.emit({ type: 'fileFailed', path: entry.path, error: { code: 'conflict', message, retry: 'no', data: {} } });
+          continue;
+        }
+        session.index.files.setWritten(entry, writer.writeLink(entry.path, entry.target));
+      }
+    } catch (error) {
+      failed += 1;
+      session.context.emit({ type: 'fileFailed', path: entry.path, error: toErrorRecord(error) });
+    }
+  }
+  return failed;
+}
+
+function noteFolder(session: Session, entry: Entry): void {
+  const stat = lstatSync(`${session.workspace.root}/${entry.path.slice(0, -1)}`);
+  session.index.files.setWritten(entry, {
+    sizeBytes: stat.size,
+    mtimeMs: stat.mtimeMs,
+    ctimeMs: stat.ctimeMs,
+    inode: stat.ino,
+  });
+}

@@ -1,0 +1,83 @@
+/**
+ * The commit that the workspace is based on, for the session's remote, and the index's base rows that stand for it.
+ * `.dray/state.json` is the truth; the rows are rebuilt from the commit whenever they may stand for another one.
+ */
+import { DrayError } from '../api/error.ts';
+import type { CommitHash, Entry } from '../model/entry.ts';
+import type { ObjectStore } from '../remotes/object-store.ts';
+import { type Commit, decodeCommit } from '../repository/commit.ts';
+import { commitKey } from '../repository/keys.ts';
+import { readEntries } from '../repository/read-entries.ts';
+import type { LinkedRepository } from './link-repository.ts';
+import type { Session } from './session.ts';
+
+const COMMIT_BYTES_MAX = 64 * 1024 * 1024;
+
+/** What `settings.base` says when the base rows stand for this commit (or for no commit at all). */
+export function baseMark(uuid: string, commit: CommitHash | undefined): string {
+  return `${uuid}/${commit ?? 'none'}`;
+}
+
+/** A commit from the index's cache, or else from the store by one request. @throws `notFound`, `damaged` */
+export async function fetchCommit(session: Session, store: ObjectStore, hash: CommitHash): Promise<Commit> {
+  const cached = session.index.settings.cachedCommit(hash);
+  if (cached) return decodeCommit(hash, cached);
+  const read = await store.read(commitKey(hash), { maxBytes: COMMIT_BYTES_MAX, signal: session.context.signal });
+  if (!read) {
+    throw new DrayError('damaged', `The commit ${hash} is missing on ${store.address}. Run "dray verify" to see what else is.`, {
+      data: { commit: hash, remote: store.address },
+    });
+  }
+  const commit = decodeCommit(hash, read.bytes);
+  session.index.settings.cacheCommit(hash, read.bytes);
+  return commit;
+}
+
+export interface BaseCommit {
+  readonly hash: CommitHash | undefined;
+  readonly commit: Commit | undefined;
+}
+
+/** The base commit, with the index's base rows standing for it. No request when the index is whole. */
+export async function ensureBase(session: Session, store: ObjectStore, link: LinkedRepository): Promise<BaseCommit> {
+  const { index } = session;
+  const hash = session.state.bases[session.remoteName] as CommitHash | undefined;
+  const commit = hash && (await fetchCommit(session, store, hash));
+  const mark = baseMark(link.uuid, hash);
+  if (index.settings.base === mark) return { hash, commit };
+  index.settings.base = undefined;
+  index.files.clearBase();
+  if (commit) {
+    for await (const entries of readEntries(store, commit, { signal: session.context.signal })) {
+      index.transaction(() => {
+        for (const entry of entries) {
+          index.files.setBase(entry.path, entry);
+          rememberBlob(link, entry);
+        }
+      });
+    }
+  }
+  index.settings.base = mark;
+  return { hash, commit };
+}
+
+/** Whether `status` and the like can go without the remote. */
+export function hasBaseRows(session: Session): boolean {
+  const remote = session.config.remotes[session.remoteName]!;
+  const hash = session.state.bases[session.remoteName] as CommitHash | undefined;
+  const known = session.index.settings.base;
+  if (known === undefined) return hash === undefined && remote.repository === undefined;
+  return known === baseMark(remote.repository ?? '', hash);
+}
+
+/** What a commit names is on the store: the index may know it. */
+export function rememberBlob(link: LinkedRepository, entry: Entry): void {
+  if (entry.kind === 'file') link.blobs.add(entry.blob, entry.location);
+}
+
+/** Makes `hash` the workspace's base: first the rows' mark, then the state file, which is the truth. */
+export function saveBase(session: Session, uuid: string, hash: CommitHash): void {
+  session.index.settings.base = baseMark(uuid, hash);
+  session.saveState({ ...session.state, bases: { ...session.state.bases, [session.remoteName]: hash } });
+  session.index.settings.keepCommits(Object.values(session.state.bases));
+}

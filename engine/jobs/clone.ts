@@ -1,0 +1,180 @@
+/** `dray clone`: a new workspace with a commit of an existing repository in it. */
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { DrayError } from '../api/error.ts';
+import type { CloneRequest, JobContext, PullSummary } from '../api/jobs.ts';
+import type { CommitHash } from '../model/entry.ts';
+import type { ObjectStore } from '../remotes/object-store.ts';
+import { defaultCloneFolder, parseRemoteUrl } from '../remotes/remote-url.ts';
+import type { Commit } from '../repository/commit.ts';
+import { type Descriptor, readDescriptor } from '../repository/descriptor.ts';
+import { readEntries } from '../repository/read-entries.ts';
+import { listRefs, readRef, type StoredRef } from '../repository/refs.ts';
+import { resolveRef } from '../repository/resolve-ref.ts';
+import { createWorkspace, DRAY_FOLDER, findWorkspace, readConfig, readState, refuseNesting } from '../workspace/workspace-folder.ts';
+import { applyChanges } from './apply-changes.ts';
+import { fetchCommit, saveBase } from './base-commit.ts';
+import { DEFAULT_BRANCH, DEFAULT_REMOTE } from './init.ts';
+import type { LinkedRepository } from './link-repository.ts';
+import { checkNamesFit } from './names-fit.ts';
+import { NO_CHANGES } from './no-changes.ts';
+import { pullCommit } from './pull.ts';
+import { type Connection, connectUrl, openWorkspaceSession, type Session, urlToKeep } from './session.ts';
+
+interface Target {
+  readonly branch: string;
+  readonly commit: CommitHash;
+  readonly epoch: number;
+  readonly tip: StoredRef | undefined;
+}
+
+export async function cloneWorkspace(context: JobContext, request: CloneRequest): Promise<PullSummary> {
+  const parsed = parseRemoteUrl(request.url, context.directory);
+  const root = resolve(context.directory, request.directory ?? defaultCloneFolder(parsed));
+  const url = urlToKeep(context, request.url, context.directory);
+  const isResumed = isUnfinishedClone(root, url);
+  if (!isResumed) checkFolder(root);
+  const connection = await connectUrl(context, url, context.directory);
+  const wasThere = existsSync(root);
+  let isBegun = isResumed;
+  try {
+    const { store } = connection;
+    const [descriptor, target] = await Promise.all([
+      readDescriptor(store, { signal: context.signal }),
+      findTarget(store, request.ref, context.signal),
+    ]);
+    if (!descriptor) throw notARepository(store);
+    if (!target) throw noCommit(store, request.ref);
+    if (!isResumed) {
+      mkdirSync(root, { recursive: true });
+      createWorkspace(root, configFor(url, descriptor), { format: 1, branch: target.branch, bases: {} });
+      isBegun = true;
+    }
+    const session = await openWorkspaceSession({ ...context, directory: root }, 'clone', findWorkspace(root)!);
+    try {
+      return await fill(session, connection, descriptor, target, isResumed);
+    } finally {
+      session.close();
+    }
+  } catch (error) {
+    // Stopped before anything was written: leave nothing behind.
+    if (!isBegun && !wasThere) rmSync(root, { recursive: true, force: true });
+    throw error;
+  } finally {
+    await connection.store.close();
+  }
+}
+
+async function fill(
+  session: Session,
+  connection: Connection,
+  descriptor: Descriptor,
+  target: Target,
+  isResumed: boolean,
+): Promise<PullSummary> {
+  const { repository } = session.index.repositories.bind(descriptor.id, target.epoch);
+  const link: LinkedRepository = {
+    uuid: descriptor.id,
+    epoch: target.epoch,
+    layout: descriptor.layout,
+    known: repository,
+    blobs: session.index.blobsOf(repository.id),
+    tip: target.tip,
+    isEmpty: false,
+  };
+  if (isResumed) return pullCommit(session, connection, link, target.commit, {});
+  const { store, meter } = connection;
+  const commit = await fetchCommit(session, store, target.commit);
+  await checkNamesFit(session, store, commit);
+  const applied = await applyChanges({
+    session,
+    store,
+    link,
+    totals: { files: commit.totals.files, bytes: commit.totals.bytes },
+    requestsSoFar: () => meter.totals().total,
+    deletions: [],
+    writes: readEntries(store, commit, { signal: session.context.signal }),
+    isFresh: true,
+  });
+  if (applied.failed === 0) saveBase(session, link.uuid, target.commit);
+  return {
+    result: 'pulled',
+    workspace: session.workspace.root,
+    branch: target.branch,
+    commit: applied.failed === 0 ? target.commit : null,
+    changes: { ...NO_CHANGES, added: entryCount(commit), bytes: commit.totals.bytes },
+    downloadedBytes: applied.bytes,
+    decided: 0,
+    failed: applied.failed,
+    requests: meter.totals(),
+  };
+}
+
+function entryCount({ totals }: Commit): number {
+  return totals.files + totals.links + totals.folders;
+}
+
+/** The branch named, or the default one, or the only one; a tag or a commit comes with the default branch's name. */
+async function findTarget(store: ObjectStore, ref: string | undefined, signal: AbortSignal): Promise<Target | undefined> {
+  if (ref !== undefined) {
+    const resolved = await resolveRef(store, ref, { signal });
+    const branch = resolved.ref?.name.startsWith('heads/') ? resolved.ref.name.slice('heads/'.length) : DEFAULT_BRANCH;
+    const tip = resolved.ref?.name.startsWith('heads/') ? resolved.ref : undefined;
+    return { branch, commit: resolved.commit, epoch: resolved.ref?.epoch ?? 0, tip };
+  }
+  const tip = await readRef(store, `heads/${DEFAULT_BRANCH}`, { signal });
+  if (tip) return { branch: DEFAULT_BRANCH, commit: tip.commit, epoch: tip.epoch, tip };
+  const branches = await listRefs(store, 'heads', { signal });
+  const [only, another] = branches;
+  if (!only) return undefined;
+  if (another) {
+    const names = branches.map((branch) => branch.name.slice('heads/'.length)).join(', ');
+    throw new DrayError('notFound', `${store.address} has no branch ${DEFAULT_BRANCH}. Choose one with --ref: ${names}.`);
+  }
+  return { branch: only.name.slice('heads/'.length), commit: only.commit, epoch: only.epoch, tip: only };
+}
+
+function configFor(url: string, descriptor: Descriptor) {
+  return {
+    format: 1 as const,
+    defaultRemote: DEFAULT_REMOTE,
+    remotes: { [DEFAULT_REMOTE]: { url, repository: descriptor.id, layout: descriptor.layout } },
+    settings: {},
+  };
+}
+
+/** A clone of the same URL that was killed before its end: it goes on where it stopped. */
+function isUnfinishedClone(root: string, url: string): boolean {
+  const found = existsSync(join(root, DRAY_FOLDER)) ? findWorkspace(root) : undefined;
+  if (found?.root !== root) return false;
+  const config = readConfig(found);
+  return config.remotes[DEFAULT_REMOTE]?.url === url && Object.keys(readState(found).bases).length === 0;
+}
+
+function checkFolder(root: string): void {
+  refuseNesting(root);
+  if (!existsSync(root)) return;
+  let names: string[];
+  try {
+    names = readdirSync(root);
+  } catch (cause) {
+    throw new DrayError('usage', `${root} is there and is not a folder. Choose another place.`, { cause, data: { path: root } });
+  }
+  if (names.length === 0) return;
+  throw new DrayError('usage', `${root} is not empty. Choose another folder, or use "dray init" and "dray pull" to merge into it.`, {
+    data: { path: root },
+  });
+}
+
+function notARepository(store: ObjectStore): DrayError {
+  return new DrayError('notARepository', `There is no repository at ${store.address}. Check the URL.`, {
+    data: { remote: store.address },
+  });
+}
+
+function noCommit(store: ObjectStore, ref: string | undefined): DrayError {
+  const what = ref === undefined ? 'has no commit yet' : `has no ref "${ref}"`;
+  return new DrayError('notFound', `The repository at ${store.address} ${what}. Push to it first.`, {
+    data: { remote: store.address },
+  });
+}

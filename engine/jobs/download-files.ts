@@ -1,0 +1,292 @@
+/**
+ * Puts the files of a commit into the workspace: packs by coalesced ranges, objects whole, chunks in parallel. Each
+ * blob is verified against its hash before its file appears under its name. What was written becomes a row of the index
+ * at once, so a killed pull does not fetch it again.
+ */
+import { DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
+import { Budget } from '../base/budget.ts';
+import { TaskSet } from '../base/task-set.ts';
+import type { BlobHash, FileEntry, PackHash } from '../model/entry.ts';
+import type { ByteRange, ObjectStore, RemoteKey } from '../remotes/object-store.ts';
+import { objectKey, packKey } from '../repository/keys.ts';
+import { planPackReads } from '../repository/pack-reads.ts';
+import type { AdaptiveLimit } from '../transfer/adaptive-limit.ts';
+import type { PackedFile, TreeWriter, WriteResult, WrittenStat } from '../workspace/tree-writer-contract.ts';
+import type { LinkedRepository } from './link-repository.ts';
+import type { Progress } from './progress.ts';
+import type { Session } from './session.ts';
+
+const MIB = 1024 * 1024;
+/** Bytes between the wire and the disk at once. */
+const MEMORY_BYTES = 256 * MIB;
+/** Unwanted bytes of a pack that cost less than another request. */
+const PACK_GAP_BYTES = 256 * 1024;
+/** Ranges of this size keep several connections and both writers busy on one pack. */
+const PACK_RANGE_BYTES = 8 * MIB;
+/** Objects up to this size are read whole; larger ones stream to the disk, in parallel ranges when they are large. */
+const WHOLE_BYTES = 32 * MIB;
+const RANGE_BYTES = 16 * MIB;
+
+export interface DownloadOptions {
+  readonly session: Session;
+  readonly store: ObjectStore;
+  readonly link: LinkedRepository;
+  readonly writer: TreeWriter;
+  readonly limit: AdaptiveLimit;
+  readonly progress: Progress;
+  /** Asked for each file right before it is written; false keeps the local file and fails this one as a conflict. */
+  readonly mayReplace: (path: string) => boolean;
+}
+
+export interface Downloaded {
+  readonly bytes: number;
+  readonly failed: number;
+}
+
+type PackedEntry = FileEntry & { readonly offset: number };
+
+/** @param windows Batches of entries in any order; what shares a pack is fetched together within one batch. */
+export async function downloadFiles(
+  options: DownloadOptions,
+  windows: AsyncIterable<readonly FileEntry[]> | Iterable<readonly FileEntry[]>,
+): Promise<Downloaded> {
+  const downloader = new FileDownloader(options);
+  return downloader.run(windows);
+}
+
+class FileDownloader {
+  readonly #options: DownloadOptions;
+  readonly #tasks: TaskSet;
+  readonly #memory = new Budget(MEMORY_BYTES);
+  /** Large files open at once: each holds a temporary file. */
+  readonly #openFiles = new Budget(16);
+  #bytes = 0;
+  #failed = 0;
+
+  constructor(options: DownloadOptions) {
+    this.#options = options;
+    this.#tasks = new TaskSet(options.session.context.signal);
+  }
+
+  async run(windows: AsyncIterable<readonly FileEntry[]> | Iterable<readonly FileEntry[]>): Promise<Downloaded> {
+    try {
+      for await (const entries of windows) {
+        this.#tasks.check();
+        await this.#takeWindow(entries);
+      }
+    } catch (error) {
+      this.#tasks.fail(error);
+    }
+    await this.#tasks.settle();
+    return { bytes: this.#bytes, failed: this.#failed };
+  }
+
+  async #takeWindow(entries: readonly FileEntry[]): Promise<void> {
+    const packs = new Map<PackHash, PackedEntry[]>();
+    const empty: FileEntry[] = [];
+    for (const entry of entries) {
+      const { location } = entry;
+      switch (location.in) {
+        case 'nowhere':
+          empty.push(entry);
+          break;
+        case 'pack': {
+          const item = { ...entry, offset: location.offset };
+          const items = packs.get(location.pack);
+          if (items) items.push(item);
+          else packs.set(location.pack, [item]);
+          break;
+        }
+        case 'object':
+          await (entry.sizeBytes <= WHOLE_BYTES ? this.#takeWhole(entry) : this.#takeLarge(entry));
+          break;
+        case 'chunks':
+          await this.#takeLarge(entry);
+          break;
+      }
+    }
+    if (empty.length > 0) await this.#writeMany(new Uint8Array(0), empty.map((entry) => ({ ...entry, offset: 0 })));
+    for (const [pack, items] of packs) await this.#takePack(pack, items);
+  }
+
+  async #takePack(pack: PackHash, items: readonly PackedEntry[]): Promise<void> {
+    const limits = { gapBytesMax: PACK_GAP_BYTES, rangeBytesMax: PACK_RANGE_BYTES };
+    for (const read of planPackReads(items, limits)) {
+      const range = { start: read.start, end: read.end };
+      await this.#spawnRead(packKey(pack), range, read.end - read.start, (bytes) =>
+        this.#writeMany(bytes, read.items.map((item) => ({ ...item, offset: item.offset - read.start }))), read.items);
+    }
+  }
+
+  async #takeWhole(entry: FileEntry): Promise<void> {
+    await this.#spawnRead(objectKey(entry.blob), undefined, entry.sizeBytes, (bytes) => this.#writeMany(bytes, [{ ...entry, offset: 0 }]), [entry]);
+  }
+
+  /** Waits for memory, then reads and uses the bytes beside the caller. A missing or damaged object fails its files only. */
+  async #spawnRead(
+    key: RemoteKey,
+    range: ByteRange | undefined,
+    sizeBytes: number,
+    use: (bytes: Uint8Array) => Promise<void>,
+    entries: readonly FileEntry[],
+  ): Promise<void> {
+    const permit = await this.#memory.acquire(sizeBytes, this.#tasks.signal);
+    this.#tasks.spawn(async () => {
+      try {
+        await use(await this.#read(key, range, sizeBytes));
+      } catch (error) {
+        if (!(error instanceof DrayError) || error.code !== 'damaged') throw error;
+        for (const entry of entries) this.#fail(entry, toErrorRecord(error));
+      } finally {
+        permit.release();
+      }
+    });
+  }
+
+  async #read(key: RemoteKey, range: ByteRange | undefined, sizeBytes: number): Promise<Uint8Array> {
+    const { limit, store } = this.#options;
+    const { signal } = this.#tasks;
+    const read = await limit.run(
+      () => store.read(key, { ...(range ? { range } : {}), maxBytes: sizeBytes, signal }),
+      { bytes: sizeBytes, signal },
+    );
+    if (!read) throw damagedObject(key, 'is missing on the remote');
+    if (read.bytes.length !== sizeBytes) throw damagedObject(key, `holds ${read.bytes.length} bytes where ${sizeBytes} belong`);
+    this.#bytes += sizeBytes;
+    return read.bytes;
+  }
+
+  async #writeMany(bytes: Uint8Array, items: readonly (PackedFile & FileEntry)[]): Promise<void> {
+    const wanted = items.filter((item) => this.#mayReplace(item));
+    if (wanted.length === 0) return;
+    const results = await this.#options.writer.writeMany(bytes, wanted);
+    this.#record(wanted, results);
+  }
+
+  #record(entries: readonly FileEntry[], results: readonly WriteResult[]): void {
+    this.#options.session.index.transaction(() => {
+      results.forEach((result, at) => {
+        const entry = entries[at]!;
+        if ('error' in result) this.#fail(entry, result.error);
+        else this.#note(entry, result.stat);
+      });
+    });
+  }
+
+  #note(entry: FileEntry, stat: WrittenStat): void {
+    noteWritten(this.#options.session, this.#options.link, entry, stat);
+    this.#options.progress.add(1, entry.sizeBytes);
+  }
+
+  #fail(entry: FileEntry, error: ErrorRecord): void {
+    if (error.code === 'aborted') return;
+    if (error.code === 'damaged') this.#options.link.blobs.remove(entry.blob);
+    this.#failed += 1;
+    this.#options.progress.add(1, entry.sizeBytes);
+    this.#options.session.context.emit({ type: 'fileFailed', path: entry.path, error: named(entry.path, error) });
+    if (error.code === 'diskFull') this.#tasks.fail(new DrayError('diskFull', error.message, { data: error.data }));
+  }
+
+  #mayReplace(entry: FileEntry): boolean {
+    if (this.#options.mayReplace(entry.path)) return true;
+    const message = `${entry.path} changed here while the pull was under way; it was left as it is. Pull again.`;
+    this.#fail(entry, { code: 'conflict', message, retry: 'no', data: { path: entry.path } });
+    return false;
+  }
+
+  /** One file in pieces: chunk by chunk, or a large object by ranges. */
+  async #takeLarge(entry: FileEntry): Promise<void> {
+    if (!this.#mayReplace(entry)) return;
+    const open = await this.#openFiles.acquire(1, this.#tasks.signal);
+    this.#tasks.spawn(async () => {
+      try {
+        await this.#fetchLarge(entry);
+      } catch (error) {
+        if (!(error instanceof DrayError) || !FILE_ERRORS.has(error.code)) throw error;
+        this.#fail(entry, toErrorRecord(error));
+      } finally {
+        open.release();
+      }
+    });
+  }
+
+  async #fetchLarge(entry: FileEntry): Promise<void> {
+    const file = await this.#options.writer.openLarge(entry);
+    // Pieces stop when one of them fails, or the whole download does; the file is discarded only when all are at rest.
+    const pieces = new TaskSet(this.#tasks.signal);
+    try {
+      for (const piece of piecesOf(entry)) {
+        pieces.check();
+        const permit = await this.#memory.acquire(piece.sizeBytes, pieces.signal);
+        pieces.spawn(async () => {
+          try {
+            const bytes = await this.#read(piece.key, piece.range, piece.sizeBytes);
+            await file.write(piece.offset, bytes, piece.verify);
+            this.#options.progress.add(0, piece.sizeBytes);
+          } finally {
+            permit.release();
+          }
+        });
+      }
+    } catch (error) {
+      pieces.fail(error);
+    }
+    try {
+      await pieces.settle();
+      const stat = await file.commit({ verifyContent: entry.location.in === 'object' });
+      noteWritten(this.#options.session, this.#options.link, entry, stat);
+      this.#options.progress.add(1, 0);
+    } finally {
+      await file.discard();
+    }
+  }
+}
+
+/** What fails one file and lets the others go on. */
+const FILE_ERRORS = new Set(['damaged', 'unsafePath', 'conflict', 'io', 'diskFull']);
+
+interface Piece {
+  readonly key: RemoteKey;
+  readonly range?: ByteRange;
+  readonly offset: number;
+  readonly sizeBytes: number;
+  readonly verify?: BlobHash;
+}
+
+function* piecesOf(entry: FileEntry): Generator<Piece> {
+  let offset = 0;
+  if (entry.location.in === 'chunks') {
+    for (const { hash, sizeBytes } of entry.location.chunks) {
+      yield { key: objectKey(hash), offset, sizeBytes, verify: hash };
+      offset += sizeBytes;
+    }
+    return;
+  }
+  for (; offset < entry.sizeBytes; offset += RANGE_BYTES) {
+    const sizeBytes = Math.min(RANGE_BYTES, entry.sizeBytes - offset);
+    yield { key: objectKey(entry.blob), range: { start: offset, end: offset + sizeBytes }, offset, sizeBytes };
+  }
+}
+
+const RACY_MS = 20;
+
+/** The row of a file that was just written. One whose mtime is as young as its record is read again by the next scan. */
+export function noteWritten(
+  session: Session,
+  link: LinkedRepository | undefined,
+  entry: FileEntry,
+  stat: WrittenStat,
+): void {
+  const isRacy = stat.mtimeMs > session.clock.nowMs() - RACY_MS;
+  session.index.files.setWritten(entry, isRacy ? { ...stat, inode: -1 } : stat);
+  link?.blobs.add(entry.blob, entry.location);
+}
+
+function damagedObject(key: RemoteKey, what: string): DrayError {
+  return new DrayError('damaged', `${key} ${what}. "dray verify" names every file that it affects.`, { data: { key } });
+}
+
+function named(path: string, error: ErrorRecord): ErrorRecord {
+  if (error.message.includes(path)) return error;
+  return { ...error, message: `${path}: ${error.message}` };
+}

@@ -1,0 +1,68 @@
+/** `dray init`: binds a folder to a repository, which is made when there is none. Nothing of the folder is read or sent. */
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { InitRequest, InitSummary, JobContext } from '../api/jobs.ts';
+import { systemClock } from '../base/clock.ts';
+import { DEFAULT_LAYOUT, type Layout, OBJECTS_LAYOUT } from '../model/layout.ts';
+import { createDescriptor } from '../repository/descriptor.ts';
+import { checkRefName } from '../repository/ref-name.ts';
+import { createWorkspace, DRAY_FOLDER, refuseNesting } from '../workspace/workspace-folder.ts';
+import { baseMark } from './base-commit.ts';
+import { learnConditionalWrites, tellUnsafe } from './conditional-writes.ts';
+import { connectUrl, openWorkspaceSession, urlToKeep } from './session.ts';
+
+export const DEFAULT_BRANCH = 'main';
+export const DEFAULT_REMOTE = 'origin';
+
+export async function initWorkspace(context: JobContext, request: InitRequest): Promise<InitSummary> {
+  const root = context.directory;
+  const branch = request.branch ?? DEFAULT_BRANCH;
+  const remoteName = request.remoteName ?? DEFAULT_REMOTE;
+  checkRefName(branch);
+  refuseNesting(root);
+  const url = urlToKeep(context, request.remoteUrl, request.relativeTo ?? root);
+  const { store } = await connectUrl(context, url, root, { create: true });
+  try {
+    const { descriptor, created } = await createDescriptor(store, {
+      layout: layoutFrom(request.layout),
+      clock: systemClock,
+      signal: context.signal,
+    });
+    mkdirSync(root, { recursive: true });
+    const workspace = createWorkspace(
+      root,
+      {
+        format: 1,
+        defaultRemote: remoteName,
+        remotes: { [remoteName]: { url, repository: descriptor.id, layout: descriptor.layout } },
+        settings: {},
+      },
+      { format: 1, branch, bases: {} },
+    );
+    try {
+      const session = await openWorkspaceSession({ ...context, remoteName }, 'init', workspace);
+      try {
+        const { repository } = session.index.repositories.bind(descriptor.id, 0);
+        if (!(await learnConditionalWrites(session, store, repository.id))) tellUnsafe(session, store);
+        session.index.settings.base = baseMark(descriptor.id, undefined);
+      } finally {
+        session.close();
+      }
+    } catch (error) {
+      rmSync(join(root, DRAY_FOLDER), { recursive: true, force: true });
+      throw error;
+    }
+    return { workspace: root, remoteUrl: url, repositoryId: descriptor.id, created, branch };
+  } finally {
+    await store.close();
+  }
+}
+
+function layoutFrom(wanted: InitRequest['layout']): Layout {
+  const layout = wanted?.kind === 'objects' ? OBJECTS_LAYOUT : DEFAULT_LAYOUT;
+  return {
+    ...layout,
+    ...(wanted?.packBelow === undefined ? {} : { packBelow: wanted.packBelow }),
+    ...(wanted?.chunkAbove === undefined ? {} : { chunkAbove: wanted.chunkAbove }),
+  };
+}

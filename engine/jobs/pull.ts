@@ -1,0 +1,157 @@
+/** `dray pull`: brings a commit's changes into the workspace, path by path, and never loses a local edit. */
+import { DrayError } from '../api/error.ts';
+import type { JobContext, PullRequest, PullSummary } from '../api/jobs.ts';
+import type { Change } from '../model/diff.ts';
+import type { CommitHash, Entry } from '../model/entry.ts';
+import { type MergeConflict, mergeChanges, resolveMerge } from '../model/merge.ts';
+import { diffCommits } from '../repository/diff-commits.ts';
+import { resolveRef } from '../repository/resolve-ref.ts';
+import { applyChanges, isAsKnown } from './apply-changes.ts';
+import { ensureBase, fetchCommit, rememberBlob, saveBase } from './base-commit.ts';
+import { collectChanges, tellConflicts } from './conflicts.ts';
+import { hashFiles, unreadAmong } from './hash-files.ts';
+import { type LinkedRepository, linkRepository } from './link-repository.ts';
+import { checkNamesFit } from './names-fit.ts';
+import { NO_CHANGES } from './no-changes.ts';
+import { refreshIndex, reportProblems } from './refresh-index.ts';
+import { type Connection, connect, openSession, type Session } from './session.ts';
+import { tellChanges, toChange } from './working-changes.ts';
+
+export async function pull(context: JobContext, request: PullRequest): Promise<PullSummary> {
+  const session = await openSession(context, 'pull');
+  try {
+    const connection = await connect(session);
+    try {
+      const link = await linkRepository(session, connection.store, session.state.branch);
+      const target = await targetCommit(session, connection, link, request.ref);
+      return await pullCommit(session, connection, link, target, request);
+    } finally {
+      await connection.store.close();
+    }
+  } finally {
+    session.close();
+  }
+}
+
+async function targetCommit(
+  session: Session,
+  { store }: Connection,
+  link: LinkedRepository,
+  ref: string | undefined,
+): Promise<CommitHash> {
+  if (ref !== undefined) return (await resolveRef(store, ref, { signal: session.context.signal })).commit;
+  if (link.tip) return link.tip.commit;
+  throw new DrayError('notFound', `The branch ${session.state.branch} has no commit on ${store.address} yet. Push first, or pull another ref.`, {
+    data: { branch: session.state.branch },
+  });
+}
+
+/** Merges the commit into the working copy; afterwards it is the workspace's base. */
+export async function pullCommit(
+  session: Session,
+  connection: Connection,
+  link: LinkedRepository,
+  target: CommitHash,
+  request: PullRequest,
+): Promise<PullSummary> {
+  const { store, meter } = connection;
+  const summary: PullSummary = {
+    result: 'upToDate',
+    workspace: session.workspace.root,
+    branch: session.state.branch,
+    commit: target,
+    changes: NO_CHANGES,
+    downloadedBytes: 0,
+    decided: 0,
+    failed: 0,
+    requests: meter.totals(),
+  };
+  if (session.state.bases[session.remoteName] === target) return summary;
+  const scanned = await refreshIndex(session);
+  const problems = reportProblems(session, scanned.problems);
+  const base = await ensureBase(session, store, link);
+  const commit = await fetchCommit(session, store, target);
+  const theirs = await collectChanges(diffCommits(store, base.commit, commit, { signal: session.context.signal }));
+  const plan = await planPull(session, theirs, request);
+  if (request.dryRun) {
+    const changes = await tellChanges(session, [plan.changes]);
+    return { ...summary, result: 'wouldPull', changes, decided: plan.decided, failed: problems, requests: meter.totals() };
+  }
+  await checkNamesFit(session, store, commit);
+  const changes = await tellChanges(session, [plan.changes], { silent: true });
+  // From here on the rows mix two commits; killed half-way, the base is rebuilt and what was written counts as taken.
+  session.index.settings.base = undefined;
+  const writes = plan.changes.flatMap((change): Entry[] => (change.after ? [change.after] : []));
+  const applied = await applyChanges({
+    session,
+    store,
+    link,
+    totals: { files: writes.length, bytes: changes.bytes },
+    requestsSoFar: () => meter.totals().total,
+    deletions: plan.changes.filter((change) => !change.after).map((change) => change.path),
+    writes: [writes],
+    givenUp: plan.givenUp,
+  });
+  if (applied.failed === 0) finishPull(session, link, theirs, target);
+  return {
+    ...summary,
+    result: 'pulled',
+    commit: applied.failed === 0 ? target : (session.state.bases[session.remoteName] ?? null),
+    changes,
+    downloadedBytes: applied.bytes,
+    decided: plan.decided,
+    failed: problems + applied.failed,
+    requests: meter.totals(),
+  };
+}
+
+/** With a file missing the base stays: the next pull fetches what is missing, and what came counts as taken. */
+function finishPull(
+  session: Session,
+  link: LinkedRepository,
+  theirs: readonly Change[],
+  target: CommitHash,
+): void {
+  session.index.transaction(() => {
+    for (const { path, after } of theirs) {
+      session.index.files.setBase(path, after);
+      if (after) rememberBlob(link, after);
+    }
+  });
+  saveBase(session, link.uuid, target);
+}
+
+interface PullPlan {
+  /** What is done to the working copy. */
+  readonly changes: readonly Change[];
+  readonly decided: number;
+  /** Local content that the user gave up by `--theirs`. */
+  readonly givenUp: ReadonlySet<string>;
+}
+
+/** @throws `conflict`, with every path told, unless the request decides. */
+async function planPull(session: Session, theirs: readonly Change[], request: PullRequest): Promise<PullPlan> {
+  const theirPaths = new Set(theirs.map((change) => change.path));
+  await hashFiles(session, unreadAmong(session, theirPaths));
+  const ours: Change[] = [];
+  for (const page of session.index.files.changes(0)) for (const change of page) ours.push(toChange(change));
+  const merge = mergeChanges(ours, theirs);
+  const inTheWay = untrackedInTheWay(session, merge.takeTheirs);
+  const conflicts = [...merge.conflicts, ...inTheWay];
+  const decision = request.conflicts ?? 'stop';
+  if (conflicts.length > 0 && decision === 'stop') throw tellConflicts(session, conflicts, session.state.branch);
+  const kept = new Set(decision === 'ours' ? inTheWay.map((conflict) => conflict.path) : []);
+  const resolved = conflicts.length === 0 ? merge.takeTheirs : resolveMerge(merge, decision === 'theirs' ? 'theirs' : 'ours');
+  return {
+    changes: resolved.filter((change) => !kept.has(change.path)),
+    decided: conflicts.length,
+    givenUp: new Set(decision === 'theirs' ? conflicts.map((conflict) => conflict.path) : []),
+  };
+}
+
+/** Files that the scan does not see (ignored ones) and that the commit would overwrite: they exist only here. */
+function untrackedInTheWay(session: Session, changes: readonly Change[]): MergeConflict[] {
+  return changes
+    .filter((change) => change.after && !change.before && !isAsKnown(session, change.path))
+    .map((change) => ({ path: change.path, ours: [{ path: change.path, after: change.after }], theirs: [change] }));
+}

@@ -1,0 +1,112 @@
+/** `dray push`: records the working copy as a commit on the remote's branch. The steps are told in ARCHITECTURE.md. */
+import type { QueryExplanation } from '../api/events.ts';
+import type { ChangeTotals, JobContext, PushRequest, PushSummary } from '../api/jobs.ts';
+import { createExistenceQuery, type ExistenceQuery } from '../query/existence-query.ts';
+import { createAdaptiveLimit } from '../transfer/adaptive-limit.ts';
+import { ensureBase } from './base-commit.ts';
+import { warnOfCollisions } from './collisions.ts';
+import { warnIfUnsafe } from './conditional-writes.ts';
+import { linkRepository } from './link-repository.ts';
+import { isNothing, NO_CHANGES } from './no-changes.ts';
+import { mergeOntoTip, type PublishContext, publishChanges } from './publish-commit.ts';
+import { existenceOptions } from './query-remote.ts';
+import { refreshIndex, reportProblems } from './refresh-index.ts';
+import { type Connection, connect, openSession, type Session } from './session.ts';
+import { fixedTransfers } from './transfers.ts';
+import { uploadFiles } from './upload-files.ts';
+import { tellChanges, workingChanges } from './working-changes.ts';
+
+export async function push(context: JobContext, request: PushRequest): Promise<PushSummary> {
+  const session = await openSession(context, 'push');
+  try {
+    const connection = await connect(session);
+    try {
+      return await pushTo(session, connection, request);
+    } finally {
+      await connection.store.close();
+    }
+  } finally {
+    session.close();
+  }
+}
+
+async function pushTo(session: Session, connection: Connection, request: PushRequest): Promise<PushSummary> {
+  const { store, meter } = connection;
+  const branch = session.state.branch;
+  // The ref travels while the scan runs. A failed scan must not leave its rejection unhandled.
+  const linking = linkRepository(session, store, branch);
+  linking.catch(() => {});
+  const scanned = await refreshIndex(session);
+  const link = await linking;
+  let failed = reportProblems(session, scanned.problems);
+  if (request.noIndex) {
+    session.index.repositories.forgetObjects(link.known.id);
+    session.index.settings.base = undefined;
+  }
+  const wasSettled = session.index.settings.base !== undefined;
+  const base = await ensureBase(session, store, link);
+  const query = createExistenceQuery(existenceOptions(session, store, link, request.query));
+  const isUnchanged = scanned.differing === 0 && wasSettled;
+  const commit = link.tip?.commit ?? null;
+  if (isUnchanged) return summary({ session, connection, query, branch, commit, failed, changes: NO_CHANGES });
+
+  const fixed = fixedTransfers(session);
+  const limit = createAdaptiveLimit({ clock: session.clock, ...(fixed === undefined ? {} : { fixed }) });
+  const publishing: PublishContext = { session, store, link, base, limit, branch };
+  // Before anything is sent: a conflict found now costs nothing.
+  if (link.tip && link.tip.commit !== base.hash) await mergeOntoTip(publishing, link.tip);
+  const dryRun = request.dryRun === true;
+  const uploaded = await uploadFiles({ session, store, link, query, limit, dryRun, requestsSoFar: () => meter.totals().total });
+  failed += uploaded.failed;
+  const changes = await tellChanges(session, workingChanges(session), { silent: !dryRun });
+  if (isNothing(changes)) return summary({ session, connection, query, branch, commit, failed, changes });
+  warnOfCollisions(session);
+  const sent = { uploadedObjects: uploaded.objects, uploadedBytes: uploaded.bytes };
+  if (dryRun) {
+    return { ...summary({ session, connection, query, branch, commit, failed, changes }), ...sent, result: 'wouldPush' };
+  }
+  await warnIfUnsafe(session, store, link);
+  session.context.emit({ type: 'phase', phase: 'commit' });
+  const published = await publishChanges(publishing, request.message ?? describe(changes));
+  return {
+    ...summary({ session, connection, query, branch, commit: published.commit, failed, changes }),
+    ...sent,
+    result: 'pushed',
+    ...(published.mergedWith ? { mergedWith: published.mergedWith } : {}),
+  };
+}
+
+interface SummaryFacts {
+  readonly session: Session;
+  readonly connection: Connection;
+  readonly query: ExistenceQuery;
+  readonly branch: string;
+  readonly commit: string | null;
+  readonly failed: number;
+  readonly changes: ChangeTotals;
+}
+
+function summary(facts: SummaryFacts): PushSummary {
+  const { session, connection, query, branch, commit, failed, changes } = facts;
+  const explanation: QueryExplanation = query.explanation();
+  session.context.emit({ type: 'plan', query: explanation });
+  return {
+    result: 'nothingToPush',
+    branch,
+    commit,
+    changes,
+    uploadedObjects: 0,
+    uploadedBytes: 0,
+    failed,
+    query: explanation,
+    requests: connection.meter.totals(),
+  };
+}
+
+/** The message of a push that was given none. */
+function describe(changes: ChangeTotals): string {
+  const parts = (['added', 'modified', 'deleted', 'renamed', 'mode'] as const)
+    .filter((kind) => changes[kind] > 0)
+    .map((kind) => `${changes[kind]} ${kind === 'mode' ? 'mode changed' : kind}`);
+  return `Push: ${parts.join(', ')}`;
+}

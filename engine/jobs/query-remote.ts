@@ -1,0 +1,85 @@
+/** Ties the existence query to a repository: its probe, its measured costs, its remembered size. */
+import type { QueryMode } from '../api/events.ts';
+import { pricesOf } from '../model/prices.ts';
+import type { ExistenceOptions } from '../query/existence-query.ts';
+import type { ExistenceProbe } from '../query/existence-probe.ts';
+import { type CostModel, DEFAULT_COSTS } from '../query/plan-query.ts';
+import type { ObjectStore } from '../remotes/object-store.ts';
+import { hashFromObjectKey, OBJECTS_PREFIX, objectKey } from '../repository/keys.ts';
+import type { BlobHash } from '../model/entry.ts';
+import type { LinkedRepository } from './link-repository.ts';
+import type { Session } from './session.ts';
+
+export function existenceOptions(
+  session: Session,
+  store: ObjectStore,
+  link: LinkedRepository,
+  mode: QueryMode | undefined,
+): ExistenceOptions {
+  const { repositories } = session.index;
+  const { known } = link;
+  return {
+    probe: probeOf(store),
+    mode: mode ?? 'auto',
+    expectedCandidates: expectedCandidates(session, link),
+    isEmpty: link.isEmpty,
+    ...(known.objects === undefined
+      ? {}
+      : { remembered: { objects: known.objects.estimate, low: known.objects.low, high: known.objects.high } }),
+    onEstimate: ({ objects, low, high, headMs, listMs }) => {
+      repositories.rememberEstimate(known.id, { estimate: objects, low, high, atMs: session.clock.nowMs() });
+      repositories.rememberLatencies(known.id, {
+        ...(headMs === undefined ? {} : { headMs }),
+        ...(listMs === undefined ? {} : { listMs }),
+      });
+    },
+    costs: costsOf(store, link),
+    clock: session.clock,
+    signal: session.context.signal,
+  };
+}
+
+/** HEAD and LIST over a repository's objects. */
+export function probeOf(store: ObjectStore): ExistenceProbe {
+  return {
+    head: async (hash, signal) => (await store.head(objectKey(hash), signal ? { signal } : {})) !== undefined,
+    list: async ({ prefix, after }, signal) => {
+      const request = {
+        prefix: partialKey(prefix),
+        ...(after === undefined ? {} : { startAfter: partialKey(after) }),
+      };
+      const page = await store.list(request, signal ? { signal } : {});
+      const hashes = page.objects.flatMap(({ key }): BlobHash[] => {
+        const hash = hashFromObjectKey(key);
+        return hash === undefined ? [] : [hash];
+      });
+      return { hashes, isTruncated: page.continuation !== undefined };
+    },
+  };
+}
+
+/** `objects/ab/c` for `abc`: a key, or the beginning of one. */
+function partialKey(digits: string): string {
+  return digits.length < 2 ? `${OBJECTS_PREFIX}${digits}` : `${OBJECTS_PREFIX}${digits.slice(0, 2)}/${digits.slice(2)}`;
+}
+
+/** Files that may become objects: the pending ones that are not for packs, and the chunks of the large ones. */
+function expectedCandidates(session: Session, link: LinkedRepository): number {
+  const { packBelow, chunkAbove, chunkSize } = link.layout;
+  return session.index.files.pendingObjects(link.known.id, {
+    packBelow,
+    chunkAbove: chunkAbove === 0 ? Number.MAX_SAFE_INTEGER : chunkAbove,
+    chunkAverage: chunkSize.average,
+  });
+}
+
+function costsOf(store: ObjectStore, link: LinkedRepository): CostModel {
+  const prices = pricesOf(store.provider);
+  return {
+    ...DEFAULT_COSTS,
+    headMs: link.known.headMs ?? DEFAULT_COSTS.headMs,
+    listMs: link.known.listMs ?? DEFAULT_COSTS.listMs,
+    dollarsPerHead: prices.reads / 1000,
+    dollarsPerList: prices.lists / 1000,
+  };
+}

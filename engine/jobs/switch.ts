@@ -1,0 +1,33 @@
+/** `dray switch`: the workspace follows another branch; its own edits come along, as in a pull. */
+import { DrayError } from '../api/error.ts';
+import type { JobContext, PullSummary, SwitchRequest } from '../api/jobs.ts';
+import { checkRefName } from '../repository/ref-name.ts';
+import { linkRepository } from './link-repository.ts';
+import { pullCommit } from './pull.ts';
+import { createBranch } from './refs.ts';
+import { connect, openSession } from './session.ts';
+
+export async function switchBranch(context: JobContext, request: SwitchRequest): Promise<PullSummary> {
+  const { name } = request;
+  checkRefName(name);
+  const session = await openSession(context, 'switch');
+  try {
+    const connection = await connect(session);
+    try {
+      if (request.create) await createBranch(session, connection.store, name);
+      const link = await linkRepository(session, connection.store, name);
+      if (!link.tip) {
+        throw new DrayError('notFound', `There is no branch ${name} on ${connection.store.address}. Make it with "dray switch -c ${name}".`, {
+          data: { branch: name },
+        });
+      }
+      const summary = await pullCommit(session, connection, link, link.tip.commit, {});
+      if (summary.failed === 0) session.saveState({ ...session.state, branch: name });
+      return { ...summary, branch: session.state.branch };
+    } finally {
+      await connection.store.close();
+    }
+  } finally {
+    session.close();
+  }
+}

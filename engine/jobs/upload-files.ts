@@ -1,0 +1,336 @@
+/**
+ * The data phase of a push: every changed file is read once; the same read feeds its hash, the chunker, the pack or the
+ * upload. What the index knows is left out, the existence query is asked about the rest, and each confirmed object
+ * becomes a row of the index: a killed push goes on from there.
+ */
+import { DrayError, type ErrorRecord } from '../api/error.ts';
+import { Budget } from '../base/budget.ts';
+import { TaskSet } from '../base/task-set.ts';
+import type { BlobHash } from '../model/entry.ts';
+import type { ExistenceQuery } from '../query/existence-query.ts';
+import type { ObjectStore } from '../remotes/object-store.ts';
+import { objectKey, packKey } from '../repository/keys.ts';
+import { PackBuilder } from '../repository/pack.ts';
+import type { AdaptiveLimit } from '../transfer/adaptive-limit.ts';
+import { uploadLarge } from '../transfer/multipart-upload.ts';
+import { type ReadBatch, type ReadRequest, type ReadResult, readFiles } from '../workspace/file-reader.ts';
+import { checkUnchanged } from '../workspace/unchanged.ts';
+import type { LinkedRepository } from './link-repository.ts';
+import { createProgress, type Progress } from './progress.ts';
+import type { Session } from './session.ts';
+
+/** Bytes of files in memory at once, between the disk and the wire. */
+const MEMORY_BYTES = 256 * 1024 * 1024;
+/** Closed packs in memory at once; the reader's bytes were given back when they were copied into the pack. */
+const PACK_MEMORY_BYTES = 128 * 1024 * 1024;
+
+export interface UploadOptions {
+  readonly session: Session;
+  readonly store: ObjectStore;
+  readonly link: LinkedRepository;
+  readonly query: ExistenceQuery;
+  readonly limit: AdaptiveLimit;
+  /** Read and ask, but send nothing. */
+  readonly dryRun: boolean;
+  readonly requestsSoFar: () => number;
+}
+
+export interface Uploaded {
+  readonly objects: number;
+  readonly bytes: number;
+  readonly failed: number;
+}
+
+export async function uploadFiles(options: UploadOptions): Promise<Uploaded> {
+  const totals = options.session.index.files.pendingTotals(options.link.known.id);
+  if (totals.files === 0) return { objects: 0, bytes: 0, failed: 0 };
+  return new FileUploader(options, totals).run();
+}
+
+type WholeResult = Extract<ReadResult, { kind: 'whole' }>;
+type ChunkResult = Extract<ReadResult, { kind: 'chunk' }>;
+type ChunkedResult = Extract<ReadResult, { kind: 'chunked' }>;
+
+/** An object to ask about and, if absent, to send. */
+interface Candidate {
+  readonly hash: BlobHash;
+  readonly sizeBytes: number;
+  /** Undefined: too large for memory; read again from the file. */
+  readonly bytes: Uint8Array | undefined;
+  readonly path: string;
+  readonly stat: WholeResult['stat'] | undefined;
+}
+
+/** What one batch of the reader brings: blobs for the pack, and objects to ask about and send together. */
+class BatchWork {
+  readonly packable: WholeResult[] = [];
+  readonly candidates: Candidate[] = [];
+  /** Ends when the candidates are on the store. */
+  readonly sent = Promise.withResolvers<void>();
+
+  constructor() {
+    // Not everyone waits for it; a failure reaches the caller through the task set.
+    this.sent.promise.catch(() => {});
+  }
+}
+
+class FileUploader {
+  readonly #options: UploadOptions;
+  readonly #tasks: TaskSet;
+  readonly #memory = new Budget(MEMORY_BYTES);
+  readonly #packMemory = new Budget(PACK_MEMORY_BYTES);
+  readonly #progress: Progress;
+  /** Path and scanned size by request id, for requests under way. */
+  readonly #requests = new Map<number, ReadRequest>();
+  /** Objects being asked about or sent now; the promise ends when they are on the store. */
+  readonly #sending = new Map<BlobHash, Promise<void>>();
+  /** Blobs in a pack that is not on the store yet. */
+  readonly #packing = new Set<BlobHash>();
+  /** What each file that is being cut still waits for. */
+  readonly #chunkTasks = new Map<number, Set<Promise<void>>>();
+  readonly #knowsNothing: boolean;
+  #pack: PackBuilder | undefined;
+  #objects = 0;
+  #bytes = 0;
+  #failed = 0;
+
+  constructor(options: UploadOptions, totals: { readonly files: number; readonly bytes: number }) {
+    this.#options = options;
+    this.#tasks = new TaskSet(options.session.context.signal);
+    this.#knowsNothing = options.link.blobs.isEmpty();
+    this.#progress = createProgress(options.session, options.dryRun ? 'hash' : 'upload', totals, options.requestsSoFar);
+  }
+
+  async run(): Promise<Uploaded> {
+    const { session, link, dryRun } = this.#options;
+    try {
+      const batches = readFiles(this.#pendingRequests(), {
+        root: session.workspace.root,
+        layout: link.layout,
+        wantBytes: !dryRun,
+        memory: this.#memory,
+        signal: this.#tasks.signal,
+      });
+      for await (const batch of batches) {
+        this.#tasks.check();
+        await this.#take(batch);
+      }
+      await this.#closePack();
+    } catch (error) {
+      this.#tasks.fail(error);
+    }
+    await this.#tasks.settle();
+    this.#progress.end();
+    return { objects: this.#objects, bytes: this.#bytes, failed: this.#failed };
+  }
+
+  /** Keyset pages: rows that are done meanwhile lie behind, so none is asked for twice. */
+  *#pendingRequests(): Generator<ReadRequest> {
+    const { session, link } = this.#options;
+    let id = 0;
+    for (let after = ''; ; ) {
+      const page = session.index.files.pageOfPendingReads(after, link.known.id);
+      for (const pending of page) {
+        const request: ReadRequest = { id: id++, path: pending.path, sizeBytes: pending.sizeBytes };
+        this.#requests.set(request.id, request);
+        yield request;
+      }
+      const last = page.at(-1);
+      if (!last) return;
+      after = last.path;
+    }
+  }
+
+  async #take(batch: ReadBatch): Promise<void> {
+    const work = new BatchWork();
+    this.#options.session.index.transaction(() => {
+      for (const result of batch.results) {
+        if (result.kind === 'whole') this.#takeWhole(result, work);
+        else if (result.kind === 'chunk') this.#takeChunk(result, work);
+        else if (result.kind === 'failed') this.#takeFailure(result.id, result.error);
+      }
+    });
+    for (const result of work.packable) {
+      this.#addToPack(result.hash, result.bytes!);
+      if (this.#pack!.sizeBytes >= this.#options.link.layout.packTarget) await this.#closePack();
+    }
+    for (const result of batch.results) if (result.kind === 'chunked') this.#takeChunked(result);
+    if (work.candidates.length === 0) {
+      batch.release();
+      return;
+    }
+    this.#tasks.spawn(async () => {
+      try {
+        await this.#send(work.candidates);
+        work.sent.resolve();
+      } catch (error) {
+        work.sent.reject(error);
+        throw error;
+      } finally {
+        batch.release();
+      }
+    });
+  }
+
+  #takeWhole(result: WholeResult, work: BatchWork): void {
+    const { session, link, query, dryRun } = this.#options;
+    const { hash, stat, bytes } = result;
+    const { path } = this.#finish(result.id);
+    session.index.files.setRead(path, { kind: 'file', ...stat, hash });
+    this.#progress.add(1, stat.sizeBytes);
+    if (stat.sizeBytes === 0) return;
+    query.noteWanted(1);
+    if (!this.#knowsNothing && link.blobs.has(hash)) {
+      query.noteRemovedByIndex(1);
+      return;
+    }
+    if (this.#packing.has(hash) || this.#sending.has(hash)) return;
+    if (stat.sizeBytes >= link.layout.packBelow) {
+      this.#sending.set(hash, work.sent.promise);
+      work.candidates.push({ hash, sizeBytes: stat.sizeBytes, bytes, path, stat });
+      return;
+    }
+    this.#packing.add(hash);
+    if (dryRun) this.#count(0, stat.sizeBytes);
+    else work.packable.push(result);
+  }
+
+  /** A chunk needs an object of its own: that its bytes lie in some pack does not serve. */
+  #takeChunk(result: ChunkResult, work: BatchWork): void {
+    const { hash, sizeBytes, bytes } = result;
+    const { path } = this.#requests.get(result.id)!;
+    this.#progress.add(0, sizeBytes);
+    this.#options.query.noteWanted(1);
+    if (!this.#knowsNothing && this.#options.link.blobs.hasObject(hash)) {
+      this.#options.query.noteRemovedByIndex(1);
+      return;
+    }
+    let sent = this.#sending.get(hash);
+    if (!sent) {
+      sent = work.sent.promise;
+      this.#sending.set(hash, sent);
+      work.candidates.push({ hash, sizeBytes, bytes, path, stat: undefined });
+    }
+    const waitsFor = this.#chunkTasks.get(result.id);
+    if (waitsFor) waitsFor.add(sent);
+    else this.#chunkTasks.set(result.id, new Set([sent]));
+  }
+
+  /** The file's row is written when its chunks are on the store: before that, a killed push has to cut it again. */
+  #takeChunked(result: ChunkedResult): void {
+    const { session, link, dryRun } = this.#options;
+    const { path } = this.#finish(result.id);
+    const waitsFor = this.#chunkTasks.get(result.id) ?? new Set();
+    this.#chunkTasks.delete(result.id);
+    this.#progress.add(1, 0);
+    this.#tasks.spawn(async () => {
+      await Promise.all(waitsFor);
+      session.index.transaction(() => {
+        session.index.files.setRead(path, { kind: 'file', ...result.stat, hash: result.hash });
+        if (!dryRun) link.blobs.add(result.hash, { in: 'chunks', chunks: result.chunks });
+      });
+    });
+  }
+
+  #takeFailure(id: number, error: ErrorRecord): void {
+    const { path, sizeBytes } = this.#finish(id);
+    this.#failed += 1;
+    this.#progress.add(1, sizeBytes);
+    this.#options.session.context.emit({ type: 'fileFailed', path, error });
+  }
+
+  #finish(id: number): ReadRequest {
+    const request = this.#requests.get(id);
+    if (!request) throw new DrayError('internal', `The reader answered for an unknown request ${id}.`);
+    this.#requests.delete(id);
+    return request;
+  }
+
+  async #send(candidates: readonly Candidate[]): Promise<void> {
+    const { query, link, dryRun } = this.#options;
+    const present = await query.resolve(candidates.map((candidate) => candidate.hash));
+    const absent = candidates.filter((candidate) => !present.has(candidate.hash));
+    this.#rememberPresent(present);
+    if (dryRun) {
+      for (const candidate of absent) this.#count(1, candidate.sizeBytes);
+      return;
+    }
+    await Promise.all(
+      absent.map(async (candidate) => {
+        await (candidate.bytes ? this.#put(candidate, candidate.bytes) : this.#putLarge(candidate));
+        this.#count(1, candidate.sizeBytes);
+        link.blobs.add(candidate.hash, { in: 'object' });
+        this.#sending.delete(candidate.hash);
+      }),
+    );
+  }
+
+  async #put(candidate: Candidate, bytes: Uint8Array): Promise<void> {
+    const { limit, store } = this.#options;
+    const { signal } = this.#tasks;
+    const options = { checksum: { sha256: candidate.hash }, condition: { absent: true }, signal } as const;
+    await limit.run(() => store.put(objectKey(candidate.hash), bytes, options), { bytes: bytes.length, signal });
+  }
+
+  /** Too large for memory: sent in parts from the file, which must still be the one that was hashed. */
+  async #putLarge(candidate: Candidate): Promise<void> {
+    const { session, store, limit, link } = this.#options;
+    const path = `${session.workspace.root}/${candidate.path}`;
+    await uploadLarge({
+      store,
+      key: objectKey(candidate.hash),
+      file: { path, sizeBytes: candidate.sizeBytes },
+      limit,
+      memory: this.#memory,
+      journal: session.index.repositories.uploadJournal(link.known.id),
+      condition: { absent: true },
+      beforeComplete: () => checkUnchanged(path, candidate.path, candidate.stat!),
+      signal: this.#tasks.signal,
+    });
+  }
+
+  #addToPack(hash: BlobHash, bytes: Uint8Array): void {
+    this.#pack ??= new PackBuilder();
+    this.#pack.add(hash, bytes);
+  }
+
+  async #closePack(): Promise<void> {
+    const builder = this.#pack;
+    if (!builder || builder.count === 0) return;
+    this.#pack = undefined;
+    const { store, limit, link, session } = this.#options;
+    const { signal } = this.#tasks;
+    const permit = await this.#packMemory.acquire(builder.sizeBytes, signal);
+    const pack = builder.finish();
+    this.#tasks.spawn(async () => {
+      try {
+        const options = { checksum: { sha256: pack.hash }, condition: { absent: true }, signal } as const;
+        await limit.run(() => store.put(packKey(pack.hash), pack.bytes, options), { bytes: pack.bytes.length, signal });
+        this.#count(1, pack.bytes.length);
+        session.index.transaction(() => {
+          for (const blob of pack.blobs) {
+            link.blobs.add(blob.hash, { in: 'pack', pack: pack.hash, offset: blob.offset });
+            this.#packing.delete(blob.hash);
+          }
+        });
+      } finally {
+        permit.release();
+      }
+    });
+  }
+
+  #rememberPresent(present: ReadonlySet<BlobHash>): void {
+    if (present.size === 0) return;
+    this.#options.session.index.transaction(() => {
+      for (const hash of present) {
+        this.#options.link.blobs.add(hash, { in: 'object' });
+        this.#sending.delete(hash);
+      }
+    });
+  }
+
+  #count(objects: number, bytes: number): void {
+    this.#objects += objects;
+    this.#bytes += bytes;
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * A workspace on disk: a folder with `.dray/` in it.
+ *
+ * `.dray/config.json` remotes and settings; `.dray/state.json` the branch and each remote's base commit;
+ * `.dray/index.db` the index (a cache); `.dray/tmp/` files on their way; `.dray/lock` who works here now.
+ * No secret is ever written there. Both JSON files are replaced atomically.
+ */
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import * as v from 'valibot';
+import { DrayError } from '../api/error.ts';
+
+const BYTES = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+
+const REMOTE = v.object({
+  url: v.string(),
+  /** The repository's id and layout, once they are known; they never change. */
+  repository: v.optional(v.string()),
+  layout: v.optional(
+    v.object({
+      packBelow: BYTES,
+      packTarget: BYTES,
+      chunkAbove: BYTES,
+      chunkSize: v.object({ min: BYTES, average: BYTES, max: BYTES }),
+    }),
+  ),
+});
+
+const CONFIG = v.object({
+  format: v.literal(1),
+  defaultRemote: v.string(),
+  remotes: v.record(v.string(), REMOTE),
+  settings: v.record(v.string(), v.string()),
+});
+
+const STATE = v.object({
+  format: v.literal(1),
+  branch: v.string(),
+  /** By remote name: the commit that the workspace is based on. */
+  bases: v.record(v.string(), v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))),
+});
+
+export type WorkspaceConfig = Readonly<v.InferOutput<typeof CONFIG>>;
+export type WorkspaceState = Readonly<v.InferOutput<typeof STATE>>;
+
+export const DRAY_FOLDER = '.dray';
+
+export interface WorkspaceFolder {
+  /** Absolute. */
+  readonly root: string;
+  readonly indexPath: string;
+  readonly temporaryFolder: string;
+  readonly lockPath: string;
+}
+
+export function workspaceAt(root: string): WorkspaceFolder {
+  const folder = join(root, DRAY_FOLDER);
+  return {
+    root,
+    indexPath: join(folder, 'index.db'),
+    temporaryFolder: join(folder, 'tmp'),
+    lockPath: join(folder, 'lock'),
+  };
+}
+
+/** The workspace that `folder` lies in, or undefined. */
+export function findWorkspace(folder: string): WorkspaceFolder | undefined {
+  for (let at = resolve(folder); ; at = dirname(at)) {
+    if (existsSync(join(at, DRAY_FOLDER, 'config.json'))) return workspaceAt(at);
+    if (dirname(at) === at) return undefined;
+  }
+}
+
+/** @throws `notAWorkspace` when there is none. */
+export function requireWorkspace(folder: string): WorkspaceFolder {
+  const found = findWorkspace(folder);
+  if (found) return found;
+  throw new DrayError(
+    'notAWorkspace',
+    `${resolve(folder)} is not in a workspace. Make one with "dray init --remote URL", or go into one (or name it with -C).`,
+    { data: { path: resolve(folder) } },
+  );
+}
+
+/** @throws `workspaceExists` when `root` is a workspace or lies inside one. */
+export function refuseNesting(root: string): void {
+  const outer = findWorkspace(root);
+  if (!outer) return;
+  const where = outer.root === resolve(root) ? 'is a workspace already' : `lies inside the workspace ${outer.root}`;
+  throw new DrayError('workspaceExists', `${resolve(root)} ${where}. Choose another folder, or use that workspace.`, {
+    data: { path: resolve(root), workspace: outer.root },
+  });
+}
+
+/** Makes `.dray/` in `root`. @throws `workspaceExists` */
+export function createWorkspace(root: string, config: WorkspaceConfig, state: WorkspaceState): WorkspaceFolder {
+  refuseNesting(root);
+  const workspace = workspaceAt(resolve(root));
+  mkdirSync(workspace.temporaryFolder, { recursive: true });
+  writeState(workspace, state);
+  writeConfig(workspace, config);
+  return workspace;
+}
+
+export function readConfig(workspace: WorkspaceFolder): WorkspaceConfig {
+  return readJson(CONFIG, join(workspace.root, DRAY_FOLDER, 'config.json'));
+}
+
+export function writeConfig(workspace: WorkspaceFolder, config: WorkspaceConfig): void {
+  replaceFile(join(workspace.root, DRAY_FOLDER, 'config.json'), config);
+}
+
+export function readState(workspace: WorkspaceFolder): WorkspaceState {
+  return readJson(STATE, join(workspace.root, DRAY_FOLDER, 'state.json'));
+}
+
+export function writeState(workspace: WorkspaceFolder, state: WorkspaceState): void {
+  replaceFile(join(workspace.root, DRAY_FOLDER, 'state.json'), state);
+}
+
+function readJson<S extends v.GenericSchema>(schema: S, path: string): v.InferOutput<S> {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new DrayError('io', `Cannot read ${path}: ${(cause as Error).message}.`, { cause, data: { path } });
+  }
+  try {
+    return v.parse(schema, JSON.parse(text));
+  } catch (cause) {
+    throw new DrayError('damaged', `${path} does not hold what Dray writes there: ${(cause as Error).message}. Mend or restore it.`, {
+      cause,
+      data: { path },
+    });
+  }
+}
+
+function replaceFile(path: string, value: unknown): void {
+  mkdirSync(dirname(path), { recursive: true });
+  const temporary = `${path}.new`;
+  const file = openSync(temporary, 'w', 0o666);
+  try {
+    writeSync(file, `${JSON.stringify(value, null, 2)}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(temporary, path);
+}

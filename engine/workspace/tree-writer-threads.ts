@@ -105,13 +105,12 @@ export function openWriteThreads(options: WriteThreadsOptions): WriteThreads {
     else job.resolve(answer.result);
   }
 
-  /** A thread that dies takes its tasks with it, and the writer stops: the state of its files is not known. */
+  /** A thread that dies takes its tasks with it, and the writer takes no more: what was half done is not known. */
   function fail(member: Member, cause: unknown): void {
     const message = cause instanceof Error ? cause.message : String(cause);
     broken = new DrayError('internal', `A thread that writes files died: ${message}`, { cause });
     for (const job of [...member.jobs.values(), ...queue.splice(0)]) job.reject(broken);
     member.jobs.clear();
-    Atomics.store(stop, 0, 1);
   }
 
   function post(member: Member, job: Job): void {

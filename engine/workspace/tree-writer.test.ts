@@ -293,10 +293,22 @@ describe('tree writer: what files come out like', () => {
     expect(read('a/file')).toBe('1');
   });
 
-  it('starts no thread for a small job', async () => {
-    const before = process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
-    await write(open(2), [{ path: 'small', content: 'x' }]);
-    expect(process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length).toBe(before);
+  it('starts no thread for a small job, and threads for a large one', async () => {
+    const busyThreads = () =>
+      process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
+    const writer = open(2);
+    const before = busyThreads();
+    const small = write(writer, [{ path: 'small', content: 'x' }]);
+    expect(busyThreads()).toBe(before);
+    await small;
+    const large = write(
+      writer,
+      Array.from({ length: 2000 }, (_, at) => ({ path: `large/${at}`, content: 'x' })),
+    );
+    expect(busyThreads()).toBe(before + 2);
+    await large;
+    // Idle threads do not keep a process alive.
+    expect(busyThreads()).toBe(before);
   });
 });
 

@@ -1,4 +1,6 @@
 /** `dray pull`: brings a commit's changes into the workspace, path by path, and never loses a local edit. */
+import { lstatSync, readdirSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { JobContext, PullRequest, PullSummary } from '../api/jobs.ts';
 import type { Change } from '../model/diff.ts';
@@ -151,7 +153,18 @@ async function planPull(session: Session, theirs: readonly Change[], request: Pu
 
 /** Files that the scan does not see (ignored ones) and that the commit would overwrite: they exist only here. */
 function untrackedInTheWay(session: Session, changes: readonly Change[]): MergeConflict[] {
+  const goes = new Set(changes.filter((change) => !change.after).map((change) => change.path));
   return changes
-    .filter((change) => change.after && !change.before && !isAsKnown(session, change.path))
+    .filter(({ path, after, before }) => after && !before && !isFree(session, path, goes))
     .map((change) => ({ path: change.path, ours: [{ path: change.path, after: change.after }], theirs: [change] }));
+}
+
+/** Nothing is at the path, or a folder of which everything goes away. */
+function isFree(session: Session, path: string, goes: ReadonlySet<string>): boolean {
+  if (isAsKnown(session, path)) return true;
+  const full = `${session.workspace.root}/${path}`;
+  if (!lstatSync(full, { throwIfNoEntry: false })?.isDirectory()) return false;
+  return readdirSync(full, { withFileTypes: true, recursive: true }).every(
+    (item) => item.isDirectory() || goes.has(relative(session.workspace.root, join(item.parentPath, item.name))),
+  );
 }

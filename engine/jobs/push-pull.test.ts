@@ -1,0 +1,196 @@
+import { chmodSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { cloneWorkspace } from './clone.ts';
+import { initWorkspace } from './init.ts';
+import { createSandbox, eventsOf, type Sandbox, testContext } from './job-fixture.ts';
+import { pull } from './pull.ts';
+import { push } from './push.ts';
+import { describeTree } from './same-trees.ts';
+import { status } from './status.ts';
+
+let sandbox: Sandbox;
+beforeEach(() => {
+  sandbox = createSandbox();
+});
+afterEach(() => sandbox[Symbol.dispose]());
+
+async function startWorkspace(name = 'work', layout?: 'packs' | 'objects') {
+  const root = sandbox.path(name);
+  mkdirSync(root, { recursive: true });
+  await initWorkspace(testContext(root), {
+    remoteUrl: sandbox.path('store'),
+    ...(layout ? { layout: { kind: layout } } : {}),
+  });
+  return root;
+}
+
+async function clone(name: string) {
+  const context = testContext(sandbox.folder);
+  const summary = await cloneWorkspace(context, { url: sandbox.path('store'), directory: name });
+  return { root: sandbox.path(name), summary, context };
+}
+
+describe.each(['packs', 'objects'] as const)('a dataset in the %s layout', (layout) => {
+  it('comes back whole from a clone: bytes, links, empty folders, executable bits and times', async () => {
+    const root = await startWorkspace('work', layout);
+    sandbox.write('work/a.txt', 'alpha');
+    sandbox.write('work/empty', '');
+    sandbox.write('work/deep/er/b.bin', new Uint8Array(3_000_000).map((_, at) => (at * at) >> 3));
+    sandbox.write('work/same', 'alpha');
+    chmodSync(sandbox.write('work/run.sh', '#!/bin/sh\n'), 0o755);
+    utimesSync(sandbox.write('work/old', 'x'), 1, 1.5);
+    mkdirSync(sandbox.path('work/hollow/inner'), { recursive: true });
+    symlinkSync('../outside', sandbox.path('work/deep/link'));
+    const pushed = await push(testContext(root), { message: 'first' });
+    expect(pushed).toMatchObject({ result: 'pushed', failed: 0, changes: { added: 8 } });
+    const cloned = await clone('copy');
+    expect(cloned.summary.failed).toBe(0);
+    expect(describeTree(cloned.root)).toEqual(describeTree(root));
+    expect(await status(testContext(cloned.root), {})).toMatchObject({ changes: { added: 0, modified: 0, deleted: 0 } });
+  });
+
+  it('pushes nothing when nothing changed, with one request', async () => {
+    const root = await startWorkspace('work', layout);
+    sandbox.write('work/a.txt', 'alpha');
+    await push(testContext(root), {});
+    const again = await push(testContext(root), {});
+    expect(again).toMatchObject({ result: 'nothingToPush', requests: { total: 1 } });
+  });
+
+  it('brings edits, additions and deletions of one workspace into another', async () => {
+    const root = await startWorkspace('work', layout);
+    for (const name of ['a', 'b', 'c', 'd/e', 'd/f']) sandbox.write(`work/${name}`, `content of ${name}`);
+    await push(testContext(root), {});
+    const { root: copy } = await clone('copy');
+    sandbox.write('work/a', 'edited');
+    rmSync(sandbox.path('work/b'));
+    rmSync(sandbox.path('work/d'), { recursive: true });
+    sandbox.write('work/d', 'a file where a folder was');
+    sandbox.write('work/new/g', 'added');
+    await push(testContext(root), {});
+    const pulled = await pull(testContext(copy), {});
+    expect(pulled).toMatchObject({ result: 'pulled', failed: 0 });
+    expect(describeTree(copy)).toEqual(describeTree(root));
+    expect(await pull(testContext(copy), {})).toMatchObject({ result: 'upToDate', requests: { total: 1 } });
+  });
+});
+
+describe('a pull', () => {
+  it('keeps local edits of other paths and leaves them as changes', async () => {
+    const root = await startWorkspace();
+    sandbox.write('work/a', 'one');
+    sandbox.write('work/b', 'one');
+    await push(testContext(root), {});
+    const { root: copy } = await clone('copy');
+    sandbox.write('work/a', 'two');
+    await push(testContext(root), {});
+    sandbox.write('copy/b', 'mine');
+    sandbox.write('copy/untracked', 'mine too');
+    await pull(testContext(copy), {});
+    expect(describeTree(copy, { times: false })).toEqual([
+      `a - ${btoa('two')}`,
+      `b - ${btoa('mine')}`,
+      `untracked - ${btoa('mine too')}`,
+    ]);
+    const after = testContext(copy);
+    await status(after, {});
+    expect(eventsOf(after, 'change').map(({ change, path }) => [change, path])).toEqual([
+      ['modified', 'b'],
+      ['added', 'untracked'],
+    ]);
+  });
+
+  it('stops at a conflict, names the paths and changes nothing; --theirs and --ours decide', async () => {
+    const root = await startWorkspace();
+    sandbox.write('work/a', 'one');
+    sandbox.write('work/b', 'one');
+    await push(testContext(root), {});
+    const { root: copy } = await clone('copy');
+    sandbox.write('work/a', 'theirs');
+    sandbox.write('work/b', 'new b');
+    await push(testContext(root), {});
+    sandbox.write('copy/a', 'ours!');
+    const before = describeTree(copy);
+    const context = testContext(copy);
+    await expect(pull(context, {})).rejects.toMatchObject({ code: 'conflict', data: { paths: ['a'] } });
+    expect(eventsOf(context, 'conflict')).toMatchObject([{ path: 'a', ours: 'modified', theirs: 'modified' }]);
+    expect(describeTree(copy)).toEqual(before);
+    expect(await pull(testContext(copy), { conflicts: 'ours' })).toMatchObject({ decided: 1, failed: 0 });
+    expect(describeTree(copy, { times: false })).toEqual([`a - ${btoa('ours!')}`, `b - ${btoa('new b')}`]);
+    const { root: third } = await clone('third');
+    await push(testContext(copy), {});
+    sandbox.write('third/a', 'third');
+    expect(await pull(testContext(third), { conflicts: 'theirs' })).toMatchObject({ decided: 1, failed: 0 });
+    expect(describeTree(third, { times: false })).toEqual(describeTree(copy, { times: false }));
+  });
+
+  it('does not overwrite an ignored file that exists only here', async () => {
+    const root = await startWorkspace();
+    sandbox.write('work/a', 'one');
+    await push(testContext(root), {});
+    const { root: copy } = await clone('copy');
+    sandbox.write('copy/.drayignore', 'secret\n');
+    sandbox.write('copy/secret', 'only here');
+    sandbox.write('work/secret', 'from there');
+    await push(testContext(root), {});
+    await expect(pull(testContext(copy), {})).rejects.toMatchObject({ code: 'conflict', data: { paths: ['secret'] } });
+    expect(describeTree(copy, { times: false })).toContain(`secret - ${btoa('only here')}`);
+  });
+});
+
+describe('a push', () => {
+  it('merges with what another pushed meanwhile when the paths differ, and keeps both', async () => {
+    const root = await startWorkspace();
+    sandbox.write('work/a', 'one');
+    await push(testContext(root), {});
+    const { root: copy } = await clone('copy');
+    sandbox.write('work/from-work', '1');
+    await push(testContext(root), {});
+    sandbox.write('copy/from-copy', '2');
+    const merged = await push(testContext(copy), {});
+    expect(merged).toMatchObject({ result: 'pushed' });
+    expect(merged.mergedWith).toMatch(/^[0-9a-f]{64}$/);
+    await pull(testContext(copy), {});
+    await pull(testContext(root), {});
+    expect(describeTree(copy)).toEqual(describeTree(root));
+    expect(describeTree(root, { times: false })).toHaveLength(3);
+  });
+
+  it('stops with a conflict when another changed the same path, and sends nothing', async () => {
+    const root = await startWorkspace();
+    sandbox.write('work/a', 'one');
+    await push(testContext(root), {});
+    const { root: copy } = await clone('copy');
+    sandbox.write('work/a', 'two!');
+    await push(testContext(root), {});
+    sandbox.write('copy/a', 'three');
+    await expect(push(testContext(copy), {})).rejects.toMatchObject({ code: 'conflict', data: { paths: ['a'] } });
+  });
+
+  it('notices an edit of the same size and the same second', async () => {
+    const root = await startWorkspace();
+    const file = sandbox.write('work/a', 'one');
+    await push(testContext(root), {});
+    writeFileSync(file, 'two');
+    expect(await push(testContext(root), {})).toMatchObject({ result: 'pushed', changes: { modified: 1 } });
+  });
+
+  it('counts a touched file as unchanged, and reads it once', async () => {
+    const root = await startWorkspace();
+    const file = sandbox.write('work/a', 'one');
+    await push(testContext(root), {});
+    utimesSync(file, 1, 1);
+    expect(await push(testContext(root), {})).toMatchObject({ result: 'nothingToPush' });
+    expect(await push(testContext(root), {})).toMatchObject({ result: 'nothingToPush' });
+  });
+
+  it('says what a dry run would send, and sends nothing', async () => {
+    const root = await startWorkspace();
+    sandbox.write('work/a', 'one');
+    const context = testContext(root);
+    const dry = await push(context, { dryRun: true });
+    expect(dry).toMatchObject({ result: 'wouldPush', commit: null, requests: { writes: 0 } });
+    expect(eventsOf(context, 'change')).toMatchObject([{ change: 'added', path: 'a' }]);
+    expect(await push(testContext(root), {})).toMatchObject({ result: 'pushed' });
+  });
+});

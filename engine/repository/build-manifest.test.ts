@@ -110,6 +110,32 @@ describe('building a manifest', () => {
     );
   });
 
+  it('holds for files that come after the last one, whether the last segment ends in a real cut or not', async () => {
+    const segments = createSegments();
+    const whole = (await segments.build(undefined, additions(ENTRIES))).manifest;
+    if (whole.kind === 'inline') throw new Error('expected segments');
+    const ends = whole.segments.map(({ last }) => ENTRIES.findIndex(({ path }) => path === last) + 1);
+    for (const count of [0, ends[0]!, ends[0]! + 1, ends[1]!, ends[1]! - 1, ends[1]! + 1, COUNT - 1]) {
+      const entries = ENTRIES.slice(0, count);
+      const base = (await segments.build(undefined, additions(entries))).manifest;
+      for (const added of [1, 3_000, COUNT]) {
+        const changes = additions(ENTRIES.slice(count, count + added));
+        await expectSameAsFromScratch(segments, { base, entries }, changes, 500);
+      }
+    }
+  });
+
+  it('reads nothing for files that come after a last segment that ends in a real cut', async () => {
+    const segments = createSegments();
+    const whole = (await segments.build(undefined, additions(ENTRIES))).manifest;
+    if (whole.kind === 'inline') throw new Error('expected segments');
+    const end = ENTRIES.findIndex(({ path }) => path === whole.segments[2]!.last) + 1;
+    const base = (await segments.build(undefined, additions(ENTRIES.slice(0, end)))).manifest;
+    const before = segments.counts.loads;
+    expect((await segments.build(base, additions(ENTRIES.slice(end)))).manifest).toEqual(whole);
+    expect(segments.counts.loads).toBe(before);
+  });
+
   it('holds for small data sets of all kinds of entries', async () => {
     const small = entriesArbitrary({ minLength: 0, maxLength: 30 });
     await fc.assert(

@@ -85,6 +85,8 @@ async function applyToSegments(
     const entries = await loader.load(index);
     await applyChanges(entries, changes, isLast ? undefined : segment.last, output);
   }
+  // What is left comes after a last segment that was reused because it ends in a real cut.
+  await applyChanges([], changes, undefined, output);
 }
 
 /** Whether the segment stays as it is, given that a segment begins at its first entry. */

@@ -11,7 +11,7 @@ import { DrayError } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { checkReadSize, resolveRange } from './byte-range.ts';
-import { bodyOf, bytesOf, type FileSlice, piecesOf, writeNewFile } from './file/file-bytes.ts';
+import { bodyOf, bytesOf, type FileSlice, piecesOf } from './file/file-bytes.ts';
 import { isAbsent, toFileError, translating } from './file/file-errors.ts';
 import { etagOf } from './file/file-etag.ts';
 import { listFiles } from './file/file-list.ts';
@@ -19,6 +19,7 @@ import { createFileMultipart } from './file/file-multipart.ts';
 import { createFileRoot, type FileRoot } from './file/file-root.ts';
 import { createFolderReader } from './file/folder-reader.ts';
 import { createObjectPlacer } from './file/object-placer.ts';
+import { writeReceived } from './file/received-file.ts';
 import type {
   CallOptions,
   GetOptions,
@@ -27,7 +28,6 @@ import type {
   PutOptions,
   RemoteKey,
 } from './object-store.ts';
-import { receiveChecksum } from './received-checksum.ts';
 
 export interface FileStoreOptions {
   /** An absolute path. */
@@ -54,18 +54,7 @@ export async function openFileStore(options: FileStoreOptions): Promise<ObjectSt
     key: RemoteKey,
     pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     put: PutOptions = {},
-  ) =>
-    placer.place(key, put, async (path) => {
-      const checksum = receiveChecksum(put.checksum);
-      const file = await writeNewFile(path, pieces, put.signal, checksum.update);
-      try {
-        checksum.verify(key);
-        return file;
-      } catch (error) {
-        await file.close();
-        throw error;
-      }
-    });
+  ) => placer.place(key, put, (path) => writeReceived(root, path, pieces, key, put));
 
   return {
     address: pathToFileURL(options.root).href,
@@ -192,6 +181,7 @@ async function copyObject(
 ) {
   const source = root.pathOf(from);
   return placer.place(to, call, async (path) => {
+    await root.area('writes');
     try {
       // Shares the bytes where the file system can (btrfs, XFS, APFS); copies them in the kernel elsewhere.
       await copyFile(source, path, constants.COPYFILE_FICLONE);

@@ -1,5 +1,5 @@
 /** Reading and writing the bytes of files, stoppable between pieces. */
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
 import type { ByteRange, ObjectRead, RemoteKey } from '../object-store.ts';
@@ -78,14 +78,13 @@ async function readFully(
   checkAborted(slice.signal);
 }
 
-/** Makes a new file and writes what `pieces` gives. Closes it if that fails; the caller removes it. */
-export async function writeNewFile(
-  path: string,
+/** Writes what `pieces` gives into a new file. Closes it if that fails; the caller removes it. */
+export async function fillFile(
+  file: FileHandle,
   pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   signal: AbortSignal | undefined,
   onPiece?: (piece: Uint8Array) => void,
 ): Promise<FileHandle> {
-  const file = await open(path, 'wx+');
   try {
     for await (const piece of pieces) {
       checkAborted(signal);

@@ -12,11 +12,12 @@ import type { Clock } from '../../base/clock.ts';
 import { resolveRange } from '../byte-range.ts';
 import type { MultipartStore, MultipartUpload, PartInfo, RemoteKey } from '../object-store.ts';
 import { receiveChecksum } from '../received-checksum.ts';
-import { bodyOf, piecesOf, writeNewFile } from './file-bytes.ts';
+import { bodyOf, fillFile, piecesOf } from './file-bytes.ts';
 import { isAbsent, systemCode, translating } from './file-errors.ts';
 import { etagOf, stamp } from './file-etag.ts';
 import type { FileRoot } from './file-root.ts';
 import type { ObjectPlacer } from './object-placer.ts';
+import { writeReceived } from './received-file.ts';
 
 /** As on S3. */
 const PARTS_MAX = 10_000;
@@ -44,7 +45,7 @@ export function createFileMultipart(root: FileRoot, placer: ObjectPlacer, clock:
     const temp = `${path}.${randomUUID()}`;
     try {
       const checksum = receiveChecksum(source.checksum);
-      const file = await writeNewFile(temp, source.pieces, source.signal, checksum.update);
+      const file = await fillFile(await open(temp, 'wx+'), source.pieces, source.signal, checksum.update);
       try {
         checksum.verify(upload.key);
         await stamp(file, clock);
@@ -70,12 +71,12 @@ export function createFileMultipart(root: FileRoot, placer: ObjectPlacer, clock:
   return {
     async create(key, options) {
       checkAborted(options?.signal);
-      const target = root.pathOf(key);
-      return translating(target, async () => {
-        const folder = await root.tempPath('uploads');
+      return translating(root.pathOf(key), async () => {
+        const uploadId = randomUUID();
+        const folder = join(await root.area('uploads'), uploadId);
         await mkdir(folder);
         await writeFile(join(folder, 'upload.json'), JSON.stringify({ key }));
-        return folder.slice(-randomUUID().length);
+        return uploadId;
       });
     },
     uploadPart: (upload, number, bytes, options = {}) =>
@@ -107,12 +108,9 @@ export function createFileMultipart(root: FileRoot, placer: ObjectPlacer, clock:
         const held = new Map((await listParts(folder)).map((part) => [part.number, part.etag]));
         const missing = ordered.find((part) => held.get(part.number) !== part.etag);
         if (missing || ordered.length === 0) throw invalidPart(upload, missing?.number ?? 1);
-        const checksum = receiveChecksum(options.checksum);
-        const outcome = await placer.place(upload.key, options, async (path) => {
-          const file = await writeNewFile(path, partBytes(folder, ordered), options.signal, checksum.update);
-          checksum.verify(upload.key);
-          return file;
-        });
+        const outcome = await placer.place(upload.key, options, (path) =>
+          writeReceived(root, path, partBytes(folder, ordered), upload.key, options),
+        );
         if (outcome.written) await rm(folder, { recursive: true, force: true });
         return outcome;
       }),
@@ -132,7 +130,7 @@ const partName = (number: number): string => String(number).padStart(5, '0');
 async function findUpload(root: FileRoot, upload: MultipartUpload): Promise<string | undefined> {
   root.pathOf(upload.key);
   if (!UPLOAD_ID.test(upload.uploadId)) return undefined;
-  const folder = join(root.path, '.dray-tmp', 'uploads', upload.uploadId);
+  const folder = root.pathIn('uploads', upload.uploadId);
   try {
     const record: { key?: unknown } = JSON.parse(await readFile(join(folder, 'upload.json'), 'utf8'));
     return record.key === upload.key ? folder : undefined;

@@ -9,14 +9,13 @@
  * `.dray-tmp` lies inside the root because a file moves atomically within one file system only. It appears with the first
  * write and is removed at `close` when nothing is left in it.
  */
-import { randomUUID } from 'node:crypto';
-import { lstat, mkdir, readdir, rm, rmdir, stat } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, open, readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DrayError } from '../../api/error.ts';
 import type { Clock } from '../../base/clock.ts';
 import { checkKey } from '../object-key.ts';
 import type { RemoteKey } from '../object-store.ts';
-import { isAbsent } from './file-errors.ts';
+import { isAbsent, systemCode } from './file-errors.ts';
 
 export const TEMP_FOLDER = '.dray-tmp';
 const AREAS = ['writes', 'uploads', 'locks'] as const;
@@ -35,8 +34,10 @@ export interface FileRoot {
   pathOf(key: RemoteKey): string;
   /** A folder below `.dray-tmp`, made when it is not there. */
   area(area: TempArea): Promise<string>;
-  /** A path for something new in the area. */
-  tempPath(area: TempArea): Promise<string>;
+  /** The path of a name in an area that may not be there yet. */
+  pathIn(area: TempArea, name: string): string;
+  /** Makes a new file in `writes`, for reading and writing. */
+  openNew(path: string): Promise<FileHandle>;
   /** Throws `bucketMissing` when the root itself is gone: an absent file then means nothing. */
   checkPresent(): Promise<void>;
   /** Makes the folder of a file below the root. Returns the folders that got a new name in them, innermost last. */
@@ -67,8 +68,17 @@ export function createFileRoot(path: string, clock: Clock): FileRoot {
       }
       return folder;
     },
-    async tempPath(area) {
-      return join(await root.area(area), randomUUID());
+    pathIn: (area, name) => join(temp, area, name),
+    async openNew(file) {
+      if (!swept) await root.area('writes');
+      try {
+        return await open(file, 'wx+');
+      } catch (error) {
+        if (systemCode(error) !== 'ENOENT') throw error;
+        // Another process tidied it away when it was done.
+        await root.area('writes');
+        return open(file, 'wx+');
+      }
     },
     async checkPresent() {
       const stats = await stat(path).catch(() => undefined);

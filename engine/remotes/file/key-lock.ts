@@ -11,7 +11,6 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readlinkSync } from 'node:fs';
 import { readFile, unlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import { DrayError } from '../../api/error.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { RemoteKey } from '../object-store.ts';
@@ -40,7 +39,7 @@ const queues = new Map<string, Promise<void>>();
 
 export async function withKeyLock<T>(options: LockOptions, work: (lock: HeldLock) => Promise<T>): Promise<T> {
   const name = createHash('sha256').update(options.key).digest('hex').slice(0, 32);
-  const path = join(await options.root.area('locks'), name);
+  const path = options.root.pathIn('locks', name);
   const before = queues.get(path);
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   queues.set(path, released);
@@ -105,7 +104,7 @@ async function tryMake(path: string, mine: string, root: FileRoot): Promise<bool
     } catch (error) {
       const code = systemCode(error);
       if (code === 'EEXIST') return false;
-      // Another process tidied the folder away just now.
+      // The first lock here, or another process tidied the folder away.
       if (code !== 'ENOENT' || attempt === 3) throw error;
       await root.area('locks');
     }

@@ -8,8 +8,8 @@
  * - On file systems without hard links every put takes the lock.
  */
 
-import type { FileHandle } from 'node:fs/promises';
-import { link, lstat, rename, unlink } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, link, lstat, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
@@ -23,7 +23,7 @@ import { withKeyLock } from './key-lock.ts';
 
 export interface ObjectPlacer {
   /**
-   * @param fill Makes the file at the path given, all of its bytes, and returns it open. What it throws leaves nothing behind.
+   * @param fill Makes the file at the path given (`FileRoot.openNew`), all of its bytes, and returns it open. What it throws leaves nothing behind.
    */
   place(
     key: RemoteKey,
@@ -111,7 +111,7 @@ export function createObjectPlacer(root: FileRoot, clock: Clock, hardLinks = tru
         checkAborted(options.signal);
         const target = root.pathOf(key);
         if (await cannotHold(target, options.condition)) return { written: false };
-        const path = await root.tempPath('writes');
+        const path = root.pathIn('writes', randomUUID());
         try {
           const staged = await stage(fill, path);
           const changed: string[] = [];

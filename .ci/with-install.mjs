@@ -27,7 +27,7 @@ function isInstalled() {
 
 function install() {
   console.error('Installing the pinned packages (npm ci)...');
-  const { status, error } = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], {
+  const { status, error } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     // npm's own lines go to stderr, so that stdout is the script's alone.
     stdio: ['ignore', 2, 2],

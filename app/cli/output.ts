@@ -98,7 +98,8 @@ function chooseProgress({ json, quiet, environment }: OutputOptions): ProgressDi
     write: (text: string) => {
       process.stderr.write(text);
     },
-    columns: () => process.stderr.columns ?? 80,
+    // Some terminals say 0 when they do not know.
+    columns: () => process.stderr.columns || 80,
     clock: systemClock,
   };
   const isLive = process.stderr.isTTY === true && environment.TERM !== 'dumb';

@@ -37,7 +37,7 @@ export function formatProgressLine(progress: ProgressSnapshot, columns: number):
   const { filesDone, filesTotal, bytesDone, bytesTotal, requests } = progress;
   if (filesDone > 0 || filesTotal) {
     const total = filesTotal ? `/${formatCount(filesTotal)}` : '';
-    parts.push({ text: `${formatCount(filesDone)}${total} files`, rank: 2 });
+    parts.push({ text: `${formatCount(filesDone)}${total} files`, rank: 5 });
   }
   if (bytesDone > 0 || bytesTotal) {
     parts.push({
@@ -48,11 +48,11 @@ export function formatProgressLine(progress: ProgressSnapshot, columns: number):
   const percent = percentDone(progress);
   if (percent !== undefined) parts.push({ text: `${percent}%`, rank: 1 });
   if (progress.bytesPerSecond >= 1)
-    parts.push({ text: `${formatBytes(progress.bytesPerSecond)}/s`, rank: 4 });
+    parts.push({ text: `${formatBytes(progress.bytesPerSecond)}/s`, rank: 2 });
   else if (progress.filesPerSecond >= 1)
     parts.push({ text: `${formatCount(progress.filesPerSecond)} files/s`, rank: 6 });
   if (requests > 0) parts.push({ text: formatPlural(requests, 'request'), rank: 7 });
-  if (progress.etaMs !== undefined) parts.push({ text: `ETA ${formatClock(progress.etaMs)}`, rank: 5 });
+  if (progress.etaMs !== undefined) parts.push({ text: `ETA ${formatClock(progress.etaMs)}`, rank: 4 });
   return joinWithin(parts, columns);
 }
 

@@ -68,7 +68,7 @@ describe('formatProgressLine', () => {
   });
 
   it('leaves out what is least needed when there is not', () => {
-    expect(formatProgressLine(full, 60)).toBe('uploading  1,234/50,000 files  120 MiB/977 MiB  12%');
+    expect(formatProgressLine(full, 60)).toBe('uploading  120 MiB/977 MiB  12%  34.2 MiB/s  ETA 0:25');
     expect(formatProgressLine(full, 20)).toBe('uploading  12%');
   });
 

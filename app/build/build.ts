@@ -38,6 +38,8 @@ export async function buildCommand(folder: string): Promise<void> {
     splitting: true,
     format: 'esm',
     platform: 'node',
+    // The ES modules of a package where it has both: named exports survive, and what is not used is left out.
+    mainFields: ['module', 'main'],
     target: 'node22',
     external: EXTERNAL,
     // Names and lines stay, so that a stack trace from the field can be read.

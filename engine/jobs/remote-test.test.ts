@@ -8,9 +8,9 @@ import type { JobContext } from '../api/jobs.ts';
 import { systemClock } from '../base/clock.ts';
 import { openFileStore } from '../remotes/file-store.ts';
 import { createMemoryStore } from '../remotes/memory-store.ts';
-import type { ObjectStore } from '../remotes/object-store.ts';
+import type { GetOptions, ObjectStore } from '../remotes/object-store.ts';
 import { parseRemoteUrl } from '../remotes/remote-url.ts';
-import { createFaults, withFaults } from '../remotes/with-faults.ts';
+import { createFaults, type FaultCall, withFaults } from '../remotes/with-faults.ts';
 import { createMeter, withMeter } from '../remotes/with-meter.ts';
 import { conditionalWritesHold, probeRemote, remoteTest } from './remote-test.ts';
 
@@ -145,6 +145,15 @@ describe('The test of a remote', () => {
       ...ALL_OK,
       'part copy': 'notSupported',
     });
+    faults.verifyAllExercised();
+  });
+
+  it('fails where Dray has no other way', async () => {
+    const faults = createFaults();
+    const isRange = (call: FaultCall) => (call.arguments[1] as GetOptions).range !== undefined;
+    faults.add('read').when(isRange).errorInstead(new DrayError('unsupported', 'No ranges here.'));
+    const { results } = await probe(withFaults(createMemoryStore(), faults));
+    expect(results).toEqual({ ...ALL_OK, 'range reads': 'failed' });
     faults.verifyAllExercised();
   });
 

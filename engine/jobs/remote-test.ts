@@ -106,7 +106,7 @@ async function runCheck(check: RemoteCheck, context: CheckContext): Promise<Chec
   } catch (error) {
     const known = toDrayError(error);
     if (known.code === 'aborted') throw known;
-    if (known.code !== 'unsupported') return failedCheck(check.name, known);
+    if (known.code !== 'unsupported' || !check.hasAlternative) return failedCheck(check.name, known);
     return { type: 'check', check: check.name, result: 'notSupported', detail: known.message };
   }
 }

@@ -44,8 +44,11 @@ describe('The meter', () => {
     await store.multipart!.complete(upload, [part]);
     await store.multipart!.abort(upload);
     expect(meter.totals()).toMatchObject({ writes: 4, lists: 1, deletes: 1, sentBytes: 5 });
-    await store.putStream('b', pieces(100, 100, 50), { partSizeBytes: 100 });
-    expect(meter.totals()).toMatchObject({ writes: 4 + 5, sentBytes: 255 });
+    const MIB = 1024 * 1024;
+    await store.putStream('b', pieces(5 * MIB, 5 * MIB, 1), { partSizeBytes: 5 * MIB });
+    expect(meter.totals()).toMatchObject({ writes: 4 + 5, sentBytes: 5 + 10 * MIB + 1 });
+    await store.putStream('b', pieces(5 * MIB, 5 * MIB, 1));
+    expect(meter.totals()).toMatchObject({ writes: 4 + 5 + 1 });
   });
 
   it('counts attempts, so a retried request counts as often as it was sent', async () => {

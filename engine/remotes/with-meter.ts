@@ -2,6 +2,7 @@
 import type { RequestTotals } from '../api/jobs.ts';
 import { dollarsFor, type RequestCounts } from '../model/prices.ts';
 import type { MultipartStore, ObjectRead, ObjectStore } from './object-store.ts';
+import { streamRequests } from './stream-part-size.ts';
 
 export type RequestClass = keyof RequestCounts;
 
@@ -43,8 +44,6 @@ export function createMeter(provider?: string): Meter {
   };
 }
 
-/** How a store that has multipart uploads cuts streams when it is not told; the AWS SDK's `lib-storage` does so. */
-const STREAM_PART_BYTES = 5 * 1024 * 1024;
 const DELETED_AT_ONCE_MAX = 1000;
 
 /** Counts requests as they are made, so a failed attempt counts too; one whose signal has fired already is not made. */
@@ -79,7 +78,6 @@ export function withMeter(store: ObjectStore, meter: Meter): ObjectStore {
     },
     async putStream(key, body, put) {
       count('writes', put?.signal);
-      const partBytes = put?.partSizeBytes ?? STREAM_PART_BYTES;
       let streamed = 0;
       async function* metered() {
         for await (const piece of body) {
@@ -91,9 +89,8 @@ export function withMeter(store: ObjectStore, meter: Meter): ObjectStore {
       try {
         return await store.putStream(key, metered(), put);
       } finally {
-        // More than a part: one request to begin, one for each part, one to complete. The first is counted.
-        if (store.multipart && streamed > partBytes)
-          meter.count('writes', 1 + Math.ceil(streamed / partBytes));
+        // The first is counted already.
+        if (store.multipart) meter.count('writes', streamRequests(streamed, put ?? {}) - 1);
       }
     },
     list(request, call) {

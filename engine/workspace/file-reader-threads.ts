@@ -18,8 +18,8 @@ interface Lane {
   readonly worker: Worker;
   readonly batches: BatchUnderWay[];
   large: LargeUnderWay | undefined;
-  /** Of the blocks that the thread has, in the order that they were given. */
-  readonly blockLeases: (Lease | undefined)[];
+  /** Of the buffers that the thread has for blocks, in the order that they were given. */
+  readonly blockLeases: Lease[];
 }
 
 interface BatchUnderWay {
@@ -117,7 +117,7 @@ async function giveBlock(run: ReadRun, lane: Lane, large: LargeUnderWay): Promis
       lease?.release();
       return;
     }
-    lane.blockLeases.push(lease);
+    if (lease !== undefined) lane.blockLeases.push(lease);
     send(lane, { kind: 'block', buffer: lendBuffer(lease) });
   } catch (error) {
     run.fail(error);
@@ -128,7 +128,7 @@ function onMessage(run: ReadRun, lane: Lane, message: FromThread): void {
   switch (message.kind) {
     case 'batch': {
       const { requests, lease } = lane.batches.shift()!;
-      returnBuffer(lease, message.buffer);
+      if (lease !== undefined) lease.buffer = message.buffer;
       run.deliverBatch(requests, message.report, lease);
       break;
     }
@@ -136,17 +136,13 @@ function onMessage(run: ReadRun, lane: Lane, message: FromThread): void {
       void giveBlock(run, lane, lane.large!);
       break;
     case 'chunks': {
-      const lease = lane.blockLeases.shift();
-      returnBuffer(lease, message.buffer);
+      const lease = takeBack(lane, message.buffer);
       run.deliverChunks(lane.large!.file, message.chunks, lease);
       break;
     }
-    case 'unused': {
-      const lease = lane.blockLeases.shift();
-      returnBuffer(lease, message.buffer);
-      lease?.release();
+    case 'unused':
+      takeBack(lane, message.buffer)?.release();
       break;
-    }
     case 'end': {
       const { file } = lane.large!;
       lane.large = undefined;
@@ -171,6 +167,10 @@ function lendBuffer(lease: Lease | undefined): ArrayBuffer | undefined {
   return buffer;
 }
 
-function returnBuffer(lease: Lease | undefined, buffer: ArrayBuffer | undefined): void {
-  if (lease !== undefined) lease.buffer = buffer;
+/** The lease of a block that came back. Undefined for blocks without a buffer. */
+function takeBack(lane: Lane, buffer: ArrayBuffer | undefined): Lease | undefined {
+  if (buffer === undefined) return undefined;
+  const lease = lane.blockLeases.shift()!;
+  lease.buffer = buffer;
+  return lease;
 }

@@ -97,7 +97,12 @@ describe.each([
     const requests = [{ ...write('big', noise(21 * MIB, 4)), id: 0 }];
     const withBytes = await collect(requests, { threads, layout: CUT_LAYOUT });
     const without = await collect(requests, { threads, layout: CUT_LAYOUT, wantBytes: false });
-    expect(without.results.at(-1)).toEqual(withBytes.results.at(-1));
+    const ends = [withBytes, without].map(({ results }) => {
+      const end = results.at(-1)!;
+      if (end.kind !== 'chunked') throw new Error(end.kind);
+      return { hash: end.hash, chunks: end.chunks };
+    });
+    expect(ends[1]).toEqual(ends[0]);
   });
 
   it('gets by with a budget far smaller than one file', async () => {
@@ -124,6 +129,32 @@ describe.each([
       .update(new Uint8Array(WHOLE_BYTES_MAX + 2));
     expect(results).toMatchObject([{ kind: 'whole', id: 3, hash: hash.digest('hex') }]);
     expect(results[0]).not.toHaveProperty('bytes');
+  });
+
+  it('reads files of all classes one after another in one thread', async () => {
+    const layout: Layout = { ...DEFAULT_LAYOUT, chunkAbove: WHOLE_BYTES_MAX + MIB };
+    const requests = ['stream', 'cut', 'stream', 'cut', 'batch'].map((kind, id) => {
+      const { path } = write(`${kind}-${id}`, '');
+      const sizeBytes = kind === 'cut' ? layout.chunkAbove + 1 : kind === 'stream' ? WHOLE_BYTES_MAX + 1 : 7;
+      truncateSync(join(root, path), sizeBytes);
+      return { id, path, sizeBytes };
+    });
+    const memory = new Budget(256 * MIB);
+    let cutBytes = 0;
+    const ends: string[] = [];
+    for await (const batch of readFiles(
+      requests,
+      options({ threads: Math.min(1, threads), layout, memory }),
+    )) {
+      for (const result of batch.results) {
+        if (result.kind === 'chunk') cutBytes += result.bytes!.length;
+        else ends[result.id] = result.kind;
+      }
+      batch.release();
+    }
+    expect(ends).toEqual(['whole', 'chunked', 'whole', 'chunked', 'whole']);
+    expect(cutBytes).toBe(2 * (layout.chunkAbove + 1));
+    expect(memory.used).toBe(0);
   });
 
   it('reads a file at the size that it has, whatever the scan said', async () => {

@@ -3,14 +3,10 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { comparePaths, type Entry, type SegmentHash } from '../model/entry.ts';
 import { buildManifest } from './build-manifest.ts';
-import { type EntryChange, entryCount, type Manifest, totalsOfEntries } from './manifest.ts';
+import { hashOfChunks } from './chunked-blob.ts';
+import { type EntryChange, type Manifest, totalsOfEntries } from './manifest.ts';
 import { decodeSegment, type EncodedSegment } from './segment.ts';
-import {
-  endsSegment,
-  SEGMENT_MAX_CHUNKS,
-  SEGMENT_MAX_ENTRIES,
-  SEGMENT_MIN_ENTRIES,
-} from './segment-cutter.ts';
+import { SEGMENT_MAX_CHUNKS } from './segment-cutter.ts';
 import { byPath, countedEntries, entriesArbitrary, fileEntry } from './test-entries.ts';
 
 /** Stored segments in memory, counting what is loaded and stored. */
@@ -134,6 +130,22 @@ describe('building a manifest', () => {
     const before = segments.counts.loads;
     expect((await segments.build(base, additions(ENTRIES.slice(end)))).manifest).toEqual(whole);
     expect(segments.counts.loads).toBe(before);
+  });
+
+  it('holds for segments that end because of their many chunks', async () => {
+    const chunks = Array(SEGMENT_MAX_CHUNKS).fill({ hash: fileEntry('chunk').blob, sizeBytes: 1 });
+    const giant = {
+      sizeBytes: SEGMENT_MAX_CHUNKS,
+      blob: hashOfChunks(chunks),
+      location: { in: 'chunks' as const, chunks },
+    };
+    const entries = ['a', 'b', 'c'].map((path) => fileEntry(path, path, giant));
+    const segments = createSegments();
+    const base = (await segments.build(undefined, additions(entries.slice(0, 2)))).manifest;
+    expect(base).toMatchObject({ kind: 'segments', segments: [{ last: 'a' }, { last: 'b' }] });
+    for (const change of [{ path: 'a' }, { path: 'b' }, ...additions(entries.slice(2))]) {
+      await expectSameAsFromScratch(segments, { base, entries: entries.slice(0, 2) }, [change], 1);
+    }
   });
 
   it('holds for small data sets of all kinds of entries', async () => {
@@ -292,34 +304,5 @@ describe('building a manifest', () => {
     await expect(build(undefined, additions([fileEntry('b'), fileEntry('a')]), 1)).rejects.toThrow(
       'out of order',
     );
-  });
-});
-
-describe('cutting a manifest', () => {
-  it('keeps to the bounds and makes segments of about 2,000 entries, also of counted names', async () => {
-    for (const prefix of ['images/', 'a', 'train/part-']) {
-      const { build } = createSegments();
-      const { manifest } = await build(undefined, additions(countedEntries(60_000, prefix)));
-      if (manifest.kind === 'inline') throw new Error('expected segments');
-      const sizes = manifest.segments.map(entryCount);
-      expect(Math.min(...sizes.slice(0, -1))).toBeGreaterThanOrEqual(SEGMENT_MIN_ENTRIES);
-      expect(Math.max(...sizes)).toBeLessThanOrEqual(SEGMENT_MAX_ENTRIES);
-      expect(60_000 / sizes.length).toBeGreaterThan(1_400);
-      expect(60_000 / sizes.length).toBeLessThan(3_000);
-    }
-  });
-
-  it('ends a segment at its bounds whatever the path', () => {
-    expect(endsSegment('a', { entries: SEGMENT_MAX_ENTRIES, chunks: 0 })).toBe(true);
-    expect(endsSegment('a', { entries: 1, chunks: SEGMENT_MAX_CHUNKS })).toBe(true);
-  });
-
-  it('says yes to about one path in 1,024 past the minimum and to none before it', () => {
-    const paths = Array.from({ length: 200_000 }, (_, index) => `data/${index}/x`);
-    const ends = (entries: number) =>
-      paths.filter((path) => endsSegment(path, { entries, chunks: 0 })).length;
-    expect(ends(SEGMENT_MIN_ENTRIES - 1)).toBe(0);
-    expect(ends(SEGMENT_MIN_ENTRIES)).toBeGreaterThan(140);
-    expect(ends(SEGMENT_MIN_ENTRIES)).toBeLessThan(250);
   });
 });

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { DrayError } from '../api/error.ts';
-import type { PutOptions, RemoteKey } from './object-store.ts';
+import type { PartInfo, PutOptions, RemoteKey } from './object-store.ts';
 
 export interface ReceivedChecksum {
   update(bytes: Uint8Array): void;
@@ -28,6 +28,13 @@ export function receiveChecksum(claimed: PutOptions['checksum']): ReceivedChecks
     },
     verify: (key) => refuseUnless(sum === claimed.crc32, key, 'CRC-32'),
   };
+}
+
+/** How a part's record tells the checksum that it came with. */
+export function partChecksum(claimed: PutOptions['checksum']): Pick<PartInfo, 'sha256' | 'crc32'> {
+  if (claimed === undefined) return {};
+  if ('crc32' in claimed) return { crc32: claimed.crc32 };
+  return { sha256: Buffer.from(claimed.sha256, 'hex').toString('base64') };
 }
 
 function refuseUnless(matches: boolean, key: RemoteKey, kind: string): void {

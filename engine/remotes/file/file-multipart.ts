@@ -10,8 +10,8 @@ import { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { resolveRange } from '../byte-range.ts';
-import type { MultipartStore, MultipartUpload, PartInfo, RemoteKey } from '../object-store.ts';
-import { receiveChecksum } from '../received-checksum.ts';
+import type { MultipartStore, MultipartUpload, PartInfo, PutOptions, RemoteKey } from '../object-store.ts';
+import { partChecksum, receiveChecksum } from '../received-checksum.ts';
 import { bodyOf, fillFile, piecesOf } from './file-bytes.ts';
 import { isAbsent, systemCode, translating } from './file-errors.ts';
 import { etagOf, stamp } from './file-etag.ts';
@@ -25,7 +25,7 @@ const PARTS_MAX = 10_000;
 interface PartSource {
   readonly pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
   readonly signal: AbortSignal | undefined;
-  readonly checksum?: { readonly sha256: string } | { readonly crc32: number } | undefined;
+  readonly checksum?: PutOptions['checksum'];
 }
 
 export function createFileMultipart(root: FileRoot, placer: ObjectPlacer, clock: Clock): MultipartStore {
@@ -55,10 +55,10 @@ export function createFileMultipart(root: FileRoot, placer: ObjectPlacer, clock:
           number,
           etag: etagOf(stats),
           sizeBytes: Number(stats.size),
-          ...base64Of(source.checksum),
+          ...partChecksum(source.checksum),
         };
         await rename(temp, path);
-        if (part.sha256 !== undefined) await writeFile(`${path}.json`, JSON.stringify(part));
+        if (source.checksum) await writeFile(`${path}.json`, JSON.stringify(part));
         return part;
       } finally {
         await file.close();
@@ -152,10 +152,12 @@ async function listParts(folder: string): Promise<readonly PartInfo[]> {
   return parts;
 }
 
-async function storedChecksum(path: string, etag: string): Promise<{ readonly sha256?: string }> {
+async function storedChecksum(path: string, etag: string): Promise<Pick<PartInfo, 'sha256' | 'crc32'>> {
   try {
     const stored: Partial<PartInfo> = JSON.parse(await readFile(`${path}.json`, 'utf8'));
-    return stored.etag === etag && typeof stored.sha256 === 'string' ? { sha256: stored.sha256 } : {};
+    if (stored.etag !== etag) return {};
+    if (typeof stored.sha256 === 'string') return { sha256: stored.sha256 };
+    return typeof stored.crc32 === 'number' ? { crc32: stored.crc32 } : {};
   } catch (error) {
     // None was given, or a crash cut the record off: the part is as good as one without.
     if (systemCode(error) === 'ENOENT' || error instanceof SyntaxError) return {};
@@ -169,11 +171,6 @@ async function* partBytes(folder: string, parts: readonly PartInfo[]): AsyncGene
     const file = await open(path, 'r');
     yield* bodyOf({ file, path, key: path, range: { start: 0, end: part.sizeBytes } });
   }
-}
-
-function base64Of(checksum: PartSource['checksum']): { readonly sha256?: string } {
-  if (!checksum || !('sha256' in checksum)) return {};
-  return { sha256: Buffer.from(checksum.sha256, 'hex').toString('base64') };
 }
 
 function checkPartNumber(number: number): void {

@@ -8,7 +8,7 @@ export interface ProxyOptions {
   readonly latencyMs?: number;
 }
 
-export interface Proxy {
+export interface BadNetwork {
   /** To use instead of the upstream's. */
   readonly endpoint: string;
   /** From now on and on open connections; 0 removes it. */
@@ -38,7 +38,7 @@ interface Toxic {
 
 const PROXY = 'store';
 
-export async function startToxiproxy(options: ProxyOptions): Promise<Proxy> {
+export async function startToxiproxy(options: ProxyOptions): Promise<BadNetwork> {
   const path = await toolPath('toxiproxy');
   const [apiPort, port] = [await freePort(), await freePort()];
   const api = `http://127.0.0.1:${apiPort}`;

@@ -1,4 +1,5 @@
 /** The contract on long writes: streams, multipart uploads, and stopping half-way. */
+import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { DrayError } from '../api/error.ts';
 import {
@@ -118,15 +119,17 @@ export function describeMultipart(store: () => ObjectStore): void {
     );
 
     withMultipart('resumes a checksummed upload from the parts that it lists', async (multipart) => {
-      const key = 'multipart/resumed';
-      const upload = { key, uploadId: await multipart.create(key, { checksum: 'sha256' }) };
-      await multipart.uploadPart(upload, 1, parts[0], { checksum: { sha256: sha256(parts[0]) } });
-      const held = await multipart.listParts(upload);
-      const last = await multipart.uploadPart(upload, 2, parts[2], {
-        checksum: { sha256: sha256(parts[2]) },
-      });
-      written(await multipart.complete(upload, [...held, last]));
-      expect((await store().head(key))!.sizeBytes).toBe(PART_BYTES + 12_345);
+      for (const kind of ['sha256', 'crc32'] as const) {
+        const checksumOf = (bytes: Uint8Array) =>
+          kind === 'sha256' ? { sha256: sha256(bytes) } : { crc32: crc32(bytes) };
+        const key = `multipart/resumed-${kind}`;
+        const upload = { key, uploadId: await multipart.create(key, { checksum: kind }) };
+        await multipart.uploadPart(upload, 1, parts[0], { checksum: checksumOf(parts[0]) });
+        const held = await multipart.listParts(upload);
+        const last = await multipart.uploadPart(upload, 2, parts[2], { checksum: checksumOf(parts[2]) });
+        written(await multipart.complete(upload, [...held, last]));
+        expect((await store().head(key))!.sizeBytes).toBe(PART_BYTES + 12_345);
+      }
     });
 
     withMultipart('refuses a part whose checksum does not match', async (multipart) => {

@@ -88,6 +88,8 @@ export interface PartInfo {
   readonly sizeBytes: number;
   /** Base64, as the store gave or got it. */
   readonly sha256?: string;
+  /** Unsigned, where the store tells it. */
+  readonly crc32?: number;
 }
 
 export interface CallOptions {

@@ -133,6 +133,8 @@ function start(pool: Pool, request: HttpRequest, exchange: Exchange): void {
     headers: body
       ? { ...request.headers, 'content-length': String(body.byteLength) }
       : { ...request.headers },
+    // undici would close the connection after each HEAD, for servers that send a body with it. S3's do not.
+    reset: false,
     // Typed too narrowly by undici, which documents iterables.
     body: (isLarge ? piecesOf(body) : (body ?? null)) as Uint8Array | null,
   };

@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import type {
   CallOptions,
+  ChecksumKind,
   GetOptions,
   ListPage,
   ListRequest,
@@ -34,7 +35,7 @@ import {
 import { isAbsentKey, type S3Call, type S3Failure, tooLarge, unwrittenOr } from './s3-errors.ts';
 import { endpointOf } from './s3-options.ts';
 import { UNSIGNED_PAYLOAD } from './s3-signer.ts';
-import { base64OfCrc32, base64OfHex, listPageOf } from './s3-values.ts';
+import { base64OfCrc32, base64OfHex, listPageOf, partChecksumOf } from './s3-values.ts';
 import { parseListPage, unquote } from './s3-xml.ts';
 
 const METADATA_PREFIX = 'x-amz-meta-';
@@ -51,7 +52,7 @@ export function createLeanS3Store(connection: S3Connection, openSdkStore: OpenSd
     sdkStore ??= openSdkStore();
     return sdkStore;
   };
-  const hot = { client, connection };
+  const hot: Hot = { client, connection, verified: new Set() };
   return {
     address: connection.place.address,
     provider: connection.place.provider,
@@ -87,6 +88,8 @@ export function createLeanS3Store(connection: S3Connection, openSdkStore: OpenSd
 interface Hot {
   readonly client: LeanClient;
   readonly connection: S3Connection;
+  /** Checksums that the store was seen to verify: it answers with the checksum that it computed. */
+  readonly verified: Set<ChecksumKind>;
 }
 
 async function head(
@@ -160,11 +163,14 @@ async function put(hot: Hot, key: string, bytes: Uint8Array, options: PutOptions
   const request: LeanRequest = {
     ...requestFor(connection, { operation: 'PUT', method: 'PUT', key }, options),
     headers: { ...checksumHeaders(options), ...conditionHeaders(options), ...descriptionHeaders(options) },
-    payloadHash: payloadHashOf(bytes, options, connection),
+    payloadHash: payloadHashOf(bytes, options, hot),
     body: bytes,
   };
   const answer = await client.exchange(request, 0);
-  if (!answer.failure) return { written: true, etag: etagOf(answer) };
+  if (!answer.failure) {
+    noteVerified(answer, options, hot);
+    return { written: true, etag: etagOf(answer) };
+  }
   return unwrittenOr(answer.failure, options, request.call, connection.place);
 }
 
@@ -199,23 +205,23 @@ async function deleteOne({ client, connection }: Hot, key: string, options: Call
 }
 
 async function uploadPart(
-  { client, connection }: Hot,
+  hot: Hot,
   upload: MultipartUpload,
   part: { readonly number: number; readonly bytes: Uint8Array; readonly options: PutOptions },
 ): Promise<PartInfo> {
+  const { client, connection } = hot;
   const { number, bytes, options } = part;
   const request: LeanRequest = {
     ...requestFor(connection, { operation: 'UploadPart', method: 'PUT', key: upload.key }, options),
     query: { partNumber: String(number), uploadId: upload.uploadId },
     headers: checksumHeaders(options),
-    payloadHash: payloadHashOf(bytes, options, connection),
+    payloadHash: payloadHashOf(bytes, options, hot),
     body: bytes,
   };
   const answer = await client.exchange(request, 0);
   if (answer.failure) throw failedCall(answer.failure, request.call, connection);
-  const { checksum } = options;
-  const sha256 = checksum && 'sha256' in checksum ? { sha256: base64OfHex(checksum.sha256) } : {};
-  return { number, etag: etagOf(answer), sizeBytes: bytes.byteLength, ...sha256 };
+  noteVerified(answer, options, hot);
+  return { number, etag: etagOf(answer), sizeBytes: bytes.byteLength, ...partChecksumOf(options) };
 }
 
 function requestFor(
@@ -243,13 +249,25 @@ function getRequest(connection: S3Connection, key: string, options: GetOptions):
 }
 
 /**
- * Over TLS a body without a checksum goes unsigned, as the SDK does it. Where a SHA-256 is known it costs nothing to
- * sign it, and stores that ignore checksum headers verify it all the same.
+ * How the signature covers the body. A store that verifies checksum headers need not hash the body once more; they are
+ * signed. Until it is seen to do so, a known SHA-256 is signed as the body's too, which every store verifies.
+ * Otherwise as the SDK has it: unsigned over TLS, hashed here without.
  */
-function payloadHashOf(bytes: Uint8Array, { checksum }: PutOptions, connection: S3Connection): string {
+function payloadHashOf(bytes: Uint8Array, { checksum }: PutOptions, { connection, verified }: Hot): string {
+  if (checksum && verified.has(kindOf(checksum))) return UNSIGNED_PAYLOAD;
   if (checksum && 'sha256' in checksum) return checksum.sha256;
-  if (checksum || endpointOf(connection.place).protocol === 'https:') return UNSIGNED_PAYLOAD;
+  if (endpointOf(connection.place).protocol === 'https:') return UNSIGNED_PAYLOAD;
   return createHash('sha256').update(bytes).digest('hex');
+}
+
+function noteVerified(answer: HttpAnswer, { checksum }: PutOptions, { verified }: Hot): void {
+  if (!checksum || verified.has(kindOf(checksum))) return;
+  const [[name, value]] = Object.entries(checksumHeaders({ checksum })) as [[string, string]];
+  if (headerOf(answer, name) === value) verified.add(kindOf(checksum));
+}
+
+function kindOf(checksum: NonNullable<PutOptions['checksum']>): ChecksumKind {
+  return 'sha256' in checksum ? 'sha256' : 'crc32';
 }
 
 function absentOr(failure: S3Failure, call: S3Call, connection: S3Connection): undefined {

@@ -40,6 +40,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   AccountProblem: ['accessDenied', 'no'],
   ExpiredToken: ['accessDenied', 'no'],
   InvalidAccessKeyId: ['accessDenied', 'no'],
+  // versitygw's word for an access key that it does not know.
+  XAdminUserNotFound: ['accessDenied', 'no'],
   InvalidSecurity: ['accessDenied', 'no'],
   InvalidToken: ['accessDenied', 'no'],
   NotSignedUp: ['accessDenied', 'no'],
@@ -169,7 +171,8 @@ function saidBy({ code, message }: S3Failure): string {
 function refusalOf(failure: S3Failure): string {
   switch (failure.code) {
     case 'InvalidAccessKeyId':
-      return 'it does not know the access key (InvalidAccessKeyId). Check AWS_ACCESS_KEY_ID or the profile.';
+    case 'XAdminUserNotFound':
+      return 'it does not know the access key. Check AWS_ACCESS_KEY_ID or the profile.';
     case 'SignatureDoesNotMatch':
       return 'the secret key does not match the access key (SignatureDoesNotMatch). Check AWS_SECRET_ACCESS_KEY or the profile.';
     case 'ExpiredToken':

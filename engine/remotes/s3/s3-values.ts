@@ -1,5 +1,5 @@
 /** Dray's values in S3's spelling, and back. */
-import type { ListedObject, ListPage } from '../object-store.ts';
+import type { ListedObject, ListPage, PartInfo, PutOptions } from '../object-store.ts';
 import type { RawListPage } from './s3-xml.ts';
 
 /** SHA-256 from hex, as names have it, to base64, as S3's headers have it. */
@@ -12,6 +12,16 @@ export function base64OfCrc32(crc32: number): string {
   const bytes = Buffer.allocUnsafe(4);
   bytes.writeUInt32BE(crc32 >>> 0);
   return bytes.toString('base64');
+}
+
+export function crc32OfBase64(base64: string): number {
+  return Buffer.from(base64, 'base64').readUInt32BE();
+}
+
+/** What a part is told to have been sent with. */
+export function partChecksumOf({ checksum }: PutOptions): Pick<PartInfo, 'sha256' | 'crc32'> {
+  if (!checksum) return {};
+  return 'sha256' in checksum ? { sha256: base64OfHex(checksum.sha256) } : { crc32: checksum.crc32 };
 }
 
 /** The page with the remote's prefix taken off every key. */

@@ -13,6 +13,7 @@ import type {
 import { rangeHeader } from './checked-body.ts';
 import { translateFailure, unwrittenOr } from './s3-errors.ts';
 import { encodeKey } from './s3-signer.ts';
+import { base64OfCrc32, crc32OfBase64, partChecksumOf } from './s3-values.ts';
 import { unquote } from './s3-xml.ts';
 import { callOf, type SdkCaller } from './sdk-caller.ts';
 import { checksumFields, conditionFields } from './sdk-fields.ts';
@@ -39,7 +40,7 @@ async function create(
     ...sdk.object(key),
     ContentType: 'application/octet-stream',
     ...(checksum === 'sha256' ? { ChecksumAlgorithm: 'SHA256' } : {}),
-    // Parts of a composite checksum must be told again at the end; a CRC of the whole the store joins by itself.
+    // The store joins the parts' CRCs to that of the whole object.
     ...(checksum === 'crc32' ? { ChecksumAlgorithm: 'CRC32', ChecksumType: 'FULL_OBJECT' } : {}),
   });
   const output = await sdk.send(call, command, signal);
@@ -63,12 +64,11 @@ async function uploadPart(
     ...fields,
   });
   const output = await sdk.send(call, command, options.signal);
-  const sha256 = output.ChecksumSHA256 ?? fields.ChecksumSHA256;
   return {
     number,
     etag: unquote(output.ETag ?? ''),
     sizeBytes: bytes.byteLength,
-    ...(sha256 ? { sha256 } : {}),
+    ...partChecksumOf(options),
   };
 }
 
@@ -85,9 +85,9 @@ async function uploadPartCopy(
     ...(range ? { CopySourceRange: rangeHeader(range) } : {}),
   });
   const output = await sdk.send(call, command, signal);
-  const { ETag, ChecksumSHA256: sha256 } = output.CopyPartResult ?? {};
+  const copied = output.CopyPartResult ?? {};
   const sizeBytes = range ? range.end - range.start : await sizeOf(sdk, key, signal);
-  return { number, etag: unquote(ETag ?? ''), sizeBytes, ...(sha256 ? { sha256 } : {}) };
+  return partInfoOf({ ...copied, PartNumber: number, Size: sizeBytes });
 }
 
 /** The store does not tell the size of what it copied. */
@@ -118,12 +118,13 @@ async function listParts(
   return parts.sort((left, right) => left.number - right.number);
 }
 
-function partInfoOf({ PartNumber, ETag, Size, ChecksumSHA256: sha256 }: Part): PartInfo {
+function partInfoOf({ PartNumber, ETag, Size, ChecksumSHA256: sha256, ChecksumCRC32 }: Part): PartInfo {
   return {
     number: PartNumber ?? 0,
     etag: unquote(ETag ?? ''),
     sizeBytes: Size ?? 0,
     ...(sha256 ? { sha256 } : {}),
+    ...(ChecksumCRC32 ? { crc32: crc32OfBase64(ChecksumCRC32) } : {}),
   };
 }
 
@@ -150,8 +151,13 @@ async function complete(
   return unwrittenOr(outcome.failure, options, call, sdk.connection.place);
 }
 
-function completedPartOf({ number, etag, sha256 }: PartInfo): CompletedPart {
-  return { PartNumber: number, ETag: `"${etag}"`, ...(sha256 ? { ChecksumSHA256: sha256 } : {}) };
+function completedPartOf({ number, etag, sha256, crc32 }: PartInfo): CompletedPart {
+  return {
+    PartNumber: number,
+    ETag: `"${etag}"`,
+    ...(sha256 === undefined ? {} : { ChecksumSHA256: sha256 }),
+    ...(crc32 === undefined ? {} : { ChecksumCRC32: base64OfCrc32(crc32) }),
+  };
 }
 
 async function abort(sdk: SdkCaller, upload: MultipartUpload, { signal }: CallOptions): Promise<void> {

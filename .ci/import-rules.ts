@@ -40,7 +40,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'app/web': ENGINE,
   'app/cli': ENGINE,
   'app/build': [],
-  'app/quickstart': [],
+  'app/quickstart': ['app/build'],
   '.ci': ['app/build'],
   bench: [...ENGINE, 'app/build', 'e2e'],
   e2e: ENGINE,

@@ -8,7 +8,7 @@ export interface ProgressDisplay {
   accept(event: PhaseEvent | ProgressEvent): void;
   /** Takes the line off the screen, so that other text can be written; the next event draws it again. */
   hide(): void;
-  /** Ends it for good. */
+  /** Ends it for good. Idempotent. */
   stop(): void;
 }
 
@@ -68,6 +68,7 @@ export function createLiveProgress(target: ProgressTarget): ProgressDisplay {
 export function createLoggedProgress(target: ProgressTarget): ProgressDisplay {
   const meter = new ProgressMeter();
   let loggedMs = target.clock.monotonicMs();
+  let isStopped = false;
   const logEnd = (ended: ReturnType<ProgressMeter['snapshot']>) => {
     if (ended && ended.elapsedMs >= LOGGED_PHASE_MS_MIN) target.write(`${formatPhaseEnd(ended)}\n`);
   };
@@ -81,6 +82,9 @@ export function createLoggedProgress(target: ProgressTarget): ProgressDisplay {
       if (snapshot) target.write(`${formatProgressLine(snapshot, Number.POSITIVE_INFINITY)}\n`);
     },
     hide: () => {},
-    stop: () => logEnd(meter.snapshot(target.clock.monotonicMs())),
+    stop: () => {
+      if (!isStopped) logEnd(meter.snapshot(target.clock.monotonicMs()));
+      isStopped = true;
+    },
   };
 }

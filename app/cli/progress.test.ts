@@ -141,6 +141,7 @@ describe('progress in a log', () => {
     at(500, upload({ filesDone: 1 }));
     for (let timeMs = 1_000; timeMs <= 25_000; timeMs += 500) at(timeMs, upload({ filesDone: timeMs / 500 }));
     display.stop();
+    display.stop();
     expect(written.map((line) => line.replace(/ {2}.*| in .*/s, ''))).toEqual([
       'uploading',
       'uploading',

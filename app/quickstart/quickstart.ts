@@ -12,12 +12,13 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, statSync } from 'node
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { buildCommand } from '../build/build.ts';
 import { compareTrees } from './compare-trees.ts';
 import { copyFolder, measureFolder, refuseFolder } from './copy-folder.ts';
 import { makeChanges } from './make-changes.ts';
 import { SAMPLE, writeSample } from './sample-data.ts';
 
-const CLI = fileURLToPath(new URL('../cli/main.ts', import.meta.url));
+const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
 const MIB = 1024 * 1024;
 
 /** Ends the demonstration with a sentence for the user. */
@@ -38,7 +39,7 @@ function dray(directory: string, ...parameters: string[]): void {
   const shown = parameters.map((word) => (/^[\w:/.@%+=-]+$/.test(word) ? word : JSON.stringify(word)));
   console.log(`\n$ dray ${shown.join(' ')}`);
   const startedMs = performance.now();
-  const { status, error } = spawnSync(process.execPath, [CLI, ...parameters], {
+  const { status, error } = spawnSync(process.execPath, [join(DIST, 'dray.js'), ...parameters], {
     cwd: directory,
     stdio: 'inherit',
   });
@@ -112,6 +113,8 @@ async function main(folder: string | undefined): Promise<void> {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'dray-quickstart-')));
   const places = { data: join(base, 'data'), remote: join(base, 'remote'), clone: join(base, 'clone') };
   try {
+    say('Building the command as it is published (npm run build).');
+    await buildCommand(DIST);
     await prepareData(
       folder === undefined ? undefined : resolve(process.env.INIT_CWD ?? '.', folder),
       places,

@@ -12,7 +12,7 @@ export function addCloneCommand(program: Command, host: CommandHost): void {
     .command('clone')
     .summary('bring a repository into a new workspace')
     .description('Downloads a repository into a new folder, verifies every file, and makes it a workspace.')
-    .argument('<url>', 's3://BUCKET/PREFIX, or file:///FOLDER')
+    .argument('<url>', 's3://BUCKET/PREFIX, or a folder')
     .argument('[dir]', "the new folder (default: the URL's last part)")
     .option('--ref <ref>', 'a branch, a tag or a commit (default: main)')
     .action((url: string, directory: string | undefined, options: { readonly ref?: string }, self: Command) =>
@@ -37,7 +37,7 @@ const cloneView: CommandView<PullSummary> = {
     const { added } = summary.changes;
     const at = summary.commit === null ? 'no commit yet' : `at ${formatHash(summary.commit)}`;
     output.note(
-      `Cloned ${formatPlural(added, 'file')} into ${quotePath(summary.workspace)}: ${summary.branch} ${at}.`,
+      `Cloned ${formatPlural(added, 'entry', 'entries')} into ${quotePath(summary.workspace)}: ${summary.branch} ${at}.`,
     );
     output.note(
       `${formatTransfer({ bytes: summary.downloadedBytes, elapsedMs, requests: summary.requests })}.`,

@@ -19,7 +19,7 @@ export function addDiffCommand(program: Command, host: CommandHost): void {
     )
     .argument('[a]', 'a branch, a tag or a commit')
     .argument('[b]', 'another one')
-    .option('--exit-code', 'exit with 3 when anything differs')
+    .option('--exit-code', 'exit with 3 when anything differs; with -q print nothing')
     .action((from: string | undefined, to: string | undefined, options: DiffOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
@@ -36,7 +36,10 @@ export function addDiffCommand(program: Command, host: CommandHost): void {
 
 function createDiffView(options: DiffOptions): CommandView<DiffSummary> {
   return {
-    onEvent: printChanges,
+    // With both, the exit code is what was asked for.
+    onEvent: (event, output) => {
+      if (!(options.exitCode && output.quiet)) printChanges(event, output);
+    },
     onSummary: ({ from, to, changes }, output) => {
       output.note(`${shorten(from)} to ${shorten(to)}: ${formatChangeTotals(changes)}.`);
     },

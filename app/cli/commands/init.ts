@@ -24,7 +24,7 @@ export function addInitCommand(program: Command, host: CommandHost): void {
       'Makes a folder a workspace, bound to a repository at a URL. Creates the repository when there is none; joins it otherwise. Uploads nothing yet.',
     )
     .argument('[dir]', 'the folder (default: this one)')
-    .requiredOption('--remote <url>', 's3://BUCKET/PREFIX, or file:///FOLDER')
+    .requiredOption('--remote <url>', 's3://BUCKET/PREFIX, or a folder')
     .option('--name <name>', "the remote's name in this workspace (default: origin)")
     .option('--branch <branch>', 'the branch to begin with (default: main)')
     .addOption(
@@ -77,6 +77,6 @@ const initView: CommandView<InitSummary> = {
     const what = summary.created ? 'a new repository' : 'an existing repository';
     output.note(`${quotePath(summary.workspace)} is now a workspace of ${what} at ${summary.remoteUrl}.`);
     const next = summary.created ? 'dray push -m "first version"' : 'dray pull';
-    output.note(`On branch ${summary.branch}. Next: "${next}".`);
+    output.note(`On branch ${summary.branch}. Next: ${next}`);
   },
 };

@@ -54,7 +54,13 @@ function createListTreeView({ long }: ListTreeOptions): CommandView<ListTreeSumm
 function formatLongEntry(entry: EntryEvent): string {
   const mode = { file: entry.executable ? 'x' : '-', link: 'l', folder: 'd' }[entry.kind];
   const size = entry.kind === 'file' ? formatBytes(entry.sizeBytes) : '';
-  const time = entry.mtime?.replace('T', ' ').slice(0, 19) ?? '';
+  const time = entry.mtime === undefined ? '' : formatModified(entry.mtime);
   const target = entry.target === undefined ? '' : ` -> ${quotePath(entry.target)}`;
   return `${mode}  ${size.padStart(9)}  ${time.padEnd(19)}  ${quotePath(entry.path)}${target}`;
+}
+
+/** The commit keeps seconds since the epoch with their fraction; people get UTC to the second. */
+function formatModified(seconds: string): string {
+  const time = new Date(Number(seconds) * 1000);
+  return Number.isNaN(time.getTime()) ? seconds : time.toISOString().replace('T', ' ').slice(0, 19);
 }

@@ -3,7 +3,7 @@ import type { RemoteTestSummary } from '../../../engine/api/jobs.ts';
 import { printCheck } from '../check-lines.ts';
 import { type CommandHost, type CommandView, EXIT_FAILED, runCommand } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
-import { formatDuration, formatPlural } from '../format.ts';
+import { formatPlural } from '../format.ts';
 
 const loadJobs = () => import('../../../engine/jobs/remotes.ts');
 
@@ -29,7 +29,7 @@ function addAdd(remote: Command, host: CommandHost): void {
       'Adds a remote to this workspace. --endpoint, --region, --profile and --path-style are kept with it.',
     )
     .argument('<name>', 'such as origin or backup')
-    .argument('<url>', 's3://BUCKET/PREFIX, or file:///FOLDER')
+    .argument('<url>', 's3://BUCKET/PREFIX, or a folder')
     .action((name: string, url: string, _options: object, self: Command) =>
       runCommand(host, self, {
         start: async (context) => (await loadJobs()).remoteAdd(context, { name, url }),
@@ -98,7 +98,9 @@ const testView: CommandView<RemoteTestSummary> = {
   onEvent: printCheck,
   onSummary: ({ url, ok, failed, warnings, safeForTwoWriters, latencyMs }, output) => {
     const counts = `${formatPlural(ok, 'check')} passed, ${failed} failed, ${formatPlural(warnings, 'warning')}`;
-    output.note(`${url}: ${counts}; ${formatDuration(latencyMs)} for a small request.`);
+    output.note(`${url}: ${counts}; ${latencyMs.toFixed(1)} ms for a small request.`);
+    // Nothing was learned about a store that could not be reached.
+    if (ok === 0) return;
     output.note(
       safeForTwoWriters
         ? 'Two writers at once are safe here.'

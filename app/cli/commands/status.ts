@@ -18,7 +18,7 @@ export function addStatusCommand(program: Command, host: CommandHost): void {
       'Lists what changed in the workspace since its commit: A added, M modified, D deleted, R renamed, m executable bit. Sends nothing to the remote unless --remote is given.',
     )
     .option('--remote [name]', 'ask the remote as well whether its branch has moved on')
-    .option('--exit-code', 'exit with 3 when anything differs')
+    .option('--exit-code', 'exit with 3 when anything differs; with -q print nothing')
     .action((options: StatusOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
@@ -38,7 +38,10 @@ export function addStatusCommand(program: Command, host: CommandHost): void {
 
 function createStatusView(options: StatusOptions): CommandView<StatusSummary> {
   return {
-    onEvent: printChanges,
+    // With both, the exit code is what was asked for.
+    onEvent: (event, output) => {
+      if (!(options.exitCode && output.quiet)) printChanges(event, output);
+    },
     onSummary: (summary, output) => {
       output.note(formatLocalState(summary));
       if (summary.upstream) output.note(formatUpstream(summary, summary.upstream));

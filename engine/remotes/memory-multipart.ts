@@ -36,10 +36,14 @@ export function createMemoryMultipart(parent: Parent): MultipartStore {
       data: { key: upload.key, uploadId: upload.uploadId },
     });
   };
-  const keep = (parts: Map<number, Part>, number: number, bytes: Uint8Array, sha256?: string): PartInfo => {
+  const keep = (
+    parts: Map<number, Part>,
+    number: number,
+    bytes: Uint8Array,
+    claimed?: PutOptions['checksum'],
+  ): PartInfo => {
     sent += 1;
-    const base64 = sha256 === undefined ? undefined : Buffer.from(sha256, 'hex').toString('base64');
-    const info = { number, etag: `p${sent}`, sizeBytes: bytes.byteLength, ...(base64 && { sha256: base64 }) };
+    const info = { number, etag: `p${sent}`, sizeBytes: bytes.byteLength, ...toldChecksum(claimed) };
     parts.set(number, { ...info, bytes });
     return info;
   };
@@ -58,8 +62,7 @@ export function createMemoryMultipart(parent: Parent): MultipartStore {
       const checksum = receiveChecksum(options.checksum);
       checksum.update(copy);
       checksum.verify(upload.key);
-      const claimed = options.checksum;
-      return keep(parts, number, copy, claimed && 'sha256' in claimed ? claimed.sha256 : undefined);
+      return keep(parts, number, copy, options.checksum);
     },
     async uploadPartCopy(upload, number, source, options) {
       const parts = partsOf(upload, options?.signal);
@@ -95,6 +98,12 @@ export function createMemoryMultipart(parent: Parent): MultipartStore {
       uploads.delete(upload.uploadId);
     },
   };
+}
+
+function toldChecksum(claimed: PutOptions['checksum']): Pick<PartInfo, 'sha256' | 'crc32'> {
+  if (claimed === undefined) return {};
+  if ('crc32' in claimed) return { crc32: claimed.crc32 };
+  return { sha256: Buffer.from(claimed.sha256, 'hex').toString('base64') };
 }
 
 function invalidPart(upload: MultipartUpload, number: number, fault: string): DrayError {

@@ -113,12 +113,13 @@ describe('The file store', () => {
     expect(await store.get('b')).toBeUndefined();
   });
 
-  it('does not see symbolic links, so none leads out of the folder', async () => {
+  it('does not see symbolic links, and lists nothing through them', async () => {
     const { store, root } = await open();
     await writeFile(join(root, 'real'), 'x');
     await symlink('real', join(root, 'link'));
     await symlink('/etc', join(root, 'etc'));
     expect((await store.list({ prefix: '' })).objects.map((object) => object.key)).toEqual(['real']);
+    expect((await store.list({ prefix: 'etc/' })).objects).toEqual([]);
     expect(await store.head('link')).toBeUndefined();
     expect(await store.get('link')).toBeUndefined();
   });

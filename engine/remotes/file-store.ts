@@ -2,7 +2,8 @@
  * A plain folder as an object store: each object is the file of its key, so every other tool can read it.
  *
  * Writes are atomic, durable and conditional among all processes that use this store (`file/object-placer.ts` says how).
- * Not kept: content type and metadata. Not seen: symbolic links and special files.
+ * Not kept: content type and metadata. Not seen: symbolic links and special files. A link that stands for a folder is followed
+ * by keys that name it, as the folder's owner may have moved a part of it to another disk; listings do not go through it.
  */
 import { constants } from 'node:fs';
 import { copyFile, type FileHandle, lstat, mkdir, open, stat } from 'node:fs/promises';

@@ -12,7 +12,7 @@ import { comparePaths } from '../../model/entry.ts';
 import { decodeContinuation, encodeContinuation } from '../list-continuation.ts';
 import type { CallOptions, ListedObject, ListPage, ListRequest } from '../object-store.ts';
 import { LIST_LIMIT_MAX } from '../sorted-page.ts';
-import { isAbsent, translating } from './file-errors.ts';
+import { isAbsent, toFileError, translating } from './file-errors.ts';
 import { etagOf } from './file-etag.ts';
 import { type FileRoot, TEMP_FOLDER } from './file-root.ts';
 import { type FolderReader, firstNotBefore } from './folder-reader.ts';
@@ -41,7 +41,7 @@ export async function listFiles(
   const limit = Math.min(request.limit ?? LIST_LIMIT_MAX, LIST_LIMIT_MAX);
   const start = request.prefix.slice(0, request.prefix.lastIndexOf('/') + 1);
   await root.checkPresent();
-  if (!canHoldKeys(start)) return { objects: [], folders: [] };
+  if (!canHoldKeys(start) || !(await isReached(root, start))) return { objects: [], folders: [] };
   const found: string[] = [];
   await walk(start, {
     root,
@@ -76,6 +76,19 @@ function canHoldKeys(folder: string): boolean {
   const parts = folder.slice(0, -1).split('/');
   if (parts[0]?.toLowerCase() === TEMP_FOLDER) return false;
   return parts.every((part) => part !== '' && part !== '.' && part !== '..' && !part.includes('\0'));
+}
+
+/** Whether the folder is there, without a symbolic link on the way: a listing from further up would not go through it. */
+async function isReached(root: FileRoot, folder: string): Promise<boolean> {
+  for (let end = folder.indexOf('/'); end >= 0; end = folder.indexOf('/', end + 1)) {
+    const path = join(root.path, folder.slice(0, end));
+    const stats = await lstat(path).catch((error) => {
+      if (isAbsent(error)) return undefined;
+      throw toFileError(error, path);
+    });
+    if (!stats?.isDirectory()) return false;
+  }
+  return true;
 }
 
 /** @param folder '' or a path that ends in `/`. @returns Whether the walk is over. */
@@ -130,7 +143,7 @@ async function statObject(root: FileRoot, key: string): Promise<ListedObject | u
     const stats = await lstat(path, { bigint: true });
     return { key, sizeBytes: Number(stats.size), etag: etagOf(stats), modifiedMs: Number(stats.mtimeMs) };
   } catch (error) {
-    if (!isAbsent(error)) throw await translating(path, () => Promise.reject(error)).catch((known) => known);
+    if (!isAbsent(error)) throw toFileError(error, path);
     if (!key.includes('\ufffd')) return undefined;
     throw new DrayError('unsafePath', `A file name in the folder of ${path} is no valid UTF-8; rename it.`, {
       data: { path },

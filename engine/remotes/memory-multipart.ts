@@ -11,7 +11,7 @@ import type {
   PutOutcome,
   RemoteKey,
 } from './object-store.ts';
-import { receiveChecksum } from './received-checksum.ts';
+import { partChecksum, receiveChecksum } from './received-checksum.ts';
 
 interface Part extends PartInfo {
   readonly bytes: Uint8Array;
@@ -43,7 +43,7 @@ export function createMemoryMultipart(parent: Parent): MultipartStore {
     claimed?: PutOptions['checksum'],
   ): PartInfo => {
     sent += 1;
-    const info = { number, etag: `p${sent}`, sizeBytes: bytes.byteLength, ...toldChecksum(claimed) };
+    const info = { number, etag: `p${sent}`, sizeBytes: bytes.byteLength, ...partChecksum(claimed) };
     parts.set(number, { ...info, bytes });
     return info;
   };
@@ -98,12 +98,6 @@ export function createMemoryMultipart(parent: Parent): MultipartStore {
       uploads.delete(upload.uploadId);
     },
   };
-}
-
-function toldChecksum(claimed: PutOptions['checksum']): Pick<PartInfo, 'sha256' | 'crc32'> {
-  if (claimed === undefined) return {};
-  if ('crc32' in claimed) return { crc32: claimed.crc32 };
-  return { sha256: Buffer.from(claimed.sha256, 'hex').toString('base64') };
 }
 
 function invalidPart(upload: MultipartUpload, number: number, fault: string): DrayError {

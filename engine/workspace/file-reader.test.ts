@@ -14,7 +14,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Worker } from 'node:worker_threads';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Budget } from '../base/budget.ts';
 import type { Chunk } from '../model/entry.ts';
 import { DEFAULT_LAYOUT, type Layout } from '../model/layout.ts';
@@ -350,6 +351,20 @@ describe.each([
 
   it('ends at once when there is nothing to read', async () => {
     expect((await collect([], { threads })).results).toEqual([]);
+  });
+});
+
+describe('readFiles with a thread that dies', () => {
+  it('fails with an internal error and gives all memory back', async () => {
+    const memory = new Budget(64 * MIB);
+    const dying = vi.spyOn(Worker.prototype, 'postMessage').mockImplementationOnce(function (this: Worker) {
+      void this.terminate();
+    });
+    const reading = collect(manyFiles(4200), { threads: 2, memory });
+    await expect(reading).rejects.toMatchObject({ code: 'internal' });
+    expect(dying).toHaveBeenCalled();
+    dying.mockRestore();
+    expect(memory.used).toBe(0);
   });
 });
 

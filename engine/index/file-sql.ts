@@ -8,6 +8,7 @@ const BASE_COLUMNS = `
   iif(f.same, f.executable, f.base_executable) AS base_executable,
   iif(f.same, f.hash, f.base_hash) AS base_hash`;
 
+/** Read by number: see `ChangeRow` in file-table.ts. */
 const CHANGE_COLUMNS = `f.path, f.kind, f.size, f.mtime_ns, f.executable, f.hash, ${BASE_COLUMNS},
   b.place, p.hash AS pack, b.offset, b.chunks`;
 
@@ -20,6 +21,9 @@ const LOCATED_BY = (hash: string) => `
 const PENDING = `
   FROM file f LEFT JOIN blob b ON b.repository = ? AND b.hash = f.hash
   WHERE f.same = 0 AND f.kind = 1 AND (f.hash IS NULL OR (b.hash IS NULL AND f.size > 0))`;
+
+/** The content just read is the base's. */
+const READ_IS_BASE = 'base_kind IS 1 AND base_hash IS @hash AND base_executable IS @executable';
 
 export const FILE_SQL = {
   pageOfStats: `
@@ -55,14 +59,17 @@ export const FILE_SQL = {
 
   setRead: `
     UPDATE file SET
-      same = (base_kind IS 1 AND base_hash IS @hash AND base_executable IS @executable),
-      base_kind = iif(base_kind IS 1 AND base_hash IS @hash AND base_executable IS @executable, NULL, base_kind),
-      base_size = iif(base_kind IS 1 AND base_hash IS @hash AND base_executable IS @executable, NULL, base_size),
-      base_executable = iif(base_kind IS 1 AND base_hash IS @hash AND base_executable IS @executable, NULL, base_executable),
-      base_hash = iif(base_kind IS 1 AND base_hash IS @hash AND base_executable IS @executable, NULL, base_hash),
+      same = (${READ_IS_BASE}),
+      base_kind = iif(${READ_IS_BASE}, NULL, base_kind), base_size = iif(${READ_IS_BASE}, NULL, base_size),
+      base_executable = iif(${READ_IS_BASE}, NULL, base_executable), base_hash = iif(${READ_IS_BASE}, NULL, base_hash),
       kind = 1, size = @size, mtime_ms = @mtime_ms, ctime_ms = @ctime_ms, inode = @inode,
       executable = @executable, mtime_ns = @mtime_ns, hash = @hash
     WHERE path = @path AND same = 0`,
+
+  /** The same for a path that the base does not have, as a first push has many. Changes nothing otherwise. */
+  setNewRead: `
+    UPDATE file SET size = ?, mtime_ms = ?, ctime_ms = ?, inode = ?, executable = ?, mtime_ns = ?, hash = ?
+    WHERE path = ? AND same = 0 AND kind = 1 AND base_kind IS NULL`,
 
   setWritten: `
     INSERT INTO file (path, same, kind, size, mtime_ms, ctime_ms, inode, executable, mtime_ns, hash, base_mtime_ns)
@@ -109,6 +116,16 @@ export const FILE_SQL = {
       WHEN f.size > @chunkAbove THEN f.size / @chunkAverage + 1
       ELSE 1 END), 0) AS objects
     ${PENDING.replace('?', '@repository')}`,
+
+  /** Changes by kind, of what has been read; renames count as one added and one deleted. */
+  changeTotals: `
+    SELECT
+      coalesce(sum(base_kind IS NULL), 0) AS added,
+      coalesce(sum(kind = 0), 0) AS deleted,
+      coalesce(sum(kind > 0 AND base_kind IS NOT NULL AND base_kind IS kind AND base_hash IS hash), 0) AS mode,
+      coalesce(sum(kind > 0 AND base_kind IS NOT NULL AND NOT (base_kind IS kind AND base_hash IS hash)), 0) AS modified,
+      coalesce(sum(iif(kind = 1 AND NOT (base_kind IS kind AND base_hash IS hash), size, 0)), 0) AS bytes
+    FROM file WHERE same = 0 AND (kind <> 1 OR hash IS NOT NULL)`,
 
   workingPaths: 'SELECT path FROM file WHERE kind > 0 AND path > ? ORDER BY path LIMIT ?',
 

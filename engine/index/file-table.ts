@@ -28,11 +28,11 @@ export interface IndexedSide {
 export interface IndexedChange {
   readonly path: string;
   /** The base commit's side. */
-  readonly before?: IndexedSide;
+  readonly before: IndexedSide | undefined;
   /** The working copy's side. */
-  readonly after?: IndexedSide;
+  readonly after: IndexedSide | undefined;
   /** Where the working content lies on the repository that was asked about, when it is known to be there. */
-  readonly location?: BlobLocation;
+  readonly location: BlobLocation | undefined;
 }
 
 export interface PendingRead {
@@ -40,22 +40,38 @@ export interface PendingRead {
   readonly sizeBytes: number;
 }
 
-interface ChangeRow {
-  path: string;
-  kind: bigint;
-  size: bigint;
-  mtime_ns: bigint | null;
-  executable: bigint;
-  hash: string | null;
-  base_kind: bigint | null;
-  base_size: bigint | null;
-  base_mtime_ns: bigint | null;
-  base_executable: bigint | null;
-  base_hash: string | null;
-  place: bigint | null;
-  pack: string | null;
-  offset: bigint | null;
-  chunks: string | null;
+/**
+ * The columns of `CHANGE_COLUMNS`, by number, because objects with as many names take twice as long: path; kind, size,
+ * mtime_ns, executable, hash; the same five of the base; place, pack, offset, chunks.
+ */
+type ChangeRow = readonly [
+  path: string,
+  kind: bigint,
+  size: bigint,
+  mtimeNs: bigint | null,
+  executable: bigint,
+  hash: string | null,
+  baseKind: bigint | null,
+  baseSize: bigint | null,
+  baseMtimeNs: bigint | null,
+  baseExecutable: bigint | null,
+  baseHash: string | null,
+  place: bigint | null,
+  pack: string | null,
+  offset: bigint | null,
+  chunks: string | null,
+];
+const WORKING_COLUMNS = 1;
+const BASE_COLUMNS = 6;
+
+/** Changes by kind; a rename counts as one added and one deleted. */
+export interface ChangeCounts {
+  readonly added: number;
+  readonly modified: number;
+  readonly deleted: number;
+  readonly mode: number;
+  /** Of what was added or modified. */
+  readonly bytes: number;
 }
 
 const KINDS = ['absent', 'file', 'link', 'folder'] as const;
@@ -74,7 +90,9 @@ export class FileTable {
     this.#statements.pageOfStats.raw(true);
     this.#statements.statOf.raw(true);
     this.#statements.workingPaths.pluck(true);
-    for (const name of ['pageOfChanges', 'change', 'pageOfEntries'] as const) this.#statements[name].safeIntegers(true);
+    for (const name of ['pageOfChanges', 'change', 'pageOfEntries'] as const) {
+      this.#statements[name].safeIntegers(true).raw(true);
+    }
   }
 
   /** Up to `PAGE_ROWS` rows after `after`, for the merge with the scan. */
@@ -111,16 +129,12 @@ export class FileTable {
     path: string,
     read: WorkingStat & { readonly mtimeNs: bigint; readonly hash: BlobHash; readonly isRacy: boolean },
   ): void {
-    this.#statements.setRead.run({
-      path,
-      size: read.sizeBytes,
-      mtime_ms: read.mtimeMs,
-      ctime_ms: read.ctimeMs,
-      inode: read.isRacy ? NO_INODE : read.inode,
-      executable: read.executable ? 1 : 0,
-      mtime_ns: read.mtimeNs,
-      hash: read.hash,
-    });
+    const { setNewRead, setRead } = this.#statements;
+    const { sizeBytes: size, mtimeMs: mtime_ms, ctimeMs: ctime_ms, mtimeNs: mtime_ns, hash } = read;
+    const inode = read.isRacy ? NO_INODE : read.inode;
+    const executable = read.executable ? 1 : 0;
+    const { changes } = setNewRead.run(size, mtime_ms, ctime_ms, inode, executable, mtime_ns, hash, path);
+    if (changes === 0) setRead.run({ path, size, mtime_ms, ctime_ms, inode, executable, mtime_ns, hash });
   }
 
   /** This entry was just written to the working copy: working content and base are both it. */
@@ -190,6 +204,11 @@ export class FileTable {
     return row.objects;
   }
 
+  /** What `changes` amounts to, without what is unread. */
+  changeTotals(): ChangeCounts {
+    return this.#statements.changeTotals.get() as ChangeCounts;
+  }
+
   /** Every path of the working copy, in order. */
   *workingPaths(): Generator<readonly string[]> {
     for (let after = ''; ; ) {
@@ -211,10 +230,10 @@ export class FileTable {
     let after = options.below ?? '';
     for (;;) {
       const rows = this.#statements.pageOfChanges.all(repository, after, PAGE_ROWS) as ChangeRow[];
-      const inside = options.below === undefined ? rows : rows.filter((row) => row.path.startsWith(options.below!));
+      const inside = options.below === undefined ? rows : rows.filter(([path]) => path.startsWith(options.below!));
       if (inside.length > 0) yield inside.map(toChange);
       if (inside.length < rows.length || rows.length < PAGE_ROWS) return;
-      after = rows.at(-1)!.path;
+      after = rows.at(-1)![0];
     }
   }
 
@@ -229,8 +248,7 @@ export class FileTable {
     const rows = this.#statements.pageOfEntries.all(repository, first, last) as ChangeRow[];
     const entries: Entry[] = [];
     for (const row of rows) {
-      const location = row.place === null ? undefined : locationOf(row);
-      const entry = toEntry(row.path, sideOf(row.base_kind, row, 'base')!, location);
+      const entry = toEntry(row[0], sideOf(row, BASE_COLUMNS)!, locationOf(row));
       if (!entry) return undefined;
       entries.push(entry);
     }
@@ -263,30 +281,29 @@ function contentOf(entry: Entry): string {
   return entry.kind === 'file' ? entry.blob : entry.kind === 'link' ? entry.target : '';
 }
 
-function locationOf(row: ChangeRow): BlobLocation {
-  return toLocation({ place: Number(row.place), pack: row.pack, offset: Number(row.offset ?? 0n), chunks: row.chunks });
+function locationOf(row: ChangeRow): BlobLocation | undefined {
+  const place = row[11];
+  if (place === null) return undefined;
+  return toLocation({ place: Number(place), pack: row[12], offset: Number(row[13] ?? 0n), chunks: row[14] });
 }
 
 function toChange(row: ChangeRow): IndexedChange {
-  const before = sideOf(row.base_kind, row, 'base');
-  const after = sideOf(row.kind, row, 'working');
   return {
-    path: row.path,
-    ...(before ? { before } : {}),
-    ...(after ? { after } : {}),
-    ...(row.place === null ? {} : { location: locationOf(row) }),
+    path: row[0],
+    before: sideOf(row, BASE_COLUMNS),
+    after: sideOf(row, WORKING_COLUMNS),
+    location: locationOf(row),
   };
 }
 
-function sideOf(kind: bigint | null, row: ChangeRow, side: 'base' | 'working'): IndexedSide | undefined {
-  const name = KINDS[Number(kind ?? 0n)]!;
-  if (name === 'absent') return undefined;
-  const isBase = side === 'base';
+function sideOf(row: ChangeRow, first: typeof WORKING_COLUMNS | typeof BASE_COLUMNS): IndexedSide | undefined {
+  const kind = KINDS[Number(row[first] ?? 0n)]!;
+  if (kind === 'absent') return undefined;
   return {
-    kind: name,
-    sizeBytes: Number((isBase ? row.base_size : row.size) ?? 0n),
-    mtimeNs: (isBase ? row.base_mtime_ns : row.mtime_ns) ?? 0n,
-    executable: (isBase ? row.base_executable : row.executable) === 1n,
-    hash: (isBase ? row.base_hash : row.hash) ?? undefined,
+    kind,
+    sizeBytes: Number(row[(first + 1) as 2 | 7] ?? 0n),
+    mtimeNs: row[(first + 2) as 3 | 8] ?? 0n,
+    executable: row[(first + 3) as 4 | 9] === 1n,
+    hash: row[(first + 4) as 5 | 10] ?? undefined,
   };
 }

@@ -14,7 +14,7 @@ import { refreshIndex, reportProblems } from './refresh-index.ts';
 import { type Connection, connect, openSession, type Session } from './session.ts';
 import { fixedTransfers } from './transfers.ts';
 import { uploadFiles } from './upload-files.ts';
-import { tellChanges, workingChanges } from './working-changes.ts';
+import { readChanges, tellChanges } from './working-changes.ts';
 
 export async function push(context: JobContext, request: PushRequest): Promise<PushSummary> {
   const session = await openSession(context, 'push');
@@ -58,7 +58,7 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
   const dryRun = request.dryRun === true;
   const uploaded = await uploadFiles({ session, store, link, query, limit, dryRun, requestsSoFar: () => meter.totals().total });
   failed += uploaded.failed;
-  const changes = await tellChanges(session, workingChanges(session), { silent: !dryRun });
+  const changes = await countChanges(session, dryRun);
   if (isNothing(changes)) return summary({ session, connection, query, branch, commit, failed, changes });
   warnOfCollisions(session);
   const sent = { uploadedObjects: uploaded.objects, uploadedBytes: uploaded.bytes };
@@ -74,6 +74,13 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
     result: 'pushed',
     ...(published.mergedWith ? { mergedWith: published.mergedWith } : {}),
   };
+}
+
+/** Told one by one only for a dry run; otherwise counted, and paired into renames where there can be any. */
+async function countChanges(session: Session, isTold: boolean): Promise<ChangeTotals> {
+  const counted = session.index.files.changeTotals();
+  if (!isTold && (counted.added === 0 || counted.deleted === 0)) return { ...counted, renamed: 0 };
+  return tellChanges(session, readChanges(session), { silent: !isTold });
 }
 
 interface SummaryFacts {

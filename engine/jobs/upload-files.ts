@@ -47,6 +47,9 @@ export async function uploadFiles(options: UploadOptions): Promise<Uploaded> {
   return new FileUploader(options, totals).run();
 }
 
+/** Room for a pack's index: 36 bytes for each of some 58,000 blobs. More makes the buffer grow once. */
+const PACK_INDEX_BYTES = 2 * 1024 * 1024;
+
 type WholeResult = Extract<ReadResult, { kind: 'whole' }>;
 type ChunkResult = Extract<ReadResult, { kind: 'chunk' }>;
 type ChunkedResult = Extract<ReadResult, { kind: 'chunked' }>;
@@ -89,6 +92,8 @@ class FileUploader {
   /** What each file that is being cut still waits for. */
   readonly #chunkTasks = new Map<number, Set<Promise<void>>>();
   readonly #knowsNothing: boolean;
+  /** A full pack with its last blob and its index, or all that is pending when that is less. */
+  readonly #expectedPackBytes: number;
   #pack: PackBuilder | undefined;
   #objects = 0;
   #bytes = 0;
@@ -98,6 +103,8 @@ class FileUploader {
     this.#options = options;
     this.#tasks = new TaskSet(options.session.context.signal);
     this.#knowsNothing = options.link.blobs.isEmpty();
+    const { packTarget, packBelow } = options.link.layout;
+    this.#expectedPackBytes = Math.min(packTarget + packBelow, totals.bytes) + PACK_INDEX_BYTES;
     this.#progress = createProgress(options.session, options.dryRun ? 'hash' : 'upload', totals, options.requestsSoFar);
   }
 
@@ -290,7 +297,7 @@ class FileUploader {
   }
 
   #addToPack(hash: BlobHash, bytes: Uint8Array): void {
-    this.#pack ??= new PackBuilder();
+    this.#pack ??= new PackBuilder(this.#expectedPackBytes);
     this.#pack.add(hash, bytes);
   }
 

@@ -3,7 +3,7 @@ import type { ChangeTotals } from '../api/jobs.ts';
 import type { IndexedChange, IndexedSide, PendingRead } from '../index/file-table.ts';
 import { type Change, detectRenames, kindOfChange } from '../model/diff.ts';
 import type { BlobHash, BlobLocation, Entry } from '../model/entry.ts';
-import { hashFiles, undecidedFiles } from './hash-files.ts';
+import { hashFiles, isUnread, undecidedFiles } from './hash-files.ts';
 import { type Refreshed, refreshIndex, reportProblems } from './refresh-index.ts';
 import type { Session } from './session.ts';
 
@@ -33,12 +33,17 @@ export function* workingChanges(session: Session, repository = 0): Generator<rea
   for (const page of session.index.files.changes(repository)) yield page.map(toChange);
 }
 
+/** Those whose content is known: what a push records. */
+export function* readChanges(session: Session): Generator<readonly Change[]> {
+  for (const page of session.index.files.changes(0)) yield page.filter((change) => !isUnread(change)).map(toChange);
+}
+
 export function toChange(indexed: IndexedChange): Change {
   const { path, before, after, location } = indexed;
   return {
     path,
-    ...(before ? { before: sideEntry(path, before, undefined) } : {}),
-    ...(after ? { after: sideEntry(path, after, location) } : {}),
+    before: before && sideEntry(path, before, undefined),
+    after: after && sideEntry(path, after, location),
   };
 }
 
@@ -82,10 +87,9 @@ export async function tellChanges(
 }
 
 function tellPaired(changes: readonly Change[], tell: (change: Change, fromPath?: string) => void): void {
-  const { renames, others } = detectRenames(changes);
+  const { renames } = detectRenames(changes);
   const fromByPath = new Map(renames.map((rename) => [rename.toPath, rename.fromPath]));
   const gone = new Set(renames.map((rename) => rename.fromPath));
-  void others;
   for (const change of changes) {
     if (gone.has(change.path) && !change.after) continue;
     tell(change, fromByPath.get(change.path));

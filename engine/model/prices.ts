@@ -13,7 +13,8 @@ export interface RequestCounts {
 export type PriceRow = Readonly<Record<keyof RequestCounts, number>>;
 
 /**
- * Sources, read in November 2026:
+ * After the providers' published price lists, as they were known when this was written (2026); not fetched, so a forecast
+ * and not an invoice:
  * - `aws`: S3 pricing, S3 Standard, US East (N. Virginia): PUT, COPY, POST, LIST $0.005; GET and all others $0.0004; DELETE free.
  * - `b2`: Backblaze "API transactions": class A (uploads, deletes) free; class B (downloads, HEAD) $0.004 per 10,000;
  *   class C (lists) $0.004 per 1,000. A copy is class C there; it is counted as an upload here.

@@ -29,9 +29,14 @@ const INITIAL_BYTES = 256 * 1024;
 /** Gathers blobs in one growing buffer: at most twice the pack in memory while it grows, the pack alone after that. */
 export class PackBuilder {
   readonly #blobs = new Map<BlobHash, PackedBlob>();
-  #buffer = Buffer.allocUnsafe(0);
+  #buffer: Buffer;
   #used = 0;
   #isFinished = false;
+
+  /** @param expectedBytes What the pack may come to: taken at once, so that nothing is moved as it grows. */
+  constructor(expectedBytes = 0) {
+    this.#buffer = expectedBytes === 0 ? Buffer.alloc(0) : Buffer.allocUnsafeSlow(expectedBytes);
+  }
 
   /** Bytes of the blobs so far, without the index. Close the pack when it reaches the layout's `packTarget`. */
   get sizeBytes(): number {

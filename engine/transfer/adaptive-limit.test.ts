@@ -206,9 +206,18 @@ describe('the adaptive limit', () => {
     expect(await failWith('no')).toBe(32);
   });
 
-  it('hears of failures that a retry wrapper hides', () => {
+  it('hears of failures that a retry wrapper hides, and takes those of one congestion as one', async () => {
     const limit = createAdaptiveLimit({ clock, initial: 32 });
-    limit.report('backoff');
+    for (let turn = 0; turn < 32; turn += 1) limit.report('backoff');
     expect(limit.current).toBe(16);
+    await limit.run(async () => {}, { bytes: 0 });
+    limit.report('backoff');
+    expect(limit.current).toBe(8);
+  });
+
+  it('keeps cutting, slowly, while nothing succeeds', () => {
+    const limit = createAdaptiveLimit({ clock, initial: 32 });
+    for (let turn = 0; turn < 100; turn += 1) limit.report('backoff');
+    expect(limit.current).toBe(2);
   });
 });

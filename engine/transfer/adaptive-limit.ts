@@ -112,9 +112,7 @@ export function createAdaptiveLimit(options: AdaptiveLimitOptions): AdaptiveLimi
   let completed = 0;
   let failed = 0;
 
-  const fail = (advice: RetryAdvice, level: number) => {
-    if (advice !== 'no' && fixed === undefined) climb.fail(advice, level);
-  };
+  const isAdaptive = fixed === undefined;
 
   return {
     run: async (task, { bytes, signal }) => {
@@ -124,7 +122,7 @@ export function createAdaptiveLimit(options: AdaptiveLimitOptions): AdaptiveLimi
       try {
         const result = await task(signal);
         completed += 1;
-        if (fixed === undefined) {
+        if (isAdaptive) {
           const tookMs = Math.max(0.001, clock.monotonicMs() - startMs);
           climb.complete({
             level,
@@ -137,13 +135,16 @@ export function createAdaptiveLimit(options: AdaptiveLimitOptions): AdaptiveLimi
         return result;
       } catch (error) {
         failed += 1;
-        fail(error instanceof DrayError ? error.retry : 'no', level);
+        const advice = error instanceof DrayError ? error.retry : 'no';
+        if (isAdaptive && advice !== 'no') climb.fail(advice, level);
         throw error;
       } finally {
         permit.release();
       }
     },
-    report: (advice) => fail(advice, climb.level()),
+    report: (advice) => {
+      if (isAdaptive && advice !== 'no') climb.report(advice);
+    },
     get current() {
       return budget.limit;
     },
@@ -172,6 +173,8 @@ interface Climb {
   level(): number;
   complete(completion: Completion): void;
   fail(advice: 'retry' | 'backoff', level: number): void;
+  /** A failure of a request whose level is not known. */
+  report(advice: 'retry' | 'backoff'): void;
   cuts(): number;
 }
 
@@ -187,6 +190,8 @@ function createClimb(options: {
   let level = 0;
   let lastCutLevel = -1;
   let cuts = 0;
+  /** Reports that may still be of requests from before the last cut. */
+  let reportsIgnored = 0;
   let patience = PATIENCE_MIN;
   let isNextTrialUp = true;
   let requests = 0;
@@ -277,10 +282,23 @@ function createClimb(options: {
     moveTo(goesUp ? up : down, { is: 'trial', base, isRepeat });
   };
 
+  const cut = (advice: 'retry' | 'backoff') => {
+    lastCutLevel = level;
+    // Each request in flight may tell once of the same congestion.
+    reportsIgnored = limit;
+    cuts += 1;
+    patience = Math.min(PATIENCE_MAX, patience * 2);
+    isNextTrialUp = false;
+    const ceiling = Math.max(options.min, Math.floor(limit * CEILING_SHARE));
+    moveTo(limit * (advice === 'backoff' ? CUT_ON_BACKOFF : CUT_ON_FAILURE), { is: 'recover', ceiling });
+  };
+
   return {
     level: () => level,
     cuts: () => cuts,
     complete: (completion) => {
+      // It started after the last cut and went well: what fails from now on is news.
+      if (completion.level > lastCutLevel) reportsIgnored = 0;
       if (completion.level !== level) return;
       requests += 1;
       full += completion.isFull ? 1 : 0;
@@ -291,13 +309,11 @@ function createClimb(options: {
       else judge((limit * work) / spentMs);
     },
     fail: (advice, failedLevel) => {
-      if (failedLevel <= lastCutLevel) return;
-      lastCutLevel = level;
-      cuts += 1;
-      patience = Math.min(PATIENCE_MAX, patience * 2);
-      isNextTrialUp = false;
-      const ceiling = Math.max(options.min, Math.floor(limit * CEILING_SHARE));
-      moveTo(limit * (advice === 'backoff' ? CUT_ON_BACKOFF : CUT_ON_FAILURE), { is: 'recover', ceiling });
+      if (failedLevel > lastCutLevel) cut(advice);
+    },
+    report: (advice) => {
+      reportsIgnored -= 1;
+      if (reportsIgnored < 0) cut(advice);
     },
   };
 }

@@ -86,8 +86,9 @@ export async function uploadLarge(request: LargeUpload): Promise<LargeUploadResu
   try {
     const session = await openSession(request, multipart);
     try {
-      const sent = await sendParts(request, { multipart, handle, session });
-      return { ...sent, outcome: await complete(request, { multipart, session, parts: sent.parts }) };
+      const { parts, sentParts } = await sendParts(request, { multipart, handle, session });
+      const outcome = await complete(request, { multipart, session, parts });
+      return { outcome, sentParts, keptParts: parts.length - sentParts };
     } catch (error) {
       if (isFinal(error)) await abandon(request, multipart, session.upload);
       throw error;
@@ -152,9 +153,9 @@ async function partsStillHeld(
 }
 
 interface PartsSent {
+  /** In no order. */
   readonly parts: readonly PartInfo[];
   readonly sentParts: number;
-  readonly keptParts: number;
 }
 
 /** Sends what the store does not hold. The first failure stops the others; all have ended when this returns or throws. */
@@ -215,7 +216,7 @@ async function sendParts(
   }
   await Promise.all(running);
   if (failure !== undefined) throw failure;
-  return { parts, sentParts, keptParts: partCount - sentParts };
+  return { parts, sentParts };
 }
 
 async function complete(

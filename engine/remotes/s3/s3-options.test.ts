@@ -1,0 +1,154 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AwsProfile, parseSections, readAwsProfile } from './aws-profile.ts';
+import { credentialSourceOf } from './s3-credentials.ts';
+import { requestBaseOf, resolvePlace, type S3Options } from './s3-options.ts';
+
+const NO_PROFILE: AwsProfile = { name: 'default', settings: {} };
+const options = (changes: Partial<S3Options> = {}): S3Options => ({
+  bucket: 'data',
+  prefix: '',
+  environment: {},
+  ...changes,
+});
+const baseOf = (changes: Partial<S3Options>, profile = NO_PROFILE) => {
+  const base = requestBaseOf(resolvePlace(options(changes), profile));
+  return base.origin.origin + base.path;
+};
+
+describe('The place of a remote', () => {
+  it('is Amazon when no endpoint is given, with the bucket in the host unless it has dots', () => {
+    expect(baseOf({})).toBe('https://data.s3.us-east-1.amazonaws.com');
+    expect(baseOf({ region: 'eu-west-1' })).toBe('https://data.s3.eu-west-1.amazonaws.com');
+    expect(baseOf({ region: 'cn-north-1' })).toBe('https://data.s3.cn-north-1.amazonaws.com.cn');
+    expect(baseOf({ bucket: 'my.data' })).toBe('https://s3.us-east-1.amazonaws.com/my.data');
+  });
+
+  it('has the bucket in the path of an endpoint, unless told otherwise', () => {
+    expect(baseOf({ endpoint: 'http://localhost:9000' })).toBe('http://localhost:9000/data');
+    expect(baseOf({ endpoint: 'localhost:9000/' })).toBe('https://localhost:9000/data');
+    expect(baseOf({ endpoint: 'https://host/base/' })).toBe('https://host/base/data');
+    expect(baseOf({ endpoint: 'https://host:1234', pathStyle: false })).toBe('https://data.host:1234');
+  });
+
+  it('takes the endpoint from the option, the variables, then the profile', () => {
+    const profile: AwsProfile = {
+      name: 'p',
+      settings: { endpoint_url: 'http://profile' },
+      s3EndpointUrl: 'http://profile-s3',
+    };
+    const both = { AWS_ENDPOINT_URL: 'http://all', AWS_ENDPOINT_URL_S3: 'http://s3' };
+    expect(baseOf({ endpoint: 'http://option', environment: both }, profile)).toBe('http://option/data');
+    expect(baseOf({ environment: both }, profile)).toBe('http://s3/data');
+    expect(baseOf({ environment: { AWS_ENDPOINT_URL: 'http://all' } }, profile)).toBe('http://all/data');
+    expect(baseOf({}, profile)).toBe('http://profile-s3/data');
+    expect(baseOf({}, { name: 'p', settings: profile.settings })).toBe('http://profile/data');
+    const ignoring = { ...both, AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: 'true' };
+    expect(baseOf({ environment: ignoring }, profile)).toBe('https://data.s3.us-east-1.amazonaws.com');
+  });
+
+  it('takes the region from the option, the variables, then the profile', () => {
+    const profile: AwsProfile = { name: 'p', settings: { region: 'from-profile' } };
+    const environment = { AWS_REGION: 'from-variable', AWS_DEFAULT_REGION: 'from-default' };
+    expect(resolvePlace(options({ region: 'from-option', environment }), profile).region).toBe('from-option');
+    expect(resolvePlace(options({ environment }), profile).region).toBe('from-variable');
+    expect(resolvePlace(options({ environment: { AWS_DEFAULT_REGION: 'd' } }), profile).region).toBe('d');
+    expect(resolvePlace(options(), profile).region).toBe('from-profile');
+    expect(resolvePlace(options(), NO_PROFILE).region).toBe('us-east-1');
+  });
+
+  it('knows the provider by the host', () => {
+    const providerAt = (endpoint: string) => resolvePlace(options({ endpoint }), NO_PROFILE).provider;
+    expect(resolvePlace(options(), NO_PROFILE).provider).toBe('aws');
+    expect(providerAt('https://s3.eu-west-1.amazonaws.com')).toBe('aws');
+    expect(providerAt('https://s3.us-west-004.backblazeb2.com')).toBe('b2');
+    expect(providerAt('https://abc.r2.cloudflarestorage.com')).toBe('r2');
+    expect(providerAt('https://s3.wasabisys.com')).toBe('wasabi');
+    expect(providerAt('https://notamazonaws.com')).toBe('local');
+  });
+
+  it('refuses what is no bucket and no endpoint, and shows no password', () => {
+    const failing = (changes: Partial<S3Options>) => () => resolvePlace(options(changes), NO_PROFILE);
+    expect(failing({ bucket: '' })).toThrow(expect.objectContaining({ code: 'usage' }));
+    expect(failing({ endpoint: 'ftp://host' })).toThrow(expect.objectContaining({ code: 'usage' }));
+    expect(failing({ endpoint: 'http://user:hidden@host' })).toThrow(
+      expect.objectContaining({ code: 'usage', message: expect.not.stringContaining('hidden') }),
+    );
+    expect(failing({ endpoint: 'ftp://user:hidden@host' })).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining('hidden') }),
+    );
+  });
+});
+
+describe('A profile', () => {
+  let folder: string;
+  let environment: Record<string, string>;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'dray-profile-'));
+    environment = {
+      AWS_CONFIG_FILE: join(folder, 'config'),
+      AWS_SHARED_CREDENTIALS_FILE: join(folder, 'credentials'),
+    };
+    const config = [
+      '# a comment',
+      '[default]',
+      'region=eu-west-1 ; as always',
+      's3 =',
+      '  max_concurrent_requests = 20',
+      '[profile lab]',
+      'services = lab-services',
+      'region = eu-north-1',
+      '[profile roles]',
+      'role_arn = arn:aws:iam::1:role/r',
+      'aws_access_key_id = IGNORED',
+      'aws_secret_access_key = IGNORED',
+      '[services lab-services]',
+      's3 =',
+      '  endpoint_url = http://lab:9000',
+      'dynamodb =',
+      '  endpoint_url = http://other',
+    ];
+    await writeFile(join(folder, 'config'), config.join('\r\n'));
+    await writeFile(
+      join(folder, 'credentials'),
+      '[default]\naws_access_key_id = AK\naws_secret_access_key = a+b/c=d==\n[lab]\naws_access_key_id=LAB\naws_secret_access_key=lab#key\n',
+    );
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it('is joined from both files, with the endpoint of its services section', async () => {
+    const lab = await readAwsProfile({ profile: 'lab', environment });
+    expect(lab).toMatchObject({
+      name: 'lab',
+      s3EndpointUrl: 'http://lab:9000',
+      settings: { region: 'eu-north-1' },
+    });
+    expect(
+      await readAwsProfile({ profile: undefined, environment: { ...environment, AWS_PROFILE: 'lab' } }),
+    ).toEqual(lab);
+    const standard = await readAwsProfile({ profile: undefined, environment });
+    expect(standard.settings).toMatchObject({ region: 'eu-west-1', 's3.max_concurrent_requests': '20' });
+  });
+
+  it('gives plain keys at once, after those of the environment unless it was asked for by flag', async () => {
+    const keysOf = async (profile: string | undefined, variables: Record<string, string>) => {
+      const read = await readAwsProfile({ profile, environment: { ...environment, ...variables } });
+      const source = options({ environment: variables, ...(profile ? { profile } : {}) });
+      return (await credentialSourceOf(source, read)()).accessKeyId;
+    };
+    const variables = { AWS_ACCESS_KEY_ID: 'ENV', AWS_SECRET_ACCESS_KEY: 'secret' };
+    expect(await keysOf(undefined, {})).toBe('AK');
+    expect(await keysOf(undefined, variables)).toBe('ENV');
+    expect(await keysOf('lab', variables)).toBe('LAB');
+    const lab = await readAwsProfile({ profile: 'lab', environment });
+    expect((await credentialSourceOf(options({ profile: 'lab' }), lab)()).secretAccessKey).toBe('lab#key');
+  });
+
+  it('is empty where there are no files', async () => {
+    const nowhere = { AWS_CONFIG_FILE: join(folder, 'x'), AWS_SHARED_CREDENTIALS_FILE: join(folder, 'y') };
+    expect(await readAwsProfile({ profile: undefined, environment: nowhere })).toEqual(NO_PROFILE);
+    expect(parseSections('stray = 1\n\n[a]\nnonsense\n')).toEqual(new Map([['a', {}]]));
+  });
+});

@@ -2,7 +2,8 @@
  * Bundles the command into `dist/`: one folder of ES modules that need nothing but Node and the native packages.
  * Bundling is what makes `npm install dray` small (three packages) and the command quick to start.
  */
-import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { formatThirdPartyLicenses } from './third-party-licenses.ts';
@@ -28,12 +29,11 @@ const require = createRequireForBundle(import.meta.url);`;
 
 export async function buildCommand(folder: string): Promise<void> {
   const manifest = JSON.parse(await readFile(`${ROOT}package.json`, 'utf8'));
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(folder, { recursive: true });
-  const { metafile } = await build({
+  const { outputFiles, metafile } = await build({
     absWorkingDir: ROOT,
     entryPoints: Object.entries(ENTRIES).map(([out, input]) => ({ out, in: input })),
     outdir: folder,
+    write: false,
     bundle: true,
     splitting: true,
     format: 'esm',
@@ -51,9 +51,31 @@ export async function buildCommand(folder: string): Promise<void> {
     define: { DRAY_VERSION: JSON.stringify(manifest.version) },
     logLevel: 'warning',
   });
-  await chmod(`${folder}/dray.js`, 0o755);
   const licenses = await formatThirdPartyLicenses(ROOT, Object.keys(metafile.inputs));
-  await writeFile(`${folder}/THIRD-PARTY-LICENSES.txt`, licenses);
+  const files = new Map(outputFiles.map((file) => [basename(file.path), file.contents]));
+  files.set('THIRD-PARTY-LICENSES.txt', Buffer.from(licenses));
+  await replaceFiles(folder, files);
+  await chmod(join(folder, 'dray.js'), 0o755);
+}
+
+/**
+ * Writes only what differs, each file in one step, and removes what is left over last: a command that runs from the folder
+ * meanwhile finds its files.
+ */
+async function replaceFiles(folder: string, files: ReadonlyMap<string, Uint8Array>): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const [name, contents] of files) {
+    const path = join(folder, name);
+    const present = await readFile(path).catch(() => undefined);
+    if (present?.equals(contents)) continue;
+    const temporary = `${path}.${process.pid}.tmp`;
+    await writeFile(temporary, contents);
+    await rename(temporary, path);
+  }
+  for (const name of await readdir(folder)) {
+    if (!files.has(name) && !name.endsWith('.tmp'))
+      await rm(join(folder, name), { recursive: true, force: true });
+  }
 }
 
 if (import.meta.main) await buildCommand(`${ROOT}dist`);

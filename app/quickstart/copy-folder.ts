@@ -48,14 +48,17 @@ export async function copyFolder(from: string, to: string): Promise<void> {
 
 type Kind = 'file' | 'link' | 'folder';
 
-/** Folders come before what they hold. Sockets and devices are left out, and so is the `.dray` of a workspace. */
+/** Dray's own: the copy is no workspace yet, and nothing in it is ignored, so that all of it can be compared. */
+const LEFT_OUT: readonly string[] = ['.dray', '.drayignore'];
+
+/** Folders come before what they hold. Sockets and devices are left out. */
 async function walk(
   root: string,
   folder: string,
   visit: (path: string, kind: Kind) => Promise<void>,
 ): Promise<void> {
   for (const item of await readdir(join(root, folder), { withFileTypes: true })) {
-    if (item.name === '.dray' && folder === '') continue;
+    if (LEFT_OUT.includes(item.name)) continue;
     const path = join(folder, item.name);
     if (item.isSymbolicLink()) await visit(path, 'link');
     else if (item.isFile()) await visit(path, 'file');

@@ -21,9 +21,6 @@ import { SAMPLE, writeSample } from './sample-data.ts';
 const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
 const MIB = 1024 * 1024;
 
-/** Ends the demonstration with a sentence for the user. */
-class QuickstartError extends Error {}
-
 interface Places {
   readonly data: string;
   readonly remote: string;
@@ -45,7 +42,7 @@ function dray(directory: string, ...parameters: string[]): void {
   });
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(2);
   if (status !== 0)
-    throw new QuickstartError(`This command ended with ${status ?? error?.message}, which it should not.`);
+    throw new Error(`This command ended with ${status ?? error?.message}, which it should not.`);
   console.log(`  [${seconds} s]`);
 }
 
@@ -57,12 +54,11 @@ async function prepareData(folder: string | undefined, places: Places): Promise<
     await writeSample(places.data, SAMPLE);
     return;
   }
-  if (!existsSync(folder) || !statSync(folder).isDirectory())
-    throw new QuickstartError(`${folder} is no folder.`);
+  if (!existsSync(folder) || !statSync(folder).isDirectory()) throw new Error(`${folder} is no folder.`);
   const size = await measureFolder(folder);
   const shown = `${folder} (${size.files} files, ${(size.bytes / MIB).toFixed(1)} MiB)`;
   const refusal = await refuseFolder(size, tmpdir());
-  if (refusal) throw new QuickstartError(`${shown}: ${refusal}\n\n${formatOwnCommands(folder)}`);
+  if (refusal) throw new Error(`${shown}: ${refusal}\n\n${formatOwnCommands(folder)}`);
   say(`Copying ${shown} to ${places.data}. Your folder stays as it is.`);
   await copyFolder(folder, places.data);
 }
@@ -102,8 +98,7 @@ async function prove({ data, clone }: Places): Promise<void> {
   say(`8. Compare both folders byte for byte, without Dray: ${data} and ${clone}`);
   const { files, links, folders, bytes, differences } = await compareTrees(data, clone, ['.dray']);
   for (const difference of differences.slice(0, 20)) console.log(`  ${difference}`);
-  if (differences.length > 0)
-    throw new QuickstartError(`The folders differ in ${differences.length} places.`);
+  if (differences.length > 0) throw new Error(`The folders differ in ${differences.length} places.`);
   console.log(
     `  Equal: ${files} files (${(bytes / MIB).toFixed(1)} MiB), ${links} links, ${folders} folders.`,
   );
@@ -126,8 +121,8 @@ async function main(folder: string | undefined): Promise<void> {
     );
     console.log(`\nRemove it with: rm -r ${base}`);
   } catch (error) {
-    if (!(error instanceof QuickstartError)) throw error;
-    console.error(`\nquickstart: ${error.message}`);
+    // Anything else is most likely a file of the user's that cannot be read; the message names it.
+    console.error(`\nquickstart: ${error instanceof Error ? error.message : error}`);
     process.exitCode = 1;
   }
 }

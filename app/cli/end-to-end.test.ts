@@ -1,0 +1,161 @@
+/** The command with the real engine on a `file:` remote: what a user sees, and every exit code. */
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type CliResult, runCli } from './run-cli.ts';
+
+let base: string;
+let data: string;
+beforeEach(async () => {
+  base = mkdtempSync(join(tmpdir(), 'dray-cli-'));
+  data = join(base, 'data');
+  mkdirSync(data);
+  writeFileSync(join(data, 'a.txt'), 'a\n');
+  writeFileSync(join(data, 'b.txt'), 'b\n');
+  await succeed('init', 'data', '--remote', 'remote');
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+/** Runs in the folder that holds the workspaces `data` and `clone`. */
+const dray = (...parameters: string[]): Promise<CliResult> => runCli(parameters, { cwd: base });
+
+async function succeed(...parameters: string[]): Promise<string> {
+  const { exitCode, stdout, stderr } = await dray(...parameters);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  return stdout;
+}
+
+describe('a day with dray', () => {
+  it('stores a folder, shows what changed, and brings it back elsewhere', async () => {
+    expect(await succeed('-C', 'data', 'push', '-m', 'first')).toMatch(
+      /^Pushed 2 added, 4 B: main is at [0-9a-f]{10}\.\nSent 1 object, /,
+    );
+    expect(await succeed('-C', 'data', 'push')).toMatch(
+      /^Nothing to push: main is at [0-9a-f]{10}\. 1 request\.\n$/,
+    );
+    appendFileSync(join(data, 'a.txt'), 'more\n');
+    rmSync(join(data, 'b.txt'));
+    writeFileSync(join(data, 'c.txt'), 'c\n');
+    const status = await succeed('-C', 'data', 'status');
+    expect(status.split('\n').slice(0, 3)).toEqual(['M a.txt', 'D b.txt', 'A c.txt']);
+    expect(status).toMatch(/1 added, 1 modified, 1 deleted, 9 B\. Store it with "dray push"\.\n$/);
+    await succeed('-C', 'data', 'push', '-m', 'second');
+    expect(await succeed('-C', 'data', 'log')).toMatch(/second\n\ncommit [0-9a-f]{64}\n[\s\S]*first\n/);
+    await succeed('clone', 'remote', 'clone');
+    expect(readFileSync(join(base, 'clone/a.txt'), 'utf8')).toBe('a\nmore\n');
+    expect(await succeed('-C', 'clone', 'verify', '--read-data')).toContain('Everything is there');
+    expect(await succeed('-C', 'clone', 'ls')).toBe('a.txt\nc.txt\n');
+  });
+
+  it('moves between tags and branches', async () => {
+    await succeed('-C', 'data', 'push');
+    await succeed('-C', 'data', 'tag', 'v1');
+    await succeed('-C', 'data', 'switch', '-c', 'other');
+    appendFileSync(join(data, 'a.txt'), 'other\n');
+    await succeed('-C', 'data', 'push');
+    expect(await succeed('-C', 'data', 'branch')).toMatch(/^ {2}main {2}\w{10}\n\* other {2}\w{10}\n$/);
+    await succeed('-C', 'data', 'switch', 'main');
+    expect(readFileSync(join(data, 'a.txt'), 'utf8')).toBe('a\n');
+    rmSync(join(data, 'b.txt'));
+    await succeed('-C', 'data', 'restore', join(data, 'b.txt'), '--from', 'v1');
+    expect(readFileSync(join(data, 'b.txt'), 'utf8')).toBe('b\n');
+    expect(await succeed('-C', 'data', 'tag', '--delete', 'v1')).toBe('The tag v1 was removed.\n');
+  });
+
+  it('explains how it found out what the remote has', async () => {
+    const stdout = await succeed('-C', 'data', 'push', '--explain');
+    expect(stdout).toMatch(/^Which objects exist:\n {2}needed /);
+    expect(stdout).toContain('  choice ');
+  });
+});
+
+describe('exit codes', () => {
+  it('3: differences were found, silently with -q', async () => {
+    await succeed('-C', 'data', 'push');
+    expect(await dray('-C', 'data', 'status', '--exit-code')).toMatchObject({ exitCode: 0 });
+    writeFileSync(join(data, 'c.txt'), 'c\n');
+    expect(await dray('-C', 'data', 'status', '--exit-code')).toMatchObject({ exitCode: 3 });
+    expect(await dray('-C', 'data', 'status', '--exit-code', '-q')).toEqual({
+      exitCode: 3,
+      stdout: '',
+      stderr: '',
+    });
+    expect(await dray('-C', 'data', 'diff', '--exit-code', '-q')).toEqual({
+      exitCode: 3,
+      stdout: '',
+      stderr: '',
+    });
+  });
+
+  // Other systems do not let such a file come to be.
+  it.skipIf(process.platform !== 'linux')(
+    '4: some files failed, the others were stored (Linux only)',
+    async () => {
+      writeFileSync(Buffer.concat([Buffer.from(`${data}/`), Buffer.from([0x62, 0xff])]), 'no UTF-8 name');
+      const { exitCode, stdout, stderr } = await dray('-C', 'data', 'push');
+      expect(exitCode).toBe(4);
+      expect(stdout).toContain('Pushed 2 added');
+      expect(stderr).toMatch(/^dray: .*UTF-8/);
+      const json = await dray('-C', 'data', 'push', '--json');
+      expect(json.stdout).toContain('"type":"fileFailed"');
+      expect(json).toMatchObject({ exitCode: 4, stderr: '' });
+    },
+  );
+
+  it('5: both sides changed the same file; --theirs decides', async () => {
+    await succeed('-C', 'data', 'push');
+    await succeed('clone', 'remote', 'clone');
+    writeFileSync(join(base, 'clone/a.txt'), 'theirs\n');
+    await succeed('-C', 'clone', 'push');
+    writeFileSync(join(data, 'a.txt'), 'ours\n');
+    const { exitCode, stdout, stderr } = await dray('-C', 'data', 'pull');
+    expect({ exitCode, stdout }).toEqual({
+      exitCode: 5,
+      stdout: 'C a.txt  (modified here, modified there)\n',
+    });
+    expect(stderr).toMatch(/^dray: .*--theirs/);
+    expect(readFileSync(join(data, 'a.txt'), 'utf8')).toBe('ours\n');
+    await succeed('-C', 'data', 'pull', '--theirs');
+    expect(readFileSync(join(data, 'a.txt'), 'utf8')).toBe('theirs\n');
+  });
+
+  it('1: an object is missing on the remote', async () => {
+    await succeed('-C', 'data', 'push');
+    rmSync(join(base, 'remote/packs'), { recursive: true, force: true });
+    rmSync(join(base, 'remote/objects'), { recursive: true, force: true });
+    const { exitCode, stdout } = await dray('-C', 'data', 'verify');
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/[1-9]\d* missing/);
+  });
+
+  it('2: the folder is no workspace', async () => {
+    const { exitCode, stderr } = await dray('status');
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/^dray: .* is not in a workspace/);
+  });
+});
+
+describe('--json', () => {
+  it('gives every event and a summary, each an object on its line', async () => {
+    const lines = (await succeed('-C', 'data', 'push', '--json'))
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.every((line) => typeof line.type === 'string')).toBe(true);
+    expect(lines.at(-1)).toMatchObject({
+      type: 'summary',
+      command: 'push',
+      exitCode: 0,
+      result: 'pushed',
+      branch: 'main',
+    });
+    expect(lines.filter((line) => line.type === 'summary')).toHaveLength(1);
+  });
+
+  it('needs no human lines beside it', async () => {
+    await succeed('-C', 'data', 'push');
+    const [setting] = (await succeed('-C', 'data', 'config', '--json')).split('\n');
+    expect(JSON.parse(setting!)).toEqual({ type: 'setting', name: 'remote.default', value: 'origin' });
+  });
+});

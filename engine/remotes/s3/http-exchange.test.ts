@@ -39,7 +39,7 @@ describe('The HTTP transport', () => {
     ...more,
   });
 
-  it('keeps one connection through all methods, HEAD among them', async () => {
+  it('keeps its connections through all methods, HEAD among them', async () => {
     respond = (incoming, response) =>
       incoming.resume().on('end', () => response.writeHead(200, { 'content-length': 3 }).end('abc'));
     for (const method of ['HEAD', 'GET', 'HEAD', 'HEAD', 'GET']) {
@@ -47,7 +47,8 @@ describe('The HTTP transport', () => {
       expect(answer.bytes.byteLength).toBe(method === 'HEAD' ? 0 : 3);
     }
     await transport.exchange(request('PUT', { body: new Uint8Array(3 * MIB) }), 10);
-    expect(connections).toBe(1);
+    // The pool's bound. Closing one after each HEAD would take five.
+    expect(connections).toBeLessThanOrEqual(2);
   });
 
   it('sends small and large bodies with their length', async () => {

@@ -8,7 +8,7 @@
  *
  * The seed of this is the remote status query of DVC 1.0, which listed one three-digit prefix to estimate the remote's size
  * and compared it with a fixed factor. Here the estimate has an interval, the break-even follows from this remote's costs, and what sampling
- * shows is kept as answers.
+ * shows is kept as asked.
  *
  * Invariant: each hash is asked once. A hash is answered by one HEAD or by the one range that holds it.
  */
@@ -16,6 +16,7 @@ import type { QueryExplanation, QueryMode } from '../api/events.ts';
 import { checkAborted } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import type { BlobHash } from '../model/entry.ts';
+import { createAskedHashes } from './asked-hashes.ts';
 import {
   estimateObjects,
   type ObjectEstimate,
@@ -23,10 +24,11 @@ import {
   type SampledWindow,
 } from './estimate-objects.ts';
 import type { ExistenceProbe } from './existence-probe.ts';
-import { explainQuery, type QueryTally } from './explain-query.ts';
+import { explainQuery } from './explain-query.ts';
 import { createListing, type Listing } from './list-objects.ts';
 import { createMeasuredProbe, type MeasuredProbe } from './measured-probe.ts';
 import { type CostModel, isFew, planQuery, type QueryPlan } from './plan-query.ts';
+import { createQueryTally } from './query-tally.ts';
 import { sampleWindows } from './sampler.ts';
 
 export interface ExistenceOptions {
@@ -63,7 +65,6 @@ export interface ExistenceQuery {
 /** The choice, and what sampling learned on the way to it. */
 interface Decision {
   readonly plan: QueryPlan;
-  readonly way: 'each' | 'list';
   readonly listing: Listing;
   readonly windows: readonly SampledWindow[];
   readonly estimate: ObjectEstimate | undefined;
@@ -72,18 +73,18 @@ interface Decision {
 export function createExistenceQuery(options: ExistenceOptions): ExistenceQuery {
   const { clock, mode, signal } = options;
   const probe = createMeasuredProbe(options);
-  const answers = createAnswers(probe);
-  const tally = createTally(clock);
+  const asked = createAskedHashes(probe);
+  const tally = createQueryTally(clock);
   let deciding: Promise<Decision> | undefined;
   let decision: Decision | undefined;
 
   const decide = async (batch: readonly BlobHash[]): Promise<Decision> => {
-    const candidates = Math.max(options.expectedCandidates, answers.count() + batch.length);
+    const candidates = Math.max(options.expectedCandidates, asked.count() + batch.length);
     decision = await chooseWay({
       options,
       probe,
       candidates,
-      firstHead: () => answers.ask(batch[0] as BlobHash),
+      firstHead: () => asked.ask(batch[0] as BlobHash),
     });
     if (decision.estimate !== undefined) {
       const { objects, low, high } = decision.estimate;
@@ -96,7 +97,7 @@ export function createExistenceQuery(options: ExistenceOptions): ExistenceQuery 
   /** Undefined while so few hashes have come that asking for each is right whatever follows. */
   const currentDecision = (batch: readonly BlobHash[]): Promise<Decision> | undefined => {
     if (deciding === undefined) {
-      const sofar = answers.count() + batch.length;
+      const sofar = asked.count() + batch.length;
       if (mode === 'auto' && isFew(sofar, probe.costs())) return undefined;
       deciding = decide(batch).catch((error: unknown) => {
         deciding = undefined;
@@ -109,12 +110,12 @@ export function createExistenceQuery(options: ExistenceOptions): ExistenceQuery 
   const present = async (hashes: readonly BlobHash[]): Promise<readonly BlobHash[]> => {
     if (options.isEmpty || hashes.length === 0) return [];
     const made = await currentDecision(hashes);
-    if (made?.way === 'list') {
-      const asked = await answers.answered(hashes);
-      const listed = await made.listing.find(hashes.filter((hash) => !asked.has(hash)));
-      return [...listed, ...hashes.filter((hash) => asked.get(hash) === true)];
+    if (made?.plan.choice === 'list') {
+      const answers = await asked.answered(hashes);
+      const listed = await made.listing.find(hashes.filter((hash) => !answers.has(hash)));
+      return [...listed, ...hashes.filter((hash) => answers.get(hash) === true)];
     }
-    const results = await settleAll(hashes.map((hash) => made?.listing.known(hash) ?? answers.ask(hash)));
+    const results = await settleAll(hashes.map((hash) => made?.listing.known(hash) ?? asked.ask(hash)));
     return hashes.filter((_, at) => results[at] === true);
   };
 
@@ -183,7 +184,7 @@ async function chooseWay(request: {
       const relativeError =
         estimate === undefined ? 0 : (estimate.high - estimate.low) / 4 / Math.max(1, objects);
       const listing = createListing({ list: probe.list, windows, objects, relativeError });
-      return { plan, way: plan.choice, listing, windows, estimate };
+      return { plan, listing, windows, estimate };
     }
     const [sampled] = await Promise.all([
       sampleWindows({ list: probe.list, random: () => options.clock.random(), windows, count: plan.samples }),
@@ -192,84 +193,4 @@ async function chooseWay(request: {
     windows = sampled;
     estimate = estimateObjects(windows);
   }
-}
-
-interface Answers {
-  /** One HEAD for each hash, ever. */
-  ask(hash: BlobHash): Promise<boolean>;
-  /** Which of the hashes were asked before, waiting for those under way. */
-  answered(hashes: readonly BlobHash[]): Promise<ReadonlyMap<BlobHash, boolean>>;
-  count(): number;
-}
-
-function createAnswers(probe: MeasuredProbe): Answers {
-  const answers = new Map<BlobHash, boolean | Promise<boolean>>();
-
-  const fetchAnswer = async (hash: BlobHash): Promise<boolean> => {
-    try {
-      const isPresent = await probe.head(hash);
-      answers.set(hash, isPresent);
-      return isPresent;
-    } catch (error) {
-      answers.delete(hash);
-      throw error;
-    }
-  };
-
-  return {
-    ask: async (hash) => {
-      const known = answers.get(hash);
-      if (known !== undefined) return known;
-      const pending = fetchAnswer(hash);
-      answers.set(hash, pending);
-      return pending;
-    },
-    answered: async (hashes) => {
-      const found = new Map<BlobHash, boolean>();
-      for (const hash of hashes) {
-        const answer = answers.get(hash);
-        if (answer !== undefined) found.set(hash, await answer);
-      }
-      return found;
-    },
-    count: () => answers.size,
-  };
-}
-
-/** Counts for the explanation. Time is the time during which at least one batch was under way. */
-function createTally(clock: Clock) {
-  let wanted = 0;
-  let removedByIndex = 0;
-  let candidates = 0;
-  let present = 0;
-  let underWay = 0;
-  let busySinceMs = 0;
-  let busyMs = 0;
-  return {
-    noteWanted: (count: number) => {
-      wanted += count;
-    },
-    noteRemovedByIndex: (count: number) => {
-      removedByIndex += count;
-    },
-    begin: () => {
-      if (underWay === 0) busySinceMs = clock.monotonicMs();
-      underWay += 1;
-      return () => {
-        underWay -= 1;
-        if (underWay === 0) busyMs += clock.monotonicMs() - busySinceMs;
-      };
-    },
-    add: (asked: number, found: number) => {
-      candidates += asked;
-      present += found;
-    },
-    read: (): QueryTally => ({
-      wanted,
-      removedByIndex,
-      candidates,
-      present,
-      seconds: (busyMs + (underWay > 0 ? clock.monotonicMs() - busySinceMs : 0)) / 1_000,
-    }),
-  };
 }

@@ -2,15 +2,7 @@
 import type { QueryExplanation, QueryMode } from '../api/events.ts';
 import type { ObjectEstimate, RemoteEstimate } from './estimate-objects.ts';
 import { type CostModel, planQuery, type QueryPlan } from './plan-query.ts';
-
-export interface QueryTally {
-  readonly wanted: number;
-  readonly removedByIndex: number;
-  /** Hashes resolved, each batch without its repetitions. */
-  readonly candidates: number;
-  readonly present: number;
-  readonly seconds: number;
-}
+import type { QueryCounts } from './query-tally.ts';
 
 export interface ExplainInput {
   readonly mode: QueryMode;
@@ -24,7 +16,7 @@ export interface ExplainInput {
   readonly sampledWindows: number;
   readonly heads: number;
   readonly lists: number;
-  readonly tally: QueryTally;
+  readonly tally: QueryCounts;
 }
 
 export function explainQuery(input: ExplainInput): QueryExplanation {

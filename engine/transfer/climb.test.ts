@@ -1,0 +1,83 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type ClimbState, climbDown, climbOn, startClimb } from './climb.ts';
+
+/** Climbs a hill whose throughput at each limit is given, for so many windows. */
+function climb(
+  rateAt: (limit: number) => number,
+  windows: number,
+  bounds = { min: 2, max: 64 },
+): readonly ClimbState[] {
+  const states = [startClimb(12, bounds)];
+  for (let window = 0; window < windows; window += 1) {
+    const state = states.at(-1) as ClimbState;
+    states.push(climbOn(state, rateAt(state.limit), bounds));
+  }
+  return states;
+}
+
+const limitsOf = (states: readonly ClimbState[]) => states.map((state) => state.limit);
+
+describe('the climb', () => {
+  it('doubles to the top where all concurrency pays', () => {
+    expect(limitsOf(climb((limit) => limit, 3))).toEqual([12, 24, 48, 64]);
+  });
+
+  it('steps back at once where more brings nothing, and then finds the least that brings as much', () => {
+    const limits = limitsOf(climb(() => 1, 40));
+    expect(limits.slice(0, 3)).toEqual([12, 24, 12]);
+    expect(Math.max(...limits.slice(-10))).toBeLessThanOrEqual(3);
+  });
+
+  it('settles around the knee of any hill that rises to one and is flat from there', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 3, max: 60 }), (knee) => {
+        const limits = limitsOf(climb((limit) => Math.min(limit, knee), 400)).slice(-200);
+        const mean = limits.reduce((total, limit) => total + limit, 0) / limits.length;
+        expect(mean).toBeGreaterThan(0.8 * knee);
+        expect(mean).toBeLessThan(1.6 * knee + 2);
+      }),
+    );
+  });
+
+  it('never leaves its bounds, whatever it meets', () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.oneof(
+            fc.double({ min: 0.001, max: 1e6, noNaN: true }),
+            fc.constantFrom('retry' as const, 'backoff' as const),
+          ),
+          {
+            maxLength: 200,
+          },
+        ),
+        fc.integer({ min: 1, max: 20 }),
+        fc.integer({ min: 0, max: 100 }),
+        (steps, min, room) => {
+          const bounds = { min, max: min + room };
+          let state = startClimb(12, bounds);
+          for (const step of steps) {
+            state = typeof step === 'number' ? climbOn(state, step, bounds) : climbDown(state, step, bounds);
+            expect(Number.isInteger(state.limit)).toBe(true);
+            expect(state.limit).toBeGreaterThanOrEqual(bounds.min);
+            expect(state.limit).toBeLessThanOrEqual(bounds.max);
+          }
+        },
+      ),
+    );
+  });
+
+  it('comes back from a cut to a little below where it happened', () => {
+    const bounds = { min: 2, max: 64 };
+    let state = climbDown(startClimb(40, bounds), 'backoff', bounds);
+    expect(state.limit).toBe(20);
+    const limits: number[] = [];
+    while (state.mode.is === 'recover') {
+      state = climbOn(state, state.limit, bounds);
+      limits.push(state.limit);
+    }
+    expect(limits.at(-1)).toBe(32);
+    expect(limits.length).toBeLessThan(10);
+  });
+});

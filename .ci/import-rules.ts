@@ -42,8 +42,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'app/build': [],
   'app/quickstart': ['app/build'],
   '.ci': ['app/build'],
-  bench: [...ENGINE, 'app/build', 'e2e'],
-  e2e: ENGINE,
+  bench: [...ENGINE, 'app/cli', 'app/build', 'e2e'],
+  e2e: [...ENGINE, 'app/cli', 'app/build'],
 };
 
 /** Packages that one folder alone may name. */

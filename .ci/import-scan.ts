@@ -9,7 +9,7 @@ export interface FoundImport {
 }
 
 /**
- * Comments and templates are blanked first, so that sample code in them counts for nothing. This is no parser: the formatter
+ * Comments and samples of code in text are blanked first. This is no parser: the formatter
  * gives every import one of few shapes, and those are what it looks for.
  */
 export function findImports(source: string): FoundImport[] {
@@ -26,12 +26,11 @@ export function findImports(source: string): FoundImport[] {
   });
 }
 
-/** Comments become spaces, so that offsets and lines stay. */
+/** Comments, templates and text that holds quotes (sample code) become spaces, so that offsets and lines stay. */
 function blankComments(source: string): string {
   const tokens = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g;
   return source.replace(tokens, (token) => {
-    if (token.startsWith('/')) return token.replace(/[^\n]/g, ' ');
-    // A template may span lines and hold sample code: only its shape is kept.
-    return token.startsWith('`') ? token.replace(/[^\n`]/g, ' ') : token;
+    const isSpecifier = /^(['"])[^'"`]*\1$/.test(token);
+    return isSpecifier ? token : token.replace(/[^\n]/g, ' ');
   });
 }

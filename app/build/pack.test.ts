@@ -1,5 +1,5 @@
 /** The package as users get it: built, packed, installed into an empty folder, and put to work. */
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -13,7 +13,9 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startVersitygw } from '../../e2e/servers/versitygw.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MIB = 1024 * 1024;
@@ -90,5 +92,29 @@ describe('the packed command', () => {
     expect(readFileSync(join(clone, 'large.bin')).equals(large)).toBe(true);
     expect(statSync(join(clone, '.dray')).isDirectory()).toBe(true);
     expect(existsSync(join(folder, 'remote', 'dray.json'))).toBe(true);
+  });
+
+  it.each(['auto', 'sdk'])('speaks S3 through what was bundled (--client %s)', async (client) => {
+    await using server = await startVersitygw();
+    const here = join(folder, `s3-${client}`);
+    mkdirSync(join(here, 'data'), { recursive: true });
+    writeFileSync(join(here, 'data/small.txt'), 'small\n');
+    writeFileSync(join(here, 'data/middle.bin'), Buffer.alloc(9 * MIB, client));
+    const remote = `s3://${server.bucket}/${client}`;
+    const draySoon = async (...parameters: string[]) => {
+      const { stdout } = await promisify(execFile)(
+        'npx',
+        ['--no-install', 'dray', '--client', client, ...parameters],
+        {
+          cwd: home,
+          env: { ...environment, ...server.environment },
+        },
+      );
+      return stdout;
+    };
+    await draySoon('-C', join(here, 'data'), 'init', '--remote', remote);
+    expect(await draySoon('-C', join(here, 'data'), 'push')).toContain('2 added');
+    await draySoon('clone', remote, join(here, 'clone'));
+    expect(readFileSync(join(here, 'clone/middle.bin')).equals(Buffer.alloc(9 * MIB, client))).toBe(true);
   });
 });

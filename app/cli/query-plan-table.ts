@@ -36,8 +36,8 @@ export function formatQueryPlan(query: QueryExplanation): string[] {
 export function formatQueryActual({ actual }: QueryExplanation): string[] {
   if (!actual) return [];
   const found = `${formatCount(actual.present)} there, ${formatCount(actual.absent)} to send`;
-  const [requests, time, cost] = costCells(actual);
-  return [`  actual   ${requests} requests, ${time}, ${cost}: ${found}`];
+  const [, time, cost] = costCells(actual);
+  return [`  actual   ${formatPlural(actual.requests, 'request')}, ${time}, ${cost}: ${found}`];
 }
 
 function costCells(cost: QueryCost): [string, string, string] {

@@ -14,6 +14,8 @@ export interface RetryPolicy {
   readonly baseDelayMs: number;
   readonly maxDelayMs: number;
   readonly budget: RetryBudget;
+  /** Told of each failure that is about to be repeated, which the caller will not see. Must not throw. */
+  readonly onRetry?: (error: DrayError) => void;
 }
 
 /**
@@ -71,6 +73,7 @@ export async function retrying<T>(
       if (!(error instanceof DrayError) || error.retry === 'no') throw error;
       failures.push(error);
       if (failures.length >= policy.attemptsMax || !policy.budget.take(RETRY_TOKENS)) throw error;
+      policy.onRetry?.(error);
       await policy.clock.sleep(pauseMs(policy, failures.length, error), signal);
     }
   }

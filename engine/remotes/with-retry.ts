@@ -30,6 +30,8 @@ export interface RetryOptions {
   readonly maxDelayMs?: number;
   /** Shared by all calls of this store. */
   readonly budget?: RetryBudget;
+  /** Told of each failure that is about to be repeated: what adapts the concurrency listens here. */
+  readonly onRetry?: (error: DrayError) => void;
 }
 
 export function withRetry(store: ObjectStore, options: RetryOptions): ObjectStore {
@@ -39,6 +41,7 @@ export function withRetry(store: ObjectStore, options: RetryOptions): ObjectStor
     baseDelayMs: options.baseDelayMs ?? 100,
     maxDelayMs: options.maxDelayMs ?? 20_000,
     budget: options.budget ?? createRetryBudget(),
+    ...(options.onRetry && { onRetry: options.onRetry }),
   };
   const { multipart } = store;
   return {

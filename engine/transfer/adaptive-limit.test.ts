@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { DrayError } from '../api/error.ts';
+import { createMemoryStore } from '../remotes/memory-store.ts';
+import type { ObjectStore } from '../remotes/object-store.ts';
+import { withRetry } from '../remotes/with-retry.ts';
 import { type AdaptiveLimitOptions, createAdaptiveLimit } from './adaptive-limit.ts';
 import { createSimulatedLink, createVirtualTime, type LinkOptions } from './network-simulator.ts';
 
@@ -213,6 +216,25 @@ describe('the adaptive limit', () => {
     await limit.run(async () => {}, { bytes: 0 });
     limit.report('backoff');
     expect(limit.current).toBe(8);
+  });
+
+  it('is told by the retry wrapper of a SlowDown that the wrapper repeated', async () => {
+    const time = createVirtualTime();
+    const limit = createAdaptiveLimit({ clock: time.clock, initial: 32 });
+    const memory = createMemoryStore();
+    let refusals = 1;
+    const busy: ObjectStore = {
+      ...memory,
+      put: async (...args) => {
+        refusals -= 1;
+        if (refusals >= 0) throw new DrayError('slowDown', 'Fewer, please.', { retry: 'backoff' });
+        return memory.put(...args);
+      },
+    };
+    const store = withRetry(busy, { clock: time.clock, onRetry: (error) => limit.report(error.retry) });
+    const outcome = await time.run(limit.run(() => store.put('key', new Uint8Array(1)), { bytes: 1 }));
+    expect(outcome.written).toBe(true);
+    expect(limit.stats()).toMatchObject({ current: 16, cuts: 1, failed: 0 });
   });
 
   it('keeps cutting, slowly, while nothing succeeds', () => {

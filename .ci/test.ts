@@ -20,7 +20,11 @@ const STEPS: readonly {
   readonly command: string;
   readonly parameters: readonly string[];
 }[] = [
-  { name: 'format and lint', command: 'biome', parameters: ['ci', '.'] },
+  {
+    name: 'format and lint',
+    command: 'biome',
+    parameters: ['ci', ...(process.stdout.isTTY ? [] : ['--colors=off']), '.'],
+  },
   { name: 'types', command: 'tsc', parameters: [] },
   { name: 'import rules', command: 'node', parameters: ['.ci/import-rules.ts'] },
   { name: 'build', command: 'node', parameters: ['app/build/build.ts'] },

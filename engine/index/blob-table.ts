@@ -30,7 +30,9 @@ export class BlobTable {
       `SELECT b.place, p.hash AS pack, b.offset, b.chunks FROM blob b LEFT JOIN pack p ON p.id = b.pack
        WHERE b.repository = ? AND b.hash = ?`,
     );
-    this.#has = database.prepare<[number, string], number>('SELECT 1 FROM blob WHERE repository = ? AND hash = ?').pluck();
+    this.#has = database
+      .prepare<[number, string], number>('SELECT 1 FROM blob WHERE repository = ? AND hash = ?')
+      .pluck();
     this.#hasObject = database
       .prepare<[number, string], number>('SELECT 1 FROM blob WHERE repository = ? AND hash = ? AND place = 1')
       .pluck();
@@ -83,7 +85,8 @@ export class BlobTable {
           null,
           JSON.stringify(location.chunks.map((chunk) => [chunk.hash, chunk.sizeBytes])),
         );
-        for (const chunk of location.chunks) this.#insert.run(this.#repository, chunk.hash, 1, null, null, null);
+        for (const chunk of location.chunks)
+          this.#insert.run(this.#repository, chunk.hash, 1, null, null, null);
         return;
     }
   }

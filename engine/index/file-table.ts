@@ -226,11 +226,15 @@ export class FileTable {
   }
 
   /** Paths that differ from the base, in order; each with where its content lies on `repository` (0: not asked). */
-  *changes(repository: number, options: { readonly below?: string } = {}): Generator<readonly IndexedChange[]> {
+  *changes(
+    repository: number,
+    options: { readonly below?: string } = {},
+  ): Generator<readonly IndexedChange[]> {
     let after = options.below ?? '';
     for (;;) {
       const rows = this.#statements.pageOfChanges.all(repository, after, PAGE_ROWS) as ChangeRow[];
-      const inside = options.below === undefined ? rows : rows.filter(([path]) => path.startsWith(options.below!));
+      const inside =
+        options.below === undefined ? rows : rows.filter(([path]) => path.startsWith(options.below!));
       if (inside.length > 0) yield inside.map(toChange);
       if (inside.length < rows.length || rows.length < PAGE_ROWS) return;
       after = rows.at(-1)![0];
@@ -262,7 +266,11 @@ export class FileTable {
 }
 
 /** A full entry out of a side and its location; undefined when the content is unread or its place unknown. */
-export function toEntry(path: string, side: IndexedSide, location: BlobLocation | undefined): Entry | undefined {
+export function toEntry(
+  path: string,
+  side: IndexedSide,
+  location: BlobLocation | undefined,
+): Entry | undefined {
   switch (side.kind) {
     case 'folder':
       return { kind: 'folder', path };
@@ -272,7 +280,15 @@ export function toEntry(path: string, side: IndexedSide, location: BlobLocation 
       const place: BlobLocation | undefined = side.sizeBytes === 0 ? { in: 'nowhere' } : location;
       if (side.hash === undefined || !place) return undefined;
       const { sizeBytes, mtimeNs, executable } = side;
-      return { kind: 'file', path, sizeBytes, mtimeNs, executable, blob: side.hash as BlobHash, location: place };
+      return {
+        kind: 'file',
+        path,
+        sizeBytes,
+        mtimeNs,
+        executable,
+        blob: side.hash as BlobHash,
+        location: place,
+      };
     }
   }
 }
@@ -296,7 +312,10 @@ function toChange(row: ChangeRow): IndexedChange {
   };
 }
 
-function sideOf(row: ChangeRow, first: typeof WORKING_COLUMNS | typeof BASE_COLUMNS): IndexedSide | undefined {
+function sideOf(
+  row: ChangeRow,
+  first: typeof WORKING_COLUMNS | typeof BASE_COLUMNS,
+): IndexedSide | undefined {
   const kind = KINDS[Number(row[first] ?? 0n)]!;
   if (kind === 'absent') return undefined;
   return {

@@ -73,20 +73,36 @@ function openDatabase(path: string): Index {
   };
 }
 
+/** Reads the version inside the write transaction: another process may be migrating the same file. */
 function migrate(database: Database.Database): void {
-  const seen = Number(database.pragma('user_version', { simple: true }));
-  if (seen > MIGRATIONS.length) {
-    throw new DrayError(
-      'formatTooNew',
-      `The index has schema ${seen}, and this Dray knows ${MIGRATIONS.length}. Use a newer Dray, or delete .dray/index.db: it is rebuilt.`,
-    );
-  }
-  MIGRATIONS.slice(seen).forEach((step, at) => {
-    database.transaction(() => {
-      database.exec(step);
-      database.pragma(`user_version = ${seen + at + 1}`);
-    })();
+  const version = () => Number(database.pragma('user_version', { simple: true }));
+  if (version() === MIGRATIONS.length) return;
+  const catchUp = database.transaction(() => {
+    const seen = version();
+    if (seen > MIGRATIONS.length) {
+      throw new DrayError(
+        'formatTooNew',
+        `The index has schema ${seen}, and this Dray knows ${MIGRATIONS.length}. Use a newer Dray, or delete .dray/index.db: it is rebuilt.`,
+      );
+    }
+    for (const step of MIGRATIONS.slice(seen)) database.exec(step);
+    database.pragma(`user_version = ${MIGRATIONS.length}`);
   });
+  catchUp.immediate();
+}
+
+/** A consistent copy of an index that another process is writing to. */
+export function copyIndex(path: string, copyPath: string): void {
+  try {
+    const database = new Database(path, { readonly: true, timeout: 10_000 });
+    try {
+      database.prepare('VACUUM INTO ?').run(copyPath);
+    } finally {
+      database.close();
+    }
+  } catch (cause) {
+    throw translate(cause, path);
+  }
 }
 
 function isDamage(error: unknown): boolean {
@@ -102,6 +118,7 @@ function setAside(path: string): void {
 function translate(error: unknown, path: string): unknown {
   const code = (error as { code?: string }).code ?? '';
   if (error instanceof DrayError || !code.startsWith('SQLITE_')) return error;
-  if (code === 'SQLITE_FULL') return new DrayError('diskFull', `The disk is full: cannot write ${path}.`, { cause: error });
+  if (code === 'SQLITE_FULL')
+    return new DrayError('diskFull', `The disk is full: cannot write ${path}.`, { cause: error });
   return new DrayError('io', `Cannot open the index ${path}: ${(error as Error).message}.`, { cause: error });
 }

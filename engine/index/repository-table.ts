@@ -6,7 +6,12 @@ export interface KnownRepository {
   readonly conditionalWrites?: boolean;
   readonly headMs?: number;
   readonly listMs?: number;
-  readonly objects?: { readonly estimate: number; readonly low: number; readonly high: number; readonly atMs: number };
+  readonly objects?: {
+    readonly estimate: number;
+    readonly low: number;
+    readonly high: number;
+    readonly atMs: number;
+  };
 }
 
 interface Row {
@@ -60,7 +65,10 @@ export class RepositoryTable {
     this.#database.prepare('UPDATE repository SET objects_estimate = NULL WHERE id = ?').run(repository);
   }
 
-  rememberEstimate(repository: number, objects: { estimate: number; low: number; high: number; atMs: number }): void {
+  rememberEstimate(
+    repository: number,
+    objects: { estimate: number; low: number; high: number; atMs: number },
+  ): void {
     this.#database
       .prepare(
         'UPDATE repository SET objects_estimate = ?, objects_low = ?, objects_high = ?, estimated_at_ms = ? WHERE id = ?',
@@ -68,14 +76,21 @@ export class RepositoryTable {
       .run(objects.estimate, objects.low, objects.high, objects.atMs, repository);
   }
 
-  rememberLatencies(repository: number, latencies: { readonly headMs?: number; readonly listMs?: number }): void {
+  rememberLatencies(
+    repository: number,
+    latencies: { readonly headMs?: number; readonly listMs?: number },
+  ): void {
     this.#database
-      .prepare('UPDATE repository SET head_ms = coalesce(?, head_ms), list_ms = coalesce(?, list_ms) WHERE id = ?')
+      .prepare(
+        'UPDATE repository SET head_ms = coalesce(?, head_ms), list_ms = coalesce(?, list_ms) WHERE id = ?',
+      )
       .run(latencies.headMs ?? null, latencies.listMs ?? null, repository);
   }
 
   rememberConditionalWrites(repository: number, hold: boolean): void {
-    this.#database.prepare('UPDATE repository SET conditional_writes = ? WHERE id = ?').run(hold ? 1 : 0, repository);
+    this.#database
+      .prepare('UPDATE repository SET conditional_writes = ? WHERE id = ?')
+      .run(hold ? 1 : 0, repository);
   }
 
   /** The journal of multipart uploads to the repository (the shape that `transfer/multipart-upload.ts` asks for). */
@@ -86,7 +101,9 @@ export class RepositoryTable {
     const save = this.#database.prepare<[number, string, string, number]>(
       'INSERT OR REPLACE INTO upload (repository, key, upload_id, part_size) VALUES (?, ?, ?, ?)',
     );
-    const forget = this.#database.prepare<[number, string]>('DELETE FROM upload WHERE repository = ? AND key = ?');
+    const forget = this.#database.prepare<[number, string]>(
+      'DELETE FROM upload WHERE repository = ? AND key = ?',
+    );
     return {
       load: (key) => {
         const row = load.get(repository, key);

@@ -3,24 +3,21 @@
  * then links and folders, then the files by `download-files.ts`.
  */
 import { lstatSync } from 'node:fs';
-import { checkAborted } from '../base/abort.ts';
 import { toErrorRecord } from '../api/error.ts';
+import { checkAborted } from '../base/abort.ts';
 import type { Entry, FileEntry } from '../model/entry.ts';
-import type { ObjectStore } from '../remotes/object-store.ts';
-import { createAdaptiveLimit } from '../transfer/adaptive-limit.ts';
 import { openTreeWriter, type TreeWriter } from '../workspace/tree-writer.ts';
+import type { Connection } from './connection.ts';
 import { downloadFiles } from './download-files.ts';
 import type { LinkedRepository } from './link-repository.ts';
 import { createProgress } from './progress.ts';
 import type { Session } from './session.ts';
-import { fixedTransfers } from './transfers.ts';
 
 export interface ApplyOptions {
   readonly session: Session;
-  readonly store: ObjectStore;
+  readonly connection: Connection;
   readonly link: LinkedRepository;
   readonly totals: { readonly files: number; readonly bytes: number };
-  readonly requestsSoFar: () => number;
   /** Files, links and empty folders that go away. */
   readonly deletions: readonly string[];
   /** What is written; batches in any order. */
@@ -40,9 +37,9 @@ export interface Applied {
 const WINDOW_ENTRIES = 65_536;
 
 export async function applyChanges(options: ApplyOptions): Promise<Applied> {
-  const { session, store, link } = options;
+  const { session, link } = options;
+  const { store, limit, meter } = options.connection;
   const { context, workspace } = session;
-  const fixed = fixedTransfers(session);
   const writer = openTreeWriter({
     root: workspace.root,
     temporaryFolder: workspace.temporaryFolder,
@@ -53,7 +50,7 @@ export async function applyChanges(options: ApplyOptions): Promise<Applied> {
       ? () => true
       : (path: string) => options.givenUp?.has(path) === true || isAsKnown(session, path);
     let failed = removeAll(session, writer, options.deletions, mayReplace);
-    const progress = createProgress(session, 'download', options.totals, options.requestsSoFar);
+    const progress = createProgress(session, 'download', options.totals, () => meter.totals().total);
     const others: Entry[] = [];
     const downloaded = await downloadFiles(
       {
@@ -62,7 +59,7 @@ export async function applyChanges(options: ApplyOptions): Promise<Applied> {
         link,
         writer,
         progress,
-        limit: createAdaptiveLimit({ clock: session.clock, ...(fixed === undefined ? {} : { fixed }) }),
+        limit,
         mayReplace,
       },
       fileWindows(options.writes, (entry) => others.push(entry)),
@@ -87,7 +84,12 @@ export function isAsKnown(session: Session, path: string): boolean {
 
 type MayReplace = (path: string) => boolean;
 
-function removeAll(session: Session, writer: TreeWriter, paths: readonly string[], mayReplace: MayReplace): number {
+function removeAll(
+  session: Session,
+  writer: TreeWriter,
+  paths: readonly string[],
+  mayReplace: MayReplace,
+): number {
   let failed = 0;
   // Deepest first: a folder's content goes before the folder.
   for (const path of paths.toReversed()) {
@@ -95,7 +97,11 @@ function removeAll(session: Session, writer: TreeWriter, paths: readonly string[
     if (!path.endsWith('/') && !mayReplace(path)) {
       failed += 1;
       const message = `${path} changed here while the pull was under way; it was not deleted. Pull again.`;
-      session.context.emit({ type: 'fileFailed', path, error: { code: 'conflict', message, retry: 'no', data: { path } } });
+      session.context.emit({
+        type: 'fileFailed',
+        path,
+        error: { code: 'conflict', message, retry: 'no', data: { path } },
+      });
       continue;
     }
     try {
@@ -133,7 +139,12 @@ async function* fileWindows(
 }
 
 /** Links come last, so that no file is ever written through one. */
-function writeOthers(session: Session, writer: TreeWriter, entries: readonly Entry[], mayReplace: MayReplace): number {
+function writeOthers(
+  session: Session,
+  writer: TreeWriter,
+  entries: readonly Entry[],
+  mayReplace: MayReplace,
+): number {
   let failed = 0;
   for (const entry of entries) {
     checkAborted(session.context.signal);
@@ -145,7 +156,11 @@ function writeOthers(session: Session, writer: TreeWriter, entries: readonly Ent
         if (!mayReplace(entry.path)) {
           const message = `${entry.path} changed here while the pull was under way; it was left as it is. Pull again.`;
           failed += 1;
-          session.context.emit({ type: 'fileFailed', path: entry.path, error: { code: 'conflict', message, retry: 'no', data: {} } });
+          session.context.emit({
+            type: 'fileFailed',
+            path: entry.path,
+            error: { code: 'conflict', message, retry: 'no', data: {} },
+          });
           continue;
         }
         session.index.files.setWritten(entry, writer.writeLink(entry.path, entry.target));

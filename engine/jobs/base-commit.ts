@@ -22,11 +22,18 @@ export function baseMark(uuid: string, commit: CommitHash | undefined): string {
 export async function fetchCommit(session: Session, store: ObjectStore, hash: CommitHash): Promise<Commit> {
   const cached = session.index.settings.cachedCommit(hash);
   if (cached) return decodeCommit(hash, cached);
-  const read = await store.read(commitKey(hash), { maxBytes: COMMIT_BYTES_MAX, signal: session.context.signal });
+  const read = await store.read(commitKey(hash), {
+    maxBytes: COMMIT_BYTES_MAX,
+    signal: session.context.signal,
+  });
   if (!read) {
-    throw new DrayError('damaged', `The commit ${hash} is missing on ${store.address}. Run "dray verify" to see what else is.`, {
-      data: { commit: hash, remote: store.address },
-    });
+    throw new DrayError(
+      'damaged',
+      `The commit ${hash} is missing on ${store.address}. Run "dray verify" to see what else is.`,
+      {
+        data: { commit: hash, remote: store.address },
+      },
+    );
   }
   const commit = decodeCommit(hash, read.bytes);
   session.index.settings.cacheCommit(hash, read.bytes);
@@ -39,7 +46,11 @@ export interface BaseCommit {
 }
 
 /** The base commit, with the index's base rows standing for it. No request when the index is whole. */
-export async function ensureBase(session: Session, store: ObjectStore, link: LinkedRepository): Promise<BaseCommit> {
+export async function ensureBase(
+  session: Session,
+  store: ObjectStore,
+  link: LinkedRepository,
+): Promise<BaseCommit> {
   const { index } = session;
   const hash = session.state.bases[session.remoteName] as CommitHash | undefined;
   const commit = hash && (await fetchCommit(session, store, hash));

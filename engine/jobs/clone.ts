@@ -11,15 +11,23 @@ import { type Descriptor, readDescriptor } from '../repository/descriptor.ts';
 import { readEntries } from '../repository/read-entries.ts';
 import { listRefs, readRef, type StoredRef } from '../repository/refs.ts';
 import { resolveRef } from '../repository/resolve-ref.ts';
-import { createWorkspace, DRAY_FOLDER, findWorkspace, readConfig, readState, refuseNesting } from '../workspace/workspace-folder.ts';
+import {
+  createWorkspace,
+  DRAY_FOLDER,
+  findWorkspace,
+  readConfig,
+  readState,
+  refuseNesting,
+} from '../workspace/workspace-folder.ts';
 import { applyChanges } from './apply-changes.ts';
 import { fetchCommit, saveBase } from './base-commit.ts';
+import { type Connection, connectUrl, urlToKeep } from './connection.ts';
 import { DEFAULT_BRANCH, DEFAULT_REMOTE } from './init.ts';
 import type { LinkedRepository } from './link-repository.ts';
 import { checkNamesFit } from './names-fit.ts';
 import { NO_CHANGES } from './no-changes.ts';
 import { pullCommit } from './pull.ts';
-import { type Connection, connectUrl, openWorkspaceSession, type Session, urlToKeep } from './session.ts';
+import { openWorkspaceSession, type Session } from './session.ts';
 
 interface Target {
   readonly branch: string;
@@ -50,7 +58,11 @@ export async function cloneWorkspace(context: JobContext, request: CloneRequest)
       createWorkspace(root, configFor(url, descriptor), { format: 1, branch: target.branch, bases: {} });
       isBegun = true;
     }
-    const session = await openWorkspaceSession({ ...context, directory: root }, 'clone', findWorkspace(root)!);
+    const session = await openWorkspaceSession(
+      { ...context, directory: root },
+      'clone',
+      findWorkspace(root)!,
+    );
     try {
       return await fill(session, connection, descriptor, target, isResumed);
     } finally {
@@ -88,10 +100,9 @@ async function fill(
   await checkNamesFit(session, store, commit);
   const applied = await applyChanges({
     session,
-    store,
+    connection,
     link,
     totals: { files: commit.totals.files, bytes: commit.totals.bytes },
-    requestsSoFar: () => meter.totals().total,
     deletions: [],
     writes: readEntries(store, commit, { signal: session.context.signal }),
     isFresh: true,
@@ -115,10 +126,16 @@ function entryCount({ totals }: Commit): number {
 }
 
 /** The branch named, or the default one, or the only one; a tag or a commit comes with the default branch's name. */
-async function findTarget(store: ObjectStore, ref: string | undefined, signal: AbortSignal): Promise<Target | undefined> {
+async function findTarget(
+  store: ObjectStore,
+  ref: string | undefined,
+  signal: AbortSignal,
+): Promise<Target | undefined> {
   if (ref !== undefined) {
     const resolved = await resolveRef(store, ref, { signal });
-    const branch = resolved.ref?.name.startsWith('heads/') ? resolved.ref.name.slice('heads/'.length) : DEFAULT_BRANCH;
+    const branch = resolved.ref?.name.startsWith('heads/')
+      ? resolved.ref.name.slice('heads/'.length)
+      : DEFAULT_BRANCH;
     const tip = resolved.ref?.name.startsWith('heads/') ? resolved.ref : undefined;
     return { branch, commit: resolved.commit, epoch: resolved.ref?.epoch ?? 0, tip };
   }
@@ -129,7 +146,10 @@ async function findTarget(store: ObjectStore, ref: string | undefined, signal: A
   if (!only) return undefined;
   if (another) {
     const names = branches.map((branch) => branch.name.slice('heads/'.length)).join(', ');
-    throw new DrayError('notFound', `${store.address} has no branch ${DEFAULT_BRANCH}. Choose one with --ref: ${names}.`);
+    throw new DrayError(
+      'notFound',
+      `${store.address} has no branch ${DEFAULT_BRANCH}. Choose one with --ref: ${names}.`,
+    );
   }
   return { branch: only.name.slice('heads/'.length), commit: only.commit, epoch: only.epoch, tip: only };
 }
@@ -158,12 +178,19 @@ function checkFolder(root: string): void {
   try {
     names = readdirSync(root);
   } catch (cause) {
-    throw new DrayError('usage', `${root} is there and is not a folder. Choose another place.`, { cause, data: { path: root } });
+    throw new DrayError('usage', `${root} is there and is not a folder. Choose another place.`, {
+      cause,
+      data: { path: root },
+    });
   }
   if (names.length === 0) return;
-  throw new DrayError('usage', `${root} is not empty. Choose another folder, or use "dray init" and "dray pull" to merge into it.`, {
-    data: { path: root },
-  });
+  throw new DrayError(
+    'usage',
+    `${root} is not empty. Choose another folder, or use "dray init" and "dray pull" to merge into it.`,
+    {
+      data: { path: root },
+    },
+  );
 }
 
 function notARepository(store: ObjectStore): DrayError {

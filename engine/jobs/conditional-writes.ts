@@ -4,13 +4,21 @@ import type { LinkedRepository } from './link-repository.ts';
 import { conditionalWritesHold } from './remote-test.ts';
 import type { Session } from './session.ts';
 
-export async function learnConditionalWrites(session: Session, store: ObjectStore, repository: number): Promise<boolean> {
+export async function learnConditionalWrites(
+  session: Session,
+  store: ObjectStore,
+  repository: number,
+): Promise<boolean> {
   const hold = await conditionalWritesHold(store, session.context.signal);
   session.index.repositories.rememberConditionalWrites(repository, hold);
   return hold;
 }
 
-export async function warnIfUnsafe(session: Session, store: ObjectStore, link: LinkedRepository): Promise<void> {
+export async function warnIfUnsafe(
+  session: Session,
+  store: ObjectStore,
+  link: LinkedRepository,
+): Promise<void> {
   const hold = link.known.conditionalWrites ?? (await learnConditionalWrites(session, store, link.known.id));
   if (!hold) tellUnsafe(session, store);
 }

@@ -12,11 +12,13 @@ interface Setting {
 const SETTINGS: Readonly<Record<string, Setting>> = {
   author: {
     meaning: 'who commits are by (default: user@host)',
-    check: (_session, value) => (value.trim() === '' || value.length > 1000 ? 'it needs 1 to 1,000 characters' : undefined),
+    check: (_session, value) =>
+      value.trim() === '' || value.length > 1000 ? 'it needs 1 to 1,000 characters' : undefined,
   },
   transfers: {
     meaning: 'requests in flight (default: adaptive)',
-    check: (_session, value) => (/^[1-9]\d{0,3}$/.test(value) ? undefined : 'it needs a number from 1 to 9999'),
+    check: (_session, value) =>
+      /^[1-9]\d{0,3}$/.test(value) ? undefined : 'it needs a number from 1 to 9999',
   },
   'remote.default': {
     meaning: 'the remote that commands use when none is named',
@@ -24,21 +26,31 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
   },
 };
 
-export async function config(context: JobContext, request: ConfigRequest): Promise<{ readonly settings: number }> {
-  const session = await openSession(context, 'config');
+export async function config(
+  context: JobContext,
+  request: ConfigRequest,
+): Promise<{ readonly settings: number }> {
+  const session = await openSession(context, 'config', request.value === undefined ? 'shared' : 'exclusive');
   try {
     if (request.name === undefined) return listAll(session);
     const setting = SETTINGS[request.name];
     if (!setting) {
       const known = Object.entries(SETTINGS).map(([name, { meaning }]) => `${name} (${meaning})`);
-      throw new DrayError('usage', `There is no setting "${request.name}". Settings: ${known.join('; ')}.`, { data: { name: request.name } });
+      throw new DrayError('usage', `There is no setting "${request.name}". Settings: ${known.join('; ')}.`, {
+        data: { name: request.name },
+      });
     }
     if (request.value === undefined) return tell(session, request.name);
     if (request.value === null) return unset(session, request.name);
     const reason = setting.check(session, request.value);
     if (reason) throw new DrayError('usage', `${request.name} cannot be "${request.value}": ${reason}.`);
-    if (request.name === 'remote.default') session.saveConfig({ ...session.config, defaultRemote: request.value });
-    else session.saveConfig({ ...session.config, settings: { ...session.config.settings, [request.name]: request.value } });
+    if (request.name === 'remote.default')
+      session.saveConfig({ ...session.config, defaultRemote: request.value });
+    else
+      session.saveConfig({
+        ...session.config,
+        settings: { ...session.config.settings, [request.name]: request.value },
+      });
     return { settings: 1 };
   } finally {
     session.close();
@@ -63,7 +75,8 @@ function tell(session: Session, name: string): { readonly settings: number } {
 }
 
 function unset(session: Session, name: string): { readonly settings: number } {
-  if (name === 'remote.default') throw new DrayError('usage', 'remote.default cannot be unset; set it to another remote.');
+  if (name === 'remote.default')
+    throw new DrayError('usage', 'remote.default cannot be unset; set it to another remote.');
   const { [name]: removed, ...settings } = session.config.settings;
   session.saveConfig({ ...session.config, settings });
   return { settings: removed === undefined ? 0 : 1 };

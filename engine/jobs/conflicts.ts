@@ -1,6 +1,7 @@
 /** Conflicts as people are told of them. */
-import type { ConflictEvent } from '../api/events.ts';
+
 import { DrayError } from '../api/error.ts';
+import type { ConflictEvent } from '../api/events.ts';
 import type { Change } from '../model/diff.ts';
 import type { MergeConflict } from '../model/merge.ts';
 import type { Session } from './session.ts';

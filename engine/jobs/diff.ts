@@ -2,19 +2,20 @@
 import type { DiffRequest, DiffSummary, JobContext } from '../api/jobs.ts';
 import { type Change, isSameEntry } from '../model/diff.ts';
 import { diffSortedBatches } from '../model/diff-sorted.ts';
+import type { ObjectStore } from '../remotes/object-store.ts';
 import type { Commit } from '../repository/commit.ts';
 import { diffCommits } from '../repository/diff-commits.ts';
-import type { ObjectStore } from '../remotes/object-store.ts';
 import { ensureBase, fetchCommit, hasBaseRows } from './base-commit.ts';
+import { connect } from './connection.ts';
 import { hashFiles } from './hash-files.ts';
 import { linkRepository } from './link-repository.ts';
 import { NO_CHANGES } from './no-changes.ts';
 import { resolveCommit } from './resolve-commit.ts';
-import { connect, openSession, type Session } from './session.ts';
+import { openSession, type Session } from './session.ts';
 import { settleWorkingCopy, tellChanges, toChange, workingChanges } from './working-changes.ts';
 
 export async function diff(context: JobContext, request: DiffRequest): Promise<DiffSummary> {
-  const session = await openSession(context, 'diff');
+  const session = await openSession(context, 'diff', 'snapshot');
   try {
     if (request.from === undefined && hasBaseRows(session)) return await diffWorking(session);
     const { store } = await connect(session);
@@ -28,7 +29,10 @@ export async function diff(context: JobContext, request: DiffRequest): Promise<D
       if (request.to === undefined) return await diffCommitToWorking(session, store, from, before);
       const to = await resolveCommit(session, store, request.to);
       const after = await fetchCommit(session, store, to);
-      const changes = await tellChanges(session, diffCommits(store, before, after, { signal: context.signal }));
+      const changes = await tellChanges(
+        session,
+        diffCommits(store, before, after, { signal: context.signal }),
+      );
       return { from, to, changes };
     } finally {
       await store.close();
@@ -59,7 +63,12 @@ async function diffCommitToWorking(
   await hashFiles(session, unreadFiles(session));
   const toBase = base.commit
     ? diffCommits(store, before, base.commit, { signal: session.context.signal })
-    : diffCommits(store, before, { manifest: { kind: 'inline', entries: [] } }, { signal: session.context.signal });
+    : diffCommits(
+        store,
+        before,
+        { manifest: { kind: 'inline', entries: [] } },
+        { signal: session.context.signal },
+      );
   const changes = await tellChanges(session, composeChanges(toBase, workingPages(session)));
   return { from, to: WORKSPACE, changes };
 }

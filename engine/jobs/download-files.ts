@@ -68,7 +68,9 @@ class FileDownloader {
     this.#tasks = new TaskSet(options.session.context.signal);
   }
 
-  async run(windows: AsyncIterable<readonly FileEntry[]> | Iterable<readonly FileEntry[]>): Promise<Downloaded> {
+  async run(
+    windows: AsyncIterable<readonly FileEntry[]> | Iterable<readonly FileEntry[]>,
+  ): Promise<Downloaded> {
     try {
       for await (const entries of windows) {
         this.#tasks.check();
@@ -105,7 +107,11 @@ class FileDownloader {
           break;
       }
     }
-    if (empty.length > 0) await this.#writeMany(new Uint8Array(0), empty.map((entry) => ({ ...entry, offset: 0 })));
+    if (empty.length > 0)
+      await this.#writeMany(
+        new Uint8Array(0),
+        empty.map((entry) => ({ ...entry, offset: 0 })),
+      );
     for (const [pack, items] of packs) await this.#takePack(pack, items);
   }
 
@@ -113,13 +119,28 @@ class FileDownloader {
     const limits = { gapBytesMax: PACK_GAP_BYTES, rangeBytesMax: PACK_RANGE_BYTES };
     for (const read of planPackReads(items, limits)) {
       const range = { start: read.start, end: read.end };
-      await this.#spawnRead(packKey(pack), range, read.end - read.start, (bytes) =>
-        this.#writeMany(bytes, read.items.map((item) => ({ ...item, offset: item.offset - read.start }))), read.items);
+      await this.#spawnRead(
+        packKey(pack),
+        range,
+        read.end - read.start,
+        (bytes) =>
+          this.#writeMany(
+            bytes,
+            read.items.map((item) => ({ ...item, offset: item.offset - read.start })),
+          ),
+        read.items,
+      );
     }
   }
 
   async #takeWhole(entry: FileEntry): Promise<void> {
-    await this.#spawnRead(objectKey(entry.blob), undefined, entry.sizeBytes, (bytes) => this.#writeMany(bytes, [{ ...entry, offset: 0 }]), [entry]);
+    await this.#spawnRead(
+      objectKey(entry.blob),
+      undefined,
+      entry.sizeBytes,
+      (bytes) => this.#writeMany(bytes, [{ ...entry, offset: 0 }]),
+      [entry],
+    );
   }
 
   /** Waits for memory, then reads and uses the bytes beside the caller. A missing or damaged object fails its files only. */
@@ -151,7 +172,8 @@ class FileDownloader {
       { bytes: sizeBytes, signal },
     );
     if (!read) throw damagedObject(key, 'is missing on the remote');
-    if (read.bytes.length !== sizeBytes) throw damagedObject(key, `holds ${read.bytes.length} bytes where ${sizeBytes} belong`);
+    if (read.bytes.length !== sizeBytes)
+      throw damagedObject(key, `holds ${read.bytes.length} bytes where ${sizeBytes} belong`);
     this.#bytes += sizeBytes;
     return read.bytes;
   }
@@ -183,8 +205,13 @@ class FileDownloader {
     if (error.code === 'damaged') this.#options.link.blobs.remove(entry.blob);
     this.#failed += 1;
     this.#options.progress.add(1, entry.sizeBytes);
-    this.#options.session.context.emit({ type: 'fileFailed', path: entry.path, error: named(entry.path, error) });
-    if (error.code === 'diskFull') this.#tasks.fail(new DrayError('diskFull', error.message, { data: error.data }));
+    this.#options.session.context.emit({
+      type: 'fileFailed',
+      path: entry.path,
+      error: named(entry.path, error),
+    });
+    if (error.code === 'diskFull')
+      this.#tasks.fail(new DrayError('diskFull', error.message, { data: error.data }));
   }
 
   #mayReplace(entry: FileEntry): boolean {
@@ -264,7 +291,12 @@ function* piecesOf(entry: FileEntry): Generator<Piece> {
   }
   for (; offset < entry.sizeBytes; offset += RANGE_BYTES) {
     const sizeBytes = Math.min(RANGE_BYTES, entry.sizeBytes - offset);
-    yield { key: objectKey(entry.blob), range: { start: offset, end: offset + sizeBytes }, offset, sizeBytes };
+    yield {
+      key: objectKey(entry.blob),
+      range: { start: offset, end: offset + sizeBytes },
+      offset,
+      sizeBytes,
+    };
   }
 }
 
@@ -283,7 +315,9 @@ export function noteWritten(
 }
 
 function damagedObject(key: RemoteKey, what: string): DrayError {
-  return new DrayError('damaged', `${key} ${what}. "dray verify" names every file that it affects.`, { data: { key } });
+  return new DrayError('damaged', `${key} ${what}. "dray verify" names every file that it affects.`, {
+    data: { key },
+  });
 }
 
 function named(path: string, error: ErrorRecord): ErrorRecord {

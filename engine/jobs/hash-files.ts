@@ -3,7 +3,7 @@ import { Budget } from '../base/budget.ts';
 import type { IndexedChange, PendingRead } from '../index/file-table.ts';
 import { DEFAULT_LAYOUT, type Layout } from '../model/layout.ts';
 import { type ReadRequest, readFiles } from '../workspace/file-reader.ts';
-import { createProgress } from './progress.ts';
+import { createProgress, type Progress } from './progress.ts';
 import type { Session } from './session.ts';
 
 const MEMORY_BYTES = 256 * 1024 * 1024;
@@ -17,7 +17,7 @@ export function layoutOf(session: Session): Layout {
 export async function hashFiles(session: Session, pending: Iterable<PendingRead>): Promise<number> {
   const { index, context, workspace } = session;
   const paths = new Map<number, string>();
-  const progress = createProgress(session, 'hash', {}, () => 0);
+  let progress: Progress | undefined;
   let failed = 0;
   const batches = readFiles(numbered(pending, paths), {
     root: workspace.root,
@@ -27,10 +27,13 @@ export async function hashFiles(session: Session, pending: Iterable<PendingRead>
     signal: context.signal,
   });
   for await (const batch of batches) {
+    // Most calls find nothing to read: then no phase is told.
+    progress ??= createProgress(session, 'hash', {}, () => 0);
+    const told = progress;
     index.transaction(() => {
       for (const result of batch.results) {
         if (result.kind === 'chunk') {
-          progress.add(0, result.sizeBytes);
+          told.add(0, result.sizeBytes);
           continue;
         }
         const path = paths.get(result.id)!;
@@ -40,13 +43,13 @@ export async function hashFiles(session: Session, pending: Iterable<PendingRead>
           context.emit({ type: 'fileFailed', path, error: result.error });
           continue;
         }
-        progress.add(1, result.kind === 'whole' ? result.stat.sizeBytes : 0);
+        told.add(1, result.kind === 'whole' ? result.stat.sizeBytes : 0);
         index.files.setRead(path, { kind: 'file', ...result.stat, hash: result.hash });
       }
     });
     batch.release();
   }
-  progress.end();
+  progress?.end();
   return failed;
 }
 
@@ -65,7 +68,8 @@ export function* undecidedFiles(session: Session): Generator<PendingRead> {
 export function* unreadAmong(session: Session, paths: ReadonlySet<string>): Generator<PendingRead> {
   for (const page of session.index.files.changes(0)) {
     for (const change of page) {
-      if (isUnread(change) && paths.has(change.path)) yield { path: change.path, sizeBytes: change.after!.sizeBytes };
+      if (isUnread(change) && paths.has(change.path))
+        yield { path: change.path, sizeBytes: change.after!.sizeBytes };
     }
   }
 }

@@ -9,7 +9,8 @@ import { checkRefName } from '../repository/ref-name.ts';
 import { createWorkspace, DRAY_FOLDER, refuseNesting } from '../workspace/workspace-folder.ts';
 import { baseMark } from './base-commit.ts';
 import { learnConditionalWrites, tellUnsafe } from './conditional-writes.ts';
-import { connectUrl, openWorkspaceSession, urlToKeep } from './session.ts';
+import { connectUrl, urlToKeep } from './connection.ts';
+import { openWorkspaceSession } from './session.ts';
 
 export const DEFAULT_BRANCH = 'main';
 export const DEFAULT_REMOTE = 'origin';
@@ -60,9 +61,11 @@ export async function initWorkspace(context: JobContext, request: InitRequest): 
 
 function layoutFrom(wanted: InitRequest['layout']): Layout {
   const layout = wanted?.kind === 'objects' ? OBJECTS_LAYOUT : DEFAULT_LAYOUT;
+  const packBelow = wanted?.packBelow ?? layout.packBelow;
   return {
     ...layout,
-    ...(wanted?.packBelow === undefined ? {} : { packBelow: wanted.packBelow }),
+    packBelow,
+    packTarget: Math.max(layout.packTarget, packBelow),
     ...(wanted?.chunkAbove === undefined ? {} : { chunkAbove: wanted.chunkAbove }),
   };
 }

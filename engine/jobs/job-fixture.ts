@@ -49,6 +49,9 @@ export function testContext(directory: string, more: Partial<JobContext> = {}): 
 }
 
 /** The events of one type, in order. */
-export function eventsOf<T extends JobEvent['type']>(context: TestContext, type: T): Extract<JobEvent, { type: T }>[] {
+export function eventsOf<T extends JobEvent['type']>(
+  context: TestContext,
+  type: T,
+): Extract<JobEvent, { type: T }>[] {
   return context.events.filter((event): event is Extract<JobEvent, { type: T }> => event.type === type);
 }

@@ -25,21 +25,35 @@ export interface LinkedRepository {
  * One request when the branch exists: its ref names the repository. Otherwise three, at once: ref, descriptor, refs.
  * @throws `notARepository` when the URL holds none, or another one than the workspace was bound to.
  */
-export async function linkRepository(session: Session, store: ObjectStore, branch: string): Promise<LinkedRepository> {
+export async function linkRepository(
+  session: Session,
+  store: ObjectStore,
+  branch: string,
+): Promise<LinkedRepository> {
   const { signal } = session.context;
   const remote = session.config.remotes[session.remoteName]!;
   const tip = await readRef(store, `heads/${branch}`, { signal });
   if (tip && remote.repository === tip.repository && remote.layout) {
-    return bind(session, { uuid: tip.repository, layout: remote.layout, epoch: tip.epoch, tip, isEmpty: false });
+    return bind(session, {
+      uuid: tip.repository,
+      layout: remote.layout,
+      epoch: tip.epoch,
+      tip,
+      isEmpty: false,
+    });
   }
   const [descriptor, refs] = await Promise.all([
     readDescriptor(store, { signal }),
     tip ? undefined : store.list({ prefix: 'refs/', limit: 1 }, { signal }),
   ]);
   if (!descriptor) {
-    throw new DrayError('notARepository', `There is no repository at ${store.address}. Make one with "dray init --remote ${store.address}".`, {
-      data: { remote: store.address },
-    });
+    throw new DrayError(
+      'notARepository',
+      `There is no repository at ${store.address}. Make one with "dray init --remote ${store.address}".`,
+      {
+        data: { remote: store.address },
+      },
+    );
   }
   if (remote.repository !== undefined && remote.repository !== descriptor.id) {
     throw new DrayError(
@@ -57,7 +71,13 @@ export async function linkRepository(session: Session, store: ObjectStore, branc
     },
   });
   const isEmpty = tip === undefined && refs?.objects.length === 0;
-  return bind(session, { uuid: descriptor.id, layout: descriptor.layout, epoch: tip?.epoch ?? 0, tip, isEmpty });
+  return bind(session, {
+    uuid: descriptor.id,
+    layout: descriptor.layout,
+    epoch: tip?.epoch ?? 0,
+    tip,
+    isEmpty,
+  });
 }
 
 function bind(session: Session, facts: Omit<LinkedRepository, 'known' | 'blobs'>): LinkedRepository {
@@ -67,7 +87,8 @@ function bind(session: Session, facts: Omit<LinkedRepository, 'known' | 'blobs'>
     session.context.emit({
       type: 'warning',
       warning: 'epochChanged',
-      message: 'A collection has removed objects from the repository since the last time: what the index knew is asked again.',
+      message:
+        'A collection has removed objects from the repository since the last time: what the index knew is asked again.',
     });
   }
   return { ...facts, known: repository, blobs: session.index.blobsOf(repository.id) };

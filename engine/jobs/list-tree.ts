@@ -3,18 +3,20 @@ import { DrayError } from '../api/error.ts';
 import type { EntryEvent } from '../api/events.ts';
 import type { JobContext, ListTreeRequest, ListTreeSummary } from '../api/jobs.ts';
 import type { Entry } from '../model/entry.ts';
-import { readEntries } from '../repository/read-entries.ts';
 import { formatModifiedTime } from '../repository/modified-time.ts';
+import { readEntries } from '../repository/read-entries.ts';
 import { fetchCommit } from './base-commit.ts';
+import { connect } from './connection.ts';
 import { requireBase, resolveCommit } from './resolve-commit.ts';
-import { connect, openSession } from './session.ts';
+import { openSession } from './session.ts';
 
 export async function listTree(context: JobContext, request: ListTreeRequest): Promise<ListTreeSummary> {
-  const session = await openSession(context, 'ls');
+  const session = await openSession(context, 'ls', 'shared');
   try {
     const { store } = await connect(session);
     try {
-      const hash = request.ref === undefined ? requireBase(session) : await resolveCommit(session, store, request.ref);
+      const hash =
+        request.ref === undefined ? requireBase(session) : await resolveCommit(session, store, request.ref);
       const commit = await fetchCommit(session, store, hash);
       const wanted = (request.path ?? '').replace(/^\.?\/+/, '').replace(/\/+$/, '');
       let entries = 0;
@@ -22,7 +24,8 @@ export async function listTree(context: JobContext, request: ListTreeRequest): P
       let folder = '';
       let folderBytes = 0;
       const endFolder = () => {
-        if (folder !== '') context.emit({ type: 'entry', path: folder, kind: 'folder', sizeBytes: folderBytes });
+        if (folder !== '')
+          context.emit({ type: 'entry', path: folder, kind: 'folder', sizeBytes: folderBytes });
         folder = '';
         folderBytes = 0;
       };
@@ -48,7 +51,9 @@ export async function listTree(context: JobContext, request: ListTreeRequest): P
       }
       endFolder();
       if (entries === 0 && wanted !== '') {
-        throw new DrayError('notFound', `The commit ${hash.slice(0, 12)} has nothing at ${wanted}.`, { data: { path: wanted, commit: hash } });
+        throw new DrayError('notFound', `The commit ${hash.slice(0, 12)} has nothing at ${wanted}.`, {
+          data: { path: wanted, commit: hash },
+        });
       }
       return { commit: hash, entries, bytes };
     } finally {

@@ -5,11 +5,12 @@ import type { ObjectStore } from '../remotes/object-store.ts';
 import type { Commit } from '../repository/commit.ts';
 import { listRefs } from '../repository/refs.ts';
 import { fetchCommit } from './base-commit.ts';
+import { connect } from './connection.ts';
 import { resolveCommit } from './resolve-commit.ts';
-import { connect, openSession, type Session } from './session.ts';
+import { openSession, type Session } from './session.ts';
 
 export async function log(context: JobContext, request: LogRequest): Promise<LogSummary> {
-  const session = await openSession(context, 'log');
+  const session = await openSession(context, 'log', 'shared');
   try {
     const { store } = await connect(session);
     try {
@@ -59,12 +60,20 @@ export async function* walkHistory(
   }
 }
 
-async function refNames(session: Session, store: ObjectStore): Promise<ReadonlyMap<string, readonly string[]>> {
+async function refNames(
+  session: Session,
+  store: ObjectStore,
+): Promise<ReadonlyMap<string, readonly string[]>> {
   const options = { signal: session.context.signal };
-  const [branches, tags] = await Promise.all([listRefs(store, 'heads', options), listRefs(store, 'tags', options)]);
+  const [branches, tags] = await Promise.all([
+    listRefs(store, 'heads', options),
+    listRefs(store, 'tags', options),
+  ]);
   const names = new Map<string, string[]>();
   for (const ref of [...branches, ...tags]) {
-    const name = ref.name.startsWith('heads/') ? ref.name.slice('heads/'.length) : `tag: ${ref.name.slice('tags/'.length)}`;
+    const name = ref.name.startsWith('heads/')
+      ? ref.name.slice('heads/'.length)
+      : `tag: ${ref.name.slice('tags/'.length)}`;
     names.set(ref.commit, [...(names.get(ref.commit) ?? []), name]);
   }
   return names;

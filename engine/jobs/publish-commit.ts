@@ -63,13 +63,20 @@ export async function publishChanges(context: PublishContext, message: string): 
       accept(context, own.hash);
       return { commit: landing, ...(merged && tip ? { mergedWith: tip.commit } : {}) };
     }
-    await session.clock.sleep(session.clock.random() * RACE_PAUSE_MS * Math.min(race + 1, 8), session.context.signal);
+    await session.clock.sleep(
+      session.clock.random() * RACE_PAUSE_MS * Math.min(race + 1, 8),
+      session.context.signal,
+    );
     tip = await readRef(store, `heads/${context.branch}`, { signal: session.context.signal });
   }
-  throw new DrayError('conflict', `The branch ${context.branch} moved ${RACES_MAX} times while this push tried to land on it. Push again.`, {
-    retry: 'retry',
-    data: { branch: context.branch },
-  });
+  throw new DrayError(
+    'conflict',
+    `The branch ${context.branch} moved ${RACES_MAX} times while this push tried to land on it. Push again.`,
+    {
+      retry: 'retry',
+      data: { branch: context.branch },
+    },
+  );
 }
 
 /**
@@ -80,7 +87,9 @@ export async function publishChanges(context: PublishContext, message: string): 
 export async function mergeOntoTip(context: PublishContext, tip: StoredRef): Promise<readonly Change[]> {
   const { session, store, base, link } = context;
   const tipCommit = await fetchCommit(session, store, tip.commit);
-  const theirs = await collectChanges(diffCommits(store, base.commit, tipCommit, { signal: session.context.signal }));
+  const theirs = await collectChanges(
+    diffCommits(store, base.commit, tipCommit, { signal: session.context.signal }),
+  );
   const theirPaths = new Set(theirs.map((change) => change.path));
   await hashFiles(session, unreadAmong(session, theirPaths));
   const ours: Change[] = [];
@@ -90,7 +99,11 @@ export async function mergeOntoTip(context: PublishContext, tip: StoredRef): Pro
   }
   const { takeTheirs, conflicts } = mergeChanges(theirs, ours);
   if (conflicts.length > 0) {
-    const swapped = conflicts.map((conflict) => ({ ...conflict, ours: conflict.theirs, theirs: conflict.ours }));
+    const swapped = conflicts.map((conflict) => ({
+      ...conflict,
+      ours: conflict.theirs,
+      theirs: conflict.ours,
+    }));
     throw tellConflicts(session, swapped, context.branch);
   }
   return takeTheirs;
@@ -113,7 +126,11 @@ async function writeOwnCommit(context: PublishContext, message: string): Promise
 }
 
 /** The branch's commit with this workspace's changes. @throws `conflict` */
-async function writeMergeCommit(context: PublishContext, own: WrittenCommit, tip: StoredRef): Promise<CommitHash> {
+async function writeMergeCommit(
+  context: PublishContext,
+  own: WrittenCommit,
+  tip: StoredRef,
+): Promise<CommitHash> {
   const { session, store } = context;
   const changes = await mergeOntoTip(context, tip);
   const tipCommit = await fetchCommit(session, store, tip.commit);
@@ -133,7 +150,11 @@ interface CommitPlan {
   readonly loadSegment: (segment: SegmentRef) => Promise<readonly Entry[]>;
 }
 
-async function writeCommitOver(context: PublishContext, base: Commit | undefined, plan: CommitPlan): Promise<WrittenCommit> {
+async function writeCommitOver(
+  context: PublishContext,
+  base: Commit | undefined,
+  plan: CommitPlan,
+): Promise<WrittenCommit> {
   const { session, store, limit, link } = context;
   const { signal } = session.context;
   const { manifest, totals } = await buildManifest({
@@ -156,7 +177,11 @@ async function writeCommitOver(context: PublishContext, base: Commit | undefined
   };
   const { hash, bytes } = encodeCommit(commit);
   checkAborted(signal);
-  await store.put(commitKey(hash), bytes, { condition: { absent: true }, checksum: { crc32: crc32(bytes) }, signal });
+  await store.put(commitKey(hash), bytes, {
+    condition: { absent: true },
+    checksum: { crc32: crc32(bytes) },
+    signal,
+  });
   session.index.settings.cacheCommit(hash, bytes);
   return { hash, commit };
 }
@@ -184,11 +209,17 @@ async function loadBaseSegment(context: PublishContext, segment: SegmentRef): Pr
   return known ?? readSegment(store, segment, { signal: session.context.signal });
 }
 
-async function land(context: PublishContext, commit: CommitHash, tip: StoredRef | undefined): Promise<boolean> {
+async function land(
+  context: PublishContext,
+  commit: CommitHash,
+  tip: StoredRef | undefined,
+): Promise<boolean> {
   const { session, store, link } = context;
   const expected = tip ? { etag: tip.etag } : ({ absent: true } as const);
   const value = { commit, epoch: tip?.epoch ?? link.epoch, repository: link.uuid };
-  const moved = await moveRef(store, `heads/${context.branch}`, value, expected, { signal: session.context.signal });
+  const moved = await moveRef(store, `heads/${context.branch}`, value, expected, {
+    signal: session.context.signal,
+  });
   return moved.moved;
 }
 

@@ -11,12 +11,13 @@ import { resolveRef } from '../repository/resolve-ref.ts';
 import { applyChanges, isAsKnown } from './apply-changes.ts';
 import { ensureBase, fetchCommit, rememberBlob, saveBase } from './base-commit.ts';
 import { collectChanges, tellConflicts } from './conflicts.ts';
+import { type Connection, connect } from './connection.ts';
 import { hashFiles, unreadAmong } from './hash-files.ts';
 import { type LinkedRepository, linkRepository } from './link-repository.ts';
 import { checkNamesFit } from './names-fit.ts';
 import { NO_CHANGES } from './no-changes.ts';
 import { refreshIndex, reportProblems } from './refresh-index.ts';
-import { type Connection, connect, openSession, type Session } from './session.ts';
+import { openSession, type Session } from './session.ts';
 import { tellChanges, toChange } from './working-changes.ts';
 
 export async function pull(context: JobContext, request: PullRequest): Promise<PullSummary> {
@@ -43,9 +44,13 @@ async function targetCommit(
 ): Promise<CommitHash> {
   if (ref !== undefined) return (await resolveRef(store, ref, { signal: session.context.signal })).commit;
   if (link.tip) return link.tip.commit;
-  throw new DrayError('notFound', `The branch ${session.state.branch} has no commit on ${store.address} yet. Push first, or pull another ref.`, {
-    data: { branch: session.state.branch },
-  });
+  throw new DrayError(
+    'notFound',
+    `The branch ${session.state.branch} has no commit on ${store.address} yet. Push first, or pull another ref.`,
+    {
+      data: { branch: session.state.branch },
+    },
+  );
 }
 
 /** Merges the commit into the working copy; afterwards it is the workspace's base. */
@@ -73,11 +78,20 @@ export async function pullCommit(
   const problems = reportProblems(session, scanned.problems);
   const base = await ensureBase(session, store, link);
   const commit = await fetchCommit(session, store, target);
-  const theirs = await collectChanges(diffCommits(store, base.commit, commit, { signal: session.context.signal }));
+  const theirs = await collectChanges(
+    diffCommits(store, base.commit, commit, { signal: session.context.signal }),
+  );
   const plan = await planPull(session, theirs, request);
   if (request.dryRun) {
     const changes = await tellChanges(session, [plan.changes]);
-    return { ...summary, result: 'wouldPull', changes, decided: plan.decided, failed: problems, requests: meter.totals() };
+    return {
+      ...summary,
+      result: 'wouldPull',
+      changes,
+      decided: plan.decided,
+      failed: problems,
+      requests: meter.totals(),
+    };
   }
   await checkNamesFit(session, store, commit);
   const changes = await tellChanges(session, [plan.changes], { silent: true });
@@ -86,10 +100,9 @@ export async function pullCommit(
   const writes = plan.changes.flatMap((change): Entry[] => (change.after ? [change.after] : []));
   const applied = await applyChanges({
     session,
-    store,
+    connection,
     link,
     totals: { files: writes.length, bytes: changes.bytes },
-    requestsSoFar: () => meter.totals().total,
     deletions: plan.changes.filter((change) => !change.after).map((change) => change.path),
     writes: [writes],
     givenUp: plan.givenUp,
@@ -132,7 +145,11 @@ interface PullPlan {
 }
 
 /** @throws `conflict`, with every path told, unless the request decides. */
-async function planPull(session: Session, theirs: readonly Change[], request: PullRequest): Promise<PullPlan> {
+async function planPull(
+  session: Session,
+  theirs: readonly Change[],
+  request: PullRequest,
+): Promise<PullPlan> {
   const theirPaths = new Set(theirs.map((change) => change.path));
   await hashFiles(session, unreadAmong(session, theirPaths));
   const ours: Change[] = [];
@@ -141,9 +158,13 @@ async function planPull(session: Session, theirs: readonly Change[], request: Pu
   const inTheWay = untrackedInTheWay(session, merge.takeTheirs);
   const conflicts = [...merge.conflicts, ...inTheWay];
   const decision = request.conflicts ?? 'stop';
-  if (conflicts.length > 0 && decision === 'stop') throw tellConflicts(session, conflicts, session.state.branch);
+  if (conflicts.length > 0 && decision === 'stop')
+    throw tellConflicts(session, conflicts, session.state.branch);
   const kept = new Set(decision === 'ours' ? inTheWay.map((conflict) => conflict.path) : []);
-  const resolved = conflicts.length === 0 ? merge.takeTheirs : resolveMerge(merge, decision === 'theirs' ? 'theirs' : 'ours');
+  const resolved =
+    conflicts.length === 0
+      ? merge.takeTheirs
+      : resolveMerge(merge, decision === 'theirs' ? 'theirs' : 'ours');
   return {
     changes: resolved.filter((change) => !kept.has(change.path)),
     decided: conflicts.length,
@@ -156,7 +177,11 @@ function untrackedInTheWay(session: Session, changes: readonly Change[]): MergeC
   const goes = new Set(changes.filter((change) => !change.after).map((change) => change.path));
   return changes
     .filter(({ path, after, before }) => after && !before && !isFree(session, path, goes))
-    .map((change) => ({ path: change.path, ours: [{ path: change.path, after: change.after }], theirs: [change] }));
+    .map((change) => ({
+      path: change.path,
+      ours: [{ path: change.path, after: change.after }],
+      theirs: [change],
+    }));
 }
 
 /** Nothing is at the path, or a folder of which everything goes away. */
@@ -165,6 +190,7 @@ function isFree(session: Session, path: string, goes: ReadonlySet<string>): bool
   const full = `${session.workspace.root}/${path}`;
   if (!lstatSync(full, { throwIfNoEntry: false })?.isDirectory()) return false;
   return readdirSync(full, { withFileTypes: true, recursive: true }).every(
-    (item) => item.isDirectory() || goes.has(relative(session.workspace.root, join(item.parentPath, item.name))),
+    (item) =>
+      item.isDirectory() || goes.has(relative(session.workspace.root, join(item.parentPath, item.name))),
   );
 }

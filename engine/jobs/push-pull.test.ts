@@ -35,7 +35,10 @@ describe.each(['packs', 'objects'] as const)('a dataset in the %s layout', (layo
     const root = await startWorkspace('work', layout);
     sandbox.write('work/a.txt', 'alpha');
     sandbox.write('work/empty', '');
-    sandbox.write('work/deep/er/b.bin', new Uint8Array(3_000_000).map((_, at) => (at * at) >> 3));
+    sandbox.write(
+      'work/deep/er/b.bin',
+      new Uint8Array(3_000_000).map((_, at) => (at * at) >> 3),
+    );
     sandbox.write('work/same', 'alpha');
     chmodSync(sandbox.write('work/run.sh', '#!/bin/sh\n'), 0o755);
     utimesSync(sandbox.write('work/old', 'x'), 1, 1.5);
@@ -46,7 +49,9 @@ describe.each(['packs', 'objects'] as const)('a dataset in the %s layout', (layo
     const cloned = await clone('copy');
     expect(cloned.summary.failed).toBe(0);
     expect(describeTree(cloned.root)).toEqual(describeTree(root));
-    expect(await status(testContext(cloned.root), {})).toMatchObject({ changes: { added: 0, modified: 0, deleted: 0 } });
+    expect(await status(testContext(cloned.root), {})).toMatchObject({
+      changes: { added: 0, modified: 0, deleted: 0 },
+    });
   });
 
   it('pushes nothing when nothing changed, with one request', async () => {
@@ -113,7 +118,9 @@ describe('a pull', () => {
     const before = describeTree(copy);
     const context = testContext(copy);
     await expect(pull(context, {})).rejects.toMatchObject({ code: 'conflict', data: { paths: ['a'] } });
-    expect(eventsOf(context, 'conflict')).toMatchObject([{ path: 'a', ours: 'modified', theirs: 'modified' }]);
+    expect(eventsOf(context, 'conflict')).toMatchObject([
+      { path: 'a', ours: 'modified', theirs: 'modified' },
+    ]);
     expect(describeTree(copy)).toEqual(before);
     expect(await pull(testContext(copy), { conflicts: 'ours' })).toMatchObject({ decided: 1, failed: 0 });
     expect(describeTree(copy, { times: false })).toEqual([`a - ${btoa('ours!')}`, `b - ${btoa('new b')}`]);
@@ -133,7 +140,10 @@ describe('a pull', () => {
     sandbox.write('copy/secret', 'only here');
     sandbox.write('work/secret', 'from there');
     await push(testContext(root), {});
-    await expect(pull(testContext(copy), {})).rejects.toMatchObject({ code: 'conflict', data: { paths: ['secret'] } });
+    await expect(pull(testContext(copy), {})).rejects.toMatchObject({
+      code: 'conflict',
+      data: { paths: ['secret'] },
+    });
     expect(describeTree(copy, { times: false })).toContain(`secret - ${btoa('only here')}`);
   });
 });
@@ -164,7 +174,10 @@ describe('a push', () => {
     sandbox.write('work/a', 'two!');
     await push(testContext(root), {});
     sandbox.write('copy/a', 'three');
-    await expect(push(testContext(copy), {})).rejects.toMatchObject({ code: 'conflict', data: { paths: ['a'] } });
+    await expect(push(testContext(copy), {})).rejects.toMatchObject({
+      code: 'conflict',
+      data: { paths: ['a'] },
+    });
   });
 
   it('notices an edit of the same size and the same second', async () => {

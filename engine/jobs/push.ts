@@ -2,17 +2,16 @@
 import type { QueryExplanation } from '../api/events.ts';
 import type { ChangeTotals, JobContext, PushRequest, PushSummary } from '../api/jobs.ts';
 import { createExistenceQuery, type ExistenceQuery } from '../query/existence-query.ts';
-import { createAdaptiveLimit } from '../transfer/adaptive-limit.ts';
 import { ensureBase } from './base-commit.ts';
 import { warnOfCollisions } from './collisions.ts';
 import { warnIfUnsafe } from './conditional-writes.ts';
+import { type Connection, connect } from './connection.ts';
 import { linkRepository } from './link-repository.ts';
 import { isNothing, NO_CHANGES } from './no-changes.ts';
 import { mergeOntoTip, type PublishContext, publishChanges } from './publish-commit.ts';
 import { existenceOptions } from './query-remote.ts';
 import { refreshIndex, reportProblems } from './refresh-index.ts';
-import { type Connection, connect, openSession, type Session } from './session.ts';
-import { fixedTransfers } from './transfers.ts';
+import { openSession, type Session } from './session.ts';
 import { uploadFiles } from './upload-files.ts';
 import { readChanges, tellChanges } from './working-changes.ts';
 
@@ -31,7 +30,7 @@ export async function push(context: JobContext, request: PushRequest): Promise<P
 }
 
 async function pushTo(session: Session, connection: Connection, request: PushRequest): Promise<PushSummary> {
-  const { store, meter } = connection;
+  const { store, meter, limit } = connection;
   const branch = session.state.branch;
   // The ref travels while the scan runs. A failed scan must not leave its rejection unhandled.
   const linking = linkRepository(session, store, branch);
@@ -45,25 +44,36 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
   }
   const wasSettled = session.index.settings.base !== undefined;
   const base = await ensureBase(session, store, link);
-  const query = createExistenceQuery(existenceOptions(session, store, link, request.query));
+  const query = createExistenceQuery(existenceOptions(session, connection, link, request.query));
   const isUnchanged = scanned.differing === 0 && wasSettled;
   const commit = link.tip?.commit ?? null;
-  if (isUnchanged) return summary({ session, connection, query, branch, commit, failed, changes: NO_CHANGES });
+  if (isUnchanged)
+    return summary({ session, connection, query, branch, commit, failed, changes: NO_CHANGES });
 
-  const fixed = fixedTransfers(session);
-  const limit = createAdaptiveLimit({ clock: session.clock, ...(fixed === undefined ? {} : { fixed }) });
   const publishing: PublishContext = { session, store, link, base, limit, branch };
   // Before anything is sent: a conflict found now costs nothing.
   if (link.tip && link.tip.commit !== base.hash) await mergeOntoTip(publishing, link.tip);
   const dryRun = request.dryRun === true;
-  const uploaded = await uploadFiles({ session, store, link, query, limit, dryRun, requestsSoFar: () => meter.totals().total });
+  const uploaded = await uploadFiles({
+    session,
+    store,
+    link,
+    query,
+    limit,
+    dryRun,
+    requestsSoFar: () => meter.totals().total,
+  });
   failed += uploaded.failed;
   const changes = await countChanges(session, dryRun);
   if (isNothing(changes)) return summary({ session, connection, query, branch, commit, failed, changes });
   warnOfCollisions(session);
   const sent = { uploadedObjects: uploaded.objects, uploadedBytes: uploaded.bytes };
   if (dryRun) {
-    return { ...summary({ session, connection, query, branch, commit, failed, changes }), ...sent, result: 'wouldPush' };
+    return {
+      ...summary({ session, connection, query, branch, commit, failed, changes }),
+      ...sent,
+      result: 'wouldPush',
+    };
   }
   await warnIfUnsafe(session, store, link);
   session.context.emit({ type: 'phase', phase: 'commit' });

@@ -1,18 +1,20 @@
 /** Ties the existence query to a repository: its probe, its measured costs, its remembered size. */
 import type { QueryMode } from '../api/events.ts';
+import type { BlobHash } from '../model/entry.ts';
 import { pricesOf } from '../model/prices.ts';
-import type { ExistenceOptions } from '../query/existence-query.ts';
 import type { ExistenceProbe } from '../query/existence-probe.ts';
+import type { ExistenceOptions } from '../query/existence-query.ts';
 import { type CostModel, DEFAULT_COSTS } from '../query/plan-query.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import { hashFromObjectKey, OBJECTS_PREFIX, objectKey } from '../repository/keys.ts';
-import type { BlobHash } from '../model/entry.ts';
+import type { AdaptiveLimit } from '../transfer/adaptive-limit.ts';
+import type { Connection } from './connection.ts';
 import type { LinkedRepository } from './link-repository.ts';
 import type { Session } from './session.ts';
 
 export function existenceOptions(
   session: Session,
-  store: ObjectStore,
+  { store, limit }: Connection,
   link: LinkedRepository,
   mode: QueryMode | undefined,
 ): ExistenceOptions {
@@ -25,7 +27,9 @@ export function existenceOptions(
     isEmpty: link.isEmpty,
     ...(known.objects === undefined
       ? {}
-      : { remembered: { objects: known.objects.estimate, low: known.objects.low, high: known.objects.high } }),
+      : {
+          remembered: { objects: known.objects.estimate, low: known.objects.low, high: known.objects.high },
+        }),
     onEstimate: ({ objects, low, high, headMs, listMs }) => {
       repositories.rememberEstimate(known.id, { estimate: objects, low, high, atMs: session.clock.nowMs() });
       repositories.rememberLatencies(known.id, {
@@ -33,7 +37,7 @@ export function existenceOptions(
         ...(listMs === undefined ? {} : { listMs }),
       });
     },
-    costs: costsOf(store, link),
+    costs: costsOf(store, link, limit),
     clock: session.clock,
     signal: session.context.signal,
   };
@@ -60,7 +64,9 @@ export function probeOf(store: ObjectStore): ExistenceProbe {
 
 /** `objects/ab/c` for `abc`: a key, or the beginning of one. */
 function partialKey(digits: string): string {
-  return digits.length < 2 ? `${OBJECTS_PREFIX}${digits}` : `${OBJECTS_PREFIX}${digits.slice(0, 2)}/${digits.slice(2)}`;
+  return digits.length < 2
+    ? `${OBJECTS_PREFIX}${digits}`
+    : `${OBJECTS_PREFIX}${digits.slice(0, 2)}/${digits.slice(2)}`;
 }
 
 /** Files that may become objects: the pending ones that are not for packs, and the chunks of the large ones. */
@@ -73,10 +79,11 @@ function expectedCandidates(session: Session, link: LinkedRepository): number {
   });
 }
 
-function costsOf(store: ObjectStore, link: LinkedRepository): CostModel {
+function costsOf(store: ObjectStore, link: LinkedRepository, limit: AdaptiveLimit): CostModel {
   const prices = pricesOf(store.provider);
   return {
     ...DEFAULT_COSTS,
+    concurrency: limit.fixed ?? DEFAULT_COSTS.concurrency,
     headMs: link.known.headMs ?? DEFAULT_COSTS.headMs,
     listMs: link.known.listMs ?? DEFAULT_COSTS.listMs,
     dollarsPerHead: prices.reads / 1000,

@@ -52,13 +52,23 @@ export function reportProblems(session: Session, problems: readonly ScanProblem[
       continue;
     }
     failed += 1;
-    session.context.emit({ type: 'fileFailed', path, error: { code: 'io', message, retry: 'no', data: { path, reason: problem } } });
+    session.context.emit({
+      type: 'fileFailed',
+      path,
+      error: { code: 'io', message, retry: 'no', data: { path, reason: problem } },
+    });
   }
   return failed;
 }
 
 function reportScan(session: Session, merge: ScanMerge): void {
-  session.context.emit({ type: 'progress', phase: 'scan', filesDone: merge.files, bytesDone: merge.bytes, requests: 0 });
+  session.context.emit({
+    type: 'progress',
+    phase: 'scan',
+    filesDone: merge.files,
+    bytesDone: merge.bytes,
+    requests: 0,
+  });
 }
 
 /** The merge itself: batches of scanned entries against pages of rows. */
@@ -107,7 +117,9 @@ class ScanMerge {
   finish(problems: readonly ScanProblem[]): void {
     for (let row = this.#peek(); row; row = this.#next()) this.#noteVanished(row);
     const isUnseen = (path: string) =>
-      problems.some((problem) => (problem.path.endsWith('/') ? path.startsWith(problem.path) : problem.path === path));
+      problems.some((problem) =>
+        problem.path.endsWith('/') ? path.startsWith(problem.path) : problem.path === path,
+      );
     const gone = problems.length === 0 ? this.#vanished : this.#vanished.filter((path) => !isUnseen(path));
     if (gone.length === 0) return;
     this.#index.transaction(() => {

@@ -4,16 +4,18 @@ import type { BranchRequest, JobContext, RefSummary, TagRequest } from '../api/j
 import type { CommitHash } from '../model/entry.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import { checkRefName } from '../repository/ref-name.ts';
-import { deleteRef, listRefs, moveRef, readRef, type RefKind } from '../repository/refs.ts';
+import { deleteRef, listRefs, moveRef, type RefKind, readRef } from '../repository/refs.ts';
 import { fetchCommit } from './base-commit.ts';
+import { connect } from './connection.ts';
 import { requireBase, resolveCommit } from './resolve-commit.ts';
-import { connect, openSession, type Session } from './session.ts';
+import { openSession, type Session } from './session.ts';
 
 export async function tag(context: JobContext, request: TagRequest): Promise<RefSummary> {
   return withRemote(context, 'tag', async (session, store) => {
     if (request.name === undefined) return list(session, store, 'tags');
     if (request.remove) return remove(session, store, 'tags', request.name);
-    const commit = request.ref === undefined ? requireBase(session) : await resolveCommit(session, store, request.ref);
+    const commit =
+      request.ref === undefined ? requireBase(session) : await resolveCommit(session, store, request.ref);
     return place(session, store, { kind: 'tags', name: request.name, commit, force: request.force === true });
   });
 }
@@ -36,7 +38,7 @@ async function withRemote(
   command: string,
   work: (session: Session, store: ObjectStore) => Promise<RefSummary>,
 ): Promise<RefSummary> {
-  const session = await openSession(context, command);
+  const session = await openSession(context, command, 'shared');
   try {
     const { store } = await connect(session);
     try {
@@ -63,13 +65,24 @@ async function list(session: Session, store: ObjectStore, kind: RefKind): Promis
   return { result: 'listed', refs: refs.length };
 }
 
-async function remove(session: Session, store: ObjectStore, kind: RefKind, name: string): Promise<RefSummary> {
+async function remove(
+  session: Session,
+  store: ObjectStore,
+  kind: RefKind,
+  name: string,
+): Promise<RefSummary> {
   checkRefName(name);
   if (kind === 'heads' && name === session.state.branch) {
-    throw new DrayError('usage', `${name} is the branch that this workspace is on. Switch to another one first.`);
+    throw new DrayError(
+      'usage',
+      `${name} is the branch that this workspace is on. Switch to another one first.`,
+    );
   }
   const found = await readRef(store, `${kind}/${name}`, { signal: session.context.signal });
-  if (!found) throw new DrayError('notFound', `There is no ${wordFor(kind)} ${name} on ${store.address}.`, { data: { ref: name } });
+  if (!found)
+    throw new DrayError('notFound', `There is no ${wordFor(kind)} ${name} on ${store.address}.`, {
+      data: { ref: name },
+    });
   await deleteRef(store, found.name, { signal: session.context.signal });
   session.context.emit({ type: 'ref', name, commit: found.commit, current: false });
   return { result: 'removed', refs: 1 };
@@ -82,7 +95,11 @@ interface Placement {
   readonly force: boolean;
 }
 
-async function place(session: Session, store: ObjectStore, { kind, name, commit, force }: Placement): Promise<RefSummary> {
+async function place(
+  session: Session,
+  store: ObjectStore,
+  { kind, name, commit, force }: Placement,
+): Promise<RefSummary> {
   checkRefName(name);
   const options = { signal: session.context.signal };
   // A name must never point at nothing: the commit is read before it is named.
@@ -92,14 +109,22 @@ async function place(session: Session, store: ObjectStore, { kind, name, commit,
   if (isMove && existing.commit === commit) return { result: 'listed', refs: 1 };
   if (isMove && !force) {
     const hint = kind === 'tags' ? ' Move it with --force.' : ' Choose another name.';
-    throw new DrayError('conflict', `The ${wordFor(kind)} ${name} exists already, at ${existing.commit.slice(0, 12)}.${hint}`, {
-      data: { ref: name, commit: existing.commit },
-    });
+    throw new DrayError(
+      'conflict',
+      `The ${wordFor(kind)} ${name} exists already, at ${existing.commit.slice(0, 12)}.${hint}`,
+      {
+        data: { ref: name, commit: existing.commit },
+      },
+    );
   }
   const epoch = existing?.epoch ?? (await currentEpoch(session, store));
   const expected = existing ? { etag: existing.etag } : ({ absent: true } as const);
   const { moved } = await moveRef(store, `${kind}/${name}`, { commit, epoch, repository }, expected, options);
-  if (!moved) throw new DrayError('conflict', `Another machine changed the ${wordFor(kind)} ${name} at the same moment. Try again.`);
+  if (!moved)
+    throw new DrayError(
+      'conflict',
+      `Another machine changed the ${wordFor(kind)} ${name} at the same moment. Try again.`,
+    );
   session.context.emit({ type: 'ref', name, commit, current: false });
   return { result: isMove ? 'moved' : 'created', refs: 1 };
 }

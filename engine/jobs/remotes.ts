@@ -3,20 +3,30 @@ import { DrayError } from '../api/error.ts';
 import type { JobContext, RemoteAddRequest, RemoteTestRequest, RemoteTestSummary } from '../api/jobs.ts';
 import { parseRemoteUrl } from '../remotes/remote-url.ts';
 import { findWorkspace, readConfig } from '../workspace/workspace-folder.ts';
+import { urlToKeep } from './connection.ts';
 import { remoteTest } from './remote-test.ts';
-import { openSession, urlToKeep } from './session.ts';
+import { openSession } from './session.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-export async function remoteAdd(context: JobContext, request: RemoteAddRequest): Promise<{ readonly remotes: number }> {
+export async function remoteAdd(
+  context: JobContext,
+  request: RemoteAddRequest,
+): Promise<{ readonly remotes: number }> {
   if (!NAME.test(request.name)) {
-    throw new DrayError('usage', `"${request.name}" cannot be a remote's name: letters, digits, dots, dashes and underscores, 64 at most.`);
+    throw new DrayError(
+      'usage',
+      `"${request.name}" cannot be a remote's name: letters, digits, dots, dashes and underscores, 64 at most.`,
+    );
   }
   const session = await openSession(context, 'remote add');
   try {
     const { remotes } = session.config;
     if (remotes[request.name]) {
-      throw new DrayError('usage', `There is a remote "${request.name}" already (${remotes[request.name]!.url}). Remove it first, or choose another name.`);
+      throw new DrayError(
+        'usage',
+        `There is a remote "${request.name}" already (${remotes[request.name]!.url}). Remove it first, or choose another name.`,
+      );
     }
     const url = urlToKeep(context, request.url, context.directory);
     session.saveConfig({ ...session.config, remotes: { ...remotes, [request.name]: { url } } });
@@ -28,7 +38,7 @@ export async function remoteAdd(context: JobContext, request: RemoteAddRequest):
 }
 
 export async function remoteList(context: JobContext): Promise<{ readonly remotes: number }> {
-  const session = await openSession(context, 'remote list');
+  const session = await openSession(context, 'remote list', 'shared');
   try {
     const entries = Object.entries(session.config.remotes);
     for (const [name, { url }] of entries) {
@@ -49,7 +59,10 @@ export async function remoteRemove(
     const { [request.name]: removed, ...remotes } = session.config.remotes;
     if (!removed) throw new DrayError('usage', `There is no remote "${request.name}".`);
     if (request.name === session.config.defaultRemote) {
-      throw new DrayError('usage', `"${request.name}" is the default remote. Choose another one first: dray config remote.default NAME.`);
+      throw new DrayError(
+        'usage',
+        `"${request.name}" is the default remote. Choose another one first: dray config remote.default NAME.`,
+      );
     }
     const { [request.name]: _base, ...bases } = session.state.bases;
     session.saveState({ ...session.state, bases });
@@ -61,7 +74,10 @@ export async function remoteRemove(
 }
 
 /** The target is one of the workspace's remotes by name, or any URL, inside a workspace or not. */
-export async function remoteTestTarget(context: JobContext, request: RemoteTestRequest): Promise<RemoteTestSummary> {
+export async function remoteTestTarget(
+  context: JobContext,
+  request: RemoteTestRequest,
+): Promise<RemoteTestSummary> {
   const workspace = findWorkspace(context.directory);
   const named = workspace && readConfig(workspace).remotes[request.target];
   const text = named?.url ?? request.target;

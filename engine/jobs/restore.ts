@@ -3,25 +3,28 @@ import { relative, resolve } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { JobContext, RestoreRequest, RestoreSummary } from '../api/jobs.ts';
 import type { Entry } from '../model/entry.ts';
-import type { Commit } from '../repository/commit.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
+import type { Commit } from '../repository/commit.ts';
 import { readEntries } from '../repository/read-entries.ts';
 import { applyChanges } from './apply-changes.ts';
 import { ensureBase, fetchCommit } from './base-commit.ts';
+import { connect } from './connection.ts';
 import { linkRepository } from './link-repository.ts';
 import { refreshIndex } from './refresh-index.ts';
 import { requireBase, resolveCommit } from './resolve-commit.ts';
-import { connect, openSession, type Session } from './session.ts';
+import { openSession, type Session } from './session.ts';
 
 export async function restore(context: JobContext, request: RestoreRequest): Promise<RestoreSummary> {
   const session = await openSession(context, 'restore');
   try {
     const wanted = request.paths.map((path) => toWorkspacePath(session, path));
-    const { store, meter } = await connect(session);
+    const connection = await connect(session);
+    const { store } = connection;
     try {
       const link = await linkRepository(session, store, session.state.branch);
       await ensureBase(session, store, link);
-      const hash = request.from === undefined ? requireBase(session) : await resolveCommit(session, store, request.from);
+      const hash =
+        request.from === undefined ? requireBase(session) : await resolveCommit(session, store, request.from);
       const commit = await fetchCommit(session, store, hash);
       await refreshIndex(session);
       const entries = await collectEntries(session, store, commit, wanted);
@@ -32,10 +35,9 @@ export async function restore(context: JobContext, request: RestoreRequest): Pro
       session.index.settings.base = undefined;
       const applied = await applyChanges({
         session,
-        store,
+        connection,
         link,
         totals: { files: differing.length, bytes },
-        requestsSoFar: () => meter.totals().total,
         deletions: [],
         writes: [differing],
         givenUp: new Set(differing.map((entry) => entry.path)),
@@ -53,9 +55,14 @@ export async function restore(context: JobContext, request: RestoreRequest): Pro
 }
 
 function toWorkspacePath(session: Session, path: string): string {
-  const inside = relative(session.workspace.root, resolve(session.context.directory, path)).replaceAll('\\', '/');
+  const inside = relative(session.workspace.root, resolve(session.context.directory, path)).replaceAll(
+    '\\',
+    '/',
+  );
   if (inside === '..' || inside.startsWith('../')) {
-    throw new DrayError('usage', `${path} is not inside the workspace ${session.workspace.root}.`, { data: { path } });
+    throw new DrayError('usage', `${path} is not inside the workspace ${session.workspace.root}.`, {
+      data: { path },
+    });
   }
   return inside;
 }
@@ -77,7 +84,9 @@ async function collectEntries(
       }
     }
     if (found === 0) {
-      throw new DrayError('notFound', `The commit has nothing at ${path}. "dray ls" shows what it has.`, { data: { path } });
+      throw new DrayError('notFound', `The commit has nothing at ${path}. "dray ls" shows what it has.`, {
+        data: { path },
+      });
     }
   }
   return [...entries.values()];

@@ -1,12 +1,12 @@
-/** What most jobs begin with: the workspace, its lock, its index, and a connection to one of its remotes. */
+/** What most jobs begin with: the workspace, its lock and its index. */
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { JobContext } from '../api/jobs.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { type Index, openIndex } from '../index/open-index.ts';
-import type { ObjectStore } from '../remotes/object-store.ts';
-import { openRemote, resolveLocation } from '../remotes/open-remote.ts';
-import { formatRemoteUrl, parseRemoteUrl } from '../remotes/remote-url.ts';
-import { createMeter, type Meter } from '../remotes/with-meter.ts';
+import { copyIndex, type Index, openIndex } from '../index/open-index.ts';
 import {
   readConfig,
   readState,
@@ -17,7 +17,12 @@ import {
   writeConfig,
   writeState,
 } from '../workspace/workspace-folder.ts';
-import { describeHolder, lockWorkspace } from '../workspace/workspace-lock.ts';
+import {
+  describeHolder,
+  type LockHolder,
+  lockWorkspace,
+  type WorkspaceLock,
+} from '../workspace/workspace-lock.ts';
 
 const LOCK_PATIENCE_MS = 10_000;
 
@@ -36,52 +41,48 @@ export interface Session {
   close(): void;
 }
 
-export interface Connection {
-  readonly store: ObjectStore;
-  readonly meter: Meter;
-  readonly url: string;
-}
+/**
+ * How a job uses the workspace.
+ * - `exclusive`: it writes; one at a time, the others wait.
+ * - `shared`: it reads what others only add to (commits, refs, settings), and never waits.
+ * - `snapshot`: it scans and records what it finds; while another job works, it does so on a copy of the index, because
+ *   that job counts on its own rows.
+ */
+export type WorkspaceAccess = 'exclusive' | 'shared' | 'snapshot';
 
-/** Opens the workspace around `context.directory` and takes its lock; `command` is what a waiter is told. */
-export async function openSession(context: JobContext, command: string): Promise<Session> {
-  return openWorkspaceSession(context, command, requireWorkspace(context.directory));
+/** Opens the workspace around `context.directory`; `command` is what a waiter is told. */
+export async function openSession(
+  context: JobContext,
+  command: string,
+  access: WorkspaceAccess = 'exclusive',
+): Promise<Session> {
+  return openWorkspaceSession(context, command, requireWorkspace(context.directory), access);
 }
 
 export async function openWorkspaceSession(
   context: JobContext,
   command: string,
   workspace: WorkspaceFolder,
+  access: WorkspaceAccess = 'exclusive',
 ): Promise<Session> {
-  const clock = systemClock;
-  const lock = await lockWorkspace({
-    path: workspace.lockPath,
-    command,
-    clock,
-    signal: context.signal,
-    patienceMs: LOCK_PATIENCE_MS,
-    onWait: (holder) =>
-      context.emit({
-        type: 'warning',
-        warning: 'waitingForLock',
-        message: `Waiting for ${describeHolder(holder)} to finish in this workspace.`,
-      }),
-  });
+  const lock = access === 'shared' ? undefined : await takeLock(context, command, workspace, access);
+  const isCopy = access === 'snapshot' && lock === undefined;
+  const copyPath = isCopy ? join(tmpdir(), `dray-index-${process.pid}-${randomUUID()}.db`) : undefined;
+  const cleanUp = () => {
+    if (copyPath) for (const suffix of ['', '-wal', '-shm']) rmSync(copyPath + suffix, { force: true });
+    lock?.release();
+  };
   try {
     const config = readConfig(workspace);
     const state = readState(workspace);
-    const { index, rebuiltBecause } = openIndex(workspace.indexPath);
-    if (rebuiltBecause !== undefined) {
-      context.emit({
-        type: 'warning',
-        warning: 'indexRebuilt',
-        message: `The index was damaged (${rebuiltBecause}) and is rebuilt: files are read again. No data is lost; the old file is ${workspace.indexPath}.damaged.`,
-      });
-    }
+    if (copyPath) copyIndex(workspace.indexPath, copyPath);
+    const { index, rebuiltBecause } = openIndex(copyPath ?? workspace.indexPath);
+    if (rebuiltBecause !== undefined) tellRebuilt(context, workspace, rebuiltBecause);
     const session: Session = {
       context,
       workspace,
       index,
-      clock,
+      clock: systemClock,
       remoteName: chooseRemote(config, context.remoteName),
       config,
       state,
@@ -95,59 +96,62 @@ export async function openWorkspaceSession(
       },
       close: () => {
         index.close();
-        lock.release();
+        cleanUp();
       },
     };
     return session;
   } catch (error) {
-    lock.release();
+    cleanUp();
     throw error;
   }
 }
 
-/** Connects to the session's remote. The caller closes `store`. */
-export async function connect(session: Session): Promise<Connection> {
-  const remote = session.config.remotes[session.remoteName]!;
-  return connectUrl(session.context, remote.url, session.workspace.root);
-}
-
-export interface ConnectOptions {
-  readonly create?: boolean;
-}
-
-/** Connects to a URL; relative paths are taken from `baseFolder`. */
-export async function connectUrl(
+/** Undefined when somebody else works here and a snapshot will do. */
+async function takeLock(
   context: JobContext,
-  url: string,
-  baseFolder: string,
-  options: ConnectOptions = {},
-): Promise<Connection> {
-  const parsed = parseRemoteUrl(url, baseFolder);
-  const meter = createMeter();
-  const store = await openRemote(parsed, {
-    connection: context.connection,
-    environment: context.environment,
-    meter,
-    ...(options.create ? { create: true } : {}),
-  });
-  return { store, meter, url };
+  command: string,
+  workspace: WorkspaceFolder,
+  access: 'exclusive' | 'snapshot',
+): Promise<WorkspaceLock | undefined> {
+  const isPatient = access === 'exclusive';
+  const tellWait = (holder: LockHolder | undefined) => {
+    const message = isPatient
+      ? `Waiting for ${describeHolder(holder)} to finish in this workspace.`
+      : `${describeHolder(holder)} works in this workspace; this is what it has recorded so far.`;
+    context.emit({ type: 'warning', warning: isPatient ? 'waitingForLock' : 'workspaceBusy', message });
+  };
+  try {
+    return await lockWorkspace({
+      path: workspace.lockPath,
+      command,
+      clock: systemClock,
+      signal: context.signal,
+      patienceMs: isPatient ? LOCK_PATIENCE_MS : 0,
+      onWait: tellWait,
+    });
+  } catch (error) {
+    if (isPatient || !(error instanceof DrayError) || error.code !== 'locked') throw error;
+    return undefined;
+  }
 }
 
-/**
- * The URL as a workspace keeps it: absolute, with what the flags said about the place (endpoint, region, profile), so that
- * later commands need no flags. Never a secret.
- */
-export function urlToKeep(context: JobContext, url: string, baseFolder: string): string {
-  const parsed = parseRemoteUrl(url, baseFolder);
-  if (parsed.kind === 'file') return formatRemoteUrl(parsed);
-  return formatRemoteUrl({ ...parsed, ...resolveLocation(parsed, context.connection) });
+function tellRebuilt(context: JobContext, workspace: WorkspaceFolder, because: string): void {
+  context.emit({
+    type: 'warning',
+    warning: 'indexRebuilt',
+    message: `The index was damaged (${because}) and is rebuilt: files are read again. No data is lost; the old file is ${workspace.indexPath}.damaged.`,
+  });
 }
 
 function chooseRemote(config: WorkspaceConfig, wanted: string | undefined): string {
   const name = wanted ?? config.defaultRemote;
   if (config.remotes[name]) return name;
   const known = Object.keys(config.remotes).join(', ') || 'none';
-  throw new DrayError('usage', `There is no remote "${name}". Known remotes: ${known}. Add one with "dray remote add NAME URL".`, {
-    data: { remote: name },
-  });
+  throw new DrayError(
+    'usage',
+    `There is no remote "${name}". Known remotes: ${known}. Add one with "dray remote add NAME URL".`,
+    {
+      data: { remote: name },
+    },
+  );
 }

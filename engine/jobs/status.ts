@@ -2,13 +2,14 @@
 import type { JobContext, StatusRequest, StatusSummary } from '../api/jobs.ts';
 import { diffCommits } from '../repository/diff-commits.ts';
 import { ensureBase, fetchCommit, hasBaseRows } from './base-commit.ts';
+import { type Connection, connect } from './connection.ts';
 import { type LinkedRepository, linkRepository } from './link-repository.ts';
-import { type Connection, connect, openSession, type Session } from './session.ts';
 import { isNothing, NO_CHANGES } from './no-changes.ts';
+import { openSession, type Session } from './session.ts';
 import { settleWorkingCopy, tellChanges, workingChanges } from './working-changes.ts';
 
 export async function status(context: JobContext, request: StatusRequest): Promise<StatusSummary> {
-  const session = await openSession(context, 'status');
+  const session = await openSession(context, 'status', 'snapshot');
   let connection: Connection | undefined;
   try {
     const needsRemote = request.remote === true || !hasBaseRows(session);

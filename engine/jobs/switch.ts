@@ -2,10 +2,11 @@
 import { DrayError } from '../api/error.ts';
 import type { JobContext, PullSummary, SwitchRequest } from '../api/jobs.ts';
 import { checkRefName } from '../repository/ref-name.ts';
+import { connect } from './connection.ts';
 import { linkRepository } from './link-repository.ts';
 import { pullCommit } from './pull.ts';
 import { createBranch } from './refs.ts';
-import { connect, openSession } from './session.ts';
+import { openSession } from './session.ts';
 
 export async function switchBranch(context: JobContext, request: SwitchRequest): Promise<PullSummary> {
   const { name } = request;
@@ -17,9 +18,13 @@ export async function switchBranch(context: JobContext, request: SwitchRequest):
       if (request.create) await createBranch(session, connection.store, name);
       const link = await linkRepository(session, connection.store, name);
       if (!link.tip) {
-        throw new DrayError('notFound', `There is no branch ${name} on ${connection.store.address}. Make it with "dray switch -c ${name}".`, {
-          data: { branch: name },
-        });
+        throw new DrayError(
+          'notFound',
+          `There is no branch ${name} on ${connection.store.address}. Make it with "dray switch -c ${name}".`,
+          {
+            data: { branch: name },
+          },
+        );
       }
       const summary = await pullCommit(session, connection, link, link.tip.commit, {});
       if (summary.failed === 0) session.saveState({ ...session.state, branch: name });

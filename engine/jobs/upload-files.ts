@@ -105,7 +105,12 @@ class FileUploader {
     this.#knowsNothing = options.link.blobs.isEmpty();
     const { packTarget, packBelow } = options.link.layout;
     this.#expectedPackBytes = Math.min(packTarget + packBelow, totals.bytes) + PACK_INDEX_BYTES;
-    this.#progress = createProgress(options.session, options.dryRun ? 'hash' : 'upload', totals, options.requestsSoFar);
+    this.#progress = createProgress(
+      options.session,
+      options.dryRun ? 'hash' : 'upload',
+      totals,
+      options.requestsSoFar,
+    );
   }
 
   async run(): Promise<Uploaded> {
@@ -276,7 +281,10 @@ class FileUploader {
     const { limit, store } = this.#options;
     const { signal } = this.#tasks;
     const options = { checksum: { sha256: candidate.hash }, condition: { absent: true }, signal } as const;
-    await limit.run(() => store.put(objectKey(candidate.hash), bytes, options), { bytes: bytes.length, signal });
+    await limit.run(() => store.put(objectKey(candidate.hash), bytes, options), {
+      bytes: bytes.length,
+      signal,
+    });
   }
 
   /** Too large for memory: sent in parts from the file, which must still be the one that was hashed. */
@@ -312,7 +320,10 @@ class FileUploader {
     this.#tasks.spawn(async () => {
       try {
         const options = { checksum: { sha256: pack.hash }, condition: { absent: true }, signal } as const;
-        await limit.run(() => store.put(packKey(pack.hash), pack.bytes, options), { bytes: pack.bytes.length, signal });
+        await limit.run(() => store.put(packKey(pack.hash), pack.bytes, options), {
+          bytes: pack.bytes.length,
+          signal,
+        });
         this.#count(1, pack.bytes.length);
         session.index.transaction(() => {
           for (const blob of pack.blobs) {

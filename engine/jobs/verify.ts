@@ -14,18 +14,17 @@ import type { Commit } from '../repository/commit.ts';
 import { OBJECTS_PREFIX, objectKey, PACKS_PREFIX, packKey } from '../repository/keys.ts';
 import { readEntries } from '../repository/read-entries.ts';
 import { listRefs } from '../repository/refs.ts';
-import { createAdaptiveLimit } from '../transfer/adaptive-limit.ts';
+import { type Connection, connect } from './connection.ts';
 import { walkHistory } from './log.ts';
 import { createProgress } from './progress.ts';
 import { resolveCommit } from './resolve-commit.ts';
-import { type Connection, connect, openSession, type Session } from './session.ts';
-import { fixedTransfers } from './transfers.ts';
+import { openSession, type Session } from './session.ts';
 
 const LIST_FROM_OBJECTS = 500;
 const TOLD_PATHS_MAX = 1000;
 
 export async function verify(context: JobContext, request: VerifyRequest): Promise<VerifySummary> {
-  const session = await openSession(context, 'verify');
+  const session = await openSession(context, 'verify', 'shared');
   try {
     const connection = await connect(session);
     try {
@@ -51,6 +50,7 @@ class Verifier {
   readonly #session: Session;
   readonly #store: ObjectStore;
   readonly #meter: Connection['meter'];
+  readonly #limit: Connection['limit'];
   readonly #request: VerifyRequest;
   readonly #objects = new Map<RemoteKey, StoredObject>();
   readonly #badBlobs = new Set<string>();
@@ -63,6 +63,7 @@ class Verifier {
     this.#session = session;
     this.#store = connection.store;
     this.#meter = connection.meter;
+    this.#limit = connection.limit;
     this.#request = request;
   }
 
@@ -77,7 +78,8 @@ class Verifier {
     const affected = await this.#affectedPaths();
     const all = [...this.#objects.values()];
     const missing = all.filter((object) => object.isMissing).length;
-    const damaged = all.filter((object) => object.fault !== undefined && !object.isMissing).length + this.#unreadable;
+    const damaged =
+      all.filter((object) => object.fault !== undefined && !object.isMissing).length + this.#unreadable;
     this.#tell(missing, damaged, percent);
     return {
       commits: this.#commits.size,
@@ -113,14 +115,17 @@ class Verifier {
     for (const start of [...branches, ...tags]) {
       if (this.#commits.has(start.commit)) continue;
       await this.#guard(start.name, async () => {
-        for await (const [hash, commit] of walkHistory(session, this.#store, [start.commit])) this.#commits.set(hash, commit);
+        for await (const [hash, commit] of walkHistory(session, this.#store, [start.commit]))
+          this.#commits.set(hash, commit);
       });
     }
   }
 
   async #collectObjects(hash: CommitHash, commit: Commit): Promise<void> {
     await this.#guard(`commit ${hash}`, async () => {
-      for await (const entries of readEntries(this.#store, commit, { signal: this.#session.context.signal })) {
+      for await (const entries of readEntries(this.#store, commit, {
+        signal: this.#session.context.signal,
+      })) {
         for (const entry of entries) this.#noteEntry(entry);
       }
     });
@@ -132,7 +137,12 @@ class Verifier {
     for (const part of partsOf(entry)) {
       const known = this.#objects.get(part.key);
       if (!known) {
-        this.#objects.set(part.key, { sizeBytes: part.endBytes, isPack: part.isPack, fault: undefined, isMissing: false });
+        this.#objects.set(part.key, {
+          sizeBytes: part.endBytes,
+          isPack: part.isPack,
+          fault: undefined,
+          isMissing: false,
+        });
       } else if (part.isPack) known.sizeBytes = Math.max(known.sizeBytes, part.endBytes);
       else if (known.sizeBytes !== part.endBytes) known.fault = 'is named with two different sizes';
     }
@@ -152,10 +162,13 @@ class Verifier {
     if (count > LIST_FROM_OBJECTS) {
       await this.#listSizes(prefix, sizes);
     } else {
-      await this.#each(wanted.map(([key]) => key), async (key, signal) => {
-        const info = await this.#store.head(key, { signal });
-        if (info) sizes.set(key, info.sizeBytes);
-      });
+      await this.#each(
+        wanted.map(([key]) => key),
+        async (key, signal) => {
+          const info = await this.#store.head(key, { signal });
+          if (info) sizes.set(key, info.sizeBytes);
+        },
+      );
     }
     for (const [key, object] of wanted) {
       const sizeBytes = sizes.get(key);
@@ -185,7 +198,12 @@ class Verifier {
     const { clock } = this.#session;
     const whole = [...this.#objects].filter(([, object]) => object.fault === undefined);
     const chosen = whole.filter(() => percent >= 100 || clock.random() * 100 < percent).map(([key]) => key);
-    const progress = createProgress(this.#session, 'verify', { files: chosen.length }, () => this.#meter.totals().total);
+    const progress = createProgress(
+      this.#session,
+      'verify',
+      { files: chosen.length },
+      () => this.#meter.totals().total,
+    );
     await this.#each(chosen, async (key, signal) => {
       const read = await this.#store.get(key, { signal });
       if (!read) {
@@ -201,18 +219,20 @@ class Verifier {
       this.#readBytes += bytes;
       progress.add(1, bytes);
       const [, fanout, rest] = key.split('/');
-      if (hash.digest('hex') !== `${fanout}${rest}`) this.#objects.get(key)!.fault = 'does not hold the bytes that its name says';
+      if (hash.digest('hex') !== `${fanout}${rest}`)
+        this.#objects.get(key)!.fault = 'does not hold the bytes that its name says';
     });
     progress.end();
   }
 
-  async #each(keys: readonly RemoteKey[], work: (key: RemoteKey, signal: AbortSignal) => Promise<void>): Promise<void> {
-    const fixed = fixedTransfers(this.#session);
-    const limit = createAdaptiveLimit({ clock: this.#session.clock, ...(fixed === undefined ? {} : { fixed }) });
+  async #each(
+    keys: readonly RemoteKey[],
+    work: (key: RemoteKey, signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
     const tasks = new TaskSet(this.#session.context.signal);
     for (const key of keys) {
       if (tasks.signal.aborted) break;
-      tasks.spawn(() => limit.run(() => work(key, tasks.signal), { bytes: 0, signal: tasks.signal }));
+      tasks.spawn(() => this.#limit.run(() => work(key, tasks.signal), { bytes: 0, signal: tasks.signal }));
     }
     await tasks.settle();
   }
@@ -224,8 +244,11 @@ class Verifier {
     const pathsOf = new Map<RemoteKey, Set<string>>();
     for (const [, commit] of this.#commits) {
       await this.#guard('', async () => {
-        for await (const entries of readEntries(this.#store, commit, { signal: this.#session.context.signal })) {
-          for (const entry of entries) if (entry.kind === 'file') await this.#noteAffected(entry, bad, pathsOf);
+        for await (const entries of readEntries(this.#store, commit, {
+          signal: this.#session.context.signal,
+        })) {
+          for (const entry of entries)
+            if (entry.kind === 'file') await this.#noteAffected(entry, bad, pathsOf);
         }
       });
     }
@@ -233,7 +256,8 @@ class Verifier {
     for (const [key, object] of bad) {
       const paths = [...(pathsOf.get(key) ?? [])].sort();
       for (const path of paths) all.add(path);
-      const detail = paths.length === 0 ? `${key} ${object.fault}; no file is affected` : `${key} ${object.fault}`;
+      const detail =
+        paths.length === 0 ? `${key} ${object.fault}; no file is affected` : `${key} ${object.fault}`;
       this.#session.context.emit({
         type: 'check',
         check: object.isMissing ? 'missing' : 'damaged',
@@ -284,13 +308,19 @@ class Verifier {
       if (!isFinding) throw error;
       if (what === '') return;
       this.#unreadable += 1;
-      this.#session.context.emit({ type: 'check', check: 'damaged', result: 'failed', detail: `${what}: ${error.message}` });
+      this.#session.context.emit({
+        type: 'check',
+        check: 'damaged',
+        result: 'failed',
+        detail: `${what}: ${error.message}`,
+      });
     }
   }
 
   #tell(missing: number, damaged: number, percent: number | undefined): void {
     if (missing + damaged > 0) return;
-    const how = percent === undefined ? 'existence and sizes' : `existence and sizes, ${percent} % of the objects read`;
+    const how =
+      percent === undefined ? 'existence and sizes' : `existence and sizes, ${percent} % of the objects read`;
     const detail = `${this.#commits.size} commits, ${this.#objects.size} objects: ${how}`;
     this.#session.context.emit({ type: 'check', check: 'repository', result: 'ok', detail });
   }
@@ -315,6 +345,7 @@ function* partsOf(entry: FileEntry): Generator<Part> {
       yield { key: packKey(location.pack), endBytes: location.offset + entry.sizeBytes, isPack: true };
       return;
     case 'chunks':
-      for (const chunk of location.chunks) yield { key: objectKey(chunk.hash), endBytes: chunk.sizeBytes, isPack: false };
+      for (const chunk of location.chunks)
+        yield { key: objectKey(chunk.hash), endBytes: chunk.sizeBytes, isPack: false };
   }
 }

@@ -35,7 +35,8 @@ export function* workingChanges(session: Session, repository = 0): Generator<rea
 
 /** Those whose content is known: what a push records. */
 export function* readChanges(session: Session): Generator<readonly Change[]> {
-  for (const page of session.index.files.changes(0)) yield page.filter((change) => !isUnread(change)).map(toChange);
+  for (const page of session.index.files.changes(0))
+    yield page.filter((change) => !isUnread(change)).map(toChange);
 }
 
 export function toChange(indexed: IndexedChange): Change {
@@ -100,7 +101,8 @@ function tellPaired(changes: readonly Change[], tell: (change: Change, fromPath?
 function* renameCandidates(session: Session): Generator<PendingRead> {
   const goneSizes = new Set<number>();
   for (const page of session.index.files.changes(0)) {
-    for (const { before, after } of page) if (before?.kind === 'file' && !after) goneSizes.add(before.sizeBytes);
+    for (const { before, after } of page)
+      if (before?.kind === 'file' && !after) goneSizes.add(before.sizeBytes);
     if (goneSizes.size > PAIRED_CHANGES_MAX) return;
   }
   if (goneSizes.size === 0) return;

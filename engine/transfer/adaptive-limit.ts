@@ -36,6 +36,8 @@ export interface AdaptiveLimit {
   run<T>(task: (signal?: AbortSignal) => Promise<T>, options: TaskOptions): Promise<T>;
   /** For the retry wrapper: a request failed that it will repeat, so that `run` does not see it. */
   report(advice: RetryAdvice): void;
+  /** The number it keeps to, when it was given one. */
+  readonly fixed: number | undefined;
   /** Requests that may be in flight now. */
   readonly current: number;
   stats(): AdaptiveLimitStats;
@@ -101,6 +103,7 @@ export function createAdaptiveLimit(options: AdaptiveLimitOptions): AdaptiveLimi
     report: (advice) => {
       if (advice !== 'no') climber.report(advice);
     },
+    fixed: options.fixed,
     get current() {
       return budget.limit;
     },

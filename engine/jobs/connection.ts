@@ -1,0 +1,61 @@
+/** A way to one remote: its store, what counts its requests, and what bounds those in flight. */
+import type { JobContext } from '../api/jobs.ts';
+import { systemClock } from '../base/clock.ts';
+import type { ObjectStore } from '../remotes/object-store.ts';
+import { openRemote, resolveLocation } from '../remotes/open-remote.ts';
+import { formatRemoteUrl, parseRemoteUrl } from '../remotes/remote-url.ts';
+import { createMeter, type Meter } from '../remotes/with-meter.ts';
+import { type AdaptiveLimit, createAdaptiveLimit } from '../transfer/adaptive-limit.ts';
+import type { Session } from './session.ts';
+
+export interface Connection {
+  readonly store: ObjectStore;
+  readonly meter: Meter;
+  /** Adapts to the link, and hears of the retries that the store's wrapper makes. */
+  readonly limit: AdaptiveLimit;
+}
+
+/** Connects to the session's remote. The caller closes `store`. */
+export async function connect(session: Session): Promise<Connection> {
+  const remote = session.config.remotes[session.remoteName]!;
+  const setting = Number(session.config.settings.transfers);
+  const transfers = Number.isInteger(setting) && setting > 0 ? setting : undefined;
+  return connectUrl(session.context, remote.url, session.workspace.root, { transfers });
+}
+
+export interface ConnectOptions {
+  /** Make the folder of a `file:` remote. */
+  readonly create?: boolean;
+  /** The workspace's own bound on requests in flight; the command's flag wins over it. */
+  readonly transfers?: number | undefined;
+}
+
+/** Connects to a URL; relative paths are taken from `baseFolder`. */
+export async function connectUrl(
+  context: JobContext,
+  url: string,
+  baseFolder: string,
+  options: ConnectOptions = {},
+): Promise<Connection> {
+  const transfers = context.connection.transfers ?? options.transfers;
+  const limit = createAdaptiveLimit({ clock: systemClock, fixed: transfers });
+  const meter = createMeter();
+  const store = await openRemote(parseRemoteUrl(url, baseFolder), {
+    connection: { ...context.connection, ...(transfers === undefined ? {} : { transfers }) },
+    environment: context.environment,
+    meter,
+    retry: { onRetry: (error) => limit.report(error.retry) },
+    ...(options.create ? { create: true } : {}),
+  });
+  return { store, meter, limit };
+}
+
+/**
+ * The URL as a workspace keeps it: absolute, with what the flags said about the place (endpoint, region, profile), so that
+ * later commands need no flags. Never a secret.
+ */
+export function urlToKeep(context: JobContext, url: string, baseFolder: string): string {
+  const parsed = parseRemoteUrl(url, baseFolder);
+  if (parsed.kind === 'file') return formatRemoteUrl(parsed);
+  return formatRemoteUrl({ ...parsed, ...resolveLocation(parsed, context.connection) });
+}

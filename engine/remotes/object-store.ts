@@ -31,7 +31,7 @@ export interface ObjectStore {
   /** The same as `get`, whole in memory. Fails with `damaged` when the object exceeds `maxBytes` (needed: no default). */
   read(key: RemoteKey, options: GetOptions & { readonly maxBytes: number }): Promise<ObjectBytes | undefined>;
 
-  /** Writes one object from memory. One request; a large one under a condition may take a look at the object first. */
+  /** Writes one object from memory. One request; a large one under a condition may take a look at the object when its connection broke. */
   put(key: RemoteKey, bytes: Uint8Array, options?: PutOptions): Promise<PutOutcome>;
 
   /** Writes one object of unknown or large length from a stream that can be read once; multipart where the store needs it. */

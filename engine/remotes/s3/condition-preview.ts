@@ -1,18 +1,39 @@
 /**
- * A look at the object before many bytes are sent under a condition. A store that refuses such a write may close the
- * connection without reading the body, and its answer is then lost with it (versitygw does so); besides, the bytes
- * would travel for nothing. The write still carries the condition: this look decides only against it.
+ * Conditions on many bytes. A store that refuses a conditional write may close the connection without reading the body, and its
+ * answer is then lost with it (versitygw does so). So:
+ *
+ * - A write from memory that was cut off looks at the object afterwards. One request when all goes well.
+ * - A stream can be read only once, so the look comes first; the write still carries the condition.
  */
-import type { ObjectInfo, PutOptions } from '../object-store.ts';
+import { DrayError } from '../../api/error.ts';
+import type { ObjectInfo, PutOptions, PutOutcome } from '../object-store.ts';
 
-/** Bodies below it fit the socket's buffers and are sent without a look. */
-export const PREVIEW_ABOVE_BYTES = 256 * 1024;
+/** Smaller bodies fit the socket's buffers, and the answer to them is never lost this way. */
+const CUT_OFF_ABOVE_BYTES = 256 * 1024;
 
-export async function isRefusedBeforehand(
-  { condition }: PutOptions,
-  head: () => Promise<ObjectInfo | undefined>,
-): Promise<boolean> {
+type Head = () => Promise<ObjectInfo | undefined>;
+
+export async function isRefusedBeforehand({ condition }: PutOptions, head: Head): Promise<boolean> {
   if (!condition) return false;
   const found = await head();
   return 'absent' in condition ? found !== undefined : found?.etag !== condition.etag;
+}
+
+/**
+ * Makes the write; when its connection breaks and the condition does not hold by then, the outcome is `written: false`. It may
+ * have been this very write that changed the object: then its bytes are there, and the caller is told of them as of another's.
+ */
+export async function writeOrSeeRefusal(
+  { bytes, options, head }: { readonly bytes: Uint8Array; readonly options: PutOptions; readonly head: Head },
+  write: () => Promise<PutOutcome>,
+): Promise<PutOutcome> {
+  try {
+    return await write();
+  } catch (error) {
+    const wasCutOff = error instanceof DrayError && error.code === 'unreachable';
+    if (!wasCutOff || bytes.byteLength <= CUT_OFF_ABOVE_BYTES) throw error;
+    const isRefused = await isRefusedBeforehand(options, head).catch(() => false);
+    if (isRefused) return { written: false };
+    throw error;
+  }
 }

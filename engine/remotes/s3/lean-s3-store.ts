@@ -21,7 +21,7 @@ import type {
   PutOutcome,
 } from '../object-store.ts';
 import { checkedBody, checkRange, rangeHeader } from './checked-body.ts';
-import { isRefusedBeforehand, PREVIEW_ABOVE_BYTES } from './condition-preview.ts';
+import { writeOrSeeRefusal } from './condition-preview.ts';
 import type { HttpAnswer } from './http-exchange.ts';
 import {
   createLeanClient,
@@ -59,7 +59,10 @@ export function createLeanS3Store(connection: S3Connection, openSdkStore: OpenSd
     head: (key, options = {}) => head(hot, key, options),
     get: (key, options = {}) => get(hot, key, options),
     read: (key, options) => read(hot, key, options),
-    put: (key, bytes, options = {}) => put(hot, key, bytes, options),
+    put: (key, bytes, options = {}) =>
+      writeOrSeeRefusal({ bytes, options, head: () => head(hot, key, options) }, () =>
+        put(hot, key, bytes, options),
+      ),
     list: (request, options = {}) => list(hot, request, options),
     delete: async (keys, options = {}) => {
       if (keys.length === 1) await deleteOne(hot, keys[0]!, options);
@@ -157,9 +160,6 @@ async function read(
 
 async function put(hot: Hot, key: string, bytes: Uint8Array, options: PutOptions): Promise<PutOutcome> {
   const { client, connection } = hot;
-  const needsPreview = bytes.byteLength > PREVIEW_ABOVE_BYTES;
-  if (needsPreview && (await isRefusedBeforehand(options, () => head(hot, key, options))))
-    return { written: false };
   const request: LeanRequest = {
     ...requestFor(connection, { operation: 'PUT', method: 'PUT', key }, options),
     headers: { ...checksumHeaders(options), ...conditionHeaders(options), ...descriptionHeaders(options) },

@@ -17,7 +17,7 @@ import type {
   PutStreamOptions,
 } from '../object-store.ts';
 import { checkedBody, checkRange, rangeHeader } from './checked-body.ts';
-import { isRefusedBeforehand, PREVIEW_ABOVE_BYTES } from './condition-preview.ts';
+import { isRefusedBeforehand, writeOrSeeRefusal } from './condition-preview.ts';
 import type { S3Connection } from './s3-connection.ts';
 import { isAbsentKey, type S3Call, tooLarge, translateFailure, unwrittenOr } from './s3-errors.ts';
 import { listPageOf } from './s3-values.ts';
@@ -39,7 +39,10 @@ export async function createSdkS3Store(connection: S3Connection): Promise<SdkS3S
     head: (key, options = {}) => head(sdk, key, options),
     get: (key, options = {}) => get(sdk, key, options),
     read: (key, options) => read(sdk, key, options),
-    put: (key, bytes, options = {}) => put(sdk, key, bytes, options),
+    put: (key, bytes, options = {}) =>
+      writeOrSeeRefusal({ bytes, options, head: () => head(sdk, key, options) }, () =>
+        put(sdk, key, bytes, options),
+      ),
     putStream: (key, body, options = {}) => putStreamUnder(sdk, key, body, options),
     list: (request, options = {}) => list(sdk, request, options),
     delete: (keys, options = {}) => deleteMany(sdk, keys, options),
@@ -141,9 +144,6 @@ async function getObject(
 }
 
 async function put(sdk: SdkCaller, key: string, bytes: Uint8Array, options: PutOptions): Promise<PutOutcome> {
-  const needsPreview = bytes.byteLength > PREVIEW_ABOVE_BYTES;
-  if (needsPreview && (await isRefusedBeforehand(options, () => head(sdk, key, options))))
-    return { written: false };
   const call = callOf(sdk, 'PUT', key);
   const command = new sdk.module.PutObjectCommand({
     ...sdk.object(key),

@@ -7,7 +7,11 @@ export class TaskSet {
   /** @param outer Stops the tasks too when it fires. */
   constructor(outer: AbortSignal) {
     if (outer.aborted) this.#controller.abort(outer.reason);
-    else outer.addEventListener('abort', () => this.#controller.abort(outer.reason), { once: true, signal: this.#controller.signal });
+    else
+      outer.addEventListener('abort', () => this.#controller.abort(outer.reason), {
+        once: true,
+        signal: this.#controller.signal,
+      });
   }
 
   /** Fires when the outer signal does, or when a task has failed. */

@@ -3,7 +3,7 @@ import type { Session } from './session.ts';
 
 /** Who a commit is by: the workspace's `author` setting, `DRAY_AUTHOR`, or user@host. */
 export function authorOf(session: Pick<Session, 'config' | 'context'>): string {
-  const chosen = session.config.settings['author'] ?? session.context.environment['DRAY_AUTHOR'];
+  const chosen = session.config.settings.author ?? session.context.environment.DRAY_AUTHOR;
   if (chosen) return chosen;
   return `${userName()}@${hostname()}`;
 }

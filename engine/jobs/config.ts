@@ -57,7 +57,7 @@ export async function config(
   }
 }
 
-function valueOf(session: Session, name: string): string | undefined {
+function valueOfSetting(session: Session, name: string): string | undefined {
   return name === 'remote.default' ? session.config.defaultRemote : session.config.settings[name];
 }
 
@@ -68,7 +68,7 @@ function listAll(session: Session): { readonly settings: number } {
 }
 
 function tell(session: Session, name: string): { readonly settings: number } {
-  const value = valueOf(session, name);
+  const value = valueOfSetting(session, name);
   if (value === undefined) return { settings: 0 };
   session.context.emit({ type: 'setting', name, value });
   return { settings: 1 };

@@ -16,7 +16,7 @@ const TOLD_MAX = 20;
  */
 export async function checkNamesFit(session: Session, store: ObjectStore, commit: Commit): Promise<void> {
   const folder = session.workspace.temporaryFolder;
-  const isAssumed = session.context.environment['DRAY_ASSUME_CASE_INSENSITIVE'] === '1';
+  const isAssumed = session.context.environment.DRAY_ASSUME_CASE_INSENSITIVE === '1';
   if (!isAssumed && !isCaseInsensitive(folder) && !foldsUnicode(folder)) return;
   const finder = collisionFinder();
   const collisions: NameCollision[] = [];

@@ -21,7 +21,11 @@ export function checkUnchanged(path: string, name: string, seen: ContentStat): v
   ) {
     return;
   }
-  throw new DrayError('io', `${name} changed while it was read. Nothing of it was recorded; push again when it is at rest.`, {
-    data: { path: name, reason: 'changedWhileRead' },
-  });
+  throw new DrayError(
+    'io',
+    `${name} changed while it was read. Nothing of it was recorded; push again when it is at rest.`,
+    {
+      data: { path: name, reason: 'changedWhileRead' },
+    },
+  );
 }

@@ -5,7 +5,16 @@
  * `.dray/index.db` the index (a cache); `.dray/tmp/` files on their way; `.dray/lock` who works here now.
  * No secret is ever written there. Both JSON files are replaced atomically.
  */
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
@@ -86,14 +95,23 @@ export function requireWorkspace(folder: string): WorkspaceFolder {
 export function refuseNesting(root: string): void {
   const outer = findWorkspace(root);
   if (!outer) return;
-  const where = outer.root === resolve(root) ? 'is a workspace already' : `lies inside the workspace ${outer.root}`;
-  throw new DrayError('workspaceExists', `${resolve(root)} ${where}. Choose another folder, or use that workspace.`, {
-    data: { path: resolve(root), workspace: outer.root },
-  });
+  const where =
+    outer.root === resolve(root) ? 'is a workspace already' : `lies inside the workspace ${outer.root}`;
+  throw new DrayError(
+    'workspaceExists',
+    `${resolve(root)} ${where}. Choose another folder, or use that workspace.`,
+    {
+      data: { path: resolve(root), workspace: outer.root },
+    },
+  );
 }
 
 /** Makes `.dray/` in `root`. @throws `workspaceExists` */
-export function createWorkspace(root: string, config: WorkspaceConfig, state: WorkspaceState): WorkspaceFolder {
+export function createWorkspace(
+  root: string,
+  config: WorkspaceConfig,
+  state: WorkspaceState,
+): WorkspaceFolder {
   refuseNesting(root);
   const workspace = workspaceAt(resolve(root));
   mkdirSync(workspace.temporaryFolder, { recursive: true });
@@ -128,10 +146,14 @@ function readJson<S extends v.GenericSchema>(schema: S, path: string): v.InferOu
   try {
     return v.parse(schema, JSON.parse(text));
   } catch (cause) {
-    throw new DrayError('damaged', `${path} does not hold what Dray writes there: ${(cause as Error).message}. Mend or restore it.`, {
-      cause,
-      data: { path },
-    });
+    throw new DrayError(
+      'damaged',
+      `${path} does not hold what Dray writes there: ${(cause as Error).message}. Mend or restore it.`,
+      {
+        cause,
+        data: { path },
+      },
+    );
   }
 }
 

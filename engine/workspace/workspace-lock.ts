@@ -45,9 +45,13 @@ export async function lockWorkspace(options: LockOptions): Promise<WorkspaceLock
     if (isFirst) options.onWait(holder);
     if (clock.monotonicMs() >= deadlineMs) {
       const who = describeHolder(holder);
-      throw new DrayError('locked', `The workspace is in use by ${who}. Wait for it to end; if it is gone, delete ${path}.`, {
-        data: { path, holder },
-      });
+      throw new DrayError(
+        'locked',
+        `The workspace is in use by ${who}. Wait for it to end; if it is gone, delete ${path}.`,
+        {
+          data: { path, holder },
+        },
+      );
     }
     await clock.sleep(POLL_MS, signal);
   }

@@ -14,6 +14,8 @@ export interface S3Server {
   readonly region: string;
   /** Made through the API and empty. */
   readonly bucket: string;
+  /** Where the server keeps `<bucket>/<key>`: a plain file there is an object. */
+  readonly dataFolder: string;
   /** `AWS_*` for a child process, or for `S3Options.environment`. */
   readonly environment: Readonly<Record<string, string>>;
   createBucket(name: string): Promise<void>;
@@ -101,6 +103,7 @@ export async function startVersitygw(options: VersitygwOptions = {}): Promise<S3
     secretAccessKey,
     region,
     bucket: BUCKET,
+    dataFolder,
     environment,
     createBucket,
     requests: async () => parseAccessLog((await readFile(logFile)).subarray(seenBytes).toString()),

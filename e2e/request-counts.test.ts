@@ -1,0 +1,177 @@
+/**
+ * How many requests each job takes, counted by the server's own access log. These bounds are promises: what a remote charges for and
+ * what latency multiplies. Every test also holds Dray's own count against the server's.
+ */
+import { createHash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RequestTotals } from '../engine/api/jobs.ts';
+import { pull } from '../engine/jobs/pull.ts';
+import { push } from '../engine/jobs/push.ts';
+import { createS3Dataset, listRequests, type S3Dataset } from './s3-dataset.ts';
+import { type S3Server, startVersitygw } from './servers/versitygw.ts';
+
+const MINUTES = 60_000;
+
+let server: S3Server;
+beforeAll(async () => {
+  server = await startVersitygw();
+});
+afterAll(() => server?.stop());
+
+/** Runs the job and holds the requests that reached the server against the bound, and against the job's own count. */
+async function countRequests<Summary extends { readonly requests: RequestTotals }>(
+  job: () => Promise<Summary>,
+  most: number,
+): Promise<Summary> {
+  await server.resetRequests();
+  const summary = await job();
+  const requests = await server.requests();
+  expect(requests.length, listRequests(requests.slice(0, 200))).toBeLessThanOrEqual(most);
+  expect(summary.requests.total, listRequests(requests.slice(0, 200))).toBe(requests.length);
+  return summary;
+}
+
+/** Files in folders of 1,000. */
+function writeFiles(root: string, count: number, contentOf: (at: number) => string | Uint8Array): void {
+  for (let at = 0; at < count; at += 1) {
+    const folder = join(root, `part-${Math.floor(at / 1_000)}`);
+    if (at % 1_000 === 0) mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, `file-${at}.txt`), contentOf(at));
+  }
+}
+
+/** 1 KiB, of its own for each number. */
+function kibibyte(at: number): Uint8Array {
+  const block = createHash('sha256').update(String(at)).digest();
+  return Buffer.concat(Array.from({ length: 32 }, () => block));
+}
+
+describe('a small dataset in packs', () => {
+  let dataset: S3Dataset;
+  beforeAll(() => {
+    dataset = createS3Dataset(server, 'small');
+  });
+  afterAll(() => dataset?.[Symbol.dispose]());
+
+  it('of 1,000 files of 1 KiB is pushed to an empty repository by at most 6 requests and cloned by at most 5', async () => {
+    const root = await dataset.init('work');
+    writeFiles(root, 1_000, kibibyte);
+    const pushed = await countRequests(() => push(dataset.context('work'), {}), 6);
+    expect(pushed).toMatchObject({ result: 'pushed', failed: 0, changes: { added: 1_000 } });
+    const cloned = await countRequests(() => dataset.clone('copy'), 5);
+    expect(cloned).toMatchObject({ result: 'pulled', failed: 0, downloadedBytes: 1_000 * 1_024 });
+  });
+});
+
+describe('a dataset of 100,000 files in packs', () => {
+  let dataset: S3Dataset;
+  beforeAll(async () => {
+    dataset = createS3Dataset(server, 'large');
+    const root = await dataset.init('work');
+    writeFiles(root, 100_000, (at) => (at % 10 === 0 ? `content of ${at}` : ''));
+    await push(dataset.context('work'), {});
+    await dataset.clone('copy');
+  }, 10 * MINUTES);
+  afterAll(() => dataset?.[Symbol.dispose]());
+
+  it(
+    'takes one request to find that nothing changed, to push and to pull',
+    async () => {
+      const pushed = await countRequests(() => push(dataset.context('work'), {}), 1);
+      expect(pushed).toMatchObject({ result: 'nothingToPush', failed: 0 });
+      const pulled = await countRequests(() => pull(dataset.context('copy'), {}), 1);
+      expect(pulled).toMatchObject({ result: 'upToDate', failed: 0 });
+    },
+    5 * MINUTES,
+  );
+
+  it(
+    'takes at most 6 requests to push one changed file, and at most 5 to pull it elsewhere',
+    async () => {
+      dataset.sandbox.write('work/part-42/file-42042.txt', 'changed');
+      const pushed = await countRequests(() => push(dataset.context('work'), {}), 6);
+      expect(pushed).toMatchObject({ result: 'pushed', changes: { modified: 1, added: 0, deleted: 0 } });
+      const pulled = await countRequests(() => pull(dataset.context('copy'), {}), 5);
+      expect(pulled).toMatchObject({ result: 'pulled', failed: 0, changes: { modified: 1 } });
+    },
+    5 * MINUTES,
+  );
+});
+
+describe('a dataset of 100,000 files with an object for each content', () => {
+  it(
+    'takes at most 6 requests to push one changed file that the index does not know',
+    async () => {
+      using dataset = createS3Dataset(server, 'objects');
+      const root = await dataset.init('work', { layout: { kind: 'objects' } });
+      // A hundred contents: with a warm index the number of objects on the remote makes no difference.
+      writeFiles(root, 100_000, (at) => (at % 10 === 0 ? `content ${(at / 10) % 100}` : ''));
+      await push(dataset.context('work'), {});
+      dataset.sandbox.write('work/part-42/file-42042.txt', 'changed');
+      const pushed = await countRequests(() => push(dataset.context('work'), {}), 6);
+      expect(pushed).toMatchObject({ result: 'pushed', uploadedObjects: 1, changes: { modified: 1 } });
+      expect(pushed.query).toMatchObject({ candidates: 1, chosen: 'each' });
+    },
+    10 * MINUTES,
+  );
+});
+
+describe('with 50,000 objects on the remote and no index, a dry run', () => {
+  const OBJECTS = 50_000;
+  let dataset: S3Dataset;
+  const stored = (at: number) => `stored ${at}`;
+
+  beforeAll(async () => {
+    dataset = createS3Dataset(server, 'crowded');
+    await dataset.init('first', { layout: { kind: 'objects' } });
+    dataset.sandbox.write('first/a', stored(0));
+    await push(dataset.context('first'), {});
+    // Objects as a push would leave them, made where the server keeps them: 50,000 requests would only take longer.
+    const folder = join(server.dataFolder, server.bucket, 'crowded/objects');
+    for (let at = 1; at < OBJECTS; at += 1) {
+      const hash = createHash('sha256').update(stored(at)).digest('hex');
+      if (at < 5_000) mkdirSync(join(folder, hash.slice(0, 2)), { recursive: true });
+      writeFileSync(join(folder, hash.slice(0, 2), hash.slice(2)), stored(at));
+    }
+  }, 10 * MINUTES);
+  afterAll(() => dataset?.[Symbol.dispose]());
+
+  /** A workspace that has never spoken to the repository, on a branch of its own. */
+  async function dryRun(workspace: string, contents: readonly string[], most: number) {
+    const root = await dataset.init(workspace, { branch: workspace });
+    contents.forEach((content, at) => {
+      writeFileSync(join(root, `file-${at}`), content);
+    });
+    return countRequests(() => push(dataset.context(workspace), { dryRun: true }), most);
+  }
+
+  it(
+    'asks for 500 candidates by listing, in at most 80 requests, and finds those that are there',
+    async () => {
+      const contents = Array.from({ length: 500 }, (_, at) => (at < 200 ? stored(at * 241) : `new ${at}`));
+      const planned = await dryRun('many', contents, 80);
+      expect(planned).toMatchObject({ result: 'wouldPush', uploadedObjects: 300, requests: { writes: 0 } });
+      expect(planned.query).toMatchObject({
+        candidates: 500,
+        chosen: 'list',
+        actual: { present: 200, absent: 300 },
+      });
+      const { low, high } = planned.query.remoteObjects!;
+      expect(low).toBeLessThan(OBJECTS * 1.05);
+      expect(high).toBeGreaterThan(OBJECTS * 0.95);
+    },
+    5 * MINUTES,
+  );
+
+  it(
+    'asks for one candidate by one question, in at most 4 requests',
+    async () => {
+      const planned = await dryRun('one', [stored(OBJECTS - 1)], 4);
+      expect(planned).toMatchObject({ result: 'wouldPush', uploadedObjects: 0 });
+      expect(planned.query).toMatchObject({ candidates: 1, chosen: 'each', actual: { present: 1 } });
+    },
+    5 * MINUTES,
+  );
+});

@@ -1,0 +1,55 @@
+/** Workspaces of one repository on a real S3 server, used in this process as a host does, or through the real command. */
+import { mkdirSync } from 'node:fs';
+import { type CliOptions, type CliResult, runCli } from '../app/cli/run-cli.ts';
+import type { InitRequest, PullSummary } from '../engine/api/jobs.ts';
+import { cloneWorkspace } from '../engine/jobs/clone.ts';
+import { initWorkspace } from '../engine/jobs/init.ts';
+import { createSandbox, type Sandbox, type TestContext, testContext } from '../engine/jobs/job-fixture.ts';
+import type { LoggedRequest, S3Server } from './servers/versitygw.ts';
+
+export interface S3Dataset extends Disposable {
+  readonly url: string;
+  readonly sandbox: Sandbox;
+  /** A context for one job in a workspace of the sandbox. */
+  context(workspace: string): TestContext;
+  /** Makes the folder a workspace. The first one makes the repository. */
+  init(workspace: string, request?: Partial<InitRequest>): Promise<string>;
+  clone(workspace: string): Promise<PullSummary>;
+  /** The real command in a process of its own. */
+  cli(workspace: string, parameters: readonly string[], options?: CliOptions): Promise<CliResult>;
+}
+
+/** @param name Of the repository: its prefix in the server's bucket. */
+export function createS3Dataset(server: S3Server, name: string): S3Dataset {
+  const sandbox = createSandbox();
+  const url = `s3://${server.bucket}/${name}`;
+  const environment = { ...server.environment, DRAY_AUTHOR: 'tester' };
+  const context = (workspace: string) => testContext(sandbox.path(workspace), { environment });
+  return {
+    url,
+    sandbox,
+    context,
+    init: async (workspace, request = {}) => {
+      const root = sandbox.path(workspace);
+      mkdirSync(root, { recursive: true });
+      await initWorkspace(testContext(root, { environment }), { remoteUrl: url, ...request });
+      return root;
+    },
+    clone: (workspace) =>
+      cloneWorkspace(testContext(sandbox.folder, { environment }), { url, directory: workspace }),
+    cli: (workspace, parameters, options = {}) =>
+      runCli(parameters, {
+        cwd: sandbox.path(workspace),
+        ...options,
+        environment: { ...environment, ...options.environment },
+      }),
+    [Symbol.dispose]: () => sandbox[Symbol.dispose](),
+  };
+}
+
+/** The requests, one a line, for the message of a test that counts them. */
+export function listRequests(requests: readonly LoggedRequest[]): string {
+  return requests
+    .map(({ operation, path, query, status }) => `${operation} ${path}${query ? `?${query}` : ''} ${status}`)
+    .join('\n');
+}

@@ -40,10 +40,9 @@ export function checkEntryPath(path: string, options: PathCheckOptions = {}): st
   for (const part of parts) {
     const reason = checkPart(part) ?? (platform === 'win32' ? checkWindowsPart(part) : undefined);
     if (reason) return reason;
+    if (isReservedName(part, platform)) return 'it lies in the place of a workspace folder';
   }
-  return isWorkspaceFolder(parts[0] as string, platform)
-    ? 'it lies in the place of a workspace folder'
-    : undefined;
+  return undefined;
 }
 
 function checkWhole(path: string): string | undefined {
@@ -70,8 +69,12 @@ function checkWindowsPart(part: string): string | undefined {
   return undefined;
 }
 
-/** In any case, and on every system, so that a dataset that one machine can push every other can pull. */
-function isWorkspaceFolder(part: string, platform: string): boolean {
+/**
+ * Whether a name stands for `.dray` somewhere: in any case, and on every system, so that a dataset that one machine can
+ * push every other can pull. At any depth, because what a commit put into `a/.dray` would be the settings of whoever
+ * works in `a`.
+ */
+export function isReservedName(part: string, platform: string = process.platform): boolean {
   const name = part.replace(UNSEEN_BY_HFS, '').toLowerCase();
   return name === '.dray' || (platform === 'win32' && WINDOWS_SHORT_NAME.test(name));
 }

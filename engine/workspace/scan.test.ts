@@ -216,9 +216,16 @@ describe('what a scan leaves out', () => {
     expect(problems).toMatchObject([{ path: 'inner/', problem: 'nestedWorkspace' }]);
   });
 
-  it('takes a file called .dray below the root as any other', () => {
-    plant('inner/.dray');
-    expect(scan()).toMatchObject({ entries: [{ path: 'inner/.dray' }], problems: [] });
+  it('leaves out what is called like a workspace folder anywhere, and names it', () => {
+    plant('inner/.dray', 'other/.DRAY/config.json', 'other/.d\u200cray', 'other/.dray2', '.d\u200cray');
+    const { entries, problems } = scan();
+    expect(entries.map((entry) => entry.path)).toEqual(['other/.dray2']);
+    expect(problems.map(({ path, problem }) => ({ path, problem }))).toEqual([
+      { path: '.d\u200cray', problem: 'special' },
+      { path: 'inner/.dray', problem: 'special' },
+      { path: 'other/.DRAY', problem: 'special' },
+      { path: 'other/.d\u200cray', problem: 'special' },
+    ]);
   });
 
   it('names pipes and goes on', () => {

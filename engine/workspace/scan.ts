@@ -6,6 +6,7 @@
  */
 import { lstatSync, readFileSync, type Stats } from 'node:fs';
 import { DrayError } from '../api/error.ts';
+import { isReservedName } from '../model/safe-path.ts';
 import { readFolderNames } from './folder-names.ts';
 import {
   addIgnoreFile,
@@ -76,7 +77,9 @@ interface Walk {
 }
 
 const WORKSPACE_FOLDER_NAME = '.dray';
+const DOT = 0x2e;
 const SLASH = 0x2f;
+const BEYOND_ASCII = 0x80;
 const NO_THROW = { throwIfNoEntry: false } as const;
 
 const TYPE_BITS = 0o170000;
@@ -145,7 +148,7 @@ function takeDueSubfolder(folder: Folder): Subfolder | undefined {
 
 function lookAt(walk: Walk, folder: Folder, name: string): void {
   const path = folder.path + name;
-  if (folder.path === '' && isReservedAtRoot(walk, name)) return;
+  if (isReserved(walk, folder, name)) return;
   let stats: Stats | undefined;
   try {
     stats = lstatSync(walk.root + path, NO_THROW);
@@ -180,11 +183,15 @@ function entryOf(path: string, kind: ScannedEntry['kind'], stats: Stats): Scanne
   };
 }
 
-function isReservedAtRoot(walk: Walk, name: string): boolean {
-  if (name === WORKSPACE_FOLDER_NAME) return true;
-  if (name.toLowerCase() !== WORKSPACE_FOLDER_NAME) return false;
-  const message = `${name} is left out: where case does not count it would be the workspace's own folder.`;
-  walk.problems.push({ path: name, problem: 'special', message });
+/** Names that stand for `.dray`: no commit may hold them. */
+function isReserved(walk: Walk, folder: Folder, name: string): boolean {
+  const first = name.charCodeAt(0);
+  // Most names begin otherwise; what a file system ignores in names is beyond ASCII.
+  if ((first !== DOT && first < BEYOND_ASCII) || !isReservedName(name, 'linux')) return false;
+  if (name === WORKSPACE_FOLDER_NAME && folder.path === '') return true;
+  const path = folder.path + name;
+  const message = `${path} is left out: on some systems it would be the folder of a workspace.`;
+  if (!isIgnored(folder.rules, path)) walk.problems.push({ path, problem: 'special', message });
   return true;
 }
 

@@ -86,7 +86,12 @@ export interface QueryExplanation {
   /** What had to be asked. */
   readonly candidates: number;
   /** Objects on the remote: the estimate and its 95 % interval. Absent when nothing was sampled or remembered. */
-  readonly remoteObjects?: { readonly estimate: number; readonly low: number; readonly high: number; readonly from: 'sample' | 'remembered' | 'known' };
+  readonly remoteObjects?: {
+    readonly estimate: number;
+    readonly low: number;
+    readonly high: number;
+    readonly from: 'sample' | 'remembered' | 'known';
+  };
   readonly sampledPrefixes: number;
   readonly each: QueryCost;
   readonly list: QueryCost;

@@ -53,7 +53,11 @@ export interface InitRequest {
   readonly relativeTo?: string;
   readonly remoteName?: string;
   readonly branch?: string;
-  readonly layout?: { readonly kind?: 'packs' | 'objects'; readonly packBelow?: number; readonly chunkAbove?: number };
+  readonly layout?: {
+    readonly kind?: 'packs' | 'objects';
+    readonly packBelow?: number;
+    readonly chunkAbove?: number;
+  };
 }
 export interface InitSummary {
   readonly workspace: string;
@@ -83,7 +87,11 @@ export interface StatusSummary {
   readonly changes: ChangeTotals;
   readonly failed: number;
   /** With `remote`: how the branch stands to the remote's. Ahead counts local changes as one commit to come. */
-  readonly upstream?: { readonly state: 'same' | 'behind' | 'diverged' | 'absent'; readonly commit: string | null; readonly changes: ChangeTotals };
+  readonly upstream?: {
+    readonly state: 'same' | 'behind' | 'diverged' | 'absent';
+    readonly commit: string | null;
+    readonly changes: ChangeTotals;
+  };
 }
 
 export interface DiffRequest {

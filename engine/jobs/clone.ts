@@ -1,5 +1,5 @@
 /** `dray clone`: a new workspace with a commit of an existing repository in it. */
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { CloneRequest, JobContext, PullSummary } from '../api/jobs.ts';
@@ -44,7 +44,7 @@ export async function cloneWorkspace(context: JobContext, request: CloneRequest)
   if (!isResumed) checkFolder(root);
   const connection = await connectUrl(context, url, context.directory);
   const wasThere = existsSync(root);
-  let isBegun = isResumed;
+  let isWriting = isResumed;
   try {
     const { store } = connection;
     const [descriptor, target] = await Promise.all([
@@ -56,7 +56,6 @@ export async function cloneWorkspace(context: JobContext, request: CloneRequest)
     if (!isResumed) {
       mkdirSync(root, { recursive: true });
       createWorkspace(root, configFor(url, descriptor), { format: 1, branch: target.branch, bases: {} });
-      isBegun = true;
     }
     const session = await openWorkspaceSession(
       { ...context, directory: root },
@@ -64,26 +63,42 @@ export async function cloneWorkspace(context: JobContext, request: CloneRequest)
       findWorkspace(root)!,
     );
     try {
-      return await fill(session, connection, descriptor, target, isResumed);
+      return await fill({ session, connection, descriptor, target, isResumed }, () => {
+        isWriting = true;
+      });
     } finally {
       session.close();
     }
   } catch (error) {
-    // Stopped before anything was written: leave nothing behind.
-    if (!isBegun && !wasThere) rmSync(root, { recursive: true, force: true });
+    if (!isWriting) leaveNothing(root, wasThere);
     throw error;
   } finally {
     await connection.store.close();
   }
 }
 
-async function fill(
-  session: Session,
-  connection: Connection,
-  descriptor: Descriptor,
-  target: Target,
-  isResumed: boolean,
-): Promise<PullSummary> {
+/** Stopped before any file was written: the folder is as it was, and the next try is not a resumed one. */
+function leaveNothing(root: string, wasThere: boolean): void {
+  rmSync(join(root, DRAY_FOLDER), { recursive: true, force: true });
+  if (wasThere) return;
+  try {
+    rmdirSync(root);
+  } catch {
+    // It was never made, or somebody else has put something into it.
+  }
+}
+
+interface Filling {
+  readonly session: Session;
+  readonly connection: Connection;
+  readonly descriptor: Descriptor;
+  readonly target: Target;
+  readonly isResumed: boolean;
+}
+
+/** @param onWriting Called when the first file is about to be written. */
+async function fill(filling: Filling, onWriting: () => void): Promise<PullSummary> {
+  const { session, connection, descriptor, target, isResumed } = filling;
   const { repository } = session.index.repositories.bind(descriptor.id, target.epoch);
   const link: LinkedRepository = {
     uuid: descriptor.id,
@@ -98,6 +113,7 @@ async function fill(
   const { store, meter } = connection;
   const commit = await fetchCommit(session, store, target.commit);
   await checkNamesFit(session, store, commit);
+  onWriting();
   const applied = await applyChanges({
     session,
     connection,

@@ -197,9 +197,17 @@ function* ownChanges(context: PublishContext): Generator<readonly EntryChange[]>
       }
       const entry = toEntry(path, after, location);
       if (entry) changes.push({ path, entry });
+      else if (after.hash !== undefined) throw unplaced(path);
     }
     yield changes;
   }
+}
+
+/** The data phase has left nothing that was read without a place; a commit that forgot one would lose it. */
+function unplaced(path: string): DrayError {
+  return new DrayError('internal', `${path} was read but is not on the remote; nothing was recorded. Push again with --no-index.`, {
+    data: { path },
+  });
 }
 
 /** From the index when it knows every place; else from the store. */

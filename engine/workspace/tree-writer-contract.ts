@@ -67,7 +67,7 @@ export interface LargeFile {
 /**
  * Puts the entries of a commit into a folder.
  *
- * - Each file is verified, written to a temporary file and renamed: a path holds its old or its new content, never a part.
+ * - Each file is verified, written to a temporary file and put in place in one step: a path holds its old or its new content, never a part.
  * - Nothing is written or removed through a symbolic link, and nothing outside of the root.
  * - Files and links in the way are replaced; a folder in the way only when it is empty, else it is a `conflict`.
  * - Content is not forced to the disk (no fsync): after a power cut the scan sees sizes or times that differ from

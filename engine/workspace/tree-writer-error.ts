@@ -46,6 +46,10 @@ export function damagedFile(path: string, reason: string): DrayError {
   return new DrayError('damaged', `${path} was not written: ${reason}.`, { data: { path } });
 }
 
+export function contentDiffers(path: string, blob: string): DrayError {
+  return damagedFile(path, `what was received for it is not ${blob}`);
+}
+
 export function folderInTheWay(path: string): DrayError {
   return new DrayError(
     'conflict',

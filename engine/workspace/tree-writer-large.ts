@@ -5,9 +5,9 @@ import { promisify } from 'node:util';
 import { DrayError } from '../api/error.ts';
 import type { BlobHash } from '../model/entry.ts';
 import type { FileMeta, LargeFile, WrittenStat } from './tree-writer-contract.ts';
-import { damagedFile, writeError } from './tree-writer-error.ts';
+import { contentDiffers, damagedFile, writeError } from './tree-writer-error.ts';
+import type { PlaceOutcome } from './tree-writer-place.ts';
 import { appendStream } from './tree-writer-stream.ts';
-import { contentDiffers, type PlaceOutcome } from './tree-writer-task.ts';
 import type { WriteLane, WriteThreads } from './tree-writer-threads.ts';
 
 export interface LargeFileOptions {

@@ -1,19 +1,11 @@
 /** What one thread does for the writer. The same code runs in worker threads and, for small jobs, in the caller's. */
-import { createHash, type Hash, hash as hashOnce } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  lstatSync,
-  openSync,
-  readSync,
-  renameSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs';
-import { DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
-import type { SetMtime } from './set-mtime.ts';
-import type { PackedFile, WrittenStat } from './tree-writer-contract.ts';
-import { damagedFile, errnoOf, writeError } from './tree-writer-error.ts';
+import { createHash, hash as hashOnce } from 'node:crypto';
+import { readSync } from 'node:fs';
+import type { PackedFile } from './tree-writer-contract.ts';
+import { contentDiffers, writeError } from './tree-writer-error.ts';
+import { type PlaceOutcome, putInPlace } from './tree-writer-place.ts';
+import { type FileOutcome, writeFully, writeSmallFile } from './tree-writer-small.ts';
+import { checkStopped, type WriteThread } from './tree-writer-thread.ts';
 
 export type WriteTask = FilesTask | PieceTask | AppendTask | DigestTask | HashFileTask | SealTask | PlaceTask;
 
@@ -68,10 +60,6 @@ export interface PlaceTask {
   readonly path: string;
 }
 
-/** `folderInTheWay`: a temporary file that is complete and waits for the owner of the folders to decide. */
-export type PlaceOutcome = { readonly stat: WrittenStat } | { readonly folderInTheWay: string };
-export type FileOutcome = PlaceOutcome | { readonly error: ErrorRecord };
-
 export interface TaskResults {
   readonly files: readonly FileOutcome[];
   readonly piece: null;
@@ -82,18 +70,6 @@ export interface TaskResults {
   readonly place: PlaceOutcome;
 }
 
-export interface WriteThread {
-  readonly root: string;
-  /** Of this thread alone. */
-  readonly temporaryPrefix: string;
-  /** Shared by all threads: not 0 once the writer is to stop. */
-  readonly stop: Int32Array;
-  readonly setMtime: SetMtime;
-  readonly streams: Map<number, Hash>;
-  nextName: number;
-}
-
-const CREATE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 const READ_BLOCK_BYTES = 1024 * 1024;
 
 /** Does one task. Throws DrayError. */
@@ -105,7 +81,7 @@ export function runWriteTask(thread: WriteThread, task: WriteTask): TaskResults[
   checkStopped(thread);
   switch (task.kind) {
     case 'files':
-      return task.items.map((item) => writeFile(thread, task, item));
+      return writeFiles(thread, task);
     case 'piece':
       return writePiece(task);
     case 'append':
@@ -121,36 +97,12 @@ export function runWriteTask(thread: WriteThread, task: WriteTask): TaskResults[
   }
 }
 
-function checkStopped(thread: WriteThread): void {
-  if (Atomics.load(thread.stop, 0) !== 0) throw new DrayError('aborted', 'Stopped on request.');
-}
-
-function writeFile(thread: WriteThread, task: FilesTask, item: PackedFile): FileOutcome {
-  checkStopped(thread);
-  const offset = item.offset - task.bytesStart;
-  const content = task.bytes.subarray(offset, offset + item.sizeBytes);
-  if (content.length !== item.sizeBytes)
-    return failed(damagedFile(item.path, 'the bytes received end before it does'));
-  if (hashOnce('sha256', content, 'hex') !== item.blob) return failed(contentDiffers(item.path, item.blob));
-  const temporary = thread.temporaryPrefix + thread.nextName++;
-  try {
-    // The kernel takes the umask off, as it does for every program.
-    const fd = openSync(temporary, CREATE_NEW, item.executable ? 0o777 : 0o666);
-    try {
-      try {
-        writeFully(fd, content, 0);
-        thread.setMtime(fd, item.mtimeNs);
-      } finally {
-        closeSync(fd);
-      }
-      return putInPlace(temporary, `${thread.root}/${item.path}`);
-    } catch (error) {
-      unlinkSync(temporary);
-      throw error;
-    }
-  } catch (error) {
-    return failed(writeError(error, item.path));
-  }
+function writeFiles(thread: WriteThread, { bytes, bytesStart, items }: FilesTask): FileOutcome[] {
+  return items.map((item) => {
+    checkStopped(thread);
+    const offset = item.offset - bytesStart;
+    return writeSmallFile(thread, item, bytes.subarray(offset, offset + item.sizeBytes));
+  });
 }
 
 function writePiece(task: PieceTask): null {
@@ -185,13 +137,6 @@ function writeAt(task: PieceTask | AppendTask): null {
   }
 }
 
-/** One write is enough but for a full disk, a signal or 2 GiB. */
-function writeFully(fd: number, bytes: Uint8Array, position: number): void {
-  for (let done = 0; done < bytes.length; ) {
-    done += writeSync(fd, bytes, done, bytes.length - done, position + done);
-  }
-}
-
 function hashFile(thread: WriteThread, task: HashFileTask): string {
   const hash = createHash('sha256');
   const block = Buffer.allocUnsafe(READ_BLOCK_BYTES);
@@ -223,37 +168,4 @@ function placeLarge(thread: WriteThread, task: PlaceTask): PlaceOutcome {
   } catch (error) {
     throw writeError(error, task.path);
   }
-}
-
-/** Renames a closed temporary file over a file, a link or nothing, never through a link. */
-export function putInPlace(temporary: string, absolute: string): PlaceOutcome {
-  try {
-    renameSync(temporary, absolute);
-  } catch (error) {
-    if (isFolder(absolute, error)) return { folderInTheWay: temporary };
-    throw error;
-  }
-  return { stat: statWritten(absolute) };
-}
-
-/** As the scan will see it; the change time is the rename's. */
-export function statWritten(absolute: string): WrittenStat {
-  const { mtimeMs, ctimeMs, ino, size } = lstatSync(absolute);
-  return { mtimeMs, ctimeMs, inode: ino, sizeBytes: size };
-}
-
-function isFolder(absolute: string, error: unknown): boolean {
-  const errno = errnoOf(error);
-  if (errno === 'EISDIR') return true;
-  // Windows and some network file systems have other words for it.
-  if (errno !== 'EPERM' && errno !== 'EACCES' && errno !== 'EEXIST' && errno !== 'ENOTEMPTY') return false;
-  return lstatSync(absolute, { throwIfNoEntry: false })?.isDirectory() ?? false;
-}
-
-export function contentDiffers(path: string, blob: string): DrayError {
-  return damagedFile(path, `what was received for it is not ${blob}`);
-}
-
-function failed(error: DrayError): FileOutcome {
-  return { error: toErrorRecord(error) };
 }

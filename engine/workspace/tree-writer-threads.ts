@@ -6,9 +6,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isMarkedAsUntransferable, Worker } from 'node:worker_threads';
 import { DrayError, fromErrorRecord } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
-import { loadSetMtime } from './set-mtime.ts';
-import { runWriteTask, type TaskResults, type WriteTask, type WriteThread } from './tree-writer-task.ts';
-import type { WorkerAnswer, WorkerData, WorkerRequest } from './write-worker.ts';
+import { runWriteTask, type TaskResults, type WriteTask } from './tree-writer-task.ts';
+import { openWriteThread, type WriteThread, type WriteThreadData } from './tree-writer-thread.ts';
+import type { WorkerAnswer, WorkerRequest } from './write-worker.ts';
 
 /** Above either, what was asked for so far is worth starting threads. */
 const INLINE_FILES_MAX = 400;
@@ -74,7 +74,7 @@ export function openWriteThreads(options: WriteThreadsOptions): WriteThreads {
 
   function start(): void {
     while (members.length < options.threads) {
-      const data: WorkerData = {
+      const data: WriteThreadData = {
         root: options.root,
         temporaryPrefix: `${options.temporaryPrefix}${members.length + 1}.`,
         stop,
@@ -139,14 +139,11 @@ export function openWriteThreads(options: WriteThreadsOptions): WriteThreads {
     const work = lastInline.then(async () => {
       await nextTurn();
       checkAborted(options.signal);
-      inline ??= {
+      inline ??= await openWriteThread({
         root: options.root,
         temporaryPrefix: `${options.temporaryPrefix}0.`,
         stop,
-        setMtime: await loadSetMtime(),
-        streams: new Map(),
-        nextName: 0,
-      };
+      });
       return runWriteTask(inline, task);
     });
     lastInline = work.catch(() => undefined);

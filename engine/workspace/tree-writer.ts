@@ -19,7 +19,8 @@ import type {
 import { errnoOf, folderInTheWay, unsafePath, writeError } from './tree-writer-error.ts';
 import { type Folders, openFolders, parentOf } from './tree-writer-folders.ts';
 import { openLargeFile } from './tree-writer-large.ts';
-import { type FileOutcome, type PlaceOutcome, putInPlace, statWritten } from './tree-writer-task.ts';
+import { type PlaceOutcome, putInPlace, statWritten } from './tree-writer-place.ts';
+import type { FileOutcome } from './tree-writer-small.ts';
 import { sweepTemporaryFolder, temporaryPrefix } from './tree-writer-temporary.ts';
 import { openWriteThreads, type WriteThreads } from './tree-writer-threads.ts';
 

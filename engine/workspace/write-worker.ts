@@ -1,14 +1,8 @@
 /** A worker thread of the tree writer: one task a message, answered in order. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { type ErrorRecord, toErrorRecord } from '../api/error.ts';
-import { loadSetMtime } from './set-mtime.ts';
-import { runWriteTask, type TaskResults, type WriteTask, type WriteThread } from './tree-writer-task.ts';
-
-export interface WorkerData {
-  readonly root: string;
-  readonly temporaryPrefix: string;
-  readonly stop: Int32Array;
-}
+import { runWriteTask, type TaskResults, type WriteTask } from './tree-writer-task.ts';
+import { openWriteThread, type WriteThreadData } from './tree-writer-thread.ts';
 
 export interface WorkerRequest {
   readonly id: number;
@@ -20,12 +14,7 @@ export type WorkerAnswer =
   | { readonly id: number; readonly error: ErrorRecord };
 
 const port = parentPort!;
-const thread: WriteThread = {
-  ...(workerData as WorkerData),
-  setMtime: await loadSetMtime(),
-  streams: new Map(),
-  nextName: 0,
-};
+const thread = await openWriteThread(workerData as WriteThreadData);
 
 port.on('message', ({ id, task }: WorkerRequest) => {
   port.postMessage(answer(id, task));

@@ -1,0 +1,86 @@
+/** Small files, whole: verified, written beside the tree and put into it in one step. */
+import { hash } from 'node:crypto';
+import { closeSync, constants, openSync, unlinkSync, writeSync } from 'node:fs';
+import { type DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
+import type { PackedFile } from './tree-writer-contract.ts';
+import { contentDiffers, damagedFile, writeError } from './tree-writer-error.ts';
+import type { NamelessFiles } from './tree-writer-nameless.ts';
+import { type PlaceOutcome, putInPlaceOrRemove, statWritten } from './tree-writer-place.ts';
+import type { WriteThread } from './tree-writer-thread.ts';
+
+export type FileOutcome = PlaceOutcome | { readonly error: ErrorRecord };
+
+const CREATE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
+
+/** @param content The item's bytes as received; whether they are its blob is seen to here. */
+export function writeSmallFile(thread: WriteThread, item: PackedFile, content: Uint8Array): FileOutcome {
+  if (content.length !== item.sizeBytes)
+    return failed(damagedFile(item.path, 'the bytes received end before it does'));
+  if (hash('sha256', content, 'hex') !== item.blob) return failed(contentDiffers(item.path, item.blob));
+  try {
+    return thread.nameless
+      ? writeNameless(thread, thread.nameless, item, content)
+      : writeNamed(thread, item, content);
+  } catch (error) {
+    return failed(writeError(error, item.path));
+  }
+}
+
+/** Nothing to remove when it fails: a file without a name goes when it is closed. */
+function writeNameless(
+  thread: WriteThread,
+  nameless: NamelessFiles,
+  item: PackedFile,
+  content: Uint8Array,
+): PlaceOutcome {
+  const absolute = `${thread.root}/${item.path}`;
+  const fd = nameless.open(absolute.slice(0, absolute.lastIndexOf('/')), modeOf(item));
+  try {
+    writeFully(fd, content, 0);
+    thread.setMtime(fd, item.mtimeNs);
+    if (!nameless.link(fd, absolute)) return replaceBy(thread, nameless, fd, absolute);
+  } finally {
+    closeSync(fd);
+  }
+  return { stat: statWritten(absolute) };
+}
+
+/** Something is in the way, as a rule the file's old content: only a rename replaces that, and it needs a name. */
+function replaceBy(thread: WriteThread, nameless: NamelessFiles, fd: number, absolute: string): PlaceOutcome {
+  const temporary = thread.temporaryPrefix + thread.nextName++;
+  if (!nameless.link(fd, temporary)) throw new Error(`it could not be linked to ${temporary}`);
+  return putInPlaceOrRemove(temporary, absolute);
+}
+
+function writeNamed(thread: WriteThread, item: PackedFile, content: Uint8Array): PlaceOutcome {
+  const temporary = thread.temporaryPrefix + thread.nextName++;
+  const fd = openSync(temporary, CREATE_NEW, modeOf(item));
+  try {
+    try {
+      writeFully(fd, content, 0);
+      thread.setMtime(fd, item.mtimeNs);
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    unlinkSync(temporary);
+    throw error;
+  }
+  return putInPlaceOrRemove(temporary, `${thread.root}/${item.path}`);
+}
+
+/** The kernel takes the umask off, as it does for every program. */
+function modeOf(item: PackedFile): number {
+  return item.executable ? 0o777 : 0o666;
+}
+
+/** One write is enough but for a full disk, a signal or 2 GiB. */
+export function writeFully(fd: number, bytes: Uint8Array, position: number): void {
+  for (let done = 0; done < bytes.length; ) {
+    done += writeSync(fd, bytes, done, bytes.length - done, position + done);
+  }
+}
+
+function failed(error: DrayError): FileOutcome {
+  return { error: toErrorRecord(error) };
+}

@@ -1,0 +1,33 @@
+/** What a thread that writes has at hand. */
+import type { Hash } from 'node:crypto';
+import { DrayError } from '../api/error.ts';
+import { loadSetMtime, type SetMtime } from './set-mtime.ts';
+import { loadNamelessFiles, type NamelessFiles } from './tree-writer-nameless.ts';
+
+export interface WriteThread {
+  readonly root: string;
+  /** Of this thread alone. */
+  readonly temporaryPrefix: string;
+  /** Shared by all threads: not 0 once the writer is to stop. */
+  readonly stop: Int32Array;
+  readonly setMtime: SetMtime;
+  /** Absent where the file system has none: small files then get a temporary name too. */
+  readonly nameless: NamelessFiles | undefined;
+  readonly streams: Map<number, Hash>;
+  nextName: number;
+}
+
+/** What a thread is told; the rest it loads for itself. */
+export type WriteThreadData = Pick<WriteThread, 'root' | 'temporaryPrefix' | 'stop'>;
+
+/** The C library is loaded here, once a thread, in some 10 ms. */
+export async function openWriteThread(data: WriteThreadData): Promise<WriteThread> {
+  const setMtime = await loadSetMtime();
+  const nameless = await loadNamelessFiles(`${data.temporaryPrefix}0`);
+  return { ...data, setMtime, nameless, streams: new Map(), nextName: 1 };
+}
+
+/** Throws `aborted` once the writer is to stop. Called before every file and block. */
+export function checkStopped(thread: WriteThread): void {
+  if (Atomics.load(thread.stop, 0) !== 0) throw new DrayError('aborted', 'Stopped on request.');
+}

@@ -1,5 +1,8 @@
 /**
- * Repeats a call that failed for a passing reason: exponential backoff with full jitter, under a budget shared by many calls.
+ * Repeats a call that failed for a passing reason: exponential backoff with jitter, under a budget shared by many calls.
+ *
+ * Half of each pause is fixed and half is random ("equal jitter"; M. Brooker, AWS Architecture Blog, 2015). A transfer fails with the
+ * first of its many calls that gives up, and with pauses that are random from 0 on, one of them always gives up soon.
  * The error's own `retry` advice decides; what is not a DrayError, or advises `no`, is never repeated.
  */
 import { DrayError } from '../api/error.ts';
@@ -10,7 +13,7 @@ export interface RetryPolicy {
   readonly clock: Clock;
   /** Calls in all, the first one included; at least 1. */
   readonly attemptsMax: number;
-  /** The first pause is uniform in [0, base), the next in [0, 2 base), and so on up to `maxDelayMs`. */
+  /** The first pause is uniform in [base / 2, base), the next in [base, 2 base), and so on up to `maxDelayMs`. */
   readonly baseDelayMs: number;
   readonly maxDelayMs: number;
   readonly budget: RetryBudget;
@@ -28,8 +31,9 @@ export interface RetryBudget {
   give(tokens: number): void;
 }
 
-/** Tokens, from the AWS SDK reference guide, "Retry behavior", standard mode. */
-const CAPACITY = 500;
+/** Enough for 64 calls in flight to make 7 retries each: an outage met by all of them at once must not use it up. */
+const CAPACITY = 2_240;
+/** From the AWS SDK reference guide, "Retry behavior", standard mode. */
 const RETRY_TOKENS = 5;
 const SUCCESS_TOKENS = 1;
 
@@ -81,5 +85,6 @@ export async function retrying<T>(
 
 function pauseMs(policy: RetryPolicy, failed: number, error: DrayError): number {
   const base = policy.baseDelayMs * (error.retry === 'backoff' ? BACKOFF_FACTOR : 1);
-  return policy.clock.random() * Math.min(policy.maxDelayMs, base * 2 ** (failed - 1));
+  const longestMs = Math.min(policy.maxDelayMs, base * 2 ** (failed - 1));
+  return (longestMs * (1 + policy.clock.random())) / 2;
 }

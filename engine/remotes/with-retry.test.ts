@@ -59,6 +59,25 @@ describe('The retry wrapper', () => {
     expect(clock.pausesMs.map(Math.round)).toEqual([400]);
   });
 
+  it('pauses for at least half of that, so that no call gives up on an outage of six seconds', async () => {
+    const { clock, faults, store } = setUp();
+    clock.random = () => 0;
+    faults.add('head').errorInstead(passing()).repeat(7);
+    expect(await store.head('absent')).toBeUndefined();
+    expect(clock.pausesMs.reduce((sum, pauseMs) => sum + pauseMs)).toBeGreaterThan(6_000);
+  });
+
+  it('lets 64 calls that fail together make all their attempts', async () => {
+    const { faults, store } = setUp();
+    faults
+      .add('head')
+      .errorInstead(passing())
+      .repeat(64 * 7);
+    const calls = Array.from({ length: 64 }, () => store.head('absent'));
+    expect(await Promise.all(calls)).toEqual(calls.map(() => undefined));
+    faults.verifyAllExercised();
+  });
+
   it('gives up after the last attempt with the last error', async () => {
     const { clock, faults, store } = setUp({ attemptsMax: 3 });
     faults.add('read').errorInstead(passing('remoteFailed')).repeat(3);

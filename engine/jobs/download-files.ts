@@ -9,7 +9,7 @@ import { TaskSet } from '../base/task-set.ts';
 import type { BlobHash, FileEntry, PackHash } from '../model/entry.ts';
 import type { ByteRange, ObjectStore, RemoteKey } from '../remotes/object-store.ts';
 import { objectKey, packKey } from '../repository/keys.ts';
-import { planPackReads } from '../repository/pack-reads.ts';
+import { type PackRead, planPackReads } from '../repository/pack-reads.ts';
 import type { AdaptiveLimit } from '../transfer/adaptive-limit.ts';
 import type { PackedFile, TreeWriter, WriteResult, WrittenStat } from '../workspace/tree-writer-contract.ts';
 import type { LinkedRepository } from './link-repository.ts';
@@ -123,14 +123,22 @@ class FileDownloader {
         packKey(pack),
         range,
         read.end - read.start,
-        (bytes) =>
-          this.#writeMany(
-            bytes,
-            read.items.map((item) => ({ ...item, offset: item.offset - read.start })),
-          ),
+        (bytes) => this.#writePacked(pack, bytes, read),
         read.items,
       );
     }
+  }
+
+  /** A pack that was cut costs only the files whose bytes are gone. */
+  async #writePacked(pack: PackHash, bytes: Uint8Array, read: PackRead<PackedEntry>): Promise<void> {
+    const items = read.items.map((item) => ({ ...item, offset: item.offset - read.start }));
+    const isThere = (item: PackedEntry) => item.offset + item.sizeBytes <= bytes.length;
+    for (const item of items) {
+      if (isThere(item)) continue;
+      const what = `ends at byte ${read.start + bytes.length}, and more belongs there`;
+      this.#fail(item, toErrorRecord(damagedObject(packKey(pack), what)));
+    }
+    await this.#writeMany(bytes, items.filter(isThere));
   }
 
   async #takeWhole(entry: FileEntry): Promise<void> {
@@ -138,7 +146,10 @@ class FileDownloader {
       objectKey(entry.blob),
       undefined,
       entry.sizeBytes,
-      (bytes) => this.#writeMany(bytes, [{ ...entry, offset: 0 }]),
+      (bytes) => {
+        checkWhole(objectKey(entry.blob), bytes, entry.sizeBytes);
+        return this.#writeMany(bytes, [{ ...entry, offset: 0 }]);
+      },
       [entry],
     );
   }
@@ -164,6 +175,7 @@ class FileDownloader {
     });
   }
 
+  /** May be shorter than asked for: the caller says whom that concerns. */
   async #read(key: RemoteKey, range: ByteRange | undefined, sizeBytes: number): Promise<Uint8Array> {
     const { limit, store } = this.#options;
     const { signal } = this.#tasks;
@@ -172,9 +184,7 @@ class FileDownloader {
       { bytes: sizeBytes, signal },
     );
     if (!read) throw damagedObject(key, 'is missing on the remote');
-    if (read.bytes.length !== sizeBytes)
-      throw damagedObject(key, `holds ${read.bytes.length} bytes where ${sizeBytes} belong`);
-    this.#bytes += sizeBytes;
+    this.#bytes += read.bytes.length;
     return read.bytes;
   }
 
@@ -202,16 +212,23 @@ class FileDownloader {
 
   #fail(entry: FileEntry, error: ErrorRecord): void {
     if (error.code === 'aborted') return;
-    if (error.code === 'damaged') this.#options.link.blobs.remove(entry.blob);
+    if (error.code === 'damaged') this.#forget(entry);
     this.#failed += 1;
     this.#options.progress.add(1, entry.sizeBytes);
     this.#options.session.context.emit({
       type: 'fileFailed',
       path: entry.path,
-      error: named(entry.path, error),
+      error: named(entry, error),
     });
     if (error.code === 'diskFull')
       this.#tasks.fail(new DrayError('diskFull', error.message, { data: error.data }));
+  }
+
+  /** What is missing or damaged on the remote must not count as being there. */
+  #forget({ blob, location }: FileEntry): void {
+    const { blobs } = this.#options.link;
+    blobs.remove(blob);
+    if (location.in === 'chunks') for (const chunk of location.chunks) blobs.remove(chunk.hash);
   }
 
   #mayReplace(entry: FileEntry): boolean {
@@ -248,7 +265,10 @@ class FileDownloader {
         pieces.spawn(async () => {
           try {
             const bytes = await this.#read(piece.key, piece.range, piece.sizeBytes);
-            await file.write(piece.offset, bytes, piece.verify);
+            checkWhole(piece.key, bytes, piece.sizeBytes);
+            await file.write(piece.offset, bytes, piece.verify).catch((error: unknown) => {
+              throw isDamage(error) ? wrongBytes(piece.key) : error;
+            });
             this.#options.progress.add(0, piece.sizeBytes);
           } finally {
             permit.release();
@@ -320,7 +340,28 @@ function damagedObject(key: RemoteKey, what: string): DrayError {
   });
 }
 
-function named(path: string, error: ErrorRecord): ErrorRecord {
-  if (error.message.includes(path)) return error;
-  return { ...error, message: `${path}: ${error.message}` };
+function wrongBytes(key: RemoteKey): DrayError {
+  const message = `${key} does not hold the bytes that were pushed. "dray verify --read-data" names every file that it affects.`;
+  return new DrayError('damaged', message, { data: { key } });
+}
+
+function checkWhole(key: RemoteKey, bytes: Uint8Array, sizeBytes: number): void {
+  if (bytes.length !== sizeBytes)
+    throw damagedObject(key, `holds ${bytes.length} bytes where ${sizeBytes} belong`);
+}
+
+function isDamage(error: unknown): boolean {
+  return error instanceof DrayError && error.code === 'damaged';
+}
+
+/** The error with the file's path in it and, when its bytes are not what its hash says, the object that they came from. */
+function named(entry: FileEntry, error: ErrorRecord): ErrorRecord {
+  const { path, blob, location } = entry;
+  const isUnplaced = error.code === 'damaged' && error.data['key'] === undefined;
+  const key = location.in === 'pack' ? packKey(location.pack) : objectKey(blob);
+  const known = isUnplaced ? toErrorRecord(wrongBytes(key)) : error;
+  const data = { ...known.data, path };
+  return known.message.includes(path)
+    ? { ...known, data }
+    : { ...known, data, message: `${path}: ${known.message}` };
 }

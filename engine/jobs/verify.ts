@@ -8,14 +8,14 @@ import { createHash } from 'node:crypto';
 import { DrayError } from '../api/error.ts';
 import type { JobContext, VerifyRequest, VerifySummary } from '../api/jobs.ts';
 import { TaskSet } from '../base/task-set.ts';
-import type { CommitHash, Entry, FileEntry } from '../model/entry.ts';
+import type { BlobHash, CommitHash, Entry, FileEntry, SegmentHash } from '../model/entry.ts';
 import type { ObjectStore, RemoteKey } from '../remotes/object-store.ts';
-import type { Commit } from '../repository/commit.ts';
+import { type Commit, readCommit } from '../repository/commit.ts';
 import { OBJECTS_PREFIX, objectKey, PACKS_PREFIX, packKey } from '../repository/keys.ts';
+import type { SegmentRef } from '../repository/manifest.ts';
 import { readEntries } from '../repository/read-entries.ts';
-import { listRefs } from '../repository/refs.ts';
+import { listRefNames, readRef } from '../repository/refs.ts';
 import { type Connection, connect } from './connection.ts';
-import { walkHistory } from './log.ts';
 import { createProgress } from './progress.ts';
 import { resolveCommit } from './resolve-commit.ts';
 import { openSession, type Session } from './session.ts';
@@ -53,9 +53,11 @@ class Verifier {
   readonly #limit: Connection['limit'];
   readonly #request: VerifyRequest;
   readonly #objects = new Map<RemoteKey, StoredObject>();
-  readonly #badBlobs = new Set<string>();
+  /** Blobs that were read out of damaged packs: whether they are whole. */
+  readonly #readBlobs = new Map<BlobHash, boolean>();
+  readonly #unreadableSegments = new Set<SegmentHash>();
+  #unlistedFiles = 0;
   readonly #commits = new Map<CommitHash, Commit>();
-  #files = 0;
   #readBytes = 0;
   #unreadable = 0;
 
@@ -71,7 +73,7 @@ class Verifier {
     const { context } = this.#session;
     context.emit({ type: 'phase', phase: 'verify' });
     await this.#collectCommits();
-    for (const [hash, commit] of this.#commits) await this.#collectObjects(hash, commit);
+    for await (const entries of this.#entries()) for (const entry of entries) this.#noteEntry(entry);
     await this.#checkExistence();
     const percent = this.#request.readDataPercent;
     if (percent !== undefined) await this.#readData(percent);
@@ -83,57 +85,101 @@ class Verifier {
     this.#tell(missing, damaged, percent);
     return {
       commits: this.#commits.size,
-      files: this.#files,
+      files: [...this.#commits.values()].reduce((files, { totals }) => files + totals.files, 0),
       objects: this.#objects.size,
       readBytes: this.#readBytes,
       missing,
       damaged,
-      affectedPaths: affected,
+      affectedPaths: affected + this.#unlistedFiles,
       requests: this.#meter.totals(),
     };
   }
 
+  /** From the store and not from the index's cache, which would hide that a commit is gone. */
   async #collectCommits(): Promise<void> {
-    const session = this.#session;
-    const { signal } = session.context;
     const { ref } = this.#request;
     if (ref !== undefined) {
-      const hash = await resolveCommit(session, this.#store, ref);
-      await this.#guard(`commit ${hash}`, async () => {
-        for await (const [found, commit] of walkHistory(session, this.#store, [hash])) {
-          this.#commits.set(found, commit);
-          break;
-        }
-      });
+      const hash = await resolveCommit(this.#session, this.#store, ref);
+      await this.#collectCommit(hash);
       return;
     }
-    const [branches, tags] = await Promise.all([
-      listRefs(this.#store, 'heads', { signal }),
-      listRefs(this.#store, 'tags', { signal }),
-    ]);
-    // One ref at a time, so that a damaged history hides only its own past.
-    for (const start of [...branches, ...tags]) {
-      if (this.#commits.has(start.commit)) continue;
-      await this.#guard(start.name, async () => {
-        for await (const [hash, commit] of walkHistory(session, this.#store, [start.commit]))
-          this.#commits.set(hash, commit);
-      });
+    const seen = new Set<CommitHash>(await this.#refCommits());
+    // Commit by commit, so that a damaged one hides only its own past.
+    for (let level = [...seen]; level.length > 0; ) {
+      const parents = await Promise.all(level.map((hash) => this.#collectCommit(hash)));
+      level = [...new Set(parents.flat())].filter((hash) => !seen.has(hash));
+      for (const hash of level) seen.add(hash);
     }
   }
 
-  async #collectObjects(hash: CommitHash, commit: Commit): Promise<void> {
-    await this.#guard(`commit ${hash}`, async () => {
-      for await (const entries of readEntries(this.#store, commit, {
-        signal: this.#session.context.signal,
-      })) {
-        for (const entry of entries) this.#noteEntry(entry);
+  /** Returns its parents; none when it cannot be read. */
+  async #collectCommit(hash: CommitHash): Promise<readonly CommitHash[]> {
+    const { signal } = this.#session.context;
+    try {
+      const commit = await this.#limit.run(() => readCommit(this.#store, hash, { signal }), {
+        bytes: 0,
+        signal,
+      });
+      this.#commits.set(hash, commit);
+      return commit.parents;
+    } catch (error) {
+      this.#tellUnreadable(error);
+      return [];
+    }
+  }
+
+  /** What branches and tags name. */
+  async #refCommits(): Promise<readonly CommitHash[]> {
+    const { signal } = this.#session.context;
+    const [branches, tags] = await Promise.all([
+      listRefNames(this.#store, 'heads', { signal }),
+      listRefNames(this.#store, 'tags', { signal }),
+    ]);
+    const refs = [...branches, ...tags].map(async (name) => {
+      try {
+        const ref = await this.#limit.run(() => readRef(this.#store, name, { signal }), { bytes: 0, signal });
+        return ref ? [ref.commit] : [];
+      } catch (error) {
+        this.#tellUnreadable(error);
+        return [];
       }
     });
+    return (await Promise.all(refs)).flat();
+  }
+
+  /** The entries of all commits. A segment comes once, however many commits share it; one that cannot be read is told. */
+  async *#entries(): AsyncGenerator<readonly Entry[]> {
+    const { signal } = this.#session.context;
+    const seen = new Set<SegmentHash>(this.#unreadableSegments);
+    for (const [hash, { manifest }] of this.#commits) {
+      if (manifest.kind === 'inline') {
+        yield manifest.entries;
+        continue;
+      }
+      let left = manifest.segments.filter((segment) => !seen.has(segment.hash));
+      for (const segment of left) seen.add(segment.hash);
+      while (left.length > 0) {
+        let done = 0;
+        try {
+          // One batch for each segment, in their order.
+          for await (const entries of readEntries(
+            this.#store,
+            { manifest: { kind: 'segments', segments: left } },
+            { signal },
+          )) {
+            done += 1;
+            yield entries;
+          }
+        } catch (error) {
+          this.#tellUnreadable(error, { segment: left[done]!, commit: hash });
+        }
+        left = left.slice(done + 1);
+      }
+    }
   }
 
   #noteEntry(entry: Entry): void {
     if (entry.kind !== 'file') return;
-    this.#files += 1;
     for (const part of partsOf(entry)) {
       const known = this.#objects.get(part.key);
       if (!known) {
@@ -242,15 +288,8 @@ class Verifier {
     const bad = new Map([...this.#objects].filter(([, object]) => object.fault !== undefined));
     if (bad.size === 0) return 0;
     const pathsOf = new Map<RemoteKey, Set<string>>();
-    for (const [, commit] of this.#commits) {
-      await this.#guard('', async () => {
-        for await (const entries of readEntries(this.#store, commit, {
-          signal: this.#session.context.signal,
-        })) {
-          for (const entry of entries)
-            if (entry.kind === 'file') await this.#noteAffected(entry, bad, pathsOf);
-        }
-      });
+    for await (const entries of this.#entries()) {
+      for (const entry of entries) if (entry.kind === 'file') await this.#noteAffected(entry, bad, pathsOf);
     }
     const all = new Set<string>();
     for (const [key, object] of bad) {
@@ -287,34 +326,34 @@ class Verifier {
   /** Reads one blob out of a damaged pack. */
   async #isBlobBad(entry: FileEntry, key: RemoteKey): Promise<boolean> {
     if (entry.location.in !== 'pack') return true;
-    if (this.#badBlobs.has(entry.blob)) return true;
+    const known = this.#readBlobs.get(entry.blob);
+    if (known !== undefined) return !known;
     const range = { start: entry.location.offset, end: entry.location.offset + entry.sizeBytes };
     const options = { range, maxBytes: entry.sizeBytes, signal: this.#session.context.signal };
     const read = await this.#store.read(key, options).catch((error: unknown) => {
-      if (error instanceof DrayError && error.code === 'aborted') throw error;
+      if (!isFinding(error)) throw error;
       return undefined;
     });
     const isGood = read !== undefined && createHash('sha256').update(read.bytes).digest('hex') === entry.blob;
-    if (!isGood) this.#badBlobs.add(entry.blob);
+    this.#readBlobs.set(entry.blob, isGood);
     return !isGood;
   }
 
-  /** A commit or segment that cannot be read is a finding, not the end. */
-  async #guard(what: string, work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      const isFinding = error instanceof DrayError && (error.code === 'damaged' || error.code === 'notFound');
-      if (!isFinding) throw error;
-      if (what === '') return;
-      this.#unreadable += 1;
-      this.#session.context.emit({
-        type: 'check',
-        check: 'damaged',
-        result: 'failed',
-        detail: `${what}: ${error.message}`,
-      });
+  /** A ref, commit or segment that cannot be read is a finding, not the end. @throws what is no finding. */
+  #tellUnreadable(
+    error: unknown,
+    place?: { readonly segment: SegmentRef; readonly commit: CommitHash },
+  ): void {
+    if (!isFinding(error)) throw error;
+    this.#unreadable += 1;
+    let detail = error.message;
+    if (place) {
+      const { hash, first, last, files } = place.segment;
+      this.#unreadableSegments.add(hash);
+      this.#unlistedFiles += files;
+      detail += ` It lists ${files} files of commit ${place.commit}, from ${first} to ${last}.`;
     }
+    this.#session.context.emit({ type: 'check', check: 'damaged', result: 'failed', detail });
   }
 
   #tell(missing: number, damaged: number, percent: number | undefined): void {
@@ -324,6 +363,10 @@ class Verifier {
     const detail = `${this.#commits.size} commits, ${this.#objects.size} objects: ${how}`;
     this.#session.context.emit({ type: 'check', check: 'repository', result: 'ok', detail });
   }
+}
+
+function isFinding(error: unknown): error is DrayError {
+  return error instanceof DrayError && (error.code === 'damaged' || error.code === 'notFound');
 }
 
 interface Part {

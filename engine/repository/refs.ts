@@ -127,10 +127,11 @@ async function readWithin(reads: Budget, store: ObjectStore, name: string, optio
   }
 }
 
-async function listRefNames(
+/** The names alone, as `readRef` takes them: one LIST for each 1,000. */
+export async function listRefNames(
   store: ObjectStore,
   kind: RefKind,
-  options: CallOptions,
+  options: CallOptions = {},
 ): Promise<readonly string[]> {
   const prefix = `${REFS_PREFIX}${kind}/`;
   const names: string[] = [];

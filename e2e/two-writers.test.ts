@@ -72,7 +72,7 @@ describe('Eight writers at once', () => {
         expect(result, result.stderr).toMatchObject({ exitCode: 0 });
         expect(summaryOf(result)).toMatchObject({ command: 'push', result: 'pushed', failed: 0 });
       }
-      const merged = results.filter((result) => summaryOf(result)['mergedWith'] !== undefined);
+      const merged = results.filter((result) => summaryOf(result).mergedWith !== undefined);
       expect(merged, 'all began at one commit, so all but the first had to merge').toHaveLength(WRITERS - 1);
 
       await dataset.clone('fresh');

@@ -1,0 +1,394 @@
+/**
+ * Jobs that are killed, stopped or cut off half-way, and then run again. Each is the real command in a process of its own, on a slowed
+ * link, watched through the server's own access log: what it had finished is not sent or fetched again.
+ */
+import type { ChildProcess } from 'node:child_process';
+import { createCipheriv } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { CliOptions, CliResult } from '../app/cli/run-cli.ts';
+import type { InitRequest } from '../engine/api/jobs.ts';
+import { push } from '../engine/jobs/push.ts';
+import { describeTree } from '../engine/jobs/same-trees.ts';
+import { createS3Dataset, type S3Dataset } from './s3-dataset.ts';
+import { type BadNetwork, startToxiproxy } from './servers/toxiproxy.ts';
+import { type LoggedRequest, type S3Server, startVersitygw } from './servers/versitygw.ts';
+
+const MIB = 1024 * 1024;
+const MINUTES = 60_000;
+/** Requests in flight, and so what may have arrived without being recorded when a process is killed. */
+const TRANSFERS = 4;
+/** What a download may have between the wire and the disk besides. */
+const UNWRITTEN = 16;
+const FILES = 600;
+const FILE_BYTES = 3_000;
+const HALF_WAY = 250;
+/** Of each answer: with so many requests in flight, the files take some two seconds. */
+const LATENCY_MS = 15;
+/** Well below what the retries bridge. */
+const OUTAGE_MS = 2_000;
+
+let server: S3Server;
+let network: BadNetwork;
+beforeAll(async () => {
+  server = await startVersitygw();
+  network = await startToxiproxy({ upstream: server.endpoint });
+});
+afterAll(async () => {
+  await network?.stop();
+  await server?.stop();
+});
+beforeEach(() => network.restore());
+
+/** Bytes that neither repeat nor compress, the same in each run. */
+function noise(sizeBytes: number, seed: number): Uint8Array {
+  const iv = Buffer.alloc(16);
+  iv.writeUInt32BE(seed);
+  return createCipheriv('aes-128-ctr', Buffer.alloc(16), iv).update(Buffer.alloc(sizeBytes));
+}
+
+function writeNoise(dataset: S3Dataset, files: number, sizeBytes: number): void {
+  for (let at = 0; at < files; at += 1) {
+    dataset.sandbox.write(`work/part-${at % 7}/file-${at}`, noise(sizeBytes, at));
+  }
+}
+
+/** What carries data: objects, packs and parts of uploads, each with a name of its own. */
+function piecesOf(requests: readonly LoggedRequest[], operations: RegExp): string[] {
+  return requests
+    .filter(({ operation, path }) => operations.test(operation) && /\/(objects|packs)\//.test(path))
+    .map(({ path, query }) => `${path}?${new URLSearchParams(query).get('partNumber') ?? ''}`);
+}
+const SENT = /^(PutObject|UploadPart)$/;
+const FETCHED = /^GetObject$/;
+
+interface Interruption {
+  readonly operations: RegExp;
+  /** How many pieces the server must have answered for first. */
+  readonly afterPieces: number;
+  readonly interrupt: (child: ChildProcess) => void | Promise<void>;
+}
+
+/** Runs the command over the bad network and interrupts it. The server's log starts anew with it. */
+async function runInterrupted(
+  run: (options: CliOptions) => Promise<CliResult>,
+  { operations, afterPieces, interrupt }: Interruption,
+): Promise<CliResult & { readonly pieces: readonly string[] }> {
+  await server.resetRequests();
+  let child: ChildProcess | undefined;
+  const ended = run({
+    environment: { AWS_ENDPOINT_URL: network.endpoint },
+    onStarted: (started) => {
+      child = started;
+    },
+  });
+  const isRunning = () => child?.exitCode === null && child.signalCode === null;
+  while (isRunning() && piecesOf(await server.requests(), operations).length < afterPieces) await pause(10);
+  expect(isRunning(), 'the command ended before it was interrupted').toBe(true);
+  await interrupt(child!);
+  const result = await ended;
+  await logAtRest();
+  return { ...result, pieces: piecesOf(await server.requests(), operations) };
+}
+
+/** A server goes on for a moment with what a killed client had sent. */
+async function logAtRest(): Promise<void> {
+  for (let seen = -1; ; ) {
+    const now = (await server.requests()).length;
+    if (now === seen) return;
+    seen = now;
+    await pause(300);
+  }
+}
+
+/** Runs the command to its end. @returns what it sent or fetched. */
+async function runToEnd(operations: RegExp, run: () => Promise<CliResult>): Promise<readonly string[]> {
+  await server.resetRequests();
+  const result = await run();
+  expect(result, result.stderr + result.stdout.slice(-1000)).toMatchObject({ exitCode: 0 });
+  return piecesOf(await server.requests(), operations);
+}
+
+/** The last line of `--json`. */
+function lastRecord({ stdout }: CliResult): unknown {
+  return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '');
+}
+
+/** What is in the copy is as it is in the original: whole, and with its times. */
+function expectWholeFilesOnly(dataset: S3Dataset): void {
+  const whole = new Set(describeTree(dataset.sandbox.path('work')));
+  expect(describeTree(dataset.sandbox.path('copy')).filter((line) => !whole.has(line))).toEqual([]);
+}
+
+function expectSameTrees(dataset: S3Dataset): void {
+  expect(describeTree(dataset.sandbox.path('copy'))).toEqual(describeTree(dataset.sandbox.path('work')));
+  const temporary = dataset.sandbox.path('copy/.dray/tmp');
+  expect(existsSync(temporary) ? readdirSync(temporary) : [], 'nothing temporary is left behind').toEqual([]);
+}
+
+const kill = (child: ChildProcess) => void child.kill('SIGKILL');
+const EXIT_STOPPED = 130;
+
+interface Shape {
+  readonly what: string;
+  readonly layout: NonNullable<InitRequest['layout']>;
+  readonly files: number;
+  readonly sizeBytes: number;
+  /** Requests that carry data, when nothing interrupts them. */
+  readonly pieces: number;
+  readonly transfers: number;
+  readonly slow: () => Promise<void>;
+  /** Pieces on the server when the process is killed. */
+  readonly afterPieces: number;
+}
+
+const SHAPES: readonly Shape[] = [
+  {
+    what: 'an object for each of many files',
+    layout: { kind: 'objects' },
+    files: FILES,
+    sizeBytes: FILE_BYTES,
+    pieces: FILES,
+    transfers: TRANSFERS,
+    slow: () => network.setLatency(LATENCY_MS),
+    afterPieces: HALF_WAY,
+  },
+  {
+    what: 'packs of small files',
+    layout: { kind: 'packs' },
+    files: 170,
+    sizeBytes: MIB - 1,
+    pieces: 6,
+    transfers: 1,
+    slow: () => network.setBandwidth(100 * 1024),
+    afterPieces: 2,
+  },
+  {
+    what: 'the chunks of a large file',
+    layout: { kind: 'packs' },
+    files: 1,
+    sizeBytes: 80 * MIB,
+    pieces: 19,
+    transfers: TRANSFERS,
+    slow: () => network.setBandwidth(20 * 1024),
+    afterPieces: 6,
+  },
+  {
+    what: 'the parts of a large object',
+    layout: { kind: 'objects' },
+    files: 1,
+    sizeBytes: 80 * MIB,
+    pieces: 10,
+    transfers: 2,
+    slow: () => network.setBandwidth(20 * 1024),
+    afterPieces: 4,
+  },
+];
+
+describe('A push that is killed half-way', () => {
+  it.each(SHAPES)(
+    'goes on where it was with $what',
+    async (shape) => {
+      using dataset = createS3Dataset(server, `push-${SHAPES.indexOf(shape)}`);
+      await dataset.init('work', { layout: shape.layout });
+      writeNoise(dataset, shape.files, shape.sizeBytes);
+      await shape.slow();
+      const command = ['push', '--transfers', String(shape.transfers)];
+      const killed = await runInterrupted((options) => dataset.cli('work', command, options), {
+        operations: SENT,
+        afterPieces: shape.afterPieces,
+        interrupt: kill,
+      });
+      expect(killed.exitCode).toBeNull();
+      await expect(dataset.clone('early'), 'nothing is there before all of it is').rejects.toMatchObject({
+        code: 'notFound',
+      });
+
+      const sent = await runToEnd(SENT, () => dataset.cli('work', command));
+      const all = killed.pieces.length + sent.length;
+      expect(all).toBeGreaterThanOrEqual(shape.pieces);
+      expect(all, 'only what was in flight is sent again').toBeLessThanOrEqual(
+        shape.pieces + shape.transfers,
+      );
+      await dataset.clone('copy');
+      expectSameTrees(dataset);
+    },
+    5 * MINUTES,
+  );
+});
+
+/** A workspace with one file, and another one that has pulled it or, for a clone, is not there yet; then many more files. */
+async function startDownload(command: 'clone' | 'pull', name: string): Promise<Download> {
+  const dataset = createS3Dataset(server, name);
+  await dataset.init('work', { layout: { kind: 'objects' } });
+  dataset.sandbox.write('work/first', 'one');
+  await push(dataset.context('work'), {});
+  if (command === 'pull') await dataset.clone('copy');
+  writeNoise(dataset, FILES, FILE_BYTES);
+  await push(dataset.context('work'), {});
+  await network.setLatency(LATENCY_MS);
+  const flags = ['--json', '--transfers', String(TRANSFERS)];
+  return {
+    dataset,
+    pieces: command === 'clone' ? FILES + 1 : FILES,
+    run: (options) =>
+      command === 'clone'
+        ? dataset.cli('.', ['clone', dataset.url, 'copy', ...flags], options)
+        : dataset.cli('copy', ['pull', ...flags], options),
+  };
+}
+
+interface Download {
+  readonly dataset: S3Dataset;
+  readonly pieces: number;
+  readonly run: (options?: CliOptions) => Promise<CliResult>;
+}
+
+/** Runs the download again and holds it against what the interrupted one fetched. */
+async function finishDownload({ dataset, pieces, run }: Download, fetched: readonly string[]): Promise<void> {
+  expectWholeFilesOnly(dataset);
+  const again = await runToEnd(FETCHED, () => run());
+  const all = fetched.length + again.length;
+  expect(all).toBeGreaterThanOrEqual(pieces);
+  const most = pieces + TRANSFERS + UNWRITTEN;
+  expect(all, 'only what was in flight or not yet written is fetched again').toBeLessThanOrEqual(most);
+  expectSameTrees(dataset);
+}
+
+describe('A download that is killed half-way', () => {
+  it.each(['clone', 'pull'] as const)(
+    'goes on where it was: %s',
+    async (command) => {
+      const download = await startDownload(command, `killed-${command}`);
+      using _ = download.dataset;
+      const killed = await runInterrupted(download.run, {
+        operations: FETCHED,
+        afterPieces: HALF_WAY,
+        interrupt: kill,
+      });
+      expect(killed.exitCode).toBeNull();
+      await finishDownload(download, killed.pieces);
+    },
+    5 * MINUTES,
+  );
+});
+
+/** A workspace with many files and an empty repository. */
+async function startUpload(name: string): Promise<S3Dataset> {
+  const dataset = createS3Dataset(server, name);
+  await dataset.init('work', { layout: { kind: 'objects' } });
+  writeNoise(dataset, FILES, FILE_BYTES);
+  await network.setLatency(LATENCY_MS);
+  return dataset;
+}
+
+const PUSH = ['push', '--json', '--transfers', String(TRANSFERS)];
+
+/** Pushes again, and holds that against what the interrupted push sent. */
+async function finishUpload(dataset: S3Dataset, sentBefore: readonly string[]): Promise<void> {
+  const sent = await runToEnd(SENT, () => dataset.cli('work', PUSH));
+  const all = sentBefore.length + sent.length;
+  expect(all).toBeGreaterThanOrEqual(FILES);
+  expect(all, 'only what was in flight is sent again').toBeLessThanOrEqual(FILES + TRANSFERS);
+  await dataset.clone('copy');
+  expectSameTrees(dataset);
+}
+
+describe('Ctrl-C', () => {
+  it.each(['works', 'hangs'] as const)(
+    'ends a push over a link that %s with exit code 130, and the next push goes on',
+    async (link) => {
+      using dataset = await startUpload(`stopped-on-link-that-${link}`);
+      const stopped = await runInterrupted((options) => dataset.cli('work', PUSH, options), {
+        operations: SENT,
+        afterPieces: HALF_WAY,
+        interrupt: async (child) => {
+          if (link === 'hangs') await network.hang();
+          child.kill('SIGINT');
+        },
+      });
+      expect(stopped).toMatchObject({ exitCode: EXIT_STOPPED });
+      expect(stopped.stderr).toContain('run the same command again to continue');
+      await finishUpload(dataset, stopped.pieces);
+    },
+    5 * MINUTES,
+  );
+
+  it(
+    'ends a clone with exit code 130, and the next clone goes on',
+    async () => {
+      const download = await startDownload('clone', 'stopped-clone');
+      using _ = download.dataset;
+      const stopped = await runInterrupted(download.run, {
+        operations: FETCHED,
+        afterPieces: HALF_WAY,
+        interrupt: (child) => void child.kill('SIGINT'),
+      });
+      expect(stopped).toMatchObject({ exitCode: EXIT_STOPPED });
+      await finishDownload(download, stopped.pieces);
+    },
+    5 * MINUTES,
+  );
+});
+
+describe('A link that is cut half-way', () => {
+  it(
+    'and stays so fails a push as unreachable, and the next push goes on',
+    async () => {
+      using dataset = await startUpload('cut-push');
+      const cut = await runInterrupted((options) => dataset.cli('work', PUSH, options), {
+        operations: SENT,
+        afterPieces: HALF_WAY,
+        interrupt: network.cut,
+      });
+      expect(cut, cut.stderr).toMatchObject({ exitCode: 1 });
+      expect(lastRecord(cut)).toMatchObject({ type: 'error', code: 'unreachable' });
+      await finishUpload(dataset, cut.pieces);
+    },
+    5 * MINUTES,
+  );
+
+  it(
+    'and stays so fails a clone as unreachable and leaves whole files only, and the next clone goes on',
+    async () => {
+      const download = await startDownload('clone', 'cut-clone');
+      using _ = download.dataset;
+      const cut = await runInterrupted(download.run, {
+        operations: FETCHED,
+        afterPieces: HALF_WAY,
+        interrupt: network.cut,
+      });
+      expect(cut, cut.stderr).toMatchObject({ exitCode: 1 });
+      expect(lastRecord(cut)).toMatchObject({ type: 'error', code: 'unreachable' });
+      await finishDownload(download, cut.pieces);
+    },
+    5 * MINUTES,
+  );
+
+  it.each(['push', 'clone'] as const)(
+    'for two seconds only slows a %s down, with many requests in flight',
+    async (command) => {
+      using dataset = await startUpload(`outage-${command}`);
+      writeNoise(dataset, 3 * FILES, FILE_BYTES);
+      if (command === 'clone') await push(dataset.context('work'), {});
+      const run = (options: CliOptions) =>
+        command === 'push'
+          ? dataset.cli('work', ['push'], options)
+          : dataset.cli('.', ['clone', dataset.url, 'copy'], options);
+      const result = await runInterrupted(run, {
+        operations: command === 'push' ? SENT : FETCHED,
+        afterPieces: HALF_WAY,
+        interrupt: async () => {
+          await network.cut();
+          await pause(OUTAGE_MS);
+          await network.restore();
+        },
+      });
+      expect(result, result.stderr).toMatchObject({ exitCode: 0 });
+      if (command === 'push') await dataset.clone('copy');
+      expectSameTrees(dataset);
+    },
+    5 * MINUTES,
+  );
+});

@@ -1,9 +1,21 @@
 /** One writer at a time in a workspace: a lock file that says who holds it, so that a waiter can say so too. */
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { Clock } from '../base/clock.ts';
+import { writeError } from './tree-writer-error.ts';
 
 export interface LockHolder {
   readonly pid: number;
@@ -30,6 +42,9 @@ export interface LockOptions {
 }
 
 const POLL_MS = 100;
+const FRAGMENT_AGE_MS = 5_000;
+/** How far apart the clock's steps may make two times that are really in order. */
+const CLOCK_SLACK_MS = 1_000;
 
 /** @throws `locked`, naming the holder, when the wait was in vain. A lock whose process is gone is taken over. */
 export async function lockWorkspace(options: LockOptions): Promise<WorkspaceLock> {
@@ -38,8 +53,8 @@ export async function lockWorkspace(options: LockOptions): Promise<WorkspaceLock
   for (let isFirst = true; ; isFirst = false) {
     if (tryLock(options)) return { release: once(() => rmSync(path, { force: true })) };
     const holder = readHolder(path);
-    if (holder && isGone(holder)) {
-      rmSync(path, { force: true });
+    if (isAbandoned(path, holder, clock)) {
+      removeAbandoned(path, holder);
       continue;
     }
     if (isFirst) options.onWait(holder);
@@ -76,10 +91,13 @@ function tryLock(options: LockOptions): boolean {
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code;
     if (code === 'EEXIST') return false;
-    throw new DrayError('io', `Cannot write ${options.path}: ${(cause as Error).message}.`, { cause });
+    throw writeError(cause, options.path);
   }
   try {
     writeSync(file, JSON.stringify(holder));
+  } catch (cause) {
+    rmSync(options.path, { force: true });
+    throw writeError(cause, options.path);
   } finally {
     closeSync(file);
   }
@@ -95,15 +113,43 @@ function readHolder(path: string): LockHolder | undefined {
   }
 }
 
-/** Only a process of this machine can be known to be gone. */
-function isGone(holder: LockHolder): boolean {
+/** Only of a process of this machine can it be known that it is gone. */
+function isAbandoned(path: string, holder: LockHolder | undefined, clock: Clock): boolean {
+  if (!holder) return isStaleFragment(path, clock);
   if (holder.host !== hostname() || typeof holder.pid !== 'number') return false;
-  if (holder.pid === process.pid) return false;
+  if (holder.pid === process.pid) {
+    // In a container every run may have the same number. Which of them it was, the time tells.
+    const startedMs = clock.nowMs() - process.uptime() * 1000;
+    return Date.parse(holder.since) < startedMs - CLOCK_SLACK_MS;
+  }
   try {
     process.kill(holder.pid, 0);
     return false;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+}
+
+/** A lock is filled at once after it is made; one that stays without a holder was left by a crash. */
+function isStaleFragment(path: string, clock: Clock): boolean {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  return stat !== undefined && clock.nowMs() - stat.mtimeMs > FRAGMENT_AGE_MS;
+}
+
+/** Of several who find the same lock abandoned one renames it; a lock that was new meanwhile is put back. */
+function removeAbandoned(path: string, seen: LockHolder | undefined): void {
+  const aside = `${path}.${process.pid}-${randomUUID()}`;
+  try {
+    renameSync(path, aside);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw writeError(cause, path);
+  }
+  try {
+    const taken = readHolder(aside);
+    if (taken && JSON.stringify(taken) !== JSON.stringify(seen)) linkSync(aside, path);
+  } finally {
+    rmSync(aside, { force: true });
   }
 }
 

@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Clock, systemClock } from '../base/clock.ts';
+import { type LockHolder, lockWorkspace } from './workspace-lock.ts';
+
+let folder: string;
+let path: string;
+let children: ChildProcess[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dray-lock-'));
+  path = join(folder, '.dray/lock');
+  mkdirSync(join(folder, '.dray'));
+});
+afterEach(() => {
+  for (const child of children) child.kill('SIGKILL');
+  children = [];
+  rmSync(folder, { recursive: true });
+});
+
+/** Time passes only when somebody sleeps, so that a wait is over at once. */
+function patientClock(): Clock {
+  let elapsedMs = 0;
+  return {
+    ...systemClock,
+    monotonicMs: () => elapsedMs,
+    sleep: async (pauseMs) => {
+      elapsedMs += pauseMs;
+    },
+  };
+}
+
+function lock(
+  options: { readonly patienceMs?: number; readonly onWait?: (holder: LockHolder | undefined) => void } = {},
+) {
+  const { patienceMs = 1000, onWait = () => {} } = options;
+  const signal = new AbortController().signal;
+  return lockWorkspace({ path, command: 'push', clock: patientClock(), signal, patienceMs, onWait });
+}
+
+function hold(holder: Partial<LockHolder>): void {
+  const since = new Date().toISOString();
+  writeFileSync(
+    path,
+    JSON.stringify({ pid: process.pid, host: hostname(), command: 'pull', since, ...holder }),
+  );
+}
+
+function liveProcess(): number {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+  children.push(child);
+  return child.pid!;
+}
+
+/** Of a process that has ended and whose parent has seen it. */
+const deadProcess = (): number => spawnSync(process.execPath, ['-e', '']).pid;
+
+describe('the lock of a workspace', () => {
+  it('says who holds it, and is gone when it is released, however often', async () => {
+    const held = await lock();
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({
+      pid: process.pid,
+      host: hostname(),
+      command: 'push',
+    });
+    held.release();
+    const other = await lock();
+    held.release();
+    expect(existsSync(path)).toBe(true);
+    other.release();
+    expect(readdirSync(join(folder, '.dray'))).toEqual([]);
+  });
+
+  it.each([
+    ['a live process', () => ({ pid: liveProcess() })],
+    ['this process', () => ({})],
+    ['another machine', () => ({ pid: deadProcess(), host: 'elsewhere' })],
+  ])('held by %s is waited for, then named', async (_, holder) => {
+    hold(holder());
+    const before = readFileSync(path, 'utf8');
+    const waits: (LockHolder | undefined)[] = [];
+    const failure = await lock({ onWait: (seen) => waits.push(seen) }).catch((error: unknown) => error);
+    const { pid, host } = JSON.parse(before);
+    expect(waits).toEqual([JSON.parse(before)]);
+    expect(failure).toMatchObject({ code: 'locked', data: { path, holder: { pid } } });
+    expect((failure as Error).message).toContain(`"dray pull" (process ${pid} on ${host}`);
+    expect((failure as Error).message).toContain(`delete ${path}`);
+    expect(readFileSync(path, 'utf8')).toBe(before);
+  });
+
+  it.each([
+    ['a process that has ended', () => ({ pid: deadProcess() })],
+    [
+      "an earlier process with this one's number, as in a container",
+      () => ({ since: '2020-01-01T00:00:00.000Z' }),
+    ],
+  ])('of %s is taken over without a wait', async (_, holder) => {
+    hold(holder());
+    const held = await lock({ onWait: () => expect.unreachable('nobody to wait for') });
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ pid: process.pid, command: 'push' });
+    held.release();
+    expect(readdirSync(join(folder, '.dray'))).toEqual([]);
+  });
+
+  it('that a crash left empty is taken over once it is old enough to be no lock in the making', async () => {
+    writeFileSync(path, '');
+    await expect(lock()).rejects.toMatchObject({ code: 'locked' });
+    utimesSync(path, 1, 1);
+    (await lock()).release();
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it('is stopped on request while it waits', async () => {
+    hold({});
+    const stop = new AbortController();
+    const waiting = lockWorkspace({
+      path,
+      command: 'push',
+      clock: systemClock,
+      signal: stop.signal,
+      patienceMs: 60_000,
+      onWait: () => stop.abort(),
+    });
+    await expect(waiting).rejects.toMatchObject({ code: 'aborted' });
+  });
+});

@@ -7,6 +7,7 @@ import Database from 'better-sqlite3';
 import { DrayError } from '../api/error.ts';
 import { BlobTable } from './blob-table.ts';
 import { FileTable } from './file-table.ts';
+import { isIndexDamage, translateIndexError, watchStatements } from './index-errors.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { RepositoryTable } from './repository-table.ts';
 import { SettingTable } from './setting-table.ts';
@@ -24,20 +25,25 @@ export interface Index {
 
 export interface OpenedIndex {
   readonly index: Index;
+  /** It holds nothing yet. */
+  readonly isNew: boolean;
   /** Why the index was begun anew although there was one. */
   readonly rebuiltBecause?: string;
 }
 
-/** @param path The database file; made when absent. A damaged or foreign one is set aside as `…damaged` and begun anew. */
+/**
+ * @param path The database file; made when absent. A damaged or foreign one is set aside as `...damaged` and begun anew.
+ * Damage that shows itself later fails the job with `damaged`, and the next opening begins anew.
+ */
 export function openIndex(path: string): OpenedIndex {
-  const existed = existsSync(path);
+  const isNew = !existsSync(path);
   try {
-    return { index: openDatabase(path) };
+    return { index: openDatabase(path), isNew };
   } catch (cause) {
-    if (!existed || !isDamage(cause)) throw translate(cause, path);
+    if (isNew || !isIndexDamage(cause)) throw translateIndexError(cause, path);
     setAside(path);
     const because = cause instanceof Error ? cause.message : String(cause);
-    return { index: openDatabase(path), rebuiltBecause: because };
+    return { index: openDatabase(path), isNew: true, rebuiltBecause: because };
   }
 }
 
@@ -55,6 +61,16 @@ function openDatabase(path: string): Index {
     database.close();
     throw error;
   }
+  return toIndex(database, path);
+}
+
+function toIndex(database: Database.Database, path: string): Index {
+  let isDamaged = false;
+  const fail = (error: unknown): never => {
+    isDamaged ||= isIndexDamage(error);
+    throw translateIndexError(error, path);
+  };
+  watchStatements(database, fail);
   const blobTables = new Map<number, BlobTable>();
   return {
     files: new FileTable(database),
@@ -68,8 +84,18 @@ function openDatabase(path: string): Index {
       }
       return table;
     },
-    transaction: (work) => (database.inTransaction ? work() : database.transaction(work).immediate()),
-    close: () => database.close(),
+    transaction: (work) => {
+      if (database.inTransaction) return work();
+      try {
+        return database.transaction(work).immediate();
+      } catch (error) {
+        return fail(error);
+      }
+    },
+    close: () => {
+      database.close();
+      if (isDamaged) setAside(path);
+    },
   };
 }
 
@@ -101,24 +127,11 @@ export function copyIndex(path: string, copyPath: string): void {
       database.close();
     }
   } catch (cause) {
-    throw translate(cause, path);
+    throw translateIndexError(cause, path);
   }
-}
-
-function isDamage(error: unknown): boolean {
-  const code = (error as { code?: string }).code ?? '';
-  return code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_ERROR';
 }
 
 function setAside(path: string): void {
   for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
   renameSync(path, `${path}.damaged`);
-}
-
-function translate(error: unknown, path: string): unknown {
-  const code = (error as { code?: string }).code ?? '';
-  if (error instanceof DrayError || !code.startsWith('SQLITE_')) return error;
-  if (code === 'SQLITE_FULL')
-    return new DrayError('diskFull', `The disk is full: cannot write ${path}.`, { cause: error });
-  return new DrayError('io', `Cannot open the index ${path}: ${(error as Error).message}.`, { cause: error });
 }

@@ -75,15 +75,17 @@ export async function openWorkspaceSession(
   try {
     const config = readConfig(workspace);
     const state = readState(workspace);
+    const remoteName = chooseRemote(config, context.remoteName);
     if (copyPath) copyIndex(workspace.indexPath, copyPath);
-    const { index, rebuiltBecause } = openIndex(copyPath ?? workspace.indexPath);
-    if (rebuiltBecause !== undefined) tellRebuilt(context, workspace, rebuiltBecause);
+    const { index, isNew, rebuiltBecause } = openIndex(copyPath ?? workspace.indexPath);
+    if (rebuiltBecause !== undefined) tellDamaged(context, workspace, rebuiltBecause);
+    else if (isNew && Object.keys(state.bases).length > 0) tellMissing(context);
     const session: Session = {
       context,
       workspace,
       index,
       clock: systemClock,
-      remoteName: chooseRemote(config, context.remoteName),
+      remoteName,
       config,
       state,
       saveConfig: (next) => {
@@ -135,11 +137,20 @@ async function takeLock(
   }
 }
 
-function tellRebuilt(context: JobContext, workspace: WorkspaceFolder, because: string): void {
+function tellDamaged(context: JobContext, workspace: WorkspaceFolder, because: string): void {
   context.emit({
     type: 'warning',
     warning: 'indexRebuilt',
     message: `The index was damaged (${because}) and is rebuilt: files are read again. No data is lost; the old file is ${workspace.indexPath}.damaged.`,
+  });
+}
+
+/** Only where the index must have been before: a workspace that has a base commit. */
+function tellMissing(context: JobContext): void {
+  context.emit({
+    type: 'warning',
+    warning: 'indexRebuilt',
+    message: 'The index was missing and is rebuilt: files are read again. No data is lost.',
   });
 }
 

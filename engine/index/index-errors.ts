@@ -1,0 +1,59 @@
+/** SQLite's errors, translated at the one place that every statement comes from. */
+import type Database from 'better-sqlite3';
+import { DrayError } from '../api/error.ts';
+
+/** A statement is small and may be called for each file, so only what can fail is wrapped. */
+const METHODS = ['run', 'get', 'all'] as const;
+
+/** The error as ours; one that is not SQLite's as it is. */
+export function translateIndexError(error: unknown, path: string): unknown {
+  if (error instanceof DrayError) return error;
+  const code = sqliteCode(error);
+  const options = { cause: error, data: { path, sqlite: code } };
+  const why = `${(error as Error).message} (${code})`;
+  if (code === 'SQLITE_FULL')
+    return new DrayError('diskFull', `The disk is full: ${path} was not written.`, options);
+  if (isIndexDamage(error)) {
+    const message = `The index ${path} is damaged: ${why}. No data is lost. Run the command again: the index is rebuilt, and files are read again.`;
+    return new DrayError('damaged', message, options);
+  }
+  if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) {
+    const message = `Another process holds the index ${path}. Wait for it to end, then run the command again.`;
+    return new DrayError('locked', message, options);
+  }
+  if (code.startsWith('SQLITE_'))
+    return new DrayError('io', `The index ${path} cannot be used: ${why}.`, options);
+  return error;
+}
+
+/** Whether the database file itself is at fault, so that a new one helps. */
+export function isIndexDamage(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_ERROR';
+}
+
+/** Every statement prepared from here on passes its errors through `onError`, which throws what the caller shall see. */
+export function watchStatements(database: Database.Database, onError: (error: unknown) => never): void {
+  const prepare = database.prepare.bind(database) as (source: string) => Database.Statement;
+  const watched = (source: string): Database.Statement => {
+    const statement = prepare(source);
+    for (const name of METHODS) {
+      const method = statement[name].bind(statement) as (...parameters: unknown[]) => unknown;
+      const guarded = (...parameters: unknown[]) => {
+        try {
+          return method(...parameters);
+        } catch (error) {
+          return onError(error);
+        }
+      };
+      Object.assign(statement, { [name]: guarded });
+    }
+    return statement;
+  };
+  Object.assign(database, { prepare: watched });
+}
+
+function sqliteCode(error: unknown): string {
+  const code = (error as { code?: unknown } | undefined)?.code;
+  return typeof code === 'string' ? code : '';
+}

@@ -13,12 +13,15 @@ import {
   openSync,
   readFileSync,
   renameSync,
+  rmSync,
   writeSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
+import { writeError } from './tree-writer-error.ts';
 
+const FORMAT = 1;
 const BYTES = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
 const REMOTE = v.object({
@@ -36,14 +39,14 @@ const REMOTE = v.object({
 });
 
 const CONFIG = v.object({
-  format: v.literal(1),
+  format: v.literal(FORMAT),
   defaultRemote: v.string(),
   remotes: v.record(v.string(), REMOTE),
   settings: v.record(v.string(), v.string()),
 });
 
 const STATE = v.object({
-  format: v.literal(1),
+  format: v.literal(FORMAT),
   branch: v.string(),
   /** By remote name: the commit that the workspace is based on. */
   bases: v.record(v.string(), v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))),
@@ -141,31 +144,41 @@ function readJson<S extends v.GenericSchema>(schema: S, path: string): v.InferOu
   try {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new DrayError('io', `Cannot read ${path}: ${(cause as Error).message}.`, { cause, data: { path } });
+    const message = `Cannot read ${path}: ${(cause as Error).message}. Restore it, or clone into another folder.`;
+    throw new DrayError('io', message, { cause, data: { path } });
   }
   try {
-    return v.parse(schema, JSON.parse(text));
+    const value: unknown = JSON.parse(text);
+    checkFormat(path, value);
+    return v.parse(schema, value);
   } catch (cause) {
-    throw new DrayError(
-      'damaged',
-      `${path} does not hold what Dray writes there: ${(cause as Error).message}. Mend or restore it.`,
-      {
-        cause,
-        data: { path },
-      },
-    );
+    if (cause instanceof DrayError) throw cause;
+    const message = `${path} does not hold what Dray writes there: ${(cause as Error).message}. Mend or restore it.`;
+    throw new DrayError('damaged', message, { cause, data: { path } });
   }
+}
+
+function checkFormat(path: string, value: unknown): void {
+  const format = (value as { format?: unknown } | null)?.format;
+  if (typeof format !== 'number' || format <= FORMAT) return;
+  const message = `${path} has format ${format}, and this Dray knows ${FORMAT}. Upgrade Dray to work in this workspace.`;
+  throw new DrayError('formatTooNew', message, { data: { path, format } });
 }
 
 function replaceFile(path: string, value: unknown): void {
   mkdirSync(dirname(path), { recursive: true });
   const temporary = `${path}.new`;
-  const file = openSync(temporary, 'w', 0o666);
   try {
-    writeSync(file, `${JSON.stringify(value, null, 2)}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
+    const file = openSync(temporary, 'w', 0o666);
+    try {
+      writeSync(file, `${JSON.stringify(value, null, 2)}\n`);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw writeError(error, path);
   }
-  renameSync(temporary, path);
 }

@@ -2,7 +2,7 @@
  * Makes the workspace look like a commit, path by path: what goes away first, so that a folder can take a file's place,
  * then links and folders, then the files by `download-files.ts`.
  */
-import { lstatSync } from 'node:fs';
+import { lstatSync, type Stats } from 'node:fs';
 import { toErrorRecord } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
 import type { Entry, FileEntry } from '../model/entry.ts';
@@ -75,11 +75,21 @@ export async function applyChanges(options: ApplyOptions): Promise<Applied> {
 /** Whether the path holds what the index last saw there (or nothing, if it knows of nothing). */
 export function isAsKnown(session: Session, path: string): boolean {
   const plain = path.endsWith('/') ? path.slice(0, -1) : path;
-  const now = lstatSync(`${session.workspace.root}/${plain}`, { throwIfNoEntry: false });
+  const now = lstatIfThere(`${session.workspace.root}/${plain}`);
   const known = session.index.files.knownStat(path);
   if (!known || known[2] === 0) return !now || (path.endsWith('/') && now.isDirectory());
   if (!now) return true;
   return now.size === known[3] && now.mtimeMs === known[4] && (known[6] === -1 || now.ino === known[6]);
+}
+
+/** Below a file there is nothing either. */
+function lstatIfThere(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return undefined;
+    throw error;
+  }
 }
 
 type MayReplace = (path: string) => boolean;

@@ -1,18 +1,17 @@
 /** `dray pull`: brings a commit's changes into the workspace, path by path, and never loses a local edit. */
-import { lstatSync, readdirSync } from 'node:fs';
-import { join, relative } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { JobContext, PullRequest, PullSummary } from '../api/jobs.ts';
 import type { Change } from '../model/diff.ts';
 import type { CommitHash, Entry } from '../model/entry.ts';
-import { type MergeConflict, mergeChanges, resolveMerge } from '../model/merge.ts';
+import { mergeChanges, resolveMerge } from '../model/merge.ts';
 import { diffCommits } from '../repository/diff-commits.ts';
 import { resolveRef } from '../repository/resolve-ref.ts';
-import { applyChanges, isAsKnown } from './apply-changes.ts';
+import { applyChanges } from './apply-changes.ts';
 import { ensureBase, fetchCommit, rememberBlob, saveBase } from './base-commit.ts';
 import { collectChanges, tellConflicts } from './conflicts.ts';
 import { type Connection, connect } from './connection.ts';
 import { hashFiles, unreadAmong } from './hash-files.ts';
+import { findInTheWay } from './in-the-way.ts';
 import { type LinkedRepository, linkRepository } from './link-repository.ts';
 import { checkNamesFit } from './names-fit.ts';
 import { NO_CHANGES } from './no-changes.ts';
@@ -155,7 +154,7 @@ async function planPull(
   const ours: Change[] = [];
   for (const page of session.index.files.changes(0)) for (const change of page) ours.push(toChange(change));
   const merge = mergeChanges(ours, theirs);
-  const inTheWay = untrackedInTheWay(session, merge.takeTheirs);
+  const inTheWay = findInTheWay(session, merge.takeTheirs);
   const conflicts = [...merge.conflicts, ...inTheWay];
   const decision = request.conflicts ?? 'stop';
   if (conflicts.length > 0 && decision === 'stop')
@@ -170,27 +169,4 @@ async function planPull(
     decided: conflicts.length,
     givenUp: new Set(decision === 'theirs' ? conflicts.map((conflict) => conflict.path) : []),
   };
-}
-
-/** Files that the scan does not see (ignored ones) and that the commit would overwrite: they exist only here. */
-function untrackedInTheWay(session: Session, changes: readonly Change[]): MergeConflict[] {
-  const goes = new Set(changes.filter((change) => !change.after).map((change) => change.path));
-  return changes
-    .filter(({ path, after, before }) => after && !before && !isFree(session, path, goes))
-    .map((change) => ({
-      path: change.path,
-      ours: [{ path: change.path, after: change.after }],
-      theirs: [change],
-    }));
-}
-
-/** Nothing is at the path, or a folder of which everything goes away. */
-function isFree(session: Session, path: string, goes: ReadonlySet<string>): boolean {
-  if (isAsKnown(session, path)) return true;
-  const full = `${session.workspace.root}/${path}`;
-  if (!lstatSync(full, { throwIfNoEntry: false })?.isDirectory()) return false;
-  return readdirSync(full, { withFileTypes: true, recursive: true }).every(
-    (item) =>
-      item.isDirectory() || goes.has(relative(session.workspace.root, join(item.parentPath, item.name))),
-  );
 }

@@ -131,6 +131,46 @@ describe('a pull', () => {
     expect(describeTree(third, { times: false })).toEqual(describeTree(copy, { times: false }));
   });
 
+  it('puts folders where files and links were, and files where folders were, however deep', async () => {
+    const root = await startWorkspace();
+    sandbox.write('work/file', 'a file');
+    sandbox.write('work/folder/deep/er', 'in a folder');
+    symlinkSync(sandbox.path('elsewhere'), sandbox.path('work/link'));
+    sandbox.write('elsewhere/x', 'not of the workspace');
+    await push(testContext(root), {});
+    const { root: copy } = await clone('copy');
+    for (const name of ['file', 'folder', 'link']) rmSync(sandbox.path(`work/${name}`), { recursive: true });
+    sandbox.write('work/file/is/a/folder/now', 'deep');
+    mkdirSync(sandbox.path('work/file/empty/too'), { recursive: true });
+    sandbox.write('work/folder', 'a file now');
+    sandbox.write('work/link/x', 'of the workspace');
+    await push(testContext(root), {});
+    expect(await pull(testContext(copy), {})).toMatchObject({ result: 'pulled', failed: 0 });
+    expect(describeTree(copy)).toEqual(describeTree(root));
+    expect(describeTree(sandbox.path('elsewhere'), { times: false })).toEqual([
+      `x - ${btoa('not of the workspace')}`,
+    ]);
+  });
+
+  it('does not write below an ignored file or an ignored link that exists only here', async () => {
+    const root = await startWorkspace();
+    sandbox.write('work/a', 'one');
+    await push(testContext(root), {});
+    const { root: copy } = await clone('copy');
+    sandbox.write('copy/.drayignore', 'secret\nlink\n');
+    sandbox.write('copy/secret', 'only here');
+    symlinkSync(sandbox.path('elsewhere', '.'), sandbox.path('copy/link'));
+    const before = describeTree(copy);
+    sandbox.write('work/secret/a/b', 'from there');
+    sandbox.write('work/link/c', 'from there');
+    await push(testContext(root), {});
+    await expect(pull(testContext(copy), {})).rejects.toMatchObject({
+      code: 'conflict',
+      data: { paths: ['link/c', 'secret/a/b'] },
+    });
+    expect(describeTree(copy)).toEqual(before);
+  });
+
   it('does not overwrite an ignored file that exists only here', async () => {
     const root = await startWorkspace();
     sandbox.write('work/a', 'one');

@@ -1,0 +1,58 @@
+/** What lies in the workspace where a pull wants to write, unseen by the scan (ignored files): it exists only here. */
+import { lstatSync, readdirSync } from 'node:fs';
+import { join, posix, relative } from 'node:path';
+import type { Change } from '../model/diff.ts';
+import type { MergeConflict } from '../model/merge.ts';
+import { isAsKnown } from './apply-changes.ts';
+import type { Session } from './session.ts';
+
+/** A conflict for each added path that something else holds, or that lies below something that is no folder. */
+export function findInTheWay(session: Session, changes: readonly Change[]): MergeConflict[] {
+  const goes = new Set(changes.filter((change) => !change.after).map((change) => change.path));
+  const blockers = createBlockers(session.workspace.root);
+  const isFree = (path: string) => {
+    const blocker = blockers.above(path);
+    return blocker === undefined ? isPlaceFree(session, path, goes) : goes.has(blocker);
+  };
+  return changes
+    .filter(({ path, after, before }) => after && !before && !isFree(path))
+    .map((change) => ({
+      path: change.path,
+      ours: [{ path: change.path, after: change.after }],
+      theirs: [change],
+    }));
+}
+
+/** Nothing is at the path, or a folder of which everything goes away. */
+function isPlaceFree(session: Session, path: string, goes: ReadonlySet<string>): boolean {
+  if (isAsKnown(session, path)) return true;
+  const full = join(session.workspace.root, path);
+  if (!lstatSync(full, { throwIfNoEntry: false })?.isDirectory()) return false;
+  return readdirSync(full, { withFileTypes: true, recursive: true }).every(
+    (item) =>
+      item.isDirectory() || goes.has(relative(session.workspace.root, join(item.parentPath, item.name))),
+  );
+}
+
+/** Looks at each folder once. A link to a folder is no folder: what lies behind it is none of the workspace's. */
+function createBlockers(root: string) {
+  const seen = new Map<string, string | undefined>();
+  const absent = new Set<string>();
+  const at = (folder: string): string | undefined => {
+    if (folder === '.') return undefined;
+    if (seen.has(folder)) return seen.get(folder);
+    const parent = posix.dirname(folder);
+    let blocker = at(parent);
+    if (blocker === undefined && !absent.has(parent)) {
+      const stat = lstatSync(join(root, folder), { throwIfNoEntry: false });
+      if (stat && !stat.isDirectory()) blocker = folder;
+      if (!stat) absent.add(folder);
+    } else if (absent.has(parent)) absent.add(folder);
+    seen.set(folder, blocker);
+    return blocker;
+  };
+  return {
+    /** The first part of the way to the path that is there and is no folder. */
+    above: (path: string): string | undefined => at(posix.dirname(path)),
+  };
+}

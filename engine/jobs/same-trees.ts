@@ -1,4 +1,5 @@
 /** For tests: whether two folders hold the same, byte by byte, with kinds, modes, link targets and mtimes in ns. */
+import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** One line for each thing below the folder: what two equal trees agree on. */
@@ -16,10 +17,16 @@ export function describeTree(root: string, options: { readonly times?: boolean }
       else {
         const mode = (stat.mode & 0o100n) === 0n ? '-' : 'x';
         const time = options.times === false ? '' : ` ${stat.mtimeNs}`;
-        lines.push(`${prefix}${name} ${mode}${time} ${readFileSync(path).toString('base64')}`);
+        lines.push(`${prefix}${name} ${mode}${time} ${describeContent(readFileSync(path))}`);
       }
     }
   };
   visit(root, '');
   return lines;
+}
+
+/** Short content whole, so that a difference can be read; the rest by its hash, so that a large tree fits in memory. */
+function describeContent(bytes: Buffer): string {
+  if (bytes.length <= 4096) return bytes.toString('base64');
+  return `${bytes.length} bytes, ${createHash('sha256').update(bytes).digest('hex')}`;
 }

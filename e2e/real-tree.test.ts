@@ -1,0 +1,133 @@
+/**
+ * A real tree that is there wherever these tests run: this project's own node_modules, with thousands of small files, links, executables
+ * and a binary large enough to be cut. It goes to a server and comes back, and not only Dray's own eyes compare it.
+ */
+import { execFile, spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compareTrees } from '../app/quickstart/compare-trees.ts';
+import { pull } from '../engine/jobs/pull.ts';
+import { push } from '../engine/jobs/push.ts';
+import { describeTree } from '../engine/jobs/same-trees.ts';
+import { verify } from '../engine/jobs/verify.ts';
+import { createS3Dataset, type S3Dataset } from './s3-dataset.ts';
+import { type S3Server, startVersitygw } from './servers/versitygw.ts';
+
+const TREE = fileURLToPath(new URL('../node_modules', import.meta.url));
+const MINUTES = 60_000;
+const hasDiff = spawnSync('diff', ['--version']).error === undefined;
+
+let server: S3Server;
+let dataset: S3Dataset;
+let root: string;
+
+beforeAll(async () => {
+  server = await startVersitygw();
+  dataset = createS3Dataset(server, 'node-modules');
+  root = await dataset.init('work');
+  // What tools keep there for themselves may change while the tests run.
+  const own = readdirSync(TREE).filter((name) => !/^\.(?!bin$)/.test(name));
+  for (const name of own) {
+    cpSync(join(TREE, name), join(root, name), {
+      recursive: true,
+      verbatimSymlinks: true,
+      preserveTimestamps: true,
+    });
+  }
+  await push(dataset.context('work'), { message: 'as installed' });
+}, 10 * MINUTES);
+afterAll(async () => {
+  dataset?.[Symbol.dispose]();
+  await server?.stop();
+});
+
+/** The system's own opinion; links are compared as links. */
+async function runDiff(left: string, right: string): Promise<string> {
+  const parameters = ['-r', '--no-dereference', '--exclude=.dray', left, right];
+  const { stdout } = await promisify(execFile)('diff', parameters, { maxBuffer: 64 * 1024 * 1024 }).catch(
+    (error: { readonly stdout?: string; readonly message: string }) => ({
+      stdout: error.stdout || error.message,
+    }),
+  );
+  return stdout;
+}
+
+/** What a developer does to a tree in a day: edits, additions, deletions, moves, modes, links, and a folder in a file's place. */
+function changeTree(): void {
+  appendFileSync(join(root, 'typescript/package.json'), '\n');
+  appendFileSync(join(root, 'node/bin/node'), 'a tail on a file that is stored in chunks');
+  rmSync(join(root, 'commander'), { recursive: true });
+  renameSync(join(root, 'valibot'), join(root, 'valibot-moved'));
+  chmodSync(join(root, 'p-limit/package.json'), 0o755);
+  rmSync(join(root, 'p-limit/readme.md'));
+  mkdirSync(join(root, 'p-limit/readme.md/now/a/folder'), { recursive: true });
+  rmSync(join(root, '.bin/tsc'));
+  symlinkSync('nowhere at all', join(root, '.bin/tsc'));
+  cpSync(join(root, 'fast-check'), join(root, 'copied/fast-check'), { recursive: true });
+}
+
+async function expectSame(copy: string): Promise<void> {
+  expect(describeTree(copy)).toEqual(describeTree(root));
+  const compared = await compareTrees(root, copy, ['.dray']);
+  expect(compared.differences).toEqual([]);
+  expect(compared.files).toBeGreaterThan(3_000);
+}
+
+describe("This project's node_modules", () => {
+  it(
+    'comes back as it was from a clone, and as it is after edits from a pull and from another clone',
+    async () => {
+      expect(await dataset.clone('copy')).toMatchObject({ failed: 0 });
+      const copy = dataset.sandbox.path('copy');
+      await expectSame(copy);
+
+      changeTree();
+      const pushed = await push(dataset.context('work'), { message: 'edited' });
+      expect(pushed).toMatchObject({ result: 'pushed', failed: 0 });
+      expect(pushed.uploadedBytes, 'an edited large file costs its changed chunks').toBeLessThan(
+        40 * 1024 * 1024,
+      );
+      expect(await pull(dataset.context('copy'), {})).toMatchObject({ result: 'pulled', failed: 0 });
+      await expectSame(copy);
+
+      expect(await dataset.clone('another')).toMatchObject({ failed: 0 });
+      await expectSame(dataset.sandbox.path('another'));
+      expect(await push(dataset.context('copy'), {})).toMatchObject({ result: 'nothingToPush' });
+    },
+    10 * MINUTES,
+  );
+
+  it(
+    'is the same on both sides for the system\'s own "diff -r"',
+    async ({ skip }) => {
+      skip(!hasDiff, 'There is no "diff" command on this system.');
+      const copy = dataset.sandbox.path('copy');
+      expect(await runDiff(root, copy)).toBe('');
+      expect(await runDiff(root, dataset.sandbox.path('another'))).toBe('');
+      appendFileSync(join(copy, 'undici/package.json'), ' ');
+      expect(await runDiff(root, copy), 'diff does look').toContain('undici/package.json');
+    },
+    5 * MINUTES,
+  );
+
+  it(
+    'is found whole by a verification that reads everything',
+    async () => {
+      const verified = await verify(dataset.context('work'), { readDataPercent: 100 });
+      expect(verified).toMatchObject({ missing: 0, damaged: 0, affectedPaths: 0 });
+    },
+    5 * MINUTES,
+  );
+});

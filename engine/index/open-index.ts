@@ -36,32 +36,33 @@ export interface OpenedIndex {
  * Damage that shows itself later fails the job with `damaged`, and the next opening begins anew.
  */
 export function openIndex(path: string): OpenedIndex {
-  const isNew = !existsSync(path);
+  const existed = existsSync(path);
   try {
-    return { index: openDatabase(path), isNew };
+    return openDatabase(path);
   } catch (cause) {
-    if (isNew || !isIndexDamage(cause)) throw translateIndexError(cause, path);
+    if (!existed || !isIndexDamage(cause)) throw translateIndexError(cause, path);
     setAside(path);
     const because = cause instanceof Error ? cause.message : String(cause);
-    return { index: openDatabase(path), isNew: true, rebuiltBecause: because };
+    return { ...openDatabase(path), rebuiltBecause: because };
   }
 }
 
-function openDatabase(path: string): Index {
+function openDatabase(path: string): OpenedIndex {
   const database = new Database(path, { timeout: 10_000 });
+  let isNew: boolean;
   try {
     database.pragma('journal_mode = WAL');
     database.pragma('synchronous = NORMAL');
     database.pragma('cache_size = -32768');
     database.pragma('temp_store = MEMORY');
-    migrate(database);
+    isNew = migrate(database) === 0;
     // Touches the root pages of every table, so that a damaged file shows itself here and not half-way through a job.
     database.prepare('SELECT count(*) FROM (SELECT 1 FROM file LIMIT 1), (SELECT 1 FROM blob LIMIT 1)').get();
   } catch (error) {
     database.close();
     throw error;
   }
-  return toIndex(database, path);
+  return { index: toIndex(database, path), isNew };
 }
 
 function toIndex(database: Database.Database, path: string): Index {
@@ -99,10 +100,13 @@ function toIndex(database: Database.Database, path: string): Index {
   };
 }
 
-/** Reads the version inside the write transaction: another process may be migrating the same file. */
-function migrate(database: Database.Database): void {
+/**
+ * Returns the version that it found, 0 for an empty file. It is read inside the write transaction: another process may be
+ * migrating the same file.
+ */
+function migrate(database: Database.Database): number {
   const version = () => Number(database.pragma('user_version', { simple: true }));
-  if (version() === MIGRATIONS.length) return;
+  if (version() === MIGRATIONS.length) return MIGRATIONS.length;
   const catchUp = database.transaction(() => {
     const seen = version();
     if (seen > MIGRATIONS.length) {
@@ -113,8 +117,9 @@ function migrate(database: Database.Database): void {
     }
     for (const step of MIGRATIONS.slice(seen)) database.exec(step);
     database.pragma(`user_version = ${MIGRATIONS.length}`);
+    return seen;
   });
-  catchUp.immediate();
+  return catchUp.immediate();
 }
 
 /** A consistent copy of an index that another process is writing to. */

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { parseArguments } from './arguments.ts';
+import { PEER_NAMES } from './peers.ts';
+import { createScenarios } from './scenarios.ts';
+
+describe('the arguments', () => {
+  it('mean everything, five times, when there are none', () => {
+    expect(parseArguments([])).toMatchObject({
+      scenarios: [],
+      peers: PEER_NAMES,
+      runs: 5,
+      isQuick: false,
+      store: 'memory',
+      action: 'run',
+    });
+  });
+
+  it('take names one by one or with commas', () => {
+    const given = parseArguments(['--scenario', 'a,b', '--scenario', 'c', '--peers', 'restic,rclone']);
+    expect(given.scenarios).toEqual(['a', 'b', 'c']);
+    expect(given.peers).toEqual(['restic', 'rclone']);
+    expect(parseArguments(['--peers', 'none']).peers).toEqual([]);
+  });
+
+  it.each([
+    [['--runs', '0']],
+    [['--runs', '1.5']],
+    [['--peers', 'cp']],
+    [['--store', 'tape']],
+    [['--unheard-of']],
+  ])('refuse %j', (args) => {
+    expect(() => parseArguments(args)).toThrow();
+  });
+});
+
+describe('the scenarios', () => {
+  it('keep their names and targets when they are quick, and say their true sizes', () => {
+    const [full, quick] = [createScenarios({ isQuick: false }), createScenarios({ isQuick: true })];
+    expect(quick.map(({ name }) => name)).toEqual(full.map(({ name }) => name));
+    expect(new Set(full.map(({ name }) => name)).size).toBe(full.length);
+    for (const [index, { title, targets }] of full.entries()) {
+      expect(targets.length).toBeGreaterThan(0);
+      expect(quick[index]?.targets).toHaveLength(targets.length);
+      expect(quick[index]?.title).not.toBe(title);
+    }
+  });
+});

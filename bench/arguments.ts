@@ -1,0 +1,77 @@
+/** What `npm run bench` can be told. */
+import { tmpdir } from 'node:os';
+import { parseArgs } from 'node:util';
+import { PEER_NAMES, type PeerName } from './peers.ts';
+
+export const USAGE = `Usage: npm run bench -- [OPTION]...
+
+  --scenario NAME   only this one (may be given more than once, or with commas)
+  --peers NAMES     compare with these alone: ${PEER_NAMES.join(', ')}, or none
+  --runs N          measured runs of each tool (default: 5; with --quick: 2)
+  --quick           tiny data, to see that everything works
+  --json FILE       write the figures there (default: bench/figures.json after a full run)
+  --store KIND      the server's data in memory or on disk (default: memory)
+  --folder DIR      where the source data lie (default: the system's temporary folder)
+  --list            name the scenarios
+  --help
+`;
+
+export interface BenchArguments {
+  /** Empty: all. */
+  readonly scenarios: readonly string[];
+  readonly peers: readonly PeerName[];
+  readonly runs: number;
+  readonly isQuick: boolean;
+  readonly jsonFile: string | undefined;
+  readonly store: 'memory' | 'disk';
+  readonly folder: string;
+  readonly action: 'run' | 'list' | 'help';
+}
+
+const RUNS_MAX = 100;
+
+/** @throws Error that says what is wrong. */
+export function parseArguments(args: readonly string[]): BenchArguments {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      scenario: { type: 'string', multiple: true },
+      peers: { type: 'string', multiple: true },
+      runs: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      json: { type: 'string' },
+      store: { type: 'string', default: 'memory' },
+      folder: { type: 'string', default: tmpdir() },
+      list: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const runs = Number(values.runs ?? (values.quick ? 2 : 5));
+  if (!Number.isInteger(runs) || runs < 1 || runs > RUNS_MAX)
+    throw new Error(`--runs must be a whole number from 1 to ${RUNS_MAX}.`);
+  if (values.store !== 'memory' && values.store !== 'disk')
+    throw new Error('--store must be memory or disk.');
+  return {
+    scenarios: splitNames(values.scenario),
+    peers: values.peers ? parsePeers(splitNames(values.peers)) : PEER_NAMES,
+    runs,
+    isQuick: values.quick,
+    jsonFile: values.json,
+    store: values.store,
+    folder: values.folder,
+    action: values.help ? 'help' : values.list ? 'list' : 'run',
+  };
+}
+
+function splitNames(values: readonly string[] = []): readonly string[] {
+  return values.flatMap((value) => value.split(',')).filter((name) => name !== '');
+}
+
+function parsePeers(names: readonly string[]): readonly PeerName[] {
+  if (names.length === 1 && names[0] === 'none') return [];
+  return names.map((name) => {
+    const peer = PEER_NAMES.find((known) => known === name);
+    if (!peer) throw new Error(`There is no peer ${name}: ${PEER_NAMES.join(', ')} or none.`);
+    return peer;
+  });
+}

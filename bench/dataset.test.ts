@@ -1,0 +1,83 @@
+import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type DatasetShape, pathOfFile, sizeOfFile, writeDataset } from './dataset.ts';
+import { checkArrival, fingerprintOf } from './fingerprint.ts';
+
+const SPREAD: DatasetShape = { files: 1_050, bytesMax: 64, sizes: 'spread' };
+const LARGE: DatasetShape = { files: 2, bytesMax: 3 * 1024 * 1024 + 5, sizes: 'equal' };
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dray-dataset-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function write(name: string, shape: DatasetShape): string {
+  const path = join(folder, name);
+  writeDataset(path, shape);
+  return path;
+}
+
+describe('a dataset', () => {
+  it('is the same whenever it is written, and another for another shape', () => {
+    const first = fingerprintOf(write('first', SPREAD));
+    expect(fingerprintOf(write('second', SPREAD))).toEqual(first);
+    expect(fingerprintOf(write('other', { ...SPREAD, bytesMax: 65 })).hash).not.toBe(first.hash);
+  });
+
+  it('has the files and sizes that its shape says, a thousand in a folder', () => {
+    const path = write('spread', SPREAD);
+    expect(fingerprintOf(path).files).toBe(SPREAD.files);
+    expect(pathOfFile(1_049)).toBe('d0001/f00049');
+    for (const index of [0, 1, 999, 1_000, 1_049])
+      expect(statSync(join(path, pathOfFile(index))).size).toBe(sizeOfFile(SPREAD, index));
+  });
+
+  it('spreads sizes from empty to the most', () => {
+    const sizes = Array.from({ length: SPREAD.files }, (_, index) => sizeOfFile(SPREAD, index));
+    expect([Math.min(...sizes), Math.max(...sizes)]).toEqual([0, SPREAD.bytesMax]);
+  });
+
+  it('has large files of their exact size', () => {
+    const path = write('large', LARGE);
+    expect(statSync(join(path, pathOfFile(1))).size).toBe(LARGE.bytesMax);
+  });
+
+  it('that has no room is refused before anything is written', () => {
+    const shape: DatasetShape = { files: 1_000_000_000, bytesMax: 1024 ** 3, sizes: 'equal' };
+    expect(() => write('huge', shape)).toThrow('--folder');
+  });
+});
+
+describe('the check of what arrived', () => {
+  it('passes on equal folders, and does not see the folder in which Dray keeps its index', () => {
+    const sent = fingerprintOf(write('sent', SPREAD));
+    const arrived = write('arrived', SPREAD);
+    mkdirSync(join(arrived, '.dray'));
+    writeFileSync(join(arrived, '.dray', 'index'), 'anything');
+    expect(() => checkArrival(arrived, sent)).not.toThrow();
+  });
+
+  const damages: readonly (readonly [string, (arrived: string) => void])[] = [
+    ['a file that is missing', (arrived) => rmSync(join(arrived, pathOfFile(7)))],
+    ['a file too many', (arrived) => writeFileSync(join(arrived, 'more'), '')],
+    ['a byte too many', (arrived) => appendFileSync(join(arrived, pathOfFile(3)), 'x')],
+    ['another name', (arrived) => renameSync(join(arrived, pathOfFile(3)), join(arrived, 'd0000/g'))],
+    [
+      'a file in another folder',
+      (arrived) => renameSync(join(arrived, pathOfFile(3)), join(arrived, 'd0001/f00999')),
+    ],
+    [
+      'other bytes',
+      (arrived) => writeFileSync(join(arrived, pathOfFile(9)), 'x'.repeat(sizeOfFile(SPREAD, 9))),
+    ],
+  ];
+  it.each(damages)('finds %s', (_, damage) => {
+    const sent = fingerprintOf(write('sent', SPREAD));
+    const arrived = write('arrived', SPREAD);
+    damage(arrived);
+    expect(() => checkArrival(arrived, sent)).toThrow(/arrived/);
+  });
+});

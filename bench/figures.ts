@@ -1,0 +1,135 @@
+/**
+ * Measures Dray, as it is published, against the tools that do the same work:
+ *
+ *   npm run bench                  everything; let nothing else run on the machine meanwhile
+ *   npm run bench -- --quick       tiny data, to see that it works
+ *
+ * Whole processes from start to end, on seeded data, against a real S3 server on this machine. The tools take turns, after
+ * one round that warms up, and what arrived is compared with what was sent after every run. Prints a Markdown table for each
+ * scenario and writes all runs to a JSON file.
+ */
+import { execFile } from 'node:child_process';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { arch, cpus, release, totalmem, type } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { buildCommand } from '../app/build/build.ts';
+import { formatBytes } from '../app/cli/format.ts';
+import { type BenchArguments, parseArguments, USAGE } from './arguments.ts';
+import { type Bench, LATENCY_MS, openBench } from './bench.ts';
+import { type Contender, type ContenderName, createDray, createPeer, DRAY_COMMAND } from './contenders.ts';
+import { findPeer, PEER_NAMES } from './peers.ts';
+import { formatEnvironment, formatScenario } from './report.ts';
+import type { Figures, ScenarioResult } from './results.ts';
+import { runScenario } from './run-scenario.ts';
+import type { Scenario } from './scenario.ts';
+import { createScenarios } from './scenarios.ts';
+
+const DEFAULT_FILE = fileURLToPath(new URL('figures.json', import.meta.url));
+const run = promisify(execFile);
+
+async function main(): Promise<void> {
+  const given = parseArguments(process.argv.slice(2));
+  const scenarios = createScenarios(given);
+  if (given.action === 'help') return void process.stdout.write(USAGE);
+  if (given.action === 'list') {
+    for (const { name, title } of scenarios) console.log(`${name.padEnd(16)} ${title}`);
+    return;
+  }
+  const chosen = chooseScenarios(scenarios, given.scenarios);
+  const stop = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const)
+    process.once(name, () => stop.abort(new Error('Stopped; the data are removed.')));
+
+  await buildCommand(dirname(DRAY_COMMAND));
+  const contenders = await findContenders(given);
+  await using bench = await openBench({
+    parent: given.folder,
+    store: given.store,
+    contenders,
+    signal: stop.signal,
+  });
+  const environment = await describeEnvironment(bench, given);
+  if (given.isQuick) console.log('A quick run: the data are too small for these figures to mean anything.\n');
+  for (const line of formatEnvironment(environment)) console.log(line);
+
+  const isWhole = given.scenarios.length === 0 && given.peers.length === PEER_NAMES.length && !given.isQuick;
+  const file = given.jsonFile === undefined ? (isWhole ? DEFAULT_FILE : undefined) : fromHere(given.jsonFile);
+  const results: ScenarioResult[] = [];
+  for (const scenario of chosen) {
+    const result = await runScenario(scenario, await scenario.open(bench), bench, {
+      runs: given.runs,
+      say: (line) => console.error(line),
+    });
+    results.push(result);
+    console.log(`\n${formatScenario(result).join('\n')}`);
+    // After each, so that a run of half an hour that is stopped leaves what it found.
+    if (file) await writeFigures(file, { environment, isQuick: given.isQuick, scenarios: results });
+  }
+  if (file) console.error(`\nAll runs are in ${file}`);
+  const hasDrayFailed = results.some(({ entrants }) =>
+    entrants.some(({ kind, outcome }) => kind === 'dray' && outcome.state !== 'measured'),
+  );
+  if (hasDrayFailed) process.exitCode = 1;
+}
+
+function chooseScenarios(scenarios: readonly Scenario[], names: readonly string[]): readonly Scenario[] {
+  const known = scenarios.map(({ name }) => name);
+  for (const name of names)
+    if (!known.includes(name)) throw new Error(`There is no scenario ${name}: ${known.join(', ')}.`);
+  return names.length === 0 ? scenarios : scenarios.filter(({ name }) => names.includes(name));
+}
+
+async function findContenders({ peers }: BenchArguments): Promise<Bench['contenders']> {
+  const { stdout } = await run(process.execPath, [DRAY_COMMAND, '--version']);
+  const contenders = new Map<ContenderName, Contender | { readonly missing: string }>();
+  contenders.set('dray', createDray(stdout.trim()));
+  // One at a time: two installations into one place would meet.
+  for (const name of peers) {
+    const peer = await findPeer(name);
+    contenders.set(name, 'missing' in peer ? { missing: peer.missing } : createPeer(peer));
+  }
+  return contenders;
+}
+
+async function describeEnvironment(
+  bench: Bench,
+  { store, folder, runs }: BenchArguments,
+): Promise<Readonly<Record<string, string>>> {
+  const commit = await run('git', ['describe', '--always', '--dirty'], { cwd: dirname(DRAY_COMMAND) }).then(
+    ({ stdout }) => ` (${stdout.trim()})`,
+    () => '',
+  );
+  const tools = [...bench.contenders].map(([name, found]): [string, string] => {
+    if ('missing' in found) return [name, `missing: ${found.missing}`];
+    return [name, name === 'dray' ? `${found.version}${commit}` : found.version];
+  });
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    machine: `${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown'}, ${formatBytes(totalmem())} of memory`,
+    system: `${type()} ${release()} ${arch()}, Node ${process.version}`,
+    server: `versitygw on the loopback, its data ${store === 'disk' ? 'on disk' : 'in memory where there is room'}`,
+    latency: `toxiproxy, ${LATENCY_MS} ms on each answer and none on requests`,
+    source: `${folder}, page cache warm`,
+    runs: `${runs} each after one that warms up; one alone where that took over 30 s`,
+    ...(bench.meter.seesResources ? {} : { resources: 'not measured: GNU time is not at /usr/bin/time' }),
+    ...Object.fromEntries(tools),
+  };
+}
+
+/** npm runs scripts in the project's folder; a path is meant from where npm was called. */
+function fromHere(file: string): string {
+  return resolve(process.env.INIT_CWD ?? '.', file);
+}
+
+async function writeFigures(file: string, figures: Figures): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(`${file}.tmp`, `${JSON.stringify(figures, undefined, 2)}\n`);
+  await rename(`${file}.tmp`, file);
+}
+
+await main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+});

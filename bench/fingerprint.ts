@@ -1,0 +1,57 @@
+/** One hash for all paths and contents of a folder, with nothing of Dray's own code: what arrived must not prove itself. */
+import { createHash, type Hash } from 'node:crypto';
+import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface Fingerprint {
+  readonly files: number;
+  readonly hash: string;
+}
+
+const WORKSPACE_FOLDER = '.dray';
+const BLOCK_BYTES = 1024 * 1024;
+
+/** Leaves out Dray's own folder at the top. Times and modes are not part of it, since plain objects have none. */
+export function fingerprintOf(root: string): Fingerprint {
+  const hash = createHash('sha256');
+  const block = Buffer.allocUnsafe(BLOCK_BYTES);
+  let files = 0;
+  const visit = (folder: string) => {
+    const items = readdirSync(join(root, folder), { withFileTypes: true });
+    items.sort((left, right) => (left.name < right.name ? -1 : 1));
+    for (const item of items) {
+      if (folder === '' && item.name === WORKSPACE_FOLDER) continue;
+      const path = join(folder, item.name);
+      if (item.isDirectory()) visit(path);
+      else {
+        files += 1;
+        hashFile(root, path, hash, block);
+      }
+    }
+  };
+  visit('');
+  return { files, hash: hash.digest('hex') };
+}
+
+/** @throws Error when the folder holds anything else. */
+export function checkArrival(folder: string, sent: Fingerprint): void {
+  const arrived = fingerprintOf(folder);
+  if (arrived.files !== sent.files)
+    throw new Error(`${arrived.files} files arrived, and ${sent.files} were sent`);
+  if (arrived.hash !== sent.hash) throw new Error('what arrived is not what was sent');
+}
+
+function hashFile(root: string, path: string, hash: Hash, block: Buffer): void {
+  const file = openSync(join(root, path), 'r');
+  try {
+    let sizeBytes = 0;
+    for (let read = -1; read !== 0; sizeBytes += read) {
+      read = readSync(file, block);
+      hash.update(block.subarray(0, read));
+    }
+    // The size after the content, and the path's end marked: no two trees feed the hash the same bytes.
+    hash.update(`\0${sizeBytes}\0${path}\0`);
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,120 @@
+/** Runs one process from start to end and says what it took. */
+import { execFile, spawn } from 'node:child_process';
+import { readFile, rm } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import type { Measurement } from './results.ts';
+
+export interface Command {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd?: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+export interface CommandRun extends Measurement {
+  /** The end of what it printed, on either stream. */
+  readonly output: string;
+}
+
+export interface Meter {
+  /** False where GNU time is not installed: CPU and memory stay null then. */
+  readonly seesResources: boolean;
+  /** @throws Error with the end of its output when the command fails or takes over `LIMIT_MS`. */
+  run(command: Command, signal: AbortSignal): Promise<CommandRun>;
+}
+
+const LIMIT_MS = 30 * 60_000;
+const OUTPUT_CHARACTERS_MAX = 64 * 1024;
+const GNU_TIME = '/usr/bin/time';
+
+/**
+ * CPU and memory come from GNU time, which reads them with wait4(2) when the process has ended. A Node process cannot do the
+ * same: it hears of no resource usage of one child, and what the kernel calls the peak memory of a child begins at that of
+ * the process which forked it, so the one that forks has to be small.
+ *
+ * @param folder For its notes.
+ */
+export async function createMeter(folder: string): Promise<Meter> {
+  const seesResources = await promisify(execFile)(GNU_TIME, ['--version']).then(
+    ({ stdout, stderr }) => /GNU/.test(stdout + stderr),
+    () => false,
+  );
+  const notes = `${folder}/time.txt`;
+  return {
+    seesResources,
+    run: async (command, signal) => {
+      // No run pays for what one before it left to be written.
+      await runToEnd({ file: 'sync', args: [], environment: process.env }, signal);
+      if (!seesResources) return { ...(await runToEnd(command, signal)), cpuMs: null, peakRssBytes: null };
+      await rm(notes, { force: true });
+      const args = ['-f', '%U %S %M', '-o', notes, command.file, ...command.args];
+      const run = await runToEnd({ ...command, file: GNU_TIME, args }, signal);
+      return { ...run, ...parseNotes(await readFile(notes, 'utf8')) };
+    },
+  };
+}
+
+/** Seconds of user and of system time, and KiB. */
+export function parseNotes(text: string): Pick<Measurement, 'cpuMs' | 'peakRssBytes'> {
+  const [user, system, peakKib] = (text.trim().split('\n').at(-1) ?? '').split(' ').map(Number);
+  if (user === undefined || system === undefined || peakKib === undefined || Number.isNaN(peakKib))
+    throw new Error(`GNU time wrote something else than was asked for: ${text}`);
+  return { cpuMs: Math.round((user + system) * 1000), peakRssBytes: peakKib * 1024 };
+}
+
+/** For what is not measured: preparations. */
+export async function runUnmeasured(command: Command, signal: AbortSignal): Promise<string> {
+  return (await runToEnd(command, signal)).output;
+}
+
+function runToEnd(command: Command, signal: AbortSignal): Promise<Pick<CommandRun, 'wallMs' | 'output'>> {
+  signal.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const startedMs = performance.now();
+    // A group of its own: what runs below GNU time has to end with it.
+    const child = spawn(command.file, command.args, {
+      cwd: command.cwd,
+      env: command.environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+    let output = '';
+    let wallMs = 0;
+    let stopReason: string | undefined;
+    const keep = (chunk: Buffer) => {
+      output = (output + chunk.toString()).slice(-OUTPUT_CHARACTERS_MAX);
+    };
+    const stop = (reason: string) => {
+      stopReason = reason;
+      // Once it has ended its group may be gone.
+      const isRunning = child.exitCode === null && child.signalCode === null;
+      if (isRunning && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    };
+    const onAbort = () => stop('was stopped');
+    const timer = setTimeout(() => stop(`took over ${LIMIT_MS / 60_000} minutes`), LIMIT_MS);
+    signal.addEventListener('abort', onAbort, { once: true });
+    const settle = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    };
+    child.stdout.on('data', keep);
+    child.stderr.on('data', keep);
+    child.once('error', (error) => {
+      settle();
+      reject(new Error(`${command.file} did not start: ${error.message}`));
+    });
+    child.once('exit', () => {
+      wallMs = performance.now() - startedMs;
+    });
+    child.once('close', (code, signalName) => {
+      settle();
+      if (code === 0) return resolve({ wallMs, output });
+      const end = stopReason ?? `ended with ${code ?? signalName}`;
+      reject(new Error(`${[command.file, ...command.args].join(' ')} ${end}: ${lastLines(output)}`));
+    });
+  });
+}
+
+function lastLines(output: string): string {
+  return output.trim().split('\n').slice(-3).join(' ').slice(-300);
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { judge } from './judge.ts';
+import { formatMarkdownTable, formatScenario, formatVerdict } from './report.ts';
+import type { EntrantKind, EntrantResult, Target } from './results.ts';
+import { spreadOf } from './statistics.ts';
+
+const MIB = 1024 * 1024;
+
+function measured(name: string, kind: EntrantKind, wallsMs: readonly number[], peakMib = 50): EntrantResult {
+  const runs = wallsMs.map((wallMs, index) => ({
+    wallMs,
+    cpuMs: wallMs / 2,
+    peakRssBytes: (peakMib + index) * MIB,
+    requests: 7,
+  }));
+  return { name, kind, outcome: { state: 'measured', runs, wall: spreadOf(wallsMs) } };
+}
+
+const DRAY = measured('dray', 'dray', [500, 400, 600]);
+const RCLONE = measured('rclone', 'peer', [1000, 1100, 900]);
+const S5CMD = measured('s5cmd', 'peer', [2000, 2000, 2000]);
+const NODE = measured('node -e 0', 'reference', [30, 30, 30]);
+const BROKEN: EntrantResult = {
+  name: 'aws',
+  kind: 'peer',
+  outcome: { state: 'failed', reason: 'ended with 1: no | such' },
+};
+const ABSENT: EntrantResult = {
+  name: 'restic',
+  kind: 'peer',
+  outcome: { state: 'missing', reason: 'it is not on the PATH' },
+};
+const ALL = [DRAY, RCLONE, S5CMD, NODE, BROKEN, ABSENT];
+
+const HALF: Target = { kind: 'ratio', of: 'dray', toBestOf: ['rclone', 's5cmd', 'aws'], atMost: 0.5 };
+
+describe('a target', () => {
+  it('as a ratio is taken to the quickest of those that were measured', () => {
+    expect(judge(HALF, ALL)).toEqual({ target: HALF, reached: 0.5, isMet: true });
+    expect(judge({ ...HALF, atMost: 0.49 }, ALL).isMet).toBe(false);
+  });
+
+  it('is not met when nothing to compare with was measured', () => {
+    const target: Target = { ...HALF, toBestOf: ['aws', 'restic', 'unheard of'] };
+    expect(judge(target, ALL)).toEqual({ target, reached: null, isMet: false });
+    expect(judge(HALF, [RCLONE])).toEqual({ target: HALF, reached: null, isMet: false });
+  });
+
+  it('as an excess is a difference of medians', () => {
+    const target: Target = { kind: 'excess', of: 'dray', over: 'node -e 0', atMostMs: 470 };
+    expect(judge(target, ALL)).toEqual({ target, reached: 470, isMet: true });
+  });
+
+  it('of memory holds for the run that took the most', () => {
+    const target: Target = { kind: 'peakRss', of: 'dray', atMostBytes: 51 * MIB };
+    expect(judge(target, ALL)).toEqual({ target, reached: 52 * MIB, isMet: false });
+  });
+
+  it('is told with what it asked for, what was reached, and whether that is enough', () => {
+    expect(formatVerdict(judge(HALF, ALL))).toBe(
+      'target: dray takes at most 0.5 of the best of rclone, s5cmd, aws: reached 0.50, met',
+    );
+    expect(formatVerdict(judge({ ...HALF, toBestOf: ['rclone'], atMost: 0.1 }, ALL))).toBe(
+      'target: dray takes at most 0.1 of rclone: reached 0.50, NOT met',
+    );
+    expect(formatVerdict(judge(HALF, [DRAY]))).toMatch(/: not measured$/);
+  });
+});
+
+describe('the table of a scenario', () => {
+  const lines = formatScenario({ name: 'push', title: 'First push', entrants: ALL, verdicts: [] });
+  const row = (name: string) => lines.find((line) => line.startsWith(`| ${name} `)) ?? '';
+  const cells = (name: string) =>
+    row(name)
+      .split('|')
+      .slice(2, -1)
+      .map((cell) => cell.trim());
+
+  it('has medians, the spread and the ratio to the best peer', () => {
+    expect(cells('dray')).toEqual(['0.50 s', '0.40 s to 0.60 s', '0.25 s', '51.0 MiB', '7', '3', '0.50']);
+    expect(cells('s5cmd').at(-1)).toBe('2.00');
+  });
+
+  it('does not take a reference for a peer', () => {
+    expect(cells('node -e 0').at(-1)).toBe('0.03');
+    expect(cells('rclone').at(-1)).toBe('1.00');
+  });
+
+  it('has a row for a tool that failed and for one that is missing, with the reason', () => {
+    expect(row('aws')).toContain('failed: ended with 1: no / such');
+    expect(row('restic')).toContain('missing: it is not on the PATH');
+  });
+
+  it('has lines of one width', () => {
+    const table = formatMarkdownTable(['a', 'b'], [['long name', '1'], ['x'], ['y', '12345']]);
+    expect(table).toEqual([
+      '| a         |     b |',
+      '| --------- | ----: |',
+      '| long name |     1 |',
+      '| x         |       |',
+      '| y         | 12345 |',
+    ]);
+  });
+});

@@ -1,0 +1,105 @@
+/** Results as Markdown, for a terminal and for a README alike. */
+import { formatBytes, formatCount, formatDuration } from '../app/cli/format.ts';
+import { medianCpu, medianPeakRss, medianRequests, ratioToBestPeer } from './judge.ts';
+import type { EntrantResult, ScenarioResult, Target, Verdict } from './results.ts';
+
+const NOTHING = '-';
+const HEADINGS = [
+  'tool',
+  'wall, median',
+  'least to most',
+  'CPU',
+  'peak memory',
+  'requests',
+  'runs',
+  'to best peer',
+];
+
+export function formatScenario(result: ScenarioResult): string[] {
+  const rows = result.entrants.map((entrant) => formatEntrant(entrant, result.entrants));
+  return [
+    `### ${result.title} (\`${result.name}\`)`,
+    '',
+    ...formatMarkdownTable(HEADINGS, rows),
+    '',
+    ...result.verdicts.map((verdict) => `- ${formatVerdict(verdict)}`),
+  ];
+}
+
+export function formatEnvironment(environment: Readonly<Record<string, string>>): string[] {
+  return Object.entries(environment).map(([name, value]) => `- ${name}: ${value}`);
+}
+
+/** The first column is text, the others are numbers. */
+export function formatMarkdownTable(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+): string[] {
+  const widths = headings.map((heading, column) =>
+    Math.max(3, heading.length, ...rows.map((row) => (row[column] ?? '').length)),
+  );
+  const line = (cells: readonly string[]) => {
+    const padded = widths.map((width, column) => {
+      const cell = cells[column] ?? '';
+      return column === 0 ? cell.padEnd(width) : cell.padStart(width);
+    });
+    return `| ${padded.join(' | ')} |`;
+  };
+  const rule = widths.map((width, column) =>
+    column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`,
+  );
+  return [line(headings), line(rule), ...rows.map(line)];
+}
+
+function formatEntrant(entrant: EntrantResult, entrants: readonly EntrantResult[]): string[] {
+  const { name, outcome } = entrant;
+  // A pipe in what a tool printed would begin a new cell.
+  if (outcome.state !== 'measured') return [name, `${outcome.state}: ${outcome.reason.replaceAll('|', '/')}`];
+  const { wall, runs } = outcome;
+  const cpuMs = medianCpu(outcome);
+  const peakRssBytes = medianPeakRss(outcome);
+  const ratio = ratioToBestPeer(entrant, entrants);
+  return [
+    name,
+    formatDuration(wall.median),
+    `${formatDuration(wall.least)} to ${formatDuration(wall.most)}`,
+    cpuMs === undefined ? NOTHING : formatDuration(cpuMs),
+    peakRssBytes === undefined ? NOTHING : formatBytes(peakRssBytes),
+    formatCount(medianRequests(outcome)),
+    String(runs.length),
+    ratio === undefined ? NOTHING : ratio.toFixed(2),
+  ];
+}
+
+export function formatVerdict({ target, reached, isMet }: Verdict): string {
+  const end =
+    reached === null
+      ? 'not measured'
+      : `reached ${formatReached(target, reached)}, ${isMet ? 'met' : 'NOT met'}`;
+  return `target: ${formatTarget(target)}: ${end}`;
+}
+
+function formatTarget(target: Target): string {
+  switch (target.kind) {
+    case 'ratio': {
+      const others =
+        target.toBestOf.length === 1 ? target.toBestOf[0] : `the best of ${target.toBestOf.join(', ')}`;
+      return `${target.of} takes at most ${target.atMost} of ${others}`;
+    }
+    case 'excess':
+      return `${target.of} takes at most ${formatDuration(target.atMostMs)} more than ${target.over}`;
+    case 'peakRss':
+      return `${target.of} stays within ${formatBytes(target.atMostBytes)} of memory`;
+  }
+}
+
+function formatReached(target: Target, reached: number): string {
+  switch (target.kind) {
+    case 'ratio':
+      return reached.toFixed(2);
+    case 'excess':
+      return `${(reached / 1000).toFixed(2)} s`;
+    case 'peakRss':
+      return formatBytes(reached);
+  }
+}

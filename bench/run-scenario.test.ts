@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import type { Command } from './measure.ts';
+import { runScenario, type Track } from './run-scenario.ts';
+import type { Entrant } from './scenario.ts';
+
+const SCENARIO = { name: 'race', title: 'A race', targets: [] };
+
+/** A track on which each run takes as long as its command's first argument says, with a log of what happened. */
+function createTrack(stop = new AbortController()) {
+  const log: string[] = [];
+  const track: Track = {
+    signal: stop.signal,
+    server: { requests: async () => [], resetRequests: async () => {} },
+    meter: {
+      seesResources: true,
+      run: async ({ file, args }) => {
+        stop.signal.throwIfAborted();
+        log.push(file);
+        return { wallMs: Number(args[0]), cpuMs: 1, peakRssBytes: 1, output: '' };
+      },
+    },
+  };
+  const entrant = (name: string, walls: readonly number[], more: Partial<Entrant> = {}): Entrant => {
+    let round = 0;
+    const command = (): Command => ({ file: name, args: [String(walls[round++] ?? 1)], environment: {} });
+    return {
+      name,
+      kind: 'peer',
+      prepare: async () => ({
+        command: command(),
+        check: async () => {},
+        close: async () => void log.push(`${name} closed`),
+      }),
+      ...more,
+    };
+  };
+  return { track, log, entrant };
+}
+
+const quietly = (runs: number) => ({ runs, say: () => {} });
+
+describe('a scenario', () => {
+  it('lets its entrants take turns, and closes each run before the next', async () => {
+    const { track, log, entrant } = createTrack();
+    await runScenario(SCENARIO, [entrant('a', []), entrant('b', [])], track, quietly(1));
+    expect(log).toEqual(['a', 'a closed', 'b', 'b closed', 'a', 'a closed', 'b', 'b closed']);
+  });
+
+  it('does not count the round that warms up', async () => {
+    const { track, entrant } = createTrack();
+    const result = await runScenario(SCENARIO, [entrant('a', [9_000, 10, 30, 20])], track, quietly(3));
+    expect(result.entrants[0]?.outcome).toMatchObject({ wall: { least: 10, median: 20, most: 30 } });
+  });
+
+  it('measures what is very slow by its first run alone', async () => {
+    const { track, log, entrant } = createTrack();
+    const field = [entrant('slow', [60_000]), entrant('quick', [])];
+    const result = await runScenario(SCENARIO, field, track, quietly(2));
+    expect(log.filter((name) => name === 'slow')).toHaveLength(1);
+    expect(log.filter((name) => name === 'quick')).toHaveLength(3);
+    expect(result.entrants[0]?.outcome).toMatchObject({ state: 'measured', wall: { median: 60_000 } });
+  });
+
+  it('goes on without a tool that fails, is missing, or brings something else than was sent', async () => {
+    const { track, log, entrant } = createTrack();
+    const fails = () => Promise.reject(new Error('no such bucket'));
+    const field = [
+      entrant('unprepared', [], { setUp: fails }),
+      entrant('absent', [], { missing: 'it is not on the PATH' }),
+      entrant('wrong', [], {
+        prepare: async () => ({
+          command: { file: 'wrong', args: ['1'], environment: {} },
+          check: () => Promise.reject(new Error('what arrived is not what was sent')),
+          close: async () => void log.push('wrong closed'),
+        }),
+      }),
+      entrant('fine', []),
+    ];
+    const { entrants } = await runScenario(SCENARIO, field, track, quietly(2));
+    expect(entrants.map(({ outcome }) => outcome)).toMatchObject([
+      { state: 'failed', reason: 'no such bucket' },
+      { state: 'missing', reason: 'it is not on the PATH' },
+      { state: 'failed', reason: 'what arrived is not what was sent' },
+      { state: 'measured' },
+    ]);
+    expect(log.filter((entry) => entry.startsWith('wrong'))).toEqual(['wrong', 'wrong closed']);
+  });
+
+  it('ends as a whole when the user stops it, and still closes the run', async () => {
+    const stop = new AbortController();
+    const { track, log, entrant } = createTrack(stop);
+    const running = runScenario(SCENARIO, [entrant('a', []), entrant('b', [])], track, {
+      runs: 5,
+      say: () => stop.abort(new Error('enough')),
+    });
+    await expect(running).rejects.toThrow('enough');
+    expect(log).toEqual(['a', 'a closed', 'b closed']);
+  });
+});

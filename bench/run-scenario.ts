@@ -1,0 +1,95 @@
+/** Runs the entrants of a scenario in turn: A B C, A B C, so that what disturbs the machine disturbs them all. */
+import type { S3Server } from '../e2e/servers/versitygw.ts';
+import type { Bench } from './bench.ts';
+import { judge } from './judge.ts';
+import type { EntrantResult, MeasuredRun, Outcome, ScenarioResult } from './results.ts';
+import type { Entrant, Scenario } from './scenario.ts';
+import { spreadOf } from './statistics.ts';
+
+/** An entrant whose warm-up takes longer is measured by that one run: no repetition makes it quick. */
+const PATIENCE_MS = 30_000;
+
+interface Course {
+  readonly entrant: Entrant;
+  readonly runs: MeasuredRun[];
+  state: 'running' | 'finished' | 'failed';
+  reason: string;
+}
+
+/** The part of the bench that running takes. */
+export interface Track extends Pick<Bench, 'meter' | 'signal'> {
+  readonly server: Pick<S3Server, 'requests' | 'resetRequests'>;
+}
+
+export interface RunOptions {
+  /** Of each entrant, after one that warms up. */
+  readonly runs: number;
+  readonly say: (line: string) => void;
+}
+
+export async function runScenario(
+  scenario: Pick<Scenario, 'name' | 'title' | 'targets'>,
+  field: readonly Entrant[],
+  track: Track,
+  { runs, say }: RunOptions,
+): Promise<ScenarioResult> {
+  const courses: Course[] = [];
+  for (const entrant of field) {
+    const course: Course = { entrant, runs: [], state: 'running', reason: '' };
+    courses.push(course);
+    if (!entrant.missing) await attemptOrFail(course, track, async () => entrant.setUp?.());
+  }
+  for (let round = 0; round <= runs; round += 1) {
+    for (const course of courses) {
+      if (course.state !== 'running' || course.entrant.missing) continue;
+      await attemptOrFail(course, track, async () => {
+        const run = await runOnce(course.entrant, track);
+        say(`${scenario.name} ${round}/${runs} ${course.entrant.name}: ${(run.wallMs / 1000).toFixed(3)} s`);
+        if (round > 0 || run.wallMs > PATIENCE_MS) course.runs.push(run);
+        if (round === 0 && run.wallMs > PATIENCE_MS) course.state = 'finished';
+      });
+    }
+  }
+  const entrants = courses.map(toResult);
+  return {
+    name: scenario.name,
+    title: scenario.title,
+    entrants,
+    verdicts: scenario.targets.map((target) => judge(target, entrants)),
+  };
+}
+
+/** A tool that fails is a row that says so; the others go on. What ends everything is the user's wish to stop. */
+async function attemptOrFail(course: Course, track: Track, attempt: () => Promise<void>): Promise<void> {
+  try {
+    await attempt();
+  } catch (error) {
+    track.signal.throwIfAborted();
+    course.state = 'failed';
+    course.reason = error instanceof Error ? error.message : String(error);
+  }
+}
+
+async function runOnce(entrant: Entrant, track: Track): Promise<MeasuredRun> {
+  const attempt = await entrant.prepare();
+  try {
+    await track.server.resetRequests();
+    const run = await track.meter.run(attempt.command, track.signal);
+    const requests = await track.server.requests();
+    await attempt.check(run, requests);
+    const { wallMs, cpuMs, peakRssBytes } = run;
+    return { wallMs, cpuMs, peakRssBytes, requests: requests.length };
+  } finally {
+    await attempt.close();
+  }
+}
+
+function toResult({ entrant, runs, state, reason }: Course): EntrantResult {
+  return { name: entrant.name, kind: entrant.kind, outcome: toOutcome() };
+
+  function toOutcome(): Outcome {
+    if (entrant.missing) return { state: 'missing', reason: entrant.missing };
+    if (state === 'failed') return { state: 'failed', reason };
+    return { state: 'measured', runs, wall: spreadOf(runs.map((run) => run.wallMs)) };
+  }
+}

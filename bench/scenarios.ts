@@ -1,0 +1,139 @@
+/** The scenarios of this release, and what it promises in each. */
+import { formatBytes, formatCount } from '../app/cli/format.ts';
+import type { ContenderName } from './contenders.ts';
+import type { DatasetShape } from './dataset.ts';
+import type { Target } from './results.ts';
+import { openScan, scanEntrantName } from './scan-entrants.ts';
+import type { Scenario } from './scenario.ts';
+import {
+  NODE_ALONE,
+  openClone,
+  openFirstPush,
+  openSecondPush,
+  RCLONE_BY_SERVER_TIME,
+} from './transfer-entrants.ts';
+
+interface Shapes {
+  readonly few: DatasetShape;
+  readonly many: DatasetShape;
+  readonly large: DatasetShape;
+  readonly scans: readonly [DatasetShape, DatasetShape];
+}
+
+const MB = 1_000_000;
+const KIB = 1024;
+
+const FULL: Shapes = {
+  few: { files: 1_000, bytesMax: KIB, sizes: 'equal' },
+  many: { files: 50_000, bytesMax: KIB, sizes: 'equal' },
+  large: { files: 10, bytesMax: 100 * MB, sizes: 'equal' },
+  scans: [
+    { files: 100_000, bytesMax: KIB, sizes: 'spread' },
+    { files: 1_000_000, bytesMax: KIB, sizes: 'spread' },
+  ],
+};
+
+/** To see that everything works: too small for the figures to mean anything. */
+const QUICK: Shapes = {
+  few: { files: 100, bytesMax: KIB, sizes: 'equal' },
+  many: { files: 1_500, bytesMax: KIB, sizes: 'equal' },
+  large: { files: 2, bytesMax: 10 * MB, sizes: 'equal' },
+  scans: [
+    { files: 1_000, bytesMax: KIB, sizes: 'spread' },
+    { files: 10_000, bytesMax: KIB, sizes: 'spread' },
+  ],
+};
+
+const SMALL_FILE_TOOLS: readonly ContenderName[] = ['dray', 'rclone', 's5cmd', 'restic'];
+const ALL: readonly ContenderName[] = ['dray', 'rclone', 's5cmd', 'aws', 'restic'];
+
+export function createScenarios({ isQuick }: { readonly isQuick: boolean }): readonly Scenario[] {
+  const shapes = isQuick ? QUICK : FULL;
+  return [...createPushes(shapes), ...createClones(shapes), createScan(shapes)];
+}
+
+function createPushes({ few, many, large }: Shapes): readonly Scenario[] {
+  return [
+    {
+      name: 'push-1k',
+      title: `First push of ${describe(few)}`,
+      targets: [drayToBestOf(0.5, 'rclone', 's5cmd', 'restic')],
+      open: (bench) => openFirstPush(bench, { shape: few, contenders: SMALL_FILE_TOOLS, link: 'direct' }),
+    },
+    {
+      name: 'push-1k-latency',
+      title: `First push of ${describe(few)}, through 30 ms of latency`,
+      targets: [drayToBestOf(0.4, 'rclone', 's5cmd', 'restic')],
+      open: (bench) => openFirstPush(bench, { shape: few, contenders: SMALL_FILE_TOOLS, link: 'slow' }),
+    },
+    {
+      name: 'push-50k',
+      title: `First push of ${describe(many)}`,
+      targets: [drayToBestOf(0.7, 'restic')],
+      open: (bench) => openFirstPush(bench, { shape: many, contenders: SMALL_FILE_TOOLS, link: 'direct' }),
+    },
+    {
+      name: 'push-50k-again',
+      title: `Second push of ${describe(many)}, nothing changed`,
+      targets: [
+        { kind: 'excess', of: 'dray', over: NODE_ALONE, atMostMs: 500 },
+        drayToBestOf(1, 'rclone', RCLONE_BY_SERVER_TIME),
+      ],
+      open: (bench) => openSecondPush(bench, { shape: many, contenders: SMALL_FILE_TOOLS }),
+    },
+    {
+      name: 'push-large',
+      title: `First push of ${describe(large)}`,
+      targets: [drayToBestOf(0.8, 'rclone', 'aws', 's5cmd')],
+      open: (bench) => openFirstPush(bench, { shape: large, contenders: ALL, link: 'direct' }),
+    },
+  ];
+}
+
+function createClones({ many, large }: Shapes): readonly Scenario[] {
+  return [
+    {
+      name: 'clone-large',
+      title: `Clone of ${describe(large)}`,
+      targets: [drayToBestOf(0.8, 'rclone', 's5cmd', 'aws', 'restic')],
+      open: (bench) => openClone(bench, { shape: large, contenders: ALL }),
+    },
+    {
+      name: 'clone-50k',
+      title: `Clone of ${describe(many)}`,
+      targets: [drayToBestOf(0.8, 'rclone', 's5cmd', 'aws', 'restic')],
+      open: (bench) => openClone(bench, { shape: many, contenders: ALL }),
+    },
+  ];
+}
+
+/** A scan that is linear in files, plus a tenth for trees that are deeper. */
+const SCAN_GROWTH_MAX = 11;
+
+function createScan({ scans }: Shapes): Scenario {
+  const [fewer, more] = scans;
+  const targets = (['status', 'push'] as const).flatMap((command): Target[] => [
+    {
+      kind: 'ratio',
+      of: scanEntrantName(command, more),
+      toBestOf: [scanEntrantName(command, fewer)],
+      atMost: SCAN_GROWTH_MAX,
+    },
+    { kind: 'peakRss', of: scanEntrantName(command, more), atMostBytes: 500 * MB },
+  ]);
+  return {
+    name: 'scan-1m',
+    title: `Nothing changed in ${formatCount(fewer.files)} and ${formatCount(more.files)} files of up to 1 KiB, index warm`,
+    targets,
+    open: (bench) => openScan(bench, { shapes: scans }),
+  };
+}
+
+function drayToBestOf(atMost: number, ...toBestOf: readonly string[]): Target {
+  return { kind: 'ratio', of: 'dray', toBestOf, atMost };
+}
+
+function describe({ files, bytesMax }: DatasetShape): string {
+  const size = bytesMax % MB === 0 ? `${bytesMax / MB} MB` : formatBytes(bytesMax);
+  return `${formatCount(files)} x ${size}`;
+}

@@ -1,0 +1,165 @@
+/** Entrants that move a dataset: to the store, to it once more, and back. */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Bench, Dataset } from './bench.ts';
+import { type Contender, type ContenderName, type Place, rcloneByServerTime } from './contenders.ts';
+import type { DatasetShape } from './dataset.ts';
+import { checkArrival } from './fingerprint.ts';
+import { runUnmeasured } from './measure.ts';
+import type { Attempt, Entrant } from './scenario.ts';
+
+export const NODE_ALONE = 'node -e 0';
+export const RCLONE_BY_SERVER_TIME = 'rclone (server times)';
+
+export interface TransferOptions {
+  readonly shape: DatasetShape;
+  readonly contenders: readonly ContenderName[];
+}
+
+/** Each run goes to a place where nothing is yet. */
+export async function openFirstPush(
+  bench: Bench,
+  { shape, contenders, link }: TransferOptions & { readonly link: 'direct' | 'slow' },
+): Promise<readonly Entrant[]> {
+  const data = await bench.dataset(shape);
+  return mapContenders(bench, contenders, (contender) => ({
+    prepare: async () => {
+      const place = await bench.newPlace(link);
+      await prepareUpload(bench, contender, data, place);
+      return {
+        command: contender.upload(data.folder, place),
+        check: () => checkStored(bench, contender, data, place),
+        close: () => clear(join(data.folder, '.dray'), bench.folderOf(place)),
+      };
+    },
+  }));
+}
+
+/** All runs of an entrant go to a place that holds everything. */
+export async function openSecondPush(bench: Bench, options: TransferOptions): Promise<readonly Entrant[]> {
+  const shared = await bench.dataset(options.shape);
+  const createEntrant = (contender: Contender) => {
+    let state: { readonly data: Dataset; readonly place: Place } | undefined;
+    return {
+      setUp: async () => {
+        // The peers must not find the folder in which Dray remembers the first push.
+        const data = contender.name === 'dray' ? await bench.dataset(options.shape, 'dray') : shared;
+        state = { data, place: await uploadOnce(bench, contender, data) };
+      },
+      prepare: async (): Promise<Attempt> => {
+        if (!state) throw new Error('The first push is missing.');
+        const { data, place } = state;
+        return {
+          command: contender.uploadAgain(data.folder, place),
+          check: async (_run, requests) => {
+            const sent = requests.filter(({ operation }) => /^(PutObject|UploadPart)$/.test(operation));
+            // restic records a snapshot of what did not change.
+            if (contender.name !== 'restic' && sent.length > 0)
+              throw new Error(`it sent ${sent.length} objects again`);
+          },
+          close: async () => {},
+        };
+      },
+    };
+  };
+  const entrants = mapContenders(bench, options.contenders, createEntrant);
+  const rclone = bench.contenders.get('rclone');
+  const variant: readonly Entrant[] =
+    rclone && !('missing' in rclone)
+      ? [{ name: RCLONE_BY_SERVER_TIME, kind: 'peer', ...createEntrant(rcloneByServerTime(rclone)) }]
+      : [];
+  return [...entrants, ...variant, createNodeAlone()];
+}
+
+/** Dray and restic fetch from repositories of their own, the plain tools all from the same objects. */
+export async function openClone(
+  bench: Bench,
+  { shape, contenders }: TransferOptions,
+): Promise<readonly Entrant[]> {
+  const data = await bench.dataset(shape);
+  let plainPlace: Promise<Place> | undefined;
+  return mapContenders(bench, contenders, (contender) => {
+    let place: Place | undefined;
+    return {
+      setUp: async () => {
+        if (contender.isPlain) {
+          plainPlace ??= uploadOnce(bench, contender, data);
+          place = await plainPlace;
+        } else {
+          place = await uploadOnce(bench, contender, data);
+          await clear(join(data.folder, '.dray'));
+        }
+      },
+      prepare: async () => {
+        if (!place) throw new Error('There is nothing to fetch.');
+        const folder = bench.newPath('fetched');
+        return {
+          command: contender.download(place, folder),
+          check: async () => checkArrival(folder, data.fingerprint),
+          close: () => clear(folder),
+        };
+      },
+    };
+  });
+}
+
+function mapContenders(
+  bench: Bench,
+  names: readonly ContenderName[],
+  create: (contender: Contender) => Pick<Entrant, 'setUp' | 'prepare'>,
+): readonly Entrant[] {
+  return names.flatMap((name): Entrant[] => {
+    const contender = bench.contenders.get(name);
+    if (!contender) return [];
+    const kind = name === 'dray' ? 'dray' : 'peer';
+    if ('missing' in contender) return [createMissing(name, contender.missing)];
+    return [{ name, kind, ...create(contender) }];
+  });
+}
+
+function createMissing(name: ContenderName, missing: string): Entrant {
+  return { name, kind: 'peer', missing, prepare: () => Promise.reject(new Error(missing)) };
+}
+
+/** What any command written for Node needs before its first line runs. */
+function createNodeAlone(): Entrant {
+  const command = { file: process.execPath, args: ['-e', '0'], environment: process.env };
+  return {
+    name: NODE_ALONE,
+    kind: 'reference',
+    prepare: async () => ({ command, check: async () => {}, close: async () => {} }),
+  };
+}
+
+async function prepareUpload(bench: Bench, contender: Contender, data: Dataset, place: Place): Promise<void> {
+  const command = contender.prepareUpload?.(data.folder, place);
+  if (command) await runUnmeasured(command, bench.signal);
+}
+
+async function uploadOnce(bench: Bench, contender: Contender, data: Dataset): Promise<Place> {
+  const place = await bench.newPlace('direct');
+  await prepareUpload(bench, contender, data, place);
+  await runUnmeasured(contender.upload(data.folder, place), bench.signal);
+  return place;
+}
+
+/** Plain objects are files in the server's folder; what is in a repository has to be fetched with the tool that made it. */
+async function checkStored(bench: Bench, contender: Contender, data: Dataset, place: Place): Promise<void> {
+  if (contender.isPlain) return checkArrival(bench.folderOf(place), data.fingerprint);
+  const folder = bench.newPath('arrived');
+  try {
+    // The latency of the way back is not what is checked.
+    const direct = { ...place, ...(await bench.newPlace('direct')), prefix: place.prefix };
+    await runUnmeasured(contender.download(direct, folder), bench.signal);
+    checkArrival(folder, data.fingerprint);
+  } finally {
+    await clear(folder);
+  }
+}
+
+async function clear(...folders: readonly string[]): Promise<void> {
+  for (const folder of folders) {
+    await rm(folder, { recursive: true, force: true });
+    await rm(`${folder}.restic-cache`, { recursive: true, force: true });
+  }
+}

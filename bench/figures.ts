@@ -20,7 +20,7 @@ import { type BenchArguments, parseArguments, USAGE } from './arguments.ts';
 import { type Bench, LATENCY_MS, openBench } from './bench.ts';
 import { type Contender, type ContenderName, createDray, createPeer, DRAY_COMMAND } from './contenders.ts';
 import { findPeer, PEER_NAMES } from './peers.ts';
-import { formatEnvironment, formatScenario } from './report.ts';
+import { formatEnvironment, formatScenario, formatSummary } from './report.ts';
 import type { Figures, ScenarioResult } from './results.ts';
 import { runScenario } from './run-scenario.ts';
 import type { Scenario } from './scenario.ts';
@@ -67,6 +67,7 @@ async function main(): Promise<void> {
     // After each, so that a run of half an hour that is stopped leaves what it found.
     if (file) await writeFigures(file, { environment, isQuick: given.isQuick, scenarios: results });
   }
+  console.log(`\n### Targets\n\n${formatSummary(results).join('\n')}`);
   if (file) console.error(`\nAll runs are in ${file}`);
   const hasDrayFailed = results.some(({ entrants }) =>
     entrants.some(({ kind, outcome }) => kind === 'dray' && outcome.state !== 'measured'),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { judge } from './judge.ts';
-import { formatMarkdownTable, formatScenario, formatVerdict } from './report.ts';
+import { formatMarkdownTable, formatScenario, formatSummary, formatVerdict } from './report.ts';
 import type { EntrantKind, EntrantResult, Target } from './results.ts';
 import { spreadOf } from './statistics.ts';
 
@@ -89,6 +89,29 @@ describe('the table of a scenario', () => {
   it('has a row for a tool that failed and for one that is missing, with the reason', () => {
     expect(row('aws')).toContain('failed: ended with 1: no / such');
     expect(row('restic')).toContain('missing: it is not on the PATH');
+  });
+
+  it('is summed up by a line for each target, with what it was compared with', () => {
+    const targets: readonly Target[] = [
+      HALF,
+      { kind: 'excess', of: 'dray', over: 'node -e 0', atMostMs: 100 },
+      { kind: 'peakRss', of: 'dray', atMostBytes: 100 * MIB },
+      { ...HALF, of: 'aws' },
+    ];
+    const verdicts = targets.map((target) => judge(target, ALL));
+    const summary = formatSummary([{ name: 'push', title: 'First push', entrants: ALL, verdicts }]);
+    const cells = summary.slice(2).map((line) =>
+      line
+        .split('|')
+        .slice(2, -1)
+        .map((cell) => cell.trim()),
+    );
+    expect(cells).toEqual([
+      ['dray: 0.50 s', 'rclone: 1.0 s', '0.5', '0.50, met'],
+      ['dray: 0.50 s', 'node -e 0: 0.03 s', '0.10 s more', '0.47 s, NOT met'],
+      ['dray: 0.50 s', 'its peak memory', '100 MiB', '52.0 MiB, met'],
+      ['not measured', '', '', ''],
+    ]);
   });
 
   it('has lines of one width', () => {

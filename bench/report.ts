@@ -26,6 +26,44 @@ export function formatScenario(result: ScenarioResult): string[] {
   ];
 }
 
+/** One line for each target: the release at a glance. */
+export function formatSummary(results: readonly ScenarioResult[]): string[] {
+  const rows = results.flatMap(({ title, entrants, verdicts }) =>
+    verdicts.flatMap(({ target, reached, isMet }) => {
+      const own = findWall(entrants, target.of);
+      if (own === undefined) return [[title, 'not measured']];
+      const end =
+        reached === null ? NOTHING : `${formatReached(target, reached)}, ${isMet ? 'met' : 'NOT met'}`;
+      return [
+        [
+          title,
+          `${target.of}: ${formatDuration(own)}`,
+          formatBestOf(target, entrants),
+          formatBound(target),
+          end,
+        ],
+      ];
+    }),
+  );
+  return formatMarkdownTable(['scenario', 'wall, median', 'compared with', 'at most', 'reached'], rows);
+}
+
+function formatBestOf(target: Target, entrants: readonly EntrantResult[]): string {
+  if (target.kind === 'peakRss') return 'its peak memory';
+  const names = target.kind === 'ratio' ? target.toBestOf : [target.over];
+  const walls = names.flatMap((name) => {
+    const wall = findWall(entrants, name);
+    return wall === undefined ? [] : [{ name, wall }];
+  });
+  const best = walls.sort((left, right) => left.wall - right.wall)[0];
+  return best ? `${best.name}: ${formatDuration(best.wall)}` : NOTHING;
+}
+
+function findWall(entrants: readonly EntrantResult[], name: string): number | undefined {
+  const outcome = entrants.find((entrant) => entrant.name === name)?.outcome;
+  return outcome?.state === 'measured' ? outcome.wall.median : undefined;
+}
+
 export function formatEnvironment(environment: Readonly<Record<string, string>>): string[] {
   return Object.entries(environment).map(([name, value]) => `- ${name}: ${value}`);
 }
@@ -90,6 +128,17 @@ function formatTarget(target: Target): string {
       return `${target.of} takes at most ${formatDuration(target.atMostMs)} more than ${target.over}`;
     case 'peakRss':
       return `${target.of} stays within ${formatBytes(target.atMostBytes)} of memory`;
+  }
+}
+
+function formatBound(target: Target): string {
+  switch (target.kind) {
+    case 'ratio':
+      return String(target.atMost);
+    case 'excess':
+      return `${formatDuration(target.atMostMs)} more`;
+    case 'peakRss':
+      return formatBytes(target.atMostBytes);
   }
 }
 

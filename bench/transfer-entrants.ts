@@ -95,7 +95,7 @@ export async function openClone(
         const folder = bench.newPath('fetched');
         return {
           command: contender.download(place, folder),
-          check: async () => checkArrival(folder, data.fingerprint),
+          check: async () => checkArrival(folder, data.fingerprint()),
           close: () => clear(folder),
         };
       },
@@ -145,13 +145,13 @@ async function uploadOnce(bench: Bench, contender: Contender, data: Dataset): Pr
 
 /** Plain objects are files in the server's folder; what is in a repository has to be fetched with the tool that made it. */
 async function checkStored(bench: Bench, contender: Contender, data: Dataset, place: Place): Promise<void> {
-  if (contender.isPlain) return checkArrival(bench.folderOf(place), data.fingerprint);
+  if (contender.isPlain) return checkArrival(bench.folderOf(place), data.fingerprint());
   const folder = bench.newPath('arrived');
   try {
     // The latency of the way back is not what is checked.
     const direct = { ...place, ...(await bench.newPlace('direct')), prefix: place.prefix };
     await runUnmeasured(contender.download(direct, folder), bench.signal);
-    checkArrival(folder, data.fingerprint);
+    checkArrival(folder, data.fingerprint());
   } finally {
     await clear(folder);
   }

@@ -3,6 +3,7 @@
  * `.dray/state.json` is the truth; the rows are rebuilt from the commit whenever they may stand for another one.
  */
 import { DrayError } from '../api/error.ts';
+import type { Change } from '../model/diff.ts';
 import type { CommitHash, Entry } from '../model/entry.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import { type Commit, decodeCommit } from '../repository/commit.ts';
@@ -84,6 +85,22 @@ export function hasBaseRows(session: Session): boolean {
 /** What a commit names is on the store: the index may know it. */
 export function rememberBlob(link: LinkedRepository, entry: Entry): void {
   if (entry.kind === 'file') link.blobs.add(entry.blob, entry.location);
+}
+
+/** Makes a commit the workspace's base whose files the workspace has. @param commit `changes`: from the base until now. */
+export function acceptCommit(
+  session: Session,
+  link: LinkedRepository,
+  commit: { readonly hash: CommitHash; readonly changes: readonly Change[] },
+): void {
+  session.index.transaction(() => {
+    session.index.settings.base = undefined;
+    for (const { path, after } of commit.changes) {
+      session.index.files.setBase(path, after);
+      if (after) rememberBlob(link, after);
+    }
+  });
+  saveBase(session, link.uuid, commit.hash);
 }
 
 /** Makes `hash` the workspace's base: first the rows' mark, then the state file, which is the truth. */

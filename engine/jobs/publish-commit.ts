@@ -9,7 +9,7 @@ import { crc32 } from 'node:zlib';
 import { DrayError } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
 import { toEntry } from '../index/file-table.ts';
-import type { Change } from '../model/diff.ts';
+import { type Change, kindOfChange } from '../model/diff.ts';
 import type { CommitHash, Entry, SegmentHash } from '../model/entry.ts';
 import { mergeChanges } from '../model/merge.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
@@ -79,12 +79,23 @@ export async function publishChanges(context: PublishContext, message: string): 
   );
 }
 
+export interface MergedOntoTip {
+  /** To do to the branch's commit. */
+  readonly changes: readonly Change[];
+  /** From the base to the branch's commit. */
+  readonly theirs: readonly Change[];
+  /** The branch holds all that this workspace has to push: after a push that landed and was killed before it knew, say. */
+  readonly hasOurs: boolean;
+  /** And it holds nothing else: its commit is what the workspace has. */
+  readonly isOurs: boolean;
+}
+
 /**
  * What this workspace's changes amount to on top of the branch's commit. Reads only the segments that differ, and files
  * that both sides changed and whose content is not known yet.
  * @throws `conflict` when both sides changed a path differently; each was told as an event.
  */
-export async function mergeOntoTip(context: PublishContext, tip: StoredRef): Promise<readonly Change[]> {
+export async function mergeOntoTip(context: PublishContext, tip: StoredRef): Promise<MergedOntoTip> {
   const { session, store, base, link } = context;
   const tipCommit = await fetchCommit(session, store, tip.commit);
   const theirs = await collectChanges(
@@ -93,9 +104,13 @@ export async function mergeOntoTip(context: PublishContext, tip: StoredRef): Pro
   const theirPaths = new Set(theirs.map((change) => change.path));
   await hashFiles(session, unreadAmong(session, theirPaths));
   const ours: Change[] = [];
+  let unread = 0;
   for (const page of session.index.files.changes(link.known.id)) {
     // What is unread is either away from all of their paths or could not be read, and then it is not part of the push.
-    for (const change of page) if (!isUnread(change)) ours.push(toChange(change));
+    for (const change of page) {
+      if (isUnread(change)) unread += 1;
+      else if (kindOfChange(toChange(change))) ours.push(toChange(change));
+    }
   }
   const { takeTheirs, conflicts } = mergeChanges(theirs, ours);
   if (conflicts.length > 0) {
@@ -106,7 +121,9 @@ export async function mergeOntoTip(context: PublishContext, tip: StoredRef): Pro
     }));
     throw tellConflicts(session, swapped, context.branch);
   }
-  return takeTheirs;
+  const hasOurs = takeTheirs.length === 0 && unread === 0;
+  // Each of ours is one of theirs then.
+  return { changes: takeTheirs, theirs, hasOurs, isOurs: hasOurs && ours.length === theirs.length };
 }
 
 interface WrittenCommit {
@@ -132,7 +149,7 @@ async function writeMergeCommit(
   tip: StoredRef,
 ): Promise<CommitHash> {
   const { session, store } = context;
-  const changes = await mergeOntoTip(context, tip);
+  const { changes } = await mergeOntoTip(context, tip);
   const tipCommit = await fetchCommit(session, store, tip.commit);
   const written = await writeCommitOver(context, tipCommit, {
     parents: [tip.commit, own.hash],
@@ -205,9 +222,13 @@ function* ownChanges(context: PublishContext): Generator<readonly EntryChange[]>
 
 /** The data phase has left nothing that was read without a place; a commit that forgot one would lose it. */
 function unplaced(path: string): DrayError {
-  return new DrayError('internal', `${path} was read but is not on the remote; nothing was recorded. Push again with --no-index.`, {
-    data: { path },
-  });
+  return new DrayError(
+    'internal',
+    `${path} was read but is not on the remote; nothing was recorded. Push again with --no-index.`,
+    {
+      data: { path },
+    },
+  );
 }
 
 /** From the index when it knows every place; else from the store. */

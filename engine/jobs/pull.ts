@@ -7,7 +7,7 @@ import { mergeChanges, resolveMerge } from '../model/merge.ts';
 import { diffCommits } from '../repository/diff-commits.ts';
 import { resolveRef } from '../repository/resolve-ref.ts';
 import { applyChanges } from './apply-changes.ts';
-import { ensureBase, fetchCommit, rememberBlob, saveBase } from './base-commit.ts';
+import { acceptCommit, ensureBase, fetchCommit } from './base-commit.ts';
 import { collectChanges, tellConflicts } from './conflicts.ts';
 import { type Connection, connect } from './connection.ts';
 import { hashFiles, unreadAmong } from './hash-files.ts';
@@ -106,7 +106,8 @@ export async function pullCommit(
     writes: [writes],
     givenUp: plan.givenUp,
   });
-  if (applied.failed === 0) finishPull(session, link, theirs, target);
+  // With a file missing the base stays: the next pull fetches what is missing, and what came counts as taken.
+  if (applied.failed === 0) acceptCommit(session, link, { hash: target, changes: theirs });
   return {
     ...summary,
     result: 'pulled',
@@ -117,22 +118,6 @@ export async function pullCommit(
     failed: problems + applied.failed,
     requests: meter.totals(),
   };
-}
-
-/** With a file missing the base stays: the next pull fetches what is missing, and what came counts as taken. */
-function finishPull(
-  session: Session,
-  link: LinkedRepository,
-  theirs: readonly Change[],
-  target: CommitHash,
-): void {
-  session.index.transaction(() => {
-    for (const { path, after } of theirs) {
-      session.index.files.setBase(path, after);
-      if (after) rememberBlob(link, after);
-    }
-  });
-  saveBase(session, link.uuid, target);
 }
 
 interface PullPlan {

@@ -206,6 +206,29 @@ describe('a push', () => {
     expect(describeTree(root, { times: false })).toHaveLength(3);
   });
 
+  it('has nothing to do when another pushed the very same, and all the rest when they pushed a part of it', async () => {
+    const root = await startWorkspace();
+    sandbox.write('work/a', 'one');
+    await push(testContext(root), {});
+    const { root: copy } = await clone('copy');
+    const { root: third } = await clone('third');
+    sandbox.write('work/a', 'two!');
+    sandbox.write('work/b', 'new');
+    const { commit } = await push(testContext(root), {});
+    sandbox.write('copy/a', 'two!');
+    sandbox.write('copy/b', 'new');
+    expect(await push(testContext(copy), {})).toMatchObject({ result: 'nothingToPush', commit });
+    expect(await status(testContext(copy), {})).toMatchObject({ commit, changes: { added: 0, modified: 0 } });
+    sandbox.write('third/b', 'new');
+    expect(await push(testContext(third), {})).toMatchObject({ result: 'nothingToPush', commit });
+    expect(await status(testContext(third), {})).toMatchObject({ changes: { added: 1 } });
+    sandbox.write('third/c', 'more');
+    expect(await push(testContext(third), {})).toMatchObject({ result: 'pushed', mergedWith: commit });
+    await pull(testContext(root), {});
+    await pull(testContext(third), {});
+    expect(describeTree(third, { times: false })).toEqual(describeTree(root, { times: false }));
+  });
+
   it('stops with a conflict when another changed the same path, and sends nothing', async () => {
     const root = await startWorkspace();
     sandbox.write('work/a', 'one');

@@ -2,7 +2,7 @@
 import type { QueryExplanation } from '../api/events.ts';
 import type { ChangeTotals, JobContext, PushRequest, PushSummary } from '../api/jobs.ts';
 import { createExistenceQuery, type ExistenceQuery } from '../query/existence-query.ts';
-import { ensureBase } from './base-commit.ts';
+import { acceptCommit, ensureBase } from './base-commit.ts';
 import { warnOfCollisions } from './collisions.ts';
 import { warnIfUnsafe } from './conditional-writes.ts';
 import { type Connection, connect } from './connection.ts';
@@ -51,9 +51,13 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
     return summary({ session, connection, query, branch, commit, failed, changes: NO_CHANGES });
 
   const publishing: PublishContext = { session, store, link, base, limit, branch };
-  // Before anything is sent: a conflict found now costs nothing.
-  if (link.tip && link.tip.commit !== base.hash) await mergeOntoTip(publishing, link.tip);
   const dryRun = request.dryRun === true;
+  if (link.tip && link.tip.commit !== base.hash) {
+    // Before anything is sent: a conflict found now costs nothing.
+    const { hasOurs, isOurs, theirs } = await mergeOntoTip(publishing, link.tip);
+    if (isOurs && !dryRun) acceptCommit(session, link, { hash: link.tip.commit, changes: theirs });
+    if (hasOurs) return summary({ session, connection, query, branch, commit, failed, changes: NO_CHANGES });
+  }
   const uploaded = await uploadFiles({
     session,
     store,

@@ -17,7 +17,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compareTrees } from '../app/quickstart/compare-trees.ts';
 import { pull } from '../engine/jobs/pull.ts';
 import { push } from '../engine/jobs/push.ts';
 import { describeTree } from '../engine/jobs/same-trees.ts';
@@ -78,11 +77,10 @@ function changeTree(): void {
   cpSync(join(root, 'fast-check'), join(root, 'copied/fast-check'), { recursive: true });
 }
 
-async function expectSame(copy: string): Promise<void> {
-  expect(describeTree(copy)).toEqual(describeTree(root));
-  const compared = await compareTrees(root, copy, ['.dray']);
-  expect(compared.differences).toEqual([]);
-  expect(compared.files).toBeGreaterThan(3_000);
+function expectSame(copy: string): void {
+  const lines = describeTree(copy);
+  expect(lines).toEqual(describeTree(root));
+  expect(lines.length).toBeGreaterThan(3_000);
 }
 
 describe("This project's node_modules", () => {
@@ -91,7 +89,7 @@ describe("This project's node_modules", () => {
     async () => {
       expect(await dataset.clone('copy')).toMatchObject({ failed: 0 });
       const copy = dataset.sandbox.path('copy');
-      await expectSame(copy);
+      expectSame(copy);
 
       changeTree();
       const pushed = await push(dataset.context('work'), { message: 'edited' });
@@ -100,10 +98,10 @@ describe("This project's node_modules", () => {
         40 * 1024 * 1024,
       );
       expect(await pull(dataset.context('copy'), {})).toMatchObject({ result: 'pulled', failed: 0 });
-      await expectSame(copy);
+      expectSame(copy);
 
       expect(await dataset.clone('another')).toMatchObject({ failed: 0 });
-      await expectSame(dataset.sandbox.path('another'));
+      expectSame(dataset.sandbox.path('another'));
       expect(await push(dataset.context('copy'), {})).toMatchObject({ result: 'nothingToPush' });
     },
     10 * MINUTES,
@@ -127,6 +125,7 @@ describe("This project's node_modules", () => {
     async () => {
       const verified = await verify(dataset.context('work'), { readDataPercent: 100 });
       expect(verified).toMatchObject({ missing: 0, damaged: 0, affectedPaths: 0 });
+      expect(verified.readBytes).toBeGreaterThan(verified.files * 1_000);
     },
     5 * MINUTES,
   );

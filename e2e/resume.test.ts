@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CliOptions, CliResult } from '../app/cli/run-cli.ts';
 import type { InitRequest } from '../engine/api/jobs.ts';
+import { log } from '../engine/jobs/log.ts';
 import { push } from '../engine/jobs/push.ts';
 import { describeTree } from '../engine/jobs/same-trees.ts';
 import { createS3Dataset, type S3Dataset } from './s3-dataset.ts';
@@ -213,6 +214,43 @@ describe('A push that is killed half-way', () => {
       );
       await dataset.clone('copy');
       expectSameTrees(dataset);
+    },
+    5 * MINUTES,
+  );
+});
+
+describe('A push that is killed when its commit has landed and before it knows', () => {
+  it(
+    'has landed: the next push sends nothing and makes no second commit of it',
+    async () => {
+      using dataset = createS3Dataset(server, 'landed');
+      await dataset.init('work');
+      dataset.sandbox.write('work/a', 'one');
+      await push(dataset.context('work'), {});
+      dataset.sandbox.write('work/a', 'two!');
+      dataset.sandbox.write('work/b', 'new');
+      await network.setLatency(500);
+      const killed = await runInterrupted((options) => dataset.cli('work', ['push'], options), {
+        operations: /^PutObject$/,
+        afterPieces: 1,
+        interrupt: async (child) => {
+          const hasLanded = async () =>
+            (await server.requests()).some(
+              ({ operation, path }) => operation === 'PutObject' && path.endsWith('/refs/heads/main'),
+            );
+          while (child.exitCode === null && !(await hasLanded())) await pause(10);
+          kill(child);
+        },
+      });
+      expect(killed.exitCode).toBeNull();
+      expect(await push(dataset.context('work'), {})).toMatchObject({
+        result: 'nothingToPush',
+        requests: { writes: 0, total: 1 },
+      });
+      await dataset.clone('copy');
+      expectSameTrees(dataset);
+      const history = dataset.context('copy');
+      expect(await log(history, {})).toEqual({ commits: 2 });
     },
     5 * MINUTES,
   );

@@ -22,7 +22,6 @@ export class BlobTable {
   readonly #findPack: Database.Statement<[number, string], number>;
   readonly #insertPack: Database.Statement<[number, string]>;
   readonly #any: Database.Statement<[number], number>;
-  #lastPack: { readonly hash: string; readonly id: number } | undefined;
 
   constructor(database: Database.Database, repository: number) {
     this.#repository = repository;
@@ -43,7 +42,7 @@ export class BlobTable {
     this.#findPack = database
       .prepare<[number, string], number>('SELECT id FROM pack WHERE repository = ? AND hash = ?')
       .pluck();
-    this.#insertPack = database.prepare('INSERT OR IGNORE INTO pack (repository, hash) VALUES (?, ?)');
+    this.#insertPack = database.prepare('INSERT INTO pack (repository, hash) VALUES (?, ?)');
     this.#any = database.prepare<[number], number>('SELECT 1 FROM blob WHERE repository = ? LIMIT 1').pluck();
   }
 
@@ -97,11 +96,9 @@ export class BlobTable {
   }
 
   #packId(hash: PackHash): number {
-    if (this.#lastPack?.hash === hash) return this.#lastPack.id;
-    this.#insertPack.run(this.#repository, hash);
-    const id = this.#findPack.get(this.#repository, hash)!;
-    this.#lastPack = { hash, id };
-    return id;
+    // Asked each time: a number kept here would outlive its row when that is rolled back or forgotten.
+    const known = this.#findPack.get(this.#repository, hash);
+    return known ?? Number(this.#insertPack.run(this.#repository, hash).lastInsertRowid);
   }
 }
 

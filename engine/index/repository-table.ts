@@ -55,7 +55,7 @@ export class RepositoryTable {
         this.#database.prepare('UPDATE repository SET epoch = ? WHERE id = ?').run(epoch, row.id);
       })();
     }
-    return { repository: toKnown(row), dropped };
+    return { repository: toKnown(dropped ? this.#find.get(uuid)! : row), dropped };
   }
 
   /** Forgets every object of the repository, so that all is asked again. */

@@ -1,0 +1,363 @@
+/** The `file` table against a plain map, under random calls in random order. */
+import { createHash } from 'node:crypto';
+import Database from 'better-sqlite3';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type BlobHash, comparePaths, type Entry, type PackHash } from '../model/entry.ts';
+import { BlobTable } from './blob-table.ts';
+import { FileTable, type IndexedChange, type IndexedSide, type WorkingStat } from './file-table.ts';
+import { MIGRATIONS } from './migrations.ts';
+
+const REPOSITORY = 1;
+const PACK = 'd'.repeat(64) as PackHash;
+const PATHS = ['a', 'a-', 'b', 'b/c', 'z', '\u00e9', '\ue000', '\u{1f600}'];
+const FOLDERS = ['f/', 'b/e/'];
+
+/** The size goes with the content, as it does in life. */
+const contents = ['one', 'three', 'a longer one'].map((text, at) => ({
+  hash: createHash('sha256').update(text).digest('hex') as BlobHash,
+  sizeBytes: text.length,
+  offset: at * 100,
+}));
+
+interface Side {
+  readonly kind: Entry['kind'];
+  readonly sizeBytes: number;
+  readonly mtimeNs: bigint;
+  readonly executable: boolean;
+  /** Null: not read yet. */
+  readonly hash: string | null;
+}
+
+type Working = Side & { readonly stat: readonly [mtimeMs: number, ctimeMs: number, inode: number] };
+
+interface Row {
+  working?: Working;
+  base?: Side;
+}
+
+/** What the table must amount to. */
+class Model {
+  readonly rows = new Map<string, Row>();
+
+  row(path: string): Row {
+    let row = this.rows.get(path);
+    if (!row) {
+      row = {};
+      this.rows.set(path, row);
+    }
+    return row;
+  }
+
+  /** Rows without a side are gone. */
+  sweep(): void {
+    for (const [path, row] of this.rows) if (!row.working && !row.base) this.rows.delete(path);
+  }
+
+  sorted(): [string, Row][] {
+    return [...this.rows].sort(([left], [right]) => comparePaths(left, right));
+  }
+}
+
+const isSame = ({ working, base }: Row): boolean =>
+  working !== undefined &&
+  base !== undefined &&
+  working.kind === base.kind &&
+  working.hash !== null &&
+  working.hash === base.hash &&
+  working.executable === base.executable;
+
+type Step = (table: FileTable, model: Model) => void;
+
+const statNumbers = fc.tuple(
+  fc.integer({ min: 1, max: 3 }),
+  fc.integer({ min: 1, max: 3 }),
+  fc.integer({ min: 1, max: 3 }),
+);
+const times = fc.constantFrom(1n, 1_700_000_000_123_456_789n, -5n);
+const filePath = fc.constantFrom(...PATHS);
+const folderPath = fc.constantFrom(...FOLDERS);
+
+const fileEntry = fc
+  .record({ path: filePath, content: fc.constantFrom(...contents), mtimeNs: times, executable: fc.boolean() })
+  .map(({ path, content, mtimeNs, executable }): Entry => {
+    const { hash: blob, sizeBytes, offset } = content;
+    return {
+      kind: 'file',
+      path,
+      sizeBytes,
+      mtimeNs,
+      executable,
+      blob,
+      location: { in: 'pack', pack: PACK, offset },
+    };
+  });
+const linkEntry = fc
+  .record({ path: filePath, target: fc.constantFrom('x', '../y') })
+  .map(({ path, target }): Entry => ({ kind: 'link', path, target }));
+const folderEntry = folderPath.map((path): Entry => ({ kind: 'folder', path }));
+const anyEntry = fc.oneof({ weight: 4, arbitrary: fileEntry }, linkEntry, folderEntry);
+
+function sideOf(entry: Entry): Side {
+  if (entry.kind === 'file') {
+    const { kind, sizeBytes, mtimeNs, executable, blob } = entry;
+    return { kind, sizeBytes, mtimeNs, executable, hash: blob };
+  }
+  const hash = entry.kind === 'link' ? entry.target : '';
+  return { kind: entry.kind, sizeBytes: 0, mtimeNs: 0n, executable: false, hash };
+}
+
+const toStat = (side: Omit<Side, 'hash'>, [mtimeMs, ctimeMs, inode]: Working['stat']): WorkingStat => ({
+  kind: side.kind,
+  sizeBytes: side.sizeBytes,
+  mtimeMs,
+  ctimeMs,
+  inode,
+  executable: side.executable,
+});
+
+/** A scan found the path: a file unread, a link with its target, an empty folder. */
+const setWorking = fc.record({ entry: anyEntry, stat: statNumbers }).map(
+  ({ entry, stat }): Step =>
+    (table, model) => {
+      const side = { ...sideOf(entry), mtimeNs: 0n, ...(entry.kind === 'file' ? { hash: null } : {}) };
+      table.setWorking(entry.path, toStat(side, stat), side.hash);
+      model.row(entry.path).working = { ...side, stat };
+    },
+);
+
+const setAbsent = fc.oneof(filePath, folderPath).map(
+  (path): Step =>
+    (table, model) => {
+      table.setAbsent(path);
+      delete model.row(path).working;
+    },
+);
+
+/** A file that the scan saw was read. It does not concern a path that the table does not have, or that equals the base. */
+const setRead = fc.record({ entry: fileEntry, stat: statNumbers, isRacy: fc.boolean() }).map(
+  ({ entry, stat, isRacy }): Step =>
+    (table, model) => {
+      const side = sideOf(entry);
+      const { mtimeNs } = side;
+      const hash = side.hash as BlobHash;
+      table.setRead(entry.path, { ...toStat(side, stat), mtimeNs, hash, isRacy });
+      const row = model.rows.get(entry.path);
+      if (!row || isSame(row)) return;
+      row.working = { ...side, stat: [stat[0], stat[1], isRacy ? -1 : stat[2]] };
+    },
+);
+
+const setWritten = fc.record({ entry: anyEntry, stat: statNumbers }).map(
+  ({ entry, stat }): Step =>
+    (table, model) => {
+      const side = sideOf(entry);
+      table.setWritten(entry, toStat(side, stat));
+      const row = model.row(entry.path);
+      row.working = { ...side, stat };
+      row.base = side;
+    },
+);
+
+const setBase = fc.record({ entry: anyEntry, isThere: fc.boolean() }).map(
+  ({ entry, isThere }): Step =>
+    (table, model) => {
+      table.setBase(entry.path, isThere ? entry : undefined);
+      const row = model.row(entry.path);
+      if (isThere) row.base = sideOf(entry);
+      else delete row.base;
+    },
+);
+
+const clearBase = fc.constant<Step>((table, model) => {
+  table.clearBase();
+  for (const row of model.rows.values()) delete row.base;
+});
+
+/** What is unread stays a change: it was not part of the push. */
+const acceptChanges = fc.constant<Step>((table, model) => {
+  table.acceptChanges();
+  for (const row of model.rows.values()) {
+    if (isSame(row)) continue;
+    if (!row.working) delete row.base;
+    else if (row.working.hash !== null) {
+      const { stat: _, ...side } = row.working;
+      row.base = side;
+    }
+  }
+});
+
+const steps = fc.array(
+  fc.oneof(
+    { weight: 4, arbitrary: setWorking },
+    { weight: 4, arbitrary: setRead },
+    { weight: 2, arbitrary: setAbsent },
+    { weight: 3, arbitrary: setWritten },
+    { weight: 4, arbitrary: setBase },
+    clearBase,
+    acceptChanges,
+  ),
+  { maxLength: 40 },
+);
+
+function open() {
+  const database = new Database(':memory:');
+  for (const step of MIGRATIONS) database.exec(step);
+  database.prepare("INSERT INTO repository (id, uuid, epoch) VALUES (?, 'id', 0)").run(REPOSITORY);
+  return { database, table: new FileTable(database), blobs: new BlobTable(database, REPOSITORY) };
+}
+
+function rememberAll(blobs: BlobTable): void {
+  for (const { hash, offset } of contents) blobs.add(hash, { in: 'pack', pack: PACK, offset });
+}
+
+const comparable = ({ kind, sizeBytes, mtimeNs, executable, hash }: Side | IndexedSide) => ({
+  kind,
+  // Sizes of links and folders are the file system's own affair.
+  sizeBytes: kind === 'file' ? sizeBytes : 0,
+  mtimeNs: kind === 'file' ? mtimeNs : 0n,
+  executable,
+  hash: hash ?? null,
+});
+
+const bothSides = ({ before, after }: Pick<IndexedChange, 'before' | 'after'>) => ({
+  before: before && comparable(before),
+  after: after && comparable(after),
+});
+
+function checkRows(table: FileTable, model: Model): void {
+  const expected = model.sorted();
+  expect([...table.changes(REPOSITORY)].flat().map((change) => [change.path, bothSides(change)])).toEqual(
+    expected
+      .filter(([, row]) => !isSame(row))
+      .map(([path, { working, base }]) => [
+        path,
+        bothSides({ before: base as IndexedSide, after: working as IndexedSide }),
+      ]),
+  );
+  expect([...table.workingPaths()].flat()).toEqual(
+    expected.filter(([, row]) => row.working).map(([path]) => path),
+  );
+  expect(table.pageOfStats('').map(([path, flags]) => [path, flags])).toEqual(
+    expected.map(([path, row]) => [
+      path,
+      (isSame(row) ? 1 : 0) + (row.working && row.working.hash !== null ? 0 : 2),
+    ]),
+  );
+  for (const [path, { working }] of expected) {
+    const known = table.knownStat(path)!;
+    expect(known.slice(4)).toEqual(working ? working.stat : [0, 0, 0]);
+  }
+  expect(table.pageOfUndecided('').map(({ path }) => path)).toEqual(
+    expected
+      .filter(
+        ([, { working, base }]) => working?.kind === 'file' && working.hash === null && base?.kind === 'file',
+      )
+      .filter(([, { working, base }]) => working!.sizeBytes === base!.sizeBytes)
+      .map(([path]) => path),
+  );
+}
+
+function checkTotals(table: FileTable, model: Model): void {
+  const totals = { added: 0, modified: 0, deleted: 0, mode: 0, bytes: 0 };
+  for (const row of model.rows.values()) {
+    const { working, base } = row;
+    if (isSame(row) || (working && working.hash === null)) continue;
+    const isContent = working && !(base?.kind === working.kind && base.hash === working.hash);
+    if (!working) totals.deleted += 1;
+    else if (!base) totals.added += 1;
+    else totals[isContent ? 'modified' : 'mode'] += 1;
+    if (isContent && working.kind === 'file') totals.bytes += working.sizeBytes;
+  }
+  expect(table.changeTotals()).toEqual(totals);
+}
+
+/** `migrations.ts` states it. */
+function checkInvariant(database: Database.Database): void {
+  const broken = database
+    .prepare(
+      `SELECT path FROM file WHERE
+         (same = 1 AND (kind = 0 OR hash IS NULL OR base_kind IS NOT NULL OR base_size IS NOT NULL
+                        OR base_executable IS NOT NULL OR base_hash IS NOT NULL))
+         OR (same = 0 AND kind = 0 AND base_kind IS NULL)
+         OR (same = 0 AND base_kind = kind AND base_hash = hash AND base_executable = executable)`,
+    )
+    .pluck()
+    .all();
+  expect(broken).toEqual([]);
+}
+
+describe('the file table', () => {
+  it('holds what a plain map would, after any calls in any order', () => {
+    fc.assert(
+      fc.property(steps, (all) => {
+        const { database, table, blobs } = open();
+        const model = new Model();
+        for (const step of all) {
+          step(table, model);
+          model.sweep();
+        }
+        checkInvariant(database);
+        checkRows(table, model);
+        checkTotals(table, model);
+        const files = [...model.rows.values()].filter(({ base }) => base?.kind === 'file').length;
+        if (files > 0) expect(table.baseEntries('', '\u{10ffff}', REPOSITORY)).toBeUndefined();
+        rememberAll(blobs);
+        expect(table.baseEntries('', '\u{10ffff}', REPOSITORY)).toEqual(baseEntriesOf(model));
+        database.close();
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('gives the base entries of a range, both ends included', () => {
+    const { table, blobs } = open();
+    rememberAll(blobs);
+    for (const path of PATHS) table.setBase(path, { kind: 'link', path, target: 'x' });
+    const sorted = PATHS.toSorted(comparePaths);
+    const paths = table.baseEntries(sorted[1]!, sorted[4]!, REPOSITORY)!.map((entry) => entry.path);
+    expect(paths).toEqual(sorted.slice(1, 5));
+  });
+
+  it('pages through more rows than one page holds', () => {
+    const { database, table } = open();
+    const stat: WorkingStat = {
+      kind: 'file',
+      sizeBytes: 1,
+      mtimeMs: 1,
+      ctimeMs: 1,
+      inode: 1,
+      executable: false,
+    };
+    const paths = Array.from({ length: 9000 }, (_, at) => `f${String(at).padStart(5, '0')}`);
+    database.transaction(() => {
+      for (const path of paths) table.setWorking(path, stat, null);
+    })();
+    expect([...table.changes(0)].flat().map(({ path }) => path)).toEqual(paths);
+    expect([...table.workingPaths()].flat()).toEqual(paths);
+    expect([...table.changes(0, { below: 'f000' })].flat()).toHaveLength(100);
+    expect(table.pendingTotals(REPOSITORY)).toEqual({ files: 9000, bytes: 9000 });
+  });
+});
+
+function baseEntriesOf(model: Model): Entry[] {
+  return model.sorted().flatMap(([path, { base }]): Entry[] => {
+    if (!base) return [];
+    if (base.kind === 'folder') return [{ kind: 'folder', path }];
+    if (base.kind === 'link') return [{ kind: 'link', path, target: base.hash! }];
+    const { sizeBytes, mtimeNs, executable } = base;
+    const { offset } = contents.find((content) => content.hash === base.hash)!;
+    const blob = base.hash as BlobHash;
+    return [
+      {
+        kind: 'file',
+        path,
+        sizeBytes,
+        mtimeNs,
+        executable,
+        blob,
+        location: { in: 'pack', pack: PACK, offset },
+      },
+    ];
+  });
+}

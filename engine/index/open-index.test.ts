@@ -1,0 +1,264 @@
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { BlobHash, PackHash } from '../model/entry.ts';
+import { MIGRATIONS } from './migrations.ts';
+import { copyIndex, type Index, openIndex } from './open-index.ts';
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dray-index-'));
+  path = join(folder, 'index.db');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const blob = (digit: string) => digit.repeat(64) as BlobHash;
+const pack = (digit: string) => digit.repeat(64) as PackHash;
+const unread = { kind: 'file', sizeBytes: 1, mtimeMs: 1, ctimeMs: 1, inode: 1, executable: false } as const;
+
+function withIndex<T>(work: (index: Index) => T): T {
+  const { index } = openIndex(path);
+  try {
+    return work(index);
+  } finally {
+    index.close();
+  }
+}
+
+function versionOf(file: string): unknown {
+  const database = new Database(file, { readonly: true });
+  try {
+    return database.pragma('user_version', { simple: true });
+  } finally {
+    database.close();
+  }
+}
+
+/** A database with enough rows to have many pages, all of them in the one file. */
+function fill(rows = 5000): void {
+  withIndex((index) =>
+    index.transaction(() => {
+      for (let at = 0; at < rows; at += 1) index.files.setWorking(`file-${at}`, unread, null);
+    }),
+  );
+}
+
+describe('the schema', () => {
+  it('is made in a new file, once', () => {
+    const { index, isNew, rebuiltBecause } = openIndex(path);
+    expect({ isNew, rebuiltBecause }).toEqual({ isNew: true, rebuiltBecause: undefined });
+    index.settings.base = 'x';
+    index.close();
+    expect(versionOf(path)).toBe(MIGRATIONS.length);
+    const again = openIndex(path);
+    expect(again.isNew).toBe(false);
+    expect(again.index.settings.base).toBe('x');
+    again.index.close();
+  });
+
+  it.each(MIGRATIONS.map((_, at) => at))('is brought up from version %i', (version) => {
+    const database = new Database(path);
+    for (const step of MIGRATIONS.slice(0, version)) database.exec(step);
+    database.pragma(`user_version = ${version}`);
+    database.close();
+    withIndex((index) => index.files.setWorking('a', unread, null));
+    expect(versionOf(path)).toBe(MIGRATIONS.length);
+  });
+
+  it('of a newer Dray is refused and left as it is', () => {
+    withIndex((index) => {
+      index.settings.base = 'x';
+    });
+    const database = new Database(path);
+    database.pragma(`user_version = ${MIGRATIONS.length + 1}`);
+    database.close();
+    const error = { code: 'formatTooNew', message: expect.stringMatching(/newer Dray, or delete/) };
+    expect(() => openIndex(path)).toThrow(expect.objectContaining(error));
+    expect(existsSync(`${path}.damaged`)).toBe(false);
+    expect(versionOf(path)).toBe(MIGRATIONS.length + 1);
+  });
+});
+
+describe('a damaged index', () => {
+  it.each([
+    ['is no database', () => writeFileSync(path, Buffer.alloc(100_000, 'garbage '))],
+    ['is cut to its first page', () => truncateSync(path, 4096)],
+    [
+      'is the database of something else',
+      () => {
+        rmSync(path);
+        const database = new Database(path);
+        database.exec('CREATE TABLE file (name TEXT); CREATE TABLE setting (x)');
+        database.close();
+      },
+    ],
+  ])('that %s is set aside and begun anew', (_, spoil) => {
+    fill();
+    spoil();
+    const { index, isNew, rebuiltBecause } = openIndex(path);
+    expect(isNew).toBe(true);
+    expect(rebuiltBecause).toEqual(expect.any(String));
+    expect(index.files.pageOfStats('')).toEqual([]);
+    index.close();
+    expect(existsSync(`${path}.damaged`)).toBe(true);
+    expect(openIndex(path)).toMatchObject({ isNew: false });
+  });
+
+  it('that shows itself half-way fails with its path, and is begun anew by the next', () => {
+    fill();
+    const { index } = openIndex(path);
+    try {
+      // Behind the back of the open database, as a failing disk would: pages that it has not read yet.
+      const bytes = Buffer.alloc(64 * 1024, 0xff);
+      const other = new Database(path);
+      const pages = Number(other.pragma('page_count', { simple: true }));
+      other.close();
+      overwrite(path, Math.floor(pages / 2) * 4096, bytes);
+      const error = {
+        code: 'damaged',
+        message: expect.stringMatching(/index\.db is damaged.*Run the command again/),
+      };
+      expect(() => [...index.files.changes(0)]).toThrow(expect.objectContaining(error));
+    } finally {
+      index.close();
+    }
+    const again = openIndex(path);
+    expect(again.isNew).toBe(true);
+    expect(again.index.files.pageOfStats('')).toEqual([]);
+    again.index.close();
+    expect(existsSync(`${path}.damaged`)).toBe(true);
+  });
+
+  it('is not copied', () => {
+    fill();
+    truncateSync(path, 100_000);
+    expect(() => copyIndex(path, join(folder, 'copy.db'))).toThrow(
+      expect.objectContaining({ code: 'damaged' }),
+    );
+  });
+});
+
+describe('a transaction', () => {
+  it('is undone as a whole when its work fails, and the error comes through as it is', () => {
+    withIndex((index) => {
+      const failure = new Error('the work');
+      const work = () => {
+        index.files.setWorking('a', unread, null);
+        index.transaction(() => index.files.setWorking('b', unread, null));
+        throw failure;
+      };
+      expect(() => index.transaction(work)).toThrow(failure);
+      expect([...index.files.workingPaths()]).toEqual([]);
+    });
+  });
+
+  it('that was undone leaves no trace in what is added later', () => {
+    withIndex((index) => {
+      const { repository } = index.repositories.bind('id', 0);
+      const blobs = index.blobsOf(repository.id);
+      const place = { in: 'pack', pack: pack('e'), offset: 7 } as const;
+      const work = () => {
+        blobs.add(blob('1'), place);
+        throw new Error('undone');
+      };
+      expect(() => index.transaction(work)).toThrow('undone');
+      blobs.add(blob('2'), place);
+      expect(blobs.has(blob('1'))).toBe(false);
+      expect(blobs.locate(blob('2'))).toEqual(place);
+    });
+  });
+});
+
+describe('what is known of a repository', () => {
+  it('is told back as it was added: objects, packs and chunks', () => {
+    withIndex((index) => {
+      const blobs = index.blobsOf(index.repositories.bind('id', 0).repository.id);
+      expect(blobs.isEmpty()).toBe(true);
+      blobs.add(blob('0'), { in: 'nowhere' });
+      expect(blobs.isEmpty()).toBe(true);
+      const chunks = [
+        { hash: blob('4'), sizeBytes: 10 },
+        { hash: blob('5'), sizeBytes: 20 },
+      ];
+      blobs.add(blob('1'), { in: 'object' });
+      blobs.add(blob('2'), { in: 'pack', pack: pack('e'), offset: 0 });
+      blobs.add(blob('3'), { in: 'chunks', chunks });
+      expect(blobs.locate(blob('1'))).toEqual({ in: 'object' });
+      expect(blobs.locate(blob('2'))).toEqual({ in: 'pack', pack: pack('e'), offset: 0 });
+      expect(blobs.locate(blob('3'))).toEqual({ in: 'chunks', chunks });
+      expect(['1', '2', '3', '4', '5'].map((digit) => blobs.hasObject(blob(digit)))).toEqual([
+        true,
+        false,
+        false,
+        true,
+        true,
+      ]);
+      expect(blobs.locate(blob('6'))).toBeUndefined();
+      expect(blobs.isEmpty()).toBe(false);
+      blobs.remove(blob('1'));
+      expect(blobs.has(blob('1'))).toBe(false);
+    });
+  });
+
+  it('keeps the first place of a blob that has two', () => {
+    withIndex((index) => {
+      const blobs = index.blobsOf(index.repositories.bind('id', 0).repository.id);
+      blobs.add(blob('1'), { in: 'pack', pack: pack('e'), offset: 5 });
+      blobs.add(blob('1'), { in: 'object' });
+      expect(blobs.locate(blob('1'))).toEqual({ in: 'pack', pack: pack('e'), offset: 5 });
+    });
+  });
+
+  it('belongs to that repository alone, and goes when its epoch changes', () => {
+    withIndex((index) => {
+      const one = index.repositories.bind('one', 0).repository;
+      const two = index.repositories.bind('two', 3).repository;
+      for (const { id } of [one, two]) {
+        index.blobsOf(id).add(blob('1'), { in: 'pack', pack: pack('e'), offset: id });
+        index.repositories.rememberEstimate(id, { estimate: 10, low: 5, high: 20, atMs: 1 });
+        index.repositories.rememberConditionalWrites(id, true);
+      }
+      expect(index.repositories.bind('one', 0).dropped).toBe(false);
+      const rebound = index.repositories.bind('one', 1);
+      expect(rebound.dropped).toBe(true);
+      expect(rebound.repository.objects).toBeUndefined();
+      expect(rebound.repository.conditionalWrites).toBe(true);
+      expect(index.blobsOf(one.id).isEmpty()).toBe(true);
+      expect(index.blobsOf(two.id).locate(blob('1'))).toEqual({
+        in: 'pack',
+        pack: pack('e'),
+        offset: two.id,
+      });
+      expect(index.repositories.bind('two', 3).repository.objects).toMatchObject({
+        estimate: 10,
+        low: 5,
+        high: 20,
+      });
+      // The table that was open meanwhile goes on with what is there now.
+      index.blobsOf(one.id).add(blob('2'), { in: 'pack', pack: pack('e'), offset: 1 });
+      expect(index.blobsOf(one.id).locate(blob('2'))).toEqual({ in: 'pack', pack: pack('e'), offset: 1 });
+      expect(index.repositories.bind('one', 1).dropped).toBe(false);
+    });
+  });
+});
+
+function overwrite(file: string, at: number, bytes: Uint8Array): void {
+  const handle = openSync(file, 'r+');
+  try {
+    writeSync(handle, bytes, 0, bytes.length, at);
+  } finally {
+    closeSync(handle);
+  }
+}

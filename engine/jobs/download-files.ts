@@ -357,7 +357,7 @@ function isDamage(error: unknown): boolean {
 /** The error with the file's path in it and, when its bytes are not what its hash says, the object that they came from. */
 function named(entry: FileEntry, error: ErrorRecord): ErrorRecord {
   const { path, blob, location } = entry;
-  const isUnplaced = error.code === 'damaged' && error.data['key'] === undefined;
+  const isUnplaced = error.code === 'damaged' && error.data.key === undefined;
   const key = location.in === 'pack' ? packKey(location.pack) : objectKey(blob);
   const known = isUnplaced ? toErrorRecord(wrongBytes(key)) : error;
   const data = { ...known.data, path };

@@ -2,6 +2,7 @@
  * Brings the index's working side up to date: a merge of the scan with the index, both in byte order, so that memory
  * stays flat. An unchanged file costs one `lstat` and one comparison; nothing is written for it.
  */
+import { isUtf8 } from 'node:buffer';
 import { readlinkSync } from 'node:fs';
 import { checkAborted } from '../base/abort.ts';
 import { KIND_CODES, type StatRow } from '../index/file-table.ts';
@@ -26,20 +27,18 @@ export async function refreshIndex(session: Session): Promise<Refreshed> {
   const { index, context, clock } = session;
   context.emit({ type: 'phase', phase: 'scan' });
   const merge = new ScanMerge(index, session.workspace.root);
-  const problems: ScanProblem[] = [];
   let nextProgressMs = clock.monotonicMs() + PROGRESS_EVERY_MS;
   for (const batch of scanWorkspace({ root: session.workspace.root, ignore: true })) {
     checkAborted(context.signal);
-    problems.push(...batch.problems);
     merge.take(batch);
     if (clock.monotonicMs() < nextProgressMs) continue;
     nextProgressMs = clock.monotonicMs() + PROGRESS_EVERY_MS;
     reportScan(session, merge);
     await new Promise(setImmediate);
   }
-  merge.finish(problems);
+  merge.finish();
   reportScan(session, merge);
-  return { files: merge.files, bytes: merge.bytes, differing: merge.differing, problems };
+  return { files: merge.files, bytes: merge.bytes, differing: merge.differing, problems: merge.problems };
 }
 
 /** Tells of each problem: what failed (exit code 4), or what is left out by design. */
@@ -76,6 +75,7 @@ class ScanMerge {
   files = 0;
   bytes = 0;
   differing = 0;
+  readonly problems: ScanProblem[] = [];
   readonly #index: Index;
   readonly #root: string;
   readonly #vanished: string[] = [];
@@ -90,6 +90,7 @@ class ScanMerge {
   }
 
   take(batch: ScanBatch): void {
+    this.problems.push(...batch.problems);
     const changed: ScannedEntry[] = [];
     for (const entry of batch.entries) {
       if (entry.kind === 'file') {
@@ -114,7 +115,8 @@ class ScanMerge {
   }
 
   /** Files below a folder that could not be read have not vanished: what is known of them stays. */
-  finish(problems: readonly ScanProblem[]): void {
+  finish(): void {
+    const { problems } = this;
     for (let row = this.#peek(); row; row = this.#next()) this.#noteVanished(row);
     const isUnseen = (path: string) =>
       problems.some((problem) =>
@@ -137,14 +139,35 @@ class ScanMerge {
   #save(changed: readonly ScannedEntry[]): void {
     this.differing += changed.length;
     this.#index.transaction(() => {
-      for (const entry of changed) this.#index.files.setWorking(entry.path, entry, this.#contentOf(entry));
+      for (const entry of changed) {
+        const content = this.#contentOf(entry);
+        if (content !== undefined) this.#index.files.setWorking(entry.path, entry, content);
+      }
     });
   }
 
-  #contentOf(entry: ScannedEntry): string | null {
-    if (entry.kind === 'file') return null;
-    if (entry.kind === 'folder') return '';
-    return readlinkSync(`${this.#root}/${entry.path}`);
+  /** Null: a file, which is read later. Undefined: a link that is gone or cannot be recorded; what is known of it stays. */
+  #contentOf({ path, kind }: ScannedEntry): string | null | undefined {
+    if (kind === 'file') return null;
+    if (kind === 'folder') return '';
+    let target: Buffer;
+    try {
+      target = readlinkSync(`${this.#root}/${path}`, { encoding: 'buffer' });
+    } catch (cause) {
+      const { code, message } = cause as NodeJS.ErrnoException;
+      // Gone since the scan saw it, or something else by now: the next scan tells.
+      if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'EINVAL') {
+        this.problems.push({ path, problem: 'unreadable', message: `${path} cannot be read: ${message}.` });
+      }
+      return undefined;
+    }
+    if (isUtf8(target)) return target.toString('utf8');
+    this.problems.push({
+      path,
+      problem: 'notUtf8',
+      message: `The target of the link ${path} is not UTF-8; make the link anew.`,
+    });
+    return undefined;
   }
 
   #peek(): StatRow | undefined {

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CliOptions, CliResult } from '../app/cli/run-cli.ts';
 import type { InitRequest } from '../engine/api/jobs.ts';
 import { log } from '../engine/jobs/log.ts';
+import { pull } from '../engine/jobs/pull.ts';
 import { push } from '../engine/jobs/push.ts';
 import { describeTree } from '../engine/jobs/same-trees.ts';
 import { createS3Dataset, type S3Dataset } from './s3-dataset.ts';
@@ -220,37 +221,77 @@ describe('A push that is killed half-way', () => {
 });
 
 describe('A push that is killed when its commit has landed and before it knows', () => {
+  /** The link delays all answers: the server has moved the ref, and the process is not told. */
+  async function startLanded(name: string): Promise<S3Dataset> {
+    const dataset = createS3Dataset(server, name);
+    await dataset.init('work');
+    dataset.sandbox.write('work/a', 'one');
+    await push(dataset.context('work'), {});
+    await dataset.clone('copy');
+    dataset.sandbox.write('work/a', 'two!');
+    dataset.sandbox.write('work/b', 'new');
+    await network.setLatency(500);
+    const hasLanded = async () =>
+      (await server.requests()).some(
+        ({ operation, path }) => operation === 'PutObject' && path.endsWith('/refs/heads/main'),
+      );
+    const killed = await runInterrupted((options) => dataset.cli('work', ['push'], options), {
+      operations: /^PutObject$/,
+      afterPieces: 1,
+      interrupt: async (child) => {
+        while (child.exitCode === null && !(await hasLanded())) await pause(10);
+        kill(child);
+      },
+    });
+    expect(killed.exitCode).toBeNull();
+    return dataset;
+  }
+
+  async function expectCommits(dataset: S3Dataset, commits: number): Promise<void> {
+    await pull(dataset.context('work'), {});
+    await pull(dataset.context('copy'), {});
+    expectSameTrees(dataset);
+    expect(await log(dataset.context('copy'), {})).toEqual({ commits });
+  }
+
   it(
     'has landed: the next push sends nothing and makes no second commit of it',
     async () => {
-      using dataset = createS3Dataset(server, 'landed');
-      await dataset.init('work');
-      dataset.sandbox.write('work/a', 'one');
-      await push(dataset.context('work'), {});
-      dataset.sandbox.write('work/a', 'two!');
-      dataset.sandbox.write('work/b', 'new');
-      await network.setLatency(500);
-      const killed = await runInterrupted((options) => dataset.cli('work', ['push'], options), {
-        operations: /^PutObject$/,
-        afterPieces: 1,
-        interrupt: async (child) => {
-          const hasLanded = async () =>
-            (await server.requests()).some(
-              ({ operation, path }) => operation === 'PutObject' && path.endsWith('/refs/heads/main'),
-            );
-          while (child.exitCode === null && !(await hasLanded())) await pause(10);
-          kill(child);
-        },
-      });
-      expect(killed.exitCode).toBeNull();
+      using dataset = await startLanded('landed');
       expect(await push(dataset.context('work'), {})).toMatchObject({
         result: 'nothingToPush',
         requests: { writes: 0, total: 1 },
       });
-      await dataset.clone('copy');
-      expectSameTrees(dataset);
-      const history = dataset.context('copy');
-      expect(await log(history, {})).toEqual({ commits: 2 });
+      await expectCommits(dataset, 2);
+    },
+    5 * MINUTES,
+  );
+
+  it(
+    'does not clash with what was edited since',
+    async () => {
+      using dataset = await startLanded('landed-and-edited');
+      dataset.sandbox.write('work/a', 'three');
+      expect(await push(dataset.context('work'), {})).toMatchObject({ result: 'pushed' });
+      await expectCommits(dataset, 3);
+    },
+    5 * MINUTES,
+  );
+
+  it(
+    'does not clash with what was edited since when another machine has pushed on top, to push or to pull',
+    async () => {
+      using dataset = await startLanded('landed-and-followed');
+      await pull(dataset.context('copy'), {});
+      dataset.sandbox.write('copy/c', 'from the other');
+      await push(dataset.context('copy'), {});
+      dataset.sandbox.write('work/a', 'three');
+      expect(await pull(dataset.context('work'), {})).toMatchObject({
+        result: 'pulled',
+        changes: { added: 1 },
+      });
+      expect(await push(dataset.context('work'), {})).toMatchObject({ result: 'pushed' });
+      await expectCommits(dataset, 4);
     },
     5 * MINUTES,
   );

@@ -30,6 +30,16 @@ export class SettingTable {
     else this.#set.run('base', value);
   }
 
+  /** JSON of what a push was about to land when it was last heard of (jobs/landing.ts). */
+  get landing(): string | undefined {
+    return this.#get.get('landing')?.value;
+  }
+
+  set landing(value: string | undefined) {
+    if (value === undefined) this.#remove.run('landing');
+    else this.#set.run('landing', value);
+  }
+
   cachedCommit(hash: string): Uint8Array | undefined {
     return this.#getCommit.get(hash)?.stored;
   }

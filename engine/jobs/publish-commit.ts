@@ -25,6 +25,7 @@ import { authorOf } from './author.ts';
 import { type BaseCommit, fetchCommit, saveBase } from './base-commit.ts';
 import { collectChanges, tellConflicts } from './conflicts.ts';
 import { hashFiles, isUnread, unreadAmong } from './hash-files.ts';
+import { forgetLanding, recordLanding } from './landing.ts';
 import type { LinkedRepository } from './link-repository.ts';
 import type { Session } from './session.ts';
 import { toChange } from './working-changes.ts';
@@ -59,10 +60,13 @@ export async function publishChanges(context: PublishContext, message: string): 
     const merged = isOnBase ? undefined : await writeMergeCommit(context, own, tip!);
     const landing = merged ?? own.hash;
     checkAborted(session.context.signal);
+    recordLanding(session, link, own.hash);
     if (await land(context, landing, tip)) {
       accept(context, own.hash);
+      forgetLanding(session);
       return { commit: landing, ...(merged && tip ? { mergedWith: tip.commit } : {}) };
     }
+    forgetLanding(session);
     await session.clock.sleep(
       session.clock.random() * RACE_PAUSE_MS * Math.min(race + 1, 8),
       session.context.signal,
@@ -123,7 +127,12 @@ export async function mergeOntoTip(context: PublishContext, tip: StoredRef): Pro
   }
   const hasOurs = takeTheirs.length === 0 && unread === 0;
   // Each of ours is one of theirs then.
-  return { changes: takeTheirs, theirs, hasOurs, isOurs: hasOurs && ours.length === theirs.length };
+  return {
+    changes: takeTheirs,
+    theirs,
+    hasOurs,
+    isOurs: hasOurs && ours.length === theirs.filter(kindOfChange).length,
+  };
 }
 
 interface WrittenCommit {

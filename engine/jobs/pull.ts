@@ -12,6 +12,7 @@ import { collectChanges, tellConflicts } from './conflicts.ts';
 import { type Connection, connect } from './connection.ts';
 import { hashFiles, unreadAmong } from './hash-files.ts';
 import { findInTheWay } from './in-the-way.ts';
+import { settleLanding } from './landing.ts';
 import { type LinkedRepository, linkRepository } from './link-repository.ts';
 import { checkNamesFit } from './names-fit.ts';
 import { NO_CHANGES } from './no-changes.ts';
@@ -25,6 +26,7 @@ export async function pull(context: JobContext, request: PullRequest): Promise<P
     const connection = await connect(session);
     try {
       const link = await linkRepository(session, connection.store, session.state.branch);
+      await settleLanding(session, connection.store, link);
       const target = await targetCommit(session, connection, link, request.ref);
       return await pullCommit(session, connection, link, target, request);
     } finally {

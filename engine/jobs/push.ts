@@ -6,6 +6,7 @@ import { acceptCommit, ensureBase } from './base-commit.ts';
 import { warnOfCollisions } from './collisions.ts';
 import { warnIfUnsafe } from './conditional-writes.ts';
 import { type Connection, connect } from './connection.ts';
+import { settleLanding } from './landing.ts';
 import { linkRepository } from './link-repository.ts';
 import { isNothing, NO_CHANGES } from './no-changes.ts';
 import { mergeOntoTip, type PublishContext, publishChanges } from './publish-commit.ts';
@@ -42,6 +43,7 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
     session.index.repositories.forgetObjects(link.known.id);
     session.index.settings.base = undefined;
   }
+  await settleLanding(session, store, link);
   const wasSettled = session.index.settings.base !== undefined;
   const base = await ensureBase(session, store, link);
   const query = createExistenceQuery(existenceOptions(session, connection, link, request.query));

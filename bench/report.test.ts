@@ -58,10 +58,10 @@ describe('a target', () => {
 
   it('is told with what it asked for, what was reached, and whether that is enough', () => {
     expect(formatVerdict(judge(HALF, ALL))).toBe(
-      'target: dray takes at most 0.5 of the best of rclone, s5cmd, aws: reached 0.50, met',
+      'target: dray takes at most 0.5 of the best of rclone, s5cmd, aws: reached 0.500, met',
     );
     expect(formatVerdict(judge({ ...HALF, toBestOf: ['rclone'], atMost: 0.1 }, ALL))).toBe(
-      'target: dray takes at most 0.1 of rclone: reached 0.50, NOT met',
+      'target: dray takes at most 0.1 of rclone: reached 0.500, NOT met',
     );
     expect(formatVerdict(judge(HALF, [DRAY]))).toMatch(/: not measured$/);
   });
@@ -107,7 +107,7 @@ describe('the table of a scenario', () => {
         .map((cell) => cell.trim()),
     );
     expect(cells).toEqual([
-      ['dray: 0.50 s', 'rclone: 1.0 s', '0.5', '0.50, met'],
+      ['dray: 0.50 s', 'rclone: 1.0 s', '0.5', '0.500, met'],
       ['dray: 0.50 s', 'node -e 0: 0.03 s', '0.10 s more', '0.47 s, NOT met'],
       ['dray: 0.50 s', 'its peak memory', '100 MiB', '52.0 MiB, met'],
       ['not measured', '', '', ''],

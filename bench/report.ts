@@ -145,7 +145,8 @@ function formatBound(target: Target): string {
 function formatReached(target: Target, reached: number): string {
   switch (target.kind) {
     case 'ratio':
-      return reached.toFixed(2);
+      // One digit more than targets have, so that a near miss does not look like a hit.
+      return reached.toFixed(3);
     case 'excess':
       return `${(reached / 1000).toFixed(2)} s`;
     case 'peakRss':

@@ -17,10 +17,13 @@ const LOCATED_BY = (hash: string) => `
   LEFT JOIN blob b ON b.repository = ? AND b.hash = ${hash}
   LEFT JOIN pack p ON p.id = b.pack`;
 
-/** The row is unread, or its content is not known to be on the repository given first. */
+/**
+ * The row is unread, or its content is not known to be on the repository given first. What equals the base is on the
+ * repository, unless the second value (1) says that even that is in doubt.
+ */
 const PENDING = `
   FROM file f LEFT JOIN blob b ON b.repository = ? AND b.hash = f.hash
-  WHERE f.same = 0 AND f.kind = 1 AND (f.hash IS NULL OR (b.hash IS NULL AND f.size > 0))`;
+  WHERE (f.same = 0 OR ?) AND f.kind = 1 AND (f.hash IS NULL OR (b.hash IS NULL AND f.size > 0))`;
 
 /** The content just read is the base's. */
 const READ_IS_BASE = 'base_kind IS 1 AND base_hash IS @hash AND base_executable IS @executable';
@@ -115,7 +118,7 @@ export const FILE_SQL = {
       WHEN f.size < @packBelow OR f.size = 0 THEN 0
       WHEN f.size > @chunkAbove THEN f.size / @chunkAverage + 1
       ELSE 1 END), 0) AS objects
-    ${PENDING.replace('?', '@repository')}`,
+    ${PENDING.replace('?', '@repository').replace('?', '@isAll')}`,
 
   /** Changes by kind, of what has been read; renames count as one added and one deleted. */
   changeTotals: `

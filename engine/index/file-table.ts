@@ -35,6 +35,13 @@ export interface IndexedChange {
   readonly location: BlobLocation | undefined;
 }
 
+/** Which files a push has to read. */
+export interface PendingScope {
+  readonly repository: number;
+  /** Files that equal the base count too: whether their content is still on the repository is being asked again. */
+  readonly isBaseInDoubt?: boolean;
+}
+
 export interface PendingRead {
   readonly path: string;
   readonly sizeBytes: number;
@@ -186,21 +193,35 @@ export class FileTable {
   }
 
   /** Files whose content is unread, or (with `repository`) not known to be on that repository; in order, after `after`. */
-  pageOfPendingReads(after: string, repository: number): readonly PendingRead[] {
-    return this.#statements.pageOfPendingReads.all(repository, after, PAGE_ROWS) as PendingRead[];
+  pageOfPendingReads(after: string, scope: PendingScope): readonly PendingRead[] {
+    const { repository, isBaseInDoubt } = scope;
+    return this.#statements.pageOfPendingReads.all(
+      repository,
+      isBaseInDoubt ? 1 : 0,
+      after,
+      PAGE_ROWS,
+    ) as PendingRead[];
   }
 
   /** How many files `pageOfPendingReads` will give, and their bytes. */
-  pendingTotals(repository: number): { readonly files: number; readonly bytes: number } {
-    return this.#statements.pendingTotals.get(repository) as { files: number; bytes: number };
+  pendingTotals({ repository, isBaseInDoubt }: PendingScope): {
+    readonly files: number;
+    readonly bytes: number;
+  } {
+    const totals = this.#statements.pendingTotals.get(repository, isBaseInDoubt ? 1 : 0);
+    return totals as { files: number; bytes: number };
   }
 
   /** Upper bound of the objects that the pending reads may become, by the layout's limits in bytes. */
   pendingObjects(
-    repository: number,
+    { repository, isBaseInDoubt }: PendingScope,
     limits: { readonly packBelow: number; readonly chunkAbove: number; readonly chunkAverage: number },
   ): number {
-    const row = this.#statements.pendingObjects.get({ repository, ...limits }) as { objects: number };
+    const row = this.#statements.pendingObjects.get({
+      repository,
+      isAll: isBaseInDoubt ? 1 : 0,
+      ...limits,
+    }) as { objects: number };
     return row.objects;
   }
 

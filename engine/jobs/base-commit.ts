@@ -46,11 +46,15 @@ export interface BaseCommit {
   readonly commit: Commit | undefined;
 }
 
-/** The base commit, with the index's base rows standing for it. No request when the index is whole. */
+/**
+ * The base commit, with the index's base rows standing for it. No request when the index is whole.
+ * @param options `isInDoubt`: what the commit names is not taken to be on the store.
+ */
 export async function ensureBase(
   session: Session,
   store: ObjectStore,
   link: LinkedRepository,
+  options: { readonly isInDoubt?: boolean } = {},
 ): Promise<BaseCommit> {
   const { index } = session;
   const hash = session.state.bases[session.remoteName] as CommitHash | undefined;
@@ -64,7 +68,7 @@ export async function ensureBase(
       index.transaction(() => {
         for (const entry of entries) {
           index.files.setBase(entry.path, entry);
-          rememberBlob(link, entry);
+          if (!options.isInDoubt) rememberBlob(link, entry);
         }
       });
     }

@@ -31,7 +31,9 @@ beforeEach(async () => {
 });
 afterEach(() => sandbox[Symbol.dispose]());
 
-async function changesOf(work: (context: ReturnType<typeof testContext>) => Promise<unknown>): Promise<string[]> {
+async function changesOf(
+  work: (context: ReturnType<typeof testContext>) => Promise<unknown>,
+): Promise<string[]> {
   const context = testContext(root);
   await work(context);
   return eventsOf(context, 'change').map(({ change, path, fromPath }) =>
@@ -46,7 +48,9 @@ describe('the history', () => {
     await push(testContext(root), { message: 'second' });
     const context = testContext(root);
     expect(await log(context, {})).toEqual({ commits: 2 });
-    expect(eventsOf(context, 'commit').map(({ message, refs, files, author }) => [message, refs, files, author])).toEqual([
+    expect(
+      eventsOf(context, 'commit').map(({ message, refs, files, author }) => [message, refs, files, author]),
+    ).toEqual([
       ['second', ['main'], 2, 'tester'],
       ['first', ['tag: v1'], 2, 'tester'],
     ]);
@@ -85,7 +89,9 @@ describe('the history', () => {
       ['sub/', 'folder', 3],
     ]);
     expect(await listTree(testContext(root), { path: 'sub', recursive: true })).toMatchObject({ entries: 1 });
-    await expect(listTree(testContext(root), { path: 'nowhere' })).rejects.toMatchObject({ code: 'notFound' });
+    await expect(listTree(testContext(root), { path: 'nowhere' })).rejects.toMatchObject({
+      code: 'notFound',
+    });
   });
 });
 
@@ -95,8 +101,15 @@ describe('restore', () => {
     await push(testContext(root), {});
     rmSync(sandbox.path('work/a'));
     sandbox.write('work/sub/b', 'spoiled');
-    expect(await restore(testContext(root), { paths: ['a', 'sub'] })).toMatchObject({ restored: 2, failed: 0 });
-    expect(describeTree(root, { times: false })).toEqual([`a - ${btoa('two')}`, 'sub/', `sub/b - ${btoa('bee')}`]);
+    expect(await restore(testContext(root), { paths: ['a', 'sub'] })).toMatchObject({
+      restored: 2,
+      failed: 0,
+    });
+    expect(describeTree(root, { times: false })).toEqual([
+      `a - ${btoa('two')}`,
+      'sub/',
+      `sub/b - ${btoa('bee')}`,
+    ]);
     expect(await changesOf((context) => status(context, {}))).toEqual([]);
     const first = testContext(root);
     await log(first, {});
@@ -104,8 +117,12 @@ describe('restore', () => {
     await restore(testContext(root), { paths: ['a'], from: oldest });
     expect(readFileSync(join(root, 'a'), 'utf8')).toBe('one');
     expect(await changesOf((context) => status(context, {}))).toEqual(['modified a']);
-    await expect(restore(testContext(root), { paths: ['nothing'] })).rejects.toMatchObject({ code: 'notFound' });
-    await expect(restore(testContext(root), { paths: ['../work2'] })).rejects.toMatchObject({ code: 'usage' });
+    await expect(restore(testContext(root), { paths: ['nothing'] })).rejects.toMatchObject({
+      code: 'notFound',
+    });
+    await expect(restore(testContext(root), { paths: ['../work2'] })).rejects.toMatchObject({
+      code: 'usage',
+    });
   });
 });
 
@@ -124,9 +141,15 @@ describe('branches and tags', () => {
     ]);
     await switchBranch(testContext(root), { name: 'trial' });
     expect(readFileSync(join(root, 'a'), 'utf8')).toBe('trial');
-    await expect(switchBranch(testContext(root), { name: 'nope' })).rejects.toMatchObject({ code: 'notFound' });
-    await expect(branch(testContext(root), { name: 'trial', remove: true })).rejects.toMatchObject({ code: 'usage' });
-    expect(await branch(testContext(root), { name: 'main', remove: true })).toMatchObject({ result: 'removed' });
+    await expect(switchBranch(testContext(root), { name: 'nope' })).rejects.toMatchObject({
+      code: 'notFound',
+    });
+    await expect(branch(testContext(root), { name: 'trial', remove: true })).rejects.toMatchObject({
+      code: 'usage',
+    });
+    expect(await branch(testContext(root), { name: 'main', remove: true })).toMatchObject({
+      result: 'removed',
+    });
   });
 
   it('keep a tag where it is unless it is forced', async () => {
@@ -157,17 +180,28 @@ describe('branches and tags', () => {
 describe('a second remote', () => {
   it('gets the whole dataset, and both stay usable in turn', async () => {
     const second = sandbox.path('second');
-    await initWorkspace(testContext(sandbox.path('other')), { remoteUrl: second, layout: { kind: 'objects' } });
+    await initWorkspace(testContext(sandbox.path('other')), {
+      remoteUrl: second,
+      layout: { kind: 'objects' },
+    });
     await remoteAdd(testContext(root), { name: 'backup', url: second });
     expect(await remoteList(testContext(root))).toEqual({ remotes: 2 });
     const backup = { remoteName: 'backup' };
-    expect(await push(testContext(root, backup), {})).toMatchObject({ result: 'pushed', changes: { added: 2 } });
+    expect(await push(testContext(root, backup), {})).toMatchObject({
+      result: 'pushed',
+      changes: { added: 2 },
+    });
     sandbox.write('work/a', 'two');
     expect(await push(testContext(root), {})).toMatchObject({ result: 'pushed', changes: { modified: 1 } });
-    expect(await push(testContext(root, backup), {})).toMatchObject({ result: 'pushed', changes: { modified: 1 } });
+    expect(await push(testContext(root, backup), {})).toMatchObject({
+      result: 'pushed',
+      changes: { modified: 1 },
+    });
     await cloneWorkspace(testContext(sandbox.folder), { url: second, directory: 'copy' });
     expect(describeTree(sandbox.path('copy'))).toEqual(describeTree(root));
-    await expect(remoteRemove(testContext(root), { name: 'origin' })).rejects.toMatchObject({ code: 'usage' });
+    await expect(remoteRemove(testContext(root), { name: 'origin' })).rejects.toMatchObject({
+      code: 'usage',
+    });
     expect(await remoteRemove(testContext(root), { name: 'backup' })).toEqual({ remotes: 1 });
   });
 });
@@ -191,7 +225,9 @@ describe('settings', () => {
       ['author', 'Ada'],
       ['remote.default', 'origin'],
     ]);
-    await expect(config(testContext(root), { name: 'transfers', value: 'many' })).rejects.toMatchObject({ code: 'usage' });
+    await expect(config(testContext(root), { name: 'transfers', value: 'many' })).rejects.toMatchObject({
+      code: 'usage',
+    });
     await expect(config(testContext(root), { name: 'nonsense' })).rejects.toMatchObject({ code: 'usage' });
     writeFileSync(join(root, 'a'), 'by ada');
     await push(testContext(root), {});

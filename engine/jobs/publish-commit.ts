@@ -10,6 +10,7 @@ import { DrayError } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
 import { toEntry } from '../index/file-table.ts';
 import { type Change, kindOfChange } from '../model/diff.ts';
+import { diffSorted } from '../model/diff-sorted.ts';
 import type { CommitHash, Entry, SegmentHash } from '../model/entry.ts';
 import { mergeChanges } from '../model/merge.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
@@ -43,6 +44,12 @@ export interface PublishContext {
   readonly branch: string;
 }
 
+export interface CommitRecord {
+  readonly message: string;
+  /** Unchanged entries that lie elsewhere now, in order. */
+  readonly relocated: readonly EntryChange[];
+}
+
 export interface Published {
   /** What the branch names now. */
   readonly commit: CommitHash;
@@ -51,9 +58,9 @@ export interface Published {
 }
 
 /** @throws `conflict` naming the paths; nothing was changed then, and what was sent serves the next push. */
-export async function publishChanges(context: PublishContext, message: string): Promise<Published> {
+export async function publishChanges(context: PublishContext, record: CommitRecord): Promise<Published> {
   const { session, store, link, base } = context;
-  const own = await writeOwnCommit(context, message);
+  const own = await writeOwnCommit(context, record);
   let tip = link.tip;
   for (let race = 0; race < RACES_MAX; race += 1) {
     const isOnBase = tip?.commit === base.hash;
@@ -141,12 +148,15 @@ interface WrittenCommit {
 }
 
 /** The base with this workspace's changes. */
-async function writeOwnCommit(context: PublishContext, message: string): Promise<WrittenCommit> {
+async function writeOwnCommit(
+  context: PublishContext,
+  { message, relocated }: CommitRecord,
+): Promise<WrittenCommit> {
   const { base } = context;
   return writeCommitOver(context, base.commit, {
     parents: base.hash ? [base.hash] : [],
     message,
-    changes: ownChanges(context),
+    changes: relocated.length === 0 ? ownChanges(context) : [withRelocated(ownChanges(context), relocated)],
     loadSegment: (segment) => loadBaseSegment(context, segment),
   });
 }
@@ -227,6 +237,18 @@ function* ownChanges(context: PublishContext): Generator<readonly EntryChange[]>
     }
     yield changes;
   }
+}
+
+/** A change of the working copy wins over a mere change of place. */
+function withRelocated(
+  own: Iterable<readonly EntryChange[]>,
+  relocated: readonly EntryChange[],
+): readonly EntryChange[] {
+  const merged: EntryChange[] = [];
+  for (const { path, left, right } of diffSorted([...own].flat(), relocated, () => false)) {
+    merged.push(left ?? right ?? { path });
+  }
+  return merged;
 }
 
 /** The data phase has left nothing that was read without a place; a commit that forgot one would lose it. */

@@ -11,6 +11,7 @@ import { linkRepository } from './link-repository.ts';
 import { isNothing, NO_CHANGES } from './no-changes.ts';
 import { mergeOntoTip, type PublishContext, publishChanges } from './publish-commit.ts';
 import { existenceOptions } from './query-remote.ts';
+import { forgetRemote, recheckBase, relocatedEntries } from './recheck-base.ts';
 import { refreshIndex, reportProblems } from './refresh-index.ts';
 import { openSession, type Session } from './session.ts';
 import { uploadFiles } from './upload-files.ts';
@@ -39,21 +40,23 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
   const scanned = await refreshIndex(session);
   const link = await linking;
   let failed = reportProblems(session, scanned.problems);
-  if (request.noIndex) {
-    session.index.repositories.forgetObjects(link.known.id);
-    session.index.settings.base = undefined;
-  }
   await settleLanding(session, store, link);
+  const isRecheck = request.noIndex === true;
+  if (isRecheck) forgetRemote(session, link);
   const wasSettled = session.index.settings.base !== undefined;
-  const base = await ensureBase(session, store, link);
-  const query = createExistenceQuery(existenceOptions(session, connection, link, request.query));
+  const base = await ensureBase(session, store, link, { isInDoubt: isRecheck });
+  const scope = { repository: link.known.id, isBaseInDoubt: isRecheck };
+  const query = createExistenceQuery(
+    existenceOptions(session, connection, link, { mode: request.query, scope }),
+  );
+  if (isRecheck) await recheckBase({ session, store, link, base, query });
   const isUnchanged = scanned.differing === 0 && wasSettled;
   const commit = link.tip?.commit ?? null;
   if (isUnchanged)
     return summary({ session, connection, query, branch, commit, failed, changes: NO_CHANGES });
 
-  const publishing: PublishContext = { session, store, link, base, limit, branch };
   const dryRun = request.dryRun === true;
+  const publishing: PublishContext = { session, store, link, base, limit, branch };
   if (link.tip && link.tip.commit !== base.hash) {
     // Before anything is sent: a conflict found now costs nothing.
     const { hasOurs, isOurs, theirs } = await mergeOntoTip(publishing, link.tip);
@@ -66,14 +69,18 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
     link,
     query,
     limit,
+    scope,
     dryRun,
     requestsSoFar: () => meter.totals().total,
   });
   failed += uploaded.failed;
   const changes = await countChanges(session, dryRun);
-  if (isNothing(changes)) return summary({ session, connection, query, branch, commit, failed, changes });
-  warnOfCollisions(session);
   const sent = { uploadedObjects: uploaded.objects, uploadedBytes: uploaded.bytes };
+  const relocated = isRecheck ? await relocatedEntries({ session, store, link, base, query }) : [];
+  if (isNothing(changes) && relocated.length === 0) {
+    return { ...summary({ session, connection, query, branch, commit, failed, changes }), ...sent };
+  }
+  warnOfCollisions(session);
   if (dryRun) {
     return {
       ...summary({ session, connection, query, branch, commit, failed, changes }),
@@ -83,7 +90,10 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
   }
   await warnIfUnsafe(session, store, link);
   session.context.emit({ type: 'phase', phase: 'commit' });
-  const published = await publishChanges(publishing, request.message ?? describe(changes));
+  const published = await publishChanges(publishing, {
+    message: request.message ?? describe(changes, relocated.length),
+    relocated,
+  });
   return {
     ...summary({ session, connection, query, branch, commit: published.commit, failed, changes }),
     ...sent,
@@ -127,7 +137,8 @@ function summary(facts: SummaryFacts): PushSummary {
 }
 
 /** The message of a push that was given none. */
-function describe(changes: ChangeTotals): string {
+function describe(changes: ChangeTotals, relocated: number): string {
+  if (isNothing(changes)) return `Repair: ${relocated} stored again`;
   const parts = (['added', 'modified', 'deleted', 'renamed', 'mode'] as const)
     .filter((kind) => changes[kind] > 0)
     .map((kind) => `${changes[kind]} ${kind === 'mode' ? 'mode changed' : kind}`);

@@ -1,5 +1,6 @@
 /** Ties the existence query to a repository: its probe, its measured costs, its remembered size. */
 import type { QueryMode } from '../api/events.ts';
+import type { PendingScope } from '../index/file-table.ts';
 import type { BlobHash } from '../model/entry.ts';
 import { pricesOf } from '../model/prices.ts';
 import type { ExistenceProbe } from '../query/existence-probe.ts';
@@ -16,14 +17,14 @@ export function existenceOptions(
   session: Session,
   { store, limit }: Connection,
   link: LinkedRepository,
-  mode: QueryMode | undefined,
+  request: { readonly mode: QueryMode | undefined; readonly scope: PendingScope },
 ): ExistenceOptions {
   const { repositories } = session.index;
   const { known } = link;
   return {
     probe: probeOf(store),
-    mode: mode ?? 'auto',
-    expectedCandidates: expectedCandidates(session, link),
+    mode: request.mode ?? 'auto',
+    expectedCandidates: expectedCandidates(session, link, request.scope),
     isEmpty: link.isEmpty,
     ...(known.objects === undefined
       ? {}
@@ -70,9 +71,9 @@ function partialKey(digits: string): string {
 }
 
 /** Files that may become objects: the pending ones that are not for packs, and the chunks of the large ones. */
-function expectedCandidates(session: Session, link: LinkedRepository): number {
+function expectedCandidates(session: Session, link: LinkedRepository, scope: PendingScope): number {
   const { packBelow, chunkAbove, chunkSize } = link.layout;
-  return session.index.files.pendingObjects(link.known.id, {
+  return session.index.files.pendingObjects(scope, {
     packBelow,
     chunkAbove: chunkAbove === 0 ? Number.MAX_SAFE_INTEGER : chunkAbove,
     chunkAverage: chunkSize.average,

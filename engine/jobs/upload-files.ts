@@ -6,6 +6,7 @@
 import { DrayError, type ErrorRecord } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
 import { TaskSet } from '../base/task-set.ts';
+import type { PendingScope } from '../index/file-table.ts';
 import type { BlobHash } from '../model/entry.ts';
 import type { ExistenceQuery } from '../query/existence-query.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
@@ -30,6 +31,7 @@ export interface UploadOptions {
   readonly link: LinkedRepository;
   readonly query: ExistenceQuery;
   readonly limit: AdaptiveLimit;
+  readonly scope: PendingScope;
   /** Read and ask, but send nothing. */
   readonly dryRun: boolean;
   readonly requestsSoFar: () => number;
@@ -42,7 +44,7 @@ export interface Uploaded {
 }
 
 export async function uploadFiles(options: UploadOptions): Promise<Uploaded> {
-  const totals = options.session.index.files.pendingTotals(options.link.known.id);
+  const totals = options.session.index.files.pendingTotals(options.scope);
   if (totals.files === 0) return { objects: 0, bytes: 0, failed: 0 };
   return new FileUploader(options, totals).run();
 }
@@ -138,10 +140,10 @@ class FileUploader {
 
   /** Keyset pages: rows that are done meanwhile lie behind, so none is asked for twice. */
   *#pendingRequests(): Generator<ReadRequest> {
-    const { session, link } = this.#options;
+    const { session, scope } = this.#options;
     let id = 0;
     for (let after = ''; ; ) {
-      const page = session.index.files.pageOfPendingReads(after, link.known.id);
+      const page = session.index.files.pageOfPendingReads(after, scope);
       for (const pending of page) {
         const request: ReadRequest = { id: id++, path: pending.path, sizeBytes: pending.sizeBytes };
         this.#requests.set(request.id, request);

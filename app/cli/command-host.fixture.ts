@@ -42,6 +42,11 @@ const JOBS: Readonly<Record<string, (context: JobContext) => Promise<Summary>>> 
       path: 'bad',
       error: { code: 'io', message: 'It cannot be read.', retry: 'no', data: {} },
     });
+    emit({
+      type: 'fileFailed',
+      path: 'worse',
+      error: { code: 'io', message: 'The name worse\x1b[2J is not UTF-8.', retry: 'no', data: {} },
+    });
     return { failed: 1 };
   },
   conflict: async () => {

@@ -54,7 +54,8 @@ describe('the output of a command', () => {
     expect(await runFixture(['mixed'])).toEqual({
       exitCode: 4,
       stdout: 'A good\n1 failed.\n',
-      stderr: 'dray: warning: socket was left out.\ndray: bad: It cannot be read.\n',
+      stderr:
+        'dray: warning: socket was left out.\ndray: bad: It cannot be read.\ndray: The name worse\\u001b[2J is not UTF-8.\n',
     });
   });
 
@@ -70,7 +71,13 @@ describe('the output of a command', () => {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line));
-    expect(lines.map((line) => line.type)).toEqual(['warning', 'change', 'fileFailed', 'summary']);
+    expect(lines.map((line) => line.type)).toEqual([
+      'warning',
+      'change',
+      'fileFailed',
+      'fileFailed',
+      'summary',
+    ]);
     expect(lines.at(-1)).toMatchObject({ command: 'mixed', exitCode: 4, failed: 1 });
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 4 });
   });

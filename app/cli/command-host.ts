@@ -1,11 +1,12 @@
 /** Runs one job for one command: context, stop signals, events to lines, summary, exit code. */
 import type { Command } from 'commander';
 import { DrayError } from '../../engine/api/error.ts';
-import type { JobEvent } from '../../engine/api/events.ts';
+import type { FileFailedEvent, JobEvent } from '../../engine/api/events.ts';
 import type { JobContext } from '../../engine/api/jobs.ts';
 import { reportError } from './error-lines.ts';
 import { readGlobalOptions } from './global-options.ts';
 import { createOutput, type Output } from './output.ts';
+import { quotePath } from './quote-path.ts';
 import { watchStopSignals } from './stop-signals.ts';
 
 export const EXIT_FAILED = 1;
@@ -96,8 +97,13 @@ function showEvent(event: JobEvent, output: Output, onEvent: CommandView<never>[
   if (output.json) output.record(event);
   else if (event.type === 'phase' || event.type === 'progress') output.progress.accept(event);
   else if (event.type === 'warning') output.problem('warning', event.message);
-  else if (event.type === 'fileFailed') output.problem('error', `${event.path}: ${event.error.message}`);
+  else if (event.type === 'fileFailed') output.problem('error', describeFailedFile(event));
   else onEvent?.(event, output);
+}
+
+/** Most messages name the file by themselves. */
+function describeFailedFile({ path, error }: FileFailedEvent): string {
+  return error.message.includes(path) ? error.message : `${quotePath(path)}: ${error.message}`;
 }
 
 function exitCodeOfSummary<Summary>(summary: Summary, view: CommandView<Summary>): number {

@@ -8,7 +8,7 @@ import { formatCommit } from './commands/log.ts';
 import { isNodeNewEnough } from './node-version.ts';
 import { toJsonLine } from './output.ts';
 import { formatQueryActual, formatQueryPlan } from './query-plan-table.ts';
-import { quotePath } from './quote-path.ts';
+import { quotePath, showControls } from './quote-path.ts';
 import { formatTransfer } from './transfer-line.ts';
 
 const plain = createPaint({ isTerminal: false, environment: {} });
@@ -50,6 +50,13 @@ describe('quotePath', () => {
         if (quoted !== path) expect(JSON.parse(quoted)).toBe(path);
       }),
     );
+  });
+});
+
+describe('showControls', () => {
+  it('lets no escape sequence through to the terminal, and keeps lines as they are', () => {
+    expect(showControls('two\nlines\twith a tab')).toBe('two\nlines\twith a tab');
+    expect(showControls('\x1b[2Jgone\r\u202eback\x7f')).toBe('\\u001b[2Jgone\\u000d\\u202eback\\u007f');
   });
 });
 

@@ -8,6 +8,7 @@ import {
   type ProgressDisplay,
   silentProgress,
 } from './progress-display.ts';
+import { showControls } from './quote-path.ts';
 
 /** Lines wait for each other up to so many characters: one write for thousands of short lines. */
 const BUFFERED_CHARACTERS_MAX = 32 * 1024;
@@ -72,7 +73,7 @@ export function createOutput(options: OutputOptions): Output {
       const color = kind === 'error' ? 'red' : 'yellow';
       const prefix =
         kind === 'plain' ? '' : `${paintProblem(color, kind === 'error' ? 'dray:' : 'dray: warning:')} `;
-      stderr.write(`${prefix}${line}\n`);
+      stderr.write(`${prefix}${showControls(line)}\n`);
     },
     record: (value) => writeLine(toJsonLine(value)),
     close: async () => {

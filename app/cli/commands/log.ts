@@ -7,6 +7,7 @@ import { addExamples } from '../examples.ts';
 import { formatBytes, formatPlural } from '../format.ts';
 import { given } from '../given.ts';
 import { parseCount } from '../global-options.ts';
+import { quotePath, showControls } from '../quote-path.ts';
 
 interface LogOptions {
   readonly number?: number;
@@ -48,11 +49,13 @@ export function formatCommit(commit: CommitEvent, paint: Paint): string[] {
   return [
     `${paint('yellow', `commit ${commit.commit}`)}${paint('cyan', refs)}`,
     ...merge,
-    `Author: ${commit.author}`,
+    `Author: ${quotePath(commit.author)}`,
     `Date:   ${commit.time}`,
     `Holds:  ${formatPlural(commit.files, 'file')}, ${formatBytes(commit.bytes)}`,
     '',
-    ...(commit.message || '(no message)').split('\n').map((line) => `    ${line}`.trimEnd()),
+    ...showControls(commit.message || '(no message)')
+      .split('\n')
+      .map((line) => `    ${line}`.trimEnd()),
     '',
   ];
 }

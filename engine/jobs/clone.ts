@@ -129,7 +129,7 @@ async function fill(filling: Filling, onWriting: () => void): Promise<PullSummar
     workspace: session.workspace.root,
     branch: target.branch,
     commit: applied.failed === 0 ? target.commit : null,
-    changes: { ...NO_CHANGES, added: entryCount(commit), bytes: commit.totals.bytes },
+    changes: { ...NO_CHANGES, added: entryCount(commit) - applied.failed, bytes: commit.totals.bytes },
     downloadedBytes: applied.bytes,
     decided: 0,
     failed: applied.failed,

@@ -35,10 +35,12 @@ export function addCloneCommand(program: Command, host: CommandHost): void {
 const cloneView: CommandView<PullSummary> = {
   onSummary: (summary, output, { elapsedMs }) => {
     const { added } = summary.changes;
-    const at = summary.commit === null ? 'no commit yet' : `at ${formatHash(summary.commit)}`;
-    output.note(
-      `Cloned ${formatPlural(added, 'entry', 'entries')} into ${quotePath(summary.workspace)}: ${summary.branch} ${at}.`,
-    );
+    const what = `${formatPlural(added, 'entry', 'entries')} into ${quotePath(summary.workspace)}`;
+    // Without all its files the workspace is on no commit.
+    if (summary.commit === null) {
+      const failed = formatPlural(summary.failed, 'entry', 'entries');
+      output.note(`Cloned ${what}; ${failed} failed. Give the same command again to get what is missing.`);
+    } else output.note(`Cloned ${what}: ${summary.branch} at ${formatHash(summary.commit)}.`);
     output.note(
       `${formatTransfer({ bytes: summary.downloadedBytes, elapsedMs, requests: summary.requests })}.`,
     );

@@ -74,6 +74,11 @@ export const FILE_SQL = {
     UPDATE file SET size = ?, mtime_ms = ?, ctime_ms = ?, inode = ?, executable = ?, mtime_ns = ?, hash = ?
     WHERE path = ? AND same = 0 AND kind = 1 AND base_kind IS NULL`,
 
+  /** What was read and could not be stored counts as unread. */
+  forgetRead: `
+    UPDATE file SET hash = NULL, mtime_ns = NULL, inode = -1
+    WHERE same = 0 AND kind = 1 AND hash = ? RETURNING path`,
+
   setWritten: `
     INSERT INTO file (path, same, kind, size, mtime_ms, ctime_ms, inode, executable, mtime_ns, hash, base_mtime_ns)
     VALUES (@path, 1, @kind, @size, @mtime_ms, @ctime_ms, @inode, @executable, @mtime_ns, @hash, @mtime_ns)

@@ -148,6 +148,20 @@ const setRead = fc.record({ entry: fileEntry, stat: statNumbers, isRacy: fc.bool
     },
 );
 
+const forgetRead = fc.constantFrom(...contents).map(
+  ({ hash }): Step =>
+    (table, model) => {
+      const forgotten: string[] = [];
+      for (const [path, row] of model.sorted()) {
+        const { working } = row;
+        if (isSame(row) || working?.kind !== 'file' || working.hash !== hash) continue;
+        row.working = { ...working, hash: null, mtimeNs: 0n, stat: [working.stat[0], working.stat[1], -1] };
+        forgotten.push(path);
+      }
+      expect(table.forgetRead(hash).toSorted(comparePaths)).toEqual(forgotten);
+    },
+);
+
 const setWritten = fc.record({ entry: anyEntry, stat: statNumbers }).map(
   ({ entry, stat }): Step =>
     (table, model) => {
@@ -192,6 +206,7 @@ const steps = fc.array(
     { weight: 4, arbitrary: setWorking },
     { weight: 4, arbitrary: setRead },
     { weight: 2, arbitrary: setAbsent },
+    forgetRead,
     { weight: 3, arbitrary: setWritten },
     { weight: 4, arbitrary: setBase },
     clearBase,

@@ -97,6 +97,7 @@ export class FileTable {
     this.#statements.pageOfStats.raw(true);
     this.#statements.statOf.raw(true);
     this.#statements.workingPaths.pluck(true);
+    this.#statements.forgetRead.pluck(true);
     for (const name of ['pageOfChanges', 'change', 'pageOfEntries'] as const) {
       this.#statements[name].safeIntegers(true).raw(true);
     }
@@ -142,6 +143,11 @@ export class FileTable {
     const executable = read.executable ? 1 : 0;
     const { changes } = setNewRead.run(size, mtime_ms, ctime_ms, inode, executable, mtime_ns, hash, path);
     if (changes === 0) setRead.run({ path, size, mtime_ms, ctime_ms, inode, executable, mtime_ns, hash });
+  }
+
+  /** Changed files that were read with this content are unread again, and the next scan reads them. Returns their paths. */
+  forgetRead(hash: BlobHash): readonly string[] {
+    return this.#statements.forgetRead.all(hash) as string[];
   }
 
   /** This entry was just written to the working copy: working content and base are both it. */

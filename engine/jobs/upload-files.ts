@@ -3,7 +3,7 @@
  * upload. What the index knows is left out, the existence query is asked about the rest, and each confirmed object
  * becomes a row of the index: a killed push goes on from there.
  */
-import { DrayError, type ErrorRecord } from '../api/error.ts';
+import { DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
 import { TaskSet } from '../base/task-set.ts';
 import type { PendingScope } from '../index/file-table.ts';
@@ -93,6 +93,8 @@ class FileUploader {
   readonly #packing = new Set<BlobHash>();
   /** What each file that is being cut still waits for. */
   readonly #chunkTasks = new Map<number, Set<Promise<void>>>();
+  /** Content that changed before it was stored, by the hash that it had. */
+  readonly #givenUp = new Map<BlobHash, DrayError>();
   readonly #knowsNothing: boolean;
   /** A full pack with its last blob and its index, or all that is pending when that is less. */
   readonly #expectedPackBytes: number;
@@ -134,6 +136,7 @@ class FileUploader {
       this.#tasks.fail(error);
     }
     await this.#tasks.settle();
+    for (const [hash, error] of this.#givenUp) this.#tellGivenUp(hash, error);
     this.#progress.end();
     return { objects: this.#objects, bytes: this.#bytes, failed: this.#failed };
   }
@@ -271,7 +274,10 @@ class FileUploader {
     }
     await Promise.all(
       absent.map(async (candidate) => {
-        await (candidate.bytes ? this.#put(candidate, candidate.bytes) : this.#putLarge(candidate));
+        const isSent = await (candidate.bytes
+          ? this.#put(candidate, candidate.bytes)
+          : this.#putLarge(candidate));
+        if (!isSent) return;
         this.#count(1, candidate.sizeBytes);
         link.blobs.add(candidate.hash, { in: 'object' });
         this.#sending.delete(candidate.hash);
@@ -279,7 +285,7 @@ class FileUploader {
     );
   }
 
-  async #put(candidate: Candidate, bytes: Uint8Array): Promise<void> {
+  async #put(candidate: Candidate, bytes: Uint8Array): Promise<boolean> {
     const { limit, store } = this.#options;
     const { signal } = this.#tasks;
     const options = { checksum: { sha256: candidate.hash }, condition: { absent: true }, signal } as const;
@@ -287,23 +293,47 @@ class FileUploader {
       bytes: bytes.length,
       signal,
     });
+    return true;
   }
 
-  /** Too large for memory: sent in parts from the file, which must still be the one that was hashed. */
-  async #putLarge(candidate: Candidate): Promise<void> {
+  /**
+   * Too large for memory: sent in parts from the file, which must still be the one that was hashed. False: it is not, and
+   * this push goes on without it.
+   */
+  async #putLarge(candidate: Candidate): Promise<boolean> {
     const { session, store, limit, link } = this.#options;
     const path = `${session.workspace.root}/${candidate.path}`;
-    await uploadLarge({
-      store,
-      key: objectKey(candidate.hash),
-      file: { path, sizeBytes: candidate.sizeBytes },
-      limit,
-      memory: this.#memory,
-      journal: session.index.repositories.uploadJournal(link.known.id),
-      condition: { absent: true },
-      beforeComplete: () => checkUnchanged(path, candidate.path, candidate.stat!),
-      signal: this.#tasks.signal,
-    });
+    try {
+      await uploadLarge({
+        store,
+        key: objectKey(candidate.hash),
+        file: { path, sizeBytes: candidate.sizeBytes },
+        limit,
+        memory: this.#memory,
+        journal: session.index.repositories.uploadJournal(link.known.id),
+        condition: { absent: true },
+        beforeComplete: () => checkUnchanged(path, candidate.path, candidate.stat!),
+        signal: this.#tasks.signal,
+      });
+      return true;
+    } catch (error) {
+      if (!isFileChange(error)) throw error;
+      this.#givenUp.set(candidate.hash, error);
+      return false;
+    }
+  }
+
+  /** Whatever files have the content that was not stored: none of them may be recorded. */
+  #tellGivenUp(hash: BlobHash, error: DrayError): void {
+    const { session } = this.#options;
+    const paths = session.index.files.forgetRead(hash);
+    // A file of the base commit, whose content is being looked for again, cannot be left out of the next one.
+    if (paths.length === 0) throw error;
+    this.#failed += paths.length;
+    for (const path of paths) {
+      const record = { ...toErrorRecord(error), data: { ...error.data, path } };
+      session.context.emit({ type: 'fileFailed', path, error: record });
+    }
   }
 
   #addToPack(hash: BlobHash, bytes: Uint8Array): void {
@@ -353,4 +383,8 @@ class FileUploader {
     this.#objects += objects;
     this.#bytes += bytes;
   }
+}
+
+function isFileChange(error: unknown): error is DrayError {
+  return error instanceof DrayError && error.data.reason === 'changedWhileRead';
 }

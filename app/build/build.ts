@@ -6,6 +6,7 @@ import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { loadGroups } from './load-groups.ts';
 import { formatThirdPartyLicenses } from './third-party-licenses.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -42,6 +43,8 @@ export async function buildCommand(folder: string): Promise<void> {
     mainFields: ['module', 'main'],
     target: 'node22',
     external: EXTERNAL,
+    plugins: [loadGroups(ROOT)],
+    logOverride: { 'ambiguous-reexport': 'error' },
     // Names and lines stay, so that a stack trace from the field can be read.
     minifySyntax: true,
     legalComments: 'none',

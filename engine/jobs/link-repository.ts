@@ -22,7 +22,8 @@ export interface LinkedRepository {
 }
 
 /**
- * One request when the branch exists: its ref names the repository. Otherwise three, at once: ref, descriptor, refs.
+ * One request when the workspace has a base, and so the branch is likely to exist: its ref names the repository. Before the
+ * first push or pull three at once: ref, descriptor, and whether there is any ref.
  * @throws `notARepository` when the URL holds none, or another one than the workspace was bound to.
  */
 export async function linkRepository(
@@ -32,6 +33,10 @@ export async function linkRepository(
 ): Promise<LinkedRepository> {
   const { signal } = session.context;
   const remote = session.config.remotes[session.remoteName]!;
+  const isFirst = session.state.bases[session.remoteName] === undefined;
+  const first = isFirst ? readDescriptorAndRefs(store, signal) : undefined;
+  // Awaited below, but for a ref that fails: then its own failure counts.
+  first?.catch(() => {});
   const tip = await readRef(store, `heads/${branch}`, { signal });
   if (tip && remote.repository === tip.repository && remote.layout) {
     return bind(session, {
@@ -42,10 +47,7 @@ export async function linkRepository(
       isEmpty: false,
     });
   }
-  const [descriptor, refs] = await Promise.all([
-    readDescriptor(store, { signal }),
-    tip ? undefined : store.list({ prefix: 'refs/', limit: 1 }, { signal }),
-  ]);
+  const [descriptor, refs] = await (first ?? readDescriptorAndRefs(store, signal));
   if (!descriptor) {
     throw new DrayError(
       'notARepository',
@@ -70,7 +72,7 @@ export async function linkRepository(
       [session.remoteName]: { ...remote, repository: descriptor.id, layout: descriptor.layout },
     },
   });
-  const isEmpty = tip === undefined && refs?.objects.length === 0;
+  const isEmpty = tip === undefined && refs.objects.length === 0;
   return bind(session, {
     uuid: descriptor.id,
     layout: descriptor.layout,
@@ -78,6 +80,13 @@ export async function linkRepository(
     tip,
     isEmpty,
   });
+}
+
+function readDescriptorAndRefs(store: ObjectStore, signal: AbortSignal) {
+  return Promise.all([
+    readDescriptor(store, { signal }),
+    store.list({ prefix: 'refs/', limit: 1 }, { signal }),
+  ]);
 }
 
 function bind(session: Session, facts: Omit<LinkedRepository, 'known' | 'blobs'>): LinkedRepository {

@@ -235,5 +235,6 @@ function reasonFor(
 }
 
 function formatCount(count: number): string {
-  return Math.round(count).toLocaleString('en-US');
+  // By hand: the first use of Intl in a process takes 15 ms.
+  return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',');
 }

@@ -1,0 +1,69 @@
+/**
+ * Modules that are loaded together are bundled together. In the sources each dynamic import is a module of its own, which
+ * code splitting turns into some forty small files; loading a file costs about a millisecond, and grouped, an unchanged
+ * push to S3 takes 0.87 of the time (0.108 s against 0.124).
+ */
+import type { Plugin } from 'esbuild';
+
+interface Group {
+  readonly name: string;
+  /** What is imported dynamically, as the import names it. */
+  readonly imports: RegExp;
+  /** A module that gives what each of those modules gives. Names must not clash; the build fails when they do. */
+  readonly contents: string;
+}
+
+/** The modules that commands import; one that is forgotten here becomes a group that lacks it, and the build fails. */
+const JOBS = [
+  'clone',
+  'config',
+  'diff',
+  'init',
+  'list-tree',
+  'log',
+  'pull',
+  'push',
+  'refs',
+  'remotes',
+  'restore',
+  'status',
+  'switch',
+  'verify',
+];
+
+const GROUPS: readonly Group[] = [
+  {
+    name: 'jobs',
+    imports: /engine\/jobs\/[a-z-]+\.ts$/,
+    contents: JOBS.map((job) => `export * from './engine/jobs/${job}.ts';`).join('\n'),
+  },
+  {
+    name: 's3',
+    imports: /^\.\/s3\/open-s3-store\.ts$|^undici\/lib\/dispatcher\/pool\.js$|^@smithy\/signature-v4$/,
+    contents: `
+      export { openS3Store } from './engine/remotes/s3/open-s3-store.ts';
+      export { SignatureV4 } from '@smithy/signature-v4';
+      export { default } from 'undici/lib/dispatcher/pool.js';`,
+  },
+];
+
+const NAMESPACE = 'load-group';
+
+/** @param root Where `engine/` lies, ending in `/`. */
+export function loadGroups(root: string): Plugin {
+  return {
+    name: 'load-groups',
+    setup(build) {
+      for (const { name, imports, contents } of GROUPS) {
+        build.onResolve({ filter: imports }, ({ kind }) =>
+          kind === 'dynamic-import' ? { path: name, namespace: NAMESPACE } : undefined,
+        );
+        build.onLoad({ filter: new RegExp(`^${name}$`), namespace: NAMESPACE }, () => ({
+          contents,
+          resolveDir: root,
+          loader: 'js',
+        }));
+      }
+    },
+  };
+}

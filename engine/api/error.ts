@@ -8,7 +8,7 @@ const EXIT_CODES = {
   usage: 2,
   /** Something that had to be there is not: a folder, a ref, a path in a commit. */
   notFound: 1,
-  /** The folder (or none above it) is a workspace. */
+  /** Neither the folder nor one above it is a workspace. */
   notAWorkspace: 2,
   /** A workspace would come to lie inside another one, or over an existing one. */
   workspaceExists: 2,

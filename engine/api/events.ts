@@ -69,7 +69,7 @@ export interface FileFailedEvent {
   readonly error: ErrorRecord;
 }
 
-/** How the existence question was answered, for `--explain`. Printed twice: predicted, then with `actual`. */
+/** How the existence question was answered, for `--explain`. Told once, at the end of a push. */
 export interface PlanEvent {
   readonly type: 'plan';
   readonly query: QueryExplanation;

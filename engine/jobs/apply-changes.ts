@@ -1,6 +1,6 @@
 /**
  * Makes the workspace look like a commit, path by path: what goes away first, so that a folder can take a file's place,
- * then links and folders, then the files by `download-files.ts`.
+ * then the files by `download-files.ts`, then folders and links.
  */
 import { lstatSync, type Stats } from 'node:fs';
 import { toErrorRecord } from '../api/error.ts';

@@ -19,7 +19,7 @@ export function baseMark(uuid: string, commit: CommitHash | undefined): string {
   return `${uuid}/${commit ?? 'none'}`;
 }
 
-/** A commit from the index's cache, or else from the store by one request. @throws `notFound`, `damaged` */
+/** A commit from the index's cache, or else from the store by one request. @throws `damaged`, also when it is missing. */
 export async function fetchCommit(session: Session, store: ObjectStore, hash: CommitHash): Promise<Commit> {
   const cached = session.index.settings.cachedCommit(hash);
   if (cached) return decodeCommit(hash, cached);

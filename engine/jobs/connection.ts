@@ -1,4 +1,5 @@
 /** A way to one remote: its store, what counts its requests, and what bounds those in flight. */
+import type { DrayError } from '../api/error.ts';
 import type { JobContext } from '../api/jobs.ts';
 import { systemClock } from '../base/clock.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
@@ -40,14 +41,33 @@ export async function connectUrl(
   const transfers = context.connection.transfers ?? options.transfers;
   const limit = createAdaptiveLimit({ clock: systemClock, fixed: transfers });
   const meter = createMeter();
+  const tellOutage = outageTeller(context);
   const store = await openRemote(parseRemoteUrl(url, baseFolder), {
     connection: { ...context.connection, ...(transfers === undefined ? {} : { transfers }) },
     environment: context.environment,
     meter,
-    retry: { onRetry: (error) => limit.report(error.retry) },
+    retry: {
+      onRetry: (error) => {
+        limit.report(error.retry);
+        tellOutage(error);
+      },
+    },
     ...(options.create ? { create: true } : {}),
   });
   return { store, meter, limit };
+}
+
+const OUTAGE_TOLD_EVERY_MS = 5_000;
+
+/** Retries go on for some seconds: whoever waits is told why, now and then. */
+function outageTeller(context: JobContext): (error: DrayError) => void {
+  let toldMs = Number.NEGATIVE_INFINITY;
+  return (error) => {
+    const nowMs = systemClock.monotonicMs();
+    if (error.code !== 'unreachable' || nowMs < toldMs + OUTAGE_TOLD_EVERY_MS) return;
+    toldMs = nowMs;
+    context.emit({ type: 'warning', warning: 'retrying', message: `${error.message} Trying again.` });
+  };
 }
 
 /**

@@ -18,7 +18,7 @@ export function addVerifyCommand(program: Command, host: CommandHost): void {
     .description(
       'Checks that every object that a commit needs is on the remote and has its size. With --read-data it downloads the objects, or a part of them, and checks their content as well. Ends with exit code 1 when anything is missing or damaged.',
     )
-    .argument('[ref]', 'a branch, a tag or a commit (default: the current branch)')
+    .argument('[ref]', 'a branch, a tag or a commit (default: all that branches and tags lead back to)')
     .option('--read-data [percent]', 'read and hash so much of the data (default: 100)', parsePercent)
     .action((ref: string | undefined, options: VerifyOptions, self: Command) =>
       runCommand(host, self, {
@@ -54,7 +54,10 @@ const verifyView: CommandView<VerifySummary> = {
     output.result(
       `${formatCount(summary.missing)} missing and ${formatCount(summary.damaged)} damaged of ${scope}: ${formatPlural(summary.affectedPaths, 'path')} cannot be had whole.`,
     );
-    output.note('A workspace that still has those files puts them back with "dray push --no-index".');
+    // An object is never written over, so a damaged one has to go first.
+    const first =
+      summary.damaged > 0 ? 'Delete the damaged objects from the store; then a workspace' : 'A workspace';
+    output.note(`${first} that still has those files puts them back with "dray push --no-index".`);
   },
   exitCode: (summary) => (isBroken(summary) ? EXIT_FAILED : 0),
 };

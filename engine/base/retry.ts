@@ -3,7 +3,7 @@
  *
  * Half of each pause is fixed and half is random ("equal jitter"; M. Brooker, AWS Architecture Blog, 2015). A transfer fails with the
  * first of its many calls that gives up, and with pauses that are random from 0 on, one of them always gives up soon.
- * The error's own `retry` advice decides; what is not a DrayError, or advises `no`, is never repeated.
+ * A pause that the store asked for is kept. The error's own `retry` advice decides; what is not a DrayError, or advises `no`, is never repeated.
  */
 import { DrayError } from '../api/error.ts';
 import { checkAborted } from './abort.ts';
@@ -36,6 +36,9 @@ const CAPACITY = 2_240;
 /** From the AWS SDK reference guide, "Retry behavior", standard mode. */
 const RETRY_TOKENS = 5;
 const SUCCESS_TOKENS = 1;
+
+/** A store that asks for a longer pause than this is asked again all the same. */
+const ASKED_MS_MAX = 60_000;
 
 /** How much longer the pause is when the store asked for fewer requests. */
 const BACKOFF_FACTOR = 4;
@@ -86,5 +89,12 @@ export async function retrying<T>(
 function pauseMs(policy: RetryPolicy, failed: number, error: DrayError): number {
   const base = policy.baseDelayMs * (error.retry === 'backoff' ? BACKOFF_FACTOR : 1);
   const longestMs = Math.min(policy.maxDelayMs, base * 2 ** (failed - 1));
-  return (longestMs * (1 + policy.clock.random())) / 2;
+  const ownMs = (longestMs * (1 + policy.clock.random())) / 2;
+  return Math.max(ownMs, Math.min(askedForMs(error), ASKED_MS_MAX));
+}
+
+/** What the store itself asked for (Retry-After), in `data.retryAfterMs`. */
+function askedForMs(error: DrayError): number {
+  const { retryAfterMs } = error.data;
+  return typeof retryAfterMs === 'number' && retryAfterMs > 0 ? retryAfterMs : 0;
 }

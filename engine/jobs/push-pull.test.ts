@@ -171,6 +171,20 @@ describe('a pull', () => {
     expect(describeTree(copy)).toEqual(before);
   });
 
+  it('goes on where one was killed between emptying a folder and putting a file in its place', async () => {
+    const root = await startWorkspace();
+    sandbox.write('work/d/deep/er', 'inside');
+    sandbox.write('work/other', 'one');
+    await push(testContext(root), {});
+    const { root: copy } = await clone('copy');
+    rmSync(sandbox.path('work/d'), { recursive: true });
+    sandbox.write('work/d', 'a file now');
+    await push(testContext(root), {});
+    rmSync(sandbox.path('copy/d/deep/er'));
+    expect(await pull(testContext(copy), {})).toMatchObject({ result: 'pulled', failed: 0 });
+    expect(describeTree(copy)).toEqual(describeTree(root));
+  });
+
   it('does not overwrite an ignored file that exists only here', async () => {
     const root = await startWorkspace();
     sandbox.write('work/a', 'one');

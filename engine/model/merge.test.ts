@@ -318,3 +318,19 @@ describe('for any two sides of any base, a merge', () => {
     );
   });
 });
+
+describe('an empty folder against a file of the other side', () => {
+  it('gives way where both sides removed what was in it', () => {
+    const base = tree('d/e/x');
+    const { takeTheirs, conflicts } = merge(base, tree('d/e/'), tree('d=2'));
+    expect(conflicts).toEqual([]);
+    expect(apply(tree('d/e/'), takeTheirs)).toEqual(tree('d=2'));
+    const mirrored = merge(base, tree('d=2'), tree('d/e/'));
+    expect(mirrored).toEqual({ takeTheirs: [], conflicts: [] });
+  });
+
+  it('is a conflict where the folder is new', () => {
+    expect(merge(tree(), tree('d/e/'), tree('d=2')).conflicts.map(({ path }) => path)).toEqual(['d']);
+    expect(merge(tree('d/x'), tree('d/e/'), tree('d=2')).conflicts.map(({ path }) => path)).toEqual(['d']);
+  });
+});

@@ -57,6 +57,8 @@ export function mergeChanges(ours: Iterable<Change>, theirs: Iterable<Change>): 
     closePassed(merging, path);
     const step = decide(path, left, right);
     merging.slots.push(step.slot);
+    if (left && !left.after) noteRemoval(merging, 'ours', path);
+    if (right && !right.after) noteRemoval(merging, 'theirs', path);
     if (left?.after && !right?.after) meet(merging, 'ours', left, step);
     else if (right?.after && !left?.after) meet(merging, 'theirs', right, step);
     if (step.conflict?.path === path) merging.conflicts.push(step.conflict);
@@ -119,6 +121,10 @@ interface Open {
   readonly inside: ConflictDraft[];
   /** Of an empty folder: the other side's merged content makes it a folder that is not empty. */
   isFilled: boolean;
+  /** Of an empty folder: the other side's file in the place of a folder above it. */
+  readonly rival: Open | undefined;
+  /** Of an empty folder: it is what this side left of a folder of the base, and not a new one. */
+  isRemnant: boolean;
 }
 
 interface Merging {
@@ -138,11 +144,14 @@ function decide(path: string, ours: Change | undefined, theirs: Change | undefin
 /** An entry that one side alone has meets the other side's entry above it; in a valid tree there is one at most. */
 function meet(merging: Merging, side: Side, change: Change, step: Step): void {
   const host = merging.open.find((open) => open.side !== side && change.path.startsWith(open.prefix));
-  if (host && host.change.after?.kind !== 'folder') joinConflict(merging, host, side, change, step);
+  const rival = host?.change.after?.kind === 'folder' ? undefined : host;
+  // What an empty folder comes to against a file shows when all that is inside it has passed.
+  if (rival && change.after?.kind !== 'folder') joinConflict(merging, rival, side, change, step);
+  else if (rival) step.slot.change = undefined;
   else if (host && step.conflict) host.inside.push(step.conflict);
   else if (host) host.isFilled = true;
   const prefix = change.path.endsWith('/') ? change.path : `${change.path}/`;
-  merging.open.push({ prefix, side, change, step, inside: [], isFilled: false });
+  merging.open.push({ prefix, side, change, step, inside: [], isFilled: false, rival, isRemnant: false });
 }
 
 /** A file (or link) against what the other side has in a folder of its name. */
@@ -171,13 +180,23 @@ function closePassed(merging: Merging, path: string | undefined): void {
       path === undefined || (!path.startsWith(last.prefix) && comparePaths(path, last.prefix) > 0);
     if (!isPassed) return;
     merging.open.pop();
-    if (last.change.after?.kind === 'folder') settleFolder(last);
+    if (last.change.after?.kind === 'folder') settleFolder(merging, last);
   }
 }
 
 /** An empty folder that one side has now: it stays an entry only while the merge leaves it empty. */
-function settleFolder(folder: Open): void {
-  const { change, side, step, inside, isFilled } = folder;
+function settleFolder(merging: Merging, folder: Open): void {
+  const { change, side, step, inside, isFilled, rival, isRemnant } = folder;
+  if (rival && !isRemnant) {
+    joinConflict(merging, rival, side, change, step);
+    return;
+  }
+  if (rival) {
+    // Both sides removed what was in the folder, one went on and put a file in its place: nothing of the other's is lost.
+    const { path, after } = change;
+    step.slot.change = side === 'ours' ? { path, before: after, after: undefined } : undefined;
+    return;
+  }
   if (isFilled) {
     const { path, after } = change;
     step.slot.change = side === 'ours' ? { path, before: after, after: undefined } : undefined;
@@ -187,6 +206,12 @@ function settleFolder(folder: Open): void {
   // Whether it stays empty is up to how those conflicts are decided, so it is a part of each.
   for (const conflict of inside) conflict[side].push(change);
   step.slot.change = undefined;
+}
+
+/** A side that removed something inside an empty folder of its own has merely left that folder behind. */
+function noteRemoval(merging: Merging, side: Side, path: string): void {
+  for (const open of merging.open)
+    if (open.side === side && path.startsWith(open.prefix)) open.isRemnant = true;
 }
 
 function* realChanges(changes: Iterable<Change>): Generator<Change> {

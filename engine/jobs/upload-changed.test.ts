@@ -1,5 +1,6 @@
 /** A file too large for memory is read twice, for its hash and for its parts. What happens when it changes in between. */
 import { appendFileSync, copyFileSync, mkdirSync, truncateSync, unlinkSync } from 'node:fs';
+import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createExistenceQuery } from '../query/existence-query.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
@@ -10,7 +11,7 @@ import { linkRepository } from './link-repository.ts';
 import { push } from './push.ts';
 import { existenceOptions } from './query-remote.ts';
 import { refreshIndex } from './refresh-index.ts';
-import { openSession } from './session.ts';
+import { openSession, type Session } from './session.ts';
 import { uploadFiles } from './upload-files.ts';
 
 /** Just more than what is held whole. */
@@ -41,6 +42,8 @@ async function uploadWith(act: () => void) {
         multipart: {
           ...multipart,
           create: async (key, options) => {
+            // Both files have to be read by then: one that is still being read would be taken as it is now.
+            while (unreadPaths(session).length > 0) await turn();
             act();
             return multipart.create(key, options);
           },
@@ -53,16 +56,18 @@ async function uploadWith(act: () => void) {
       const { limit } = connection;
       const options = { session, store, link, query, limit, scope, dryRun: false, requestsSoFar: () => 0 };
       const uploaded = await uploadFiles(options);
-      const unread = [...session.index.files.changes(0)]
-        .flat()
-        .filter(({ after }) => after?.hash === undefined);
-      return { uploaded, context, unread: unread.map(({ path }) => path) };
+      return { uploaded, context, unread: unreadPaths(session) };
     } finally {
       await connection.store.close();
     }
   } finally {
     session.close();
   }
+}
+
+function unreadPaths(session: Session): string[] {
+  const changes = [...session.index.files.changes(0)].flat();
+  return changes.filter(({ after }) => after?.hash === undefined).map(({ path }) => path);
 }
 
 describe('a large file that changes between its two readings', () => {

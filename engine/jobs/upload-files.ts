@@ -264,7 +264,7 @@ class FileUploader {
   }
 
   async #send(candidates: readonly Candidate[]): Promise<void> {
-    const { query, link, dryRun } = this.#options;
+    const { query, dryRun } = this.#options;
     const present = await query.resolve(candidates.map((candidate) => candidate.hash));
     const absent = candidates.filter((candidate) => !present.has(candidate.hash));
     this.#rememberPresent(present);
@@ -272,17 +272,24 @@ class FileUploader {
       for (const candidate of absent) this.#count(1, candidate.sizeBytes);
       return;
     }
-    await Promise.all(
-      absent.map(async (candidate) => {
-        const isSent = await (candidate.bytes
-          ? this.#put(candidate, candidate.bytes)
-          : this.#putLarge(candidate));
-        if (!isSent) return;
-        this.#count(1, candidate.sizeBytes);
-        link.blobs.add(candidate.hash, { in: 'object' });
-        this.#sending.delete(candidate.hash);
-      }),
-    );
+    // All have to end, also when one fails: only then may the batch's bytes be filled anew.
+    const outcomes = await Promise.allSettled(absent.map((candidate) => this.#sendOne(candidate)));
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+  }
+
+  async #sendOne(candidate: Candidate): Promise<void> {
+    try {
+      const isSent = await (candidate.bytes
+        ? this.#put(candidate, candidate.bytes)
+        : this.#putLarge(candidate));
+      if (!isSent) return;
+      this.#count(1, candidate.sizeBytes);
+      this.#options.link.blobs.add(candidate.hash, { in: 'object' });
+      this.#sending.delete(candidate.hash);
+    } catch (error) {
+      this.#tasks.fail(error);
+      throw error;
+    }
   }
 
   async #put(candidate: Candidate, bytes: Uint8Array): Promise<boolean> {

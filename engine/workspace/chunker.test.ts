@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ChunkSize, createChunker, WINDOW_BYTES } from './chunker.ts';
+import { type ChunkSize, createChunker, openChunkerTools, WINDOW_BYTES } from './chunker.ts';
+import { CHUNKER_MEMORY_START, createChunkerMemory, viewMemory } from './chunker-memory.ts';
+import { LANE_BYTES } from './chunker-wasm.ts';
+
+const MEMORY_BYTES = 8 * 1024 * 1024;
+const memory = createChunkerMemory(MEMORY_BYTES);
+const view = viewMemory(memory, CHUNKER_MEMORY_START, MEMORY_BYTES);
+const tools = openChunkerTools(memory);
 
 const SMALL: ChunkSize = { min: 64, average: 256, max: 1024 };
 
@@ -34,6 +41,21 @@ describe('the chunker', () => {
         expect(chunkLengths(bytes, size)).toEqual(chunkLengthsByDefinition(bytes, size));
       }),
       { numRuns: 100 },
+    );
+  });
+
+  it('cuts where the plain definition says in stretches long enough for its fast loop', () => {
+    const long = fc
+      .tuple(fc.integer(), fc.integer({ min: 2 * LANE_BYTES, max: 300_000 }))
+      .map(([seed, length]) => noise(seed, length));
+    const averages = fc.constantFrom(32_768, 65_536, 131_072);
+    const splits = fc.array(fc.integer({ min: 1, max: 120_000 }), { minLength: 1, maxLength: 5 });
+    fc.assert(
+      fc.property(long, averages, splits, (bytes, average, pieces) => {
+        const size = { min: average / 16, average, max: 8 * average };
+        expect(chunkLengths(bytes, size, pieces)).toEqual(chunkLengthsByDefinition(bytes, size));
+      }),
+      { numRuns: 15 },
     );
   });
 
@@ -83,7 +105,7 @@ describe('the chunker', () => {
       { min: 64, average: 256, max: 128 },
       { min: 64.5, average: 256, max: 1024 },
     ]) {
-      expect(() => createChunker(size)).toThrow(RangeError);
+      expect(() => createChunker(size, tools)).toThrow(RangeError);
     }
   });
 });
@@ -120,13 +142,14 @@ function chunkLengths(
   size: ChunkSize,
   pieces: readonly number[] = [bytes.length],
 ): number[] {
-  const chunker = createChunker(size);
+  const chunker = createChunker(size, tools);
+  view.set(bytes);
   const lengths: number[] = [];
   let start = 0;
   let at = 0;
   for (let piece = 0; at < bytes.length; piece += 1) {
     const end = Math.min(bytes.length, at + pieces[piece % pieces.length]!);
-    for (let cut = chunker.findCut(bytes, at, end); cut >= 0; cut = chunker.findCut(bytes, at, end)) {
+    for (let cut = chunker.findCut(view, at, end); cut >= 0; cut = chunker.findCut(view, at, end)) {
       lengths.push(cut - start);
       start = cut;
       at = cut;

@@ -12,7 +12,8 @@
  *
  * The first `min` bytes of a chunk need no look (all but the window's 31 bytes).
  */
-import { hash as digestOf } from 'node:crypto';
+import { type ChunkerMemory, gearOf, openMayCut } from './chunker-memory.ts';
+import { LANE_BYTES, type MayCut } from './chunker-wasm.ts';
 
 export interface ChunkSize {
   /** Bytes; at least `WINDOW_BYTES`. Only a file's last chunk may be smaller. */
@@ -27,7 +28,7 @@ export interface Chunker {
   /**
    * Looks at `bytes[from, to)`, which must follow on what it was shown last; how a file is split over calls makes no difference.
    * Returns the index just after the first chunk that ends there (go on from it), or -1 when the chunk goes on.
-   * `bytes` should be a plain Uint8Array, no Buffer: the loop is compiled for one kind.
+   * `bytes` is a view on the chunker's memory.
    */
   findCut(bytes: Uint8Array, from: number, to: number): number;
 }
@@ -38,15 +39,20 @@ export const WINDOW_BYTES = 32;
 /** Bits by which the masks are stricter and looser than the average asks for: level 2 of the paper. */
 const NORMALISATION_BITS = 2;
 
-/** Two lanes of this many bytes are hashed side by side: a hash waits for the one before it, lanes do not wait for each other. */
-const LANE_BYTES = 4096;
+/** What one thread needs to cut what lies in one memory. */
+export interface ChunkerTools {
+  readonly gear: Int32Array;
+  readonly mayCut: MayCut;
+}
 
-let gearTable: Int32Array | undefined;
+export function openChunkerTools(memory: ChunkerMemory): ChunkerTools {
+  return { gear: gearOf(memory), mayCut: openMayCut(memory) };
+}
 
-export function createChunker(size: ChunkSize): Chunker {
+/** Throws RangeError for sizes that make no sense. */
+export function createChunker(size: ChunkSize, tools: ChunkerTools): Chunker {
   checkSize(size);
-  gearTable ??= makeGear();
-  const gear = gearTable;
+  const { gear } = tools;
   const bits = Math.round(Math.log2(size.average));
   const strictMask = topBits(bits + NORMALISATION_BITS);
   const looseMask = topBits(bits - NORMALISATION_BITS);
@@ -69,7 +75,7 @@ export function createChunker(size: ChunkSize): Chunker {
         const isStrict = chunkBytes < size.average;
         const stageEnd = isWarming ? size.min - 1 : isStrict ? size.average : size.max;
         const end = Math.min(to, at + stageEnd - chunkBytes);
-        const cut = isWarming ? -1 : scan(bytes, at, end, gear, hash, isStrict ? strictMask : looseMask);
+        const cut = isWarming ? -1 : scan(bytes, at, end, tools, hash, isStrict ? strictMask : looseMask);
         const isAtMax = chunkBytes + (end - at) === size.max;
         if (cut >= 0 || isAtMax) {
           chunkBytes = 0;
@@ -89,28 +95,23 @@ function scan(
   bytes: Uint8Array,
   from: number,
   to: number,
-  gear: Int32Array,
+  { gear, mayCut }: ChunkerTools,
   seed: number,
   mask: number,
 ): number {
-  let first = seed;
+  let hash = seed;
   let at = from;
   for (; to - at >= 2 * LANE_BYTES; at += 2 * LANE_BYTES) {
     const middle = at + LANE_BYTES;
-    let second = roll(bytes, middle - WINDOW_BYTES, middle, gear, 0);
-    let cut = -1;
-    for (let left = at, right = middle; left < middle; left += 1, right += 1) {
-      first = ((first << 1) + gear[bytes[left]!]!) | 0;
-      if ((first & mask) === 0) return left + 1;
-      second = ((second << 1) + gear[bytes[right]!]!) | 0;
-      if ((second & mask) === 0 && cut < 0) cut = right + 1;
-    }
-    if (cut >= 0) return cut;
-    first = second;
+    const second = roll(bytes, middle - WINDOW_BYTES, middle, gear, 0);
+    const address = bytes.byteOffset + at;
+    if (mayCut(address, address + LANE_BYTES, hash, second, mask)) break;
+    const end = middle + LANE_BYTES;
+    hash = roll(bytes, end - WINDOW_BYTES, end, gear, 0);
   }
   for (; at < to; at += 1) {
-    first = ((first << 1) + gear[bytes[at]!]!) | 0;
-    if ((first & mask) === 0) return at + 1;
+    hash = ((hash << 1) + gear[bytes[at]!]!) | 0;
+    if ((hash & mask) === 0) return at + 1;
   }
   return -1;
 }
@@ -125,12 +126,6 @@ function roll(bytes: Uint8Array, from: number, to: number, gear: Int32Array, see
 /** The upper bits of the hash: those that the most bytes have a part in. */
 function topBits(count: number): number {
   return -1 << (32 - Math.min(31, Math.max(1, count)));
-}
-
-function makeGear(): Int32Array {
-  return Int32Array.from({ length: 256 }, (_, byte) =>
-    digestOf('sha256', `dray gear ${byte}`, 'buffer').readInt32BE(0),
-  );
 }
 
 function checkSize({ min, average, max }: ChunkSize): void {

@@ -108,7 +108,7 @@ function readExactly(descriptor: number, buffer: Uint8Array, from: number, to: n
 export function decodeBatch(
   report: BatchReport,
   requests: readonly ReadRequest[],
-  bytes: ArrayBuffer | undefined,
+  bytes: Uint8Array | undefined,
 ): { readonly results: ReadResult[]; readonly resized: ReadRequest[] } {
   const columns = viewColumns(report.columns, requests.length);
   const results: ReadResult[] = [];
@@ -125,7 +125,8 @@ export function decodeBatch(
         const { id } = request;
         if (bytes === undefined) results.push({ kind: 'whole', id, stat, hash });
         else {
-          const view = new Uint8Array(bytes, columns.doubles[row + 2], sizeBytes);
+          const at = columns.doubles[row + 2]!;
+          const view = bytes.subarray(at, at + sizeBytes);
           results.push({ kind: 'whole', id, stat, hash, bytes: view });
         }
         break;

@@ -1,5 +1,7 @@
 /** Reading on the calling thread: for jobs too small for threads. Lets the event loop turn after each batch and each block. */
 import { setImmediate as turn } from 'node:timers/promises';
+import { openChunkerTools } from './chunker.ts';
+import { CHUNKER_MEMORY_START, createChunkerMemory, viewMemory } from './chunker-memory.ts';
 import { readBatch } from './file-reader-batch.ts';
 import { type BlockHost, readLarge } from './file-reader-large.ts';
 import { BATCH_BYTES_MAX, blockBytesOf, PIECE_BYTES } from './file-reader-limits.ts';
@@ -18,7 +20,7 @@ export function createInlineRunner(run: ReadRun): TaskRunner {
     const { settings } = run;
     const lease = settings.wantBytes ? await run.memory.take(sizeBytes, run.signal) : undefined;
     if (lease === undefined) scratch ??= new Uint8Array(BATCH_BYTES_MAX);
-    const buffer = lease === undefined ? scratch! : new Uint8Array(lease.buffer!);
+    const buffer = lease === undefined ? scratch! : lease.bytes;
     const report = readBatch({ settings, paths: requests.map(({ path }) => path), buffer });
     run.deliverBatch(requests, report, lease);
   };
@@ -45,12 +47,13 @@ export function createInlineRunner(run: ReadRun): TaskRunner {
 function leasedBlocks(run: ReadRun, file: LargeFile): BlockHost {
   let lease: Lease | undefined;
   return {
+    chunkerTools: () => openChunkerTools(run.memory.shared),
     async takeBlock() {
       await run.room();
       lease = await run.memory.take(blockBytesOf(run.settings), run.signal);
-      return lease.buffer!;
+      return lease.bytes;
     },
-    async sendBlock(_buffer, chunks) {
+    async sendBlock(chunks) {
       run.deliverChunks(file, chunks, lease);
       await turn();
     },
@@ -59,9 +62,11 @@ function leasedBlocks(run: ReadRun, file: LargeFile): BlockHost {
 
 /** One small buffer, filled again and again: only hashes are wanted. */
 function scratchBlocks(run: ReadRun, file: LargeFile): BlockHost {
-  const scratch = new ArrayBuffer(PIECE_BYTES);
+  const memory = createChunkerMemory(PIECE_BYTES);
+  const scratch = viewMemory(memory, CHUNKER_MEMORY_START, PIECE_BYTES);
   let pieces = 0;
   return {
+    chunkerTools: () => openChunkerTools(memory),
     async takeBlock() {
       pieces += 1;
       if (pieces % PIECES_PER_TURN === 0) {
@@ -70,7 +75,7 @@ function scratchBlocks(run: ReadRun, file: LargeFile): BlockHost {
       }
       return scratch;
     },
-    sendBlock(_buffer, chunks) {
+    sendBlock(chunks) {
       run.deliverChunks(file, chunks, undefined);
       return Promise.resolve();
     },

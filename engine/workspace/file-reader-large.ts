@@ -8,17 +8,19 @@ import { createHash } from 'node:crypto';
 import { closeSync, readSync } from 'node:fs';
 import type { ErrorRecord } from '../api/error.ts';
 import type { BlobHash, Chunk } from '../model/entry.ts';
-import { createChunker } from './chunker.ts';
+import { type Chunker, type ChunkerTools, createChunker } from './chunker.ts';
 import { classOf, type FileClass, PIECE_BYTES, type ReaderSettings } from './file-reader-limits.ts';
 import { checkUnchanged, describeFailure, FileFailure, openFile, readStatOf } from './file-reader-open.ts';
 import type { ReadStat } from './file-reader-types.ts';
 
 /** Where blocks come from and go to: another thread or this one. */
 export interface BlockHost {
-  /** A buffer to fill. If bytes are wanted it has `blockBytesOf` bytes, else any size. `restBytes`: what the file still holds. */
-  takeBlock(restBytes: number): Promise<ArrayBuffer>;
-  /** Takes the buffer back, with the chunks (perhaps none) that it begins with. */
-  sendBlock(buffer: ArrayBuffer, chunks: readonly Chunk[]): Promise<void>;
+  /** Bytes to fill. If they are wanted it is `blockBytesOf` of them, else any number. `restBytes`: what the file still holds. */
+  takeBlock(restBytes: number): Promise<Uint8Array>;
+  /** Takes back what `takeBlock` gave, with the chunks (perhaps none) that it begins with. */
+  sendBlock(chunks: readonly Chunk[]): Promise<void>;
+  /** For the memory that the blocks lie in. */
+  chunkerTools(): ChunkerTools;
 }
 
 export type LargeEnd =
@@ -35,16 +37,21 @@ export interface LargeTask {
 
 /** Rejects only with what the host threw. */
 export async function readLarge(task: LargeTask, host: BlockHost): Promise<LargeEnd> {
-  let block: ArrayBuffer | undefined;
+  let hasBlock = false;
   const blocks: BlockHost = {
-    takeBlock: async (restBytes) => (block = await host.takeBlock(restBytes)),
-    sendBlock: (buffer, chunks) => {
-      block = undefined;
-      return host.sendBlock(buffer, chunks);
+    async takeBlock(restBytes) {
+      const block = await host.takeBlock(restBytes);
+      hasBlock = true;
+      return block;
     },
+    sendBlock(chunks) {
+      hasBlock = false;
+      return host.sendBlock(chunks);
+    },
+    chunkerTools: () => host.chunkerTools(),
   };
   const end = await attempt(task, blocks);
-  if (block !== undefined) await host.sendBlock(block, []);
+  if (hasBlock) await host.sendBlock([]);
   if (end.kind === 'broken') throw end.cause;
   return end;
 }
@@ -88,11 +95,10 @@ async function hashFile(
 ): Promise<BlobHash> {
   const hash = createHash('sha256');
   for (let restBytes = sizeBytes; ; ) {
-    const buffer = await host.takeBlock(restBytes);
-    const bytes = new Uint8Array(buffer);
+    const bytes = await host.takeBlock(restBytes);
     const count = readSync(descriptor, bytes, 0, Math.min(PIECE_BYTES, bytes.length), null);
     hash.update(bytes.subarray(0, count));
-    await host.sendBlock(buffer, []);
+    await host.sendBlock([]);
     if (count === 0) return hash.digest('hex') as BlobHash;
     restBytes -= count;
     if (restBytes < 0) throw new FileFailure('changedWhileRead');
@@ -106,9 +112,9 @@ async function cutFile(
   host: BlockHost,
 ): Promise<BlobHash> {
   const { chunkSize } = settings.layout;
-  const cutter = createCutter(chunkSize);
+  const cutter = createCutter(createChunker(chunkSize, host.chunkerTools()));
   const carry = settings.wantBytes ? new Uint8Array(chunkSize.max) : undefined;
-  let bytes = new Uint8Array(await host.takeBlock(sizeBytes));
+  let bytes = await host.takeBlock(sizeBytes);
   let filled = 0;
   for (let restBytes = sizeBytes; ; ) {
     const count = readSync(descriptor, bytes, filled, Math.min(PIECE_BYTES, bytes.length - filled), null);
@@ -122,15 +128,15 @@ async function cutFile(
     const isNearlyFull = bytes.length - filled < (isGoodEnd && carry !== undefined ? chunkSize.average : 1);
     if (!isNearlyFull) continue;
     carry?.set(bytes.subarray(filled - tailBytes, filled));
-    await host.sendBlock(bytes.buffer, cutter.takeChunks());
-    bytes = new Uint8Array(await host.takeBlock(restBytes));
+    await host.sendBlock(cutter.takeChunks());
+    bytes = await host.takeBlock(restBytes);
     filled = 0;
     if (carry === undefined) continue;
     bytes.set(carry.subarray(0, tailBytes));
     filled = tailBytes;
   }
   const hash = cutter.finish();
-  await host.sendBlock(bytes.buffer, cutter.takeChunks());
+  await host.sendBlock(cutter.takeChunks());
   return hash;
 }
 
@@ -146,8 +152,7 @@ interface Cutter {
   finish(): BlobHash;
 }
 
-function createCutter(chunkSize: ReaderSettings['layout']['chunkSize']): Cutter {
-  const chunker = createChunker(chunkSize);
+function createCutter(chunker: Chunker): Cutter {
   const fileHash = createHash('sha256');
   let chunks: Chunk[] = [];
   let chunkHash = createHash('sha256');

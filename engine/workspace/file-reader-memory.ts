@@ -1,67 +1,97 @@
 /**
- * Buffers that are filled again and again, each under a permit of the memory budget. Fresh memory costs a page fault
- * for every 4 KiB, which for a large read costs as much as hashing it.
+ * The memory that files are read into: spans of one shared memory, each under a permit of the memory budget. Spans are used
+ * again and again, since fresh memory costs a page fault for every 4 KiB.
+ *
+ * Shared memory cannot be taken away from those who still look at it. So who releases a span has to be done with it, the
+ * network and other threads included: what is sent is told apart by its checksum alone.
  */
+import { DrayError } from '../api/error.ts';
+import { checkAborted } from '../base/abort.ts';
 import type { Budget, Permit } from '../base/budget.ts';
+import { type ByteArena, createByteArena, type Span } from '../base/byte-arena.ts';
+import {
+  CHUNKER_MEMORY_START,
+  type ChunkerMemory,
+  createChunkerMemory,
+  viewMemory,
+} from './chunker-memory.ts';
 
-/** A buffer and its permit, from taking to giving back. */
+/** A span and its permit, from taking to giving back. */
 export interface Lease {
-  /** Undefined while a thread has it. */
-  buffer: ArrayBuffer | undefined;
-  /** Ends the lease and empties every view on its buffer. Idempotent. */
+  readonly span: Span;
+  readonly bytes: Uint8Array;
+  /** Idempotent. */
   release(): void;
 }
 
 export interface ReadMemory {
-  /** At least `bytes` bytes; at most a quarter more. Contents are arbitrary. */
+  /** For threads. Made when it is first asked for. */
+  readonly shared: ChunkerMemory;
+  /** At least `bytes` bytes, of any content. Rejects with `aborted`. */
   take(bytes: number, signal: AbortSignal): Promise<Lease>;
 }
 
-/** Buffers beyond this are left to the garbage collector. */
-const IDLE_BYTES_MAX = 128 * 1024 * 1024;
-const BUFFER_BYTES_MIN = 64 * 1024;
+const SPAN_STEP_BYTES = 64 * 1024;
+const SHARED_BYTES_MAX = 4 * 1024 ** 3 - CHUNKER_MEMORY_START;
 
-export function createReadMemory(budget: Budget): ReadMemory {
-  const idle = new Map<number, ArrayBuffer[]>();
-  let idleBytes = 0;
+/**
+ * @param largestBytes The most that `take` is asked for. It may be more than the budget's limit: a giant passes alone.
+ */
+export function createReadMemory(budget: Budget, largestBytes: number): ReadMemory {
+  // Half as much again as may be out, for the holes between spans.
+  const wanted = Math.max(wholeSteps(largestBytes), 1.5 * budget.limit);
+  const whole: Span = { offset: CHUNKER_MEMORY_START, length: Math.min(wanted, SHARED_BYTES_MAX) };
+  const arena: ByteArena = createByteArena(whole);
+  let shared: ChunkerMemory | undefined;
+  let waiters: (() => void)[] = [];
 
-  const lease = (buffer: ArrayBuffer, permit: Permit): Lease => {
-    const sizeBytes = buffer.byteLength;
+  const open = (): ChunkerMemory => {
+    shared ??= createChunkerMemory(whole.length);
+    return shared;
+  };
+  const leaseOf = (span: Span, permit: Permit): Lease => {
     let isOut = true;
-    const self: Lease = {
-      buffer,
+    return {
+      span,
+      bytes: viewMemory(open(), span.offset, span.length),
       release() {
         if (!isOut) return;
         isOut = false;
-        // Detaches the views: whoever still reads them finds nothing rather than another file's bytes.
-        const free = self.buffer?.transfer();
-        self.buffer = undefined;
-        if (free !== undefined && idleBytes + sizeBytes <= IDLE_BYTES_MAX) {
-          idleBytes += sizeBytes;
-          const kept = idle.get(sizeBytes);
-          if (kept === undefined) idle.set(sizeBytes, [free]);
-          else kept.push(free);
-        }
+        arena.free(span);
         permit.release();
+        const woken = waiters;
+        waiters = [];
+        for (const wake of woken) wake();
       },
     };
-    return self;
   };
 
   return {
+    get shared() {
+      return open();
+    },
     async take(bytes, signal) {
-      const sizeBytes = bufferBytesFor(bytes);
-      const permit = await budget.acquire(sizeBytes, signal);
-      const kept = idle.get(sizeBytes)?.pop();
-      if (kept !== undefined) idleBytes -= sizeBytes;
-      return lease(kept ?? new ArrayBuffer(sizeBytes), permit);
+      const length = wholeSteps(bytes);
+      if (length > whole.length) {
+        throw new DrayError('unsupported', `${bytes} bytes are more than can be held at once.`);
+      }
+      const permit = await budget.acquire(length, signal);
+      for (;;) {
+        const span = arena.take(length);
+        if (span !== undefined) return leaseOf(span, permit);
+        // Holes that are too small, though enough is free: spans that are out come back and join them.
+        await new Promise<void>((resolve) => {
+          waiters.push(resolve);
+          signal.addEventListener('abort', () => resolve(), { once: true });
+        });
+        if (!signal.aborted) continue;
+        permit.release();
+        checkAborted(signal);
+      }
     },
   };
 }
 
-/** Four sizes to each doubling, so that buffers find new use and little of them is wasted. */
-function bufferBytesFor(bytes: number): number {
-  const wanted = Math.max(bytes, BUFFER_BYTES_MIN);
-  const step = 2 ** (Math.floor(Math.log2(wanted)) - 2);
-  return Math.ceil(wanted / step) * step;
+function wholeSteps(bytes: number): number {
+  return Math.max(1, Math.ceil(bytes / SPAN_STEP_BYTES)) * SPAN_STEP_BYTES;
 }

@@ -30,9 +30,9 @@ export interface ReadRun {
   readonly signal: AbortSignal;
   /** Files that turned out to be of another size, to be planned anew. */
   readonly resized: ReadRequest[];
-  /** Hands over what was read of a batch. `lease`: the buffer that holds its bytes. */
+  /** Hands over what was read of a batch. `lease`: of the bytes that were read. */
   deliverBatch(requests: readonly ReadRequest[], report: BatchReport, lease: Lease | undefined): void;
-  /** Hands over chunks, which `lease`'s buffer begins with if bytes are wanted. */
+  /** Hands over chunks, which `lease`'s bytes begin with if bytes are wanted. */
   deliverChunks(file: LargeFile, chunks: readonly Chunk[], lease: Lease | undefined): void;
   deliverEnd(file: LargeFile, end: LargeEnd): void;
   /** Waits until the consumer has caught up. Rejects with `aborted`. */
@@ -102,11 +102,11 @@ export function createReadRun(settings: ReaderSettings, memory: ReadMemory, oute
     signal: inner.signal,
     resized,
     deliverBatch(requests, report, lease) {
-      const decoded = decodeBatch(report, requests, settings.wantBytes ? lease?.buffer : undefined);
+      const decoded = decodeBatch(report, requests, lease?.bytes);
       deliver([...decoded.results, ...decoded.resized.flatMap(readAgain)], lease);
     },
     deliverChunks(file, chunks, lease) {
-      const results = chunkResults(file.request.id, chunks, settings.wantBytes ? lease?.buffer : undefined);
+      const results = chunkResults(file.request.id, chunks, lease?.bytes);
       for (const chunk of chunks) file.chunks.push(chunk);
       deliver(results, lease);
     },
@@ -146,11 +146,11 @@ export function createReadRun(settings: ReaderSettings, memory: ReadMemory, oute
   };
 }
 
-function chunkResults(id: number, chunks: readonly Chunk[], bytes: ArrayBuffer | undefined): ReadResult[] {
+function chunkResults(id: number, chunks: readonly Chunk[], bytes: Uint8Array | undefined): ReadResult[] {
   let offset = 0;
   return chunks.map(({ hash, sizeBytes }) => {
     if (bytes === undefined) return { kind: 'chunk', id, hash, sizeBytes };
-    const view = new Uint8Array(bytes, offset, sizeBytes);
+    const view = bytes.subarray(offset, offset + sizeBytes);
     offset += sizeBytes;
     return { kind: 'chunk', id, hash, sizeBytes, bytes: view };
   });

@@ -8,7 +8,7 @@ import { Worker } from 'node:worker_threads';
 import { DrayError, fromErrorRecord } from '../api/error.ts';
 import { blockBytesOf } from './file-reader-limits.ts';
 import type { Lease } from './file-reader-memory.ts';
-import { type FromThread, PATH_SEPARATOR, type ToThread } from './file-reader-protocol.ts';
+import { type FromThread, PATH_SEPARATOR, type ThreadData, type ToThread } from './file-reader-protocol.ts';
 import type { LargeFile, ReadRun } from './file-reader-run.ts';
 import type { ReadTask, TaskRunner } from './file-reader-tasks.ts';
 import type { ReadRequest } from './file-reader-types.ts';
@@ -18,7 +18,7 @@ interface Lane {
   readonly worker: Worker;
   readonly batches: BatchUnderWay[];
   large: LargeUnderWay | undefined;
-  /** Of the buffers that the thread has for blocks, in the order that they were given. */
+  /** Of the blocks that the thread has, in the order that they were given. */
   readonly blockLeases: Lease[];
 }
 
@@ -29,7 +29,7 @@ interface BatchUnderWay {
 
 interface LargeUnderWay {
   readonly file: LargeFile;
-  /** Whether blocks carry buffers. */
+  /** Whether blocks are spans of the shared memory. */
   readonly isHandedOver: boolean;
 }
 
@@ -44,7 +44,9 @@ export function createThreadRunner(run: ReadRun, threadCount: number): TaskRunne
   let isClosed = false;
 
   const openLane = (): Lane => {
-    const worker = new Worker(WORKER_URL, { workerData: run.settings, name: 'dray-hash' });
+    const { settings, memory } = run;
+    const workerData: ThreadData = { settings, memory: settings.wantBytes ? memory.shared : undefined };
+    const worker = new Worker(WORKER_URL, { workerData, name: 'dray-hash' });
     const lane: Lane = { worker, batches: [], large: undefined, blockLeases: [] };
     worker.on('message', (message: FromThread) => {
       if (!isClosed) onMessage(run, lane, message);
@@ -95,7 +97,7 @@ async function sendBatch(run: ReadRun, lane: Lane, task: ReadTask & { kind: 'bat
   const lease = run.settings.wantBytes ? await run.memory.take(sizeBytes, run.signal) : undefined;
   lane.batches.push({ requests, lease });
   const paths = requests.map(({ path }) => path).join(PATH_SEPARATOR);
-  send(lane, { kind: 'batch', paths, buffer: lendBuffer(lease) });
+  send(lane, { kind: 'batch', paths, span: lease?.span });
 }
 
 function sendLarge(run: ReadRun, lane: Lane, request: ReadRequest, fileClass: 'cut' | 'stream'): void {
@@ -118,7 +120,7 @@ async function giveBlock(run: ReadRun, lane: Lane, large: LargeUnderWay): Promis
       return;
     }
     if (lease !== undefined) lane.blockLeases.push(lease);
-    send(lane, { kind: 'block', buffer: lendBuffer(lease) });
+    send(lane, { kind: 'block', span: lease?.span });
   } catch (error) {
     run.fail(error);
   }
@@ -128,7 +130,6 @@ function onMessage(run: ReadRun, lane: Lane, message: FromThread): void {
   switch (message.kind) {
     case 'batch': {
       const { requests, lease } = lane.batches.shift()!;
-      if (lease !== undefined) lease.buffer = message.buffer;
       run.deliverBatch(requests, message.report, lease);
       break;
     }
@@ -136,12 +137,12 @@ function onMessage(run: ReadRun, lane: Lane, message: FromThread): void {
       void giveBlock(run, lane, lane.large!);
       break;
     case 'chunks': {
-      const lease = takeBack(lane, message.buffer);
-      run.deliverChunks(lane.large!.file, message.chunks, lease);
+      const { file, isHandedOver } = lane.large!;
+      run.deliverChunks(file, message.chunks, isHandedOver ? lane.blockLeases.shift() : undefined);
       break;
     }
     case 'unused':
-      takeBack(lane, message.buffer)?.release();
+      lane.blockLeases.shift()?.release();
       break;
     case 'end': {
       const { file } = lane.large!;
@@ -157,20 +158,5 @@ function onMessage(run: ReadRun, lane: Lane, message: FromThread): void {
 }
 
 function send(lane: Lane, message: ToThread): void {
-  const buffer = message.kind === 'large' ? undefined : message.buffer;
-  lane.worker.postMessage(message, buffer === undefined ? [] : [buffer]);
-}
-
-function lendBuffer(lease: Lease | undefined): ArrayBuffer | undefined {
-  const buffer = lease?.buffer;
-  if (lease !== undefined) lease.buffer = undefined;
-  return buffer;
-}
-
-/** The lease of a block that came back. Undefined for blocks without a buffer. */
-function takeBack(lane: Lane, buffer: ArrayBuffer | undefined): Lease | undefined {
-  if (buffer === undefined) return undefined;
-  const lease = lane.blockLeases.shift()!;
-  lease.buffer = buffer;
-  return lease;
+  lane.worker.postMessage(message);
 }

@@ -59,7 +59,7 @@ export type ReadResult =
 
 export interface ReadBatch {
   readonly results: readonly ReadResult[];
-  /** Gives the batch's bytes back: to the memory budget, and to be filled anew. All its `bytes` are empty afterwards. Must be called. */
+  /** Gives the batch's bytes back: to the memory budget, and to be filled anew. Nobody may look at its `bytes` afterwards. Must be called. */
   release(): void;
 }
 

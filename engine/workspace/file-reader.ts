@@ -10,7 +10,13 @@
  */
 import { availableParallelism } from 'node:os';
 import { createInlineRunner } from './file-reader-inline.ts';
-import { INLINE_BYTES_MAX, INLINE_REQUESTS_MAX, WHOLE_BYTES_MAX } from './file-reader-limits.ts';
+import {
+  BATCH_BYTES_MAX,
+  blockBytesOf,
+  INLINE_BYTES_MAX,
+  INLINE_REQUESTS_MAX,
+  WHOLE_BYTES_MAX,
+} from './file-reader-limits.ts';
 import { createReadMemory } from './file-reader-memory.ts';
 import { createReadRun, type ReadRun } from './file-reader-run.ts';
 import { type ReadRequests, type ReadTask, type TaskRunner, tasksOf } from './file-reader-tasks.ts';
@@ -33,7 +39,9 @@ export async function* readFiles(
 ): AsyncGenerator<ReadBatch, void, undefined> {
   const { root, layout, wantBytes } = options;
   const settings = { root: root.endsWith('/') ? root : `${root}/`, layout, wantBytes };
-  const run = createReadRun(settings, createReadMemory(options.memory), options.signal);
+  const largestBytes = Math.max(WHOLE_BYTES_MAX, BATCH_BYTES_MAX, blockBytesOf(settings));
+  const memory = createReadMemory(options.memory, largestBytes);
+  const run = createReadRun(settings, memory, options.signal);
   const work = readAll(requests, run, options.threads ?? Math.min(THREADS_MAX, availableParallelism()));
   try {
     for (;;) {

@@ -1,29 +1,40 @@
 /** The thread that reads and hashes files: batches at once, large files block by block. Started by `file-reader-threads.ts`. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { toErrorRecord } from '../api/error.ts';
+import type { Span } from '../base/byte-arena.ts';
 import type { Chunk } from '../model/entry.ts';
+import { type ChunkerTools, openChunkerTools } from './chunker.ts';
+import {
+  CHUNKER_MEMORY_START,
+  type ChunkerMemory,
+  createChunkerMemory,
+  viewMemory,
+} from './chunker-memory.ts';
 import { readBatch } from './file-reader-batch.ts';
 import { type BlockHost, type LargeTask, readLarge } from './file-reader-large.ts';
-import { BATCH_BYTES_MAX, PIECE_BYTES, type ReaderSettings } from './file-reader-limits.ts';
-import { type FromThread, PATH_SEPARATOR, type ToThread } from './file-reader-protocol.ts';
+import { BATCH_BYTES_MAX, PIECE_BYTES } from './file-reader-limits.ts';
+import { type FromThread, PATH_SEPARATOR, type ThreadData, type ToThread } from './file-reader-protocol.ts';
 
-const settings = workerData as ReaderSettings;
+const { settings, memory } = workerData as ThreadData;
 const port = parentPort!;
 
 /** Pieces of a file whose bytes nobody wants that are read before the reader must agree again. */
 const PIECES_PER_BLOCK = 16;
 
 let scratch: Uint8Array<ArrayBuffer> | undefined;
+let sharedTools: ChunkerTools | undefined;
+let pieceMemory: ChunkerMemory | undefined;
+let pieceTools: ChunkerTools | undefined;
 let isReadingLarge = false;
 /** Blocks given and not yet begun. */
-const given: (ArrayBuffer | undefined)[] = [];
+const given: (Span | undefined)[] = [];
 let wantedCount = 0;
 let onGiven: (() => void) | undefined;
 
 port.on('message', (message: ToThread) => {
   switch (message.kind) {
     case 'batch':
-      answerBatch(message.paths.split(PATH_SEPARATOR), message.buffer);
+      answerBatch(message.paths.split(PATH_SEPARATOR), message.span);
       break;
     case 'large':
       isReadingLarge = true;
@@ -31,23 +42,23 @@ port.on('message', (message: ToThread) => {
       void answerLarge({ settings, path: message.path, fileClass: message.fileClass });
       break;
     case 'block':
-      acceptBlock(message.buffer);
+      acceptBlock(message.span);
       break;
   }
 });
 
-function post(message: FromThread, buffer?: ArrayBuffer): void {
-  port.postMessage(message, buffer === undefined ? [] : [buffer]);
+function post(message: FromThread, moved: readonly ArrayBuffer[] = []): void {
+  port.postMessage(message, moved);
 }
 
-function answerBatch(paths: readonly string[], buffer: ArrayBuffer | undefined): void {
-  if (buffer === undefined) scratch ??= new Uint8Array(BATCH_BYTES_MAX);
-  const bytes = buffer === undefined ? scratch! : new Uint8Array(buffer);
-  const report = readBatch({ settings, paths, buffer: bytes });
-  port.postMessage(
-    { kind: 'batch', report, buffer } satisfies FromThread,
-    buffer === undefined ? [report.columns] : [report.columns, buffer],
-  );
+function answerBatch(paths: readonly string[], span: Span | undefined): void {
+  if (span === undefined) scratch ??= new Uint8Array(BATCH_BYTES_MAX);
+  const report = readBatch({ settings, paths, buffer: span === undefined ? scratch! : bytesOf(span) });
+  post({ kind: 'batch', report }, [report.columns]);
+}
+
+function bytesOf(span: Span): Uint8Array {
+  return viewMemory(memory!, span.offset, span.length);
 }
 
 async function answerLarge(task: LargeTask): Promise<void> {
@@ -55,7 +66,7 @@ async function answerLarge(task: LargeTask): Promise<void> {
   try {
     const end = await readLarge(task, isHandedOver ? handedBlocks : scratchBlocks());
     isReadingLarge = false;
-    for (const buffer of given.splice(0)) post({ kind: 'unused', buffer }, buffer);
+    for (const _ of given.splice(0)) post({ kind: 'unused' });
     post({ kind: 'end', end });
   } catch (error) {
     post({ kind: 'crashed', error: toErrorRecord(error) });
@@ -63,13 +74,13 @@ async function answerLarge(task: LargeTask): Promise<void> {
 }
 
 /** A block that comes after its file's end, because the file turned out smaller, goes straight back. */
-function acceptBlock(buffer: ArrayBuffer | undefined): void {
+function acceptBlock(span: Span | undefined): void {
   if (!isReadingLarge) {
-    post({ kind: 'unused', buffer }, buffer);
+    post({ kind: 'unused' });
     return;
   }
   wantedCount -= 1;
-  given.push(buffer);
+  given.push(span);
   onGiven?.();
 }
 
@@ -78,7 +89,7 @@ function wantBlock(): void {
   post({ kind: 'wantBlock' });
 }
 
-async function nextGiven(): Promise<ArrayBuffer | undefined> {
+async function nextGiven(): Promise<Span | undefined> {
   if (given.length === 0) {
     if (wantedCount === 0) wantBlock();
     await new Promise<void>((resolve) => {
@@ -92,19 +103,26 @@ async function nextGiven(): Promise<ArrayBuffer | undefined> {
 /** Blocks whose bytes the reader gets. The next one is asked for while this one is filled. */
 const handedBlocks: BlockHost = {
   async takeBlock(restBytes) {
-    const buffer = (await nextGiven())!;
-    if (restBytes > buffer.byteLength && given.length + wantedCount === 0) wantBlock();
-    return buffer;
+    const span = (await nextGiven())!;
+    if (restBytes > span.length && given.length + wantedCount === 0) wantBlock();
+    return bytesOf(span);
   },
-  sendBlock(buffer, chunks) {
-    post({ kind: 'chunks', chunks, buffer }, buffer);
+  sendBlock(chunks) {
+    post({ kind: 'chunks', chunks });
     return Promise.resolve();
+  },
+  chunkerTools() {
+    sharedTools ??= openChunkerTools(memory!);
+    return sharedTools;
   },
 };
 
 /** One small buffer, filled again and again. What it gave is told once for each `PIECES_PER_BLOCK`. */
 function scratchBlocks(): BlockHost {
-  const piece = new ArrayBuffer(PIECE_BYTES);
+  pieceMemory ??= createChunkerMemory(PIECE_BYTES);
+  pieceTools ??= openChunkerTools(pieceMemory);
+  const tools = pieceTools;
+  const piece = viewMemory(pieceMemory, CHUNKER_MEMORY_START, PIECE_BYTES);
   let pieces = 0;
   let pending: Chunk[] = [];
   let restBytes = 0;
@@ -115,11 +133,12 @@ function scratchBlocks(): BlockHost {
       pieces += 1;
       return piece;
     },
-    sendBlock(_buffer, chunks) {
+    chunkerTools: () => tools,
+    sendBlock(chunks) {
       pending.push(...chunks);
       const isLast = restBytes <= PIECE_BYTES;
       if (isLast || pieces % PIECES_PER_BLOCK === 0) {
-        post({ kind: 'chunks', chunks: pending, buffer: undefined });
+        post({ kind: 'chunks', chunks: pending });
         pending = [];
       }
       return Promise.resolve();

@@ -1,0 +1,14 @@
+/** What the chunker uses of WebAssembly: TypeScript has its types only among those of a browser. */
+declare namespace WebAssembly {
+  class Memory {
+    constructor(limits: { readonly initial: number; readonly maximum: number; readonly shared: true });
+    readonly buffer: SharedArrayBuffer;
+  }
+  class Module {
+    constructor(bytes: Uint8Array<ArrayBuffer>);
+  }
+  class Instance {
+    constructor(module: Module, imports: Readonly<Record<string, Readonly<Record<string, Memory>>>>);
+    readonly exports: Readonly<Record<string, unknown>>;
+  }
+}

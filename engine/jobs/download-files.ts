@@ -5,6 +5,7 @@
  */
 import { DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
+import { createLeasedMemory, type LeasedMemory } from '../base/leased-memory.ts';
 import { TaskSet } from '../base/task-set.ts';
 import type { BlobHash, FileEntry, PackHash } from '../model/entry.ts';
 import type { ByteRange, ObjectStore, RemoteKey } from '../remotes/object-store.ts';
@@ -57,7 +58,7 @@ export async function downloadFiles(
 class FileDownloader {
   readonly #options: DownloadOptions;
   readonly #tasks: TaskSet;
-  readonly #memory = new Budget(MEMORY_BYTES);
+  readonly #memory: LeasedMemory;
   /** Large files open at once: each holds a temporary file. */
   readonly #openFiles = new Budget(16);
   #bytes = 0;
@@ -66,6 +67,12 @@ class FileDownloader {
   constructor(options: DownloadOptions) {
     this.#options = options;
     this.#tasks = new TaskSet(options.session.context.signal);
+    const { packBelow, chunkSize } = options.link.layout;
+    this.#memory = createLeasedMemory({
+      budget: new Budget(MEMORY_BYTES),
+      largestBytes: Math.max(WHOLE_BYTES, PACK_RANGE_BYTES, packBelow, chunkSize.max),
+      open: (lengthBytes) => ({ buffer: new SharedArrayBuffer(lengthBytes), start: 0 }),
+    });
   }
 
   async run(
@@ -162,25 +169,30 @@ class FileDownloader {
     use: (bytes: Uint8Array) => Promise<void>,
     entries: readonly FileEntry[],
   ): Promise<void> {
-    const permit = await this.#memory.acquire(sizeBytes, this.#tasks.signal);
+    const memory = await this.#memory.take(sizeBytes, this.#tasks.signal);
     this.#tasks.spawn(async () => {
       try {
-        await use(await this.#read(key, range, sizeBytes));
+        await use(await this.#read(key, range, sizeBytes, memory.bytes));
       } catch (error) {
         if (!(error instanceof DrayError) || error.code !== 'damaged') throw error;
         for (const entry of entries) this.#fail(entry, toErrorRecord(error));
       } finally {
-        permit.release();
+        memory.release();
       }
     });
   }
 
   /** May be shorter than asked for: the caller says whom that concerns. */
-  async #read(key: RemoteKey, range: ByteRange | undefined, sizeBytes: number): Promise<Uint8Array> {
+  async #read(
+    key: RemoteKey,
+    range: ByteRange | undefined,
+    sizeBytes: number,
+    into: Uint8Array,
+  ): Promise<Uint8Array> {
     const { limit, store } = this.#options;
     const { signal } = this.#tasks;
     const read = await limit.run(
-      () => store.read(key, { ...(range ? { range } : {}), maxBytes: sizeBytes, signal }),
+      () => store.read(key, { ...(range ? { range } : {}), maxBytes: sizeBytes, into, signal }),
       { bytes: sizeBytes, signal },
     );
     if (!read) throw damagedObject(key, 'is missing on the remote');
@@ -261,17 +273,17 @@ class FileDownloader {
     try {
       for (const piece of piecesOf(entry)) {
         pieces.check();
-        const permit = await this.#memory.acquire(piece.sizeBytes, pieces.signal);
+        const memory = await this.#memory.take(piece.sizeBytes, pieces.signal);
         pieces.spawn(async () => {
           try {
-            const bytes = await this.#read(piece.key, piece.range, piece.sizeBytes);
+            const bytes = await this.#read(piece.key, piece.range, piece.sizeBytes, memory.bytes);
             checkWhole(piece.key, bytes, piece.sizeBytes);
             await file.write(piece.offset, bytes, piece.verify).catch((error: unknown) => {
               throw isDamage(error) ? wrongBytes(piece.key) : error;
             });
             this.#options.progress.add(0, piece.sizeBytes);
           } finally {
-            permit.release();
+            memory.release();
           }
         });
       }

@@ -103,6 +103,21 @@ export function describeObjects(store: () => ObjectStore): void {
       expect((await store().read('objects/bounded', { maxBytes: 1000, range }))!.bytes.byteLength).toBe(1000);
     });
 
+    it('reads into memory that it was given, or leaves that alone', async () => {
+      const bytes = noise(5000, 5);
+      written(await store().put('objects/given', bytes));
+      for (const givenBytes of [5000, 8000, 100]) {
+        const memory = new Uint8Array(new SharedArrayBuffer(10_000)).fill(7);
+        const into = memory.subarray(1000, 1000 + givenBytes);
+        const read = (await store().read('objects/given', { maxBytes: 5000, into }))!.bytes;
+        expect(same(read, bytes)).toBe(true);
+        const isInto = read.buffer === memory.buffer;
+        if (isInto) expect([read.byteOffset, read.byteLength]).toEqual([1000, 5000]);
+        const untouched = [memory.subarray(0, 1000), memory.subarray(isInto ? 6000 : 1000)];
+        for (const part of untouched) expect(part.every((byte) => byte === 7)).toBe(true);
+      }
+    });
+
     it('lets a body be dropped half-way and stays usable', async () => {
       const bytes = noise(4 * MIB, 5);
       written(await store().put('objects/dropped', bytes));

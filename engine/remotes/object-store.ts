@@ -29,7 +29,7 @@ export interface ObjectStore {
   get(key: RemoteKey, options?: GetOptions): Promise<ObjectRead | undefined>;
 
   /** The same as `get`, whole in memory. Fails with `damaged` when the object exceeds `maxBytes` (needed: no default). */
-  read(key: RemoteKey, options: GetOptions & { readonly maxBytes: number }): Promise<ObjectBytes | undefined>;
+  read(key: RemoteKey, options: ReadOptions): Promise<ObjectBytes | undefined>;
 
   /** Writes one object from memory. One request; a large one under a condition may take a look at the object when its connection broke. */
   put(key: RemoteKey, bytes: Uint8Array, options?: PutOptions): Promise<PutOutcome>;
@@ -101,6 +101,15 @@ export interface GetOptions extends CallOptions {
   readonly range?: ByteRange;
   /** The object must still be this one; otherwise the call fails with `conflict`. */
   readonly ifMatch?: string;
+}
+
+export interface ReadOptions extends GetOptions {
+  readonly maxBytes: number;
+  /**
+   * Where the bytes may go, if they fit; the store may also use memory of its own, so look at the answer's `bytes`. The store leaves
+   * it alone once the call has ended, in whichever way.
+   */
+  readonly into?: Uint8Array;
 }
 
 /** Half open: `start` included, `end` not. */

@@ -11,6 +11,9 @@ import { buildChunkerModule, FUNCTION_EXPORT, type MayCut, MEMORY_IMPORT } from 
 /** Addresses below this are the chunker's own. */
 export const CHUNKER_MEMORY_START = 4096;
 
+/** All that 32-bit addresses reach. */
+export const CHUNKER_MEMORY_BYTES_MAX = 2 ** 32 - CHUNKER_MEMORY_START;
+
 const PAGE_BYTES = 65_536;
 const GEAR_BYTES = 256 * 4;
 

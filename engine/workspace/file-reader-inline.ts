@@ -1,11 +1,11 @@
 /** Reading on the calling thread: for jobs too small for threads. Lets the event loop turn after each batch and each block. */
 import { setImmediate as turn } from 'node:timers/promises';
+import type { Lease } from '../base/leased-memory.ts';
 import { openChunkerTools } from './chunker.ts';
 import { CHUNKER_MEMORY_START, createChunkerMemory, viewMemory } from './chunker-memory.ts';
 import { readBatch } from './file-reader-batch.ts';
 import { type BlockHost, readLarge } from './file-reader-large.ts';
 import { BATCH_BYTES_MAX, blockBytesOf, PIECE_BYTES } from './file-reader-limits.ts';
-import type { Lease } from './file-reader-memory.ts';
 import type { LargeFile, ReadRun } from './file-reader-run.ts';
 import type { ReadTask, TaskRunner } from './file-reader-tasks.ts';
 import type { ReadRequest } from './file-reader-types.ts';
@@ -47,7 +47,7 @@ export function createInlineRunner(run: ReadRun): TaskRunner {
 function leasedBlocks(run: ReadRun, file: LargeFile): BlockHost {
   let lease: Lease | undefined;
   return {
-    chunkerTools: () => openChunkerTools(run.memory.shared),
+    chunkerTools: () => openChunkerTools(run.memory.memory().chunkerMemory),
     async takeBlock() {
       await run.room();
       lease = await run.memory.take(blockBytesOf(run.settings), run.signal);

@@ -1,11 +1,12 @@
 /** What one call of `readFiles` keeps: results on their way to the consumer, memory, and what must be read again. */
 import { DrayError, toDrayError } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
+import type { Lease } from '../base/leased-memory.ts';
 import type { Chunk } from '../model/entry.ts';
 import { type BatchReport, decodeBatch } from './file-reader-batch.ts';
 import type { LargeEnd } from './file-reader-large.ts';
 import type { ReaderSettings } from './file-reader-limits.ts';
-import type { Lease, ReadMemory } from './file-reader-memory.ts';
+import type { ReadMemory } from './file-reader-memory.ts';
 import { describeFailure, FileFailure } from './file-reader-open.ts';
 import type { ReadBatch, ReadRequest, ReadResult } from './file-reader-types.ts';
 

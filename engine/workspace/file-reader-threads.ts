@@ -6,8 +6,8 @@
  */
 import { Worker } from 'node:worker_threads';
 import { DrayError, fromErrorRecord } from '../api/error.ts';
+import type { Lease } from '../base/leased-memory.ts';
 import { blockBytesOf } from './file-reader-limits.ts';
-import type { Lease } from './file-reader-memory.ts';
 import { type FromThread, PATH_SEPARATOR, type ThreadData, type ToThread } from './file-reader-protocol.ts';
 import type { LargeFile, ReadRun } from './file-reader-run.ts';
 import type { ReadTask, TaskRunner } from './file-reader-tasks.ts';
@@ -45,7 +45,10 @@ export function createThreadRunner(run: ReadRun, threadCount: number): TaskRunne
 
   const openLane = (): Lane => {
     const { settings, memory } = run;
-    const workerData: ThreadData = { settings, memory: settings.wantBytes ? memory.shared : undefined };
+    const workerData: ThreadData = {
+      settings,
+      memory: settings.wantBytes ? memory.memory().chunkerMemory : undefined,
+    };
     const worker = new Worker(WORKER_URL, { workerData, name: 'dray-hash' });
     const lane: Lane = { worker, batches: [], large: undefined, blockLeases: [] };
     worker.on('message', (message: FromThread) => {

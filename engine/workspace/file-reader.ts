@@ -10,13 +10,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { createInlineRunner } from './file-reader-inline.ts';
-import {
-  BATCH_BYTES_MAX,
-  blockBytesOf,
-  INLINE_BYTES_MAX,
-  INLINE_REQUESTS_MAX,
-  WHOLE_BYTES_MAX,
-} from './file-reader-limits.ts';
+import { INLINE_BYTES_MAX, INLINE_REQUESTS_MAX, WHOLE_BYTES_MAX } from './file-reader-limits.ts';
 import { createReadMemory } from './file-reader-memory.ts';
 import { createReadRun, type ReadRun } from './file-reader-run.ts';
 import { type ReadRequests, type ReadTask, type TaskRunner, tasksOf } from './file-reader-tasks.ts';
@@ -39,8 +33,7 @@ export async function* readFiles(
 ): AsyncGenerator<ReadBatch, void, undefined> {
   const { root, layout, wantBytes } = options;
   const settings = { root: root.endsWith('/') ? root : `${root}/`, layout, wantBytes };
-  const largestBytes = Math.max(WHOLE_BYTES_MAX, BATCH_BYTES_MAX, blockBytesOf(settings));
-  const memory = createReadMemory(options.memory, largestBytes);
+  const memory = createReadMemory(options.memory, settings);
   const run = createReadRun(settings, memory, options.signal);
   const work = readAll(requests, run, options.threads ?? Math.min(THREADS_MAX, availableParallelism()));
   try {

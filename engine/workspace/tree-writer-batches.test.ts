@@ -57,4 +57,14 @@ describe('batches of files', () => {
     expect(cutBatches(bytes, [item(0, 0, bytes.length)])[0]!.bytes).toBe(bytes);
     expect(cutBatches(bytes, [])).toEqual([]);
   });
+
+  it('copy nothing of shared memory', () => {
+    const bytes = new Uint8Array(new SharedArrayBuffer(10 * MIB));
+    const batches = cutBatches(bytes, [item(0, 0, 3 * MIB), item(1, 3 * MIB, 3 * MIB)]);
+    expect(batches.map(({ bytesStart }) => bytesStart)).toEqual([0, 3 * MIB]);
+    for (const batch of batches) {
+      expect(batch.bytes.buffer).toBe(bytes.buffer);
+      expect(batch.bytes.byteOffset).toBe(batch.bytesStart);
+    }
+  });
 });

@@ -13,7 +13,7 @@ const BATCH_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
  * Items come out in the order of their offsets. A buffer that needs no cut is handed on as it is, so it can move to a
- * thread; otherwise each batch gets a copy of its range, which costs less than a thousandth of writing it.
+ * thread, and threads see shared memory where it is; otherwise each batch gets a copy of its range.
  */
 export function cutBatches(bytes: Uint8Array, items: readonly PackedFile[]): FileBatch[] {
   const sorted = items.toSorted((a, b) => a.offset - b.offset);
@@ -35,7 +35,8 @@ export function cutBatches(bytes: Uint8Array, items: readonly PackedFile[]): Fil
 function copyRange(bytes: Uint8Array, items: readonly PackedFile[]): FileBatch {
   const from = items[0]!.offset;
   const to = items.reduce((end, item) => Math.max(end, endOf(item)), from);
-  return { bytes: bytes.slice(from, to), bytesStart: from, items };
+  const isShared = bytes.buffer instanceof SharedArrayBuffer;
+  return { bytes: isShared ? bytes.subarray(from, to) : bytes.slice(from, to), bytesStart: from, items };
 }
 
 function endOf(item: PackedFile): number {

@@ -51,6 +51,38 @@ describe('The HTTP transport', () => {
     expect(connections).toBeLessThanOrEqual(2);
   });
 
+  it('fills the memory that it was given, and its own when an answer does not fit', async () => {
+    respond = (_, response) => {
+      response.writeHead(200, { 'content-length': 5 });
+      response.end('abcde');
+    };
+    for (const [givenBytes, isGiven] of [
+      [5, true],
+      [9, true],
+      [4, false],
+    ] as const) {
+      const into = new Uint8Array(new SharedArrayBuffer(givenBytes));
+      const { bytes } = await transport.exchange(request('GET', { into }), 10);
+      expect(Buffer.from(bytes).toString()).toBe('abcde');
+      expect(bytes.buffer === into.buffer).toBe(isGiven);
+    }
+  });
+
+  it('leaves the memory that it was given alone once it was stopped', async () => {
+    const controller = new AbortController();
+    const into = new Uint8Array(2 * MIB);
+    respond = (_, response) => {
+      response.writeHead(200, { 'content-length': into.length });
+      response.write(new Uint8Array(MIB).fill(1), () => controller.abort());
+      setImmediate(() => response.end(new Uint8Array(MIB).fill(2)));
+    };
+    const exchange = transport.exchange(request('GET', { into, signal: controller.signal }), into.length);
+    await expect(exchange).rejects.toMatchObject({ name: 'AbortError' });
+    into.fill(0);
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(into.every((byte) => byte === 0)).toBe(true);
+  });
+
   it('sends small and large bodies with their length', async () => {
     respond = async (incoming, response) => {
       let sizeBytes = 0;

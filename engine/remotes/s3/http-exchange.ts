@@ -23,6 +23,8 @@ export interface HttpRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
+  /** For the answer of an `exchange`, if it fits; left alone once that has ended. */
+  readonly into?: Uint8Array;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -66,7 +68,8 @@ export async function openHttpTransport(origin: URL, connections: number): Promi
         start(pool, request, {
           onAnswer: (head, abort) => {
             answer = head;
-            collector = new Collector(lengthOf(request.method, head), maxBytes, abort);
+            const announcedBytes = lengthOf(request.method, head);
+            collector = new Collector({ announcedBytes, maxBytes, into: request.into, abort });
           },
           onData: (chunk) => collector.push(chunk),
           onEnd: () => resolve({ ...answer, bytes: collector.bytes() }),
@@ -158,18 +161,25 @@ function start(pool: Pool, request: HttpRequest, exchange: Exchange): void {
   }
 }
 
-/** Fills one allocation of the announced length, so that the bytes are copied once. */
+/** Fills one buffer of the announced length, so that the bytes are copied once. */
 class Collector {
   readonly #maxBytes: number;
   readonly #abort: (reason: Error) => void;
   #buffer: Uint8Array;
   #length = 0;
 
-  constructor(announcedBytes: number | undefined, maxBytes: number, abort: (reason: Error) => void) {
+  constructor(options: {
+    readonly announcedBytes: number | undefined;
+    readonly maxBytes: number;
+    readonly into: Uint8Array | undefined;
+    readonly abort: (reason: Error) => void;
+  }) {
+    const { announcedBytes, maxBytes, into, abort } = options;
     this.#maxBytes = maxBytes;
     this.#abort = abort;
     const isTooLarge = announcedBytes !== undefined && announcedBytes > maxBytes;
-    this.#buffer = allocate(isTooLarge ? 0 : (announcedBytes ?? 0));
+    const wantedBytes = isTooLarge ? 0 : (announcedBytes ?? 0);
+    this.#buffer = into && wantedBytes <= into.byteLength ? into : allocate(wantedBytes);
     if (isTooLarge) abort(new AnswerTooLarge(announcedBytes));
   }
 

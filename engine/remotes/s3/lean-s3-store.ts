@@ -19,6 +19,7 @@ import type {
   PartInfo,
   PutOptions,
   PutOutcome,
+  ReadOptions,
 } from '../object-store.ts';
 import { checkedBody, checkRange, rangeHeader } from './checked-body.ts';
 import { writeOrSeeRefusal } from './condition-preview.ts';
@@ -146,9 +147,10 @@ async function get(
 async function read(
   { client, connection }: Hot,
   key: string,
-  options: GetOptions & { readonly maxBytes: number },
+  options: ReadOptions,
 ): Promise<ObjectBytes | undefined> {
-  const request = getRequest(connection, key, options);
+  const { into } = options;
+  const request = { ...getRequest(connection, key, options), ...(into ? { into } : {}) };
   const answer = await client.exchange(request, options.maxBytes);
   if (answer.failure) return absentOr(answer.failure, request.call, connection);
   const { bytes, status } = answer;

@@ -31,6 +31,8 @@ export interface LeanRequest {
   /** For `x-amz-content-sha256`: `UNSIGNED-PAYLOAD`, or the body's SHA-256 in hex. */
   readonly payloadHash: string;
   readonly body?: Uint8Array;
+  /** For the answer's bytes, if they fit. */
+  readonly into?: Uint8Array;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -80,8 +82,9 @@ export function createLeanClient(connection: S3Connection): LeanClient {
         const headers = await sign(unsigned, place.region);
         const query = encodeQuery(unsigned.query);
         const path = query === '' ? unsigned.path : `${unsigned.path}?${query}`;
-        const { method, body, signal } = request;
-        const answer = await run(to, { method, path, headers, signal, ...(body ? { body } : {}) });
+        const { method, body, into, signal } = request;
+        const http = { method, path, headers, signal, ...(body ? { body } : {}), ...(into ? { into } : {}) };
+        const answer = await run(to, http);
         if (answer.status >= 200 && answer.status < 300) return answer;
         const failure = failureOf(answer, await bytesOf(answer), signedTimeMs);
         if (isRedirected || !moveTo(connection, failure)) return { failure };

@@ -1,17 +1,28 @@
 import { describe, expect, it } from 'vitest';
-import { Budget } from '../base/budget.ts';
-import { createReadMemory } from './file-reader-memory.ts';
+import { Budget } from './budget.ts';
+import { createLeasedMemory } from './leased-memory.ts';
 
 const KIB = 1024;
 const { signal } = new AbortController();
 
-describe('the memory that files are read into', () => {
+const START_BYTES = 4096;
+
+function memoryOf(budget: Budget, largestBytes: number) {
+  const open = (length: number) => ({
+    buffer: new SharedArrayBuffer(START_BYTES + length),
+    start: START_BYTES,
+  });
+  return createLeasedMemory({ budget, largestBytes, open });
+}
+
+describe('leased memory', () => {
   it('gives at least what was asked for, within the budget, and takes it back once', async () => {
     const budget = new Budget(1024 * KIB);
-    const memory = createReadMemory(budget, 1024 * KIB);
+    const memory = memoryOf(budget, 1024 * KIB);
     const lease = await memory.take(100 * KIB, signal);
     expect(lease.bytes.length).toBe(128 * KIB);
     expect(lease.bytes.byteOffset).toBe(lease.span.offset);
+    expect(lease.span.offset).toBeGreaterThanOrEqual(START_BYTES);
     expect(budget.used).toBe(128 * KIB);
     lease.release();
     lease.release();
@@ -19,7 +30,7 @@ describe('the memory that files are read into', () => {
   });
 
   it('gives what is larger than the whole budget when nothing else is out', async () => {
-    const memory = createReadMemory(new Budget(1), 512 * KIB);
+    const memory = memoryOf(new Budget(1), 512 * KIB);
     const lease = await memory.take(512 * KIB, signal);
     expect(lease.bytes.length).toBe(512 * KIB);
     lease.release();
@@ -28,7 +39,7 @@ describe('the memory that files are read into', () => {
 
   it('waits while what is free lies in pieces that are too small', async () => {
     const budget = new Budget(1024 * KIB);
-    const memory = createReadMemory(budget, 1024 * KIB);
+    const memory = memoryOf(budget, 1024 * KIB);
     const leases = await Promise.all(Array.from({ length: 16 }, () => memory.take(64 * KIB, signal)));
     budget.setLimit(4096 * KIB);
     for (let more = 0; more < 8; more += 1) leases.push(await memory.take(64 * KIB, signal));
@@ -49,7 +60,7 @@ describe('the memory that files are read into', () => {
 
   it('keeps no permit when it is stopped while it waits', async () => {
     const budget = new Budget(256 * KIB);
-    const memory = createReadMemory(budget, 256 * KIB);
+    const memory = memoryOf(budget, 256 * KIB);
     budget.setLimit(4096 * KIB);
     const lease = await memory.take(192 * KIB, signal);
     const controller = new AbortController();

@@ -1,7 +1,7 @@
 /**
  * Memory that the chunker's WebAssembly loop can see, so that files are read where they are cut. Shared: threads fill
  * it and the main thread sends from it, with nothing copied. Buffers that were moved between threads instead counted as memory of
- * each thread's JavaScript heap, which set the garbage collector off every few of them (30 % of a push's CPU time).
+ * each thread's JavaScript heap, which set the garbage collector off every few of them (a fifth of a push's CPU time).
  *
  * It lasts as long as something refers to it. What is never written to takes no memory of the machine.
  */

@@ -1,7 +1,7 @@
 /**
  * The chunker's hot loop as a WebAssembly module, put together here byte by byte: it hashes two lanes of a stretch side by
  * side and tells whether a cut may lie in it. Where the cut lies is for the chunker to find, once in some hundred stretches.
- * Twice as fast as the same loop in JavaScript, which checks an array's bounds twice for each byte.
+ * Twice as fast as the same loop in JavaScript.
  *
  * Of the module (WebAssembly Core Specification 1.0, section 5; shared memories: the threads proposal), in its text format:
  *

@@ -56,7 +56,7 @@ export function parseRemoteUrl(text: string, baseFolder: string): RemoteUrl {
 
 /** The URL in its one normal form; `parseRemoteUrl` gives back the same. */
 export function formatRemoteUrl(url: RemoteUrl): string {
-  if (url.kind === 'file') return pathToFileURL(url.path).href;
+  if (url.kind === 'file') return formatFile(url.path);
   const path = url.prefix === '' ? '' : `/${url.prefix.split('/').map(encodePart).join('/')}`;
   const query = PARAMETERS.flatMap((name) =>
     url[name] === undefined
@@ -64,6 +64,12 @@ export function formatRemoteUrl(url: RemoteUrl): string {
       : [`${name}=${encodeURIComponent(String(url[name])).replace(/%(3A|2F)/g, decodeURIComponent)}`],
   );
   return `s3://${url.bucket}${path}${query.length > 0 ? `?${query.join('&')}` : ''}`;
+}
+
+/** Node's own function loses control characters and spaces at the end of a path, as the URL standard does. */
+function formatFile(path: string): string {
+  if (process.platform === 'win32') return pathToFileURL(path).href;
+  return `file://${path.split('/').map(encodePart).join('/')}`;
 }
 
 /** The name of the folder that a clone makes: the last part of the URL. */
@@ -175,7 +181,7 @@ function decode(text: string): string {
 /** Only what would be read as something else is encoded, so that people recognise their names. */
 function encodePart(part: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not be printed.
-  return part.replace(/[%?#\s\x00-\x1f\x7f]/g, encodeURIComponent);
+  return part.replace(/[%?#|\\\s\x00-\x1f\x7f]/g, encodeURIComponent);
 }
 
 function refuse(message: string, cause?: unknown): DrayError {

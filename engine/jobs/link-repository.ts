@@ -65,13 +65,15 @@ export async function linkRepository(
       { data: { remote: store.address, found: descriptor.id, expected: remote.repository } },
     );
   }
-  session.saveConfig({
-    ...session.config,
-    remotes: {
-      ...session.config.remotes,
-      [session.remoteName]: { ...remote, repository: descriptor.id, layout: descriptor.layout },
-    },
-  });
+  if (remote.repository === undefined || remote.layout === undefined) {
+    session.saveConfig({
+      ...session.config,
+      remotes: {
+        ...session.config.remotes,
+        [session.remoteName]: { ...remote, repository: descriptor.id, layout: descriptor.layout },
+      },
+    });
+  }
   const isEmpty = tip === undefined && refs.objects.length === 0;
   return bind(session, {
     uuid: descriptor.id,

@@ -7,12 +7,11 @@ import type { Change } from '../model/diff.ts';
 import type { CommitHash, Entry } from '../model/entry.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import { type Commit, decodeCommit } from '../repository/commit.ts';
+import { STORED_DOCUMENT_MAX_BYTES } from '../repository/document.ts';
 import { commitKey } from '../repository/keys.ts';
 import { readEntries } from '../repository/read-entries.ts';
 import type { LinkedRepository } from './link-repository.ts';
 import type { Session } from './session.ts';
-
-const COMMIT_BYTES_MAX = 64 * 1024 * 1024;
 
 /** What `settings.base` says when the base rows stand for this commit (or for no commit at all). */
 export function baseMark(uuid: string, commit: CommitHash | undefined): string {
@@ -24,7 +23,7 @@ export async function fetchCommit(session: Session, store: ObjectStore, hash: Co
   const cached = session.index.settings.cachedCommit(hash);
   if (cached) return decodeCommit(hash, cached);
   const read = await store.read(commitKey(hash), {
-    maxBytes: COMMIT_BYTES_MAX,
+    maxBytes: STORED_DOCUMENT_MAX_BYTES,
     signal: session.context.signal,
   });
   if (!read) {

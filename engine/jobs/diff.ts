@@ -5,14 +5,15 @@ import { diffSortedBatches } from '../model/diff-sorted.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import type { Commit } from '../repository/commit.ts';
 import { diffCommits } from '../repository/diff-commits.ts';
+import { EMPTY_MANIFEST } from '../repository/manifest.ts';
 import { ensureBase, fetchCommit, hasBaseRows } from './base-commit.ts';
 import { connect } from './connection.ts';
-import { hashFiles } from './hash-files.ts';
+import { hashFiles, unreadAmong } from './hash-files.ts';
 import { linkRepository } from './link-repository.ts';
 import { NO_CHANGES } from './no-changes.ts';
 import { resolveCommit } from './resolve-commit.ts';
 import { openSession, type Session } from './session.ts';
-import { settleWorkingCopy, tellChanges, toChange, workingChanges } from './working-changes.ts';
+import { settleWorkingCopy, tellChanges, workingChanges } from './working-changes.ts';
 
 export async function diff(context: JobContext, request: DiffRequest): Promise<DiffSummary> {
   const session = await openSession(context, 'diff', 'snapshot');
@@ -60,29 +61,11 @@ async function diffCommitToWorking(
   const link = await linkRepository(session, store, session.state.branch);
   const base = await ensureBase(session, store, link);
   await settleWorkingCopy(session);
-  await hashFiles(session, unreadFiles(session));
-  const toBase = base.commit
-    ? diffCommits(store, before, base.commit, { signal: session.context.signal })
-    : diffCommits(
-        store,
-        before,
-        { manifest: { kind: 'inline', entries: [] } },
-        { signal: session.context.signal },
-      );
-  const changes = await tellChanges(session, composeChanges(toBase, workingPages(session)));
+  await hashFiles(session, unreadAmong(session));
+  const baseManifest = { manifest: base.commit?.manifest ?? EMPTY_MANIFEST };
+  const toBase = diffCommits(store, before, baseManifest, { signal: session.context.signal });
+  const changes = await tellChanges(session, composeChanges(toBase, workingChanges(session)));
   return { from, to: WORKSPACE, changes };
-}
-
-function* workingPages(session: Session): Generator<readonly Change[]> {
-  for (const page of session.index.files.changes(0)) yield page.map(toChange);
-}
-
-function* unreadFiles(session: Session) {
-  for (const page of session.index.files.changes(0)) {
-    for (const { path, after } of page) {
-      if (after?.kind === 'file' && after.hash === undefined) yield { path, sizeBytes: after.sizeBytes };
-    }
-  }
 }
 
 /** First one step, then the next: the changes from the first state to the last. */

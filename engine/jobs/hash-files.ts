@@ -64,11 +64,11 @@ export function* undecidedFiles(session: Session): Generator<PendingRead> {
   }
 }
 
-/** Changed files among these paths whose content is not known yet. */
-export function* unreadAmong(session: Session, paths: ReadonlySet<string>): Generator<PendingRead> {
+/** Changed files (among these paths, when they are given) whose content is not known yet. */
+export function* unreadAmong(session: Session, paths?: ReadonlySet<string>): Generator<PendingRead> {
   for (const page of session.index.files.changes(0)) {
     for (const change of page) {
-      if (isUnread(change) && paths.has(change.path))
+      if (isUnread(change) && (!paths || paths.has(change.path)))
         yield { path: change.path, sizeBytes: change.after!.sizeBytes };
     }
   }

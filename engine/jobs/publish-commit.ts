@@ -5,22 +5,20 @@
  * changes touch different paths, a merge commit is put on top, with the branch's commit and the own one as parents. The
  * workspace is then based on its own commit, an ancestor of the branch, so that a later pull brings the others' changes.
  */
-import { crc32 } from 'node:zlib';
 import { DrayError } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
 import { toEntry } from '../index/file-table.ts';
 import { type Change, kindOfChange } from '../model/diff.ts';
 import { diffSorted } from '../model/diff-sorted.ts';
-import type { CommitHash, Entry, SegmentHash } from '../model/entry.ts';
+import type { CommitHash, Entry } from '../model/entry.ts';
 import { mergeChanges } from '../model/merge.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import { buildManifest } from '../repository/build-manifest.ts';
-import { type Commit, encodeCommit } from '../repository/commit.ts';
+import { type Commit, encodeCommit, storeCommit } from '../repository/commit.ts';
 import { diffCommits } from '../repository/diff-commits.ts';
-import { commitKey, segmentKey } from '../repository/keys.ts';
 import type { EntryChange, SegmentRef } from '../repository/manifest.ts';
 import { moveRef, readRef, type StoredRef } from '../repository/refs.ts';
-import { readSegment } from '../repository/stored-segment.ts';
+import { readSegment, writeSegment } from '../repository/stored-segment.ts';
 import type { AdaptiveLimit } from '../transfer/adaptive-limit.ts';
 import { authorOf } from './author.ts';
 import { type BaseCommit, fetchCommit, saveBase } from './base-commit.ts';
@@ -197,10 +195,8 @@ async function writeCommitOver(
     ...(base ? { base: base.manifest } : {}),
     loadBaseEntries: plan.loadSegment,
     changes: plan.changes,
-    onSegment: async ({ hash, bytes }: { readonly hash: SegmentHash; readonly bytes: Uint8Array }) => {
-      const options = { condition: { absent: true }, checksum: { crc32: crc32(bytes) }, signal } as const;
-      await limit.run(() => store.put(segmentKey(hash), bytes, options), { bytes: bytes.length, signal });
-    },
+    onSegment: (segment) =>
+      limit.run(() => writeSegment(store, segment, { signal }), { bytes: segment.bytes.length, signal }),
   });
   const commit: Commit = {
     repository: link.uuid,
@@ -211,15 +207,11 @@ async function writeCommitOver(
     totals,
     manifest,
   };
-  const { hash, bytes } = encodeCommit(commit);
+  const encoded = encodeCommit(commit);
   checkAborted(signal);
-  await store.put(commitKey(hash), bytes, {
-    condition: { absent: true },
-    checksum: { crc32: crc32(bytes) },
-    signal,
-  });
-  session.index.settings.cacheCommit(hash, bytes);
-  return { hash, commit };
+  await storeCommit(store, encoded, { signal });
+  session.index.settings.cacheCommit(encoded.hash, encoded.bytes);
+  return { hash: encoded.hash, commit };
 }
 
 /** This workspace's changes as the manifest takes them. What could not be read stays as the base has it. */

@@ -144,10 +144,19 @@ export async function writeCommit(
   commit: Commit,
   options: CallOptions = {},
 ): Promise<CommitHash> {
-  const { hash, bytes } = encodeCommit(commit);
+  const encoded = encodeCommit(commit);
+  await storeCommit(store, encoded, options);
+  return encoded.hash;
+}
+
+/** The same for a commit that is encoded already. */
+export async function storeCommit(
+  store: ObjectStore,
+  { hash, bytes }: EncodedCommit,
+  options: CallOptions = {},
+): Promise<void> {
   const checksum = { crc32: crc32(bytes) };
   await store.put(commitKey(hash), bytes, { ...options, condition: { absent: true }, checksum });
-  return hash;
 }
 
 function manifestToText(manifest: Manifest): string {

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BlobHash } from '../model/entry.ts';
-import { type FileMeta, openTreeWriter, type TreeWriter } from './tree-writer.ts';
+import { openTreeWriter } from './tree-writer.ts';
+import type { FileMeta, TreeWriter } from './tree-writer-contract.ts';
 
 let root: string;
 let stop: AbortController;

@@ -14,7 +14,8 @@ import { tmpdir } from 'node:os';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BlobHash } from '../model/entry.ts';
-import { openTreeWriter, type PackedFile, type TreeWriter, type WriteResult } from './tree-writer.ts';
+import { openTreeWriter } from './tree-writer.ts';
+import type { PackedFile, TreeWriter, WriteResult } from './tree-writer-contract.ts';
 
 const MTIME_NS = 1_712_345_678_123_456_789n;
 let base: string;

@@ -24,16 +24,6 @@ import type { FileOutcome } from './tree-writer-small.ts';
 import { sweepTemporaryFolder, temporaryPrefix } from './tree-writer-temporary.ts';
 import { openWriteThreads, type WriteThreads } from './tree-writer-threads.ts';
 
-export type {
-  FileMeta,
-  LargeFile,
-  PackedFile,
-  TreeWriter,
-  TreeWriterOptions,
-  WriteResult,
-  WrittenStat,
-} from './tree-writer-contract.ts';
-
 const THREADS_MAX = 8;
 
 /** Opens a writer and removes the temporary files of runs that were killed. Throws `io` or `diskFull`. Close it. */

@@ -157,10 +157,14 @@ async function withFolders<T>(
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
+      if (attempt > 1) changed.push(...(await root.makeFolderOf(target)));
       return await work();
     } catch (error) {
-      if (systemCode(error) !== 'ENOENT' || attempt === FOLDER_ATTEMPTS_MAX) throw error;
-      changed.push(...(await root.makeFolderOf(target)));
+      // ENOTDIR as well: Node's recursive mkdir says so when another writer removes the folder between its mkdir and its
+      // stat. A file that really is in the way still is at the last attempt.
+      const code = systemCode(error);
+      const isPassing = code === 'ENOENT' || code === 'ENOTDIR';
+      if (!isPassing || attempt === FOLDER_ATTEMPTS_MAX) throw error;
     }
   }
 }

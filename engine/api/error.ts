@@ -44,6 +44,8 @@ const EXIT_CODES = {
   diskFull: 1,
   /** Reading or writing the local file system failed. */
   io: 1,
+  /** A sync would delete more than it was allowed to; nothing was deleted. */
+  tooManyDeletes: 1,
   /** A path would leave the workspace or cannot exist on this system. */
   unsafePath: 1,
   /** Another dray holds the workspace. */

@@ -14,7 +14,11 @@ export type JobEvent =
   | RefEvent
   | CheckEvent
   | RemoteEvent
-  | SettingEvent;
+  | SettingEvent
+  | ComparedEvent
+  | LookupEvent
+  | UsageEvent
+  | UploadEvent;
 
 export type Phase = 'scan' | 'hash' | 'query' | 'upload' | 'download' | 'write' | 'commit' | 'verify';
 
@@ -34,9 +38,9 @@ export interface ProgressEvent {
   readonly requests: number;
 }
 
-export type ChangeKind = 'added' | 'modified' | 'deleted' | 'renamed' | 'mode';
+export type ChangeKind = 'added' | 'modified' | 'deleted' | 'renamed' | 'mode' | 'time';
 
-/** One path that differs. For `renamed`, `path` is the new one. `mode`: only the executable bit. */
+/** One path that differs. For `renamed`, `path` is the new one. `mode`: only the executable bit; `time`: only the modification time. */
 export interface ChangeEvent {
   readonly type: 'change';
   readonly change: ChangeKind;
@@ -164,4 +168,57 @@ export interface SettingEvent {
   readonly type: 'setting';
   readonly name: string;
   readonly value: string;
+}
+
+/** What `check` found of one path, and by what it was compared. */
+export interface ComparedEvent {
+  readonly type: 'compared';
+  readonly path: string;
+  readonly result: 'same' | 'differs' | 'onlyInSource' | 'onlyInDestination' | 'uncertain';
+  readonly by: ComparedBy;
+  readonly sizeBytes: number;
+}
+
+/** `sizes`: they differ, or nothing else could be compared; `md5OfParts`: an etag of S3's multipart form. */
+export type ComparedBy = 'sizes' | 'crc64nvme' | 'crc32' | 'sha256' | 'md5' | 'md5OfParts' | 'content' | 'presence';
+
+/** How the destination of a copy was looked at, for `--explain`. Told once, at the end. */
+export interface LookupEvent {
+  readonly type: 'lookup';
+  readonly lookup: LookupExplanation;
+}
+
+export interface LookupExplanation {
+  /** `none`: not at all; `each`: a HEAD for each file; `list`: all of it; `leapfrog`: pages around the source's files; `scan`: a local folder. */
+  readonly chosen: 'none' | 'each' | 'list' | 'leapfrog' | 'scan';
+  readonly reason: string;
+  readonly sourceFiles: number;
+  readonly destinationSeen: number;
+  readonly lists: number;
+  readonly heads: number;
+  /** Decided by the index, without a look at content or metadata. */
+  readonly decidedByIndex: number;
+  /** Decided by the local file's MD5 against the listing's etag, and by a HEAD. */
+  readonly decidedByHash: number;
+  readonly decidedByHead: number;
+}
+
+/** A line of `du`. */
+export interface UsageEvent {
+  readonly type: 'usage';
+  /** '' for the whole place; folders end in `/`. */
+  readonly path: string;
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** A line of `uploads list`. */
+export interface UploadEvent {
+  readonly type: 'upload';
+  readonly path: string;
+  readonly uploadId: string;
+  /** RFC 3339, UTC. */
+  readonly started: string;
+  readonly parts: number;
+  readonly bytes: number;
 }

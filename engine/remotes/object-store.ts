@@ -18,9 +18,11 @@ export interface ObjectStore {
   readonly address: string;
   /** The provider's row in the price table (`model/prices.ts`), such as `aws`; `local` costs nothing. */
   readonly provider: string;
+  /** Where its keys lie, as other stores of the same service name them: what `copy` can copy from. Absent: only its own keys. */
+  readonly place?: StorePlace;
 
   /** Undefined when there is no such object. One request. */
-  head(key: RemoteKey, options?: CallOptions): Promise<ObjectInfo | undefined>;
+  head(key: RemoteKey, options?: HeadOptions): Promise<ObjectInfo | undefined>;
 
   /**
    * The object, or one range of it, as a stream. Undefined when there is no such object. One request.
@@ -43,8 +45,16 @@ export interface ObjectStore {
   /** Removes objects; absent ones are no error. One request for up to 1,000 keys where the store has bulk delete. */
   delete(keys: readonly RemoteKey[], options?: CallOptions): Promise<void>;
 
-  /** Copies inside the store, without the bytes travelling. Fails with `notFound` when `from` is absent. */
-  copy(from: RemoteKey, to: RemoteKey, options?: CallOptions): Promise<PutOutcome>;
+  /**
+   * Copies inside the store, without the bytes travelling. Fails with `notFound` when `from` is absent, with `conflict` when
+   * `ifMatch` does not hold. Without `description` the object keeps what describes it; with it (and `from` = `to` is allowed
+   * then), content type, metadata and the rest become what it says. Above what one request may copy (5 GiB on S3) it goes in
+   * parts by itself.
+   */
+  copy(from: CopySource, to: RemoteKey, options?: CopyOptions): Promise<PutOutcome>;
+
+  /** What the store tells of the parts of a multipart object (GetObjectAttributes); undefined when it tells nothing of them. */
+  parts?(key: RemoteKey, options?: CallOptions): Promise<ObjectParts | undefined>;
 
   /** Multipart uploads. Undefined where the store has none (its `putStream` is then one write). */
   readonly multipart?: MultipartStore;
@@ -54,7 +64,7 @@ export interface ObjectStore {
 }
 
 export interface MultipartStore {
-  create(key: RemoteKey, options?: CallOptions & { readonly checksum?: ChecksumKind }): Promise<UploadId>;
+  create(key: RemoteKey, options?: CreateUploadOptions): Promise<UploadId>;
   /** `number` counts from 1. A part may be sent again under its number; the last one wins. */
   uploadPart(
     upload: MultipartUpload,
@@ -66,7 +76,7 @@ export interface MultipartStore {
   uploadPartCopy(
     upload: MultipartUpload,
     number: number,
-    source: { readonly key: RemoteKey; readonly range?: ByteRange },
+    source: { readonly key: CopySource; readonly range?: ByteRange; readonly ifMatch?: string },
     options?: CallOptions,
   ): Promise<PartInfo>;
   /** All parts, by number. As every method here, it fails with `notFound` when the upload is unknown (completed, aborted). */
@@ -75,6 +85,31 @@ export interface MultipartStore {
   complete(upload: MultipartUpload, parts: readonly PartInfo[], options?: PutOptions): Promise<PutOutcome>;
   /** Frees the parts. An unknown upload is no error. */
   abort(upload: MultipartUpload, options?: CallOptions): Promise<void>;
+  /** Uploads under way whose key begins with `prefix`, one page of at most 1,000. One request. */
+  listUploads(
+    request: { readonly prefix: string; readonly continuation?: string },
+    options?: CallOptions,
+  ): Promise<UploadPage>;
+}
+
+export interface UploadPage {
+  readonly uploads: readonly PendingUpload[];
+  /** Absent on the last page. */
+  readonly continuation?: string;
+}
+export interface PendingUpload extends MultipartUpload {
+  readonly startedMs: number;
+}
+
+/** A key of this store, or one that another store of the same service and credentials holds. */
+export type CopySource = RemoteKey | { readonly bucket: string; readonly key: string };
+
+export interface StorePlace {
+  /** Two stores with equal services reach each other's objects. Opaque; endpoint and credentials are in it, hashed. */
+  readonly service: string;
+  readonly bucket: string;
+  /** '' or ending in `/`. */
+  readonly keyPrefix: string;
 }
 
 export type UploadId = string;
@@ -90,13 +125,71 @@ export interface PartInfo {
   readonly sha256?: string;
   /** Unsigned, where the store tells it. */
   readonly crc32?: number;
+  /** Unsigned, where the store tells it. */
+  readonly crc64nvme?: bigint;
+}
+
+/** The parts of an object that was uploaded in parts, in order, with what sums the store keeps of each. */
+export interface ObjectParts {
+  readonly etag: string;
+  readonly parts: readonly Omit<PartInfo, 'etag'>[];
+}
+
+/** What a store knows of an object's content beside the etag. */
+export interface ObjectChecksums {
+  /** `whole`: of the content. `ofParts`: of the parts' checksums, so it says nothing without knowing where they were cut. */
+  readonly covers: 'whole' | 'ofParts';
+  /** Unsigned. */
+  readonly crc64nvme?: bigint;
+  readonly crc32?: number;
+  /** Base64; with `ofParts` followed by `-` and the number of parts. */
+  readonly sha256?: string;
+}
+
+/** What goes with an object's content. */
+export interface ObjectDescription {
+  readonly contentType?: string;
+  /** Names in lower case. */
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** As the store names its classes, such as `STANDARD_IA`. */
+  readonly storageClass?: string;
+  /** Headers that S3 keeps and gives back as they are. */
+  readonly cacheControl?: string;
+  readonly contentDisposition?: string;
+  readonly contentEncoding?: string;
+  readonly contentLanguage?: string;
 }
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
+export interface HeadOptions extends CallOptions {
+  /** Ask for the checksums that the store keeps. Costs nothing on S3; some stores charge or need rights for it. */
+  readonly checksums?: boolean;
+  /** One part of a multipart object: `sizeBytes` is then that of the part, and `partCount` is told. */
+  readonly partNumber?: number;
+}
+
+export interface CopyOptions extends CallOptions {
+  /** The source must still be this one (etag). */
+  readonly ifMatch?: string;
+  readonly condition?: PutOptions['condition'];
+  /** Replaces what describes the object; absent: it is copied as well, but for `storageClass`. */
+  readonly description?: ObjectDescription;
+  readonly storageClass?: string;
+  /** Of the source, when known: spares a request above 5 GiB. */
+  readonly sizeBytes?: number;
+}
+
+export interface CreateUploadOptions extends CallOptions, ObjectDescription {
+  /** Of the parts; `crc32` and `crc64nvme` are joined by the store to that of the whole object. */
+  readonly checksum?: ChecksumKind;
+}
+
 export interface GetOptions extends CallOptions {
+  /** Ask for the checksums that the store keeps (answered for whole objects only). */
+  readonly checksums?: boolean;
   /** Not empty. Cut at the object's end; one that begins at or past it fails with `damaged`. */
   readonly range?: ByteRange;
   /** The object must still be this one; otherwise the call fails with `conflict`. */
@@ -118,18 +211,17 @@ export interface ByteRange {
   readonly end: number;
 }
 
-export type ChecksumKind = 'sha256' | 'crc32';
+export type ChecksumKind = 'sha256' | 'crc32' | 'crc64nvme';
 
-export interface PutOptions extends CallOptions {
+export interface PutOptions extends CallOptions, ObjectDescription {
   /**
    * The store computes the checksum of what arrived and refuses (`checksumRefused`) when it differs.
-   * `sha256`: 64 lower-case hex digits (a blob's own name); `crc32`: an unsigned 32-bit number.
+   * `sha256`: 64 lower-case hex digits (a blob's own name); `crc32`: an unsigned 32-bit number; `crc64nvme`: an unsigned 64-bit
+   * one. For `complete`: that of the whole object, where the upload was created with a checksum that is joined.
    */
-  readonly checksum?: { readonly sha256: string } | { readonly crc32: number };
+  readonly checksum?: { readonly sha256: string } | { readonly crc32: number } | { readonly crc64nvme: bigint };
   /** Write only if there is no such object (If-None-Match: *), or only over this very object (If-Match: etag). */
   readonly condition?: { readonly absent: true } | { readonly etag: string };
-  readonly contentType?: string;
-  readonly metadata?: Readonly<Record<string, string>>;
 }
 
 export interface PutStreamOptions extends PutOptions {
@@ -139,15 +231,25 @@ export interface PutStreamOptions extends PutOptions {
 }
 
 /** `written: false` means that the condition did not hold and nothing changed. */
-export type PutOutcome = { readonly written: true; readonly etag: string } | { readonly written: false };
+export type PutOutcome =
+  | {
+      readonly written: true;
+      /** '' where the store told none. */
+      readonly etag: string;
+      /** What the store says that it computed of what arrived; absent where it says nothing. */
+      readonly checksums?: ObjectChecksums;
+    }
+  | { readonly written: false };
 
-export interface ObjectInfo {
+export interface ObjectInfo extends ObjectDescription {
   readonly key: RemoteKey;
   readonly sizeBytes: number;
-  /** Opaque, with its quotes removed; comparable within one store only. */
+  /** Opaque, with its quotes removed; comparable within one store only. '' where the store tells none. */
   readonly etag: string;
   readonly modifiedMs: number;
-  readonly metadata?: Readonly<Record<string, string>>;
+  /** Where they were asked for and the store keeps some. */
+  readonly checksums?: ObjectChecksums;
+  readonly partCount?: number;
   /** The remote's clock at the answer (Date header), where it tells. */
   readonly remoteTimeMs?: number;
 }
@@ -157,11 +259,15 @@ export interface ObjectRead {
   readonly sizeBytes: number;
   readonly etag: string;
   readonly body: AsyncIterable<Uint8Array> & { destroy(): void };
+  /** Of the whole object, though a range of it was asked for. */
+  readonly info: ObjectInfo;
 }
 
 export interface ObjectBytes {
   readonly bytes: Uint8Array;
   readonly etag: string;
+  /** Of the whole object, though a range of it was asked for. */
+  readonly info: ObjectInfo;
 }
 
 export interface ListRequest {
@@ -188,6 +294,8 @@ export interface ListPage {
 export interface ListedObject {
   readonly key: RemoteKey;
   readonly sizeBytes: number;
+  /** '' where the store tells none. */
   readonly etag: string;
   readonly modifiedMs: number;
+  readonly storageClass?: string;
 }

@@ -1,0 +1,31 @@
+/**
+ * One file or object of a plain tree: what a scan or a listing tells of it, the same for every kind of place, so that any two can be
+ * compared in one pass. Items of one tree ascend strictly by `comparePaths` (byte order of the UTF-8 form).
+ */
+export interface TreeItem {
+  /** Relative to the tree, `/` between parts. Of an object: its key below the prefix, as it is, however strange. */
+  readonly path: string;
+  readonly sizeBytes: number;
+  /**
+   * Stands for the item's content: as long as it is the same, so is the content. An object's etag; of a file, what `stat` says
+   * (`fileToken`). '' when nothing vouches for it: a store without etags, a file as young as its record.
+   */
+  readonly token: string;
+  /** Whole nanoseconds since the epoch. Of a file: its mtime. Of an object: only when its metadata were read. */
+  readonly mtimeNs?: bigint;
+  /** When the store says that it was written (`LastModified`), in ms; of a file, its mtime. */
+  readonly modifiedMs: number;
+  /** Where a listing tells it. */
+  readonly storageClass?: string;
+  readonly kind: 'file' | 'object';
+}
+
+/** The token of a local file. Doubles exactly as `lstat` gives them. */
+export function fileToken(stat: {
+  readonly sizeBytes: number;
+  readonly mtimeMs: number;
+  readonly ctimeMs: number;
+  readonly inode: number;
+}): string {
+  return `${stat.sizeBytes} ${stat.mtimeMs} ${stat.ctimeMs} ${stat.inode}`;
+}

@@ -1,4 +1,4 @@
-/** Changes as lines: `A path`, `M`, `D`, `R old -> new`, `m` for the executable bit alone. */
+/** Changes as lines: `A path`, `M`, `D`, `R old -> new`, `m` for the executable bit alone, `T` for the time alone. */
 import type { ChangeEvent, ChangeKind, ConflictEvent, JobEvent } from '../../engine/api/events.ts';
 import type { ChangeTotals } from '../../engine/api/jobs.ts';
 import type { Color, Paint } from './colors.ts';
@@ -12,6 +12,7 @@ const LETTERS: Readonly<Record<ChangeKind, readonly [letter: string, color: Colo
   deleted: ['D', 'red'],
   renamed: ['R', 'cyan'],
   mode: ['m', 'yellow'],
+  time: ['T', 'cyan'],
 };
 
 export function formatChange(change: ChangeEvent, paint: Paint): string {

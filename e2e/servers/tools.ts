@@ -16,6 +16,10 @@ const TOOLS = {
   versitygw: { binary: 'versitygw', module: 'github.com/versity/versitygw/cmd/versitygw@v1.8.0' },
   // Its main package is called `server`.
   toxiproxy: { binary: 'server', module: 'github.com/Shopify/toxiproxy/v2/cmd/server@v2.5.0' },
+  minio: {
+    binary: 'minio',
+    module: 'github.com/minio/minio@v0.0.0-20260212201848-7aac2a2c5b7c',
+  },
 } as const satisfies Record<string, Tool>;
 
 export type ToolName = keyof typeof TOOLS;

@@ -7,23 +7,26 @@ import { createLeanClient, type S3Connection } from '../../engine/remotes/s3/s3-
 import { resolvePlace } from '../../engine/remotes/s3/s3-options.ts';
 import { freePort, startProcess, toolPath, waitUntilReady } from './tools.ts';
 
-export interface S3Server {
+/** What every S3 server of the tests has. */
+export interface S3Endpoint extends AsyncDisposable {
   readonly endpoint: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly region: string;
   /** Made through the API and empty. */
   readonly bucket: string;
-  /** Where the server keeps `<bucket>/<key>`: a plain file there is an object. */
-  readonly dataFolder: string;
   /** `AWS_*` for a child process, or for `S3Options.environment`. */
   readonly environment: Readonly<Record<string, string>>;
   createBucket(name: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface S3Server extends S3Endpoint {
+  /** Where the server keeps `<bucket>/<key>`: a plain file there is an object. */
+  readonly dataFolder: string;
   /** What the server answered since the last reset, in its order, from its own access log. */
   requests(): Promise<readonly LoggedRequest[]>;
   resetRequests(): Promise<void>;
-  stop(): Promise<void>;
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
 export interface LoggedRequest {
@@ -116,7 +119,7 @@ export async function startVersitygw(options: VersitygwOptions = {}): Promise<S3
 }
 
 /** versitygw wants buckets made through its API: a plain folder has no owner. */
-async function createBucketAt(options: {
+export async function createBucketAt(options: {
   readonly bucket: string;
   readonly environment: Readonly<Record<string, string>>;
 }): Promise<void> {
@@ -145,7 +148,7 @@ async function createBucketAt(options: {
 }
 
 /** In memory, where a RAM disk has room: what the tests measure is Dray, not a disk. */
-async function roomyFolder(): Promise<string> {
+export async function roomyFolder(): Promise<string> {
   const found = await statfs(MEMORY_FOLDER).catch(() => undefined);
   const hasRoom = found?.type === TMPFS_MAGIC && found.bavail * found.bsize > MEMORY_WANTED_BYTES;
   return hasRoom ? MEMORY_FOLDER : tmpdir();

@@ -31,7 +31,7 @@ export function isSameEntry(before: Entry, after: Entry): boolean {
 }
 
 /** Of one path; renames are `detectRenames`' to find. Undefined when nothing changed but times. */
-export function kindOfChange(change: Change): Exclude<ChangeKind, 'renamed'> | undefined {
+export function kindOfChange(change: Change): Exclude<ChangeKind, 'renamed' | 'time'> | undefined {
   const { before, after } = change;
   if (!before || !after) {
     if (after) return 'added';

@@ -1,0 +1,67 @@
+/** MinIO as a second S3 server, of another make: what holds on both is less likely to be one server's habit. */
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { freePort, startProcess, toolPath, waitUntilReady } from './tools.ts';
+import { createBucketAt, roomyFolder, type S3Endpoint } from './versitygw.ts';
+
+const BUCKET = 'dray-test';
+const REGION = 'us-east-1';
+
+export async function startMinio(): Promise<S3Endpoint> {
+  const path = await toolPath('minio');
+  const home = await mkdtemp(join(await roomyFolder(), 'dray-minio-'));
+  const dataFolder = join(home, 'data');
+  await mkdir(dataFolder);
+  const address = `127.0.0.1:${await freePort()}`;
+  const endpoint = `http://${address}`;
+  const accessKeyId = 'dray-test-access';
+  const secretAccessKey = randomBytes(16).toString('hex');
+  const console = `127.0.0.1:${await freePort()}`;
+  const running = startProcess(
+    path,
+    ['server', '--quiet', '--address', address, '--console-address', console, dataFolder],
+    {
+      PATH: process.env.PATH,
+      HOME: home,
+      MINIO_ROOT_USER: accessKeyId,
+      MINIO_ROOT_PASSWORD: secretAccessKey,
+      MINIO_BROWSER: 'off',
+      MINIO_UPDATE: 'off',
+      // A RAM disk or a container's root is no drive of its own, which MinIO asks for otherwise.
+      MINIO_CI_CD: 'on',
+    },
+  );
+  const environment = {
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    AWS_ENDPOINT_URL: endpoint,
+    AWS_REGION: REGION,
+    AWS_CONFIG_FILE: join(home, 'no-config'),
+    AWS_SHARED_CREDENTIALS_FILE: join(home, 'no-credentials'),
+    AWS_EC2_METADATA_DISABLED: 'true',
+  };
+  const stop = async () => {
+    await running.stop();
+    await rm(home, { recursive: true, force: true });
+  };
+  const createBucket = (bucket: string) => createBucketAt({ bucket, environment });
+  try {
+    await waitUntilReady(running, async () => (await fetch(`${endpoint}/minio/health/ready`)).ok);
+    await createBucket(BUCKET);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    endpoint,
+    accessKeyId,
+    secretAccessKey,
+    region: REGION,
+    bucket: BUCKET,
+    environment,
+    createBucket,
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}

@@ -5,13 +5,14 @@
  * Not kept: content type and metadata. Not seen: symbolic links and special files. A link that stands for a folder is followed
  * by keys that name it, as the folder's owner may have moved a part of it to another disk; listings do not go through it.
  */
-import { constants } from 'node:fs';
+import { type BigIntStats, constants } from 'node:fs';
 import { copyFile, type FileHandle, lstat, mkdir, open, stat } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import { DrayError } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { checkReadSize, resolveRange } from './byte-range.ts';
+import { noSource, ownKeyOf, sourceChanged } from './copy-source.ts';
 import { bodyOf, bytesOf, type FileSlice, piecesOf } from './file/file-bytes.ts';
 import { isAbsent, toFileError, translating } from './file/file-errors.ts';
 import { etagOf } from './file/file-etag.ts';
@@ -23,6 +24,8 @@ import { createObjectPlacer } from './file/object-placer.ts';
 import { writeReceived } from './file/received-file.ts';
 import type {
   CallOptions,
+  CopyOptions,
+  CopySource,
   GetOptions,
   ObjectInfo,
   ObjectStore,
@@ -65,14 +68,14 @@ export async function openFileStore(options: FileStoreOptions): Promise<ObjectSt
       const slice = await openSlice(root, key, call);
       if (!slice) return undefined;
       const { start, end } = slice.range;
-      return { sizeBytes: end - start, etag: slice.etag, body: bodyOf(slice) };
+      return { sizeBytes: end - start, etag: slice.info.etag, body: bodyOf(slice), info: slice.info };
     },
     async read(key, call) {
       const slice = await openSlice(root, key, call);
       if (!slice) return undefined;
       try {
         checkReadSize(key, slice.range.end - slice.range.start, call.maxBytes);
-        return { bytes: await bytesOf(slice), etag: slice.etag };
+        return { bytes: await bytesOf(slice), etag: slice.info.etag, info: slice.info };
       } finally {
         await slice.file.close();
       }
@@ -123,8 +126,7 @@ async function headFile(
   try {
     const stats = await lstat(path, { bigint: true });
     if (!stats.isFile()) return undefined;
-    const info = { key, sizeBytes: Number(stats.size), etag: etagOf(stats) };
-    return { ...info, modifiedMs: Number(stats.mtimeMs), remoteTimeMs: clock.nowMs() };
+    return { ...infoOf(key, stats), remoteTimeMs: clock.nowMs() };
   } catch (error) {
     if (!isAbsent(error)) throw toFileError(error, path);
     await root.checkPresent();
@@ -132,12 +134,17 @@ async function headFile(
   }
 }
 
+function infoOf(key: RemoteKey, stats: BigIntStats): ObjectInfo {
+  const [sizeBytes, modifiedMs] = [Number(stats.size), Number(stats.mtimeMs)];
+  return { key, sizeBytes, etag: etagOf(stats), modifiedMs };
+}
+
 /** The open file and what of it was asked for. The caller closes it. */
 async function openSlice(
   root: FileRoot,
   key: RemoteKey,
   call: GetOptions = {},
-): Promise<(FileSlice & { readonly etag: string }) | undefined> {
+): Promise<(FileSlice & { readonly info: ObjectInfo }) | undefined> {
   checkAborted(call.signal);
   const path = root.pathOf(key);
   const file = await openToRead(root, path);
@@ -148,12 +155,12 @@ async function openSlice(
       await file.close();
       return undefined;
     }
-    const etag = etagOf(stats);
-    if (call.ifMatch !== undefined && call.ifMatch !== etag) {
+    const info = infoOf(key, stats);
+    if (call.ifMatch !== undefined && call.ifMatch !== info.etag) {
       throw new DrayError('conflict', `${path} was replaced meanwhile.`, { data: { key, path } });
     }
-    const range = resolveRange(key, Number(stats.size), call.range);
-    return { file, path, key, range, etag, signal: call.signal };
+    const range = resolveRange(key, info.sizeBytes, call.range);
+    return { file, path, key, range, info, signal: call.signal };
   } catch (error) {
     await file.close();
     throw toFileError(error, path);
@@ -176,26 +183,33 @@ async function openToRead(root: FileRoot, path: string): Promise<FileHandle | un
 async function copyObject(
   root: FileRoot,
   placer: ReturnType<typeof createObjectPlacer>,
-  from: RemoteKey,
+  from: CopySource,
   to: RemoteKey,
-  call: CallOptions = {},
+  call: CopyOptions = {},
 ) {
-  const source = root.pathOf(from);
+  const key = ownKeyOf(from);
+  const source = root.pathOf(key);
   return placer.place(to, call, async (path) => {
     await root.area('writes');
+    // Compared before and after the copy: what lies at the source is replaced by renames, never written into.
+    await checkSource(root, key, call);
     try {
       // Shares the bytes where the file system can (btrfs, XFS, APFS); copies them in the kernel elsewhere.
       await copyFile(source, path, constants.COPYFILE_FICLONE);
     } catch (error) {
-      if (!(await headFile(root, from, systemClock, call))) {
-        throw new DrayError('notFound', `There is no ${from} to copy.`, {
-          data: { key: from },
-          cause: error,
-        });
-      }
+      if (!(await headFile(root, key, systemClock, call))) throw noSource(key);
       throw error;
     }
+    await checkSource(root, key, call);
     // Read-only is enough to sync, and all that a read-only source's copy allows; Windows wants more.
-    return open(path, process.platform === 'win32' ? 'r+' : 'r');
+    const file = await open(path, process.platform === 'win32' ? 'r+' : 'r');
+    return { file, checksums: undefined };
   });
+}
+
+async function checkSource(root: FileRoot, key: RemoteKey, call: CopyOptions): Promise<void> {
+  if (call.ifMatch === undefined) return;
+  const found = await headFile(root, key, systemClock, call);
+  if (!found) throw noSource(key);
+  if (found.etag !== call.ifMatch) throw sourceChanged(key);
 }

@@ -174,7 +174,7 @@ export interface HeadOptions extends CallOptions {
 export interface CopyOptions extends CallOptions {
   /** The source must still be this one (etag). */
   readonly ifMatch?: string;
-  readonly condition?: PutOptions['condition'];
+  readonly condition?: NonNullable<PutOptions['condition']>;
   /** Replaces what describes the object; absent: it is copied as well, but for `storageClass`. */
   readonly description?: ObjectDescription;
   readonly storageClass?: string;
@@ -219,7 +219,10 @@ export interface PutOptions extends CallOptions, ObjectDescription {
    * `sha256`: 64 lower-case hex digits (a blob's own name); `crc32`: an unsigned 32-bit number; `crc64nvme`: an unsigned 64-bit
    * one. For `complete`: that of the whole object, where the upload was created with a checksum that is joined.
    */
-  readonly checksum?: { readonly sha256: string } | { readonly crc32: number } | { readonly crc64nvme: bigint };
+  readonly checksum?:
+    | { readonly sha256: string }
+    | { readonly crc32: number }
+    | { readonly crc64nvme: bigint };
   /** Write only if there is no such object (If-None-Match: *), or only over this very object (If-Match: etag). */
   readonly condition?: { readonly absent: true } | { readonly etag: string };
 }

@@ -2,49 +2,100 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { DrayError } from '../api/error.ts';
-import type { PartInfo, PutOptions, RemoteKey } from './object-store.ts';
+import type { ChecksumKind, ObjectChecksums, PartInfo, PutOptions, RemoteKey } from './object-store.ts';
 
 export interface ReceivedChecksum {
   update(bytes: Uint8Array): void;
-  /** Throws `checksumRefused` (retryable: the bytes may arrive whole the next time). Call it once, at the end. */
-  verify(key: RemoteKey): void;
+  /**
+   * Throws `checksumRefused` (retryable: the bytes may arrive whole the next time). Call it once, at the end.
+   * @returns What was computed, in the form in which a store tells it; undefined when nothing was claimed.
+   */
+  verify(key: RemoteKey): ObjectChecksums | undefined;
 }
 
-const UNCHECKED: ReceivedChecksum = { update: () => {}, verify: () => {} };
+type Claimed = NonNullable<PutOptions['checksum']>;
 
-export function receiveChecksum(claimed: PutOptions['checksum']): ReceivedChecksum {
+const UNCHECKED: ReceivedChecksum = { update: () => {}, verify: () => undefined };
+
+export async function receiveChecksum(claimed: Claimed | undefined): Promise<ReceivedChecksum> {
   if (claimed === undefined) return UNCHECKED;
-  if ('sha256' in claimed) {
-    const hash = createHash('sha256');
-    return {
-      update: (bytes) => hash.update(bytes),
-      verify: (key) => refuseUnless(hash.digest('hex') === claimed.sha256, key, 'SHA-256'),
-    };
-  }
-  let sum = 0;
+  const sum = await startSum(checksumKindOf(claimed));
   return {
-    update: (bytes) => {
-      sum = crc32(bytes, sum);
+    update: sum.update,
+    verify: (key) => {
+      const found = sum.value();
+      if (sameSum(found, claimed)) return checksumsOf(found);
+      throw new DrayError(
+        'checksumRefused',
+        `The ${NAMES[checksumKindOf(claimed)]} of the bytes that arrived for ${key} is not the one announced.`,
+        { retry: 'retry', data: { key } },
+      );
     },
-    verify: (key) => refuseUnless(sum === claimed.crc32, key, 'CRC-32'),
   };
 }
 
+export function checksumKindOf(checksum: Claimed): ChecksumKind {
+  if ('sha256' in checksum) return 'sha256';
+  return 'crc32' in checksum ? 'crc32' : 'crc64nvme';
+}
+
 /** How a part's record tells the checksum that it came with. */
-export function partChecksum(claimed: PutOptions['checksum']): Pick<PartInfo, 'sha256' | 'crc32'> {
-  if (claimed === undefined) return {};
-  if ('crc32' in claimed) return { crc32: claimed.crc32 };
+export function partChecksum(
+  claimed: PutOptions['checksum'],
+): Pick<PartInfo, 'sha256' | 'crc32' | 'crc64nvme'> {
+  if (claimed === undefined || !('sha256' in claimed)) return claimed ?? {};
   return { sha256: Buffer.from(claimed.sha256, 'hex').toString('base64') };
 }
 
-function refuseUnless(matches: boolean, key: RemoteKey, kind: string): void {
-  if (matches) return;
-  throw new DrayError(
-    'checksumRefused',
-    `The ${kind} of the bytes that arrived for ${key} is not the one announced.`,
-    {
-      retry: 'retry',
-      data: { key },
-    },
-  );
+/** The sum of bytes that lie in memory, as a claim. */
+export async function computeChecksum(kind: ChecksumKind, bytes: Uint8Array): Promise<Claimed> {
+  const sum = await startSum(kind);
+  sum.update(bytes);
+  return sum.value();
+}
+
+export function checksumsOf(sum: Claimed): ObjectChecksums {
+  return { covers: 'whole', ...partChecksum(sum) };
+}
+
+interface RunningSum {
+  update(bytes: Uint8Array): void;
+  value(): Claimed;
+}
+
+async function startSum(kind: ChecksumKind): Promise<RunningSum> {
+  if (kind === 'sha256') {
+    const hash = createHash('sha256');
+    return { update: (bytes) => hash.update(bytes), value: () => ({ sha256: hash.digest('hex') }) };
+  }
+  if (kind === 'crc32') {
+    let sum = 0;
+    return {
+      update: (bytes) => {
+        sum = crc32(bytes, sum);
+      },
+      value: () => ({ crc32: sum }),
+    };
+  }
+  const { createCRC64 } = await import('hash-wasm');
+  const hash = await createCRC64(CRC64NVME_POLYNOMIAL);
+  hash.init();
+  return {
+    update: (bytes) => hash.update(bytes),
+    value: () => ({ crc64nvme: BigInt(`0x${hash.digest('hex')}`) }),
+  };
+}
+
+/** Bit-reflected. Source: the NVM Express Command Set Specification, "64b CRC". */
+const CRC64NVME_POLYNOMIAL = '9a6c9329ac4bc9b5';
+const NAMES: Readonly<Record<ChecksumKind, string>> = {
+  sha256: 'SHA-256',
+  crc32: 'CRC-32',
+  crc64nvme: 'CRC-64/NVME',
+};
+
+function sameSum(found: Claimed, claimed: Claimed): boolean {
+  if ('sha256' in found) return 'sha256' in claimed && found.sha256 === claimed.sha256;
+  if ('crc32' in found) return 'crc32' in claimed && found.crc32 === claimed.crc32;
+  return 'crc64nvme' in claimed && found.crc64nvme === claimed.crc64nvme;
 }

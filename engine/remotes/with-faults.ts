@@ -12,7 +12,7 @@
 import type { MultipartStore, ObjectRead, ObjectStore } from './object-store.ts';
 
 export type FaultMethod =
-  | Exclude<keyof ObjectStore, 'address' | 'provider' | 'multipart' | 'close'>
+  | Exclude<keyof ObjectStore, 'address' | 'provider' | 'place' | 'multipart' | 'close'>
   | keyof MultipartStore;
 
 /** What a hook sees: the call's arguments, and after it its value. */
@@ -100,6 +100,7 @@ export function withFaults(store: ObjectStore, faults: Faults): ObjectStore {
   return {
     address: store.address,
     provider: store.provider,
+    ...(store.place ? { place: store.place } : {}),
     head: faulty('head', store.head.bind(store)),
     get: faulty('get', store.get.bind(store)),
     read: faulty('read', store.read.bind(store)),
@@ -108,6 +109,7 @@ export function withFaults(store: ObjectStore, faults: Faults): ObjectStore {
     list: faulty('list', store.list.bind(store)),
     delete: faulty('delete', store.delete.bind(store)),
     copy: faulty('copy', store.copy.bind(store)),
+    ...(store.parts && { parts: faulty('parts', store.parts.bind(store)) }),
     ...(multipart && {
       multipart: {
         create: faulty('create', multipart.create.bind(multipart)),
@@ -116,6 +118,7 @@ export function withFaults(store: ObjectStore, faults: Faults): ObjectStore {
         listParts: faulty('listParts', multipart.listParts.bind(multipart)),
         complete: faulty('complete', multipart.complete.bind(multipart)),
         abort: faulty('abort', multipart.abort.bind(multipart)),
+        listUploads: faulty('listUploads', multipart.listUploads.bind(multipart)),
       },
     }),
     close: () => store.close(),

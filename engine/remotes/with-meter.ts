@@ -56,6 +56,7 @@ export function withMeter(store: ObjectStore, meter: Meter): ObjectStore {
   return {
     address: store.address,
     provider: store.provider,
+    ...(store.place ? { place: store.place } : {}),
     head(key, call) {
       count('reads', call?.signal);
       return store.head(key, call);
@@ -105,6 +106,12 @@ export function withMeter(store: ObjectStore, meter: Meter): ObjectStore {
       count('writes', call?.signal);
       return store.copy(from, to, call);
     },
+    ...(store.parts && {
+      parts(key, call) {
+        count('reads', call?.signal);
+        return store.parts!(key, call);
+      },
+    }),
     ...(multipart ? { multipart: meterMultipart(multipart, meter, count) } : {}),
     close: () => store.close(),
   };
@@ -140,6 +147,10 @@ function meterMultipart(
     abort(upload, call) {
       count('deletes', call?.signal);
       return multipart.abort(upload, call);
+    },
+    listUploads(request, call) {
+      count('lists', call?.signal);
+      return multipart.listUploads(request, call);
     },
   };
 }

@@ -47,6 +47,7 @@ export function withRetry(store: ObjectStore, options: RetryOptions): ObjectStor
   return {
     address: store.address,
     provider: store.provider,
+    ...(store.place ? { place: store.place } : {}),
     head: (key, call) => retrying(policy, call?.signal, () => store.head(key, call)),
     get: (key, call) => retrying(policy, call?.signal, () => store.get(key, call)),
     read: (key, call) => retrying(policy, call.signal, () => store.read(key, call)),
@@ -60,6 +61,9 @@ export function withRetry(store: ObjectStore, options: RetryOptions): ObjectStor
     list: (request, call) => retrying(policy, call?.signal, () => store.list(request, call)),
     delete: (keys, call) => retrying(policy, call?.signal, () => store.delete(keys, call)),
     copy: (from, to, call) => retrying(policy, call?.signal, () => store.copy(from, to, call)),
+    ...(store.parts && {
+      parts: (key, call) => retrying(policy, call?.signal, () => store.parts!(key, call)),
+    }),
     ...(multipart ? { multipart: withMultipartRetry(store, multipart, policy) } : {}),
     close: () => store.close(),
   };
@@ -93,6 +97,8 @@ function withMultipartRetry(
         }
       }),
     abort: (upload, call) => retrying(policy, call?.signal, () => multipart.abort(upload, call)),
+    listUploads: (request, call) =>
+      retrying(policy, call?.signal, () => multipart.listUploads(request, call)),
   };
 }
 

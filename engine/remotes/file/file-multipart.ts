@@ -10,8 +10,16 @@ import { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { resolveRange } from '../byte-range.ts';
-import type { MultipartStore, MultipartUpload, PartInfo, PutOptions, RemoteKey } from '../object-store.ts';
+import { noSource, ownKeyOf, sourceChanged } from '../copy-source.ts';
+import type {
+  MultipartStore,
+  MultipartUpload,
+  PartInfo,
+  PendingUpload,
+  PutOptions,
+} from '../object-store.ts';
 import { partChecksum, receiveChecksum } from '../received-checksum.ts';
+import { pageOfUploads } from '../upload-page.ts';
 import { bodyOf, fillFile, piecesOf } from './file-bytes.ts';
 import { isAbsent, systemCode, translating } from './file-errors.ts';
 import { etagOf, stamp } from './file-etag.ts';
@@ -44,7 +52,7 @@ export function createFileMultipart(root: FileRoot, placer: ObjectPlacer, clock:
     const path = join(folder, partName(number));
     const temp = `${path}.${randomUUID()}`;
     try {
-      const checksum = receiveChecksum(source.checksum);
+      const checksum = await receiveChecksum(source.checksum);
       const file = await fillFile(await open(temp, 'wx+'), source.pieces, source.signal, checksum.update);
       try {
         checksum.verify(upload.key);
@@ -58,7 +66,7 @@ export function createFileMultipart(root: FileRoot, placer: ObjectPlacer, clock:
           ...partChecksum(source.checksum),
         };
         await rename(temp, path);
-        if (source.checksum) await writeFile(`${path}.json`, JSON.stringify(part));
+        if (source.checksum) await writeFile(`${path}.json`, JSON.stringify(part, sumsAsText));
         return part;
       } finally {
         await file.close();
@@ -86,14 +94,17 @@ export function createFileMultipart(root: FileRoot, placer: ObjectPlacer, clock:
     uploadPartCopy: (upload, number, source, options) =>
       translating(root.path, async () => {
         await folderOf(upload, options?.signal);
-        const path = root.pathOf(source.key);
+        const key = ownKeyOf(source.key);
+        const path = root.pathOf(key);
         const file = await open(path, 'r').catch((error) => {
           if (!isAbsent(error)) throw error;
-          throw noSource(source.key);
+          throw noSource(key);
         });
         try {
-          const range = resolveRange(source.key, (await file.stat()).size, source.range);
-          const slice = { file, path, key: source.key, range, signal: options?.signal };
+          const stats = await file.stat({ bigint: true });
+          if (source.ifMatch !== undefined && source.ifMatch !== etagOf(stats)) throw sourceChanged(key);
+          const range = resolveRange(key, Number(stats.size), source.range);
+          const slice = { file, path, key, range, signal: options?.signal };
           return await keepPart(upload, number, { pieces: bodyOf(slice), signal: options?.signal });
         } finally {
           await file.close().catch(() => {});
@@ -120,7 +131,29 @@ export function createFileMultipart(root: FileRoot, placer: ObjectPlacer, clock:
         const folder = await findUpload(root, upload);
         if (folder !== undefined) await rm(folder, { recursive: true, force: true });
       }),
+    listUploads: (request, options) =>
+      translating(root.path, async () => {
+        checkAborted(options?.signal);
+        await root.checkPresent();
+        return pageOfUploads(await pendingUploads(root), request);
+      }),
   };
+}
+
+/** All of them: they are few, and their folders are named at random. */
+async function pendingUploads(root: FileRoot): Promise<readonly PendingUpload[]> {
+  const ids = await readdir(root.pathIn('uploads', '')).catch((error) => {
+    if (isAbsent(error)) return [];
+    throw error;
+  });
+  const found: PendingUpload[] = [];
+  for (const uploadId of ids.filter((id) => UPLOAD_ID.test(id))) {
+    const path = join(root.pathIn('uploads', uploadId), 'upload.json');
+    const key = await uploadKeyOf(path);
+    const stats = key === undefined ? undefined : await lstat(path).catch(() => undefined);
+    if (key !== undefined && stats) found.push({ key, uploadId, startedMs: stats.mtimeMs });
+  }
+  return found;
 }
 
 const UPLOAD_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -131,9 +164,13 @@ async function findUpload(root: FileRoot, upload: MultipartUpload): Promise<stri
   root.pathOf(upload.key);
   if (!UPLOAD_ID.test(upload.uploadId)) return undefined;
   const folder = root.pathIn('uploads', upload.uploadId);
+  return (await uploadKeyOf(join(folder, 'upload.json'))) === upload.key ? folder : undefined;
+}
+
+async function uploadKeyOf(path: string): Promise<string | undefined> {
   try {
-    const record: { key?: unknown } = JSON.parse(await readFile(join(folder, 'upload.json'), 'utf8'));
-    return record.key === upload.key ? folder : undefined;
+    const record: { key?: unknown } = JSON.parse(await readFile(path, 'utf8'));
+    return typeof record.key === 'string' ? record.key : undefined;
   } catch (error) {
     if (isAbsent(error) || error instanceof SyntaxError) return undefined;
     throw error;
@@ -152,11 +189,20 @@ async function listParts(folder: string): Promise<readonly PartInfo[]> {
   return parts;
 }
 
-async function storedChecksum(path: string, etag: string): Promise<Pick<PartInfo, 'sha256' | 'crc32'>> {
+/** JSON has no numbers of 64 bits. */
+function sumsAsText(_name: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value;
+}
+
+async function storedChecksum(
+  path: string,
+  etag: string,
+): Promise<Pick<PartInfo, 'sha256' | 'crc32' | 'crc64nvme'>> {
   try {
-    const stored: Partial<PartInfo> = JSON.parse(await readFile(`${path}.json`, 'utf8'));
+    const stored: Readonly<Record<string, unknown>> = JSON.parse(await readFile(`${path}.json`, 'utf8'));
     if (stored.etag !== etag) return {};
     if (typeof stored.sha256 === 'string') return { sha256: stored.sha256 };
+    if (typeof stored.crc64nvme === 'string') return { crc64nvme: BigInt(stored.crc64nvme) };
     return typeof stored.crc32 === 'number' ? { crc32: stored.crc32 } : {};
   } catch (error) {
     // None was given, or a crash cut the record off: the part is as good as one without.
@@ -182,8 +228,4 @@ function invalidPart(upload: MultipartUpload, number: number): DrayError {
   return new DrayError('notFound', `Part ${number} of the upload of ${upload.key} is not the one held.`, {
     data: { key: upload.key, part: number },
   });
-}
-
-function noSource(key: RemoteKey): DrayError {
-  return new DrayError('notFound', `There is no ${key} to copy.`, { data: { key } });
 }

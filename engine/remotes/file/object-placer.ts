@@ -9,26 +9,27 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, link, lstat, rename, unlink } from 'node:fs/promises';
+import { link, lstat, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { PutOptions, PutOutcome, RemoteKey } from '../object-store.ts';
+import type { ObjectChecksums, PutOptions, PutOutcome, RemoteKey } from '../object-store.ts';
 import { isAbsent, systemCode, translating } from './file-errors.ts';
 import { etagOf, stamp } from './file-etag.ts';
 import type { FileRoot } from './file-root.ts';
 import { createFolderSync } from './folder-sync.ts';
 import { withKeyLock } from './key-lock.ts';
+import type { ReceivedFile } from './received-file.ts';
 
 export interface ObjectPlacer {
   /**
-   * @param fill Makes the file at the path given (`FileRoot.openNew`), all of its bytes, and returns it open. What it throws leaves nothing behind.
+   * @param fill Makes the file at the path given (`FileRoot.openNew`), all of its bytes, and returns it open, with what it computed of them. What it throws leaves nothing behind.
    */
   place(
     key: RemoteKey,
     options: PutOptions,
-    fill: (path: string) => Promise<FileHandle>,
+    fill: (path: string) => Promise<ReceivedFile>,
   ): Promise<PutOutcome>;
   /** Removes the object's file. False when there was none. */
   remove(key: RemoteKey, signal: AbortSignal | undefined): Promise<boolean>;
@@ -37,6 +38,7 @@ export interface ObjectPlacer {
 interface Staged {
   readonly path: string;
   readonly etag: string;
+  readonly checksums: ObjectChecksums | undefined;
 }
 
 /** Answers of `link` where the file system has no hard links (exFAT, some network mounts). */
@@ -49,12 +51,12 @@ export function createObjectPlacer(root: FileRoot, clock: Clock, hardLinks = tru
   const folders = createFolderSync();
   let canLink = hardLinks;
 
-  const stage = async (fill: (path: string) => Promise<FileHandle>, path: string): Promise<Staged> => {
-    const file = await fill(path);
+  const stage = async (fill: (path: string) => Promise<ReceivedFile>, path: string): Promise<Staged> => {
+    const { file, checksums } = await fill(path);
     try {
       await stamp(file, clock);
       await file.sync();
-      return { path, etag: etagOf(await file.stat({ bigint: true })) };
+      return { path, etag: etagOf(await file.stat({ bigint: true })), checksums };
     } finally {
       await file.close();
     }
@@ -87,7 +89,7 @@ export function createObjectPlacer(root: FileRoot, clock: Clock, hardLinks = tru
       await lock.stillHeld();
       checkAborted(options.signal);
       await rename(staged.path, target);
-      return { written: true, etag: staged.etag };
+      return writtenAs(staged);
     });
 
   const putInPlace = async (staged: Staged, key: RemoteKey, options: PutOptions): Promise<PutOutcome> => {
@@ -96,7 +98,7 @@ export function createObjectPlacer(root: FileRoot, clock: Clock, hardLinks = tru
     checkAborted(options.signal);
     if (canLink && !(condition && 'etag' in condition)) {
       const linked = await linkNew(staged, target);
-      if (linked) return { written: true, etag: staged.etag };
+      if (linked) return writtenAs(staged);
       if (linked === false && condition) {
         if ((await lstatIfAny(target))?.isDirectory()) throw folderInTheWay(key, target);
         return { written: false };
@@ -138,6 +140,10 @@ export function createObjectPlacer(root: FileRoot, clock: Clock, hardLinks = tru
         return true;
       }),
   };
+}
+
+function writtenAs({ etag, checksums }: Staged): PutOutcome {
+  return { written: true, etag, ...(checksums ? { checksums } : {}) };
 }
 
 /** Spares the writing of bytes that the condition rules out already. */

@@ -8,6 +8,7 @@ import type {
   CallOptions,
   ChecksumKind,
   GetOptions,
+  HeadOptions,
   ListPage,
   ListRequest,
   MultipartStore,
@@ -21,14 +22,24 @@ import type {
   PutOutcome,
   ReadOptions,
 } from '../object-store.ts';
+import { checksumKindOf } from '../received-checksum.ts';
 import { checkedBody, checkRange, rangeHeader } from './checked-body.ts';
 import { writeOrSeeRefusal } from './condition-preview.ts';
 import type { HttpAnswer } from './http-exchange.ts';
 import {
+  checksumHeaderOf,
+  checksumHeaders,
+  checksumsOfAnswer,
+  conditionHeaders,
+  descriptionHeaders,
+  etagOf,
+  infoOfAnswer,
+  lengthOf,
+  wholeSizeOf,
+} from './object-headers.ts';
+import {
   createLeanClient,
-  dateOf,
   failedCall,
-  headerOf,
   type LeanClient,
   type LeanRequest,
   type S3Connection,
@@ -36,10 +47,10 @@ import {
 import { isAbsentKey, type S3Call, type S3Failure, tooLarge, unwrittenOr } from './s3-errors.ts';
 import { endpointOf } from './s3-options.ts';
 import { UNSIGNED_PAYLOAD } from './s3-signer.ts';
-import { base64OfCrc32, base64OfHex, listPageOf, partChecksumOf } from './s3-values.ts';
-import { parseListPage, unquote } from './s3-xml.ts';
+import { checksumPair, listPageOf, partChecksumOf } from './s3-values.ts';
+import { parseListPage } from './s3-xml.ts';
 
-const METADATA_PREFIX = 'x-amz-meta-';
+const CHECKSUM_MODE = { 'x-amz-checksum-mode': 'ENABLED' };
 const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 /** 1,000 keys of 1,024 bytes, each byte percent-encoded, and what stands around them. */
 const LIST_PAGE_MAX_BYTES = 8 * 1024 * 1024;
@@ -80,6 +91,7 @@ export function createLeanS3Store(connection: S3Connection, openSdkStore: OpenSd
       listParts: async (upload, options) => (await sdk()).multipart.listParts(upload, options),
       complete: async (upload, parts, options) => (await sdk()).multipart.complete(upload, parts, options),
       abort: async (upload, options) => (await sdk()).multipart.abort(upload, options),
+      listUploads: async (request, options) => (await sdk()).multipart.listUploads(request, options),
     },
     close: async () => {
       const open = sdkStore;
@@ -99,25 +111,22 @@ interface Hot {
 async function head(
   { client, connection }: Hot,
   key: string,
-  options: CallOptions,
+  options: HeadOptions,
 ): Promise<ObjectInfo | undefined> {
-  const request = requestFor(connection, { operation: 'HEAD', method: 'HEAD', key }, options);
+  const { partNumber } = options;
+  const request: LeanRequest = {
+    ...requestFor(connection, { operation: 'HEAD', method: 'HEAD', key }, options),
+    headers: options.checksums ? CHECKSUM_MODE : {},
+    ...(partNumber === undefined ? {} : { query: { partNumber: String(partNumber) } }),
+  };
   const answer = await client.exchange(request, 0);
   if (answer.failure) {
     // Without a body, a missing bucket looks like a missing object; the first GET, LIST or PUT tells them apart.
     if (answer.failure.status === 404) return undefined;
     throw failedCall(answer.failure, request.call, connection);
   }
-  const metadata = metadataOf(answer);
-  const remoteTimeMs = dateOf(answer);
-  return {
-    key,
-    sizeBytes: Number(headerOf(answer, 'content-length') ?? 0),
-    etag: etagOf(answer),
-    modifiedMs: Date.parse(headerOf(answer, 'last-modified') ?? '') || 0,
-    ...(metadata ? { metadata } : {}),
-    ...(remoteTimeMs === undefined ? {} : { remoteTimeMs }),
-  };
+  const checksums = options.checksums === true && partNumber === undefined;
+  return infoOfAnswer(answer, key, { sizeBytes: lengthOf(answer) || 0, checksums });
 }
 
 async function get(
@@ -141,6 +150,7 @@ async function get(
     sizeBytes,
     etag: etagOf(answer),
     body: checkedBody(body, { sizeBytes, call: request.call, connection, signal }),
+    info: wholeInfo(answer, key, options),
   };
 }
 
@@ -157,7 +167,12 @@ async function read(
   // The client reads a little more than a small limit, so that an error's text fits; hence once more here.
   if (bytes.byteLength > options.maxBytes) throw tooLarge(bytes.byteLength, request.call, connection.place);
   checkRange({ status, sizeBytes: bytes.byteLength, range: options.range }, request.call, connection.place);
-  return { bytes, etag: etagOf(answer) };
+  return { bytes, etag: etagOf(answer), info: wholeInfo(answer, key, options) };
+}
+
+function wholeInfo(answer: HttpAnswer, key: string, options: GetOptions): ObjectInfo {
+  const checksums = options.checksums === true && !options.range;
+  return infoOfAnswer(answer, key, { sizeBytes: wholeSizeOf(answer), checksums });
 }
 
 async function put(hot: Hot, key: string, bytes: Uint8Array, options: PutOptions): Promise<PutOutcome> {
@@ -171,7 +186,7 @@ async function put(hot: Hot, key: string, bytes: Uint8Array, options: PutOptions
   const answer = await client.exchange(request, 0);
   if (!answer.failure) {
     noteVerified(answer, options, hot);
-    return { written: true, etag: etagOf(answer) };
+    return writtenAs(answer);
   }
   return unwrittenOr(answer.failure, options, request.call, connection.place);
 }
@@ -246,6 +261,7 @@ function getRequest(connection: S3Connection, key: string, options: GetOptions):
   const headers = {
     ...(options.range ? { range: rangeHeader(options.range) } : {}),
     ...(options.ifMatch === undefined ? {} : { 'if-match': `"${options.ifMatch}"` }),
+    ...(options.checksums && !options.range ? CHECKSUM_MODE : {}),
   };
   return { ...requestFor(connection, { operation: 'GET', method: 'GET', key }, options), headers };
 }
@@ -256,59 +272,24 @@ function getRequest(connection: S3Connection, key: string, options: GetOptions):
  * Otherwise as the SDK has it: unsigned over TLS, hashed here without.
  */
 function payloadHashOf(bytes: Uint8Array, { checksum }: PutOptions, { connection, verified }: Hot): string {
-  if (checksum && verified.has(kindOf(checksum))) return UNSIGNED_PAYLOAD;
+  if (checksum && verified.has(checksumKindOf(checksum))) return UNSIGNED_PAYLOAD;
   if (checksum && 'sha256' in checksum) return checksum.sha256;
   if (endpointOf(connection.place).protocol === 'https:') return UNSIGNED_PAYLOAD;
   return createHash('sha256').update(bytes).digest('hex');
 }
 
 function noteVerified(answer: HttpAnswer, { checksum }: PutOptions, { verified }: Hot): void {
-  if (!checksum || verified.has(kindOf(checksum))) return;
-  const [[name, value]] = Object.entries(checksumHeaders({ checksum })) as [[string, string]];
-  if (headerOf(answer, name) === value) verified.add(kindOf(checksum));
+  if (!checksum) return;
+  const kind = checksumKindOf(checksum);
+  if (!verified.has(kind) && checksumHeaderOf(answer, kind) === checksumPair(checksum)[1]) verified.add(kind);
 }
 
-function kindOf(checksum: NonNullable<PutOptions['checksum']>): ChecksumKind {
-  return 'sha256' in checksum ? 'sha256' : 'crc32';
+function writtenAs(answer: HttpAnswer): PutOutcome {
+  const checksums = checksumsOfAnswer(answer);
+  return { written: true, etag: etagOf(answer), ...(checksums ? { checksums } : {}) };
 }
 
 function absentOr(failure: S3Failure, call: S3Call, connection: S3Connection): undefined {
   if (isAbsentKey(failure)) return undefined;
   throw failedCall(failure, call, connection);
-}
-
-function lengthOf(answer: HttpAnswer): number {
-  return Number(headerOf(answer, 'content-length') ?? Number.NaN);
-}
-
-function etagOf(answer: HttpAnswer): string {
-  return unquote(headerOf(answer, 'etag') ?? '');
-}
-
-function metadataOf(answer: HttpAnswer): Record<string, string> | undefined {
-  const metadata: Record<string, string> = {};
-  for (const name of Object.keys(answer.headers)) {
-    if (name.startsWith(METADATA_PREFIX))
-      metadata[name.slice(METADATA_PREFIX.length)] = headerOf(answer, name) ?? '';
-  }
-  return Object.keys(metadata).length === 0 ? undefined : metadata;
-}
-
-function checksumHeaders({ checksum }: PutOptions): Record<string, string> {
-  if (!checksum) return {};
-  return 'sha256' in checksum
-    ? { 'x-amz-checksum-sha256': base64OfHex(checksum.sha256) }
-    : { 'x-amz-checksum-crc32': base64OfCrc32(checksum.crc32) };
-}
-
-function conditionHeaders({ condition }: PutOptions): Record<string, string> {
-  if (!condition) return {};
-  return 'absent' in condition ? { 'if-none-match': '*' } : { 'if-match': `"${condition.etag}"` };
-}
-
-function descriptionHeaders({ contentType, metadata }: PutOptions): Record<string, string> {
-  const headers: Record<string, string> = { 'content-type': contentType ?? 'application/octet-stream' };
-  for (const [name, value] of Object.entries(metadata ?? {}))
-    headers[METADATA_PREFIX + name.toLowerCase()] = value;
-  return headers;
 }

@@ -18,6 +18,7 @@ export function parseListPage(xml: string): RawListPage {
       sizeBytes: Number(textOf(element, 'Size') ?? 0),
       etag: unquote(textOf(element, 'ETag') ?? ''),
       modifiedMs: Date.parse(textOf(element, 'LastModified') ?? '') || 0,
+      ...storageClassOf(element),
     });
   }
   const folders: string[] = [];
@@ -25,6 +26,11 @@ export function parseListPage(xml: string): RawListPage {
     folders.push(decodeKey(textOf(element, 'Prefix') ?? ''));
   const isTruncated = textOf(xml, 'IsTruncated') === 'true';
   return { objects, folders, continuation: isTruncated ? textOf(xml, 'NextContinuationToken') : undefined };
+}
+
+function storageClassOf(element: string): Pick<ListedObject, 'storageClass'> {
+  const storageClass = textOf(element, 'StorageClass');
+  return storageClass ? { storageClass } : {};
 }
 
 export interface ErrorBody {

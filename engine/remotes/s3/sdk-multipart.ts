@@ -1,22 +1,31 @@
 /** Multipart uploads by the SDK. The lean store sends the parts themselves. */
 import type { CompletedPart, Part } from '@aws-sdk/client-s3';
 import type {
-  ByteRange,
   CallOptions,
-  ChecksumKind,
+  CreateUploadOptions,
   MultipartStore,
   MultipartUpload,
   PartInfo,
   PutOptions,
   PutOutcome,
+  UploadPage,
 } from '../object-store.ts';
 import { rangeHeader } from './checked-body.ts';
+import { copySourceOf, type FullPlace, fullPlaceOf } from './s3-copy-source.ts';
 import { translateFailure, unwrittenOr } from './s3-errors.ts';
-import { encodeKey } from './s3-signer.ts';
-import { base64OfCrc32, crc32OfBase64, partChecksumOf } from './s3-values.ts';
+import { decodeUploadMarker, uploadPageOf } from './s3-upload-page.ts';
+import { base64OfCrc32, base64OfCrc64, partChecksumOf, partChecksumsOf } from './s3-values.ts';
 import { unquote } from './s3-xml.ts';
 import { callOf, type SdkCaller } from './sdk-caller.ts';
-import { checksumFields, conditionFields } from './sdk-fields.ts';
+import {
+  checksumFields,
+  conditionFields,
+  descriptionFields,
+  uploadChecksumFields,
+  writtenAs,
+} from './sdk-fields.ts';
+
+type PartSource = Parameters<MultipartStore['uploadPartCopy']>[2];
 
 export function createSdkMultipart(sdk: SdkCaller): MultipartStore {
   return {
@@ -27,23 +36,18 @@ export function createSdkMultipart(sdk: SdkCaller): MultipartStore {
     listParts: (upload, options = {}) => listParts(sdk, upload, options),
     complete: (upload, parts, options = {}) => complete(sdk, upload, parts, options),
     abort: (upload, options = {}) => abort(sdk, upload, options),
+    listUploads: (request, options = {}) => listUploads(sdk, request, options),
   };
 }
 
-async function create(
-  sdk: SdkCaller,
-  key: string,
-  { checksum, signal }: CallOptions & { readonly checksum?: ChecksumKind },
-): Promise<string> {
+async function create(sdk: SdkCaller, key: string, options: CreateUploadOptions): Promise<string> {
   const call = callOf(sdk, 'CreateMultipartUpload', key);
   const command = new sdk.module.CreateMultipartUploadCommand({
     ...sdk.object(key),
-    ContentType: 'application/octet-stream',
-    ...(checksum === 'sha256' ? { ChecksumAlgorithm: 'SHA256' } : {}),
-    // The store joins the parts' CRCs to that of the whole object.
-    ...(checksum === 'crc32' ? { ChecksumAlgorithm: 'CRC32', ChecksumType: 'FULL_OBJECT' } : {}),
+    ...descriptionFields(options),
+    ...uploadChecksumFields(options.checksum),
   });
-  const output = await sdk.send(call, command, signal);
+  const output = await sdk.send(call, command, options.signal);
   return output.UploadId ?? '';
 }
 
@@ -75,25 +79,31 @@ async function uploadPart(
 async function uploadPartCopy(
   sdk: SdkCaller,
   upload: MultipartUpload,
-  { number, key, range }: { readonly number: number; readonly key: string; readonly range?: ByteRange },
+  { number, key, range, ifMatch }: { readonly number: number } & PartSource,
   { signal }: CallOptions,
 ): Promise<PartInfo> {
-  const call = callOf(sdk, 'UploadPartCopy', key);
+  const place = fullPlaceOf(sdk.connection.place, key);
+  const call = { operation: 'UploadPartCopy', key: place.key };
   const command = new sdk.module.UploadPartCopyCommand({
     ...partOf(sdk, upload, number),
-    CopySource: copySource(sdk, key),
+    CopySource: copySourceOf(place),
+    ...(ifMatch === undefined ? {} : { CopySourceIfMatch: `"${ifMatch}"` }),
     ...(range ? { CopySourceRange: rangeHeader(range) } : {}),
   });
   const output = await sdk.send(call, command, signal);
   const copied = output.CopyPartResult ?? {};
-  const sizeBytes = range ? range.end - range.start : await sizeOf(sdk, key, signal);
+  const sizeBytes = range ? range.end - range.start : await sizeOf(sdk, place, signal);
   return partInfoOf({ ...copied, PartNumber: number, Size: sizeBytes });
 }
 
 /** The store does not tell the size of what it copied. */
-export async function sizeOf(sdk: SdkCaller, key: string, signal: AbortSignal | undefined): Promise<number> {
-  const command = new sdk.module.HeadObjectCommand(sdk.object(key));
-  return (await sdk.send(callOf(sdk, 'HEAD', key), command, signal)).ContentLength ?? 0;
+export async function sizeOf(
+  sdk: SdkCaller,
+  { bucket, key }: FullPlace,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const command = new sdk.module.HeadObjectCommand({ Bucket: bucket, Key: key });
+  return (await sdk.send({ operation: 'HEAD', key }, command, signal)).ContentLength ?? 0;
 }
 
 async function listParts(
@@ -118,13 +128,16 @@ async function listParts(
   return parts.sort((left, right) => left.number - right.number);
 }
 
-function partInfoOf({ PartNumber, ETag, Size, ChecksumSHA256: sha256, ChecksumCRC32 }: Part): PartInfo {
+function partInfoOf({ PartNumber, ETag, Size, ...sums }: Part): PartInfo {
   return {
     number: PartNumber ?? 0,
     etag: unquote(ETag ?? ''),
     sizeBytes: Size ?? 0,
-    ...(sha256 ? { sha256 } : {}),
-    ...(ChecksumCRC32 ? { crc32: crc32OfBase64(ChecksumCRC32) } : {}),
+    ...partChecksumsOf({
+      sha256: sums.ChecksumSHA256,
+      crc32: sums.ChecksumCRC32,
+      crc64nvme: sums.ChecksumCRC64NVME,
+    }),
   };
 }
 
@@ -142,22 +155,55 @@ async function complete(
       Parts: parts.toSorted((left, right) => left.number - right.number).map(completedPartOf),
     },
     ...conditionFields(options),
+    ...wholeChecksumFields(options),
   });
   const outcome = await sdk.attempt(call, command, options.signal);
-  if (!outcome.failure) return { written: true, etag: unquote(outcome.output.ETag ?? '') };
+  if (!outcome.failure) return writtenAs(outcome.output);
   // Of an upload that is gone nothing can be said about the condition.
   if (outcome.failure.code === 'NoSuchUpload')
     throw translateFailure(outcome.failure, call, sdk.connection.place);
   return unwrittenOr(outcome.failure, options, call, sdk.connection.place);
 }
 
-function completedPartOf({ number, etag, sha256, crc32 }: PartInfo): CompletedPart {
+/** A SHA-256 of the whole is nothing that S3 could join from those of the parts. */
+function wholeChecksumFields({ checksum }: PutOptions) {
+  if (!checksum || 'sha256' in checksum) return {};
+  return { ...checksumFields({ checksum }), ChecksumType: 'FULL_OBJECT' as const };
+}
+
+function completedPartOf({ number, etag, sha256, crc32, crc64nvme }: PartInfo): CompletedPart {
   return {
     PartNumber: number,
     ETag: `"${etag}"`,
     ...(sha256 === undefined ? {} : { ChecksumSHA256: sha256 }),
     ...(crc32 === undefined ? {} : { ChecksumCRC32: base64OfCrc32(crc32) }),
+    ...(crc64nvme === undefined ? {} : { ChecksumCRC64NVME: base64OfCrc64(crc64nvme) }),
   };
+}
+
+async function listUploads(
+  sdk: SdkCaller,
+  { prefix, continuation }: { readonly prefix: string; readonly continuation?: string },
+  { signal }: CallOptions,
+): Promise<UploadPage> {
+  const { bucket, keyPrefix } = sdk.connection.place;
+  const marker = continuation === undefined ? undefined : decodeUploadMarker(continuation);
+  const command = new sdk.module.ListMultipartUploadsCommand({
+    Bucket: bucket,
+    Prefix: keyPrefix + prefix,
+    ...(marker ? { KeyMarker: marker.key, UploadIdMarker: marker.uploadId } : {}),
+  });
+  const output = await sdk.send(callOf(sdk, 'ListMultipartUploads'), command, signal);
+  const uploads = (output.Uploads ?? []).map(({ Key, UploadId, Initiated }) => ({
+    key: (Key ?? '').slice(keyPrefix.length),
+    uploadId: UploadId ?? '',
+    startedMs: Initiated?.getTime() ?? 0,
+  }));
+  return uploadPageOf(uploads, {
+    isTruncated: output.IsTruncated ?? false,
+    key: output.NextKeyMarker,
+    uploadId: output.NextUploadIdMarker,
+  });
 }
 
 async function abort(sdk: SdkCaller, upload: MultipartUpload, { signal }: CallOptions): Promise<void> {
@@ -171,10 +217,4 @@ async function abort(sdk: SdkCaller, upload: MultipartUpload, { signal }: CallOp
 
 function partOf(sdk: SdkCaller, upload: MultipartUpload, number: number) {
   return { ...sdk.object(upload.key), UploadId: upload.uploadId, PartNumber: number };
-}
-
-/** The SDK sends this header as it is; S3 decodes it. */
-export function copySource(sdk: SdkCaller, key: string): string {
-  const { Bucket, Key } = sdk.object(key);
-  return `${Bucket}/${encodeKey(Key)}`;
 }

@@ -1,15 +1,12 @@
 /** Streams of unknown or large length, by the SDK's own multipart uploader. */
-import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { crc32 } from 'node:zlib';
 import type { S3Client } from '@aws-sdk/client-s3';
-import { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
 import type { PutOutcome, PutStreamOptions } from '../object-store.ts';
-import { nameOf, type S3Call, translateThrown, unwrittenOr } from './s3-errors.ts';
-import { unquote } from './s3-xml.ts';
+import { receiveChecksum } from '../received-checksum.ts';
+import { translateThrown, unwrittenOr } from './s3-errors.ts';
 import { callOf, failureOfSdk, type SdkCaller } from './sdk-caller.ts';
-import { conditionFields, descriptionFields } from './sdk-fields.ts';
+import { conditionFields, descriptionFields, writtenAs } from './sdk-fields.ts';
 
 /** S3's limits: at most 10,000 parts, each of at least 5 MiB but the last. */
 const PARTS_MAX = 10_000;
@@ -32,7 +29,7 @@ export async function putStream(
     client: uploadClient(sdk, options.signal),
     params: {
       ...sdk.object(key),
-      Body: Readable.from(watched(body, call, sdk, options), { objectMode: true, highWaterMark: 1 }),
+      Body: Readable.from(watched(body, key, options), { objectMode: true, highWaterMark: 1 }),
       // The uploader checksums each part with it, so the store verifies all that it takes.
       ChecksumAlgorithm: 'CRC32',
       ...conditionFields(options),
@@ -43,7 +40,7 @@ export async function putStream(
   });
   try {
     const output = await upload.done();
-    return { written: true, etag: unquote(output.ETag ?? '') };
+    return writtenAs(output);
   } catch (error) {
     const failure = failureOfSdk(error, sdk.connection);
     if (failure && !options.signal?.aborted) return unwrittenOr(failure, options, call, sdk.connection.place);
@@ -70,30 +67,17 @@ function uploadClient(sdk: SdkCaller, signal: AbortSignal | undefined): S3Client
 /** The source, stopped by the signal, and checked as a whole: S3 itself verifies parts only. */
 async function* watched(
   body: AsyncIterable<Uint8Array>,
-  call: S3Call,
-  sdk: SdkCaller,
+  key: string,
   { checksum, signal }: PutStreamOptions,
 ): AsyncGenerator<Uint8Array> {
-  const sha256 = checksum && 'sha256' in checksum ? createHash('sha256') : undefined;
-  let crc = 0;
+  const received = await receiveChecksum(checksum);
   for await (const piece of body) {
     checkAborted(signal);
     // An empty piece would end the SDK's reading early.
     if (piece.byteLength === 0) continue;
-    sha256?.update(piece);
-    if (checksum && 'crc32' in checksum) crc = crc32(piece, crc);
+    received.update(piece);
     yield piece;
   }
   checkAborted(signal);
-  if (!checksum) return;
-  const isRight = 'sha256' in checksum ? sha256?.digest('hex') === checksum.sha256 : crc === checksum.crc32;
-  if (isRight) return;
-  throw new DrayError(
-    'checksumRefused',
-    `The bytes for ${nameOf(call, sdk.connection.place)} are not those announced.`,
-    {
-      retry: 'retry',
-      data: { key: call.key },
-    },
-  );
+  received.verify(key);
 }

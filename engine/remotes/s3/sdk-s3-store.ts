@@ -5,6 +5,7 @@ import type { GetObjectCommandOutput } from '@aws-sdk/client-s3';
 import type {
   CallOptions,
   GetOptions,
+  HeadOptions,
   ListPage,
   ListRequest,
   MultipartStore,
@@ -25,7 +26,7 @@ import { unquote } from './s3-xml.ts';
 import { callOf, createSdkCaller, type SdkCaller } from './sdk-caller.ts';
 import { copyInStore } from './sdk-copy.ts';
 import { deleteMany } from './sdk-delete.ts';
-import { checksumFields, conditionFields, descriptionFields } from './sdk-fields.ts';
+import { checksumFields, conditionFields, descriptionFields, infoOfOutput, writtenAs } from './sdk-fields.ts';
 import { createSdkMultipart } from './sdk-multipart.ts';
 import { putStream } from './sdk-put-stream.ts';
 
@@ -52,31 +53,30 @@ export async function createSdkS3Store(connection: S3Connection): Promise<SdkS3S
   };
 }
 
-async function head(sdk: SdkCaller, key: string, { signal }: CallOptions): Promise<ObjectInfo | undefined> {
+async function head(sdk: SdkCaller, key: string, options: HeadOptions): Promise<ObjectInfo | undefined> {
   const call = callOf(sdk, 'HEAD', key);
-  const outcome = await sdk.attempt(call, new sdk.module.HeadObjectCommand(sdk.object(key)), signal);
+  const { partNumber, signal } = options;
+  const command = new sdk.module.HeadObjectCommand({
+    ...sdk.object(key),
+    ...(options.checksums ? { ChecksumMode: 'ENABLED' } : {}),
+    ...(partNumber === undefined ? {} : { PartNumber: partNumber }),
+  });
+  const outcome = await sdk.attempt(call, command, signal);
   if (outcome.failure) {
     // Without a body, a missing bucket looks like a missing object; the first GET, LIST or PUT tells them apart.
     if (outcome.failure.status === 404) return undefined;
     throw translateFailure(outcome.failure, call, sdk.connection.place);
   }
   const { output, remoteTimeMs } = outcome;
-  const metadata =
-    output.Metadata && Object.keys(output.Metadata).length > 0 ? { metadata: output.Metadata } : {};
-  return {
-    key,
-    sizeBytes: output.ContentLength ?? 0,
-    etag: unquote(output.ETag ?? ''),
-    modifiedMs: output.LastModified?.getTime() ?? 0,
-    ...metadata,
-    ...(remoteTimeMs === undefined ? {} : { remoteTimeMs }),
-  };
+  const checksums = options.checksums === true && partNumber === undefined;
+  return infoOfOutput(output, key, { sizeBytes: output.ContentLength ?? 0, checksums, remoteTimeMs });
 }
 
 async function get(sdk: SdkCaller, key: string, options: GetOptions): Promise<ObjectRead | undefined> {
   const call = callOf(sdk, 'GET', key);
-  const output = await getObject(sdk, call, key, options);
-  if (!output) return undefined;
+  const found = await getObject(sdk, call, key, options);
+  if (!found) return undefined;
+  const { output, remoteTimeMs } = found;
   const { connection } = sdk;
   const { signal } = options;
   const sizeBytes = output.ContentLength ?? Number.NaN;
@@ -85,6 +85,11 @@ async function get(sdk: SdkCaller, key: string, options: GetOptions): Promise<Ob
     sizeBytes,
     etag: unquote(output.ETag ?? ''),
     body: checkedBody(source, { sizeBytes, call, connection, signal }),
+    info: infoOfOutput(output, key, {
+      sizeBytes: Number(/\/(\d+)$/.exec(output.ContentRange ?? '')?.[1] ?? sizeBytes),
+      checksums: options.checksums === true && !options.range,
+      remoteTimeMs,
+    }),
   };
 }
 
@@ -113,26 +118,29 @@ async function read(
     bytes.set(chunk, at);
     at += chunk.byteLength;
   }
-  return { bytes, etag: read.etag };
+  return { bytes, etag: read.etag, info: read.info };
 }
 
 async function getObject(
   sdk: SdkCaller,
   call: S3Call,
   key: string,
-  { range, ifMatch, signal }: GetOptions,
-): Promise<GetObjectCommandOutput | undefined> {
+  { range, ifMatch, checksums, signal }: GetOptions,
+): Promise<
+  { readonly output: GetObjectCommandOutput; readonly remoteTimeMs: number | undefined } | undefined
+> {
   const command = new sdk.module.GetObjectCommand({
     ...sdk.object(key),
     ...(range ? { Range: rangeHeader(range) } : {}),
     ...(ifMatch === undefined ? {} : { IfMatch: `"${ifMatch}"` }),
+    ...(checksums && !range ? { ChecksumMode: 'ENABLED' } : {}),
   });
   const outcome = await sdk.attempt(call, command, signal);
   if (outcome.failure) {
     if (isAbsentKey(outcome.failure)) return undefined;
     throw translateFailure(outcome.failure, call, sdk.connection.place);
   }
-  const { output } = outcome;
+  const { output, remoteTimeMs } = outcome;
   const status = output.$metadata.httpStatusCode;
   try {
     checkRange({ status, sizeBytes: output.ContentLength ?? Number.NaN, range }, call, sdk.connection.place);
@@ -140,7 +148,7 @@ async function getObject(
     (output.Body as Readable).destroy();
     throw error;
   }
-  return output;
+  return { output, remoteTimeMs };
 }
 
 async function put(sdk: SdkCaller, key: string, bytes: Uint8Array, options: PutOptions): Promise<PutOutcome> {
@@ -154,7 +162,7 @@ async function put(sdk: SdkCaller, key: string, bytes: Uint8Array, options: PutO
   });
   const outcome = await sdk.attempt(call, command, options.signal);
   if (outcome.failure) return unwrittenOr(outcome.failure, options, call, sdk.connection.place);
-  return { written: true, etag: unquote(outcome.output.ETag ?? '') };
+  return writtenAs(outcome.output);
 }
 
 async function putStreamUnder(
@@ -184,6 +192,7 @@ async function list(sdk: SdkCaller, request: ListRequest, { signal }: CallOption
     sizeBytes: object.Size ?? 0,
     etag: unquote(object.ETag ?? ''),
     modifiedMs: object.LastModified?.getTime() ?? 0,
+    ...(object.StorageClass ? { storageClass: object.StorageClass } : {}),
   }));
   const folders = (output.CommonPrefixes ?? []).map(({ Prefix }) => Prefix ?? '');
   const next = output.IsTruncated ? output.NextContinuationToken : undefined;

@@ -1,0 +1,123 @@
+/** What goes with an object, as the headers of lean requests and answers have it. */
+import type {
+  ChecksumKind,
+  ObjectChecksums,
+  ObjectDescription,
+  ObjectInfo,
+  PutOptions,
+} from '../object-store.ts';
+import type { HttpAnswer } from './http-exchange.ts';
+import { dateOf, headerOf } from './s3-connection.ts';
+import { checksumPair, objectChecksumsOf } from './s3-values.ts';
+import { unquote } from './s3-xml.ts';
+
+type Headers = Record<string, string>;
+
+const METADATA_PREFIX = 'x-amz-meta-';
+const CHECKSUM_PREFIX = 'x-amz-checksum-';
+const DEFAULT_CONTENT_TYPE = 'application/octet-stream';
+
+const DESCRIPTION_HEADERS = {
+  cacheControl: 'cache-control',
+  contentDisposition: 'content-disposition',
+  contentEncoding: 'content-encoding',
+  contentLanguage: 'content-language',
+  storageClass: 'x-amz-storage-class',
+} as const;
+
+export function descriptionHeaders(description: ObjectDescription): Headers {
+  const headers: Headers = { 'content-type': description.contentType ?? DEFAULT_CONTENT_TYPE };
+  for (const [field, name] of Object.entries(DESCRIPTION_HEADERS)) {
+    const value = description[field as keyof typeof DESCRIPTION_HEADERS];
+    if (value !== undefined) headers[name] = value;
+  }
+  const { metadata } = description;
+  if (metadata) {
+    for (const [name, value] of Object.entries(metadata))
+      headers[METADATA_PREFIX + name.toLowerCase()] = value;
+  }
+  return headers;
+}
+
+export function checksumHeaders({ checksum }: Pick<PutOptions, 'checksum'>): Headers {
+  if (!checksum) return {};
+  const [kind, base64] = checksumPair(checksum);
+  return { [CHECKSUM_PREFIX + kind]: base64 };
+}
+
+export function conditionHeaders({ condition }: Pick<PutOptions, 'condition'>): Headers {
+  if (!condition) return {};
+  return 'absent' in condition ? { 'if-none-match': '*' } : { 'if-match': `"${condition.etag}"` };
+}
+
+export function checksumHeaderOf(answer: HttpAnswer, kind: ChecksumKind): string | undefined {
+  return headerOf(answer, CHECKSUM_PREFIX + kind);
+}
+
+export function checksumsOfAnswer(answer: HttpAnswer): ObjectChecksums | undefined {
+  return objectChecksumsOf({
+    crc64nvme: checksumHeaderOf(answer, 'crc64nvme'),
+    crc32: checksumHeaderOf(answer, 'crc32'),
+    sha256: checksumHeaderOf(answer, 'sha256'),
+    type: headerOf(answer, `${CHECKSUM_PREFIX}type`),
+  });
+}
+
+export function etagOf(answer: HttpAnswer): string {
+  return unquote(headerOf(answer, 'etag') ?? '');
+}
+
+/** NaN when the store did not announce it. */
+export function lengthOf(answer: HttpAnswer): number {
+  return Number(headerOf(answer, 'content-length') ?? Number.NaN);
+}
+
+/** @param wanted Checksums are told only when they were asked for: some stores send them unasked, with ranges too. */
+export function infoOfAnswer(
+  answer: HttpAnswer,
+  key: string,
+  wanted: { readonly sizeBytes: number; readonly checksums: boolean },
+): ObjectInfo {
+  const remoteTimeMs = dateOf(answer);
+  const checksums = wanted.checksums ? checksumsOfAnswer(answer) : undefined;
+  const partCount = Number(headerOf(answer, 'x-amz-mp-parts-count') ?? 0);
+  return {
+    key,
+    sizeBytes: wanted.sizeBytes,
+    etag: etagOf(answer),
+    modifiedMs: Date.parse(headerOf(answer, 'last-modified') ?? '') || 0,
+    ...descriptionOf(answer),
+    ...(checksums ? { checksums } : {}),
+    ...(partCount > 0 ? { partCount } : {}),
+    ...(remoteTimeMs === undefined ? {} : { remoteTimeMs }),
+  };
+}
+
+/** The size of the whole object, in the answer to a request for all or a range of it. */
+export function wholeSizeOf(answer: HttpAnswer): number {
+  const total = /\/(\d+)$/.exec(headerOf(answer, 'content-range') ?? '')?.[1];
+  return total === undefined ? lengthOf(answer) : Number(total);
+}
+
+function descriptionOf(answer: HttpAnswer): ObjectDescription {
+  const description: Record<string, string> = {};
+  const contentType = headerOf(answer, 'content-type');
+  if (contentType !== undefined) description.contentType = contentType;
+  for (const [field, name] of Object.entries(DESCRIPTION_HEADERS)) {
+    const value = headerOf(answer, name);
+    // Some servers send headers that were never set, empty.
+    if (value !== undefined && value !== '') description[field] = value;
+  }
+  const metadata = metadataOf(answer);
+  return metadata ? { ...description, metadata } : description;
+}
+
+function metadataOf(answer: HttpAnswer): Headers | undefined {
+  let metadata: Headers | undefined;
+  for (const name in answer.headers) {
+    if (!name.startsWith(METADATA_PREFIX)) continue;
+    metadata ??= {};
+    metadata[name.slice(METADATA_PREFIX.length)] = headerOf(answer, name) ?? '';
+  }
+  return metadata;
+}

@@ -3,8 +3,8 @@ import type { ObjectStore } from '../object-store.ts';
 import { readAwsProfile } from './aws-profile.ts';
 import { createLeanS3Store } from './lean-s3-store.ts';
 import type { S3Connection } from './s3-connection.ts';
-import { credentialSourceOf } from './s3-credentials.ts';
-import { resolvePlace, type S3Options } from './s3-options.ts';
+import { credentialSourceOf, identityOf } from './s3-credentials.ts';
+import { resolvePlace, type S3Options, storePlaceOf } from './s3-options.ts';
 
 /** Sockets, not requests under way: the scheduler bounds those. */
 const MAX_CONNECTIONS = 128;
@@ -21,6 +21,8 @@ export async function openS3Store(options: S3Options): Promise<ObjectStore> {
     maxConnections: options.maxConnections ?? MAX_CONNECTIONS,
     clockOffsetMs: options.clockOffsetMs ?? 0,
   };
-  const openSdkStore = async () => (await import('./sdk-s3-store.ts')).createSdkS3Store(connection);
-  return options.client === 'sdk' ? openSdkStore() : createLeanS3Store(connection, openSdkStore);
+  const storePlace = storePlaceOf(connection.place, identityOf(options, profile));
+  const openSdkStore = async () =>
+    (await import('./sdk-s3-store.ts')).createSdkS3Store(connection, storePlace);
+  return options.client === 'sdk' ? openSdkStore() : createLeanS3Store(connection, openSdkStore, storePlace);
 }

@@ -42,6 +42,12 @@ export function credentialSourceOf(options: S3Options, profile: AwsProfile): Cre
   };
 }
 
+/** What tells one who signs from another, without a look into the chain: an access key or a profile's name. */
+export function identityOf(options: S3Options, profile: AwsProfile): string {
+  const direct = (options.profile ? undefined : fromEnvironment(options.environment)) ?? fromProfile(profile);
+  return direct ? `key ${direct.accessKeyId}` : `profile ${profile.name}`;
+}
+
 function fromEnvironment(environment: S3Options['environment']): Credentials | undefined {
   const {
     AWS_ACCESS_KEY_ID: accessKeyId,

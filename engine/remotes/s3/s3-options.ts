@@ -1,5 +1,7 @@
 /** What a caller says about an S3 remote, and where that leads once variables and profile are read. */
+import { createHash } from 'node:crypto';
 import { DrayError } from '../../api/error.ts';
+import type { StorePlace } from '../object-store.ts';
 import type { AwsProfile } from './aws-profile.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -75,6 +77,16 @@ export function endpointOf(place: S3Place): URL {
   if (place.endpoint) return place.endpoint;
   const domain = place.region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
   return new URL(`https://s3.${place.region}.${domain}`);
+}
+
+/**
+ * What tells the stores apart between which copies are possible. Amazon is one service in all regions of a partition.
+ * @param identity Who signs.
+ */
+export function storePlaceOf({ bucket, keyPrefix, endpoint, region }: S3Place, identity: string): StorePlace {
+  const partition = /^(cn|us-gov)-/.exec(region)?.[1] ?? 'aws';
+  const service = createHash('sha256').update(JSON.stringify([endpoint?.href ?? partition, identity]));
+  return { service: service.digest('hex'), bucket, keyPrefix };
 }
 
 /** Where a request for this bucket connects to, and the path before the encoded key. */

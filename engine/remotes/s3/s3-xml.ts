@@ -1,4 +1,5 @@
-/** The two XML answers that hot calls meet: a page of a list, and an error. Tolerant: unknown elements are skipped. */
+/** The answers of S3 that the lean client reads, by the names of their elements. Tolerant: unknown elements are skipped. */
+import { DrayError } from '../../api/error.ts';
 import type { ListedObject } from '../object-store.ts';
 
 export interface RawListPage {
@@ -10,15 +11,16 @@ export interface RawListPage {
 
 /** Answer to ListObjectsV2. Keys are decoded if the store says that it obeyed `encoding-type=url`. */
 export function parseListPage(xml: string): RawListPage {
-  const decodeKey = textOf(xml, 'EncodingType') === 'url' ? decodeFormUrl : (text: string) => text;
+  const decodeKey = keyDecoderOf(xml);
   const objects: ListedObject[] = [];
   for (const element of elementsOf(xml, 'Contents')) {
+    const storageClass = textOf(element, 'StorageClass');
     objects.push({
       key: decodeKey(textOf(element, 'Key') ?? ''),
       sizeBytes: Number(textOf(element, 'Size') ?? 0),
       etag: unquote(textOf(element, 'ETag') ?? ''),
-      modifiedMs: Date.parse(textOf(element, 'LastModified') ?? '') || 0,
-      ...storageClassOf(element),
+      modifiedMs: timeOf(textOf(element, 'LastModified')),
+      ...(storageClass ? { storageClass } : {}),
     });
   }
   const folders: string[] = [];
@@ -26,11 +28,6 @@ export function parseListPage(xml: string): RawListPage {
     folders.push(decodeKey(textOf(element, 'Prefix') ?? ''));
   const isTruncated = textOf(xml, 'IsTruncated') === 'true';
   return { objects, folders, continuation: isTruncated ? textOf(xml, 'NextContinuationToken') : undefined };
-}
-
-function storageClassOf(element: string): Pick<ListedObject, 'storageClass'> {
-  const storageClass = textOf(element, 'StorageClass');
-  return storageClass ? { storageClass } : {};
 }
 
 export interface ErrorBody {
@@ -44,11 +41,41 @@ export function parseErrorBody(bytes: Uint8Array): ErrorBody {
   return { code: textOf(xml, 'Code'), message: textOf(xml, 'Message'), region: textOf(xml, 'Region') };
 }
 
+/**
+ * The document of a success. CompleteMultipartUpload, CopyObject and UploadPartCopy begin their answer before the work is done:
+ * status 200, then white space that keeps the connection open, then the result, or an error.
+ * @returns The error's fields in place of the result.
+ * @throws `remoteFailed` (retryable) for a document of another kind, or none.
+ */
+export function readResult(
+  bytes: Uint8Array,
+  rootName: string,
+): { readonly xml: string; readonly error?: never } | { readonly error: ErrorBody } {
+  const xml = new TextDecoder().decode(bytes);
+  const found = /^\s*(?:<\?[^>]*\?>\s*)?<([\w:-]+)/.exec(xml)?.[1];
+  if (found === rootName) return { xml };
+  if (found === 'Error') return { error: parseErrorBody(bytes) };
+  throw new DrayError('remoteFailed', `The store answered with ${found ?? 'nothing'}, not ${rootName}.`, {
+    retry: 'retry',
+    data: { expected: rootName },
+  });
+}
+
 export function unquote(etag: string): string {
   return etag.startsWith('"') && etag.endsWith('"') ? etag.slice(1, -1) : etag;
 }
 
-function* elementsOf(xml: string, name: string): Generator<string> {
+/** 0 for what is no time. */
+export function timeOf(text: string | undefined): number {
+  return Date.parse(text ?? '') || 0;
+}
+
+export function keyDecoderOf(xml: string): (text: string) => string {
+  return textOf(xml, 'EncodingType') === 'url' ? decodeFormUrl : (text) => text;
+}
+
+/** The contents of each element of the name, at any depth but not inside one another. */
+export function* elementsOf(xml: string, name: string): Generator<string> {
   const open = `<${name}>`;
   const close = `</${name}>`;
   for (let at = xml.indexOf(open); at >= 0; ) {
@@ -59,7 +86,8 @@ function* elementsOf(xml: string, name: string): Generator<string> {
   }
 }
 
-function textOf(xml: string, name: string): string | undefined {
+/** The text of the first element of the name. */
+export function textOf(xml: string, name: string): string | undefined {
   const open = `<${name}>`;
   const start = xml.indexOf(open);
   if (start < 0) return undefined;

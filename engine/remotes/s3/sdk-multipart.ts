@@ -1,10 +1,11 @@
 /** Multipart uploads by the SDK. The lean store sends the parts themselves. */
-import type { CompletedPart, Part } from '@aws-sdk/client-s3';
+import type { CompletedPart, ObjectPart, Part } from '@aws-sdk/client-s3';
 import type {
   CallOptions,
   CreateUploadOptions,
   MultipartStore,
   MultipartUpload,
+  ObjectParts,
   PartInfo,
   PutOptions,
   PutOutcome,
@@ -12,7 +13,7 @@ import type {
 } from '../object-store.ts';
 import { rangeHeader } from './checked-body.ts';
 import { copySourceOf, type FullPlace, fullPlaceOf } from './s3-copy-source.ts';
-import { translateFailure, unwrittenOr } from './s3-errors.ts';
+import { isAbsentKey, translateFailure, unwrittenOr } from './s3-errors.ts';
 import { decodeUploadMarker, uploadPageOf } from './s3-upload-page.ts';
 import { base64OfCrc32, base64OfCrc64, partChecksumOf, partChecksumsOf } from './s3-values.ts';
 import { unquote } from './s3-xml.ts';
@@ -213,6 +214,54 @@ async function abort(sdk: SdkCaller, upload: MultipartUpload, { signal }: CallOp
   if (outcome.failure && outcome.failure.code !== 'NoSuchUpload') {
     throw translateFailure(outcome.failure, call, sdk.connection.place);
   }
+}
+
+/** @returns Undefined where the store does not know the call, or keeps nothing of the parts. */
+export async function partsOf(
+  sdk: SdkCaller,
+  key: string,
+  { signal }: CallOptions,
+): Promise<ObjectParts | undefined> {
+  // The etag first: should the object be replaced in between, then whoever relies on it meets a conflict.
+  const headed = await sdk.attempt(
+    callOf(sdk, 'HEAD', key),
+    new sdk.module.HeadObjectCommand(sdk.object(key)),
+    signal,
+  );
+  if (headed.failure) {
+    if (headed.failure.status === 404) return undefined;
+    throw translateFailure(headed.failure, callOf(sdk, 'HEAD', key), sdk.connection.place);
+  }
+  const call = callOf(sdk, 'GetObjectAttributes', key);
+  const parts: ObjectPart[] = [];
+  for (let marker: string | undefined; ; ) {
+    const command = new sdk.module.GetObjectAttributesCommand({
+      ...sdk.object(key),
+      // Some servers refuse a request for several at once.
+      ObjectAttributes: ['ObjectParts'],
+      ...(marker === undefined ? {} : { PartNumberMarker: marker }),
+    });
+    const outcome = await sdk.attempt(call, command, signal);
+    if (outcome.failure) {
+      const error = translateFailure(outcome.failure, call, sdk.connection.place);
+      if (isAbsentKey(outcome.failure) || error.code === 'unsupported') return undefined;
+      throw error;
+    }
+    const page = outcome.output.ObjectParts;
+    parts.push(...(page?.Parts ?? []));
+    const next = page?.NextPartNumberMarker;
+    if (!page?.IsTruncated || next === undefined || next === marker) break;
+    marker = next;
+  }
+  if (parts.length === 0) return undefined;
+  return {
+    etag: unquote(headed.output.ETag ?? ''),
+    parts: parts.map((part) => withoutEtag(partInfoOf(part))),
+  };
+}
+
+function withoutEtag({ etag: _, ...part }: PartInfo): Omit<PartInfo, 'etag'> {
+  return part;
 }
 
 function partOf(sdk: SdkCaller, upload: MultipartUpload, number: number) {

@@ -16,6 +16,7 @@ import type {
   PutOptions,
   PutOutcome,
   PutStreamOptions,
+  StorePlace,
 } from '../object-store.ts';
 import { checkedBody, checkRange, rangeHeader } from './checked-body.ts';
 import { isRefusedBeforehand, writeOrSeeRefusal } from './condition-preview.ts';
@@ -27,16 +28,20 @@ import { callOf, createSdkCaller, type SdkCaller } from './sdk-caller.ts';
 import { copyInStore } from './sdk-copy.ts';
 import { deleteMany } from './sdk-delete.ts';
 import { checksumFields, conditionFields, descriptionFields, infoOfOutput, writtenAs } from './sdk-fields.ts';
-import { createSdkMultipart } from './sdk-multipart.ts';
+import { createSdkMultipart, partsOf } from './sdk-multipart.ts';
 import { putStream } from './sdk-put-stream.ts';
 
 export type SdkS3Store = ObjectStore & { readonly multipart: MultipartStore };
 
-export async function createSdkS3Store(connection: S3Connection): Promise<SdkS3Store> {
+export async function createSdkS3Store(
+  connection: S3Connection,
+  storePlace?: StorePlace,
+): Promise<SdkS3Store> {
   const sdk = await createSdkCaller(connection);
   return {
     address: connection.place.address,
     provider: connection.place.provider,
+    ...(storePlace ? { place: storePlace } : {}),
     head: (key, options = {}) => head(sdk, key, options),
     get: (key, options = {}) => get(sdk, key, options),
     read: (key, options) => read(sdk, key, options),
@@ -48,6 +53,7 @@ export async function createSdkS3Store(connection: S3Connection): Promise<SdkS3S
     list: (request, options = {}) => list(sdk, request, options),
     delete: (keys, options = {}) => deleteMany(sdk, keys, options),
     copy: (from, to, options = {}) => copyInStore(sdk, from, to, options),
+    parts: (key, options = {}) => partsOf(sdk, key, options),
     multipart: createSdkMultipart(sdk),
     close: async () => sdk.close(),
   };

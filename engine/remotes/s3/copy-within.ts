@@ -1,0 +1,147 @@
+/**
+ * Copies inside the store, the same for both clients: one request where that does, in parts above S3's limit, and what a
+ * refusal means.
+ */
+import pLimit from 'p-limit';
+import { DrayError } from '../../api/error.ts';
+import type {
+  CallOptions,
+  CopyOptions,
+  CopySource,
+  MultipartStore,
+  ObjectDescription,
+  ObjectInfo,
+  PartInfo,
+  PutOptions,
+  PutOutcome,
+} from '../object-store.ts';
+import type { FullPlace } from './s3-copy-source.ts';
+import { isAbsentKey, type S3Failure, translateFailure, unwrittenOr } from './s3-errors.ts';
+import type { S3Place } from './s3-options.ts';
+
+/** S3's limit of one CopyObject. */
+const COPY_MAX_BYTES = 5 * 1024 ** 3;
+/** 10,000 parts of it hold 5 TiB, the largest object that S3 keeps. */
+const COPY_PART_BYTES = 512 * 1024 ** 2;
+const COPY_PARTS_IN_FLIGHT = 8;
+
+export type CopyAttempt =
+  | { readonly outcome: PutOutcome; readonly failure?: never }
+  | { readonly failure: S3Failure };
+
+export interface Copier {
+  readonly place: S3Place;
+  readonly multipart: MultipartStore;
+  /** One CopyObject. */
+  copyOnce(): Promise<CopyAttempt>;
+  headSource(options: CallOptions): Promise<ObjectInfo | undefined>;
+}
+
+export async function copyWithin(
+  copier: Copier,
+  what: { readonly from: CopySource; readonly to: string; readonly fullSource: FullPlace },
+  options: CopyOptions,
+): Promise<PutOutcome> {
+  const inParts = async () => copyLarge(copier, what, options);
+  if ((options.sizeBytes ?? 0) > COPY_MAX_BYTES) return inParts();
+  const attempt = await copier.copyOnce();
+  if (!attempt.failure) return attempt.outcome;
+  const { failure } = attempt;
+  const call = { operation: 'COPY', key: what.fullSource.key };
+  if (failure.status === 400 && !isAbsentKey(failure) && options.sizeBytes === undefined) {
+    const info = await copier.headSource(options);
+    if ((info?.sizeBytes ?? 0) > COPY_MAX_BYTES) return inParts();
+  }
+  // A 404 is about the source: S3 has no other for an If-Match on what is not there but to say so of the key copied to.
+  const { condition, ifMatch } = options;
+  if (!condition || failure.status !== 412) throw translateFailure(failure, call, copier.place);
+  if (ifMatch !== undefined && (await copier.headSource(options))?.etag !== ifMatch) {
+    throw translateFailure(failure, call, copier.place);
+  }
+  return unwrittenOr(failure, options, call, copier.place);
+}
+
+async function copyLarge(
+  copier: Copier,
+  what: { readonly from: CopySource; readonly to: string; readonly fullSource: FullPlace },
+  options: CopyOptions,
+): Promise<PutOutcome> {
+  const { bucket, key } = what.fullSource;
+  const info = await copier.headSource(options);
+  if (!info) {
+    throw new DrayError('notFound', `There is no s3://${bucket}/${key} to copy.`, { data: { bucket, key } });
+  }
+  const ifMatch = options.ifMatch ?? info.etag;
+  const { condition, signal, storageClass } = options;
+  return copyInParts(
+    copier.multipart,
+    { from: what.from, to: what.to, sizeBytes: info.sizeBytes, partBytes: COPY_PART_BYTES },
+    {
+      // Parts carry nothing that describes the object, so what the source has is given anew.
+      description: {
+        ...(options.description ?? keptDescription(info)),
+        ...(storageClass ? { storageClass } : {}),
+      },
+      ...(ifMatch === '' ? {} : { ifMatch }),
+      ...(condition ? { condition } : {}),
+      ...(signal ? { signal } : {}),
+    },
+  );
+}
+
+/** For objects above S3's limit of one copy. Frees the parts when it fails. */
+export async function copyInParts(
+  multipart: MultipartStore,
+  what: {
+    readonly from: CopySource;
+    readonly to: string;
+    readonly sizeBytes: number;
+    readonly partBytes: number;
+  },
+  options: CallOptions & {
+    readonly description?: ObjectDescription;
+    readonly ifMatch?: string;
+    readonly condition?: NonNullable<PutOptions['condition']>;
+  },
+): Promise<PutOutcome> {
+  const { from, to, sizeBytes, partBytes } = what;
+  const call: CallOptions = options.signal ? { signal: options.signal } : {};
+  const pinned = options.ifMatch === undefined ? {} : { ifMatch: options.ifMatch };
+  const uploadId = await multipart.create(to, { ...options.description, ...call });
+  const upload = { key: to, uploadId };
+  const limit = pLimit(COPY_PARTS_IN_FLIGHT);
+  try {
+    const copies: Promise<PartInfo>[] = [];
+    for (let start = 0; start < sizeBytes; start += partBytes) {
+      const range = { start, end: Math.min(start + partBytes, sizeBytes) };
+      const number = copies.length + 1;
+      const source = { key: from, range, ...pinned };
+      copies.push(limit(() => multipart.uploadPartCopy(upload, number, source, call)));
+    }
+    const parts = await Promise.all(copies);
+    const outcome = await multipart.complete(upload, parts, {
+      ...call,
+      ...(options.condition ? { condition: options.condition } : {}),
+    });
+    if (!outcome.written) await multipart.abort(upload);
+    return outcome;
+  } catch (error) {
+    limit.clearQueue();
+    // Without the signal: it may be what stopped the copy.
+    await multipart.abort(upload).catch(() => {});
+    throw error;
+  }
+}
+
+/** A copy of an object takes the default storage class, if none is asked for. */
+function keptDescription(info: ObjectInfo): ObjectDescription {
+  const { contentType, metadata, cacheControl, contentDisposition, contentEncoding, contentLanguage } = info;
+  return {
+    ...(contentType === undefined ? {} : { contentType }),
+    ...(metadata ? { metadata } : {}),
+    ...(cacheControl === undefined ? {} : { cacheControl }),
+    ...(contentDisposition === undefined ? {} : { contentDisposition }),
+    ...(contentEncoding === undefined ? {} : { contentEncoding }),
+    ...(contentLanguage === undefined ? {} : { contentLanguage }),
+  };
+}

@@ -72,7 +72,13 @@ export interface MultipartStore {
     bytes: Uint8Array,
     options?: PutOptions,
   ): Promise<PartInfo>;
-  /** A part taken from an object of the same store; `range` is half open. */
+  /**
+   * A part taken from an object of the same store; `range` is half open. Fails as `copy` does.
+   *
+   * An upload that takes such parts is best begun without a checksum: in one with a checksum MinIO refuses them, and versitygw takes
+   * the sum of the whole source for that of a range of it, and joins a wrong sum of the whole. Begun without, Amazon and versitygw
+   * compute the CRC64NVME of the whole by themselves; parts that are sent may still come with a checksum each.
+   */
   uploadPartCopy(
     upload: MultipartUpload,
     number: number,

@@ -1,5 +1,5 @@
 /**
- * From a URL to a store that is ready for use: retry(meter(store)).
+ * From a URL to a store that is ready for use: retry(throttle(meter(store))).
  *
  * What the URL leaves out comes from the command's flags, then the remote's settings, then the AWS_* variables, then ~/.aws;
  * `s3/open-s3-store.ts` sees to the last two.
@@ -10,6 +10,7 @@ import type { ObjectStore } from './object-store.ts';
 import { parseEndpoint, type RemoteUrl, type S3Location, type S3RemoteUrl } from './remote-url.ts';
 import { createMeter, type Meter, withMeter } from './with-meter.ts';
 import { type RetryOptions, withRetry } from './with-retry.ts';
+import { withThrottle } from './with-throttle.ts';
 
 export interface OpenRemoteOptions {
   readonly connection: ConnectionFlags;
@@ -21,6 +22,8 @@ export interface OpenRemoteOptions {
   /** Where to count requests. */
   readonly meter?: Meter;
   readonly clock?: Clock;
+  /** At most so many bytes of content a second, sent and received together; absent: as fast as it goes. */
+  readonly bandwidthBytesPerSecond?: number;
   /** Changes to the usual retry policy. */
   readonly retry?: Omit<RetryOptions, 'clock'>;
 }
@@ -30,7 +33,9 @@ export async function openRemote(url: RemoteUrl, options: OpenRemoteOptions): Pr
   const clock = options.clock ?? systemClock;
   const store = await openPlain(url, options, clock);
   const metered = options.meter ? withMeter(store, options.meter) : store;
-  return withRetry(metered, { ...options.retry, clock });
+  const { bandwidthBytesPerSecond: bytesPerSecond } = options;
+  const throttled = bytesPerSecond ? withThrottle(metered, { bytesPerSecond, clock }) : metered;
+  return withRetry(throttled, { ...options.retry, clock });
 }
 
 /** The same, with a meter of its own, which knows the store's prices. */

@@ -4,7 +4,7 @@ import type { CallOptions, ChecksumKind, ObjectStore, PutOptions, PutOutcome } f
 import { checksumKindOf } from '../received-checksum.ts';
 import type { HttpAnswer } from './http-exchange.ts';
 import { checksumHeaderOf, checksumsOfAnswer, etagOf } from './object-headers.ts';
-import type { LeanClient, LeanRequest, S3Connection } from './s3-connection.ts';
+import { headerOf, type LeanClient, type LeanRequest, type S3Connection } from './s3-connection.ts';
 import type { S3Failure } from './s3-errors.ts';
 import { endpointOf } from './s3-options.ts';
 import { UNSIGNED_PAYLOAD } from './s3-signer.ts';
@@ -74,18 +74,21 @@ export function writtenAs(answer: HttpAnswer): PutOutcome {
 /** Few results of calls that write are larger than this; a page of 1,000 parts or uploads is. */
 const RESULT_MAX_BYTES = 8 * 1024 * 1024;
 
+export type XmlAnswer =
+  | { readonly xml: string /** The Server header. */; readonly server: string; readonly failure?: never }
+  | { readonly failure: S3Failure; readonly xml?: never };
+
 /** Sends a request whose result is XML. An error comes back as `failure`, also one in an answer of status 200. */
 export async function exchangeXml(
   { client, connection }: Lean,
   request: LeanRequest,
   rootName: string,
-): Promise<
-  { readonly xml: string; readonly failure?: never } | { readonly failure: S3Failure; readonly xml?: never }
-> {
+): Promise<XmlAnswer> {
   const answer = await client.exchange(request, RESULT_MAX_BYTES);
   if (answer.failure) return { failure: answer.failure };
   const result = readResult(answer.bytes, rootName);
-  return result.error ? { failure: lateFailure(result.error, connection) } : result;
+  if (result.error) return { failure: lateFailure(result.error, connection) };
+  return { xml: result.xml, server: headerOf(answer, 'server') ?? '' };
 }
 
 /** Statuses that errors have when they are known in time, as far as anything depends on them. */

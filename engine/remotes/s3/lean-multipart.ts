@@ -25,8 +25,8 @@ import {
 } from './object-headers.ts';
 import { failedCall, type LeanRequest } from './s3-connection.ts';
 import { copySourceOf, fullPlaceOf } from './s3-copy-source.ts';
-import { isAbsentKey, translateFailure, unwrittenOr } from './s3-errors.ts';
-import { decodeUploadMarker, uploadPageOf } from './s3-upload-page.ts';
+import { isAbsentKey, translateFailure, uncompletedOr } from './s3-errors.ts';
+import { decodeUploadMarker, type UploadMarker, uploadPageOf } from './s3-upload-page.ts';
 import { partChecksumOf } from './s3-values.ts';
 import { completionXml } from './s3-xml-requests.ts';
 import {
@@ -35,6 +35,7 @@ import {
   parseUploadId,
   parseUploadsPage,
   parseWritten,
+  type RawUploadsPage,
 } from './s3-xml-results.ts';
 
 type PartSource = Parameters<MultipartStore['uploadPartCopy']>[2];
@@ -161,9 +162,7 @@ async function complete(
     const { etag, checksums } = parseWritten(xml);
     return { written: true, etag, ...(checksums ? { checksums } : {}) };
   }
-  // Of an upload that is gone nothing can be said about the condition.
-  if (failure.code === 'NoSuchUpload') throw translateFailure(failure, request.call, place);
-  return unwrittenOr(failure, options, request.call, place);
+  return uncompletedOr(failure, options, request.call, place);
 }
 
 /** A SHA-256 of the whole is nothing that S3 could join from those of the parts. */
@@ -181,26 +180,49 @@ async function abort(lean: Lean, { key, uploadId }: MultipartUpload, options: Ca
   if (failure && failure.code !== 'NoSuchUpload') throw failedCall(failure, request.call, lean.connection);
 }
 
+/**
+ * MinIO knows uploads by a prefix only if that is a whole key; asked for all of the bucket's, it tells those that began since
+ * it was started. So where it tells none under a prefix, the bucket's are gone through.
+ */
 async function listUploads(
   lean: Lean,
   { prefix, continuation }: { readonly prefix: string; readonly continuation?: string },
   options: CallOptions,
 ): Promise<UploadPage> {
   const { keyPrefix } = lean.connection.place;
+  const wanted = keyPrefix + prefix;
   const marker = continuation === undefined ? undefined : decodeUploadMarker(continuation);
+  let isWide = marker?.isWide ?? false;
+  let page = await uploadsPage(lean, { prefix: isWide ? '' : wanted, marker }, options);
+  if (!marker && wanted !== '' && page.uploads.length === 0 && /^minio/i.test(page.server)) {
+    isWide = true;
+    page = await uploadsPage(lean, { prefix: '', marker }, options);
+  }
+  const uploads = page.uploads
+    .filter(({ key }) => key.startsWith(wanted))
+    .map((upload) => ({ ...upload, key: upload.key.slice(keyPrefix.length) }));
+  return uploadPageOf(uploads, { ...page, isWide });
+}
+
+/** @param page `prefix` and the marker's key in full, with the remote's prefix. */
+async function uploadsPage(
+  lean: Lean,
+  { prefix, marker }: { readonly prefix: string; readonly marker: UploadMarker | undefined },
+  options: CallOptions,
+): Promise<RawUploadsPage & { readonly server: string }> {
   const request: LeanRequest = {
     ...requestFor(lean.connection, { operation: 'ListMultipartUploads', method: 'GET' }, options),
     query: {
       'encoding-type': 'url',
       ...(marker ? { 'key-marker': marker.key } : {}),
-      prefix: keyPrefix + prefix,
+      prefix,
       ...(marker ? { 'upload-id-marker': marker.uploadId } : {}),
       uploads: '',
     },
   };
-  const page = parseUploadsPage(await resultOf(lean, request, 'ListMultipartUploadsResult'));
-  const uploads = page.uploads.map((upload) => ({ ...upload, key: upload.key.slice(keyPrefix.length) }));
-  return uploadPageOf(uploads, page);
+  const answer = await exchangeXml(lean, request, 'ListMultipartUploadsResult');
+  if (answer.failure) throw translateFailure(answer.failure, request.call, lean.connection.place);
+  return { ...parseUploadsPage(answer.xml), server: answer.server };
 }
 
 /** The attribute that tells of parts. Some servers refuse a request for several at once. */

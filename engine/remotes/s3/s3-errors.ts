@@ -106,6 +106,26 @@ export function unwrittenOr(
   throw translateFailure(failure, call, place);
 }
 
+/**
+ * The same for the completion of an upload. A sum of the whole that the store refuses stays wrong, as each part came with a sum of
+ * its own: repeating it would change nothing.
+ */
+export function uncompletedOr(
+  failure: S3Failure,
+  options: PutOptions,
+  call: S3Call,
+  place: S3Place,
+): PutOutcome {
+  // Of an upload that is gone nothing can be said about the condition.
+  if (failure.code === 'NoSuchUpload') throw translateFailure(failure, call, place);
+  try {
+    return unwrittenOr(failure, options, call, place);
+  } catch (error) {
+    if (!(error instanceof DrayError) || error.code !== 'checksumRefused') throw error;
+    throw new DrayError(error.code, error.message, { data: error.data });
+  }
+}
+
 function ruleOf(failure: S3Failure): Rule {
   const { status, code } = failure;
   const isRefusal = status === 403 || status === 401;

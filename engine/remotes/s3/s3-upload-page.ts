@@ -6,6 +6,8 @@ export interface UploadMarker {
   /** In full, with the remote's prefix. */
   readonly key: string;
   readonly uploadId: string;
+  /** The listing goes over the whole bucket, and what lies outside the prefix is left out here. */
+  readonly isWide?: boolean;
 }
 
 export function uploadPageOf(
@@ -14,17 +16,19 @@ export function uploadPageOf(
     readonly isTruncated: boolean;
     readonly key: string | undefined;
     readonly uploadId: string | undefined;
+    readonly isWide?: boolean;
   },
 ): UploadPage {
   if (!next.isTruncated || next.key === undefined) return { uploads };
-  const marker: UploadMarker = { key: next.key, uploadId: next.uploadId ?? '' };
+  const isWide = next.isWide ?? false;
+  const marker: UploadMarker = { key: next.key, uploadId: next.uploadId ?? '', isWide };
   return { uploads, continuation: Buffer.from(JSON.stringify(marker)).toString('base64url') };
 }
 
 export function decodeUploadMarker(continuation: string): UploadMarker {
   try {
-    const { key, uploadId } = JSON.parse(Buffer.from(continuation, 'base64url').toString());
-    if (typeof key === 'string' && typeof uploadId === 'string') return { key, uploadId };
+    const { key, uploadId, isWide } = JSON.parse(Buffer.from(continuation, 'base64url').toString());
+    if (typeof key === 'string' && typeof uploadId === 'string') return { key, uploadId, isWide };
   } catch {
     // Said below.
   }

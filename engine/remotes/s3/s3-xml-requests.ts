@@ -1,12 +1,13 @@
 /** The bodies of requests that have one in XML. */
 import type { PartInfo } from '../object-store.ts';
+import { completedParts } from './completed-parts.ts';
 import { base64OfCrc32, base64OfCrc64 } from './s3-values.ts';
 
 const NAMESPACE = 'http://s3.amazonaws.com/doc/2006-03-01/';
 
 /** Of CompleteMultipartUpload. @param parts In any order. */
 export function completionXml(parts: readonly PartInfo[]): Uint8Array {
-  const elements = parts.toSorted((left, right) => left.number - right.number).map(partXml);
+  const elements = completedParts(parts).map(partXml);
   return encode(
     `<CompleteMultipartUpload xmlns="${NAMESPACE}">${elements.join('')}</CompleteMultipartUpload>`,
   );

@@ -53,7 +53,8 @@ export function readResult(
 ): { readonly xml: string; readonly error?: never } | { readonly error: ErrorBody } {
   const xml = new TextDecoder().decode(bytes);
   const found = /^\s*(?:<\?[^>]*\?>\s*)?<([\w:-]+)/.exec(xml)?.[1];
-  if (found === rootName) return { xml };
+  // MinIO writes the name of one result with a small letter.
+  if (found?.toLowerCase() === rootName.toLowerCase()) return { xml };
   if (found === 'Error') return { error: parseErrorBody(bytes) };
   throw new DrayError('remoteFailed', `The store answered with ${found ?? 'nothing'}, not ${rootName}.`, {
     retry: 'retry',

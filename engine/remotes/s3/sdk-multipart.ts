@@ -12,8 +12,9 @@ import type {
   UploadPage,
 } from '../object-store.ts';
 import { rangeHeader } from './checked-body.ts';
+import { completedParts } from './completed-parts.ts';
 import { copySourceOf, type FullPlace, fullPlaceOf } from './s3-copy-source.ts';
-import { isAbsentKey, translateFailure, unwrittenOr } from './s3-errors.ts';
+import { isAbsentKey, translateFailure, uncompletedOr } from './s3-errors.ts';
 import { decodeUploadMarker, uploadPageOf } from './s3-upload-page.ts';
 import { base64OfCrc32, base64OfCrc64, partChecksumOf, partChecksumsOf } from './s3-values.ts';
 import { unquote } from './s3-xml.ts';
@@ -153,17 +154,14 @@ async function complete(
     ...sdk.object(upload.key),
     UploadId: upload.uploadId,
     MultipartUpload: {
-      Parts: parts.toSorted((left, right) => left.number - right.number).map(completedPartOf),
+      Parts: completedParts(parts).map(completedPartOf),
     },
     ...conditionFields(options),
     ...wholeChecksumFields(options),
   });
   const outcome = await sdk.attempt(call, command, options.signal);
   if (!outcome.failure) return writtenAs(outcome.output);
-  // Of an upload that is gone nothing can be said about the condition.
-  if (outcome.failure.code === 'NoSuchUpload')
-    throw translateFailure(outcome.failure, call, sdk.connection.place);
-  return unwrittenOr(outcome.failure, options, call, sdk.connection.place);
+  return uncompletedOr(outcome.failure, options, call, sdk.connection.place);
 }
 
 /** A SHA-256 of the whole is nothing that S3 could join from those of the parts. */

@@ -1,0 +1,18 @@
+/** The parts of an upload as its completion lists them. */
+import type { ChecksumKind, PartInfo } from '../object-store.ts';
+
+const KINDS: readonly ChecksumKind[] = ['sha256', 'crc32', 'crc64nvme'];
+
+/**
+ * By number, with the checksums that all of them have. In an upload that was begun with a checksum, the store has one of every part,
+ * copied ones included. Where one is missing, the upload has none, and some servers refuse a completion that tells of any.
+ */
+export function completedParts(parts: readonly PartInfo[]): readonly PartInfo[] {
+  const missing = KINDS.filter((kind) => parts.some((part) => part[kind] === undefined));
+  const ordered = parts.toSorted((left, right) => left.number - right.number);
+  return missing.length === KINDS.length ? ordered.map(withoutSums) : ordered;
+}
+
+function withoutSums({ number, etag, sizeBytes }: PartInfo): PartInfo {
+  return { number, etag, sizeBytes };
+}

@@ -1,0 +1,123 @@
+/**
+ * Holds a store to so many bytes of content a second, both directions together. It wraps below the retry wrapper: bytes that are
+ * sent again count again.
+ *
+ * Streams are slowed piece by piece. A body in memory waits before it is sent in one go, and one that was read into memory is
+ * paid for once its size is known, before its reader gets it; so a rate holds over seconds, not within each.
+ */
+import type { Clock } from '../base/clock.ts';
+import type { CallOptions, MultipartStore, ObjectRead, ObjectStore } from './object-store.ts';
+
+export interface ThrottleOptions {
+  readonly bytesPerSecond: number;
+  readonly clock: Clock;
+}
+
+/** What may go at once after a pause: a second's worth. */
+const BURST_MS = 1000;
+
+interface Throttle {
+  /** Resolves when that many bytes may go, in the order of the calls. */
+  take(bytes: number, signal: AbortSignal | undefined): Promise<void>;
+}
+
+export function withThrottle(store: ObjectStore, options: ThrottleOptions): ObjectStore {
+  const throttle = createThrottle(options);
+  const { multipart } = store;
+  return {
+    ...delegated(store),
+    async get(key, call) {
+      const read = await store.get(key, call);
+      return read && { ...read, body: throttledBody(read.body, throttle, call?.signal) };
+    },
+    async read(key, call) {
+      const read = await store.read(key, call);
+      if (read) await throttle.take(read.bytes.byteLength, call.signal);
+      return read;
+    },
+    async put(key, bytes, put) {
+      await throttle.take(bytes.byteLength, put?.signal);
+      return store.put(key, bytes, put);
+    },
+    putStream: (key, body, put) => store.putStream(key, throttled(body, throttle, put?.signal), put),
+    ...(multipart ? { multipart: throttledMultipart(multipart, throttle) } : {}),
+  };
+}
+
+/** Calls that carry no content. */
+function delegated(
+  store: ObjectStore,
+): Omit<ObjectStore, 'get' | 'read' | 'put' | 'putStream' | 'multipart'> {
+  return {
+    address: store.address,
+    provider: store.provider,
+    ...(store.place ? { place: store.place } : {}),
+    head: (key, call) => store.head(key, call),
+    list: (request, call) => store.list(request, call),
+    delete: (keys, call) => store.delete(keys, call),
+    copy: (from, to, call) => store.copy(from, to, call),
+    ...(store.parts && { parts: (key: string, call?: CallOptions) => store.parts!(key, call) }),
+    close: () => store.close(),
+  };
+}
+
+function throttledMultipart(multipart: MultipartStore, throttle: Throttle): MultipartStore {
+  return {
+    create: (key, call) => multipart.create(key, call),
+    async uploadPart(upload, number, bytes, put) {
+      await throttle.take(bytes.byteLength, put?.signal);
+      return multipart.uploadPart(upload, number, bytes, put);
+    },
+    uploadPartCopy: (upload, number, source, call) => multipart.uploadPartCopy(upload, number, source, call),
+    listParts: (upload, call) => multipart.listParts(upload, call),
+    complete: (upload, parts, put) => multipart.complete(upload, parts, put),
+    abort: (upload, call) => multipart.abort(upload, call),
+    listUploads: (request, call) => multipart.listUploads(request, call),
+  };
+}
+
+/**
+ * A token bucket, kept as the time at which all that was taken is paid for. A call waits until that is no more than the burst
+ * ahead; it takes its place at once, so a large body is not overtaken for ever by small ones.
+ */
+function createThrottle({ bytesPerSecond, clock }: ThrottleOptions): Throttle {
+  let paidAtMs = clock.monotonicMs();
+  return {
+    async take(bytes, signal) {
+      const nowMs = clock.monotonicMs();
+      const costMs = (bytes / bytesPerSecond) * 1000;
+      paidAtMs = Math.max(paidAtMs, nowMs) + costMs;
+      const waitMs = paidAtMs - BURST_MS - nowMs;
+      if (waitMs <= 0) return;
+      try {
+        await clock.sleep(waitMs, signal);
+      } catch (error) {
+        // What was not sent is free for others.
+        paidAtMs -= costMs;
+        throw error;
+      }
+    },
+  };
+}
+
+async function* throttled(
+  body: AsyncIterable<Uint8Array>,
+  throttle: Throttle,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
+  for await (const piece of body) {
+    await throttle.take(piece.byteLength, signal);
+    yield piece;
+  }
+}
+
+function throttledBody(
+  body: ObjectRead['body'],
+  throttle: Throttle,
+  signal: AbortSignal | undefined,
+): ObjectRead['body'] {
+  return {
+    destroy: () => body.destroy(),
+    [Symbol.asyncIterator]: () => throttled(body, throttle, signal),
+  };
+}

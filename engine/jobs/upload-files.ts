@@ -13,7 +13,7 @@ import type { ObjectStore } from '../remotes/object-store.ts';
 import { objectKey, packKey } from '../repository/keys.ts';
 import { PackBuilder } from '../repository/pack.ts';
 import type { AdaptiveLimit } from '../transfer/adaptive-limit.ts';
-import { uploadLarge } from '../transfer/multipart-upload.ts';
+import { uploadLarge } from '../transfer/upload-large.ts';
 import { type ReadBatch, type ReadRequest, type ReadResult, readFiles } from '../workspace/file-reader.ts';
 import { checkUnchanged } from '../workspace/unchanged.ts';
 import type { LinkedRepository } from './link-repository.ts';

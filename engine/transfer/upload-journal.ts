@@ -9,4 +9,6 @@ export interface UploadJournal {
 export interface JournaledUpload {
   readonly uploadId: string;
   readonly partSizeBytes: number;
+  /** What the upload was of, as `upload-session.ts` writes and reads it. Absent where the journal does not keep it. */
+  readonly token?: string;
 }

@@ -1,0 +1,183 @@
+/** Brings every part of a source to the store: kept from an earlier attempt, copied from the object before, or sent. */
+import { DrayError } from '../api/error.ts';
+import type { MultipartStore, PartInfo } from '../remotes/object-store.ts';
+import { type Block, matchBlock } from './delta.ts';
+import { isHeldPart, matchesEtag, matchesSums } from './held-parts.ts';
+import { type PartSum, type SummedPart, sumPart } from './part-sums.ts';
+import type { PartsUpload } from './parts-upload.ts';
+import type { UploadSession } from './upload-session.ts';
+
+/** A local file's parts that are read while others are under way, beyond the requests that may be. */
+const READ_AHEAD_PARTS = 2;
+
+export interface PartsAtStore {
+  /** In order. */
+  readonly parts: readonly StoredPart[];
+  readonly sentParts: number;
+  readonly sentBytes: number;
+  readonly keptParts: number;
+  readonly copiedParts: number;
+}
+
+export interface StoredPart extends SummedPart {
+  readonly info: PartInfo;
+}
+
+interface Sending {
+  readonly request: PartsUpload;
+  readonly multipart: MultipartStore;
+  readonly session: UploadSession;
+  readonly signal: AbortSignal;
+  readonly parts: StoredPart[];
+  readonly counts: { sentParts: number; sentBytes: number; keptParts: number; copiedParts: number };
+  /** Off once the store refused to copy, or the object before is no longer there. */
+  canCopy: boolean;
+}
+
+interface Part extends Block {
+  readonly number: number;
+}
+
+/** The first failure stops the others; all have ended when this returns or throws. */
+export async function sendParts(
+  request: PartsUpload,
+  context: { readonly multipart: MultipartStore; readonly session: UploadSession },
+): Promise<PartsAtStore> {
+  const stop = new AbortController();
+  const signal = request.signal ? AbortSignal.any([request.signal, stop.signal]) : stop.signal;
+  const counts = { sentParts: 0, sentBytes: 0, keptParts: 0, copiedParts: 0 };
+  const canCopy = request.previous !== undefined;
+  const sending: Sending = { ...context, request, signal, parts: [], counts, canCopy };
+  const running = new Set<Promise<void>>();
+  let failure: { readonly error: unknown } | undefined;
+  const fail = (error: unknown) => {
+    failure ??= { error };
+    stop.abort();
+  };
+  try {
+    for (const part of partsOf(request, context.session)) {
+      if (keepUnread(sending, part)) continue;
+      while (running.size >= partsAtOnce(request)) await Promise.race(running);
+      const lease = await request.memory.take(part.end - part.start, signal);
+      const task: Promise<void> = storePart(sending, part, lease.bytes.subarray(0, part.end - part.start))
+        .catch(fail)
+        .finally(() => {
+          lease.release();
+          running.delete(task);
+        });
+      running.add(task);
+    }
+  } catch (error) {
+    fail(error);
+  }
+  await Promise.all(running);
+  if (failure !== undefined) throw failure.error;
+  return { parts: sending.parts, ...counts };
+}
+
+function* partsOf({ source }: PartsUpload, { partSizeBytes }: UploadSession): Generator<Part> {
+  for (let number = 1, start = 0; start < source.sizeBytes; number += 1, start += partSizeBytes)
+    yield { number, start, end: Math.min(start + partSizeBytes, source.sizeBytes) };
+}
+
+/** No more memory than requests can use: those that read a remote source, and those that send. */
+function partsAtOnce({ limit, source }: PartsUpload): number {
+  return limit.current + (source.limit?.current ?? READ_AHEAD_PARTS);
+}
+
+/** A part of this very source that the store holds, with its sum: nothing needs to be read. */
+function keepUnread(sending: Sending, part: Part): boolean {
+  const { request, session } = sending;
+  const held = session.held.get(part.number);
+  if (!session.isVouched || held?.sizeBytes !== part.end - part.start) return false;
+  const sum = sumTold(held, request.checksum);
+  if (sum === undefined) return false;
+  note(sending, part, { info: held, sum, how: 'kept' });
+  return true;
+}
+
+function sumTold({ crc32, crc64nvme }: PartInfo, kind: PartsUpload['checksum']): PartSum | undefined {
+  if (kind === 'crc32') return crc32 === undefined ? undefined : { crc32 };
+  return crc64nvme === undefined ? undefined : { crc64nvme };
+}
+
+async function storePart(sending: Sending, part: Part, into: Uint8Array): Promise<void> {
+  const { request, session, signal } = sending;
+  const bytes = await request.source.read(part.start, into, signal);
+  const sum = sumPart(request.checksum, bytes);
+  const held = session.held.get(part.number);
+  if (held !== undefined && (isHeldPart(held, bytes, sum) || isVouchedPart(session, held, bytes, sum))) {
+    note(sending, part, { info: held, sum, how: 'kept' });
+    return;
+  }
+  const copied = await copyPart(sending, part, bytes, sum);
+  if (copied !== undefined) {
+    note(sending, part, { info: copied, sum, how: 'copied' });
+    return;
+  }
+  const { limit } = request;
+  const { multipart } = sending;
+  const send = () => multipart.uploadPart(session.upload, part.number, bytes, { checksum: sum, signal });
+  const info = await limit.run(send, { bytes: bytes.byteLength, signal });
+  note(sending, part, { info, sum, how: 'sent' });
+}
+
+/** The source's token says that it is the same, and the store tells no sum that could say otherwise. */
+function isVouchedPart(session: UploadSession, held: PartInfo, bytes: Uint8Array, sum: PartSum): boolean {
+  if (!session.isVouched || held.sizeBytes !== bytes.byteLength) return false;
+  return matchesSums(held, bytes, sum) === undefined;
+}
+
+/** Undefined when the part has to be sent: it is another one, or the store does not copy it. */
+async function copyPart(
+  sending: Sending,
+  part: Part,
+  bytes: Uint8Array,
+  sum: PartSum,
+): Promise<PartInfo | undefined> {
+  const { multipart, request, session, signal } = sending;
+  const { limit, previous } = request;
+  if (!sending.canCopy || previous === undefined) return undefined;
+  const match = matchBlock(previous, part, { bytes, sum });
+  if (match === 'different') return undefined;
+  const { end, start } = part;
+  const source = { key: previous.key, range: { start, end }, ifMatch: previous.etag };
+  const copy = () => multipart.uploadPartCopy(session.upload, part.number, source, { signal });
+  try {
+    const copied = await limit.run(copy, { bytes: 0, signal });
+    return isCopyGood(copied, bytes, sum, match) ? copied : undefined;
+  } catch (error) {
+    // The object was replaced, or the store refuses: then all parts are sent. What may pass, or stops everything, is told.
+    if (!(error instanceof DrayError) || error.retry !== 'no' || error.code === 'aborted') throw error;
+    sending.canCopy = false;
+    return undefined;
+  }
+}
+
+/** What the store says of the bytes that it copied has the last word; where it says nothing, the match has to be a good one. */
+function isCopyGood(copied: PartInfo, bytes: Uint8Array, sum: PartSum, match: 'same' | 'perhaps'): boolean {
+  const isTold = copied.crc64nvme !== undefined || copied.sha256 !== undefined;
+  if (isTold) return matchesSums(copied, bytes, sum) === true;
+  return match === 'same' || matchesEtag(copied.etag, bytes);
+}
+
+function note(
+  { counts, parts, request }: Sending,
+  { end, number, start }: Part,
+  {
+    how,
+    info,
+    sum,
+  }: { readonly info: PartInfo; readonly sum: PartSum; readonly how: 'kept' | 'copied' | 'sent' },
+): void {
+  const sizeBytes = end - start;
+  // Told to the store at completion, so it must be known even where the store did not tell it.
+  parts[number - 1] = { info: { ...info, ...sum, number }, sum, sizeBytes };
+  if (how === 'kept') counts.keptParts += 1;
+  else if (how === 'copied') counts.copiedParts += 1;
+  else {
+    counts.sentParts += 1;
+    counts.sentBytes += sizeBytes;
+  }
+  request.onProgress?.(sizeBytes);
+}

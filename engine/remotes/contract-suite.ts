@@ -4,6 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { comparePaths } from '../model/entry.ts';
+import type { StoreAbilities } from './contract-abilities.ts';
+import { describeDescriptions } from './contract-descriptions.ts';
 import {
   AWKWARD_KEYS,
   expectCode,
@@ -17,6 +19,7 @@ import {
   written,
 } from './contract-fixtures.ts';
 import { describeChecksums, describeConditions, describeObjects } from './contract-objects.ts';
+import { describeJoinedChecksums, describeKeptChecksums } from './contract-sums.ts';
 import { describeAborts, describeMultipart, describeStreams } from './contract-transfers.ts';
 import type { ObjectStore } from './object-store.ts';
 
@@ -25,7 +28,11 @@ export interface OpenedStore {
   close(): Promise<void>;
 }
 
-export function describeObjectStoreContract(name: string, open: () => Promise<OpenedStore>): void {
+export function describeObjectStoreContract(
+  name: string,
+  open: () => Promise<OpenedStore>,
+  abilities: StoreAbilities,
+): void {
   describe(`${name} keeps the contract of an object store`, () => {
     let opened: OpenedStore;
     beforeAll(async () => {
@@ -43,6 +50,9 @@ export function describeObjectStoreContract(name: string, open: () => Promise<Op
     describeLists(store);
     describeRemovalAndCopies(store);
     describeMultipart(store);
+    describeDescriptions(store, abilities);
+    describeKeptChecksums(store, abilities);
+    describeJoinedChecksums(store, abilities);
     describeAborts(store);
 
     it('shares nothing with a store that was opened elsewhere', async () => {

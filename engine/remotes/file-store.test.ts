@@ -18,6 +18,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { comparePaths } from '../model/entry.ts';
+import { FILE_STORE } from './contract-abilities.ts';
 import { describeObjectStoreContract } from './contract-suite.ts';
 import { openFileStore } from './file-store.ts';
 import { createMemoryStore } from './memory-store.ts';
@@ -38,8 +39,8 @@ async function openInNewFolder(hardLinks: boolean) {
   };
 }
 
-describeObjectStoreContract('The file store', () => openInNewFolder(true));
-describeObjectStoreContract('The file store without hard links', () => openInNewFolder(false));
+describeObjectStoreContract('The file store', () => openInNewFolder(true), FILE_STORE);
+describeObjectStoreContract('The file store without hard links', () => openInNewFolder(false), FILE_STORE);
 
 describe('The file store', () => {
   const opened: { close(): Promise<void> }[] = [];

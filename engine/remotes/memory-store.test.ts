@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { MEMORY_STORE } from './contract-abilities.ts';
 import { describeObjectStoreContract } from './contract-suite.ts';
 import { createMemoryStore } from './memory-store.ts';
 
-describeObjectStoreContract('The memory store', async () => {
-  const store = createMemoryStore();
-  return { store, close: () => store.close() };
-});
+describeObjectStoreContract(
+  'The memory store',
+  async () => {
+    const store = createMemoryStore();
+    return { store, close: () => store.close() };
+  },
+  MEMORY_STORE,
+);
 
 describe('The memory store', () => {
   it('refuses small parts in the middle of an upload when told to, as S3 does', async () => {

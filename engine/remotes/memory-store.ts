@@ -79,8 +79,8 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): ObjectStore
     return object;
   };
   const keepsChecksums = options.keepsChecksums ?? true;
-  const infoOf = (key: RemoteKey, object: MemoryObject, call: { readonly checksums?: boolean } = {}) =>
-    describedInfo(key, object, { checksums: keepsChecksums && call.checksums === true });
+  const infoOf = (key: RemoteKey, object: MemoryObject, call: GetOptions = {}) =>
+    describedInfo(key, object, { checksums: keepsChecksums && call.checksums === true && !call.range });
 
   const putWhole = async (key: RemoteKey, bytes: Uint8Array, put: PutOptions): Promise<PutOutcome> => {
     const received = await receiveChecksum(put.checksum);

@@ -3,12 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { DrayError, type ErrorCode } from '../api/error.ts';
 import type { Clock } from '../base/clock.ts';
 import { createRetryBudget } from '../base/retry.ts';
+import { MEMORY_STORE } from './contract-abilities.ts';
 import { describeObjectStoreContract } from './contract-suite.ts';
 import { createMemoryStore } from './memory-store.ts';
 import type { ObjectStore } from './object-store.ts';
 import { createFaults, withFaults } from './with-faults.ts';
 import { createMeter, withMeter } from './with-meter.ts';
 import { type RetryOptions, withRetry } from './with-retry.ts';
+import { withThrottle } from './with-throttle.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const passing = (code: ErrorCode = 'unreachable') =>
@@ -36,12 +38,14 @@ function setUp(options: Partial<RetryOptions> = {}) {
   return { clock, memory, faults, store };
 }
 
-describeObjectStoreContract('A store behind retry, meter and faults', async () => {
-  const meter = createMeter('local');
-  const memory = createMemoryStore();
-  const store = withRetry(withMeter(withFaults(memory, createFaults()), meter), { clock: fakeClock() });
+const openWrapped = async () => {
+  const clock = fakeClock();
+  const metered = withMeter(withFaults(createMemoryStore(), createFaults()), createMeter('local'));
+  const store = withRetry(withThrottle(metered, { bytesPerSecond: 1e6, clock }), { clock });
   return { store, close: () => store.close() };
-});
+};
+
+describeObjectStoreContract('A store behind retry, throttle, meter and faults', openWrapped, MEMORY_STORE);
 
 describe('The retry wrapper', () => {
   it('repeats what failed for a passing reason, with pauses that double up to their limit', async () => {

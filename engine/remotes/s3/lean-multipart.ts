@@ -6,16 +6,14 @@ import type {
   CreateUploadOptions,
   MultipartStore,
   MultipartUpload,
-  ObjectParts,
   PartInfo,
   PutOptions,
   PutOutcome,
-  UploadPage,
 } from '../object-store.ts';
 import { rangeHeader } from './checked-body.ts';
 import { exchangeXml, type Lean, noteVerified, payloadHashOf, requestFor, xmlBody } from './lean-call.ts';
 import { sourceSize } from './lean-copy.ts';
-import { head } from './lean-objects.ts';
+import { listUploads } from './lean-list-uploads.ts';
 import {
   checksumHeaders,
   checksumsOfAnswer,
@@ -25,18 +23,10 @@ import {
 } from './object-headers.ts';
 import { failedCall, type LeanRequest } from './s3-connection.ts';
 import { copySourceOf, fullPlaceOf } from './s3-copy-source.ts';
-import { isAbsentKey, translateFailure, uncompletedOr } from './s3-errors.ts';
-import { decodeUploadMarker, type UploadMarker, uploadPageOf } from './s3-upload-page.ts';
+import { translateFailure, uncompletedOr } from './s3-errors.ts';
 import { partChecksumOf } from './s3-values.ts';
 import { completionXml } from './s3-xml-requests.ts';
-import {
-  parseCopiedPart,
-  parsePartsPage,
-  parseUploadId,
-  parseUploadsPage,
-  parseWritten,
-  type RawUploadsPage,
-} from './s3-xml-results.ts';
+import { parseCopiedPart, parsePartsPage, parseUploadId, parseWritten } from './s3-xml-results.ts';
 
 type PartSource = Parameters<MultipartStore['uploadPartCopy']>[2];
 
@@ -178,89 +168,6 @@ async function abort(lean: Lean, { key, uploadId }: MultipartUpload, options: Ca
   };
   const { failure } = await lean.client.exchange(request, 0);
   if (failure && failure.code !== 'NoSuchUpload') throw failedCall(failure, request.call, lean.connection);
-}
-
-/**
- * MinIO knows uploads by a prefix only if that is a whole key; asked for all of the bucket's, it tells those that began since
- * it was started. So where it tells none under a prefix, the bucket's are gone through.
- */
-async function listUploads(
-  lean: Lean,
-  { prefix, continuation }: { readonly prefix: string; readonly continuation?: string },
-  options: CallOptions,
-): Promise<UploadPage> {
-  const { keyPrefix } = lean.connection.place;
-  const wanted = keyPrefix + prefix;
-  const marker = continuation === undefined ? undefined : decodeUploadMarker(continuation);
-  let isWide = marker?.isWide ?? false;
-  let page = await uploadsPage(lean, { prefix: isWide ? '' : wanted, marker }, options);
-  if (!marker && wanted !== '' && page.uploads.length === 0 && /^minio/i.test(page.server)) {
-    isWide = true;
-    page = await uploadsPage(lean, { prefix: '', marker }, options);
-  }
-  const uploads = page.uploads
-    .filter(({ key }) => key.startsWith(wanted))
-    .map((upload) => ({ ...upload, key: upload.key.slice(keyPrefix.length) }));
-  return uploadPageOf(uploads, { ...page, isWide });
-}
-
-/** @param page `prefix` and the marker's key in full, with the remote's prefix. */
-async function uploadsPage(
-  lean: Lean,
-  { prefix, marker }: { readonly prefix: string; readonly marker: UploadMarker | undefined },
-  options: CallOptions,
-): Promise<RawUploadsPage & { readonly server: string }> {
-  const request: LeanRequest = {
-    ...requestFor(lean.connection, { operation: 'ListMultipartUploads', method: 'GET' }, options),
-    query: {
-      'encoding-type': 'url',
-      ...(marker ? { 'key-marker': marker.key } : {}),
-      prefix,
-      ...(marker ? { 'upload-id-marker': marker.uploadId } : {}),
-      uploads: '',
-    },
-  };
-  const answer = await exchangeXml(lean, request, 'ListMultipartUploadsResult');
-  if (answer.failure) throw translateFailure(answer.failure, request.call, lean.connection.place);
-  return { ...parseUploadsPage(answer.xml), server: answer.server };
-}
-
-/** The attribute that tells of parts. Some servers refuse a request for several at once. */
-const PARTS_ATTRIBUTE = { 'x-amz-object-attributes': 'ObjectParts' };
-
-/** @returns Undefined where the store does not know the call, or keeps nothing of the parts. */
-export async function partsOf(
-  lean: Lean,
-  key: string,
-  options: CallOptions,
-): Promise<ObjectParts | undefined> {
-  // The etag first: should the object be replaced in between, then whoever relies on it meets a conflict.
-  const info = await head(lean, key, options);
-  if (!info) return undefined;
-  const parts: PartInfo[] = [];
-  for (let marker: string | undefined; ; ) {
-    const request: LeanRequest = {
-      ...requestFor(lean.connection, { operation: 'GetObjectAttributes', method: 'GET', key }, options),
-      query: { attributes: '' },
-      headers: {
-        ...PARTS_ATTRIBUTE,
-        ...(marker === undefined ? {} : { 'x-amz-part-number-marker': marker }),
-      },
-    };
-    const { xml, failure } = await exchangeXml(lean, request, 'GetObjectAttributesResponse');
-    if (failure) {
-      const error = translateFailure(failure, request.call, lean.connection.place);
-      if (isAbsentKey(failure) || error.code === 'unsupported') return undefined;
-      throw error;
-    }
-    const page = parsePartsPage(xml);
-    parts.push(...page.parts);
-    if (page.next === undefined || page.next === marker) break;
-    marker = page.next;
-  }
-  return parts.length === 0
-    ? undefined
-    : { etag: info.etag, parts: parts.map(({ etag: _, ...part }) => part) };
 }
 
 function partRequest(

@@ -8,8 +8,9 @@ import { writeOrSeeRefusal } from './condition-preview.ts';
 import type { Lean } from './lean-call.ts';
 import { copy } from './lean-copy.ts';
 import { deleteKeys } from './lean-delete.ts';
-import { createLeanMultipart, partsOf } from './lean-multipart.ts';
+import { createLeanMultipart } from './lean-multipart.ts';
 import { get, head, list, put, read } from './lean-objects.ts';
+import { partsOf } from './lean-parts.ts';
 import { createLeanClient, type S3Connection } from './s3-connection.ts';
 
 type OpenSdkStore = () => Promise<ObjectStore & { readonly multipart: MultipartStore }>;

@@ -1,5 +1,12 @@
 /** Dray's values in S3's spelling, and back. */
-import type { ListedObject, ListPage, ObjectChecksums, PartInfo, PutOptions } from '../object-store.ts';
+import type {
+  ListedObject,
+  ListPage,
+  ObjectChecksums,
+  ObjectParts,
+  PartInfo,
+  PutOptions,
+} from '../object-store.ts';
 import type { RawListPage } from './s3-xml.ts';
 
 /** SHA-256 from hex, as names have it, to base64, as S3's headers have it. */
@@ -78,6 +85,12 @@ export function partChecksumsOf(raw: RawChecksums): PartChecksums {
     ...(crc32 === undefined ? {} : { crc32 }),
     ...(crc64nvme === undefined ? {} : { crc64nvme }),
   };
+}
+
+/** Undefined for an object that was written in one piece: some servers tell that piece as its only part. */
+export function objectPartsOf(etag: string, parts: readonly PartInfo[]): ObjectParts | undefined {
+  if (parts.length === 0 || (parts.length === 1 && !etag.includes('-'))) return undefined;
+  return { etag, parts: parts.map(({ etag: _, ...part }) => part) };
 }
 
 /** What a part is told to have been sent with. */

@@ -16,7 +16,7 @@ import { completedParts } from './completed-parts.ts';
 import { copySourceOf, type FullPlace, fullPlaceOf } from './s3-copy-source.ts';
 import { isAbsentKey, translateFailure, uncompletedOr } from './s3-errors.ts';
 import { decodeUploadMarker, uploadPageOf } from './s3-upload-page.ts';
-import { base64OfCrc32, base64OfCrc64, partChecksumOf, partChecksumsOf } from './s3-values.ts';
+import { base64OfCrc32, base64OfCrc64, objectPartsOf, partChecksumOf, partChecksumsOf } from './s3-values.ts';
 import { unquote } from './s3-xml.ts';
 import { callOf, type SdkCaller } from './sdk-caller.ts';
 import {
@@ -251,15 +251,7 @@ export async function partsOf(
     if (!page?.IsTruncated || next === undefined || next === marker) break;
     marker = next;
   }
-  if (parts.length === 0) return undefined;
-  return {
-    etag: unquote(headed.output.ETag ?? ''),
-    parts: parts.map((part) => withoutEtag(partInfoOf(part))),
-  };
-}
-
-function withoutEtag({ etag: _, ...part }: PartInfo): Omit<PartInfo, 'etag'> {
-  return part;
+  return objectPartsOf(unquote(headed.output.ETag ?? ''), parts.map(partInfoOf));
 }
 
 function partOf(sdk: SdkCaller, upload: MultipartUpload, number: number) {

@@ -1,0 +1,105 @@
+/** Opens a SQLite file of a known schema: made when absent, brought up to date, set aside and begun anew when it is damaged. */
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { DrayError } from '../api/error.ts';
+import { isIndexDamage, translateIndexError, watchStatements } from './index-errors.ts';
+
+export interface DatabaseOptions {
+  readonly path: string;
+  /** Numbered steps; `user_version` is how many the file has seen. */
+  readonly migrations: readonly string[];
+  /** Touches the root pages of every table, so that damage shows itself here and not half-way through a job. */
+  readonly probe: string;
+  readonly cacheKib: number;
+}
+
+export interface OpenedDatabase {
+  /** Its statements fail with our own errors. */
+  readonly database: Database.Database;
+  /** It holds nothing yet. */
+  readonly isNew: boolean;
+  /** Why it was begun anew although there was one. */
+  readonly rebuiltBecause?: string;
+  /** All or nothing, durable at the end. */
+  transaction<T>(work: () => T): T;
+  /** A file that turned out to be damaged is set aside as `...damaged`, so that the next opening begins anew. */
+  close(): void;
+}
+
+export function openDatabase(options: DatabaseOptions): OpenedDatabase {
+  const { path } = options;
+  const existed = existsSync(path);
+  try {
+    return openOnce(options);
+  } catch (cause) {
+    if (!existed || !isIndexDamage(cause)) throw translateIndexError(cause, path);
+    setAside(path);
+    const because = cause instanceof Error ? cause.message : String(cause);
+    return { ...openOnce(options), rebuiltBecause: because };
+  }
+}
+
+function openOnce({ cacheKib, migrations, path, probe }: DatabaseOptions): OpenedDatabase {
+  const database = new Database(path, { timeout: 10_000 });
+  let isNew: boolean;
+  try {
+    database.pragma('journal_mode = WAL');
+    database.pragma('synchronous = NORMAL');
+    database.pragma(`cache_size = -${cacheKib}`);
+    database.pragma('temp_store = MEMORY');
+    isNew = migrate(database, path, migrations) === 0;
+    database.prepare(probe).get();
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  let isDamaged = false;
+  const fail = (error: unknown): never => {
+    isDamaged ||= isIndexDamage(error);
+    throw translateIndexError(error, path);
+  };
+  watchStatements(database, fail);
+  return {
+    database,
+    isNew,
+    transaction: (work) => {
+      if (database.inTransaction) return work();
+      try {
+        return database.transaction(work).immediate();
+      } catch (error) {
+        return fail(error);
+      }
+    },
+    close: () => {
+      database.close();
+      if (isDamaged) setAside(path);
+    },
+  };
+}
+
+/**
+ * Returns the version that it found, 0 for an empty file. It is read inside the write transaction: another process may be
+ * migrating the same file.
+ */
+function migrate(database: Database.Database, path: string, migrations: readonly string[]): number {
+  const version = () => Number(database.pragma('user_version', { simple: true }));
+  if (version() === migrations.length) return migrations.length;
+  const catchUp = database.transaction(() => {
+    const seen = version();
+    if (seen > migrations.length) {
+      throw new DrayError(
+        'formatTooNew',
+        `The index ${path} has schema ${seen}, and this Dray knows ${migrations.length}. Use a newer Dray, or delete the file: it is rebuilt.`,
+      );
+    }
+    for (const step of migrations.slice(seen)) database.exec(step);
+    database.pragma(`user_version = ${migrations.length}`);
+    return seen;
+  });
+  return catchUp.immediate();
+}
+
+function setAside(path: string): void {
+  for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
+  renameSync(path, `${path}.damaged`);
+}

@@ -1,0 +1,23 @@
+/** The schema of a tree index, as numbered steps; like `migrations.ts`, a step that has been released is never edited. */
+export const TREE_MIGRATIONS: readonly string[] = [
+  `
+  -- The item with this token on one side equals the one with that token on the other.
+  CREATE TABLE pair (path TEXT PRIMARY KEY, one TEXT NOT NULL, other TEXT NOT NULL) WITHOUT ROWID;
+
+  -- Multipart uploads under way: what lets a killed one go on.
+  CREATE TABLE upload (
+    key TEXT PRIMARY KEY,
+    upload_id TEXT NOT NULL,
+    part_size INTEGER NOT NULL,
+    token TEXT
+  ) WITHOUT ROWID;
+
+  -- CRC64NVMEs of the blocks of a large object (8 bytes each, little-endian), for deltas.
+  CREATE TABLE block_list (
+    key TEXT PRIMARY KEY,
+    token TEXT NOT NULL,
+    block_bytes INTEGER NOT NULL,
+    sums BLOB NOT NULL
+  ) WITHOUT ROWID;
+  `,
+];

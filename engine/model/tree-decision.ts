@@ -1,0 +1,157 @@
+/**
+ * What becomes of one item of a copy: a pure rule over what is known of both sides. It is asked again with more evidence until it needs
+ * no further look, the cheapest look first.
+ *
+ * Items of different sizes differ, and no look is spent on them. Of equal sizes, by default: what the index knows to be equal is; else
+ * content decides where it can be had without asking the store (two MD5 etags, or a small file's MD5 against an etag); else the
+ * times do, and where nobody kept a time, the content.
+ */
+import type { CompareMode } from '../api/trees.ts';
+import { type ObjectTime, timesEqual } from './object-time.ts';
+import type { TreeItem } from './tree-item.ts';
+
+export type Decision =
+  | { readonly do: 'copy'; readonly why: 'absent' | 'size' | 'content' | 'time' }
+  | { readonly do: 'same' }
+  /** The content is equal and the time is not. */
+  | { readonly do: 'touch' }
+  | { readonly do: 'skip'; readonly why: 'newerAtDestination' }
+  | { readonly do: 'refuse'; readonly why: 'immutable' }
+  /** `hash`: MD5s, of which at most one has to be computed; `head`: both times; `content`: whatever proves it. */
+  | { readonly do: 'look'; readonly at: Look };
+
+export type Look = 'hash' | 'head' | 'content';
+
+/** What has been looked at so far. A look that brought nothing leaves its mark in `looked`. */
+export interface Evidence {
+  readonly content?: 'equal' | 'differs';
+  readonly sourceTime?: ObjectTime;
+  readonly destinationTime?: ObjectTime;
+  readonly looked?: readonly Look[];
+}
+
+export interface DecisionInput {
+  readonly source: TreeItem;
+  readonly destination: TreeItem | undefined;
+  readonly isKnownEqual: boolean;
+  readonly compare: CompareMode;
+  readonly update: boolean;
+  readonly immutable: boolean;
+  readonly evidence: Evidence;
+}
+
+const SAME: Decision = { do: 'same' };
+const MD5 = /^[0-9a-f]{32}$/;
+/** Reading and hashing so much takes about as long as a HEAD over a quick network. */
+const HASHED_BYTES_MAX = 1024 * 1024;
+
+export function decideItem(input: DecisionInput): Decision {
+  const { destination, source } = input;
+  if (!destination) return { do: 'copy', why: 'absent' };
+  if (source.sizeBytes !== destination.sizeBytes) return replace(input, 'size');
+  if (input.isKnownEqual || input.compare === 'sizeOnly') return SAME;
+  return input.compare === 'checksum' ? byContent(input) : byTime(input);
+}
+
+/** An object's etag that is the MD5 of its content, unless its store encrypts with keys of its own. */
+export function etagIsMd5(etag: string): boolean {
+  return MD5.test(etag);
+}
+
+export function hashIsCheaper(sizeBytes: number): boolean {
+  return sizeBytes <= HASHED_BYTES_MAX;
+}
+
+function byContent(input: DecisionInput): Decision {
+  const { evidence } = input;
+  switch (evidence.content) {
+    case 'equal':
+      return SAME;
+    case 'differs':
+      return replace(input, 'content');
+    case undefined:
+      if (hasLooked(evidence, 'content')) return replace(input, 'content');
+      return { do: 'look', at: canHash(input) ? 'hash' : 'content' };
+  }
+}
+
+function byTime(input: DecisionInput): Decision {
+  const { evidence } = input;
+  const times = timesOf(input);
+  if (evidence.content === 'equal') return times === 'differ' ? { do: 'touch' } : SAME;
+  if (times === 'equal') return SAME;
+  if (evidence.content === 'differs') return replace(input, 'content');
+  if (times === 'unknown' && canHash(input) && isCheapToHash(input)) return look(input, 'hash');
+  if (times === 'unknown' && !hasLooked(evidence, 'head')) return look(input, 'head');
+  // The times differ, or nobody kept one: content that is equal all the same need not travel.
+  return look(input, canHash(input) ? 'hash' : 'content');
+}
+
+function look(input: DecisionInput, at: Look): Decision {
+  return hasLooked(input.evidence, at) ? replace(input, 'time') : { do: 'look', at };
+}
+
+/** Something differs, and `--update` and `--immutable` have their say. */
+function replace(input: DecisionInput, why: 'size' | 'content' | 'time'): Decision {
+  const { destination, evidence, immutable, source, update } = input;
+  if (immutable) return { do: 'refuse', why: 'immutable' };
+  if (!update) return { do: 'copy', why };
+  const sourceTime = timeOf(source, evidence.sourceTime);
+  const destinationTime = timeOf(destination!, evidence.destinationTime);
+  if (sourceTime && destinationTime)
+    return isNewer(destinationTime, sourceTime) ? newer() : { do: 'copy', why };
+  if (!hasLooked(evidence, 'head')) return { do: 'look', at: 'head' };
+  // Nobody kept a time: when it was stored has to do.
+  return destination!.modifiedMs > source.modifiedMs ? newer() : { do: 'copy', why };
+}
+
+function newer(): Decision {
+  return { do: 'skip', why: 'newerAtDestination' };
+}
+
+function isNewer(time: ObjectTime, than: ObjectTime): boolean {
+  return !timesEqual(time, than) && time.ns > than.ns;
+}
+
+function timesOf({ destination, evidence, source }: DecisionInput): 'equal' | 'differ' | 'unknown' {
+  const left = timeOf(source, evidence.sourceTime);
+  const right = timeOf(destination!, evidence.destinationTime);
+  if (!left || !right) return 'unknown';
+  return timesEqual(left, right) ? 'equal' : 'differ';
+}
+
+function timeOf(item: TreeItem, looked: ObjectTime | undefined): ObjectTime | undefined {
+  return looked ?? (item.mtimeNs === undefined ? undefined : { ns: item.mtimeNs, digits: 9 });
+}
+
+/** Whether MD5s can tell: an etag that is one stands for an object, and a file's can be computed. */
+function canHash({ destination, evidence, source }: DecisionInput): boolean {
+  const items = [source, destination!];
+  if (hasLooked(evidence, 'hash') || items.every(({ kind }) => kind === 'file')) return false;
+  return items.every(({ kind, token }) => kind === 'file' || etagIsMd5(token));
+}
+
+function isCheapToHash({ destination, source }: DecisionInput): boolean {
+  return hashIsCheaper(source.sizeBytes) || (source.kind === 'object' && destination!.kind === 'object');
+}
+
+function hasLooked({ looked }: Evidence, at: Look): boolean {
+  return looked?.includes(at) ?? false;
+}
+
+const DELETED_FILES_FREE = 100;
+const DELETED_PERCENT_FREE = 50;
+
+/** The user's bound, or by default: 100 files, or half of what is there, whichever is more. */
+export function deletionAllowed(input: {
+  readonly deletes: number;
+  readonly destinationFiles: number;
+  readonly maxDelete?: { readonly files: number } | { readonly percent: number };
+}): boolean {
+  const { deletes, destinationFiles, maxDelete } = input;
+  if (maxDelete === undefined) {
+    return deletes <= DELETED_FILES_FREE || deletes * 100 <= destinationFiles * DELETED_PERCENT_FREE;
+  }
+  if ('files' in maxDelete) return deletes <= maxDelete.files;
+  return deletes * 100 <= destinationFiles * maxDelete.percent;
+}

@@ -64,6 +64,8 @@ export interface ObjectStore {
 }
 
 export interface MultipartStore {
+  /** True: `putStream` does nothing but `put` or these calls, so a wrapper may make them itself and repeat each on its own. */
+  readonly carriesStreams?: boolean;
   create(key: RemoteKey, options?: CreateUploadOptions): Promise<UploadId>;
   /** `number` counts from 1. A part may be sent again under its number; the last one wins. */
   uploadPart(

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { DrayError } from '../api/error.ts';
+import { crc64Nvme, loadCrc64 } from '../base/crc64-nvme.ts';
 import type { ChecksumKind, ObjectChecksums, PartInfo, PutOptions, RemoteKey } from './object-store.ts';
 
 export interface ReceivedChecksum {
@@ -77,17 +78,16 @@ async function startSum(kind: ChecksumKind): Promise<RunningSum> {
       value: () => ({ crc32: sum }),
     };
   }
-  const { createCRC64 } = await import('hash-wasm');
-  const hash = await createCRC64(CRC64NVME_POLYNOMIAL);
-  hash.init();
+  await loadCrc64();
+  let sum = 0n;
   return {
-    update: (bytes) => hash.update(bytes),
-    value: () => ({ crc64nvme: BigInt(`0x${hash.digest('hex')}`) }),
+    update: (bytes) => {
+      sum = crc64Nvme(bytes, sum);
+    },
+    value: () => ({ crc64nvme: sum }),
   };
 }
 
-/** Bit-reflected. Source: the NVM Express Command Set Specification, "64b CRC". */
-const CRC64NVME_POLYNOMIAL = '9a6c9329ac4bc9b5';
 const NAMES: Readonly<Record<ChecksumKind, string>> = {
   sha256: 'SHA-256',
   crc32: 'CRC-32',

@@ -13,7 +13,7 @@ import type { MultipartStore, ObjectRead, ObjectStore } from './object-store.ts'
 
 export type FaultMethod =
   | Exclude<keyof ObjectStore, 'address' | 'provider' | 'place' | 'multipart' | 'close'>
-  | keyof MultipartStore;
+  | Exclude<keyof MultipartStore, 'carriesStreams'>;
 
 /** What a hook sees: the call's arguments, and after it its value. */
 export interface FaultCall {
@@ -112,6 +112,7 @@ export function withFaults(store: ObjectStore, faults: Faults): ObjectStore {
     ...(store.parts && { parts: faulty('parts', store.parts.bind(store)) }),
     ...(multipart && {
       multipart: {
+        ...(multipart.carriesStreams ? { carriesStreams: true } : {}),
         create: faulty('create', multipart.create.bind(multipart)),
         uploadPart: faulty('uploadPart', multipart.uploadPart.bind(multipart)),
         uploadPartCopy: faulty('uploadPartCopy', multipart.uploadPartCopy.bind(multipart)),

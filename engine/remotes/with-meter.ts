@@ -108,6 +108,8 @@ export function withMeter(store: ObjectStore, meter: Meter): ObjectStore {
     },
     ...(store.parts && {
       parts(key, call) {
+        // One for the etag, one for a page of parts.
+        count('reads', call?.signal);
         count('reads', call?.signal);
         return store.parts!(key, call);
       },
@@ -123,6 +125,7 @@ function meterMultipart(
   count: (requestClass: RequestClass, signal: AbortSignal | undefined) => void,
 ): MultipartStore {
   return {
+    ...(multipart.carriesStreams ? { carriesStreams: true } : {}),
     create(key, call) {
       count('writes', call?.signal);
       return multipart.create(key, call);

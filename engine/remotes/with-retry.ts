@@ -1,8 +1,9 @@
 /**
  * The one place where Dray repeats requests. It wraps any store, above the meter, so that repetitions are counted.
  *
- * Repeated: calls that failed with a retryable error, under `RetryPolicy`. Not repeated: `putStream`, whose source can be read
- * once, and a `get` body that breaks after it began; the callers of both start again.
+ * Repeated: calls that failed with a retryable error, under `RetryPolicy`. Not repeated: a `get` body that breaks after it began, and
+ * `putStream`, whose source can be read once (but for a store whose streams go in parts: each of these is repeated); the callers
+ * of both start again.
  *
  * A request that failed may have happened all the same (its answer was lost). Repeating is then harmless for everything but
  * a condition, which now meets our own write and fails. So after such a failure a condition that does not hold is looked
@@ -19,6 +20,7 @@ import {
   retrying,
 } from '../base/retry.ts';
 import type { MultipartStore, MultipartUpload, ObjectStore, PutOutcome, RemoteKey } from './object-store.ts';
+import { putStreamInParts } from './stream-in-parts.ts';
 
 export interface RetryOptions {
   readonly clock: Clock;
@@ -43,8 +45,8 @@ export function withRetry(store: ObjectStore, options: RetryOptions): ObjectStor
     budget: options.budget ?? createRetryBudget(),
     ...(options.onRetry && { onRetry: options.onRetry }),
   };
-  const { multipart } = store;
-  return {
+  const multipart = store.multipart && withMultipartRetry(store, store.multipart, policy);
+  const wrapped: ObjectStore = {
     address: store.address,
     provider: store.provider,
     ...(store.place ? { place: store.place } : {}),
@@ -57,16 +59,20 @@ export function withRetry(store: ObjectStore, options: RetryOptions): ObjectStor
         if (outcome.written || !mayHaveHappened(failures)) return outcome;
         return (await ownWrite(store, key, bytes, put?.signal)) ?? outcome;
       }),
-    putStream: (key, body, put) => store.putStream(key, body, put),
+    putStream: (key, body, put = {}) =>
+      multipart?.carriesStreams
+        ? putStreamInParts({ head: wrapped.head, put: wrapped.put, multipart }, key, body, put)
+        : store.putStream(key, body, put),
     list: (request, call) => retrying(policy, call?.signal, () => store.list(request, call)),
     delete: (keys, call) => retrying(policy, call?.signal, () => store.delete(keys, call)),
     copy: (from, to, call) => retrying(policy, call?.signal, () => store.copy(from, to, call)),
     ...(store.parts && {
       parts: (key, call) => retrying(policy, call?.signal, () => store.parts!(key, call)),
     }),
-    ...(multipart ? { multipart: withMultipartRetry(store, multipart, policy) } : {}),
+    ...(multipart ? { multipart } : {}),
     close: () => store.close(),
   };
+  return wrapped;
 }
 
 function withMultipartRetry(
@@ -75,6 +81,7 @@ function withMultipartRetry(
   policy: RetryPolicy,
 ): MultipartStore {
   return {
+    ...(multipart.carriesStreams ? { carriesStreams: true } : {}),
     create: (key, call) => retrying(policy, call?.signal, () => multipart.create(key, call)),
     uploadPart: (upload, number, bytes, put) =>
       retrying(policy, put?.signal, () => multipart.uploadPart(upload, number, bytes, put)),

@@ -63,6 +63,7 @@ function delegated(
 
 function throttledMultipart(multipart: MultipartStore, throttle: Throttle): MultipartStore {
   return {
+    ...(multipart.carriesStreams ? { carriesStreams: true } : {}),
     create: (key, call) => multipart.create(key, call),
     async uploadPart(upload, number, bytes, put) {
       await throttle.take(bytes.byteLength, put?.signal);

@@ -32,6 +32,7 @@ type PartSource = Parameters<MultipartStore['uploadPartCopy']>[2];
 
 export function createLeanMultipart(lean: Lean): MultipartStore {
   return {
+    carriesStreams: true,
     create: (key, options = {}) => create(lean, key, options),
     uploadPart: (upload, number, bytes, options = {}) => uploadPart(lean, upload, { number, bytes, options }),
     uploadPartCopy: (upload, number, source, options = {}) =>

@@ -1,9 +1,9 @@
 /**
- * S3 without the SDK's middleware: signed by `s3-signer.ts`, sent by `http-exchange.ts`. On a local server this is about
- * three times the SDK's requests for each second of CPU, and the SDK need not be loaded. What is left to an SDK store,
- * opened when the first of it comes: streams of unknown length.
+ * S3 without the SDK: signed by `s3-signer.ts`, sent by `http-exchange.ts`. On a local server this is about three times the
+ * SDK's requests for each second of CPU, and the SDK, which takes about 90 ms of it to load, is left out.
  */
-import type { MultipartStore, ObjectStore, StorePlace } from '../object-store.ts';
+import type { ObjectStore, StorePlace } from '../object-store.ts';
+import { putStreamInParts } from '../stream-in-parts.ts';
 import { writeOrSeeRefusal } from './condition-preview.ts';
 import type { Lean } from './lean-call.ts';
 import { copy } from './lean-copy.ts';
@@ -13,20 +13,9 @@ import { get, head, list, put, read } from './lean-objects.ts';
 import { partsOf } from './lean-parts.ts';
 import { createLeanClient, type S3Connection } from './s3-connection.ts';
 
-type OpenSdkStore = () => Promise<ObjectStore & { readonly multipart: MultipartStore }>;
-
-export function createLeanS3Store(
-  connection: S3Connection,
-  openSdkStore: OpenSdkStore,
-  storePlace?: StorePlace,
-): ObjectStore {
+export function createLeanS3Store(connection: S3Connection, storePlace?: StorePlace): ObjectStore {
   const client = createLeanClient(connection);
   const siblings = new Map<string, ObjectStore>();
-  let sdkStore: ReturnType<OpenSdkStore> | undefined;
-  const sdk = () => {
-    sdkStore ??= openSdkStore();
-    return sdkStore;
-  };
   const lean: Lean = {
     client,
     connection,
@@ -35,35 +24,36 @@ export function createLeanS3Store(
       const known = siblings.get(bucket);
       if (known) return known;
       const place = { ...connection.place, bucket, keyPrefix: '', address: `s3://${bucket}` };
-      const opened = createLeanS3Store({ ...connection, place }, openSdkStore);
+      const opened = createLeanS3Store({ ...connection, place });
       siblings.set(bucket, opened);
       return opened;
     },
   };
   const multipart = createLeanMultipart(lean);
-  return {
-    address: connection.place.address,
-    provider: connection.place.provider,
-    ...(storePlace ? { place: storePlace } : {}),
+  const single: Pick<ObjectStore, 'head' | 'put'> = {
     head: (key, options = {}) => head(lean, key, options),
-    get: (key, options = {}) => get(lean, key, options),
-    read: (key, options) => read(lean, key, options),
     put: (key, bytes, options = {}) =>
       writeOrSeeRefusal({ bytes, options, head: () => head(lean, key, options) }, () =>
         put(lean, key, bytes, options),
       ),
-    putStream: async (key, body, options) => (await sdk()).putStream(key, body, options),
+  };
+  return {
+    address: connection.place.address,
+    provider: connection.place.provider,
+    ...(storePlace ? { place: storePlace } : {}),
+    ...single,
+    get: (key, options = {}) => get(lean, key, options),
+    read: (key, options) => read(lean, key, options),
+    putStream: (key, body, options = {}) => putStreamInParts({ ...single, multipart }, key, body, options),
     list: (request, options = {}) => list(lean, request, options),
     delete: (keys, options = {}) => deleteKeys(lean, keys, options),
     copy: (from, to, options = {}) => copy(lean, multipart, { from, to }, options),
     parts: (key, options = {}) => partsOf(lean, key, options),
     multipart,
     close: async () => {
-      const open = sdkStore;
-      sdkStore = undefined;
       const others = [...siblings.values()].map((store) => store.close());
       siblings.clear();
-      await Promise.all([client.close(), open?.then((store) => store.close()), ...others]);
+      await Promise.all([client.close(), ...others]);
     },
   };
 }

@@ -22,7 +22,7 @@ export async function openS3Store(options: S3Options): Promise<ObjectStore> {
     clockOffsetMs: options.clockOffsetMs ?? 0,
   };
   const storePlace = storePlaceOf(connection.place, identityOf(options, profile));
-  const openSdkStore = async () =>
-    (await import('./sdk-s3-store.ts')).createSdkS3Store(connection, storePlace);
-  return options.client === 'sdk' ? openSdkStore() : createLeanS3Store(connection, openSdkStore, storePlace);
+  if (options.client !== 'sdk') return createLeanS3Store(connection, storePlace);
+  const { createSdkS3Store } = await import('./sdk-s3-store.ts');
+  return createSdkS3Store(connection, storePlace);
 }

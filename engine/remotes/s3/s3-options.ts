@@ -18,7 +18,7 @@ export interface S3Options {
   readonly profile?: string;
   /** The bucket in the path instead of the host name. Default: with an endpoint of one's own, or dots in the bucket. */
   readonly pathStyle?: boolean;
-  /** `auto`: hot calls by the lean client, the rest by the SDK. `sdk`: all by the SDK. */
+  /** `auto`: by the lean client. `sdk`: by the AWS SDK. */
   readonly client?: 'auto' | 'sdk';
   readonly environment: Environment;
   readonly maxConnections?: number;

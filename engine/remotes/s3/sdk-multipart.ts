@@ -1,4 +1,4 @@
-/** Multipart uploads by the SDK. The lean store sends the parts themselves. */
+/** Multipart uploads by the SDK. */
 import type { CompletedPart, ObjectPart, Part } from '@aws-sdk/client-s3';
 import type {
   CallOptions,

@@ -1,4 +1,4 @@
-/** S3 through the AWS SDK alone. Serves what the lean store leaves to it, and everything with `client: 'sdk'`. */
+/** S3 through the AWS SDK alone, for `client: 'sdk'`: whatever the lean client may get wrong, this has another try at. */
 
 import type { Readable } from 'node:stream';
 import type { GetObjectCommandOutput } from '@aws-sdk/client-s3';

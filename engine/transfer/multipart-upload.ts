@@ -14,12 +14,19 @@ import assert from 'node:assert';
 import { DrayError, type ErrorCode, toDrayError } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
 import { loadCrc64 } from '../base/crc64-nvme.ts';
-import type { MultipartStore, PutOutcome } from '../remotes/object-store.ts';
+import type { MultipartStore, ObjectStore, PutOutcome } from '../remotes/object-store.ts';
 import { confirmObject } from './confirm-object.ts';
+import { DELTA_BLOCK_MAX_BYTES, PARTS_MAX } from './part-size.ts';
 import { joinSums, type PartSum } from './part-sums.ts';
 import type { PartsUpload, UploadedObject } from './parts-upload.ts';
 import { type PartsAtStore, sendParts } from './send-parts.ts';
-import { abandon, openSession, type UploadSession } from './upload-session.ts';
+import {
+  abandon,
+  openSession,
+  type SessionRequest,
+  type UploadMode,
+  type UploadSession,
+} from './upload-session.ts';
 
 export { partSizeFor } from './part-size.ts';
 
@@ -64,10 +71,12 @@ async function uploadOnce(
   multipart: MultipartStore,
   attempt: { copiedParts: number; doneBytes: number },
 ): Promise<UploadedObject> {
-  const session = await openSession(request, multipart);
+  const session = await openSession(sessionRequest(request), multipart);
   let isSent = false;
   try {
-    const sent = await sendParts(request, { multipart, session });
+    const known = tellsSums.get(request.store)?.[session.mode];
+    const checksEtags = known === false || (known === undefined && session.mode === 'plain');
+    const sent = await sendParts(request, { multipart, session, checksEtags });
     attempt.copiedParts = sent.copiedParts;
     attempt.doneBytes = request.source.sizeBytes;
     isSent = true;
@@ -80,11 +89,37 @@ async function uploadOnce(
   }
 }
 
+function sessionRequest(request: PartsUpload): SessionRequest {
+  const { checksum, description, journal, key, partSizeBytes, previous, signal, source } = request;
+  const { sizeBytes, token } = source;
+  const isDelta = previous !== undefined && canCutAs(previous.blockBytes, sizeBytes);
+  return {
+    key,
+    description,
+    journal,
+    checksum,
+    sizeBytes,
+    token,
+    isComparable: source.limit === undefined,
+    // Cut as the object that it replaces, so that unchanged parts can be copied.
+    copiesPartsOf: isDelta ? previous.blockBytes : undefined,
+    partSizeBytes,
+    signal,
+  };
+}
+
+function canCutAs(blockBytes: number, sizeBytes: number): boolean {
+  return blockBytes <= DELTA_BLOCK_MAX_BYTES && blockBytes * PARTS_MAX >= sizeBytes;
+}
+
 /** Reading may fail for a reason that passes; the last look at the source says that it is another one. */
 function isFinal(error: unknown, isSent: boolean): boolean {
   const { code, data } = toDrayError(error);
   return FINAL_CODES.has(code) || (code === 'io' && (isSent || FINAL_REASONS.has(data.reason)));
 }
+
+/** Whether stores were seen to keep the checksum of an object that was uploaded in parts, in either mode. */
+const tellsSums = new WeakMap<ObjectStore, Partial<Record<UploadMode, boolean>>>();
 
 interface Sent {
   readonly multipart: MultipartStore;
@@ -113,9 +148,10 @@ async function finish(request: PartsUpload, context: Sent): Promise<UploadedObje
     sum,
     etag: outcome.etag,
     sizeBytes: source.sizeBytes,
-    parts: parts.map((part) => part.info),
+    parts: parts.map(({ info: { etag }, isMd5 }) => ({ etag, ...(isMd5 === undefined ? {} : { isMd5 }) })),
     signal,
   });
+  tellsSums.set(store, { ...tellsSums.get(store), [session.mode]: by === 'checksum' });
   journal.forget(key);
   return { ...result, etag: info.etag, confirmedBy: by };
 }
@@ -126,7 +162,11 @@ async function complete(
   checksum: PartSum,
 ): Promise<PutOutcome> {
   checkAborted(signal);
-  const options = { checksum, ...(condition && { condition }), ...(signal && { signal }) };
+  const options = {
+    ...(session.mode === 'summed' && { checksum }),
+    ...(condition && { condition }),
+    ...(signal && { signal }),
+  };
   const parts = sent.parts.map((part) => part.info);
   try {
     return await multipart.complete(session.upload, parts, options);

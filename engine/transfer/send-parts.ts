@@ -2,7 +2,7 @@
 import { DrayError } from '../api/error.ts';
 import type { MultipartStore, PartInfo } from '../remotes/object-store.ts';
 import { type Block, matchBlock } from './delta.ts';
-import { isHeldPart, matchesEtag, matchesSums } from './held-parts.ts';
+import { isHeldPart, isMd5, matchesEtag, matchesSums } from './held-parts.ts';
 import { type PartSum, type SummedPart, sumPart } from './part-sums.ts';
 import type { PartsUpload } from './parts-upload.ts';
 import type { UploadSession } from './upload-session.ts';
@@ -20,13 +20,18 @@ export interface PartsAtStore {
 }
 
 export interface StoredPart extends SummedPart {
+  /** As the completion names it. */
   readonly info: PartInfo;
+  /** Whether its etag is the MD5 of its bytes; absent where that was not looked into. */
+  readonly isMd5?: boolean;
 }
 
 interface Sending {
   readonly request: PartsUpload;
   readonly multipart: MultipartStore;
   readonly session: UploadSession;
+  /** Compute MD5s, since nothing else may come to confirm the object. */
+  readonly checksEtags: boolean;
   readonly signal: AbortSignal;
   readonly parts: StoredPart[];
   readonly counts: { sentParts: number; sentBytes: number; keptParts: number; copiedParts: number };
@@ -41,12 +46,12 @@ interface Part extends Block {
 /** The first failure stops the others; all have ended when this returns or throws. */
 export async function sendParts(
   request: PartsUpload,
-  context: { readonly multipart: MultipartStore; readonly session: UploadSession },
+  context: Pick<Sending, 'multipart' | 'session' | 'checksEtags'>,
 ): Promise<PartsAtStore> {
   const stop = new AbortController();
   const signal = request.signal ? AbortSignal.any([request.signal, stop.signal]) : stop.signal;
   const counts = { sentParts: 0, sentBytes: 0, keptParts: 0, copiedParts: 0 };
-  const canCopy = request.previous !== undefined;
+  const canCopy = request.previous !== undefined && context.session.mode === 'plain';
   const sending: Sending = { ...context, request, signal, parts: [], counts, canCopy };
   const running = new Set<Promise<void>>();
   let failure: { readonly error: unknown } | undefined;
@@ -104,48 +109,57 @@ function sumTold({ crc32, crc64nvme }: PartInfo, kind: PartsUpload['checksum']):
 async function storePart(sending: Sending, part: Part, into: Uint8Array): Promise<void> {
   const { request, session, signal } = sending;
   const bytes = await request.source.read(part.start, into, signal);
-  const sum = sumPart(request.checksum, bytes);
-  const held = session.held.get(part.number);
-  if (held !== undefined && (isHeldPart(held, bytes, sum) || isVouchedPart(session, held, bytes, sum))) {
-    note(sending, part, { info: held, sum, how: 'kept' });
-    return;
-  }
-  const copied = await copyPart(sending, part, bytes, sum);
-  if (copied !== undefined) {
-    note(sending, part, { info: copied, sum, how: 'copied' });
-    return;
-  }
-  const { limit } = request;
-  const { multipart } = sending;
-  const send = () => multipart.uploadPart(session.upload, part.number, bytes, { checksum: sum, signal });
-  const info = await limit.run(send, { bytes: bytes.byteLength, signal });
-  note(sending, part, { info, sum, how: 'sent' });
+  const found = { bytes, sum: sumPart(request.checksum, bytes) };
+  const at = heldPart(session, part, found) ?? (await copyPart(sending, part, found));
+  const { how, info } = at ?? { how: 'sent' as const, info: await sendPart(sending, part, found) };
+  const looksAtEtag = sending.checksEtags && isMd5(info.etag);
+  note(sending, part, {
+    how,
+    info,
+    sum: found.sum,
+    ...(looksAtEtag ? { isMd5: matchesEtag(info.etag, bytes) } : {}),
+  });
 }
 
-/** The source's token says that it is the same, and the store tells no sum that could say otherwise. */
-function isVouchedPart(session: UploadSession, held: PartInfo, bytes: Uint8Array, sum: PartSum): boolean {
-  if (!session.isVouched || held.sizeBytes !== bytes.byteLength) return false;
-  return matchesSums(held, bytes, sum) === undefined;
+interface Found {
+  readonly bytes: Uint8Array;
+  readonly sum: PartSum;
+}
+
+interface AtStore {
+  readonly info: PartInfo;
+  readonly how: 'kept' | 'copied';
+}
+
+function heldPart(session: UploadSession, { number }: Part, { bytes, sum }: Found): AtStore | undefined {
+  const info = session.held.get(number);
+  if (info === undefined) return undefined;
+  // The source's token says that it is the same, and the store tells no sum that could say otherwise.
+  const isVouched =
+    session.isVouched && info.sizeBytes === bytes.byteLength && matchesSums(info, bytes, sum) === undefined;
+  return isVouched || isHeldPart(info, bytes, sum) ? { info, how: 'kept' } : undefined;
+}
+
+function sendPart(sending: Sending, { number }: Part, { bytes, sum }: Found): Promise<PartInfo> {
+  const { multipart, request, session, signal } = sending;
+  const options = { ...(session.mode === 'summed' && { checksum: sum }), signal };
+  const send = () => multipart.uploadPart(session.upload, number, bytes, options);
+  return request.limit.run(send, { bytes: bytes.byteLength, signal });
 }
 
 /** Undefined when the part has to be sent: it is another one, or the store does not copy it. */
-async function copyPart(
-  sending: Sending,
-  part: Part,
-  bytes: Uint8Array,
-  sum: PartSum,
-): Promise<PartInfo | undefined> {
+async function copyPart(sending: Sending, part: Part, found: Found): Promise<AtStore | undefined> {
   const { multipart, request, session, signal } = sending;
   const { limit, previous } = request;
   if (!sending.canCopy || previous === undefined) return undefined;
-  const match = matchBlock(previous, part, { bytes, sum });
+  const match = matchBlock(previous, part, found);
   if (match === 'different') return undefined;
-  const { end, start } = part;
+  const { end, number, start } = part;
   const source = { key: previous.key, range: { start, end }, ifMatch: previous.etag };
-  const copy = () => multipart.uploadPartCopy(session.upload, part.number, source, { signal });
   try {
-    const copied = await limit.run(copy, { bytes: 0, signal });
-    return isCopyGood(copied, bytes, sum, match) ? copied : undefined;
+    const copy = () => multipart.uploadPartCopy(session.upload, number, source, { signal });
+    const info = await limit.run(copy, { bytes: 0, signal });
+    return match === 'same' || matchesEtag(info.etag, found.bytes) ? { info, how: 'copied' } : undefined;
   } catch (error) {
     // The object was replaced, or the store refuses: then all parts are sent. What may pass, or stops everything, is told.
     if (!(error instanceof DrayError) || error.retry !== 'no' || error.code === 'aborted') throw error;
@@ -154,25 +168,27 @@ async function copyPart(
   }
 }
 
-/** What the store says of the bytes that it copied has the last word; where it says nothing, the match has to be a good one. */
-function isCopyGood(copied: PartInfo, bytes: Uint8Array, sum: PartSum, match: 'same' | 'perhaps'): boolean {
-  const isTold = copied.crc64nvme !== undefined || copied.sha256 !== undefined;
-  if (isTold) return matchesSums(copied, bytes, sum) === true;
-  return match === 'same' || matchesEtag(copied.etag, bytes);
+interface Stored {
+  readonly info: PartInfo;
+  readonly sum: PartSum;
+  readonly how: 'kept' | 'copied' | 'sent';
+  readonly isMd5?: boolean;
 }
 
 function note(
-  { counts, parts, request }: Sending,
+  { counts, parts, request, session }: Sending,
   { end, number, start }: Part,
-  {
-    how,
-    info,
-    sum,
-  }: { readonly info: PartInfo; readonly sum: PartSum; readonly how: 'kept' | 'copied' | 'sent' },
+  { how, info, sum, ...rest }: Stored,
 ): void {
   const sizeBytes = end - start;
-  // Told to the store at completion, so it must be known even where the store did not tell it.
-  parts[number - 1] = { info: { ...info, ...sum, number }, sum, sizeBytes };
+  const named = { number, etag: info.etag, sizeBytes };
+  // The completion tells the parts' sums where the upload has them, also those that the store did not tell back.
+  parts[number - 1] = {
+    info: session.mode === 'summed' ? { ...named, ...sum } : named,
+    sum,
+    sizeBytes,
+    ...rest,
+  };
   if (how === 'kept') counts.keptParts += 1;
   else if (how === 'copied') counts.copiedParts += 1;
   else {

@@ -2,10 +2,34 @@
 import { createHash } from 'node:crypto';
 import { DrayError } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
-import type { MultipartStore, MultipartUpload, PartInfo } from '../remotes/object-store.ts';
-import { DELTA_BLOCK_MAX_BYTES, PARTS_MAX, partSizeFor } from './part-size.ts';
-import type { PartsUpload } from './parts-upload.ts';
-import type { JournaledUpload } from './upload-journal.ts';
+import type {
+  MultipartStore,
+  MultipartUpload,
+  ObjectDescription,
+  PartInfo,
+  RemoteKey,
+} from '../remotes/object-store.ts';
+import { PARTS_MAX, partSizeFor } from './part-size.ts';
+import type { JoinedChecksumKind } from './part-sums.ts';
+import type { JournaledUpload, UploadJournal } from './upload-journal.ts';
+
+export interface SessionRequest {
+  readonly key: RemoteKey;
+  readonly description?: ObjectDescription | undefined;
+  /** Absent where nothing could be found out about parts of an earlier attempt: the upload cannot go on after a crash. */
+  readonly journal?: UploadJournal | undefined;
+  readonly checksum: JoinedChecksumKind;
+  readonly sizeBytes: number;
+  /** Of the source; '' vouches for nothing. */
+  readonly token: string;
+  /** Parts of an earlier attempt can be compared with the source at little cost. */
+  readonly isComparable: boolean;
+  /** Begin in `plain` mode, in parts of this size. */
+  readonly copiesPartsOf?: number | undefined;
+  /** Otherwise: a wish. */
+  readonly partSizeBytes?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
 
 export interface UploadSession {
   readonly upload: MultipartUpload;
@@ -14,75 +38,91 @@ export interface UploadSession {
   readonly held: ReadonlyMap<number, PartInfo>;
   /** The source is the one that the held parts are of, so they need not be compared with it. */
   readonly isVouched: boolean;
+  /**
+   * `summed`: each part and the whole are sent under their checksums, and the store keeps the whole's. `plain`: without, as copied
+   * parts want it. In an upload with CRC64NVME, MinIO refuses to copy a part (it finds no checksum for it), and versitygw
+   * takes the checksum of the whole source for that of the part, and refuses the completion. Without, AWS and versitygw keep a
+   * CRC64NVME of the whole all the same, and MinIO's etags are MD5s.
+   */
+  readonly mode: UploadMode;
 }
 
+export type UploadMode = 'summed' | 'plain';
+
 /** Goes on with the journalled upload where the store still has it and it is of use, or begins one. */
-export async function openSession(request: PartsUpload, multipart: MultipartStore): Promise<UploadSession> {
+export async function openSession(
+  request: SessionRequest,
+  multipart: MultipartStore,
+): Promise<UploadSession> {
   const { journal, key, signal } = request;
-  const journaled = journal.load(key);
+  const journaled = journal?.load(key);
   if (journaled !== undefined) {
     const upload = { key, uploadId: journaled.uploadId };
     const parts = await partsStillHeld(multipart, upload, signal);
     const fit = fitOf(request, journaled);
-    if (parts !== undefined && fit !== 'none') {
+    if (parts !== undefined && fit !== undefined) {
       const held = new Map(parts.map((part) => [part.number, part]));
-      return { upload, partSizeBytes: journaled.partSizeBytes, held, isVouched: fit === 'same' };
+      return { upload, partSizeBytes: journaled.partSizeBytes, held, ...fit };
     }
-    if (parts === undefined) journal.forget(key);
+    if (parts === undefined) journal?.forget(key);
     else await abandon(request, multipart, upload);
   }
   checkAborted(signal);
-  const partSizeBytes = newPartSize(request);
-  const { checksum, description } = request;
-  const uploadId = await multipart.create(key, { ...description, checksum, ...(signal && { signal }) });
-  journal.save(key, { uploadId, partSizeBytes, token: tokenOf(request) });
-  return { upload: { key, uploadId }, partSizeBytes, held: new Map(), isVouched: false };
+  return beginSession(request, multipart);
+}
+
+async function beginSession(request: SessionRequest, multipart: MultipartStore): Promise<UploadSession> {
+  const { checksum, copiesPartsOf, description, journal, key, signal } = request;
+  const mode = copiesPartsOf === undefined ? 'summed' : 'plain';
+  const partSizeBytes = copiesPartsOf ?? partSizeFor(request.sizeBytes, request.partSizeBytes);
+  const uploadId = await multipart.create(key, {
+    ...description,
+    ...(mode === 'summed' && { checksum }),
+    ...(signal && { signal }),
+  });
+  journal?.save(key, { uploadId, partSizeBytes, token: `${describedAs(request, mode)} ${request.token}` });
+  return { upload: { key, uploadId }, partSizeBytes, held: new Map(), isVouched: false, mode };
 }
 
 /** Frees the parts on the store and forgets the upload. Never throws. */
 export async function abandon(
-  request: Pick<PartsUpload, 'journal' | 'key'>,
+  request: Pick<SessionRequest, 'journal' | 'key'>,
   multipart: MultipartStore,
   upload: MultipartUpload,
 ): Promise<void> {
   try {
     // Not under the caller's signal: what is left behind costs money whether or not somebody still waits.
     await multipart.abort(upload);
-    request.journal.forget(request.key);
+    request.journal?.forget(request.key);
   } catch {
     // The row stays, so the next call tries again; the error that led here is the one to tell.
   }
 }
 
-/** A new object is cut as the one that it replaces, so that its unchanged parts can be copied. */
-function newPartSize({ partSizeBytes, previous, source }: PartsUpload): number {
-  const blockBytes = previous?.blockBytes ?? Number.POSITIVE_INFINITY;
-  if (blockBytes <= DELTA_BLOCK_MAX_BYTES && blockBytes * PARTS_MAX >= source.sizeBytes) return blockBytes;
-  return partSizeFor(source.sizeBytes, partSizeBytes);
-}
-
 /**
- * `same`: the upload is of this very source. `compare`: perhaps not, but its parts can be compared with it, by reading. `none`: it is of no
+ * Whether the upload is of this very source (`isVouched`) or at least one whose parts can be compared with it, by reading. Undefined: it is of no
  * use: too small parts, another description (which cannot be changed any more), or a source that would have to be fetched to compare.
  */
-function fitOf(request: PartsUpload, journaled: JournaledUpload): 'same' | 'compare' | 'none' {
-  const { source } = request;
-  if (journaled.partSizeBytes * PARTS_MAX < source.sizeBytes) return 'none';
-  const isRemote = source.limit !== undefined;
-  if (journaled.token === undefined) return isRemote ? 'none' : 'compare';
-  if (!journaled.token.startsWith(`${describedAs(request)} `)) return 'none';
-  if (source.token !== '' && journaled.token === tokenOf(request)) return 'same';
-  return isRemote ? 'none' : 'compare';
+function fitOf(
+  request: SessionRequest,
+  { partSizeBytes, token }: JournaledUpload,
+): Pick<UploadSession, 'isVouched' | 'mode'> | undefined {
+  const { isComparable, sizeBytes } = request;
+  if (partSizeBytes * PARTS_MAX < sizeBytes) return undefined;
+  if (token === undefined) return isComparable ? { isVouched: false, mode: 'summed' } : undefined;
+  const [described, ...rest] = token.split(' ');
+  const mode = MODES.find((each) => describedAs(request, each) === described);
+  if (mode === undefined) return undefined;
+  const isVouched = request.token !== '' && rest.join(' ') === request.token;
+  return isVouched || isComparable ? { isVouched, mode } : undefined;
 }
 
-function tokenOf(request: PartsUpload): string {
-  return `${describedAs(request)} ${request.source.token}`;
-}
+const MODES: readonly UploadMode[] = ['summed', 'plain'];
 
 /** Of what was fixed when the upload began. */
-function describedAs({ checksum, description = {} }: PartsUpload): string {
+function describedAs({ checksum, description = {} }: SessionRequest, mode: UploadMode): string {
   const { metadata = {}, ...rest } = description;
-  const fields = [checksum, sorted(rest), sorted(metadata)];
+  const fields = [mode === 'summed' ? checksum : 'plain', sorted(rest), sorted(metadata)];
   return createHash('sha256').update(JSON.stringify(fields)).digest('hex').slice(0, 16);
 }
 

@@ -69,7 +69,7 @@ function byContent(input: DecisionInput): Decision {
       return SAME;
     case 'differs':
       return replace(input, 'content');
-    case undefined:
+    default:
       if (hasLooked(evidence, 'content')) return replace(input, 'content');
       return { do: 'look', at: canHash(input) ? 'hash' : 'content' };
   }

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../base/clock.ts';
 import { openMeteredRemote, openRemote } from './open-remote.ts';
 import { parseRemoteUrl } from './remote-url.ts';
 
@@ -22,6 +23,29 @@ describe('Opening a remote', () => {
     await store.put('a', new Uint8Array(3));
     await store.close();
     expect(await readdir(join(folder, 'new/folder'))).toEqual(['a']);
+  });
+
+  it('holds the store to a bandwidth, and can still tell who reaches what', async () => {
+    const pausesMs: number[] = [];
+    const clock = {
+      ...systemClock,
+      monotonicMs: () => 0,
+      sleep: async (ms: number) => void pausesMs.push(ms),
+    };
+    const store = await openRemote(parseRemoteUrl(folder, '/'), {
+      ...common,
+      clock,
+      bandwidthBytesPerSecond: 1000,
+    });
+    await store.put('a', new Uint8Array(1500));
+    await store.read('a', { maxBytes: 1500 });
+    expect(pausesMs).toEqual([500, 2000]);
+    await store.close();
+    const environment = { AWS_ACCESS_KEY_ID: 'key', AWS_SECRET_ACCESS_KEY: 'secret' };
+    const bucket = parseRemoteUrl('s3://bucket/a?endpoint=http://127.0.0.1:9', '/');
+    const remote = await openRemote(bucket, { connection: {}, environment, bandwidthBytesPerSecond: 1 });
+    expect(remote.place).toMatchObject({ bucket: 'bucket', keyPrefix: 'a/' });
+    await remote.close();
   });
 
   it('counts what the store is asked', async () => {

@@ -63,6 +63,10 @@ describe('Faults on order', () => {
     faults.add('create').errorInstead(new Error('no uploads'));
     const store = withFaults(createMemoryStore(), faults);
     await expect(store.multipart!.create('a')).rejects.toThrow('no uploads');
+    faults.add('listUploads').errorInstead(new Error('no list'));
+    faults.add('parts').errorInstead(new Error('no parts'));
+    await expect(store.multipart!.listUploads({ prefix: '' })).rejects.toThrow('no list');
+    await expect(store.parts!('a')).rejects.toThrow('no parts');
     faults.verifyAllExercised();
   });
 });

@@ -106,6 +106,165 @@ describe.each(['auto', 'sdk'] as const)('An S3 store with the client "%s"', (cli
     expect(await failure(complete)).toMatchObject({ code: 'remoteFailed', retry: 'retry' });
   });
 
+  const part = { number: 1, etag: 'e', sizeBytes: 1 };
+  const upload = { key: 'k', uploadId: 'u' };
+  const late = (code: string) => {
+    // White space first: the store keeps the connection open with it while it works.
+    const error = `<?xml version="1.0"?>\n<Error><Code>${code}</Code><Message>late</Message></Error>`;
+    script = (response) => {
+      response.writeHead(200, { 'content-type': 'application/xml' }).write('   \n ');
+      setTimeout(() => response.end(error), 5);
+    };
+  };
+
+  it('sees late errors of completions and copies, each for what it is', async () => {
+    const condition = { absent: true } as const;
+    late('SlowDown');
+    expect(await failure(store.copy('a', 'b'))).toMatchObject({ code: 'slowDown', retry: 'backoff' });
+    expect(await failure(store.multipart!.uploadPartCopy(upload, 1, { key: 'a' }))).toMatchObject({
+      code: 'slowDown',
+    });
+    late('BadDigest');
+    const wrongSum = store.multipart!.complete(upload, [part], { checksum: { crc64nvme: 1n } });
+    expect(await failure(wrongSum)).toMatchObject({ code: 'checksumRefused', retry: 'no' });
+    late('NoSuchUpload');
+    const gone = store.multipart!.complete(upload, [part], { condition });
+    expect(await failure(gone)).toMatchObject({ code: 'notFound' });
+    late('PreconditionFailed');
+    expect(await store.multipart!.complete(upload, [part], { condition })).toEqual({ written: false });
+  });
+
+  it('reads a late result after the white space before it', async () => {
+    script = (response) => {
+      response.writeHead(200).write('<?xml version="1.0" encoding="UTF-8"?>\n  ');
+      const sum = '<ChecksumCRC64NVME>rosUhgp5mIg=</ChecksumCRC64NVME>';
+      const result = `<ETag>&quot;abc-2&quot;</ETag>${sum}<ChecksumType>FULL_OBJECT</ChecksumType>`;
+      setTimeout(
+        () =>
+          response.end(`<CompleteMultipartUploadResult xmlns="x">${result}</CompleteMultipartUploadResult>`),
+        5,
+      );
+    };
+    expect(await store.multipart!.complete(upload, [part])).toEqual({
+      written: true,
+      etag: 'abc-2',
+      checksums: { covers: 'whole', crc64nvme: 0xae8b14860a799888n },
+    });
+  });
+
+  it('does without etags where the store tells none', async () => {
+    script = (response, line) => {
+      const listed = '<Contents><Key>p/a</Key><Size>3</Size></Contents>';
+      const xml = `<ListBucketResult>${listed}<IsTruncated>false</IsTruncated></ListBucketResult>`;
+      if (line.startsWith('GET') && line.includes('list-type')) response.writeHead(200).end(xml);
+      else response.writeHead(200, { 'content-length': 0 }).end();
+    };
+    expect((await store.list({ prefix: '' })).objects).toEqual([
+      { key: 'a', sizeBytes: 3, etag: '', modifiedMs: 0 },
+    ]);
+    expect(await store.put('a', new Uint8Array(3))).toEqual({ written: true, etag: '' });
+    expect(await store.head('a')).toMatchObject({ etag: '' });
+  });
+
+  it('tells which source was missed when a copy finds none, or another than expected', async () => {
+    refuse(404, 'NoSuchKey');
+    const error = await failure(store.copy({ bucket: 'other', key: 'from' }, 'to'));
+    expect(error).toMatchObject({ code: 'notFound', data: { key: 'from' } });
+    refuse(412, 'PreconditionFailed');
+    expect(await failure(store.copy('from', 'to', { ifMatch: 'e' }))).toMatchObject({ code: 'conflict' });
+    expect(asked).toHaveLength(2);
+  });
+
+  it('asks for what a copy needs in headers that the store signs for', async () => {
+    const seen: Record<string, unknown> = {};
+    script = (response, _line, headers) => {
+      Object.assign(seen, headers);
+      response.writeHead(200).end('<CopyObjectResult><ETag>"e"</ETag></CopyObjectResult>');
+    };
+    await store.copy({ bucket: 'other', key: 'a b/+\u00e9' }, 'to', {
+      ifMatch: 'abc',
+      storageClass: 'STANDARD_IA',
+      description: { contentType: 'text/plain', metadata: { mtime: '1.5' }, cacheControl: 'no-store' },
+    });
+    expect(seen).toMatchObject({
+      'x-amz-copy-source': 'other/a%20b/%2B%C3%A9',
+      'x-amz-copy-source-if-match': '"abc"',
+      'x-amz-metadata-directive': 'REPLACE',
+      'x-amz-storage-class': 'STANDARD_IA',
+      'content-type': 'text/plain',
+      'cache-control': 'no-store',
+      'x-amz-meta-mtime': '1.5',
+    });
+  });
+
+  it('tells nothing of parts where the store does not know the question', async () => {
+    script = (response, line) => {
+      if (line.startsWith('HEAD')) response.writeHead(200, { etag: '"e-2"' }).end();
+      else response.writeHead(501).end('<Error><Code>NotImplemented</Code></Error>');
+    };
+    expect(await store.parts!('k')).toBeUndefined();
+  });
+
+  it('goes through all pages of parts', async () => {
+    const partXml = (number: number) => `<Part><PartNumber>${number}</PartNumber><Size>7</Size></Part>`;
+    const markers: unknown[] = [];
+    script = (response, line, headers) => {
+      if (line.startsWith('HEAD')) {
+        response.writeHead(200, { etag: '"e-2"' }).end();
+        return;
+      }
+      const marker = headers['x-amz-part-number-marker'];
+      markers.push(marker);
+      const more = marker === undefined ? '<NextPartNumberMarker>1</NextPartNumberMarker>' : '';
+      const parts = `<IsTruncated>${more !== ''}</IsTruncated>${more}${partXml(markers.length)}`;
+      response
+        .writeHead(200)
+        .end(
+          `<GetObjectAttributesResponse><ObjectParts>${parts}</ObjectParts></GetObjectAttributesResponse>`,
+        );
+    };
+    const parts = [
+      { number: 1, sizeBytes: 7 },
+      { number: 2, sizeBytes: 7 },
+    ];
+    expect(await store.parts!('k')).toEqual({ etag: 'e-2', parts });
+    expect(markers).toEqual([undefined, '1']);
+  });
+
+  it('goes through all pages of uploads', async () => {
+    const uploadXml = (key: string, id: string) =>
+      `<Upload><Key>${key}</Key><UploadId>${id}</UploadId><Initiated>2026-01-01T00:00:00.000Z</Initiated></Upload>`;
+    script = (response, line) => {
+      const asking = new URL(line.slice(4), 'http://x').searchParams;
+      const isEncoded = asking.get('encoding-type') === 'url';
+      const key = isEncoded ? 'p/a+b%25' : 'p/a b%';
+      const next = `<NextKeyMarker>${key}</NextKeyMarker><NextUploadIdMarker>u1</NextUploadIdMarker>`;
+      const page = asking.has('key-marker')
+        ? uploadXml('p/c', 'u2')
+        : `<IsTruncated>true</IsTruncated>${next}${uploadXml(key, 'u1')}`;
+      const encoding = isEncoded ? '<EncodingType>url</EncodingType>' : '';
+      const result = `<ListMultipartUploadsResult>${encoding}${page}</ListMultipartUploadsResult>`;
+      response.writeHead(200).end(result);
+    };
+    const startedMs = Date.UTC(2026, 0, 1);
+    const first = await store.multipart!.listUploads({ prefix: '' });
+    expect(first.uploads).toEqual([{ key: 'a b%', uploadId: 'u1', startedMs }]);
+    const second = await store.multipart!.listUploads({ prefix: '', continuation: first.continuation! });
+    expect(second).toEqual({ uploads: [{ key: 'c', uploadId: 'u2', startedMs }] });
+    expect(asked[1]).toContain('key-marker=p%2Fa%20b%25');
+    expect(asked[1]).toContain('upload-id-marker=u1');
+  });
+
+  it('removes keys that XML cannot hold by requests of their own', async () => {
+    script = (response, line) => {
+      if (line.startsWith('POST')) response.writeHead(200).end('<DeleteResult></DeleteResult>');
+      else response.writeHead(204).end();
+    };
+    await store.delete(['a', 'b\u0001', 'c\n']);
+    expect(asked.slice(1)).toEqual(['DELETE /data/p/b%01']);
+    expect(asked[0]).toMatch(/^POST /);
+  });
+
   it('removes one by one where the store has no bulk delete', async () => {
     script = (response, line) => {
       if (line.startsWith('POST')) response.writeHead(501).end('<Error><Code>NotImplemented</Code></Error>');

@@ -101,7 +101,7 @@ export function unwrittenOr(
   place: S3Place,
 ): PutOutcome {
   // S3 answers 404 to If-Match on an object that is not there.
-  const isRefused = failure.status === 412 || (condition !== undefined && isAbsentKey(failure));
+  const isRefused = failure.status === 412 || failure.code === 'PreconditionFailed' || isAbsentKey(failure);
   if (condition !== undefined && isRefused) return { written: false };
   throw translateFailure(failure, call, place);
 }

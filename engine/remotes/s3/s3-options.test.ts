@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AwsProfile, parseSections, readAwsProfile } from './aws-profile.ts';
-import { credentialSourceOf } from './s3-credentials.ts';
-import { requestBaseOf, resolvePlace, type S3Options } from './s3-options.ts';
+import { credentialSourceOf, identityOf } from './s3-credentials.ts';
+import { requestBaseOf, resolvePlace, type S3Options, storePlaceOf } from './s3-options.ts';
 
 const NO_PROFILE: AwsProfile = { name: 'default', settings: {} };
 const options = (changes: Partial<S3Options> = {}): S3Options => ({
@@ -17,6 +17,42 @@ const baseOf = (changes: Partial<S3Options>, profile = NO_PROFILE) => {
   const base = requestBaseOf(resolvePlace(options(changes), profile));
   return base.origin.origin + base.path;
 };
+
+describe('The service of a remote', () => {
+  const keys = (accessKeyId: string) => ({
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: `secret of ${accessKeyId}`,
+  });
+  const serviceOf = (changes: Partial<S3Options>, profile = NO_PROFILE) =>
+    storePlaceOf(resolvePlace(options(changes), profile), identityOf(options(changes), profile)).service;
+
+  it('is the same for all buckets and regions that the same keys reach at one endpoint', () => {
+    const amazon = serviceOf({ environment: keys('A') });
+    expect(serviceOf({ environment: keys('A'), region: 'eu-west-1', bucket: 'b', prefix: 'p' })).toBe(amazon);
+    expect(serviceOf({ environment: keys('A'), endpoint: 'http://host' })).toBe(
+      serviceOf({ environment: keys('A'), endpoint: 'http://host/', bucket: 'b' }),
+    );
+  });
+
+  it('differs by endpoint, by who signs, and by partition', () => {
+    const services = [
+      serviceOf({ environment: keys('A') }),
+      serviceOf({ environment: keys('B') }),
+      serviceOf({ environment: keys('A'), endpoint: 'http://host' }),
+      serviceOf({ environment: keys('A'), endpoint: 'http://other' }),
+      serviceOf({ environment: keys('A'), region: 'cn-north-1' }),
+      serviceOf({}, { name: 'work', settings: {} }),
+      serviceOf({}, { name: 'home', settings: {} }),
+    ];
+    expect(new Set(services).size).toBe(services.length);
+  });
+
+  it('shows no key', () => {
+    const place = storePlaceOf(resolvePlace(options({ prefix: 'p' }), NO_PROFILE), 'key AKIA');
+    expect(place).toMatchObject({ bucket: 'data', keyPrefix: 'p/' });
+    expect(place.service).toMatch(/^[0-9a-f]{64}$/);
+  });
+});
 
 describe('The place of a remote', () => {
   it('is Amazon when no endpoint is given, with the bucket in the host unless it has dots', () => {

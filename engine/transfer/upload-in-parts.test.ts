@@ -1,0 +1,288 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { DrayError } from '../api/error.ts';
+import { crc64Nvme } from '../base/crc64-nvme.ts';
+import { createMemoryStore } from '../remotes/memory-store.ts';
+import type { FaultMethod } from '../remotes/with-faults.ts';
+import { uploadInParts } from './multipart-upload.ts';
+import type { ObjectSource } from './object-source.ts';
+import {
+  bytesSource,
+  createJournal,
+  faultyStore,
+  KEY,
+  PART_BYTES,
+  storedBytes,
+  uploadOf,
+  withMultipart,
+} from './upload-fixture.ts';
+
+const gone = () => new DrayError('unreachable', 'The remote is gone.', { retry: 'retry' });
+const changed = () => new DrayError('io', 'It changed.', { data: { reason: 'changedWhileRead' } });
+
+describe('uploadInParts', () => {
+  it('stores the bytes with what describes them, under the checksum of the whole, and tells each block', async () => {
+    const bytes = randomBytes(10_500);
+    const { inner, store } = faultyStore();
+    const journal = createJournal();
+    const progress: number[] = [];
+    const description = { contentType: 'video/mp4', metadata: { mtime: '1.5' } };
+    const uploaded = await uploadInParts(
+      uploadOf(store, bytesSource(bytes), {
+        description,
+        journal,
+        onProgress: (sent) => progress.push(sent),
+      }),
+    );
+    const info = await inner.head(KEY, { checksums: true });
+    expect(info).toMatchObject({
+      ...description,
+      checksums: { covers: 'whole', crc64nvme: crc64Nvme(bytes) },
+    });
+    expect(uploaded).toMatchObject({
+      etag: info?.etag,
+      confirmedBy: 'checksum',
+      sentParts: 11,
+      sentBytes: 10_500,
+      keptParts: 0,
+      copiedParts: 0,
+      crc64nvme: crc64Nvme(bytes),
+    });
+    const cut = Array.from({ length: 11 }, (_, at) => bytes.subarray(at * PART_BYTES, (at + 1) * PART_BYTES));
+    expect(uploaded.blocks).toEqual({ blockBytes: PART_BYTES, sums: cut.map((part) => crc64Nvme(part)) });
+    expect(await storedBytes(store)).toEqual(new Uint8Array(bytes));
+    expect(progress.reduce((sum, sent) => sum + sent, 0)).toBe(10_500);
+    expect(journal.rows.size).toBe(0);
+  });
+
+  it.each<[string, FaultMethod, 'before' | 'after', { sent: number; kept: number }]>([
+    ['as the upload begins', 'create', 'before', { sent: 10, kept: 0 }],
+    ['as the upload begins, its answer lost', 'create', 'after', { sent: 10, kept: 0 }],
+    ['before the object is completed', 'complete', 'before', { sent: 0, kept: 10 }],
+    ['when it is complete, its answer lost', 'complete', 'after', { sent: 10, kept: 0 }],
+    ['when it is complete and looked at', 'head', 'before', { sent: 10, kept: 0 }],
+  ])('goes on after a crash %s', async (_, method, when, { kept, sent }) => {
+    const bytes = randomBytes(10_000);
+    const { faults, store } = faultyStore();
+    const journal = createJournal();
+    const fault = faults.add(method);
+    if (when === 'before') fault.errorInstead(gone());
+    else
+      fault.after(() => {
+        throw gone();
+      });
+    await expect(uploadInParts(uploadOf(store, bytesSource(bytes), { journal }))).rejects.toMatchObject({
+      code: 'unreachable',
+    });
+    const again = await uploadInParts(uploadOf(store, bytesSource(bytes), { journal }));
+    expect(again).toMatchObject({ sentParts: sent, keptParts: kept, confirmedBy: 'checksum' });
+    expect(await storedBytes(store)).toEqual(new Uint8Array(bytes));
+    expect(journal.rows.size).toBe(0);
+    faults.verifyAllExercised();
+  });
+
+  it('keeps the parts of the same source without reading them again', async () => {
+    const bytes = randomBytes(20_000);
+    const { faults, store } = faultyStore();
+    const journal = createJournal();
+    faults
+      .add('uploadPart')
+      .errorInstead(gone())
+      .when((call) => (call.arguments[1] as number) > 12);
+    const first = bytesSource(bytes);
+    await expect(uploadInParts(uploadOf(store, first, { journal }))).rejects.toThrow();
+    const second = bytesSource(bytes);
+    const again = await uploadInParts(uploadOf(store, second, { journal }));
+    expect(again.keptParts).toBeGreaterThan(5);
+    expect(again.keptParts + again.sentParts).toBe(20);
+    expect(second.reads).toHaveLength(again.sentParts);
+    expect(again.blocks.sums).toHaveLength(20);
+    expect(await storedBytes(store)).toEqual(new Uint8Array(bytes));
+  });
+
+  it('compares the parts with a file that nothing vouches for, and sends those that differ', async () => {
+    const bytes = randomBytes(10_000);
+    const { faults, store } = faultyStore();
+    const journal = createJournal();
+    faults.add('complete').errorInstead(gone());
+    await expect(uploadInParts(uploadOf(store, bytesSource(bytes, ''), { journal }))).rejects.toThrow();
+    bytes[3_500] = (bytes[3_500] ?? 0) ^ 1;
+    const again = await uploadInParts(uploadOf(store, bytesSource(bytes, ''), { journal }));
+    expect(again).toMatchObject({ keptParts: 9, sentParts: 1 });
+    expect(await storedBytes(store)).toEqual(new Uint8Array(bytes));
+  });
+
+  it('begins anew when what describes the object is another one now', async () => {
+    const bytes = randomBytes(5_000);
+    const { faults, inner, store } = faultyStore();
+    const journal = createJournal();
+    const described = (mtime: string) => ({ journal, description: { metadata: { mtime } } });
+    faults.add('complete').errorInstead(gone());
+    await expect(uploadInParts(uploadOf(store, bytesSource(bytes), described('1')))).rejects.toThrow();
+    const again = await uploadInParts(uploadOf(store, bytesSource(bytes), described('2')));
+    expect(again).toMatchObject({ keptParts: 0, sentParts: 5 });
+    expect(await inner.head(KEY)).toMatchObject({ metadata: { mtime: '2' } });
+    expect((await inner.multipart?.listUploads({ prefix: '' }))?.uploads).toEqual([]);
+  });
+
+  it('aborts the upload when the source changed, whenever that is noticed', async () => {
+    const bytes = randomBytes(5_000);
+    const sources: ObjectSource[] = [
+      {
+        ...bytesSource(bytes),
+        read: async () => {
+          throw changed();
+        },
+      },
+      {
+        ...bytesSource(bytes),
+        checkUnchanged: async () => {
+          throw changed();
+        },
+      },
+    ];
+    for (const source of sources) {
+      const { inner, store } = faultyStore();
+      const journal = createJournal();
+      await expect(uploadInParts(uploadOf(store, source, { journal }))).rejects.toMatchObject({
+        code: 'io',
+        data: { reason: 'changedWhileRead' },
+      });
+      expect((await inner.multipart?.listUploads({ prefix: '' }))?.uploads).toEqual([]);
+      expect(await inner.head(KEY)).toBeUndefined();
+      expect(journal.rows.size).toBe(0);
+    }
+  });
+
+  it('keeps the upload when reading failed for a reason that may pass', async () => {
+    const { inner, store } = faultyStore();
+    const journal = createJournal();
+    const source: ObjectSource = {
+      ...bytesSource(randomBytes(5_000)),
+      read: async () => {
+        throw new DrayError('io', 'EIO.');
+      },
+    };
+    await expect(uploadInParts(uploadOf(store, source, { journal }))).rejects.toMatchObject({ code: 'io' });
+    expect((await inner.multipart?.listUploads({ prefix: '' }))?.uploads).toHaveLength(1);
+    expect(journal.rows.size).toBe(1);
+  });
+
+  it('is told by the store when bytes change on the wire', async () => {
+    const inner = createMemoryStore();
+    const store = withMultipart(inner, (multipart) => ({
+      uploadPart: (upload, number, bytes, options) => {
+        const spoilt = bytes.slice();
+        if (number === 3) spoilt[0] = (spoilt[0] ?? 0) ^ 1;
+        return multipart.uploadPart(upload, number, spoilt, options);
+      },
+    }));
+    await expect(uploadInParts(uploadOf(store, bytesSource(randomBytes(5_000))))).rejects.toMatchObject({
+      code: 'checksumRefused',
+    });
+    expect(await inner.head(KEY)).toBeUndefined();
+  });
+
+  it('begins anew the next time when the parts do not make up the whole', async () => {
+    const { inner } = faultyStore();
+    const journal = createJournal();
+    const store = withMultipart(inner, (multipart) => ({
+      complete: (upload, parts, options) => multipart.complete(upload, parts.slice(0, -1), options),
+    }));
+    const upload = uploadOf(store, bytesSource(randomBytes(5_000)), { journal });
+    await expect(uploadInParts(upload)).rejects.toMatchObject({ code: 'damaged' });
+    expect(await inner.head(KEY)).toBeUndefined();
+    expect(journal.rows.size).toBe(0);
+  });
+
+  it.each([
+    ['another size', { sizeBytes: 4_999 }],
+    ['another checksum', { checksums: { covers: 'whole', crc64nvme: 1n } }],
+  ] as const)('never calls an object done that has %s in the end', async (_, lie) => {
+    const { inner } = faultyStore();
+    const store = { ...inner, head: async () => ({ ...(await inner.head(KEY))!, ...lie }) };
+    await expect(uploadInParts(uploadOf(store, bytesSource(randomBytes(5_000))))).rejects.toMatchObject({
+      code: 'damaged',
+      data: { key: KEY },
+    });
+  });
+
+  it('tells another writer from damage', async () => {
+    const { inner } = faultyStore();
+    const store = {
+      ...inner,
+      head: async () => {
+        await inner.put(KEY, new Uint8Array(7));
+        return inner.head(KEY, { checksums: true });
+      },
+    };
+    await expect(uploadInParts(uploadOf(store, bytesSource(randomBytes(5_000))))).rejects.toMatchObject({
+      code: 'conflict',
+    });
+  });
+
+  it('goes by the MD5s of the parts where the store keeps no checksums, and by the size where it tells nothing', async () => {
+    const bytes = randomBytes(5_000);
+    const quiet = createMemoryStore({ etags: 'md5', keepsChecksums: false });
+    expect(await uploadInParts(uploadOf(quiet, bytesSource(bytes)))).toMatchObject({
+      confirmedBy: 'md5OfParts',
+    });
+    const silent = createMemoryStore({ etags: 'counted', keepsChecksums: false });
+    expect(await uploadInParts(uploadOf(silent, bytesSource(bytes)))).toMatchObject({ confirmedBy: 'size' });
+    const withoutEtags = createMemoryStore({ etags: 'none', keepsChecksums: false });
+    expect(await uploadInParts(uploadOf(withoutEtags, bytesSource(bytes)))).toMatchObject({
+      confirmedBy: 'size',
+      etag: '',
+    });
+  });
+
+  it('looks into the MD5 of each part once a store was seen to keep no checksums', async () => {
+    const bytes = randomBytes(5_000);
+    const quiet = createMemoryStore({ etags: 'md5', keepsChecksums: false });
+    const state = { spoils: false };
+    const store = withMultipart(quiet, (multipart) => ({
+      // Such a store may not look at the checksum of a part either.
+      uploadPart: (upload, number, part, options) => {
+        const spoilt = part.slice();
+        if (state.spoils && number === 2) spoilt[0] = (spoilt[0] ?? 0) ^ 1;
+        const { checksum: _, ...rest } = options ?? {};
+        return multipart.uploadPart(upload, number, spoilt, rest);
+      },
+      complete: (upload, parts, options) => {
+        const { checksum: _, ...rest } = options ?? {};
+        return multipart.complete(upload, parts, rest);
+      },
+    }));
+    await uploadInParts(uploadOf(store, bytesSource(bytes)));
+    state.spoils = true;
+    await expect(uploadInParts(uploadOf(store, bytesSource(bytes)))).rejects.toMatchObject({
+      code: 'damaged',
+    });
+  });
+
+  it('holds no more parts than its requests can use', async () => {
+    const inner = createMemoryStore();
+    let underWay = 0;
+    let most = 0;
+    const source = bytesSource(randomBytes(50_000));
+    const counting: ObjectSource = {
+      ...source,
+      read: (start, into, signal) => {
+        underWay += 1;
+        most = Math.max(most, underWay);
+        return source.read(start, into, signal);
+      },
+    };
+    const store = withMultipart(inner, (multipart) => ({
+      uploadPart: async (...call) => {
+        await new Promise((resume) => setImmediate(resume));
+        const part = await multipart.uploadPart(...call);
+        underWay -= 1;
+        return part;
+      },
+    }));
+    await uploadInParts(uploadOf(store, counting));
+    expect(most).toBeLessThanOrEqual(6);
+    expect(most).toBeGreaterThan(1);
+  });
+});

@@ -19,7 +19,13 @@ async function sourceOf(store: ObjectStore) {
 }
 
 async function sourceStore(bytes: Uint8Array, etags: 'md5' | 'none' = 'md5'): Promise<ObjectStore> {
-  const store = createMemoryStore({ etags });
+  let nowMs = 0;
+  // Each write has a time of its own.
+  const nextMs = () => {
+    nowMs += 1;
+    return nowMs;
+  };
+  const store = createMemoryStore({ etags, clock: { ...systemClock, nowMs: nextMs } });
   await store.put(FROM, bytes);
   return store;
 }
@@ -88,10 +94,7 @@ describe('openRemoteSource', () => {
         ...source,
         read: async (...call: Parameters<typeof source.read>) => {
           reads += 1;
-          if (reads === 10) {
-            await new Promise((resume) => setTimeout(resume, 2));
-            await from.put(FROM, randomBytes(20_000));
-          }
+          if (reads === 10) await from.put(FROM, randomBytes(20_000));
           return source.read(...call);
         },
       };

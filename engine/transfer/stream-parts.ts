@@ -35,7 +35,7 @@ export async function* cutStream(
   });
   for await (const piece of body) {
     for (let taken = 0; taken < piece.byteLength; ) {
-      memory ??= free.pop() ?? Buffer.allocUnsafeSlow(partSizeBytes);
+      memory ??= free.pop() ?? new Uint8Array(Buffer.allocUnsafeSlow(partSizeBytes).buffer);
       const some = piece.subarray(taken, taken + partSizeBytes - filled);
       memory.set(some, filled);
       filled += some.byteLength;

@@ -70,7 +70,8 @@ export function uploadOf(
 }
 
 export async function storedBytes(store: ObjectStore, key = KEY): Promise<Uint8Array | undefined> {
-  return (await store.read(key, { maxBytes: 10_000_000 }))?.bytes;
+  const read = await store.read(key, { maxBytes: 10_000_000 });
+  return read && new Uint8Array(read.bytes);
 }
 
 /** A store as AWS without encryption by default, and faults for it. */

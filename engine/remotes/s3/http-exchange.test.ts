@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { AnswerTooLarge, type HttpTransport, openHttpTransport } from './http-exchange.ts';
+import { type HttpTransport, openHttpTransport } from './http-exchange.ts';
+import { AnswerTooLarge } from './http-message.ts';
 
 const MIB = 1024 * 1024;
 

@@ -1,37 +1,17 @@
 /**
- * HTTP exchanges over a pool of kept-alive connections (undici): small answers whole in memory, large ones as a
- * stream that holds the sender back. Written against undici's dispatch interface, which spares a Node stream for
- * each request. Errors leave here as undici and Node threw them; `s3-errors.ts` translates.
+ * HTTP exchanges over a pool of kept-alive connections: small answers whole in memory, large ones as a stream that holds the sender
+ * back. No redirects are followed, and nothing is repeated but what a kept connection lost by being closed (`http-pool.ts`). Errors
+ * leave here as Node threw them, or as `HttpError`; `s3-errors.ts` translates.
  */
-import type { Dispatcher, Pool } from 'undici';
 import { checkAborted } from '../../base/abort.ts';
 import { ByteQueue } from './byte-queue.ts';
+import type { HttpExchange, HttpLimits, Route } from './http-connection.ts';
+import { type AnswerReceiver, AnswerTooLarge, type HttpAnswer, type HttpRequest } from './http-message.ts';
+import { HttpPool } from './http-pool.ts';
 
 export const CONNECT_TIMEOUT_MS = 10_000;
-/** Until the first byte of an answer, counted anew with each piece of a body that is sent. */
-export const HEADERS_TIMEOUT_MS = 60_000;
-/** Between two pieces of an answer's body. */
-export const BODY_IDLE_TIMEOUT_MS = 60_000;
-
-/** A larger body is sent in pieces, so that the time-out for the answer starts anew with each. */
-const SEND_WHOLE_BELOW_BYTES = 1024 * 1024;
-const SEND_PIECE_BYTES = 256 * 1024;
-
-export interface HttpRequest {
-  readonly method: string;
-  /** With the query. */
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: Uint8Array;
-  /** For the answer of an `exchange`, if it fits; left alone once that has ended. */
-  readonly into?: Uint8Array;
-  readonly signal: AbortSignal | undefined;
-}
-
-export interface HttpAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-}
+/** Until the first byte of an answer, counted anew as long as a body is being taken; and between two pieces of an answer. */
+export const QUIET_TIMEOUT_MS = 60_000;
 
 export interface HttpTransport {
   /** The answer whole. A body above `maxBytes` ends the exchange with an AnswerTooLarge error. */
@@ -41,165 +21,157 @@ export interface HttpTransport {
   close(): Promise<void>;
 }
 
-export class AnswerTooLarge extends Error {
-  readonly sizeBytes: number;
-  constructor(sizeBytes: number) {
-    super('The answer is larger than allowed.');
-    this.sizeBytes = sizeBytes;
-  }
-}
+const LIMITS: HttpLimits = { connectMs: CONNECT_TIMEOUT_MS, quietMs: QUIET_TIMEOUT_MS };
+const SCRATCH_BYTES = 64 * 1024;
 
-export async function openHttpTransport(origin: URL, connections: number): Promise<HttpTransport> {
-  const { default: PoolClass } = await import('undici/lib/dispatcher/pool.js');
-  const pool = new PoolClass(origin, {
-    connections,
-    connectTimeout: CONNECT_TIMEOUT_MS,
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    bodyTimeout: BODY_IDLE_TIMEOUT_MS,
-    // One request at a time on a connection: a slow answer must not hold up another.
-    pipelining: 1,
-    allowH2: false,
-  });
+/** @param limits For tests; the defaults are above. */
+export async function openHttpTransport(
+  origin: URL,
+  connections: number,
+  limits: HttpLimits = LIMITS,
+): Promise<HttpTransport> {
+  const connectTls = origin.protocol === 'https:' ? (await import('node:tls')).connect : undefined;
+  const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+  const route: Route = { origin, limits, scratch, connectTls, tlsSession: undefined };
+  const pool = new HttpPool(route, connections);
   return {
     exchange: (request, maxBytes) =>
       new Promise((resolve, reject) => {
-        let answer: HttpAnswer;
-        let collector: Collector;
-        start(pool, request, {
-          onAnswer: (head, abort) => {
-            answer = head;
-            const announcedBytes = lengthOf(request.method, head);
-            collector = new Collector({ announcedBytes, maxBytes, into: request.into, abort });
-          },
-          onData: (chunk) => collector.push(chunk),
-          onEnd: () => resolve({ ...answer, bytes: collector.bytes() }),
-          onError: reject,
+        const collector = new Collector(maxBytes, request.into);
+        start(pool, request, collector, (error) => {
+          if (error !== undefined) reject(error);
+          else resolve({ ...(collector.answer as HttpAnswer), bytes: collector.bytes() });
         });
       }),
     stream: (request) =>
       new Promise((resolve, reject) => {
-        let body: ByteQueue | undefined;
-        start(pool, request, {
-          onAnswer: (head, abort, controller) => {
-            body = new ByteQueue({
-              pause: () => controller.pause(),
-              resume: () => controller.resume(),
-              abort,
-            });
-            resolve({ ...head, body });
-          },
-          onData: (chunk) => body?.push(chunk),
-          onEnd: () => body?.end(),
-          onError: (error) => (body ? body.fail(error) : reject(error)),
+        const slabs = new Slabs((answer) => {
+          slabs.queue = new ByteQueue(sender);
+          resolve({ ...answer, body: slabs.queue });
+        });
+        const sender = start(pool, request, slabs, (error) => {
+          if (error === undefined) slabs.queue?.end();
+          else if (slabs.queue) slabs.queue.fail(error);
+          else reject(error);
         });
       }),
-    close: () => pool.destroy(),
+    close: async () => pool.close(),
   };
 }
 
-interface Exchange {
-  onAnswer(
-    answer: HttpAnswer,
-    abort: (reason: Error) => void,
-    controller: Dispatcher.DispatchController,
-  ): void;
-  onData(chunk: Uint8Array): void;
-  onEnd(): void;
-  /** Called at most once, and nothing after it. */
-  onError(error: unknown): void;
-}
-
-function start(pool: Pool, request: HttpRequest, exchange: Exchange): void {
+/** @param over Called once, with the error if there is one. */
+function start(
+  pool: HttpPool,
+  request: HttpRequest,
+  receiver: AnswerReceiver,
+  over: (error?: unknown) => void,
+) {
   const { signal } = request;
   checkAborted(signal);
-  let controller: Dispatcher.DispatchController | undefined;
   let isOver = false;
   const finish = (error?: unknown) => {
     if (isOver) return;
     isOver = true;
     signal?.removeEventListener('abort', onAbort);
-    if (error === undefined) exchange.onEnd();
-    else exchange.onError(error);
+    over(error);
   };
   const abort = (reason: Error) => {
-    // The caller hears at once, also while the request still waits for a connection.
+    if (isOver) return;
+    pool.cancel(exchange);
     finish(reason);
-    controller?.abort(reason);
   };
   const onAbort = () => abort(new DOMException('Stopped on request.', 'AbortError'));
-  signal?.addEventListener('abort', onAbort, { once: true });
-  const { body } = request;
-  const isLarge = body !== undefined && body.byteLength >= SEND_WHOLE_BELOW_BYTES;
-  const options: Dispatcher.DispatchOptions = {
-    method: request.method,
-    path: request.path,
-    headers: body
-      ? { ...request.headers, 'content-length': String(body.byteLength) }
-      : { ...request.headers },
-    // undici would close the connection after each HEAD, for servers that send a body with it. S3's do not.
-    reset: false,
-    // Typed too narrowly by undici, which documents iterables.
-    body: (isLarge ? piecesOf(body) : (body ?? null)) as Uint8Array | null,
+  const exchange: HttpExchange = {
+    request,
+    connection: undefined,
+    begin: (answer, bodyBytes) => receiver.begin(answer, bodyBytes),
+    place: (upToBytes) => receiver.place(upToBytes),
+    placed: (sizeBytes) => receiver.placed(sizeBytes),
+    end: () => finish(),
+    fail: (error) => finish(error),
   };
-  try {
-    pool.dispatch(options, {
-      onRequestStart(started) {
-        controller = started;
-        if (isOver) started.abort(new DOMException('Stopped on request.', 'AbortError'));
-      },
-      onResponseStart(started, status, headers) {
-        if (status >= 200 && !isOver) exchange.onAnswer({ status, headers }, abort, started);
-      },
-      onResponseData(_controller, chunk) {
-        if (!isOver) exchange.onData(chunk);
-      },
-      onResponseEnd: () => finish(),
-      onResponseError: (_controller, error) => finish(error),
-    });
-  } catch (error) {
-    finish(error);
-  }
+  signal?.addEventListener('abort', onAbort, { once: true });
+  pool.run(exchange);
+  return {
+    abort,
+    pause: () => exchange.connection?.pause(),
+    resume: () => exchange.connection?.resume(),
+  };
 }
 
-/** Fills one buffer of the announced length, so that the bytes are copied once. */
-class Collector {
+/** Fills one buffer of the announced length, the caller's if it fits. */
+class Collector implements AnswerReceiver {
   readonly #maxBytes: number;
-  readonly #abort: (reason: Error) => void;
-  #buffer: Uint8Array;
+  readonly #into: Uint8Array | undefined;
+  #buffer: Uint8Array = EMPTY;
   #length = 0;
+  answer: HttpAnswer | undefined;
 
-  constructor(options: {
-    readonly announcedBytes: number | undefined;
-    readonly maxBytes: number;
-    readonly into: Uint8Array | undefined;
-    readonly abort: (reason: Error) => void;
-  }) {
-    const { announcedBytes, maxBytes, into, abort } = options;
+  constructor(maxBytes: number, into: Uint8Array | undefined) {
     this.#maxBytes = maxBytes;
-    this.#abort = abort;
-    const isTooLarge = announcedBytes !== undefined && announcedBytes > maxBytes;
-    const wantedBytes = isTooLarge ? 0 : (announcedBytes ?? 0);
-    this.#buffer = into && wantedBytes <= into.byteLength ? into : allocate(wantedBytes);
-    if (isTooLarge) abort(new AnswerTooLarge(announcedBytes));
+    this.#into = into;
   }
 
-  push(chunk: Uint8Array): void {
-    const length = this.#length + chunk.byteLength;
-    if (length > this.#maxBytes) {
-      this.#abort(new AnswerTooLarge(length));
-      return;
-    }
-    if (length > this.#buffer.byteLength) {
-      const larger = allocate(Math.max(length, this.#buffer.byteLength * 2));
+  begin(answer: HttpAnswer, bodyBytes = 0): void {
+    this.answer = answer;
+    this.#check(bodyBytes);
+    const into = this.#into;
+    this.#buffer = into && bodyBytes <= into.byteLength ? into : allocate(bodyBytes);
+  }
+
+  place(upToBytes: number): Uint8Array {
+    const wantedBytes = this.#length + upToBytes;
+    this.#check(wantedBytes);
+    if (wantedBytes > this.#buffer.byteLength) {
+      const larger = allocate(Math.max(wantedBytes, this.#buffer.byteLength * 2));
       larger.set(this.#buffer.subarray(0, this.#length));
       this.#buffer = larger;
     }
-    this.#buffer.set(chunk, this.#length);
-    this.#length = length;
+    return this.#buffer.subarray(this.#length, wantedBytes);
+  }
+
+  placed(sizeBytes: number): void {
+    this.#length += sizeBytes;
   }
 
   bytes(): Uint8Array {
     return this.#buffer.subarray(0, this.#length);
+  }
+
+  #check(sizeBytes: number): void {
+    if (sizeBytes > this.#maxBytes) throw new AnswerTooLarge(sizeBytes);
+  }
+}
+
+const EMPTY = new Uint8Array(0);
+const SLAB_BYTES = 256 * 1024;
+/** What is left of a slab below this is not worth a read of its own. */
+const SLAB_REST_BYTES = 16 * 1024;
+
+/** Hands out pieces of fresh memory, each for the one who reads the stream to keep. */
+class Slabs implements AnswerReceiver {
+  readonly #onAnswer: (answer: HttpAnswer) => void;
+  #slab: Uint8Array = EMPTY;
+  queue: ByteQueue | undefined;
+
+  constructor(onAnswer: (answer: HttpAnswer) => void) {
+    this.#onAnswer = onAnswer;
+  }
+
+  begin(answer: HttpAnswer): void {
+    this.#onAnswer(answer);
+  }
+
+  place(upToBytes: number): Uint8Array {
+    if (this.#slab.byteLength < Math.min(SLAB_REST_BYTES, upToBytes))
+      this.#slab = allocate(Math.min(SLAB_BYTES, upToBytes));
+    return this.#slab.subarray(0, upToBytes);
+  }
+
+  placed(sizeBytes: number): void {
+    const piece = this.#slab.subarray(0, sizeBytes);
+    this.#slab = this.#slab.subarray(sizeBytes);
+    this.queue?.push(piece);
   }
 }
 
@@ -207,16 +179,4 @@ class Collector {
 function allocate(sizeBytes: number): Uint8Array {
   const buffer = Buffer.allocUnsafeSlow(sizeBytes);
   return new Uint8Array(buffer.buffer, buffer.byteOffset, sizeBytes);
-}
-
-function lengthOf(method: string, answer: HttpAnswer): number | undefined {
-  // The length in the answer to a HEAD is the object's.
-  if (method === 'HEAD') return 0;
-  const header = answer.headers['content-length'];
-  return typeof header === 'string' && /^\d+$/.test(header) ? Number(header) : undefined;
-}
-
-async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < bytes.byteLength; at += SEND_PIECE_BYTES)
-    yield bytes.subarray(at, at + SEND_PIECE_BYTES);
 }

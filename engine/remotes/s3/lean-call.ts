@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { CallOptions, ChecksumKind, ObjectStore, PutOptions, PutOutcome } from '../object-store.ts';
 import { checksumKindOf } from '../received-checksum.ts';
-import type { HttpAnswer } from './http-exchange.ts';
+import type { HttpAnswer } from './http-message.ts';
 import { checksumHeaderOf, checksumsOfAnswer, etagOf } from './object-headers.ts';
 import { headerOf, type LeanClient, type LeanRequest, type S3Connection } from './s3-connection.ts';
 import type { S3Failure } from './s3-errors.ts';

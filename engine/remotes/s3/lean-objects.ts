@@ -13,7 +13,7 @@ import type {
   ReadOptions,
 } from '../object-store.ts';
 import { checkedBody, checkRange, rangeHeader } from './checked-body.ts';
-import type { HttpAnswer } from './http-exchange.ts';
+import type { HttpAnswer } from './http-message.ts';
 import { type Lean, noteVerified, payloadHashOf, requestFor, writtenAs } from './lean-call.ts';
 import {
   checksumHeaders,

@@ -6,7 +6,7 @@ import type {
   ObjectInfo,
   PutOptions,
 } from '../object-store.ts';
-import type { HttpAnswer } from './http-exchange.ts';
+import type { HttpAnswer } from './http-message.ts';
 import { dateOf, headerOf } from './s3-connection.ts';
 import { checksumPair, objectChecksumsOf } from './s3-values.ts';
 import { unquote } from './s3-xml.ts';

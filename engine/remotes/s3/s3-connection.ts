@@ -2,7 +2,8 @@
 import type { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
 import type { ByteQueue } from './byte-queue.ts';
-import { type HttpAnswer, type HttpTransport, openHttpTransport } from './http-exchange.ts';
+import { type HttpTransport, openHttpTransport } from './http-exchange.ts';
+import type { HttpAnswer } from './http-message.ts';
 import type { CredentialSource } from './s3-credentials.ts';
 import { type S3Call, type S3Failure, translateFailure, translateThrown } from './s3-errors.ts';
 import { requestBaseOf, type S3Place } from './s3-options.ts';
@@ -16,6 +17,8 @@ export interface S3Connection {
   readonly maxConnections: number;
   readonly clockOffsetMs: number;
 }
+
+type RequestBase = ReturnType<typeof requestBaseOf>;
 
 /** An error's XML is small; more is not an error of S3. */
 const ERROR_BODY_MAX_BYTES = 256 * 1024;
@@ -49,7 +52,8 @@ export interface LeanClient {
 
 export function createLeanClient(connection: S3Connection): LeanClient {
   let transport: { readonly origin: string; readonly opening: Promise<HttpTransport> } | undefined;
-  let signing: Promise<Signer> | undefined;
+  let signer: Signer | undefined;
+  let known: { readonly place: S3Place; readonly base: RequestBase } | undefined;
 
   const transportTo = (origin: URL): Promise<HttpTransport> => {
     if (transport?.origin !== origin.origin) {
@@ -60,9 +64,9 @@ export function createLeanClient(connection: S3Connection): LeanClient {
     return transport.opening;
   };
 
-  const signerOf = (): Promise<Signer> => {
-    signing ??= createSigner(connection);
-    return signing;
+  const baseOf = (place: S3Place): RequestBase => {
+    if (known?.place !== place) known = { place, base: requestBaseOf(place) };
+    return known.base;
   };
 
   /** Signs and sends; once more when the store says that the bucket is in another region. */
@@ -75,13 +79,13 @@ export function createLeanClient(connection: S3Connection): LeanClient {
       for (let isRedirected = false; ; isRedirected = true) {
         checkAborted(request.signal);
         const { place } = connection;
-        const base = requestBaseOf(place);
-        const [sign, to] = await Promise.all([signerOf(), transportTo(base.origin)]);
+        const base = baseOf(place);
+        const to = await transportTo(base.origin);
         const unsigned = unsignedRequest(request, base);
         const signedTimeMs = Date.now() + connection.clockOffsetMs;
-        const headers = await sign(unsigned, place.region);
-        const query = encodeQuery(unsigned.query);
-        const path = query === '' ? unsigned.path : `${unsigned.path}?${query}`;
+        signer ??= createSigner(connection);
+        const headers = await signer(unsigned, place.region);
+        const path = unsigned.query === '' ? unsigned.path : `${unsigned.path}?${unsigned.query}`;
         const { method, body, into, signal } = request;
         const http = { method, path, headers, signal, ...(body ? { body } : {}), ...(into ? { into } : {}) };
         const answer = await run(to, http);
@@ -129,13 +133,13 @@ export function failedCall(failure: S3Failure, call: S3Call, connection: S3Conne
   return translateFailure(failure, call, connection.place);
 }
 
-function unsignedRequest(request: LeanRequest, base: ReturnType<typeof requestBaseOf>): UnsignedRequest {
+function unsignedRequest(request: LeanRequest, base: RequestBase): UnsignedRequest {
   const path = request.key === undefined ? `${base.path}/` : `${base.path}/${encodeKey(request.key)}`;
   return {
     method: request.method,
     host: base.origin.host,
     path: request.key === undefined && base.path !== '' ? base.path : path,
-    query: request.query ?? {},
+    query: request.query ? encodeQuery(request.query) : '',
     headers: { ...request.headers, 'x-amz-content-sha256': request.payloadHash },
   };
 }

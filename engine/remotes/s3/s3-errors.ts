@@ -1,7 +1,7 @@
 /** What S3 and the network say, translated once into a DrayError that names the thing and the remedy. */
 import { DrayError, type DrayErrorOptions, type ErrorCode, type RetryAdvice } from '../../api/error.ts';
 import type { PutOptions, PutOutcome } from '../object-store.ts';
-import { AnswerTooLarge } from './http-exchange.ts';
+import { AnswerTooLarge } from './http-message.ts';
 import { endpointOf, type S3Place } from './s3-options.ts';
 
 /** A failed call in the words of the store, however it was made. Never holds a secret. */
@@ -224,7 +224,7 @@ function durationOf(spanMs: number): string {
   return hours < 48 ? `${hours} hours` : `${Math.round(hours / 24)} days`;
 }
 
-/** Codes of Node, its TLS and undici that mean the connection, not the call. */
+/** Codes of Node, its TLS and `HttpError` that mean the connection, not the call. */
 const CONNECTION_REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
   ENOTFOUND: 'the name is unknown',
@@ -234,11 +234,10 @@ const CONNECTION_REASONS: Readonly<Record<string, string>> = {
   ECONNRESET: 'the connection broke off',
   EPIPE: 'the connection broke off',
   ETIMEDOUT: 'it did not answer in time',
-  UND_ERR_SOCKET: 'the connection broke off',
-  UND_ERR_CONNECT_TIMEOUT: 'it did not answer in time',
-  UND_ERR_HEADERS_TIMEOUT: 'it did not answer in time',
-  UND_ERR_BODY_TIMEOUT: 'it stopped sending',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer ended early',
+  HTTP_CONNECT_TIMEOUT: 'it did not answer in time',
+  HTTP_ANSWER_TIMEOUT: 'it did not answer in time',
+  HTTP_BODY_TIMEOUT: 'it stopped sending',
+  HTTP_CUT_SHORT: 'the answer ended early',
 };
 
 /** Anything thrown while a request was under way. A DrayError passes as it is. */

@@ -1,7 +1,7 @@
 /** One call through the AWS SDK: sent once, its outcome in the terms of `s3-errors.ts`. */
 import type { S3Client } from '@aws-sdk/client-s3';
 import { checkAborted } from '../../base/abort.ts';
-import { BODY_IDLE_TIMEOUT_MS, CONNECT_TIMEOUT_MS } from './http-exchange.ts';
+import { CONNECT_TIMEOUT_MS, QUIET_TIMEOUT_MS } from './http-exchange.ts';
 import { moveTo, type S3Connection } from './s3-connection.ts';
 import { type S3Call, type S3Failure, translateFailure, translateThrown } from './s3-errors.ts';
 import { endpointOf, type S3Place } from './s3-options.ts';
@@ -150,7 +150,7 @@ function createClient(
     systemClockOffset: connection.clockOffsetMs,
     requestHandler: {
       connectionTimeout: CONNECT_TIMEOUT_MS,
-      socketTimeout: BODY_IDLE_TIMEOUT_MS,
+      socketTimeout: QUIET_TIMEOUT_MS,
       httpAgent: { maxSockets: maxConnections },
       httpsAgent: { maxSockets: maxConnections },
     },

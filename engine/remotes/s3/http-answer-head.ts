@@ -1,0 +1,63 @@
+/** The head of an answer: status line and headers (RFC 9112, sections 4 and 5). Strict: a server that errs here is not understood. */
+import { type HttpAnswer, HttpError } from './http-message.ts';
+
+export interface AnswerHead extends HttpAnswer {
+  readonly minorVersion: 0 | 1;
+}
+
+/** How the end of a body is found (RFC 9112, section 6.3). */
+export type BodyFraming =
+  | { readonly kind: 'length'; readonly sizeBytes: number }
+  | { readonly kind: 'chunked' | 'untilClose' };
+
+/** @param text Without the empty line at its end. */
+export function parseHead(text: string): AnswerHead {
+  const lines = text.split('\r\n');
+  const status = /^HTTP\/1\.([01]) (\d{3})(?: |$)/.exec(lines[0] as string);
+  if (!status) throw malformed('its first line is no status line');
+  const headers: Record<string, string | string[]> = Object.create(null);
+  for (let index = 1; index < lines.length; index += 1) {
+    const line = lines[index] as string;
+    const colon = line.indexOf(':');
+    const name = line.slice(0, Math.max(colon, 0)).toLowerCase();
+    const value = line.slice(colon + 1).trim();
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || CONTROL.test(value))
+      throw malformed('one of its headers cannot be read');
+    const former = headers[name];
+    if (former === undefined) headers[name] = value;
+    else headers[name] = typeof former === 'string' ? [former, value] : [...former, value];
+  }
+  return { minorVersion: status[1] === '1' ? 1 : 0, status: Number(status[2]), headers };
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it looks for.
+const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f]/;
+
+export function framingOf(head: AnswerHead, method: string): BodyFraming {
+  const { status, headers } = head;
+  // The length in the answer to a HEAD is the object's.
+  if (method === 'HEAD' || status === 204 || status === 304) return { kind: 'length', sizeBytes: 0 };
+  const encoding = headers['transfer-encoding'];
+  if (encoding !== undefined) {
+    if (String(encoding).toLowerCase() === 'chunked') return { kind: 'chunked' };
+    throw malformed(`its transfer encoding is "${encoding}"`);
+  }
+  const length = headers['content-length'];
+  if (length === undefined) return { kind: 'untilClose' };
+  const [first, ...others] = typeof length === 'string' ? [length] : length;
+  if (first === undefined || !/^\d{1,15}$/.test(first) || others.some((other) => other !== first))
+    throw malformed(`its length is "${length}"`);
+  return { kind: 'length', sizeBytes: Number(first) };
+}
+
+/** Whether the connection may serve another request after this answer. */
+export function isKeptAlive({ minorVersion, headers }: AnswerHead): boolean {
+  const said = String(headers.connection ?? '').toLowerCase();
+  // Both lengths at once may be an attempt to smuggle an answer (RFC 9112, section 6.1).
+  if (headers['transfer-encoding'] !== undefined && headers['content-length'] !== undefined) return false;
+  return minorVersion === 1 ? !said.includes('close') : said.includes('keep-alive');
+}
+
+export function malformed(what: string): HttpError {
+  return new HttpError('HTTP_MALFORMED', `The answer is not HTTP as it should be: ${what}.`);
+}

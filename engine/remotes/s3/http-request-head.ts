@@ -1,0 +1,24 @@
+/** The head of a request as it goes over the wire (RFC 9112, section 3). */
+import type { HttpRequest } from './http-message.ts';
+
+/** Methods whose requests have a body by their nature: an absent one is announced as empty. */
+const METHODS_WITH_BODY = /^(?:PUT|POST)$/;
+
+/** @throws TypeError for what would end a line early: nobody shall smuggle a header into a request. */
+export function requestHead(request: HttpRequest, host: string): string {
+  const { method, path, headers, body } = request;
+  if (!/^[!-~]+$/.test(path)) throw new TypeError('The path of a request holds what is not encoded.');
+  let head = `${method} ${path} HTTP/1.1\r\n`;
+  if (headers.host === undefined) head += `host: ${host}\r\n`;
+  for (const name in headers) {
+    const value = headers[name] as string;
+    if (CONTROL.test(value) || !/^[\w-]+$/.test(name))
+      throw new TypeError(`The header "${name}" cannot be sent.`);
+    head += `${name}: ${value}\r\n`;
+  }
+  if (body || METHODS_WITH_BODY.test(method)) head += `content-length: ${body?.byteLength ?? 0}\r\n`;
+  return `${head}\r\n`;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it looks for.
+const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f]/;

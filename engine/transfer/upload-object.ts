@@ -13,7 +13,6 @@ import type {
 } from '../remotes/object-store.ts';
 import { type ConfirmedBy, confirmObject } from './confirm-object.ts';
 import { matchesEtag } from './held-parts.ts';
-import { cutStream, sendStream } from './stream-parts.ts';
 
 /** Objects of at most so much go up in one request; larger ones in parts. */
 export const ONE_PUT_BYTES = 16 * 1024 * 1024;
@@ -72,16 +71,13 @@ export async function putObject(request: PutObjectRequest): Promise<PutObject> {
   return { ...done, etag: info.etag, confirmedBy: by };
 }
 
-/** 156 GiB fit into 10,000 of them. */
-const STREAM_PART_BYTES = 16 * 1024 * 1024;
-
 export interface StreamUpload {
   readonly store: ObjectStore;
   readonly key: RemoteKey;
   /** Read once, to its end. */
   readonly body: AsyncIterable<Uint8Array>;
   readonly description?: ObjectDescription;
-  /** Default 16 MiB. More than 10,000 parts are `unsupported`. */
+  /** Default: the store's, of which 10,000 parts hold 156 GiB. */
   readonly partSizeBytes?: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -93,38 +89,27 @@ export interface StreamUploaded {
   readonly confirmedBy?: ConfirmedBy;
 }
 
-/** An object of a length that nobody knows yet. It cannot go on after a crash: what was read is gone. */
+/**
+ * An object of a length that nobody knows yet: summed as it passes, and looked at in the end. It cannot go on after a crash: what was
+ * read is gone.
+ */
 export async function uploadStream(request: StreamUpload): Promise<StreamUploaded> {
-  const { key, partSizeBytes = STREAM_PART_BYTES, signal, store } = request;
+  const { description, key, partSizeBytes, signal, store } = request;
   await loadCrc64();
-  const { multipart } = store;
-  if (multipart === undefined) return putWhole(request);
-  const parts = cutStream(request.body, partSizeBytes);
-  const first = await parts.next();
-  const second = await parts.next();
-  if (first.done || second.done) {
-    const bytes = first.done ? new Uint8Array() : first.value.bytes;
-    const put = await putObject({ ...request, bytes });
-    return { ...put, sizeBytes: bytes.byteLength };
-  }
-  const sent = await sendStream([first.value, second.value], parts, { ...request, multipart });
-  const { etag, sizeBytes, sum } = sent;
-  const confirmed = await confirmObject(store, { key, sizeBytes, sum, etag, parts: sent.parts, signal });
-  return { etag: confirmed.info.etag, sizeBytes, crc64nvme: sum.crc64nvme, confirmedBy: confirmed.by };
-}
-
-/** Where there are no uploads in parts, and so no limit of one write. */
-async function putWhole({ body, description, key, signal, store }: StreamUpload): Promise<StreamUploaded> {
   let sizeBytes = 0;
   let crc64nvme = crc64Nvme(new Uint8Array());
   const summed = async function* () {
-    for await (const piece of body) {
+    for await (const piece of request.body) {
       sizeBytes += piece.byteLength;
       crc64nvme = crc64Nvme(piece, crc64nvme);
       yield piece;
     }
   };
-  const outcome = await store.putStream(key, summed(), { ...description, ...(signal && { signal }) });
+  const outcome = await store.putStream(key, summed(), {
+    ...description,
+    ...(partSizeBytes === undefined ? {} : { partSizeBytes }),
+    ...(signal && { signal }),
+  });
   const etag = outcome.written ? outcome.etag : '';
   const { by, info } = await confirmObject(store, { key, sizeBytes, sum: { crc64nvme }, etag, signal });
   return { etag: info.etag, sizeBytes, crc64nvme, confirmedBy: by };

@@ -22,6 +22,13 @@ export interface ScanOptions {
   readonly root: string;
   /** Whether `.drayignore` files count. */
   readonly ignore: boolean;
+  /**
+   * A plain tree and no workspace: `.dray` is left out at any depth without a word, `.dray-tmp` at the root too, and what lies in a
+   * workspace below the root is walked through like everything else.
+   */
+  readonly isPlain?: boolean;
+  /** Whether to look into a folder; its path ends in `/`. One that is not entered is no entry either. */
+  readonly enter?: (folder: string) => boolean;
   /** Names looked at before a batch is handed out. */
   readonly batchSize?: number;
 }
@@ -72,11 +79,15 @@ interface Walk {
   /** Ends in `/`. */
   readonly root: string;
   readonly ignore: boolean;
+  readonly isPlain: boolean;
+  readonly enter: ((folder: string) => boolean) | undefined;
   entries: ScannedEntry[];
   problems: ScanProblem[];
 }
 
 const WORKSPACE_FOLDER_NAME = '.dray';
+/** Where writers of plain trees keep unfinished files. */
+export const TEMPORARY_FOLDER_NAME = '.dray-tmp';
 const DOT = 0x2e;
 const SLASH = 0x2f;
 const BEYOND_ASCII = 0x80;
@@ -99,7 +110,8 @@ const OWNER_EXECUTABLE = 0o100;
 export function* scanWorkspace(options: ScanOptions): Generator<ScanBatch> {
   const { batchSize = 1000 } = options;
   const root = options.root.endsWith('/') ? options.root : `${options.root}/`;
-  const walk: Walk = { root, ignore: options.ignore, entries: [], problems: [] };
+  const { enter, ignore, isPlain = false } = options;
+  const walk: Walk = { root, ignore, isPlain, enter, entries: [], problems: [] };
   const above: Folder[] = [];
   let folder: Folder | undefined = openRoot(walk);
   let looked = 0;
@@ -149,6 +161,7 @@ function takeDueSubfolder(folder: Folder): Subfolder | undefined {
 function lookAt(walk: Walk, folder: Folder, name: string): void {
   const path = folder.path + name;
   if (isReserved(walk, folder, name)) return;
+  if (walk.isPlain && name === TEMPORARY_FOLDER_NAME && folder.path === '') return;
   let stats: Stats | undefined;
   try {
     stats = lstatSync(walk.root + path, NO_THROW);
@@ -188,7 +201,7 @@ function isReserved(walk: Walk, folder: Folder, name: string): boolean {
   const first = name.charCodeAt(0);
   // Most names begin otherwise; what a file system ignores in names is beyond ASCII.
   if ((first !== DOT && first < BEYOND_ASCII) || !isReservedName(name, 'linux')) return false;
-  if (name === WORKSPACE_FOLDER_NAME && folder.path === '') return true;
+  if (walk.isPlain || (name === WORKSPACE_FOLDER_NAME && folder.path === '')) return true;
   const path = folder.path + name;
   const message = `${path} is left out: on some systems it would be the folder of a workspace.`;
   if (!isIgnored(folder.rules, path)) walk.problems.push({ path, problem: 'special', message });
@@ -210,13 +223,14 @@ function openRoot(walk: Walk): Folder {
 /** Undefined when there is nothing to walk through: the folder is empty (and now an entry), gone, or a problem. */
 function openSubfolder(walk: Walk, parent: Folder, { name, stats }: Subfolder): Folder | undefined {
   const path = `${parent.path}${name}/`;
+  if (walk.enter && !walk.enter(path)) return undefined;
   try {
     const { names, notUtf8 } = readFolderNames(walk.root + path);
     if (names.length === 0 && notUtf8.length === 0) {
       walk.entries.push(entryOf(path, 'folder', stats));
       return undefined;
     }
-    if (isWorkspace(walk, path, names)) {
+    if (!walk.isPlain && isWorkspace(walk, path, names)) {
       const message = `${path} is a workspace of its own and stays out of this one.`;
       walk.problems.push({ path, problem: 'nestedWorkspace', message });
       return undefined;

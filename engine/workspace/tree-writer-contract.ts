@@ -7,6 +7,8 @@ export interface TreeWriterOptions {
   readonly root: string;
   /** A folder on the same file system for temporary files, such as `<root>/.dray/tmp`. Made when absent. */
   readonly temporaryFolder: string;
+  /** Remove the temporary folder in the end, if nothing is in it. */
+  readonly isTemporaryFolderOwn?: boolean;
   /** Worker threads at most; default: one for each core, 8 at most. 0: all work is done by the caller's thread. */
   readonly threads?: number;
   /** Stops the writer: what is under way rejects with `aborted`, and no temporary file stays behind. */
@@ -20,7 +22,8 @@ export interface FileMeta {
   /** Nanoseconds since the epoch. */
   readonly mtimeNs: bigint;
   readonly executable: boolean;
-  readonly blob: BlobHash;
+  /** What the content must be. Absent where the caller has seen to that, or will before `commit`: then nothing is hashed. */
+  readonly blob?: BlobHash;
 }
 
 /** A file inside a buffer that holds several. */
@@ -60,6 +63,8 @@ export interface LargeFile {
    * Fails with `damaged`, `conflict`, `diskFull`, `io` or `aborted`; the temporary file is gone in each case.
    */
   commit(options?: { readonly verifyContent?: boolean }): Promise<WrittenStat>;
+  /** Reads back what was written: fills `into` from the offset on. For those who verify the whole before they commit it. */
+  read(offset: number, into: Uint8Array): Promise<Uint8Array>;
   /** Removes what was written. Idempotent; nothing happens after `commit`. */
   discard(): Promise<void>;
 }

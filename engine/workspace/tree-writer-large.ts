@@ -1,6 +1,6 @@
 /** One large file on its way into the tree: a temporary file of its full size, filled by several threads, then renamed. */
 import assert from 'node:assert';
-import { close, closeSync, constants, ftruncateSync, openSync, unlinkSync } from 'node:fs';
+import { close, closeSync, constants, ftruncateSync, openSync, read, unlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { DrayError } from '../api/error.ts';
 import type { BlobHash } from '../model/entry.ts';
@@ -22,6 +22,8 @@ export interface LargeFileOptions {
   /** The file is in its place or gone; called once. */
   readonly onEnd: () => void;
 }
+
+const readAt = promisify(read);
 
 /** Makes the temporary file. Throws `diskFull` and `io`. */
 export function openLargeFile(options: LargeFileOptions): LargeFile {
@@ -90,16 +92,32 @@ export function openLargeFile(options: LargeFileOptions): LargeFile {
     }
   }
 
+  async function readBack(offset: number, into: Uint8Array): Promise<Uint8Array> {
+    assertOpen();
+    for (let filled = 0; filled < into.length; ) {
+      const { bytesRead } = await readAt(fd, into, filled, into.length - filled, offset + filled).catch(
+        (error: unknown) => {
+          throw writeError(error, meta.path);
+        },
+      );
+      if (bytesRead === 0) throw damagedFile(meta.path, `only ${offset + filled} of its bytes are there`);
+      filled += bytesRead;
+    }
+    return into;
+  }
+
   async function commit({ verifyContent = false } = {}): Promise<WrittenStat> {
     assertOpen();
     state = 'committing';
     try {
       await Promise.all(writing);
       checkComplete(meta, pieces);
-      const digest = verifyContent
-        ? await threads.run('hashFile', { kind: 'hashFile', fd, path: meta.path })
-        : streamDigest;
-      if (digest !== undefined && digest !== meta.blob) throw contentDiffers(meta.path, meta.blob);
+      const digest =
+        verifyContent && meta.blob !== undefined
+          ? await threads.run('hashFile', { kind: 'hashFile', fd, path: meta.path })
+          : streamDigest;
+      if (digest !== undefined && meta.blob !== undefined && digest !== meta.blob)
+        throw contentDiffers(meta.path, meta.blob);
       await threads.run('seal', { kind: 'seal', fd, path: meta.path, mtimeNs: meta.mtimeNs });
       isFdOpen = false;
       await closeFile(fd, meta.path);
@@ -129,6 +147,7 @@ export function openLargeFile(options: LargeFileOptions): LargeFile {
   return {
     write,
     writeStream,
+    read: readBack,
     commit,
     // A commit under way decides by itself; the signal stops it where it has to be stopped.
     discard: async () => (state === 'open' ? end() : ending),

@@ -12,11 +12,12 @@ export type FileOutcome = PlaceOutcome | { readonly error: ErrorRecord };
 
 const CREATE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
-/** @param content The item's bytes as received; whether they are its blob is seen to here. */
+/** @param content The item's bytes as received; whether they are its blob, if it has one, is seen to here. */
 export function writeSmallFile(thread: WriteThread, item: PackedFile, content: Uint8Array): FileOutcome {
   if (content.length !== item.sizeBytes)
     return failed(damagedFile(item.path, 'the bytes received end before it does'));
-  if (hash('sha256', content, 'hex') !== item.blob) return failed(contentDiffers(item.path, item.blob));
+  if (item.blob !== undefined && hash('sha256', content, 'hex') !== item.blob)
+    return failed(contentDiffers(item.path, item.blob));
   try {
     return thread.nameless
       ? writeNameless(thread, thread.nameless, item, content)

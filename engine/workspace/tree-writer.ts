@@ -1,6 +1,15 @@
 /** Puts the entries of a commit into a folder, safely and fast. The promises are in `tree-writer-contract.ts`. */
 import assert from 'node:assert';
-import { lstatSync, mkdirSync, readdirSync, rmSync, type Stats, symlinkSync, unlinkSync } from 'node:fs';
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  rmdirSync,
+  rmSync,
+  type Stats,
+  symlinkSync,
+  unlinkSync,
+} from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { type DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
@@ -28,7 +37,7 @@ const THREADS_MAX = 8;
 
 /** Opens a writer and removes the temporary files of runs that were killed. Throws `io` or `diskFull`. Close it. */
 export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
-  const { root, temporaryFolder, signal } = options;
+  const { isTemporaryFolderOwn = false, root, temporaryFolder, signal } = options;
   makeTemporaryFolder(temporaryFolder);
   const prefix = temporaryPrefix(temporaryFolder);
   const folders = openFolders(root);
@@ -78,6 +87,7 @@ export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
     await threads.close();
     signal.removeEventListener('abort', discardAll);
     removeOwn(temporaryFolder, prefix);
+    if (isTemporaryFolderOwn) removeIfEmpty(temporaryFolder);
   }
 
   return {
@@ -256,5 +266,13 @@ function removeOwn(folder: string, prefix: string): void {
   for (const name of readdirSync(folder)) {
     const file = `${folder}/${name}`;
     if (file.startsWith(prefix)) rmSync(file, { force: true });
+  }
+}
+
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // Somebody else's files are in it.
   }
 }

@@ -51,7 +51,6 @@ const CONFINED: readonly { readonly name: RegExp; readonly to: string }[] = [
   { name: /^electron$/, to: 'app/desktop' },
   { name: /^@aws-sdk\//, to: 'engine/remotes/s3' },
   { name: /^@smithy\//, to: 'engine/remotes/s3' },
-  { name: /^undici(\/|$)/, to: 'engine/remotes/s3' },
   { name: /^better-sqlite3(\/|$)/, to: 'engine/index' },
   { name: /^commander$/, to: 'app/cli' },
 ];

@@ -37,14 +37,6 @@ const GROUPS: readonly Group[] = [
     imports: /engine\/jobs\/[a-z-]+\.ts$/,
     contents: JOBS.map((job) => `export * from './engine/jobs/${job}.ts';`).join('\n'),
   },
-  {
-    name: 's3',
-    imports: /^\.\/s3\/open-s3-store\.ts$|^undici\/lib\/dispatcher\/pool\.js$|^@smithy\/signature-v4$/,
-    contents: `
-      export { openS3Store } from './engine/remotes/s3/open-s3-store.ts';
-      export { SignatureV4 } from '@smithy/signature-v4';
-      export { default } from 'undici/lib/dispatcher/pool.js';`,
-  },
 ];
 
 const NAMESPACE = 'load-group';

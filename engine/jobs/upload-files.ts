@@ -13,8 +13,10 @@ import type { ObjectStore } from '../remotes/object-store.ts';
 import { objectKey, packKey } from '../repository/keys.ts';
 import { PackBuilder } from '../repository/pack.ts';
 import type { AdaptiveLimit } from '../transfer/adaptive-limit.ts';
-import { uploadLarge } from '../transfer/upload-large.ts';
+import { budgetedMemory } from '../transfer/budgeted-memory.ts';
+import { uploadInParts } from '../transfer/multipart-upload.ts';
 import { type ReadBatch, type ReadRequest, type ReadResult, readFiles } from '../workspace/file-reader.ts';
+import { openFileSource } from '../workspace/file-source.ts';
 import { checkUnchanged } from '../workspace/unchanged.ts';
 import type { LinkedRepository } from './link-repository.ts';
 import { createProgress, type Progress } from './progress.ts';
@@ -310,18 +312,26 @@ class FileUploader {
   async #putLarge(candidate: Candidate): Promise<boolean> {
     const { session, store, limit, link } = this.#options;
     const path = `${session.workspace.root}/${candidate.path}`;
+    const checkSame = () => checkUnchanged(path, candidate.path, candidate.stat!);
     try {
-      await uploadLarge({
-        store,
-        key: objectKey(candidate.hash),
-        file: { path, sizeBytes: candidate.sizeBytes },
-        limit,
-        memory: this.#memory,
-        journal: session.index.repositories.uploadJournal(link.known.id),
-        condition: { absent: true },
-        beforeComplete: () => checkUnchanged(path, candidate.path, candidate.stat!),
-        signal: this.#tasks.signal,
-      });
+      const source = await openFileSource(path);
+      try {
+        checkSame();
+        await uploadInParts({
+          store,
+          key: objectKey(candidate.hash),
+          source,
+          checksum: 'crc32',
+          limit,
+          memory: budgetedMemory(this.#memory),
+          journal: session.index.repositories.uploadJournal(link.known.id),
+          condition: { absent: true },
+          beforeComplete: checkSame,
+          signal: this.#tasks.signal,
+        });
+      } finally {
+        await source.close();
+      }
       return true;
     } catch (error) {
       if (!isFileChange(error)) throw error;
@@ -393,5 +403,6 @@ class FileUploader {
 }
 
 function isFileChange(error: unknown): error is DrayError {
-  return error instanceof DrayError && error.data.reason === 'changedWhileRead';
+  if (!(error instanceof DrayError)) return false;
+  return error.data.reason === 'changedWhileRead' || error.data.reason === 'vanished';
 }

@@ -1,303 +1,379 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
 import { DrayError } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
-import { systemClock } from '../base/clock.ts';
+import { crc64Nvme } from '../base/crc64-nvme.ts';
 import { createMemoryStore } from '../remotes/memory-store.ts';
-import type { MultipartStore, ObjectStore } from '../remotes/object-store.ts';
-import { createAdaptiveLimit } from './adaptive-limit.ts';
-import { isHeldPart } from './held-parts.ts';
-import { partSizeFor } from './part-size.ts';
-import type { JournaledUpload, UploadJournal } from './upload-journal.ts';
-import { type LargeUpload, uploadLarge } from './upload-large.ts';
+import type { FaultMethod } from '../remotes/with-faults.ts';
+import { budgetedMemory } from './budgeted-memory.ts';
+import { uploadInParts } from './multipart-upload.ts';
+import type { ObjectSource } from './object-source.ts';
+import {
+  bytesSource,
+  createJournal,
+  faultyStore,
+  KEY,
+  PART_BYTES,
+  storedBytes,
+  uploadOf,
+  withMultipart,
+} from './upload-fixture.ts';
+import type { UploadJournal } from './upload-journal.ts';
 
-const PART_BYTES = 1_000;
-const KEY = 'objects/ab/large';
+const gone = () => new DrayError('unreachable', 'The remote is gone.', { retry: 'retry' });
+const changed = () => new DrayError('io', 'It changed.', { data: { reason: 'changedWhileRead' } });
 
-let folder: string;
-let path: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'dray-multipart-'));
-  path = join(folder, 'large.bin');
-});
-
-afterEach(() => rm(folder, { recursive: true, force: true }));
-
-function createJournal(): UploadJournal & { readonly rows: Map<string, JournaledUpload> } {
-  const rows = new Map<string, JournaledUpload>();
-  return {
-    rows,
-    load: (key) => rows.get(key),
-    save: (key, upload) => rows.set(key, upload),
-    forget: (key) => rows.delete(key),
-  };
-}
-
-/** Counts what goes through, and lets a test get in the way of it. */
-function watch(
-  store: ObjectStore,
-  before: { readonly part?: (number: number) => void; readonly complete?: () => void } = {},
-) {
-  const inner = store.multipart as MultipartStore;
-  const seen = { created: 0, parts: [] as number[], listed: 0, completed: 0, aborted: 0, mostAtOnce: 0 };
-  let underWay = 0;
-  const multipart: MultipartStore = {
-    ...inner,
-    create: (...args) => {
-      seen.created += 1;
-      return inner.create(...args);
-    },
-    uploadPart: async (upload, number, bytes, options) => {
-      before.part?.(number);
-      underWay += 1;
-      seen.mostAtOnce = Math.max(seen.mostAtOnce, underWay);
-      await new Promise((resume) => setImmediate(resume));
-      underWay -= 1;
-      const part = await inner.uploadPart(upload, number, bytes, options);
-      seen.parts.push(number);
-      return part;
-    },
-    listParts: (...args) => {
-      seen.listed += 1;
-      return inner.listParts(...args);
-    },
-    complete: (...args) => {
-      seen.completed += 1;
-      before.complete?.();
-      return inner.complete(...args);
-    },
-    abort: (...args) => {
-      seen.aborted += 1;
-      return inner.abort(...args);
-    },
-  };
-  return { seen, store: { ...store, multipart } };
-}
-
-function requestOf(store: ObjectStore, journal: UploadJournal, sizeBytes: number): LargeUpload {
-  return {
-    store,
-    journal,
-    key: KEY,
-    file: { path, sizeBytes },
-    partSizeBytes: PART_BYTES,
-    limit: createAdaptiveLimit({ clock: systemClock, fixed: 4 }),
-    memory: new Budget(6 * PART_BYTES),
-  };
-}
-
-async function storedBytes(store: ObjectStore): Promise<Uint8Array | undefined> {
-  return (await store.read(KEY, { maxBytes: 1_000_000 }))?.bytes;
-}
-
-const unreachable = () => new DrayError('unreachable', 'The remote is gone.', { retry: 'retry' });
-
-describe('uploadLarge', () => {
-  it.each([1, 999, 1_000, 1_001, 10_500])(
-    'stores a file of %i bytes as it is, in parallel parts',
-    async (sizeBytes) => {
-      const content = randomBytes(sizeBytes);
-      await writeFile(path, content);
-      const journal = createJournal();
-      const { seen, store } = watch(createMemoryStore());
-      const progress: number[] = [];
-      const request = requestOf(store, journal, sizeBytes);
-      const result = await uploadLarge({ ...request, onProgress: (doneBytes) => progress.push(doneBytes) });
-      expect(result).toMatchObject({
-        outcome: { written: true },
-        sentParts: Math.ceil(sizeBytes / PART_BYTES),
-        keptParts: 0,
-      });
-      expect(await storedBytes(store)).toEqual(new Uint8Array(content));
-      expect(progress.at(-1)).toBe(sizeBytes);
-      expect(seen.mostAtOnce).toBeLessThanOrEqual(4);
-      if (sizeBytes > 4 * PART_BYTES) expect(seen.mostAtOnce).toBeGreaterThan(1);
-      expect(journal.rows.size).toBe(0);
-      expect(request.memory.used).toBe(0);
-    },
-  );
-
-  it('goes on after a crash without sending a finished part again', async () => {
-    const content = randomBytes(20 * PART_BYTES);
-    await writeFile(path, content);
+describe('uploadInParts', () => {
+  it('stores the bytes with what describes them, under the checksum of the whole, and tells each block', async () => {
+    const bytes = randomBytes(10_500);
+    const { inner, store } = faultyStore();
     const journal = createJournal();
-    const memory = createMemoryStore();
-    const first = watch(memory, {
-      part: (number) => {
-        if (number > 12) throw unreachable();
-      },
+    const progress: number[] = [];
+    const description = { contentType: 'video/mp4', metadata: { mtime: '1.5' } };
+    const uploaded = await uploadInParts(
+      uploadOf(store, bytesSource(bytes), {
+        description,
+        journal,
+        onProgress: (sent) => progress.push(sent),
+      }),
+    );
+    const info = await inner.head(KEY, { checksums: true });
+    expect(info).toMatchObject({
+      ...description,
+      checksums: { covers: 'whole', crc64nvme: crc64Nvme(bytes) },
     });
-    await expect(uploadLarge(requestOf(first.store, journal, content.length))).rejects.toMatchObject({
-      code: 'unreachable',
+    expect(uploaded).toMatchObject({
+      etag: info?.etag,
+      confirmedBy: 'checksum',
+      sentParts: 11,
+      sentBytes: 10_500,
+      keptParts: 0,
+      copiedParts: 0,
+      crc64nvme: crc64Nvme(bytes),
     });
-    expect(first.seen.aborted).toBe(0);
-    expect(journal.rows.size).toBe(1);
-    const finished = first.seen.parts.length;
-    expect(finished).toBeGreaterThan(5);
-
-    const second = watch(memory);
-    const result = await uploadLarge(requestOf(second.store, journal, content.length));
-    expect(result).toMatchObject({ keptParts: finished, sentParts: 20 - finished });
-    expect(second.seen.created).toBe(0);
-    expect(second.seen.parts.filter((number) => first.seen.parts.includes(number))).toEqual([]);
-    expect(await storedBytes(memory)).toEqual(new Uint8Array(content));
+    const cut = Array.from({ length: 11 }, (_, at) => bytes.subarray(at * PART_BYTES, (at + 1) * PART_BYTES));
+    expect(uploaded.blocks).toEqual({ blockBytes: PART_BYTES, sums: cut.map((part) => crc64Nvme(part)) });
+    expect(await storedBytes(store)).toEqual(new Uint8Array(bytes));
+    expect(progress.reduce((sum, sent) => sum + sent, 0)).toBe(10_500);
     expect(journal.rows.size).toBe(0);
   });
 
-  it('keeps the part size of the attempt before, whatever is wished for now', async () => {
-    const content = randomBytes(10 * PART_BYTES);
-    await writeFile(path, content);
+  it.each<[string, FaultMethod, 'before' | 'after', { sent: number; kept: number }]>([
+    ['as the upload begins', 'create', 'before', { sent: 10, kept: 0 }],
+    ['as the upload begins, its answer lost', 'create', 'after', { sent: 10, kept: 0 }],
+    ['before the object is completed', 'complete', 'before', { sent: 0, kept: 10 }],
+    ['when it is complete, its answer lost', 'complete', 'after', { sent: 10, kept: 0 }],
+    ['when it is complete and looked at', 'head', 'before', { sent: 10, kept: 0 }],
+  ])('goes on after a crash %s', async (_, method, when, { kept, sent }) => {
+    const bytes = randomBytes(10_000);
+    const { faults, store } = faultyStore();
     const journal = createJournal();
-    const memory = createMemoryStore();
-    const failing = watch(memory, {
-      complete: () => {
-        throw unreachable();
-      },
-    });
-    await expect(uploadLarge(requestOf(failing.store, journal, content.length))).rejects.toMatchObject({
+    const fault = faults.add(method);
+    if (when === 'before') fault.errorInstead(gone());
+    else
+      fault.after(() => {
+        throw gone();
+      });
+    await expect(uploadInParts(uploadOf(store, bytesSource(bytes), { journal }))).rejects.toMatchObject({
       code: 'unreachable',
     });
-    const again = { ...requestOf(memory, journal, content.length), partSizeBytes: 3 * PART_BYTES };
-    expect(await uploadLarge(again)).toMatchObject({ keptParts: 10, sentParts: 0 });
-    expect(await storedBytes(memory)).toEqual(new Uint8Array(content));
+    const again = await uploadInParts(uploadOf(store, bytesSource(bytes), { journal }));
+    expect(again).toMatchObject({ sentParts: sent, keptParts: kept, confirmedBy: 'checksum' });
+    expect(await storedBytes(store)).toEqual(new Uint8Array(bytes));
+    expect(journal.rows.size).toBe(0);
+    faults.verifyAllExercised();
   });
 
-  it('sends the parts again that differ from the file as it is now', async () => {
-    const content = randomBytes(10 * PART_BYTES);
-    await writeFile(path, content);
+  it('keeps the parts of the same source without reading them again', async () => {
+    const bytes = randomBytes(20_000);
+    const { faults, store } = faultyStore();
     const journal = createJournal();
-    const memory = createMemoryStore();
-    const failing = watch(memory, {
-      complete: () => {
-        throw unreachable();
+    faults
+      .add('uploadPart')
+      .errorInstead(gone())
+      .when((call) => (call.arguments[1] as number) > 12);
+    const first = bytesSource(bytes);
+    await expect(uploadInParts(uploadOf(store, first, { journal }))).rejects.toThrow();
+    const second = bytesSource(bytes);
+    const again = await uploadInParts(uploadOf(store, second, { journal }));
+    expect(again.keptParts).toBeGreaterThan(5);
+    expect(again.keptParts + again.sentParts).toBe(20);
+    expect(second.reads).toHaveLength(again.sentParts);
+    expect(again.blocks.sums).toHaveLength(20);
+    expect(await storedBytes(store)).toEqual(new Uint8Array(bytes));
+  });
+
+  it('compares the parts with a file that nothing vouches for, and sends those that differ', async () => {
+    const bytes = randomBytes(10_000);
+    const { faults, store } = faultyStore();
+    const journal = createJournal();
+    faults.add('complete').errorInstead(gone());
+    await expect(uploadInParts(uploadOf(store, bytesSource(bytes, ''), { journal }))).rejects.toThrow();
+    bytes[3_500] = (bytes[3_500] ?? 0) ^ 1;
+    const again = await uploadInParts(uploadOf(store, bytesSource(bytes, ''), { journal }));
+    expect(again).toMatchObject({ keptParts: 9, sentParts: 1 });
+    expect(await storedBytes(store)).toEqual(new Uint8Array(bytes));
+  });
+
+  it('begins anew when what describes the object is another one now', async () => {
+    const bytes = randomBytes(5_000);
+    const { faults, inner, store } = faultyStore();
+    const journal = createJournal();
+    const described = (mtime: string) => ({ journal, description: { metadata: { mtime } } });
+    faults.add('complete').errorInstead(gone());
+    await expect(uploadInParts(uploadOf(store, bytesSource(bytes), described('1')))).rejects.toThrow();
+    const again = await uploadInParts(uploadOf(store, bytesSource(bytes), described('2')));
+    expect(again).toMatchObject({ keptParts: 0, sentParts: 5 });
+    expect(await inner.head(KEY)).toMatchObject({ metadata: { mtime: '2' } });
+    expect((await inner.multipart?.listUploads({ prefix: '' }))?.uploads).toEqual([]);
+  });
+
+  it('aborts the upload when the source changed, whenever that is noticed', async () => {
+    const bytes = randomBytes(5_000);
+    const sources: ObjectSource[] = [
+      {
+        ...bytesSource(bytes),
+        read: async () => {
+          throw changed();
+        },
       },
-    });
-    await expect(uploadLarge(requestOf(failing.store, journal, content.length))).rejects.toThrow();
-    content[3_500] = (content[3_500] ?? 0) ^ 1;
-    await writeFile(path, content);
-    const second = watch(memory);
-    await uploadLarge(requestOf(second.store, journal, content.length));
-    expect(second.seen.parts).toEqual([4]);
-    expect(await storedBytes(memory)).toEqual(new Uint8Array(content));
-  });
-
-  it('begins anew when the store has forgotten the upload', async () => {
-    const content = randomBytes(3 * PART_BYTES);
-    await writeFile(path, content);
-    const journal = createJournal();
-    journal.save(KEY, { uploadId: 'long-gone', partSizeBytes: PART_BYTES });
-    const { seen, store } = watch(createMemoryStore());
-    expect(await uploadLarge(requestOf(store, journal, content.length))).toMatchObject({ sentParts: 3 });
-    expect(seen).toMatchObject({ listed: 1, created: 1, aborted: 0 });
-  });
-
-  it('stops on request, holds nothing, and keeps what was sent for the next time', async () => {
-    const content = randomBytes(30 * PART_BYTES);
-    await writeFile(path, content);
-    const journal = createJournal();
-    const memory = createMemoryStore();
-    const stop = new AbortController();
-    const { seen, store } = watch(memory, {
-      part: (number) => {
-        if (number === 8) stop.abort();
+      {
+        ...bytesSource(bytes),
+        checkUnchanged: async () => {
+          throw changed();
+        },
       },
-    });
-    const request = { ...requestOf(store, journal, content.length), signal: stop.signal };
-    await expect(uploadLarge(request)).rejects.toMatchObject({ code: 'aborted' });
-    expect(seen.parts.length).toBeLessThan(12);
-    expect(seen.aborted).toBe(0);
-    expect(request.memory.used).toBe(0);
-    expect(request.limit.stats().inFlight).toBe(0);
-    expect(await uploadLarge(requestOf(memory, journal, content.length))).toMatchObject({
-      keptParts: seen.parts.length,
-    });
+    ];
+    for (const source of sources) {
+      const { inner, store } = faultyStore();
+      const journal = createJournal();
+      await expect(uploadInParts(uploadOf(store, source, { journal }))).rejects.toMatchObject({
+        code: 'io',
+        data: { reason: 'changedWhileRead' },
+      });
+      expect((await inner.multipart?.listUploads({ prefix: '' }))?.uploads).toEqual([]);
+      expect(await inner.head(KEY)).toBeUndefined();
+      expect(journal.rows.size).toBe(0);
+    }
+  });
+
+  it('aborts the upload when the caller says that the source is another one', async () => {
+    const { inner, store } = faultyStore();
+    const beforeComplete = () => {
+      throw new DrayError('io', 'large.bin is not what was hashed.');
+    };
+    const upload = uploadOf(store, bytesSource(randomBytes(5_000)), { beforeComplete });
+    await expect(uploadInParts(upload)).rejects.toMatchObject({ code: 'io' });
+    expect((await inner.multipart?.listUploads({ prefix: '' }))?.uploads).toEqual([]);
+    expect(await inner.head(KEY)).toBeUndefined();
   });
 
   it('aborts the upload when the object is there already', async () => {
-    await writeFile(path, randomBytes(3 * PART_BYTES));
-    const journal = createJournal();
-    const { seen, store } = watch(createMemoryStore());
-    await store.put(KEY, new Uint8Array([1]));
-    const result = await uploadLarge({
-      ...requestOf(store, journal, 3 * PART_BYTES),
-      condition: { absent: true },
-    });
-    expect(result.outcome).toEqual({ written: false });
-    expect(seen.aborted).toBe(1);
-    expect(journal.rows.size).toBe(0);
-    expect(await storedBytes(store)).toEqual(new Uint8Array([1]));
+    const { inner, store } = faultyStore();
+    await inner.put(KEY, new Uint8Array([1]));
+    const upload = uploadOf(store, bytesSource(randomBytes(5_000)), { condition: { absent: true } });
+    expect(await uploadInParts(upload)).toMatchObject({ outcome: { written: false }, etag: '' });
+    expect((await inner.multipart?.listUploads({ prefix: '' }))?.uploads).toEqual([]);
+    expect(await storedBytes(inner)).toEqual(new Uint8Array([1]));
   });
 
-  it('aborts the upload when the file changed, noticed by its length or by the caller', async () => {
+  it('keeps the part size of the attempt before, whatever is wished for now', async () => {
+    const bytes = randomBytes(10_000);
+    const { faults, store } = faultyStore();
     const journal = createJournal();
-    await writeFile(path, randomBytes(5 * PART_BYTES));
-    const shrinking = watch(createMemoryStore());
-    await truncate(path, 2_500);
-    await expect(uploadLarge(requestOf(shrinking.store, journal, 5 * PART_BYTES))).rejects.toMatchObject({
-      code: 'io',
-    });
-    expect(shrinking.seen.aborted).toBe(1);
-    expect(journal.rows.size).toBe(0);
+    faults.add('complete').errorInstead(gone());
+    await expect(uploadInParts(uploadOf(store, bytesSource(bytes), { journal }))).rejects.toThrow();
+    const wish = { journal, partSizeBytes: 3 * PART_BYTES };
+    const again = await uploadInParts(uploadOf(store, bytesSource(bytes), wish));
+    expect(again).toMatchObject({ keptParts: 10, sentParts: 0, blocks: { blockBytes: PART_BYTES } });
+  });
 
-    const changing = watch(createMemoryStore());
-    const beforeComplete = () => {
-      throw new DrayError('io', 'large.bin changed while it was read.');
+  it('begins anew when the store has forgotten the upload', async () => {
+    const journal = createJournal();
+    journal.save(KEY, { uploadId: 'long-gone', partSizeBytes: PART_BYTES });
+    const { store } = faultyStore();
+    const upload = uploadOf(store, bytesSource(randomBytes(3_000)), { journal });
+    expect(await uploadInParts(upload)).toMatchObject({ sentParts: 3, keptParts: 0 });
+  });
+
+  it('stops on request, holds nothing, and keeps what was sent for the next time', async () => {
+    const bytes = randomBytes(30_000);
+    const { inner } = faultyStore();
+    const stop = new AbortController();
+    const sent: number[] = [];
+    const store = withMultipart(inner, (multipart) => ({
+      uploadPart: async (upload, number, ...rest) => {
+        if (number === 8) stop.abort();
+        const part = await multipart.uploadPart(upload, number, ...rest);
+        sent.push(number);
+        return part;
+      },
+    }));
+    const journal = createJournal();
+    const memory = new Budget(6 * PART_BYTES);
+    const request = uploadOf(store, bytesSource(bytes), {
+      journal,
+      memory: budgetedMemory(memory),
+      signal: stop.signal,
+    });
+    await expect(uploadInParts(request)).rejects.toMatchObject({ code: 'aborted' });
+    expect(sent.length).toBeLessThan(12);
+    expect(memory.used).toBe(0);
+    expect(request.limit.stats().inFlight).toBe(0);
+    const again = await uploadInParts(uploadOf(inner, bytesSource(bytes), { journal }));
+    expect(again.keptParts).toBe(sent.length);
+  });
+
+  it('goes by CRC-32 where that is asked for, with a row of the journal that keeps no token', async () => {
+    const bytes = randomBytes(10_000);
+    const { faults, inner, store } = faultyStore();
+    const rows = createJournal();
+    const journal: UploadJournal = { ...rows, save: (key, { token: _, ...row }) => rows.save(key, row) };
+    const upload = () => uploadInParts(uploadOf(store, bytesSource(bytes), { journal, checksum: 'crc32' }));
+    faults.add('complete').errorInstead(gone());
+    await expect(upload()).rejects.toThrow();
+    expect(await upload()).toMatchObject({
+      keptParts: 10,
+      sentParts: 0,
+      confirmedBy: 'checksum',
+      blocks: { sums: [] },
+    });
+    expect((await inner.head(KEY, { checksums: true }))?.checksums).toEqual({
+      covers: 'whole',
+      crc32: crc32(bytes),
+    });
+  });
+
+  it('keeps the upload when reading failed for a reason that may pass', async () => {
+    const { inner, store } = faultyStore();
+    const journal = createJournal();
+    const source: ObjectSource = {
+      ...bytesSource(randomBytes(5_000)),
+      read: async () => {
+        throw new DrayError('io', 'EIO.');
+      },
     };
-    const request = { ...requestOf(changing.store, journal, 2_500), beforeComplete };
-    await expect(uploadLarge(request)).rejects.toMatchObject({ code: 'io' });
-    expect(changing.seen).toMatchObject({ aborted: 1, completed: 0 });
-    expect(journal.rows.size).toBe(0);
-    expect(await storedBytes(changing.store)).toBeUndefined();
+    await expect(uploadInParts(uploadOf(store, source, { journal }))).rejects.toMatchObject({ code: 'io' });
+    expect((await inner.multipart?.listUploads({ prefix: '' }))?.uploads).toHaveLength(1);
+    expect(journal.rows.size).toBe(1);
   });
 
-  it('names the file that it cannot read, before it asks the store for anything', async () => {
-    const { seen, store } = watch(createMemoryStore());
-    await expect(uploadLarge(requestOf(store, createJournal(), 10))).rejects.toMatchObject({
-      code: 'io',
-      data: { path },
+  it('is told by the store when bytes change on the wire', async () => {
+    const inner = createMemoryStore();
+    const store = withMultipart(inner, (multipart) => ({
+      uploadPart: (upload, number, bytes, options) => {
+        const spoilt = bytes.slice();
+        if (number === 3) spoilt[0] = (spoilt[0] ?? 0) ^ 1;
+        return multipart.uploadPart(upload, number, spoilt, options);
+      },
+    }));
+    await expect(uploadInParts(uploadOf(store, bytesSource(randomBytes(5_000))))).rejects.toMatchObject({
+      code: 'checksumRefused',
     });
-    expect(seen.created).toBe(0);
-  });
-});
-
-describe('partSizeFor', () => {
-  it('keeps to 10,000 parts at any size that S3 takes', () => {
-    const mib = 1024 * 1024;
-    expect(partSizeFor(1)).toBe(8 * mib);
-    for (const sizeBytes of [80_000 * mib, 80_000 * mib + 1, 1024 ** 4, 5 * 1024 ** 4]) {
-      const partSizeBytes = partSizeFor(sizeBytes);
-      expect(Math.ceil(sizeBytes / partSizeBytes)).toBeLessThanOrEqual(10_000);
-      expect(partSizeBytes % mib).toBe(0);
-    }
-  });
-});
-
-describe('isHeldPart', () => {
-  const bytes = new TextEncoder().encode('123456789');
-  const crc = 0xcbf43926;
-  const held = { number: 1, etag: 'opaque', sizeBytes: 9 };
-
-  it('believes the sum that the store tells', () => {
-    expect(isHeldPart({ ...held, crc32: crc }, bytes, { crc32: crc })).toBe(true);
-    expect(isHeldPart({ ...held, crc32: crc ^ 1 }, bytes, { crc32: crc })).toBe(false);
-    expect(
-      isHeldPart({ ...held, sha256: createHash('sha256').update(bytes).digest('base64') }, bytes, {
-        crc32: crc,
-      }),
-    ).toBe(true);
-    expect(isHeldPart({ ...held, sha256: 'wrong', crc32: crc }, bytes, { crc32: crc })).toBe(false);
-    expect(isHeldPart({ ...held, etag: '25f9e794323b453885f5181f1b624d0b' }, bytes, { crc32: crc })).toBe(
-      true,
-    );
+    expect(await inner.head(KEY)).toBeUndefined();
   });
 
-  it('does not believe a size alone', () => {
-    expect(isHeldPart(held, bytes, { crc32: crc })).toBe(false);
-    expect(isHeldPart({ ...held, sizeBytes: 8, crc32: crc }, bytes, { crc32: crc })).toBe(false);
-    expect(isHeldPart({ ...held, etag: '0'.repeat(32) }, bytes, { crc32: crc })).toBe(false);
+  it('begins anew the next time when the parts do not make up the whole', async () => {
+    const { inner } = faultyStore();
+    const journal = createJournal();
+    const store = withMultipart(inner, (multipart) => ({
+      complete: (upload, parts, options) => multipart.complete(upload, parts.slice(0, -1), options),
+    }));
+    const upload = uploadOf(store, bytesSource(randomBytes(5_000)), { journal });
+    await expect(uploadInParts(upload)).rejects.toMatchObject({ code: 'damaged' });
+    expect(await inner.head(KEY)).toBeUndefined();
+    expect(journal.rows.size).toBe(0);
+  });
+
+  it.each([
+    ['another size', { sizeBytes: 4_999 }],
+    ['another checksum', { checksums: { covers: 'whole', crc64nvme: 1n } }],
+  ] as const)('never calls an object done that has %s in the end', async (_, lie) => {
+    const { inner } = faultyStore();
+    const store = { ...inner, head: async () => ({ ...(await inner.head(KEY))!, ...lie }) };
+    await expect(uploadInParts(uploadOf(store, bytesSource(randomBytes(5_000))))).rejects.toMatchObject({
+      code: 'damaged',
+      data: { key: KEY },
+    });
+  });
+
+  it('tells another writer from damage', async () => {
+    const { inner } = faultyStore();
+    const store = {
+      ...inner,
+      head: async () => {
+        await inner.put(KEY, new Uint8Array(7));
+        return inner.head(KEY, { checksums: true });
+      },
+    };
+    await expect(uploadInParts(uploadOf(store, bytesSource(randomBytes(5_000))))).rejects.toMatchObject({
+      code: 'conflict',
+    });
+  });
+
+  it('goes by the MD5s of the parts where the store keeps no checksums, and by the size where it tells nothing', async () => {
+    const bytes = randomBytes(5_000);
+    const quiet = createMemoryStore({ etags: 'md5', keepsChecksums: false });
+    expect(await uploadInParts(uploadOf(quiet, bytesSource(bytes)))).toMatchObject({
+      confirmedBy: 'md5OfParts',
+    });
+    const silent = createMemoryStore({ etags: 'counted', keepsChecksums: false });
+    expect(await uploadInParts(uploadOf(silent, bytesSource(bytes)))).toMatchObject({ confirmedBy: 'size' });
+    const withoutEtags = createMemoryStore({ etags: 'none', keepsChecksums: false });
+    expect(await uploadInParts(uploadOf(withoutEtags, bytesSource(bytes)))).toMatchObject({
+      confirmedBy: 'size',
+      etag: '',
+    });
+  });
+
+  it('looks into the MD5 of each part once a store was seen to keep no checksums', async () => {
+    const bytes = randomBytes(5_000);
+    const quiet = createMemoryStore({ etags: 'md5', keepsChecksums: false });
+    const state = { spoils: false };
+    const store = withMultipart(quiet, (multipart) => ({
+      // Such a store may not look at the checksum of a part either.
+      uploadPart: (upload, number, part, options) => {
+        const spoilt = part.slice();
+        if (state.spoils && number === 2) spoilt[0] = (spoilt[0] ?? 0) ^ 1;
+        const { checksum: _, ...rest } = options ?? {};
+        return multipart.uploadPart(upload, number, spoilt, rest);
+      },
+      complete: (upload, parts, options) => {
+        const { checksum: _, ...rest } = options ?? {};
+        return multipart.complete(upload, parts, rest);
+      },
+    }));
+    await uploadInParts(uploadOf(store, bytesSource(bytes)));
+    state.spoils = true;
+    await expect(uploadInParts(uploadOf(store, bytesSource(bytes)))).rejects.toMatchObject({
+      code: 'damaged',
+    });
+  });
+
+  it('holds no more parts than its requests can use', async () => {
+    const inner = createMemoryStore();
+    let underWay = 0;
+    let most = 0;
+    const source = bytesSource(randomBytes(50_000));
+    const counting: ObjectSource = {
+      ...source,
+      read: (start, into, signal) => {
+        underWay += 1;
+        most = Math.max(most, underWay);
+        return source.read(start, into, signal);
+      },
+    };
+    const store = withMultipart(inner, (multipart) => ({
+      uploadPart: async (...call) => {
+        await new Promise((resume) => setImmediate(resume));
+        const part = await multipart.uploadPart(...call);
+        underWay -= 1;
+        return part;
+      },
+    }));
+    await uploadInParts(uploadOf(store, counting));
+    expect(most).toBeLessThanOrEqual(6);
+    expect(most).toBeGreaterThan(1);
   });
 });

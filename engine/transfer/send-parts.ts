@@ -9,6 +9,10 @@ import type { UploadSession } from './upload-session.ts';
 
 /** A local file's parts that are read while others are under way, beyond the requests that may be. */
 const READ_AHEAD_PARTS = 2;
+/** What is in flight when the process is killed has to be sent again: so much, or this share of a larger object. */
+const IN_FLIGHT_BYTES = 64 * 1024 * 1024;
+const IN_FLIGHT_SHARE = 1 / 16;
+const SENDS_MIN = 2;
 
 export interface PartsAtStore {
   /** In order. */
@@ -62,7 +66,7 @@ export async function sendParts(
   try {
     for (const part of partsOf(request, context.session)) {
       if (keepUnread(sending, part)) continue;
-      while (running.size >= partsAtOnce(request)) await Promise.race(running);
+      while (running.size >= partsAtOnce(request, context.session)) await Promise.race(running);
       const lease = await request.memory.take(part.end - part.start, signal);
       const task: Promise<void> = storePart(sending, part, lease.bytes.subarray(0, part.end - part.start))
         .catch(fail)
@@ -86,8 +90,11 @@ function* partsOf({ source }: PartsUpload, { partSizeBytes }: UploadSession): Ge
 }
 
 /** No more memory than requests can use: those that read a remote source, and those that send. */
-function partsAtOnce({ limit, source }: PartsUpload): number {
-  return limit.current + (source.limit?.current ?? READ_AHEAD_PARTS);
+function partsAtOnce({ limit, source }: PartsUpload, { partSizeBytes }: UploadSession): number {
+  const bytesMax = Math.max(IN_FLIGHT_BYTES, source.sizeBytes * IN_FLIGHT_SHARE);
+  const sendsMax = Math.max(SENDS_MIN, Math.floor(bytesMax / partSizeBytes));
+  if (source.limit === undefined) return Math.min(limit.current + READ_AHEAD_PARTS, sendsMax);
+  return Math.min(limit.current, sendsMax) + Math.min(source.limit.current, sendsMax);
 }
 
 /** A part of this very source that the store holds, with its sum: nothing needs to be read. */

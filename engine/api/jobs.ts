@@ -12,6 +12,10 @@ export interface JobContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
   readonly emit: (event: JobEvent) => void;
+  /** For `copy - OBJECT`. */
+  readonly standardInput?: AsyncIterable<Uint8Array>;
+  /** For `cat` and `copy OBJECT -`; resolves when more may come. */
+  readonly standardOutput?: (chunk: Uint8Array) => Promise<void>;
 }
 
 export interface ConnectionFlags {

@@ -4,7 +4,7 @@ import type { JobContext } from '../api/jobs.ts';
 import { systemClock } from '../base/clock.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import { openRemote, resolveLocation } from '../remotes/open-remote.ts';
-import { formatRemoteUrl, parseRemoteUrl } from '../remotes/remote-url.ts';
+import { formatRemoteUrl, parseRemoteUrl, type RemoteUrl } from '../remotes/remote-url.ts';
 import { createMeter, type Meter } from '../remotes/with-meter.ts';
 import { type AdaptiveLimit, createAdaptiveLimit } from '../transfer/adaptive-limit.ts';
 import type { Session } from './session.ts';
@@ -29,6 +29,9 @@ export interface ConnectOptions {
   readonly create?: boolean;
   /** The workspace's own bound on requests in flight; the command's flag wins over it. */
   readonly transfers?: number | undefined;
+  readonly bandwidthBytesPerSecond?: number | undefined;
+  /** Bounds of the adaptive limit, where the usual ones do not fit. */
+  readonly limit?: { readonly initial: number; readonly max: number };
 }
 
 /** Connects to a URL; relative paths are taken from `baseFolder`. */
@@ -38,12 +41,23 @@ export async function connectUrl(
   baseFolder: string,
   options: ConnectOptions = {},
 ): Promise<Connection> {
+  return connectRemote(context, parseRemoteUrl(url, baseFolder), options);
+}
+
+/** Connects to a remote whose URL is parsed already. */
+export async function connectRemote(
+  context: Pick<JobContext, 'connection' | 'emit' | 'environment'>,
+  url: RemoteUrl,
+  options: ConnectOptions = {},
+): Promise<Connection> {
   const transfers = context.connection.transfers ?? options.transfers;
-  const limit = createAdaptiveLimit({ clock: systemClock, fixed: transfers });
+  const limit = createAdaptiveLimit({ clock: systemClock, fixed: transfers, ...options.limit });
   const meter = createMeter();
   const tellOutage = outageTeller(context);
-  const store = await openRemote(parseRemoteUrl(url, baseFolder), {
-    connection: { ...context.connection, ...(transfers === undefined ? {} : { transfers }) },
+  const { bandwidthBytesPerSecond, create } = options;
+  const connections = transfers ?? options.limit?.max;
+  const store = await openRemote(url, {
+    connection: { ...context.connection, ...(connections === undefined ? {} : { transfers: connections }) },
     environment: context.environment,
     meter,
     retry: {
@@ -52,7 +66,8 @@ export async function connectUrl(
         tellOutage(error);
       },
     },
-    ...(options.create ? { create: true } : {}),
+    ...(create ? { create: true } : {}),
+    ...(bandwidthBytesPerSecond === undefined ? {} : { bandwidthBytesPerSecond }),
   });
   return { store, meter, limit };
 }
@@ -60,7 +75,7 @@ export async function connectUrl(
 const OUTAGE_TOLD_EVERY_MS = 5_000;
 
 /** Retries go on for some seconds: whoever waits is told why, now and then. */
-function outageTeller(context: JobContext): (error: DrayError) => void {
+function outageTeller(context: Pick<JobContext, 'emit'>): (error: DrayError) => void {
   let toldMs = Number.NEGATIVE_INFINITY;
   return (error) => {
     const nowMs = systemClock.monotonicMs();

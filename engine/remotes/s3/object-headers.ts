@@ -89,8 +89,16 @@ export function infoOfAnswer(
     ...descriptionOf(answer),
     ...(checksums ? { checksums } : {}),
     ...(partCount > 0 ? { partCount } : {}),
+    ...(isEncryptedByOthers(answer) ? { etagIsOpaque: true } : {}),
     ...(remoteTimeMs === undefined ? {} : { remoteTimeMs }),
   };
+}
+
+/** With SSE-KMS and SSE-C an etag is no MD5 (S3's API reference, "Object": ETag). */
+function isEncryptedByOthers(answer: HttpAnswer): boolean {
+  const encryption = headerOf(answer, 'x-amz-server-side-encryption');
+  if (encryption?.startsWith('aws:kms')) return true;
+  return headerOf(answer, 'x-amz-server-side-encryption-customer-algorithm') !== undefined;
 }
 
 /** The size of the whole object, in the answer to a request for all or a range of it. */

@@ -1,0 +1,208 @@
+/**
+ * `dray check`: whether two places hold the same files with the same content, and for each file how that was found out. Stores are
+ * asked for the checksums that they keep, local files are read; nothing is downloaded unless that is asked for, nothing is changed,
+ * and the index is not consulted: what it says would prove nothing to anybody else.
+ */
+import type { ComparedBy, ComparedEvent } from '../api/events.ts';
+import type { JobContext } from '../api/jobs.ts';
+import type { CheckTreesRequest, CheckTreesSummary } from '../api/trees.ts';
+import { Budget } from '../base/budget.ts';
+import { systemClock } from '../base/clock.ts';
+import { loadCrc64 } from '../base/crc64-nvme.ts';
+import { TaskSet } from '../base/task-set.ts';
+import { createTreeFilter } from '../model/tree-filter.ts';
+import type { TreeItem } from '../model/tree-item.ts';
+import { mergeTrees } from '../query/merge-trees.ts';
+import { type CompareSides, compareContent } from './check-content.ts';
+import { type CheckReport, openCheckReport } from './check-report.ts';
+import { createProgress, type Progress } from './progress.ts';
+import { createTreeMemory } from './tree-movers.ts';
+import { openTreePair, type TreePair } from './tree-pair.ts';
+import { createTreeCounts, failItem, type TreeCounts, tellFailure } from './tree-run.ts';
+import { addTotals, type TreeSide } from './tree-sides.ts';
+import { itemsOf } from './tree-source.ts';
+
+/** Pairs under comparison at once. */
+const PAIRS_MAX = 256;
+
+export async function checkTrees(
+  context: JobContext,
+  request: CheckTreesRequest,
+): Promise<CheckTreesSummary> {
+  const pair = await openTreePair(context, request);
+  try {
+    await loadCrc64();
+    const report = request.reportPath === undefined ? undefined : openCheckReport(request.reportPath, pair);
+    try {
+      const check = createCheck(context, request, pair, report);
+      await check.run();
+      const summary = check.summary();
+      report?.finish(summary);
+      return summary;
+    } finally {
+      report?.close();
+    }
+  } finally {
+    await pair.close();
+  }
+}
+
+interface CheckTotals {
+  same: number;
+  differing: number;
+  onlyInSource: number;
+  onlyInDestination: number;
+  uncertain: number;
+  readBytes: number;
+}
+
+function createCheck(
+  context: JobContext,
+  request: CheckTreesRequest,
+  pair: TreePair,
+  report: CheckReport | undefined,
+) {
+  const tasks = new TaskSet(context.signal);
+  const counts: TreeCounts = createTreeCounts();
+  const totals: CheckTotals = {
+    same: 0,
+    differing: 0,
+    onlyInSource: 0,
+    onlyInDestination: 0,
+    uncertain: 0,
+    readBytes: 0,
+  };
+  const requests = () => addTotals(pair.meters).total;
+  const progress = createProgress({ context, clock: systemClock }, 'verify', {}, requests);
+  const check: Check = {
+    context,
+    request,
+    pair,
+    tasks,
+    counts,
+    totals,
+    progress,
+    sides: {
+      source: pair.source,
+      destination: pair.destination,
+      memory: createTreeMemory({}),
+      signal: tasks.signal,
+    },
+    tell(event) {
+      totals[TOTAL_OF[event.result]] += 1;
+      context.emit(event);
+      report?.add(event);
+    },
+  };
+  return {
+    async run() {
+      try {
+        await walk(check);
+      } catch (error) {
+        tasks.fail(error);
+      }
+      await tasks.settle();
+      progress.end();
+    },
+    summary: (): CheckTreesSummary => ({
+      source: pair.source.text,
+      destination: pair.destination.text,
+      files: counts.files,
+      ...totals,
+      failed: counts.failed,
+      requests: addTotals(pair.meters),
+    }),
+  };
+}
+
+interface Check {
+  readonly context: JobContext;
+  readonly request: CheckTreesRequest;
+  readonly pair: TreePair;
+  readonly tasks: TaskSet;
+  readonly counts: TreeCounts;
+  readonly totals: CheckTotals;
+  readonly progress: Progress;
+  readonly sides: CompareSides;
+  tell(event: ComparedEvent): void;
+}
+
+const TOTAL_OF = {
+  same: 'same',
+  differs: 'differing',
+  onlyInSource: 'onlyInSource',
+  onlyInDestination: 'onlyInDestination',
+  uncertain: 'uncertain',
+} as const;
+
+async function walk(check: Check): Promise<void> {
+  const { counts, pair, request, tasks } = check;
+  const room = new Budget(PAIRS_MAX);
+  const source = pair.only ? one(pair.only) : items(check, pair.source);
+  const destination = pair.only ? await theOther(check, pair.only) : items(check, pair.destination);
+  for await (const { extras, pairs } of mergeTrees(source, destination)) {
+    for (const { source: left, destination: right } of pairs) {
+      tasks.check();
+      counts.files += 1;
+      if (right === undefined || left.sizeBytes !== right.sizeBytes) {
+        tellPlain(check, left, right === undefined ? 'onlyInSource' : 'differs');
+        continue;
+      }
+      const permit = await room.acquire(1, tasks.signal);
+      tasks.spawn(() => compare(check, left, right).finally(() => permit.release()));
+    }
+    if (!request.oneWay) for (const extra of extras) tellPlain(check, extra, 'onlyInDestination');
+  }
+}
+
+function tellPlain(check: Check, { path, sizeBytes }: TreeItem, result: ComparedEvent['result']): void {
+  const by: ComparedBy = result === 'differs' ? 'sizes' : 'presence';
+  check.tell({ type: 'compared', path, result, by, sizeBytes });
+  check.progress.add(1, 0);
+}
+
+async function compare(check: Check, left: TreeItem, right: TreeItem): Promise<void> {
+  const { compare: mode, download } = check.request;
+  const { path, sizeBytes } = left;
+  try {
+    if (mode === 'sizeOnly') {
+      check.tell({ type: 'compared', path, result: 'same', by: 'sizes', sizeBytes });
+    } else {
+      const { by, readBytes, result } = await compareContent(check.sides, left, right, {
+        byReading: download ?? false,
+      });
+      check.totals.readBytes += readBytes;
+      check.tell({ type: 'compared', path, result, by, sizeBytes });
+    }
+  } catch (error) {
+    check.tasks.check();
+    failItem(check, path, error);
+  }
+  check.progress.add(1, sizeBytes);
+}
+
+async function* one(item: TreeItem): AsyncGenerator<readonly TreeItem[]> {
+  yield [item];
+}
+
+/** What lies at the destination under the single file's name. */
+async function theOther(check: Check, only: TreeItem): Promise<AsyncIterable<readonly TreeItem[]>> {
+  const paths = [check.pair.destination.pathOf(only.path)];
+  const filter = { ...createTreeFilter({}), paths };
+  return itemsOf(check.pair.destination, { ...itemOptions(check), filter, onFailed: () => {} });
+}
+
+function items(check: Check, side: TreeSide): AsyncIterable<readonly TreeItem[]> {
+  return itemsOf(side, { ...itemOptions(check), filter: createTreeFilter(check.request.filter ?? {}) });
+}
+
+function itemOptions(check: Check) {
+  return {
+    nowMs: systemClock.nowMs(),
+    signal: check.tasks.signal,
+    links: false,
+    onSkipped: (path: string, message: string) =>
+      check.context.emit({ type: 'warning', warning: 'skippedSpecialFile', message, path }),
+    onFailed: (path: string, error: Parameters<typeof tellFailure>[2]) => tellFailure(check, path, error),
+  };
+}

@@ -1,0 +1,175 @@
+/**
+ * `dray copy` and `dray sync`: brings what differs from one place to another, as plain files and objects.
+ *
+ * Source and destination are walked side by side while the differences are already on their way; nothing holds all names. What was
+ * brought across or found equal is remembered, so that the next run needs no look at it. `sync` deletes last, and only if all went well.
+ */
+import { mkdirSync } from 'node:fs';
+import type { LookupExplanation } from '../api/events.ts';
+import type { JobContext } from '../api/jobs.ts';
+import type { CopyRequest, SyncRequest, TransferSummary } from '../api/trees.ts';
+import { systemClock } from '../base/clock.ts';
+import { TaskSet } from '../base/task-set.ts';
+import { createTreeFilter } from '../model/tree-filter.ts';
+import { UnorderedListing } from '../query/object-pages.ts';
+import { createLookupTally, type LookupTally } from '../query/tree-lookup.ts';
+import { copyStream, isStream } from './copy-stream.ts';
+import { createProgress } from './progress.ts';
+import { openBackup } from './tree-backup.ts';
+import { createDeletes } from './tree-deletes.ts';
+import { createForecast } from './tree-forecast.ts';
+import { openKnowledge } from './tree-knowledge.ts';
+import { createLooks } from './tree-looks.ts';
+import { matchTrees } from './tree-match.ts';
+import { createMover, createTreeMemory, phaseOf } from './tree-movers.ts';
+import { openTreePair, type TreePair } from './tree-pair.ts';
+import { refusalOf } from './tree-refusal.ts';
+import { createTreeCounts, type TreeRun } from './tree-run.ts';
+import { addTotals } from './tree-sides.ts';
+import { takeSteps } from './tree-steps.ts';
+
+/** Never deletes. One file or object may also be copied from or to a stream (`-`). */
+export async function copyTree(context: JobContext, request: CopyRequest): Promise<TransferSummary> {
+  if (isStream(request)) return copyStream(context, request);
+  return transferTree(context, request, { isSync: false });
+}
+
+/** Makes the destination equal to the source, as far as the filter lets both be seen. */
+export async function syncTree(context: JobContext, request: SyncRequest): Promise<TransferSummary> {
+  return transferTree(context, request, { isSync: true });
+}
+
+async function transferTree(
+  context: JobContext,
+  request: SyncRequest,
+  { isSync }: { readonly isSync: boolean },
+): Promise<TransferSummary> {
+  const pair = await openTreePair(context, request, {
+    bandwidthBytesPerSecond: request.bandwidthBytesPerSecond,
+    links: request.links,
+  });
+  try {
+    const knowledge = openKnowledge(context, {
+      pair: pair.identity,
+      noIndex: request.noIndex ?? false,
+      nowMs: systemClock.nowMs(),
+    });
+    try {
+      const options = { context, request, isSync, pair, knowledge };
+      try {
+        return await transferOnce({ ...options, isSorted: false });
+      } catch (error) {
+        // A store that lists in no order: once more, by way of a sort on disk. What was brought across already is now equal.
+        if (!(error instanceof UnorderedListing)) throw error;
+        return await transferOnce({ ...options, isSorted: true });
+      }
+    } finally {
+      knowledge.close();
+    }
+  } finally {
+    await pair.close();
+  }
+}
+
+interface Transfer extends Pick<TreeRun, 'context' | 'isSync' | 'knowledge' | 'request'> {
+  readonly pair: TreePair;
+  readonly isSorted: boolean;
+}
+
+async function transferOnce(transfer: Transfer): Promise<TransferSummary> {
+  const { context, pair, request } = transfer;
+  const run = openRun(transfer);
+  const lookup = createLookupTally();
+  if (!request.dryRun && run.destination.kind === 'local')
+    mkdirSync(run.destination.root, { recursive: true });
+  const mover = await createMover(run);
+  const backup =
+    request.backupDirectory && !request.dryRun ? await openBackup(run, request.backupDirectory) : undefined;
+  try {
+    const deletes = createDeletes(run, { mover, backup });
+    const work = { mover, looks: createLooks(run), deletes, backup, refuse: refusalOf(run.destination) };
+    await settling(run.tasks, () =>
+      takeSteps(run, work, matchTrees(run, { only: pair.only, lookup, isSorted: transfer.isSorted })),
+    );
+    if (run.isSync) await deletes.carryOut();
+  } finally {
+    await mover.close();
+    await backup?.close();
+  }
+  run.progress.end();
+  const explanation: LookupExplanation = explain(run, lookup);
+  context.emit({ type: 'lookup', lookup: explanation });
+  return summaryOf(run, pair);
+}
+
+function openRun({ context, isSync, knowledge, pair, request }: Transfer): TreeRun {
+  const clock = systemClock;
+  return {
+    context,
+    request,
+    isSync,
+    clock,
+    source: pair.source,
+    destination: pair.destination,
+    filter: createTreeFilter(request.filter ?? {}),
+    tasks: new TaskSet(context.signal),
+    memory: createTreeMemory(request),
+    knowledge,
+    counts: createTreeCounts(),
+    forecast: request.dryRun ? createForecast(pair, request.partSizeBytes) : undefined,
+    progress: createProgress({ context, clock }, phaseOf(pair), {}, () => addTotals(pair.meters).total),
+  };
+}
+
+/** The walk and the work that it began: the first failure ends both, and nothing is left running. */
+async function settling(tasks: TaskSet, walk: () => Promise<void>): Promise<void> {
+  try {
+    await walk();
+  } catch (error) {
+    tasks.fail(error);
+  }
+  await tasks.settle();
+}
+
+function explain({ counts }: TreeRun, lookup: LookupTally): LookupExplanation {
+  const { decidedByHash, decidedByHead, decidedByIndex, files } = counts;
+  return { ...lookup, sourceFiles: files, decidedByIndex, decidedByHash, decidedByHead };
+}
+
+function summaryOf(run: TreeRun, pair: TreePair): TransferSummary {
+  const { counts, destination, forecast, request, source } = run;
+  const {
+    bytes,
+    copiedBytes,
+    copiedFiles,
+    copiedInStore,
+    deletedFiles,
+    failed,
+    files,
+    receivedBytes,
+    sentBytes,
+    skippedFiles,
+    touchedFiles,
+    unchangedFiles,
+  } = counts;
+  const changes = copiedFiles + touchedFiles + deletedFiles;
+  return {
+    result: changes === 0 ? 'upToDate' : request.dryRun ? 'wouldCopy' : 'copied',
+    source: source.text,
+    destination: destination.text,
+    files,
+    bytes,
+    copiedFiles,
+    copiedBytes,
+    copiedInStore,
+    touchedFiles,
+    deletedFiles,
+    unchangedFiles,
+    skippedFiles,
+    failed,
+    sentBytes,
+    receivedBytes,
+    requests: addTotals(pair.meters),
+    ...(forecast ? { forecast: forecast.totals(deletedFiles) } : {}),
+  };
+}

@@ -1,0 +1,162 @@
+/**
+ * From a store to a store. Of one service, the store copies by itself and nothing travels. Between two, what one request reads is
+ * written by the next at once: no disk, and no more memory than what is in flight.
+ */
+import { Budget } from '../base/budget.ts';
+import { loadCrc64 } from '../base/crc64-nvme.ts';
+import type { TreeItem } from '../model/tree-item.ts';
+import type { ObjectInfo } from '../remotes/object-store.ts';
+import { copyInStore } from '../transfer/copy-in-store.ts';
+import { downloadWhole, WHOLE_BYTES_MAX } from '../transfer/download-object.ts';
+import { uploadInParts } from '../transfer/multipart-upload.ts';
+import { openRemoteSource } from '../transfer/remote-source.ts';
+import { putObject } from '../transfer/upload-object.ts';
+import { describeObject, wantsOtherDescription } from './object-description.ts';
+import { vanished } from './tree-errors.ts';
+import type { Moved, Mover } from './tree-mover.ts';
+import { headObject, removeObjects, touchObject } from './tree-objects.ts';
+import type { TreeRun } from './tree-run.ts';
+import { type RemoteSide, sharesService } from './tree-sides.ts';
+
+const LARGE_OBJECTS_OPEN_MAX = 8;
+
+type StoreRun = TreeRun<RemoteSide, RemoteSide>;
+
+export async function createStoreCopier(run: StoreRun): Promise<Mover> {
+  await loadCrc64();
+  const open = new Budget(LARGE_OBJECTS_OPEN_MAX);
+  // Turned off by the first refusal: what is refused once (another account's bucket) is refused for every object.
+  let canCopyInside = sharesService(run.source.store, run.destination.store);
+  return {
+    async move(item) {
+      if (canCopyInside) {
+        const moved = await copyInside(run, item);
+        if (moved) return moved;
+        canCopyInside = false;
+      }
+      if (item.sizeBytes <= WHOLE_BYTES_MAX) return passWhole(run, item);
+      const permit = await open.acquire(1, run.tasks.signal);
+      try {
+        return await passInParts(run, item);
+      } finally {
+        permit.release();
+      }
+    },
+    touch: async (item, over, mtimeNs) => ({
+      sourceToken: item.token,
+      destinationToken: await touchObject(run, over, mtimeNs),
+    }),
+    remove: (paths, onFailed) => removeObjects(run, paths, onFailed),
+    close: async () => {},
+  };
+}
+
+async function copyInside(run: StoreRun, item: TreeItem): Promise<Moved | undefined> {
+  const { destination, request, source } = run;
+  const { signal } = run.tasks;
+  const wantsOther = wantsOtherDescription(request);
+  const info = wantsOther ? await headObject(source, item.path, signal) : listedInfo(item);
+  if (!info) throw vanished(item.path);
+  const fromKey = source.pathOf(item.path);
+  const toKey = destination.pathOf(item.path);
+  const copied = await destination.limit.run(
+    () =>
+      copyInStore({
+        from: source.store,
+        fromKey,
+        to: destination.store,
+        toKey,
+        info,
+        ...(wantsOther ? { description: describeObject(request, info) } : {}),
+        ...(request.storageClass === undefined ? {} : { storageClass: request.storageClass }),
+        signal,
+      }),
+    { bytes: 0, signal },
+  );
+  return (
+    copied && {
+      sourceToken: info.etag,
+      destinationToken: copied.etag,
+      sentBytes: 0,
+      receivedBytes: 0,
+      inStore: true,
+      sizeBytes: info.sizeBytes,
+    }
+  );
+}
+
+function listedInfo(item: TreeItem): ObjectInfo {
+  const { modifiedMs, path, sizeBytes, token } = item;
+  return { key: path, sizeBytes, etag: token, modifiedMs };
+}
+
+async function passWhole(run: StoreRun, item: TreeItem): Promise<Moved> {
+  const { destination, memory, request, source } = run;
+  const { signal } = run.tasks;
+  const lease = await memory.take(Math.max(1, item.sizeBytes), signal);
+  try {
+    const { bytes, info } = await downloadWhole({
+      store: source.store,
+      key: source.pathOf(item.path),
+      etag: item.token,
+      sizeBytes: item.sizeBytes,
+      into: lease.bytes,
+      limit: source.limit,
+      signal,
+    });
+    const { limit, store } = destination;
+    const key = destination.pathOf(item.path);
+    const put = await limit.run(
+      () => putObject({ store, key, bytes, description: describeObject(request, info), signal }),
+      { bytes: bytes.length, signal },
+    );
+    return {
+      sourceToken: info.etag,
+      destinationToken: put.etag,
+      sentBytes: bytes.length,
+      receivedBytes: bytes.length,
+      inStore: false,
+      sizeBytes: bytes.length,
+    };
+  } finally {
+    lease.release();
+  }
+}
+
+async function passInParts(run: StoreRun, item: TreeItem): Promise<Moved> {
+  const { destination, knowledge, memory, request } = run;
+  const { signal } = run.tasks;
+  const info = await headObject(run.source, item.path, signal);
+  if (!info) throw vanished(item.path);
+  const source = openRemoteSource({
+    store: run.source.store,
+    key: run.source.pathOf(item.path),
+    info,
+    limit: run.source.limit,
+  });
+  try {
+    const uploaded = await uploadInParts({
+      store: destination.store,
+      key: destination.pathOf(item.path),
+      source,
+      description: describeObject(request, info),
+      checksum: 'crc64nvme',
+      limit: destination.limit,
+      memory,
+      journal: knowledge.index.uploads,
+      ...(request.partSizeBytes === undefined ? {} : { partSizeBytes: request.partSizeBytes }),
+      signal,
+      onProgress: (bytes) => run.progress.add(0, bytes),
+    });
+    return {
+      sourceToken: info.etag,
+      destinationToken: uploaded.etag,
+      sentBytes: uploaded.sentBytes,
+      receivedBytes: uploaded.sentBytes,
+      inStore: false,
+      sizeBytes: info.sizeBytes,
+    };
+  } finally {
+    await source.close();
+  }
+}

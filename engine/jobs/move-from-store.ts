@@ -1,0 +1,157 @@
+/** From a store to a local folder. Each file is verified before it takes its place, and a place holds its old or its new content. */
+import { join } from 'node:path';
+import { fromErrorRecord } from '../api/error.ts';
+import { Budget } from '../base/budget.ts';
+import { loadCrc64 } from '../base/crc64-nvme.ts';
+import { fileToken, type TreeItem } from '../model/tree-item.ts';
+import type { ObjectInfo } from '../remotes/object-store.ts';
+import { downloadInRanges, downloadWhole, WHOLE_BYTES_MAX } from '../transfer/download-object.ts';
+import { LINK_SUFFIX, touchLocal } from '../workspace/local-tree.ts';
+import { TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
+import { openTreeWriter } from '../workspace/tree-writer.ts';
+import type { TreeWriter, WrittenStat } from '../workspace/tree-writer-contract.ts';
+import { vanished } from './tree-errors.ts';
+import type { Moved, Mover } from './tree-mover.ts';
+import { timeOfObject } from './tree-objects.ts';
+import type { TreeRun } from './tree-run.ts';
+import type { LocalSide, RemoteSide } from './tree-sides.ts';
+import { BATCHED_BYTES_MAX, createWriteBatches, type WriteBatches } from './write-batches.ts';
+
+type DownloadRun = TreeRun<RemoteSide, LocalSide>;
+
+const LARGE_FILES_OPEN_MAX = 16;
+
+export async function createDownloader(run: DownloadRun): Promise<Mover> {
+  await loadCrc64();
+  const { signal } = run.tasks;
+  const { root } = run.destination;
+  const writer = openTreeWriter({
+    root,
+    temporaryFolder: join(root, TEMPORARY_FOLDER_NAME),
+    isTemporaryFolderOwn: true,
+    signal,
+  });
+  const parts: Parts = {
+    writer,
+    batches: createWriteBatches(writer, run.memory, signal),
+    open: new Budget(LARGE_FILES_OPEN_MAX),
+  };
+  return {
+    move: (item) =>
+      item.sizeBytes <= WHOLE_BYTES_MAX ? fetchWhole(run, parts, item) : fetchInRanges(run, parts, item),
+    touch: async (item, over, mtimeNs) => ({
+      sourceToken: item.token,
+      destinationToken: fileToken(await touchLocal(root, run.destination.pathOf(over.path), mtimeNs)),
+    }),
+    async remove(paths, onFailed) {
+      for (const path of paths) {
+        try {
+          writer.remove(run.destination.pathOf(path));
+        } catch (error) {
+          onFailed(path, error);
+        }
+      }
+    },
+    close: async () => {
+      parts.batches.flush();
+      await writer.close();
+    },
+  };
+}
+
+interface Parts {
+  readonly writer: TreeWriter;
+  readonly batches: WriteBatches;
+  readonly open: Budget;
+}
+
+async function fetchWhole(run: DownloadRun, parts: Parts, item: TreeItem): Promise<Moved> {
+  const { limit, store } = run.source;
+  const { signal } = run.tasks;
+  const key = run.source.pathOf(item.path);
+  const lease = await run.memory.take(Math.max(1, item.sizeBytes), signal);
+  try {
+    const { bytes, info } = await downloadWhole({
+      store,
+      key,
+      etag: item.token,
+      sizeBytes: item.sizeBytes,
+      into: lease.bytes,
+      limit,
+      signal,
+    });
+    const stat = await writeWhole(run, parts, { item, info, bytes });
+    return fetched(run, info, stat, bytes.length);
+  } finally {
+    lease.release();
+  }
+}
+
+async function writeWhole(
+  run: DownloadRun,
+  { batches, writer }: Parts,
+  { bytes, info, item }: { readonly item: TreeItem; readonly info: ObjectInfo; readonly bytes: Uint8Array },
+): Promise<WrittenStat> {
+  const path = run.destination.pathOf(item.path);
+  const isLink = run.request.links && item.path.endsWith(LINK_SUFFIX);
+  if (isLink) return writer.writeLink(path, new TextDecoder().decode(bytes));
+  const file = { path, sizeBytes: bytes.length, mtimeNs: mtimeOf(info), executable: false };
+  if (bytes.length <= BATCHED_BYTES_MAX) return batches.write(file, bytes);
+  const [result] = await writer.writeMany(bytes, [{ ...file, offset: 0 }]);
+  if ('stat' in result!) return result.stat;
+  throw fromErrorRecord(result!.error);
+}
+
+async function fetchInRanges(run: DownloadRun, parts: Parts, item: TreeItem): Promise<Moved> {
+  const { limit, store } = run.source;
+  const { signal } = run.tasks;
+  const key = run.source.pathOf(item.path);
+  const open = await parts.open.acquire(1, signal);
+  try {
+    const info = await limit.run(() => store.head(key, { checksums: true, signal }), { bytes: 0, signal });
+    if (!info) throw vanished(item.path);
+    const meta = {
+      path: run.destination.pathOf(item.path),
+      sizeBytes: info.sizeBytes,
+      mtimeNs: mtimeOf(info),
+      executable: false,
+    };
+    const file = await parts.writer.openLarge(meta);
+    try {
+      const { receivedBytes } = await downloadInRanges({
+        store,
+        key,
+        info,
+        sink: file,
+        limit,
+        memory: run.memory,
+        signal,
+        onProgress: (bytes) => run.progress.add(0, bytes),
+      });
+      return fetched(run, info, await file.commit(), receivedBytes);
+    } finally {
+      await file.discard();
+    }
+  } finally {
+    open.release();
+  }
+}
+
+/** When the content was last changed, or, if nobody said, when it was stored. */
+function mtimeOf(info: ObjectInfo): bigint {
+  return timeOfObject(info)?.ns ?? BigInt(Math.round(info.modifiedMs)) * 1_000_000n;
+}
+
+const RACY_MS = 20;
+
+function fetched(run: DownloadRun, info: ObjectInfo, stat: WrittenStat, receivedBytes: number): Moved {
+  const isRacy = stat.mtimeMs > run.clock.nowMs() - RACY_MS;
+  return {
+    sourceToken: info.etag,
+    destinationToken: isRacy ? '' : fileToken(stat),
+    sentBytes: 0,
+    receivedBytes,
+    inStore: false,
+    sizeBytes: info.sizeBytes,
+  };
+}

@@ -1,0 +1,71 @@
+/** From a folder to a folder on this machine. */
+import { join } from 'node:path';
+import { Budget } from '../base/budget.ts';
+import { fileToken } from '../model/tree-item.ts';
+import { copyLocalFile } from '../workspace/copy-local-file.ts';
+import { touchLocal } from '../workspace/local-tree.ts';
+import { TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
+import { openTreeWriter } from '../workspace/tree-writer.ts';
+import type { TreeWriter } from '../workspace/tree-writer-contract.ts';
+import { temporaryPrefix } from '../workspace/tree-writer-temporary.ts';
+import type { Mover } from './tree-mover.ts';
+import type { TreeRun } from './tree-run.ts';
+import type { LocalSide } from './tree-sides.ts';
+
+const COPIES_AT_ONCE = 8;
+
+export function createLocalCopier(run: TreeRun<LocalSide, LocalSide>): Mover {
+  const { destination, source, tasks } = run;
+  const { root } = destination;
+  const { signal } = tasks;
+  const room = new Budget(COPIES_AT_ONCE);
+  const temporaryFolder = join(root, TEMPORARY_FOLDER_NAME);
+  const writer = openTreeWriter({ root, temporaryFolder, isTemporaryFolderOwn: true, threads: 0, signal });
+  const prefix = temporaryPrefix(temporaryFolder);
+  let copies = 0;
+  return {
+    async move(item) {
+      const permit = await room.acquire(1, signal);
+      try {
+        const path = destination.pathOf(item.path);
+        makeParent(writer, path);
+        const { sizeBytes, sourceToken, stat } = await copyLocalFile({
+          from: join(source.root, source.pathOf(item.path)),
+          to: join(root, path),
+          temporary: `${prefix}0.${copies++}`,
+          signal,
+        });
+        return {
+          sourceToken,
+          destinationToken: fileToken(stat),
+          sentBytes: 0,
+          receivedBytes: 0,
+          inStore: false,
+          sizeBytes,
+        };
+      } finally {
+        permit.release();
+      }
+    },
+    touch: async (item, over, mtimeNs) => ({
+      sourceToken: item.token,
+      destinationToken: fileToken(await touchLocal(root, destination.pathOf(over.path), mtimeNs)),
+    }),
+    async remove(paths, onFailed) {
+      for (const path of paths) {
+        try {
+          writer.remove(destination.pathOf(path));
+        } catch (error) {
+          onFailed(path, error);
+        }
+      }
+    },
+    close: () => writer.close(),
+  };
+}
+
+/** Never through a link: the writer sees to that. */
+function makeParent(writer: TreeWriter, path: string): void {
+  const slash = path.lastIndexOf('/');
+  if (slash > 0) writer.makeFolder(path.slice(0, slash));
+}

@@ -1,0 +1,156 @@
+/** From a local folder to a store. */
+import { join } from 'node:path';
+import { Budget } from '../base/budget.ts';
+import { loadCrc64 } from '../base/crc64-nvme.ts';
+import type { TreeItem } from '../model/tree-item.ts';
+import type { MultipartStore } from '../remotes/object-store.ts';
+import { type PreviousObject, previousFromParts } from '../transfer/delta.ts';
+import { uploadInParts } from '../transfer/multipart-upload.ts';
+import { ONE_PUT_BYTES, putObject } from '../transfer/upload-object.ts';
+import { openFileSource, type ReadStat, readSmallFile, tokenOf } from '../workspace/file-source.ts';
+import { exactMtimeNs, LINK_SUFFIX, readLink } from '../workspace/local-tree.ts';
+import { loadContentTypes } from './object-content-type.ts';
+import { describeFile } from './object-description.ts';
+import type { Moved, Mover } from './tree-mover.ts';
+import { headObject, removeObjects, touchObject } from './tree-objects.ts';
+import type { TreeRun } from './tree-run.ts';
+import type { LocalSide, RemoteSide } from './tree-sides.ts';
+
+/** Objects of less are sent whole: finding out what is the same in them costs as much. */
+const DELTA_BYTES_MIN = 64 * 1024 * 1024;
+/** Small files need no lease: their bytes live as long as their request. */
+const LEASED_BYTES_MIN = 64 * 1024;
+/** A few at a time, so that each gets done: what a killed run leaves half done is then little. */
+const LARGE_FILES_OPEN_MAX = 8;
+
+type UploadRun = TreeRun<LocalSide, RemoteSide>;
+
+export async function createUploader(run: UploadRun): Promise<Mover> {
+  await Promise.all([loadContentTypes(), loadCrc64()]);
+  const open = new Budget(LARGE_FILES_OPEN_MAX);
+  return {
+    async move(item, over) {
+      if (item.sizeBytes <= ONE_PUT_BYTES) return putFile(run, item);
+      const permit = await open.acquire(1, run.tasks.signal);
+      try {
+        return await sendParts(run, item, over);
+      } finally {
+        permit.release();
+      }
+    },
+    touch: async (item, over, mtimeNs) => ({
+      sourceToken: item.token,
+      destinationToken: await touchObject(run, over, mtimeNs),
+    }),
+    remove: (paths, onFailed) => removeObjects(run, paths, onFailed),
+    close: async () => {},
+  };
+}
+
+async function putFile(run: UploadRun, item: TreeItem): Promise<Moved> {
+  const { limit, store } = run.destination;
+  const { signal } = run.tasks;
+  const lease = item.sizeBytes < LEASED_BYTES_MIN ? undefined : await run.memory.take(item.sizeBytes, signal);
+  try {
+    // Read when its turn comes, so that no more bytes are held than are in flight.
+    return await limit.run(
+      async () => {
+        const { bytes, stat } = readItem(run, item, lease?.bytes);
+        const key = run.destination.pathOf(item.path);
+        const description = describeFile(run.request, {
+          path: key,
+          mtimeNs: stat?.mtimeNs ?? exactMtimeNs(sourcePath(run, item)) ?? 0n,
+        });
+        const put = await putObject({ store, key, bytes, description, signal });
+        return {
+          sourceToken: stat ? tokenOf(stat) : item.token,
+          destinationToken: put.etag,
+          sentBytes: bytes.length,
+          receivedBytes: 0,
+          inStore: false,
+          sizeBytes: bytes.length,
+        };
+      },
+      { bytes: item.sizeBytes, signal },
+    );
+  } finally {
+    lease?.release();
+  }
+}
+
+async function sendParts(run: UploadRun, item: TreeItem, over: TreeItem | undefined): Promise<Moved> {
+  const { destination, knowledge, memory, request, tasks } = run;
+  const { limit, store } = destination;
+  const { signal } = tasks;
+  const key = destination.pathOf(item.path);
+  const source = await openFileSource(sourcePath(run, item));
+  try {
+    const { index } = knowledge;
+    const previous = await previousObject(run, item, over);
+    const uploaded = await uploadInParts({
+      store,
+      key,
+      source,
+      description: describeFile(request, { path: key, mtimeNs: source.mtimeNs }),
+      checksum: 'crc64nvme',
+      limit,
+      memory,
+      journal: index.uploads,
+      ...(request.partSizeBytes === undefined ? {} : { partSizeBytes: request.partSizeBytes }),
+      ...(previous ? { previous } : {}),
+      signal,
+      onProgress: (bytes) => run.progress.add(0, bytes),
+    });
+    if (uploaded.etag !== '') index.putBlocks(key, { token: uploaded.etag, ...uploaded.blocks });
+    return {
+      sourceToken: source.token,
+      destinationToken: uploaded.etag,
+      sentBytes: uploaded.sentBytes,
+      receivedBytes: 0,
+      inStore: false,
+      sizeBytes: source.sizeBytes,
+    };
+  } finally {
+    await source.close();
+  }
+}
+
+/** What is known of the blocks of the object that lies there: from the index, or from the store. */
+async function previousObject(
+  run: UploadRun,
+  item: TreeItem,
+  over: TreeItem | undefined,
+): Promise<PreviousObject | undefined> {
+  const { delta = true } = run.request;
+  const multipart: MultipartStore | undefined = run.destination.store.multipart;
+  if (!delta || !multipart || !over || over.token === '') return undefined;
+  if (item.sizeBytes <= DELTA_BYTES_MIN || over.sizeBytes <= DELTA_BYTES_MIN) return undefined;
+  const { store } = run.destination;
+  const key = run.destination.pathOf(item.path);
+  const known = run.knowledge.index.blocks(key);
+  if (known?.token === over.token)
+    return {
+      key,
+      etag: over.token,
+      sizeBytes: over.sizeBytes,
+      blockBytes: known.blockBytes,
+      sums: known.sums,
+    };
+  const info = await headObject(run.destination, over.path, run.tasks.signal);
+  return info && previousFromParts(store, key, info, { signal: run.tasks.signal });
+}
+
+function sourcePath({ source }: UploadRun, item: TreeItem): string {
+  return join(source.root, source.pathOf(item.path));
+}
+
+/** A link's content is its target; its stat is that of the scan. */
+function readItem(
+  run: UploadRun,
+  item: TreeItem,
+  into: Uint8Array | undefined,
+): { readonly bytes: Uint8Array; readonly stat?: ReadStat } {
+  const path = sourcePath(run, item);
+  if (run.request.links && item.path.endsWith(LINK_SUFFIX)) return { bytes: readLink(path) };
+  return readSmallFile(path, into);
+}

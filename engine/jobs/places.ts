@@ -1,0 +1,201 @@
+/** The places that plain copies go between: how they are written, what they mean, and the way to them. */
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { DrayError } from '../api/error.ts';
+import type { ConnectionFlags, JobContext } from '../api/jobs.ts';
+import type { PlaceRequest } from '../api/trees.ts';
+import { resolveLocation } from '../remotes/open-remote.ts';
+import { parseRemoteUrl, type S3RemoteUrl } from '../remotes/remote-url.ts';
+import { findWorkspace, readConfig } from '../workspace/workspace-folder.ts';
+import { type Connection, connectRemote } from './connection.ts';
+import { readUserRemotes } from './user-remotes.ts';
+
+export type Place = StdioPlace | LocalPlace | S3Place;
+
+export interface StdioPlace {
+  readonly kind: 'stdio';
+  readonly text: string;
+}
+
+export interface LocalPlace {
+  readonly kind: 'local';
+  /** Absolute. */
+  readonly path: string;
+  /** It ends in a separator: a folder is meant. */
+  readonly isFolderForm: boolean;
+  /** For people. */
+  readonly text: string;
+}
+
+export interface S3Place {
+  readonly kind: 's3';
+  readonly url: S3RemoteUrl;
+  /** It ends in `/` or is a bucket's root: a folder is meant. */
+  readonly isFolderForm: boolean;
+  /** For people: bucket and prefix alone. */
+  readonly text: string;
+  readonly connection: ConnectionFlags;
+}
+
+/** A letter and a colon are a drive on Windows, so names of remotes have two characters at least. */
+const NAMED = /^([A-Za-z0-9][A-Za-z0-9._-]+):(?!\/\/)(.*)$/s;
+
+/** @throws `usage` when it names no place. */
+export function parsePlace(context: JobContext, { connection = {}, place }: PlaceRequest): Place {
+  if (place === '-') return { kind: 'stdio', text: '-' };
+  if (place === '')
+    throw new DrayError('usage', 'A place is empty: name a path, s3://BUCKET/PREFIX or NAME:PREFIX.');
+  const flags = { ...context.connection, ...connection };
+  const named = NAMED.exec(place);
+  if (named && !/^(?:s3|file)$/i.test(named[1]!)) {
+    const found = namedPlace(context, named[1]!, named[2]!, flags);
+    if (found) return found;
+  }
+  return urlPlace(place, context.directory, flags);
+}
+
+function urlPlace(text: string, baseFolder: string, connection: ConnectionFlags): Place {
+  const url = parseRemoteUrl(text, baseFolder);
+  if (url.kind === 'file') return localPlace(url.path, text);
+  const [path = ''] = text.split('?', 1);
+  return s3Place(url, url.prefix === '' || path.endsWith('/'), connection);
+}
+
+function localPlace(path: string, text: string): LocalPlace {
+  return {
+    kind: 'local',
+    path,
+    isFolderForm: text.endsWith('/') || text.endsWith(sep) || isDots(text),
+    text,
+  };
+}
+
+/** `.` and `..` are folders, whatever they look like. */
+function isDots(text: string): boolean {
+  return /(?:^|[\\/])\.{1,2}$/.test(text);
+}
+
+function s3Place(url: S3RemoteUrl, isFolderForm: boolean, connection: ConnectionFlags): S3Place {
+  const path = url.prefix === '' ? '' : `/${url.prefix}${isFolderForm ? '/' : ''}`;
+  return { kind: 's3', url, isFolderForm, text: `s3://${url.bucket}${path}`, connection };
+}
+
+/** Undefined when it is a local path that happens to hold a colon. */
+function namedPlace(
+  context: JobContext,
+  name: string,
+  below: string,
+  connection: ConnectionFlags,
+): Place | undefined {
+  const workspace = findWorkspace(context.directory);
+  const own = workspace ? readConfig(workspace).remotes : {};
+  const users = readUserRemotes(context);
+  const remote = own[name] ?? users[name];
+  if (!remote) {
+    if (existsSync(resolve(context.directory, `${name}:${below}`))) return undefined;
+    const known = [...new Set([...Object.keys(own), ...Object.keys(users)])].sort();
+    const hint =
+      known.length > 0
+        ? `Known are: ${known.join(', ')}.`
+        : 'Add one with "dray remote add --user NAME URL".';
+    throw new DrayError('usage', `There is no remote "${name}". ${hint}`, { data: { name } });
+  }
+  const base = own[name] && workspace ? workspace.root : context.directory;
+  const url = parseRemoteUrl(remote.url, base);
+  if (url.kind === 'file') {
+    const path = resolve(url.path, below);
+    return localPlace(path, below === '' || below.endsWith('/') ? `${path}/` : path);
+  }
+  const prefix = joinPrefix(url.prefix, below);
+  return s3Place({ ...url, prefix }, prefix === '' || below === '' || below.endsWith('/'), connection);
+}
+
+function joinPrefix(above: string, below: string): string {
+  const inner = below.replace(/^\/+|\/+$/g, '');
+  const fault = inner.split('/').find((part) => part === '.' || part === '..');
+  if (fault !== undefined) throw new DrayError('usage', `"${below}" contains the part "${fault}".`);
+  return [above, inner].filter((part) => part !== '').join('/');
+}
+
+export interface ConnectPlaceOptions {
+  /** Where the store has its root: at the place, or, for a single object, at the folder that it is in. */
+  readonly at: 'place' | 'parent';
+  readonly bandwidthBytesPerSecond?: number;
+}
+
+/** Plain copies have a request for each small file, so they begin with more in flight, and may go higher. */
+const LIMIT = { initial: 32, max: 256 };
+
+/** The caller closes the store. */
+export async function connectPlace(
+  context: JobContext,
+  place: S3Place,
+  options: ConnectPlaceOptions,
+): Promise<Connection> {
+  const { prefix } = place.url;
+  const parent = prefix.includes('/') ? prefix.slice(0, prefix.lastIndexOf('/')) : '';
+  return connectRemote(
+    { connection: place.connection, emit: context.emit, environment: context.environment },
+    { ...place.url, prefix: options.at === 'place' ? prefix : parent },
+    { limit: LIMIT, bandwidthBytesPerSecond: options.bandwidthBytesPerSecond },
+  );
+}
+
+/** The name that the place itself has, as a single file or object. */
+export function nameOfPlace(place: LocalPlace | S3Place): string {
+  if (place.kind === 'local') return basename(place.path);
+  return place.url.prefix.slice(place.url.prefix.lastIndexOf('/') + 1);
+}
+
+/** What the place is known by: the same for every way to write it, and without secrets. */
+export function placeIdentity(place: Place, environment: JobContext['environment']): string {
+  switch (place.kind) {
+    case 'stdio':
+      return '-';
+    case 'local':
+      return `file:${realPathOf(place.path)}`;
+    case 's3':
+      return `s3:${endpointOf(place, environment)}/${place.url.bucket}/${place.url.prefix}`;
+  }
+}
+
+function endpointOf({ connection, url }: S3Place, environment: JobContext['environment']): string {
+  const { endpoint } = resolveLocation(url, connection);
+  return endpoint ?? environment.AWS_ENDPOINT_URL_S3 ?? environment.AWS_ENDPOINT_URL ?? 'aws';
+}
+
+/** With links resolved, as far as it exists. */
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? path : join(realPathOf(parent), basename(path));
+  }
+}
+
+/**
+ * @throws `usage` when the places are the same or one lies inside the other: a copy would feed on itself, and a sync would delete
+ *   what it has just written.
+ */
+export function checkApart(source: Place, destination: Place, environment: JobContext['environment']): void {
+  if (source.kind !== destination.kind || source.kind === 'stdio') return;
+  const separator = source.kind === 'local' ? sep : '/';
+  const from = withEnd(placeIdentity(source, environment), separator);
+  const to = withEnd(placeIdentity(destination, environment), separator);
+  if (!from.startsWith(to) && !to.startsWith(from)) return;
+  const what =
+    from === to
+      ? 'are the same place'
+      : to.startsWith(from)
+        ? 'overlap: the second lies inside the first'
+        : 'overlap: the first lies inside the second';
+  throw new DrayError(
+    'usage',
+    `${source.text} and ${destination.text} ${what}. Choose places apart from each other.`,
+  );
+}
+
+function withEnd(text: string, separator: string): string {
+  return text.endsWith(separator) ? text : text + separator;
+}

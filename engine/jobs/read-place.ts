@@ -1,0 +1,85 @@
+/** `dray cat`: one object or file, or a part of it, in order. An object that is read whole is checked against what its store vouches for. */
+import { DrayError } from '../api/error.ts';
+import type { JobContext } from '../api/jobs.ts';
+import type { ReadPlaceRequest, ReadPlaceSummary } from '../api/trees.ts';
+import { loadCrc64 } from '../base/crc64-nvme.ts';
+import { catObject } from '../transfer/download-object.ts';
+import { openFileSource } from '../workspace/file-source.ts';
+import { connectPlace, type LocalPlace, nameOfPlace, parsePlace, type S3Place } from './places.ts';
+import { createTreeMemory } from './tree-movers.ts';
+import { addTotals } from './tree-sides.ts';
+
+type Write = (chunk: Uint8Array) => Promise<void>;
+
+/** @throws `notFound` when nothing is there, `damaged` (after the last byte) when the object is not what its store vouches for. */
+export async function readPlace(
+  context: JobContext,
+  request: ReadPlaceRequest,
+  write: Write,
+): Promise<ReadPlaceSummary> {
+  const place = parsePlace(context, request);
+  if (place.kind === 'stdio' || place.isFolderForm)
+    throw new DrayError('usage', `"${place.text}" is no file or object. Name one.`);
+  return place.kind === 'local'
+    ? readFile(context, place, request, write)
+    : readObject(context, place, request, write);
+}
+
+async function readObject(
+  context: JobContext,
+  place: S3Place,
+  request: ReadPlaceRequest,
+  write: Write,
+): Promise<ReadPlaceSummary> {
+  const { signal } = context;
+  const { limit, meter, store } = await connectPlace(context, place, { at: 'parent' });
+  try {
+    await loadCrc64();
+    const key = nameOfPlace(place);
+    const info = await store.head(key, { checksums: true, signal });
+    if (!info) throw new DrayError('notFound', `There is no object ${place.text}.`, { data: { key } });
+    const { end, start } = rangeOf(request, info.sizeBytes);
+    const range = { start, end };
+    const { bytes } = await catObject({
+      store,
+      key,
+      info,
+      limit,
+      memory: createTreeMemory({}),
+      signal,
+      range,
+      write,
+    });
+    return { bytes, requests: addTotals([meter]) };
+  } finally {
+    await store.close();
+  }
+}
+
+const PIECE_BYTES = 1024 * 1024;
+
+async function readFile(
+  { signal }: JobContext,
+  { path }: LocalPlace,
+  request: ReadPlaceRequest,
+  write: Write,
+): Promise<ReadPlaceSummary> {
+  const source = await openFileSource(path);
+  try {
+    const { end, start } = rangeOf(request, source.sizeBytes);
+    for (let at = start; at < end; at += PIECE_BYTES) {
+      await write(await source.read(at, Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, end - at)), signal));
+    }
+    return { bytes: end - start, requests: addTotals([]) };
+  } finally {
+    await source.close();
+  }
+}
+
+function rangeOf(
+  { lengthBytes, offsetBytes = 0 }: ReadPlaceRequest,
+  sizeBytes: number,
+): { readonly start: number; readonly end: number } {
+  const start = Math.min(offsetBytes, sizeBytes);
+  return { start, end: lengthBytes === undefined ? sizeBytes : Math.min(sizeBytes, start + lengthBytes) };
+}

@@ -1,0 +1,91 @@
+/** `--backup-dir`: what would be overwritten or deleted is kept there under its own path first. */
+import { constants, copyFileSync, linkSync, mkdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DrayError } from '../api/error.ts';
+import type { PlaceRequest } from '../api/trees.ts';
+import type { TreeItem } from '../model/tree-item.ts';
+import type { ObjectStore } from '../remotes/object-store.ts';
+import { copyInStore } from '../transfer/copy-in-store.ts';
+import { checkApart, connectPlace, parsePlace } from './places.ts';
+import type { TreeRun } from './tree-run.ts';
+import { type LocalSide, type RemoteSide, sharesService } from './tree-sides.ts';
+
+export interface Backup {
+  /** Once it resolves, the item's present content is safe in the backup folder, over what an earlier run kept there. */
+  keep(item: TreeItem): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @param store Rooted at the backup folder, of the same service as the destination's. */
+export function createRemoteBackup(destination: RemoteSide, store: ObjectStore, signal: AbortSignal): Backup {
+  return {
+    async keep(item) {
+      const fromKey = destination.pathOf(item.path);
+      const info = { key: fromKey, sizeBytes: item.sizeBytes, etag: item.token, modifiedMs: item.modifiedMs };
+      const copied = await destination.limit.run(
+        () => copyInStore({ from: destination.store, fromKey, to: store, toKey: item.path, info, signal }),
+        { bytes: 0, signal },
+      );
+      if (copied) return;
+      throw new DrayError(
+        'unsupported',
+        `${store.address} cannot take backups: the store refuses to copy to it.`,
+        {
+          data: { key: fromKey },
+        },
+      );
+    },
+    close: () => store.close(),
+  };
+}
+
+/** A second name for the file where the file system has that, since the file itself is never changed, only replaced. */
+export function createLocalBackup(destination: LocalSide, folder: string): Backup {
+  return {
+    async keep(item) {
+      const from = join(destination.root, destination.pathOf(item.path));
+      const to = join(folder, item.path);
+      try {
+        mkdirSync(dirname(to), { recursive: true });
+        rmSync(to, { force: true });
+        try {
+          linkSync(from, to);
+        } catch (cause) {
+          if ((cause as NodeJS.ErrnoException).code === 'ENOENT') throw cause;
+          copyFileSync(from, to, constants.COPYFILE_FICLONE);
+        }
+      } catch (cause) {
+        throw new DrayError('io', `${item.path} could not be kept in ${folder}, so it was left as it is.`, {
+          cause,
+        });
+      }
+    },
+    close: async () => {},
+  };
+}
+
+/** @throws `usage` when the folder is at another store or lies inside one of the trees. */
+export async function openBackup(run: TreeRun, request: PlaceRequest): Promise<Backup> {
+  const { context, destination, tasks } = run;
+  const place = parsePlace(context, request);
+  checkApart(place, parsePlace(context, run.request.destination), context.environment);
+  checkApart(place, parsePlace(context, run.request.source), context.environment);
+  if (destination.kind === 'local') {
+    if (place.kind !== 'local') throw elsewhere(request.place);
+    return createLocalBackup(destination, place.path);
+  }
+  if (place.kind !== 's3') throw elsewhere(request.place);
+  const { store } = await connectPlace(context, place, { at: 'place' });
+  if (!sharesService(destination.store, store)) {
+    await store.close();
+    throw elsewhere(request.place);
+  }
+  return createRemoteBackup(destination, store, tasks.signal);
+}
+
+function elsewhere(place: string): DrayError {
+  return new DrayError(
+    'usage',
+    `--backup-dir ${place} has to be at the same store, or on the same machine, as the destination.`,
+  );
+}

@@ -1,0 +1,91 @@
+/**
+ * What a sync deletes: gathered on disk while everything else is done, then, if nothing failed and it is not too much, removed in
+ * one go. So a source that could not be read whole never empties its destination.
+ */
+import { DrayError } from '../api/error.ts';
+import type { SpillList } from '../index/tree-index.ts';
+import { deletionAllowed } from '../model/tree-decision.ts';
+import type { TreeItem } from '../model/tree-item.ts';
+import type { Backup } from './tree-backup.ts';
+import type { Mover } from './tree-mover.ts';
+import { failItem, type TreeRun, tellChange } from './tree-run.ts';
+
+const GATHERED_AT_ONCE = 1_000;
+
+export interface Deletes {
+  add(item: TreeItem): void;
+  /** Deletes, or in a dry run tells what would be deleted. Throws `tooManyDeletes` before the first deletion. */
+  carryOut(): Promise<void>;
+}
+
+export function createDeletes(
+  run: TreeRun,
+  options: { readonly mover: Mover; readonly backup: Backup | undefined },
+): Deletes {
+  let spill: SpillList | undefined;
+  let gathered: TreeItem[] = [];
+  const flush = () => {
+    if (gathered.length === 0) return;
+    spill ??= run.knowledge.index.spill();
+    spill.push(
+      gathered.map((item) =>
+        JSON.stringify(item, (_name, value) => (typeof value === 'bigint' ? undefined : value)),
+      ),
+    );
+    gathered = [];
+  };
+  return {
+    add(item) {
+      gathered.push(item);
+      if (gathered.length >= GATHERED_AT_ONCE) flush();
+    },
+    async carryOut() {
+      flush();
+      if (!spill) return;
+      checkAllowed(run, spill.size);
+      for (const page of spill.pages()) {
+        run.tasks.check();
+        const items = page.map((text) => JSON.parse(text) as TreeItem);
+        await removePage(run, options, items);
+      }
+    },
+  };
+}
+
+function checkAllowed({ context, counts, destination, request }: TreeRun, deletes: number): void {
+  const { dryRun, maxDelete } = request;
+  if (counts.failed > 0 && !dryRun) {
+    const message = `Nothing was deleted at the destination, because ${counts.failed} files failed. Sync again when they are mended: ${deletes} files are to be deleted.`;
+    throw new DrayError('partial', message, { data: { deletes } });
+  }
+  const { destinationFiles } = counts;
+  if (deletionAllowed({ deletes, destinationFiles, ...(maxDelete ? { maxDelete } : {}) })) return;
+  const message = `This sync would delete ${deletes} of ${destinationFiles} files at ${destination.text}, more than it may. Nothing was deleted. If that is meant, allow it with --max-delete ${deletes}.`;
+  if (!dryRun) throw new DrayError('tooManyDeletes', message, { data: { deletes, destinationFiles } });
+  context.emit({ type: 'warning', warning: 'tooManyDeletes', message });
+}
+
+async function removePage(
+  run: TreeRun,
+  { backup, mover }: { readonly mover: Mover; readonly backup: Backup | undefined },
+  items: readonly TreeItem[],
+): Promise<void> {
+  const failed = new Set<string>();
+  const onFailed = (path: string, error: unknown) => {
+    failed.add(path);
+    failItem(run, path, error);
+  };
+  if (!run.request.dryRun) {
+    for (const item of backup ? items : []) {
+      await backup!.keep(item).catch((error: unknown) => onFailed(item.path, error));
+    }
+    const paths = items.map(({ path }) => path).filter((path) => !failed.has(path));
+    await mover.remove(paths, onFailed);
+    run.knowledge.forget(paths);
+  }
+  for (const item of items) {
+    if (failed.has(item.path)) continue;
+    run.counts.deletedFiles += 1;
+    tellChange(run, 'deleted', item);
+  }
+}

@@ -1,0 +1,83 @@
+/** What a copy would take, for `--dry-run`: requests by class, bytes and money. */
+import type { RequestTotals } from '../api/jobs.ts';
+import { dollarsFor } from '../model/prices.ts';
+import type { TreeItem } from '../model/tree-item.ts';
+import { RANGE_BYTES, WHOLE_BYTES_MAX } from '../transfer/download-object.ts';
+import { partSizeFor } from '../transfer/multipart-upload.ts';
+import { ONE_PUT_BYTES } from '../transfer/upload-object.ts';
+import { sharesService, type TreeSide } from './tree-sides.ts';
+
+/** S3's limit of one copy inside the store. */
+const COPY_BYTES_MAX = 5 * 1024 ** 3;
+const DELETED_AT_ONCE = 1_000;
+
+export interface Forecast {
+  copies(item: TreeItem): void;
+  touches(): void;
+  totals(deletes: number): RequestTotals;
+}
+
+interface Sides {
+  readonly source: TreeSide;
+  readonly destination: TreeSide;
+}
+
+export function createForecast({ destination, source }: Sides, partSizeBytes: number | undefined): Forecast {
+  const at = { source: { reads: 0, writes: 0 }, destination: { reads: 0, writes: 0 } };
+  let sentBytes = 0;
+  let receivedBytes = 0;
+  const staysInside =
+    source.kind === 'remote' &&
+    destination.kind === 'remote' &&
+    sharesService(source.store, destination.store);
+  const send = (sizeBytes: number) => {
+    sentBytes += sizeBytes;
+    if (sizeBytes <= ONE_PUT_BYTES) at.destination.writes += 1;
+    else {
+      // Begin, parts, complete, and a look at the result.
+      at.destination.writes += 2 + Math.ceil(sizeBytes / partSizeFor(sizeBytes, partSizeBytes));
+      at.destination.reads += 1;
+    }
+  };
+  const receive = (sizeBytes: number) => {
+    receivedBytes += sizeBytes;
+    at.source.reads += sizeBytes <= WHOLE_BYTES_MAX ? 1 : 1 + Math.ceil(sizeBytes / RANGE_BYTES);
+  };
+  return {
+    copies({ sizeBytes }) {
+      if (staysInside) {
+        at.destination.writes +=
+          sizeBytes <= COPY_BYTES_MAX ? 1 : 2 + Math.ceil(sizeBytes / (COPY_BYTES_MAX / 10));
+        return;
+      }
+      if (source.kind === 'remote') receive(sizeBytes);
+      if (destination.kind === 'remote') send(sizeBytes);
+    },
+    touches() {
+      if (destination.kind !== 'remote') return;
+      at.destination.reads += 1;
+      at.destination.writes += 1;
+    },
+    totals(deleted) {
+      const deletes = destination.kind === 'remote' ? Math.ceil(deleted / DELETED_AT_ONCE) : 0;
+      const none = { lists: 0, deletes: 0 };
+      const reads = at.source.reads + at.destination.reads;
+      const writes = at.source.writes + at.destination.writes;
+      const price = (side: TreeSide, counts: Parameters<typeof dollarsFor>[1]) =>
+        side.kind === 'remote' ? dollarsFor(side.store.provider, counts) : 0;
+      const dollars =
+        price(source, { ...at.source, ...none }) +
+        price(destination, { ...at.destination, ...none, deletes });
+      return {
+        reads,
+        writes,
+        lists: 0,
+        deletes,
+        total: reads + writes + deletes,
+        sentBytes,
+        receivedBytes,
+        dollars,
+      };
+    },
+  };
+}

@@ -1,0 +1,76 @@
+/**
+ * What is remembered of a pair of places: which state of an item here stands for which there. A listing carries no times, so this is
+ * what spares a HEAD for each file of a second run. Kept in the user's cache; losing it costs time, never data.
+ */
+import { homedir } from 'node:os';
+import type { JobContext } from '../api/jobs.ts';
+import {
+  createPairReader,
+  type KnownPair,
+  openTreeIndex,
+  type PairReader,
+  sweepTreeIndexes,
+  type TreeIndex,
+} from '../index/tree-index.ts';
+import type { Pair } from './tree-mover.ts';
+import { cacheFolder } from './tree-sides.ts';
+
+/** Rows that a killed run may lose; what it lost is found out again by a look. */
+const ROWS_AT_ONCE = 200;
+const UNUSED_MS = 180 * 24 * 60 * 60 * 1000;
+
+export interface TreeKnowledge {
+  readonly index: TreeIndex;
+  /** Whether both states are known to be equal. Paths must ascend from call to call. */
+  isEqual(path: string, pair: Pair): boolean;
+  /** Notes that both states are equal now, unless nothing vouches for one of them. */
+  note(path: string, pair: Pair): void;
+  forget(paths: readonly string[]): void;
+  close(): void;
+}
+
+export interface KnowledgeOptions {
+  /** Identities of the source and the destination. */
+  readonly pair: readonly [string, string];
+  /** Ask again instead of trusting what is remembered; what is found out is remembered all the same. */
+  readonly noIndex: boolean;
+  readonly nowMs: number;
+}
+
+export function openKnowledge(context: JobContext, options: KnowledgeOptions): TreeKnowledge {
+  const folder = `${cacheFolder(context, homedir())}/trees`;
+  const { index, rebuiltBecause } = openTreeIndex({ folder, pair: options.pair });
+  if (rebuiltBecause !== undefined) {
+    const message = `What was remembered of this pair of places was damaged and is begun anew (${rebuiltBecause}).`;
+    context.emit({ type: 'warning', warning: 'indexRebuilt', message });
+  }
+  const reader: PairReader | undefined = options.noIndex ? undefined : createPairReader(index);
+  let rows: KnownPair[] = [];
+  const flush = () => {
+    if (rows.length === 0) return;
+    index.put(rows);
+    rows = [];
+  };
+  return {
+    index,
+    isEqual(path, { sourceToken, destinationToken }) {
+      if (sourceToken === '' || destinationToken === '') return false;
+      const known = reader?.known(path);
+      return known !== undefined && known[0] === sourceToken && known[1] === destinationToken;
+    },
+    note(path, { sourceToken, destinationToken }) {
+      if (sourceToken === '' || destinationToken === '') return;
+      rows.push({ path, tokens: [sourceToken, destinationToken] });
+      if (rows.length >= ROWS_AT_ONCE) flush();
+    },
+    forget: (paths) => index.remove(paths),
+    close() {
+      try {
+        flush();
+      } finally {
+        index.close();
+        sweepTreeIndexes(folder, options.nowMs - UNUSED_MS);
+      }
+    },
+  };
+}

@@ -1,0 +1,93 @@
+/** Closer looks at two items of equal size: by what a listing has not told. Each is made only when `decideItem` asks for it. */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { loadCrc64 } from '../base/crc64-nvme.ts';
+import type { ObjectTime } from '../model/object-time.ts';
+import type { Evidence } from '../model/tree-decision.ts';
+import type { TreeItem } from '../model/tree-item.ts';
+import { readSmallFile } from '../workspace/file-source.ts';
+import { exactMtimeNs, LINK_SUFFIX, readLink } from '../workspace/local-tree.ts';
+import { compareContent } from './check-content.ts';
+import { headObject, timeOfObject } from './tree-objects.ts';
+import type { TreeRun } from './tree-run.ts';
+import type { TreeSide } from './tree-sides.ts';
+
+export interface Looks {
+  look(at: 'hash' | 'head' | 'content', source: TreeItem, destination: TreeItem): Promise<Evidence>;
+}
+
+type SomeRun = Pick<TreeRun, 'counts' | 'destination' | 'memory' | 'source' | 'tasks'>;
+
+export function createLooks(run: SomeRun): Looks {
+  return {
+    async look(at, source, destination) {
+      switch (at) {
+        case 'hash':
+          run.counts.decidedByHash += 1;
+          return { content: await isSameHash(run, source, destination) };
+        case 'head':
+          run.counts.decidedByHead += 1;
+          return lookAtTimes(run, source, destination);
+        case 'content':
+          run.counts.decidedByHash += 1;
+          return { content: await isSameContent(run, source, destination) };
+      }
+    },
+  };
+}
+
+/** MD5s: of a file by reading it, of an object by its etag. */
+async function isSameHash(
+  run: SomeRun,
+  source: TreeItem,
+  destination: TreeItem,
+): Promise<'equal' | 'differs'> {
+  const [left, right] = await Promise.all([md5Of(run.source, source), md5Of(run.destination, destination)]);
+  return left === right ? 'equal' : 'differs';
+}
+
+async function md5Of(side: TreeSide, item: TreeItem): Promise<string> {
+  if (side.kind === 'remote') return item.token;
+  const path = join(side.root, side.pathOf(item.path));
+  const bytes =
+    side.pathOf(item.path) === item.path || !item.path.endsWith(LINK_SUFFIX)
+      ? readSmallFile(path).bytes
+      : readLink(path);
+  return createHash('md5').update(bytes).digest('hex');
+}
+
+async function lookAtTimes(run: SomeRun, source: TreeItem, destination: TreeItem): Promise<Evidence> {
+  const [sourceTime, destinationTime] = await Promise.all([
+    timeOf(run, run.source, source),
+    timeOf(run, run.destination, destination),
+  ]);
+  return { ...(sourceTime && { sourceTime }), ...(destinationTime && { destinationTime }) };
+}
+
+async function timeOf(run: SomeRun, side: TreeSide, item: TreeItem): Promise<ObjectTime | undefined> {
+  if (item.mtimeNs !== undefined) return { ns: item.mtimeNs, digits: 9 };
+  if (side.kind === 'local') {
+    // A scan's times are doubles, which are not good for nanoseconds.
+    const ns = exactMtimeNs(join(side.root, side.pathOf(item.path)));
+    return ns === undefined ? undefined : { ns, digits: 9 };
+  }
+  const info = await headObject(side, item.path, run.tasks.signal);
+  return info && timeOfObject(info);
+}
+
+/** What cannot be told apart without reading it at a store counts as different: it is sent again, which is safe. */
+async function isSameContent(
+  run: SomeRun,
+  source: TreeItem,
+  destination: TreeItem,
+): Promise<'equal' | 'differs'> {
+  await loadCrc64();
+  const sides = {
+    source: run.source,
+    destination: run.destination,
+    memory: run.memory,
+    signal: run.tasks.signal,
+  };
+  const { result } = await compareContent(sides, source, destination, { byReading: false });
+  return result === 'same' ? 'equal' : 'differs';
+}

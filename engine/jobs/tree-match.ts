@@ -1,0 +1,117 @@
+/** Pairs the items of the source with what lies at the destination under their names, by the cheapest way to know that. */
+import type { TreeItem } from '../model/tree-item.ts';
+import { type MatchedBatch, mergeTrees } from '../query/merge-trees.ts';
+import { listTreeItems } from '../query/object-pages.ts';
+import { type LookupTally, lookUpDestination, lookUpLocal } from '../query/tree-lookup.ts';
+import { LINK_SUFFIX, localPlaceKind, scanLocalTree, statLocal } from '../workspace/local-tree.ts';
+import { type TreeRun, tellFailure } from './tree-run.ts';
+import type { LocalSide, RemoteSide } from './tree-sides.ts';
+import { itemsOf } from './tree-source.ts';
+
+export interface MatchOptions {
+  /** The whole source, when it is one file or object. */
+  readonly only: TreeItem | undefined;
+  readonly lookup: LookupTally;
+  /** Listings go through a sort on disk first, because the store gives them in no order. */
+  readonly isSorted: boolean;
+}
+
+export function matchTrees(run: TreeRun, options: MatchOptions): AsyncIterable<MatchedBatch> {
+  const { destination, request } = run;
+  const source = options.only ? single(options.only) : sourceItems(run, options);
+  if (request.noCheckDestination && !run.isSync) return withoutLook(source, options.lookup);
+  if (destination.kind === 'local') return matchLocal(run, destination, source, options.lookup);
+  if (options.isSorted) return mergeTrees(source, sortedListing(run, destination));
+  return lookUpDestination({
+    source,
+    store: destination.store,
+    limit: destination.limit,
+    wantExtras: run.isSync,
+    signal: run.tasks.signal,
+    tally: options.lookup,
+  });
+}
+
+async function* single(item: TreeItem): AsyncGenerator<readonly TreeItem[]> {
+  yield [item];
+}
+
+function sourceItems(run: TreeRun, { isSorted }: MatchOptions): AsyncIterable<readonly TreeItem[]> {
+  const { clock, counts, filter, request, source, tasks } = run;
+  const options = {
+    filter,
+    nowMs: clock.nowMs(),
+    signal: tasks.signal,
+    links: request.links ?? false,
+    onSkipped: (path: string, message: string) => {
+      counts.skippedFiles += 1;
+      run.context.emit({ type: 'warning', warning: 'skippedSpecialFile', message, path });
+    },
+    onFailed: (path: string, error: Parameters<typeof tellFailure>[2]) => tellFailure(run, path, error),
+  };
+  const items = itemsOf(source, options);
+  return isSorted && source.kind === 'remote' && !filter.paths ? sorted(run, items) : items;
+}
+
+async function* withoutLook(
+  source: AsyncIterable<readonly TreeItem[]>,
+  lookup: LookupTally,
+): AsyncGenerator<MatchedBatch> {
+  lookup.chosen = 'none';
+  lookup.reason = 'The destination was not looked at, as asked.';
+  for await (const items of source) {
+    yield { pairs: items.map((item) => ({ source: item, destination: undefined })), extras: [] };
+  }
+}
+
+function matchLocal(
+  run: TreeRun,
+  side: LocalSide,
+  source: AsyncIterable<readonly TreeItem[]>,
+  tally: LookupTally,
+): AsyncIterable<MatchedBatch> {
+  const { clock, filter, request, tasks } = run;
+  const isThere = localPlaceKind(side.root) === 'folder';
+  const scan = () =>
+    isThere
+      ? scanLocalTree({
+          root: side.root,
+          enter: (folder) => filter.mayContain(folder),
+          links: request.links ?? false,
+          nowMs: clock.nowMs(),
+          signal: tasks.signal,
+          // What lies at the destination and cannot be read or is no file is in nobody's way until it is.
+          onProblem: () => {},
+        })
+      : nothing();
+  return lookUpLocal({
+    source,
+    statLocal: (path) => (isThere ? statItem(side, path, request.links ?? false) : undefined),
+    scan,
+    wantExtras: run.isSync,
+    tally,
+  });
+}
+
+/** The file, or with `links` the link, at the item's place. */
+function statItem(side: LocalSide, path: string, links: boolean): TreeItem | undefined {
+  const isLink = links && path.endsWith(LINK_SUFFIX);
+  const found = statLocal(side.root, side.pathOf(path), { links: isLink });
+  return typeof found === 'object' ? { ...found, path } : undefined;
+}
+
+async function* nothing(): AsyncGenerator<readonly TreeItem[]> {}
+
+function sortedListing(run: TreeRun, side: RemoteSide): AsyncIterable<readonly TreeItem[]> {
+  const { store, limit } = side;
+  return sorted(run, listTreeItems({ store, limit, signal: run.tasks.signal, isUnordered: true }));
+}
+
+async function* sorted(
+  run: TreeRun,
+  items: AsyncIterable<readonly TreeItem[]>,
+): AsyncGenerator<readonly TreeItem[]> {
+  const sorter = run.knowledge.index.sorter();
+  for await (const batch of items) sorter.add(batch);
+  yield* sorter.pages();
+}

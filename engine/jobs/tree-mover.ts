@@ -1,0 +1,29 @@
+/** What one pair of kinds of places has to know to bring an item across; one implementation for each pair. */
+import type { TreeItem } from '../model/tree-item.ts';
+
+export interface Mover {
+  /** Brings the item's content across and puts it in its place, verified; `over` is what lies there now. */
+  move(item: TreeItem, over: TreeItem | undefined): Promise<Moved>;
+  /** Gives what lies at the destination, whose content is equal, the source's modification time. */
+  touch(item: TreeItem, over: TreeItem, mtimeNs: bigint): Promise<Pair>;
+  /** Removes items of the destination; tells of each that could not be, by its path. */
+  remove(items: readonly string[], onFailed: (path: string, error: unknown) => void): Promise<void>;
+  /** Waits for work under way. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** What the two sides hold now, for the index; '' where nothing vouches. */
+export interface Pair {
+  readonly sourceToken: string;
+  readonly destinationToken: string;
+}
+
+export interface Moved extends Pair {
+  /** Bytes of content over the wire. */
+  readonly sentBytes: number;
+  readonly receivedBytes: number;
+  /** Copied by the store. */
+  readonly inStore: boolean;
+  /** Of the content as it was moved. */
+  readonly sizeBytes: number;
+}

@@ -1,0 +1,45 @@
+/** The mover for a pair of kinds of places. Each is loaded when it is needed: a download loads no uploader. */
+import type { Phase } from '../api/events.ts';
+import type { CopyRequest } from '../api/trees.ts';
+import { Budget } from '../base/budget.ts';
+import { createLeasedMemory, type LeasedMemory } from '../base/leased-memory.ts';
+import { PART_SIZE_MAX_BYTES } from '../transfer/part-size.ts';
+import { createDryMover } from './dry-mover.ts';
+import { createStoreCopier } from './move-between-stores.ts';
+import { createDownloader } from './move-from-store.ts';
+import { createLocalCopier } from './move-locally.ts';
+import { createUploader } from './move-to-store.ts';
+import type { Mover } from './tree-mover.ts';
+import type { TreePair } from './tree-pair.ts';
+import type { TreeRun } from './tree-run.ts';
+import type { LocalSide, RemoteSide } from './tree-sides.ts';
+
+const MIB = 1024 * 1024;
+/** Bytes of content in flight. */
+const MEMORY_BYTES = 256 * MIB;
+
+export async function createMover(run: TreeRun): Promise<Mover> {
+  const { destination, request, source } = run;
+  if (request.dryRun) return createDryMover();
+  if (destination.kind === 'remote') {
+    return source.kind === 'remote'
+      ? createStoreCopier(run as TreeRun<RemoteSide, RemoteSide>)
+      : createUploader(run as TreeRun<LocalSide, RemoteSide>);
+  }
+  return source.kind === 'remote'
+    ? createDownloader(run as TreeRun<RemoteSide, LocalSide>)
+    : createLocalCopier(run as TreeRun<LocalSide, LocalSide>);
+}
+
+export function createTreeMemory({ partSizeBytes = 0 }: Pick<CopyRequest, 'partSizeBytes'>): LeasedMemory {
+  return createLeasedMemory({
+    budget: new Budget(MEMORY_BYTES),
+    largestBytes: Math.max(PART_SIZE_MAX_BYTES, partSizeBytes),
+    open: (lengthBytes) => ({ buffer: new SharedArrayBuffer(lengthBytes), start: 0 }),
+  });
+}
+
+export function phaseOf({ destination, source }: Pick<TreePair, 'destination' | 'source'>): Phase {
+  if (destination.kind === 'remote') return 'upload';
+  return source.kind === 'remote' ? 'download' : 'write';
+}

@@ -1,0 +1,108 @@
+/** What one run of copy or sync shares from its beginning to its end: both sides, what is known, what is counted, what has failed. */
+import { type DrayError, type ErrorCode, toDrayError, toErrorRecord } from '../api/error.ts';
+import type { ChangeKind } from '../api/events.ts';
+import type { JobContext } from '../api/jobs.ts';
+import type { SyncRequest } from '../api/trees.ts';
+import type { Clock } from '../base/clock.ts';
+import type { LeasedMemory } from '../base/leased-memory.ts';
+import type { TaskSet } from '../base/task-set.ts';
+import type { TreeFilter } from '../model/tree-filter.ts';
+import type { TreeItem } from '../model/tree-item.ts';
+import type { Progress } from './progress.ts';
+import type { Forecast } from './tree-forecast.ts';
+import type { TreeKnowledge } from './tree-knowledge.ts';
+import type { TreeSide } from './tree-sides.ts';
+
+export interface TreeRun<Source extends TreeSide = TreeSide, Destination extends TreeSide = TreeSide> {
+  readonly context: JobContext;
+  readonly request: SyncRequest;
+  readonly isSync: boolean;
+  readonly clock: Clock;
+  readonly source: Source;
+  readonly destination: Destination;
+  readonly filter: TreeFilter;
+  readonly tasks: TaskSet;
+  /** Bytes of content in flight. */
+  readonly memory: LeasedMemory;
+  readonly knowledge: TreeKnowledge;
+  readonly counts: TreeCounts;
+  readonly progress: Progress;
+  /** In a dry run. */
+  readonly forecast: Forecast | undefined;
+}
+
+export interface TreeCounts {
+  files: number;
+  bytes: number;
+  copiedFiles: number;
+  copiedBytes: number;
+  copiedInStore: number;
+  touchedFiles: number;
+  deletedFiles: number;
+  unchangedFiles: number;
+  skippedFiles: number;
+  failed: number;
+  sentBytes: number;
+  receivedBytes: number;
+  /** Of the destination, as far as it was looked at. */
+  destinationFiles: number;
+  decidedByIndex: number;
+  decidedByHash: number;
+  decidedByHead: number;
+}
+
+export function createTreeCounts(): TreeCounts {
+  return {
+    files: 0,
+    bytes: 0,
+    copiedFiles: 0,
+    copiedBytes: 0,
+    copiedInStore: 0,
+    touchedFiles: 0,
+    deletedFiles: 0,
+    unchangedFiles: 0,
+    skippedFiles: 0,
+    failed: 0,
+    sentBytes: 0,
+    receivedBytes: 0,
+    destinationFiles: 0,
+    decidedByIndex: 0,
+    decidedByHash: 0,
+    decidedByHead: 0,
+  };
+}
+
+/** What fails one file and lets the others go on. Everything else would fail the next file as well. */
+const FILE_ERRORS: ReadonlySet<ErrorCode> = new Set([
+  'accessDenied',
+  'checksumRefused',
+  'conflict',
+  'damaged',
+  'io',
+  'notFound',
+  'remoteFailed',
+  'unsafePath',
+  'unsupported',
+]);
+
+/** Tells of a file that failed; throws when the failure is not the file's own. */
+export function failItem(run: Pick<TreeRun, 'context' | 'counts'>, path: string, error: unknown): void {
+  const known = toDrayError(error);
+  if (!FILE_ERRORS.has(known.code)) throw error;
+  tellFailure(run, path, known);
+}
+
+export function tellFailure(
+  { context, counts }: Pick<TreeRun, 'context' | 'counts'>,
+  path: string,
+  error: DrayError,
+): void {
+  counts.failed += 1;
+  const record = toErrorRecord(error);
+  const message = record.message.includes(path) ? record.message : `${path}: ${record.message}`;
+  context.emit({ type: 'fileFailed', path, error: { ...record, message, data: { ...record.data, path } } });
+}
+
+export function tellChange({ context }: Pick<TreeRun, 'context'>, change: ChangeKind, item: TreeItem): void {
+  context.emit({ type: 'change', change, path: item.path, kind: 'file', sizeBytes: item.sizeBytes });
+}

@@ -1,0 +1,113 @@
+/** The items of a source, as the filter lets them through, in order. */
+import { DrayError } from '../api/error.ts';
+import { comparePaths } from '../model/entry.ts';
+import { isReservedName } from '../model/safe-path.ts';
+import type { TreeFilter } from '../model/tree-filter.ts';
+import type { TreeItem } from '../model/tree-item.ts';
+import { listTreeItems } from '../query/object-pages.ts';
+import { scanLocalTree, statLocal } from '../workspace/local-tree.ts';
+import { timeOfObject } from './tree-objects.ts';
+import type { LocalSide, RemoteSide, TreeSide } from './tree-sides.ts';
+
+export interface ItemsOptions {
+  readonly filter: TreeFilter;
+  readonly nowMs: number;
+  readonly signal: AbortSignal;
+  readonly links: boolean;
+  /** Counted as skipped or failed by the caller. */
+  readonly onSkipped: (path: string, message: string) => void;
+  readonly onFailed: (path: string, error: DrayError) => void;
+}
+
+export function itemsOf(side: TreeSide, options: ItemsOptions): AsyncIterable<readonly TreeItem[]> {
+  const { paths } = options.filter;
+  if (paths) return namedItems(side, paths, options);
+  return side.kind === 'local' ? localItems(side, options) : remoteItems(side, options);
+}
+
+function localItems(side: LocalSide, { filter, links, nowMs, onFailed, onSkipped, signal }: ItemsOptions) {
+  return scanLocalTree({
+    root: side.root,
+    enter: (folder) => filter.mayContain(folder),
+    includes: (item) => filter.includes(item),
+    links,
+    nowMs,
+    signal,
+    onProblem: ({ message, path, problem }) => {
+      if (problem === 'unreadable' || problem === 'notUtf8')
+        onFailed(path, new DrayError('io', message, { data: { path } }));
+      else onSkipped(path, message);
+    },
+  });
+}
+
+async function* remoteItems(
+  side: RemoteSide,
+  { filter, onFailed, signal }: ItemsOptions,
+): AsyncGenerator<readonly TreeItem[]> {
+  for await (const page of listTreeItems({ store: side.store, limit: side.limit, signal })) {
+    yield page.filter((item) => {
+      if (!filter.includes(item) || isReserved(item.path)) return false;
+      if (!item.path.endsWith('/') && item.path !== '') return true;
+      // Consoles make such objects to show an empty folder.
+      if (item.sizeBytes > 0) onFailed(item.path, namedLikeFolder(item.path));
+      return false;
+    });
+  }
+}
+
+/** Most names need no closer look: no part begins with a dot, and nothing is beyond ASCII. */
+const MAY_BE_RESERVED = /(?:^|\/)\.|[^\u0020-\u007e]/;
+
+/** Whether some system would take a part of it for `.dray`, a workspace's own folder: that never travels. */
+function isReserved(path: string): boolean {
+  return MAY_BE_RESERVED.test(path) && path.split('/').some((part) => isReservedName(part, 'linux'));
+}
+
+function namedLikeFolder(path: string): DrayError {
+  return new DrayError(
+    'unsafePath',
+    `The object "${path}" has content and the name of a folder; it was left out.`,
+    {
+      data: { path },
+    },
+  );
+}
+
+const NAMED_AT_ONCE = 1_000;
+
+/** `--files-from`: no listing at all. */
+async function* namedItems(
+  side: TreeSide,
+  paths: readonly string[],
+  { filter, onFailed, signal }: ItemsOptions,
+): AsyncGenerator<readonly TreeItem[]> {
+  const ordered = paths.toSorted(comparePaths);
+  for (let at = 0; at < ordered.length; at += NAMED_AT_ONCE) {
+    const found = await Promise.all(
+      ordered.slice(at, at + NAMED_AT_ONCE).map(async (path) => {
+        const item = await (side.kind === 'local'
+          ? statLocal(side.root, path)
+          : headItem(side, path, signal));
+        if (typeof item === 'object') return filter.includes(item) ? item : undefined;
+        onFailed(path, new DrayError('notFound', `${path} is named and not there.`, { data: { path } }));
+        return undefined;
+      }),
+    );
+    yield found.filter((item) => item !== undefined);
+  }
+}
+
+async function headItem(side: RemoteSide, path: string, signal: AbortSignal): Promise<TreeItem | undefined> {
+  const info = await side.limit.run(() => side.store.head(path, { signal }), { bytes: 0, signal });
+  if (!info) return undefined;
+  const time = timeOfObject(info);
+  return {
+    path,
+    kind: 'object',
+    sizeBytes: info.sizeBytes,
+    token: info.etag,
+    modifiedMs: info.modifiedMs,
+    ...(time ? { mtimeNs: time.ns } : {}),
+  };
+}

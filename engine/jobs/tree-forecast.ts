@@ -3,7 +3,7 @@ import type { RequestTotals } from '../api/jobs.ts';
 import { dollarsFor } from '../model/prices.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 import { RANGE_BYTES, WHOLE_BYTES_MAX } from '../transfer/download-object.ts';
-import { partSizeFor } from '../transfer/multipart-upload.ts';
+import { partSizeFor } from '../transfer/part-size.ts';
 import { ONE_PUT_BYTES } from '../transfer/upload-object.ts';
 import { sharesService, type TreeSide } from './tree-sides.ts';
 

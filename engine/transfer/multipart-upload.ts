@@ -28,8 +28,6 @@ import {
   type UploadSession,
 } from './upload-session.ts';
 
-export { partSizeFor } from './part-size.ts';
-
 /** Reasons that no later attempt would get past. */
 const FINAL_CODES: ReadonlySet<ErrorCode> = new Set([
   'unsupported',

@@ -82,8 +82,19 @@ async function compareFile(
   try {
     // What a listing tells is often enough; where it is not, the object is asked about.
     if (etagIsMd5(object.token) && source.sizeBytes <= MD5_BYTES_MAX) {
-      const etag = { key: object.path, sizeBytes: object.sizeBytes, etag: object.token, modifiedMs: object.modifiedMs };
-      const compared = await compareFileWithObject({ source, store: remote.store, info: etag, memory, signal });
+      const etag = {
+        key: object.path,
+        sizeBytes: object.sizeBytes,
+        etag: object.token,
+        modifiedMs: object.modifiedMs,
+      };
+      const compared = await compareFileWithObject({
+        source,
+        store: remote.store,
+        info: etag,
+        memory,
+        signal,
+      });
       if (compared.result === 'same') return compared;
     }
     const info = await headOf(sides, remote, object);

@@ -1,0 +1,122 @@
+/** `dray rm URL`: removes an object, or with `recursive` everything below a prefix. Listing and removing overlap. */
+import { DrayError, toErrorRecord } from '../api/error.ts';
+import type { JobContext } from '../api/jobs.ts';
+import type { RemovePlaceRequest, RemovePlaceSummary } from '../api/trees.ts';
+import { Budget } from '../base/budget.ts';
+import { TaskSet } from '../base/task-set.ts';
+import { createTreeFilter } from '../model/tree-filter.ts';
+import type { TreeItem } from '../model/tree-item.ts';
+import { listTreeItems } from '../query/object-pages.ts';
+import type { Connection } from './connection.ts';
+import { nothingThere, openSingle, parseNamedPlace } from './open-side.ts';
+import { connectPlace } from './places.ts';
+import { addTotals } from './tree-sides.ts';
+
+export async function removePlace(
+  context: JobContext,
+  request: RemovePlaceRequest,
+): Promise<RemovePlaceSummary> {
+  const place = parseNamedPlace(context, request);
+  if (place.kind === 'local')
+    throw new DrayError(
+      'usage',
+      `${place.text} is a local path. "dray rm" removes objects; use your system's own rm for files.`,
+    );
+  const single = await openSingle(context, place);
+  if (single) {
+    const { connection, info, key } = single;
+    try {
+      const removal = createRemoval(context, connection, request);
+      await removal.remove([
+        {
+          path: key,
+          kind: 'object',
+          sizeBytes: info.sizeBytes,
+          token: info.etag,
+          modifiedMs: info.modifiedMs,
+        },
+      ]);
+      return { place: place.text, ...removal.totals, requests: addTotals([connection.meter]) };
+    } finally {
+      await connection.store.close();
+    }
+  }
+  if (!request.recursive) {
+    const message = `There is no object ${place.text}. To remove everything below it, add --recursive.`;
+    throw new DrayError('notFound', message, { data: { place: place.text } });
+  }
+  const connection = await connectPlace(context, place, { at: 'place' });
+  try {
+    const removal = createRemoval(context, connection, request);
+    await removal.removeAll();
+    if (removal.totals.removed + removal.totals.failed === 0 && !request.filter)
+      throw nothingThere(place.text);
+    return { place: place.text, ...removal.totals, requests: addTotals([connection.meter]) };
+  } finally {
+    await connection.store.close();
+  }
+}
+
+const PAGES_UNDER_WAY_MAX = 8;
+
+function createRemoval(
+  context: JobContext,
+  { limit, store }: Connection,
+  { dryRun = false, filter }: RemovePlaceRequest,
+) {
+  const totals = { removed: 0, bytes: 0, failed: 0 };
+  const chosen = createTreeFilter(filter ?? {});
+  const tasks = new TaskSet(context.signal);
+  const { signal } = tasks;
+  const room = new Budget(PAGES_UNDER_WAY_MAX);
+
+  const done = (item: TreeItem) => {
+    totals.removed += 1;
+    totals.bytes += item.sizeBytes;
+    const { path, sizeBytes } = item;
+    context.emit({ type: 'change', change: 'deleted', path, kind: 'file', sizeBytes });
+  };
+  const removeKeys = (keys: readonly string[]) =>
+    limit.run(() => store.delete(keys, { signal }), { bytes: 0, signal });
+
+  /** Which of several could not be removed is found out by asking for each. */
+  const removeEach = async (items: readonly TreeItem[]) => {
+    for (const item of items) {
+      try {
+        await removeKeys([item.path]);
+        done(item);
+      } catch (error) {
+        if (!(error instanceof DrayError) || error.code !== 'accessDenied') throw error;
+        totals.failed += 1;
+        context.emit({ type: 'fileFailed', path: item.path, error: toErrorRecord(error) });
+      }
+    }
+  };
+  const remove = async (items: readonly TreeItem[]) => {
+    if (dryRun) return items.forEach(done);
+    try {
+      await removeKeys(items.map(({ path }) => path));
+    } catch (error) {
+      if (error instanceof DrayError && error.code === 'accessDenied') return removeEach(items);
+      throw error;
+    }
+    items.forEach(done);
+  };
+  return {
+    totals,
+    remove,
+    async removeAll() {
+      try {
+        for await (const page of listTreeItems({ store, limit, signal, isUnordered: true })) {
+          const items = page.filter((item) => chosen.includes(item));
+          if (items.length === 0) continue;
+          const permit = await room.acquire(1, signal);
+          tasks.spawn(() => remove(items).finally(() => permit.release()));
+        }
+      } catch (error) {
+        tasks.fail(error);
+      }
+      await tasks.settle();
+    },
+  };
+}

@@ -15,19 +15,26 @@ interface Group {
 
 /** The modules that commands import; one that is forgotten here becomes a group that lacks it, and the build fails. */
 const JOBS = [
+  'check-trees',
   'clone',
   'config',
+  'copy-tree',
   'diff',
   'init',
+  'list-place',
   'list-tree',
   'log',
   'pull',
   'push',
+  'read-place',
   'refs',
   'remotes',
+  'remove-place',
   'restore',
   'status',
   'switch',
+  'uploads',
+  'usage',
   'verify',
 ];
 

@@ -1,13 +1,16 @@
 /** The command line as a tree: every command, its options and its help. */
 import { Command, Help } from 'commander';
 import type { CommandHost } from './command-host.ts';
+import { addCheckCommand } from './commands/check.ts';
 import { addCloneCommand } from './commands/clone.ts';
 import { addCompletionCommand } from './commands/completion.ts';
 import { addConfigCommand } from './commands/config.ts';
+import { addCopyCommand, addSyncCommand } from './commands/copy.ts';
 import { addDiffCommand } from './commands/diff.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addListTreeCommand } from './commands/list-tree.ts';
 import { addLogCommand } from './commands/log.ts';
+import { addCatCommand, addRemoveCommand, addUsageCommand } from './commands/objects.ts';
 import { addPullCommand } from './commands/pull.ts';
 import { addPushCommand } from './commands/push.ts';
 import { addBranchCommand, addTagCommand } from './commands/refs.ts';
@@ -15,6 +18,7 @@ import { addRemoteCommand } from './commands/remote.ts';
 import { addRestoreCommand } from './commands/restore.ts';
 import { addStatusCommand } from './commands/status.ts';
 import { addSwitchCommand } from './commands/switch.ts';
+import { addUploadsCommand } from './commands/uploads.ts';
 import { addVerifyCommand } from './commands/verify.ts';
 import { addGlobalOptions } from './global-options.ts';
 import { readVersion } from './version.ts';
@@ -24,7 +28,7 @@ Exit codes:
   0    done
   1    failed
   2    the command line or a setting makes no sense
-  3    differences were found (with --exit-code)
+  3    differences were found (check; diff with --exit-code)
   4    some files failed, everything else was done
   5    conflict: both sides changed the same thing, nothing was changed
   130  stopped by Ctrl-C (143: by SIGTERM)
@@ -33,6 +37,7 @@ Examples:
   dray init --remote s3://bucket/datasets/birds    make this folder a workspace
   dray push -m "first 2,000 recordings"            store it as a commit
   dray clone s3://bucket/datasets/birds            get it on another machine
+  dray copy photos s3://bucket/photos              plain files, no repository
   dray help push                                   all about one command`;
 
 /** A program that throws CommanderError instead of ending the process. */
@@ -64,6 +69,14 @@ export function buildProgram(host: CommandHost): Command {
   addTagCommand(program, host);
   addBranchCommand(program, host);
   addSwitchCommand(program, host);
+  program.commandsGroup('Plain files and objects:');
+  addCopyCommand(program, host);
+  addSyncCommand(program, host);
+  addCheckCommand(program, host);
+  addCatCommand(program, host);
+  addUsageCommand(program, host);
+  addRemoveCommand(program, host);
+  addUploadsCommand(program, host);
   program.commandsGroup('Care:');
   addVerifyCommand(program, host);
   addRemoteCommand(program, host);

@@ -223,6 +223,8 @@ export interface ListTreeSummary {
 }
 
 export interface RemoteAddRequest {
+  /** For this user, in every folder, instead of for the workspace. */
+  readonly user?: boolean;
   readonly name: string;
   readonly url: string;
 }

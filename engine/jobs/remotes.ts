@@ -6,6 +6,7 @@ import { findWorkspace, readConfig } from '../workspace/workspace-folder.ts';
 import { urlToKeep } from './connection.ts';
 import { remoteTest } from './remote-test.ts';
 import { openSession } from './session.ts';
+import { readUserRemotes, writeUserRemotes } from './user-remotes.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
@@ -19,6 +20,7 @@ export async function remoteAdd(
       `"${request.name}" cannot be a remote's name: letters, digits, dots, dashes and underscores, 64 at most.`,
     );
   }
+  if (request.user) return addUserRemote(context, request);
   const session = await openSession(context, 'remote add');
   try {
     const { remotes } = session.config;
@@ -37,7 +39,34 @@ export async function remoteAdd(
   }
 }
 
-export async function remoteList(context: JobContext): Promise<{ readonly remotes: number }> {
+function addUserRemote(context: JobContext, { name, url }: RemoteAddRequest): { readonly remotes: number } {
+  const remotes = readUserRemotes(context);
+  if (remotes[name]) {
+    throw new DrayError(
+      'usage',
+      `You have a remote "${name}" already (${remotes[name]!.url}). Remove it first, or choose another name.`,
+    );
+  }
+  const kept = urlToKeep(context, url, context.directory);
+  writeUserRemotes(context, { ...remotes, [name]: { url: kept } });
+  context.emit({ type: 'remote', name, url: kept, isDefault: false });
+  return { remotes: Object.keys(remotes).length + 1 };
+}
+
+export interface RemoteScope {
+  /** The user's own instead of the workspace's. */
+  readonly user?: boolean;
+}
+
+export async function remoteList(
+  context: JobContext,
+  { user = false }: RemoteScope = {},
+): Promise<{ readonly remotes: number }> {
+  if (user) {
+    const entries = Object.entries(readUserRemotes(context));
+    for (const [name, { url }] of entries) context.emit({ type: 'remote', name, url, isDefault: false });
+    return { remotes: entries.length };
+  }
   const session = await openSession(context, 'remote list', 'shared');
   try {
     const entries = Object.entries(session.config.remotes);
@@ -52,8 +81,14 @@ export async function remoteList(context: JobContext): Promise<{ readonly remote
 
 export async function remoteRemove(
   context: JobContext,
-  request: { readonly name: string },
+  request: { readonly name: string } & RemoteScope,
 ): Promise<{ readonly remotes: number }> {
+  if (request.user) {
+    const { [request.name]: removed, ...remotes } = readUserRemotes(context);
+    if (!removed) throw new DrayError('usage', `You have no remote "${request.name}".`);
+    writeUserRemotes(context, remotes);
+    return { remotes: Object.keys(remotes).length };
+  }
   const session = await openSession(context, 'remote remove');
   try {
     const { [request.name]: removed, ...remotes } = session.config.remotes;

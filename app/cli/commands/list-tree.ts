@@ -1,13 +1,15 @@
 import type { Command } from 'commander';
 import type { EntryEvent } from '../../../engine/api/events.ts';
 import type { ListTreeSummary } from '../../../engine/api/jobs.ts';
+import type { ListPlaceSummary } from '../../../engine/api/trees.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
 import { formatBytes, formatHash, formatPlural } from '../format.ts';
 import { given } from '../given.ts';
 import { quotePath } from '../quote-path.ts';
+import { addFilterOptions, type FilterOptions, toFilter } from '../tree-options.ts';
 
-interface ListTreeOptions {
+interface ListTreeOptions extends FilterOptions {
   readonly recursive?: true;
   readonly long?: true;
 }
@@ -15,26 +17,62 @@ interface ListTreeOptions {
 export function addListTreeCommand(program: Command, host: CommandHost): void {
   const command = program
     .command('ls')
-    .summary('what a commit holds')
-    .description('Lists what a commit holds, without downloading any of it.')
-    .argument('[ref]', "a branch, a tag or a commit (default: the workspace's commit)")
+    .summary('what a commit or a place holds')
+    .description(
+      'Lists what a commit holds, without downloading any of it; or what lies at a place: s3://BUCKET/PREFIX, NAME:PREFIX of a named remote, or a local path that begins with "/" or ".".',
+    )
+    .argument('[ref]', "a branch, a tag or a commit (default: the workspace's commit); or a place")
     .argument('[path]', 'a folder or a file in it')
     .option('-r, --recursive', 'everything below, not one level')
     .option('-l, --long', 'mode, size and time as well')
-    .action((ref: string | undefined, path: string | undefined, options: ListTreeOptions, self: Command) =>
-      runCommand(host, self, {
+    .action((ref: string | undefined, path: string | undefined, options: ListTreeOptions, self: Command) => {
+      if (ref !== undefined && isPlace(ref)) return listPlaceNow(host, self, ref, options);
+      return runCommand(host, self, {
         start: async (context) =>
           (await import('../../../engine/jobs/list-tree.ts')).listTree(
             context,
             given({ ref, path, recursive: options.recursive }),
           ),
         view: createListTreeView(options),
-      }),
-    );
+      });
+    });
+  addFilterOptions(command);
   addExamples(command, [
     ['dray ls', "the workspace's commit"],
     ['dray ls v1 images -r -l', 'all below images/ in tag v1'],
+    ['dray ls s3://bucket/photos/ -l', 'objects and folders there'],
   ]);
+}
+
+/** No ref can be written like one. */
+function isPlace(text: string): boolean {
+  return /^(?:[A-Za-z0-9][A-Za-z0-9._-]+:|\/|\.\.?(?:\/|$)|[A-Za-z]:[\\/])/.test(text);
+}
+
+function listPlaceNow(
+  host: CommandHost,
+  self: Command,
+  place: string,
+  options: ListTreeOptions,
+): Promise<void> {
+  return runCommand<ListPlaceSummary>(host, self, {
+    start: async (context) =>
+      (await import('../../../engine/jobs/list-place.ts')).listPlace(context, {
+        place,
+        ...given({ recursive: options.recursive, filter: toFilter(options) }),
+      }),
+    view: {
+      onEvent: (event, output) => {
+        if (event.type === 'entry')
+          output.result(options.long ? formatLongEntry(event) : quotePath(event.path));
+      },
+      onSummary: ({ bytes, entries, place: at, requests }, output) => {
+        if (!options.long) return;
+        const took = formatPlural(requests.total, 'request');
+        output.note(`${formatPlural(entries, 'entry', 'entries')}, ${formatBytes(bytes)} at ${at}; ${took}.`);
+      },
+    },
+  });
 }
 
 function createListTreeView({ long }: ListTreeOptions): CommandView<ListTreeSummary> {

@@ -30,22 +30,27 @@ function addAdd(remote: Command, host: CommandHost): void {
     )
     .argument('<name>', 'such as origin or backup')
     .argument('<url>', 's3://BUCKET/PREFIX, or a folder')
-    .action((name: string, url: string, _options: object, self: Command) =>
+    .option('--user', 'for this user, in every folder: for NAME:PREFIX in copy, sync and the like')
+    .action((name: string, url: string, { user = false }: { readonly user?: boolean }, self: Command) =>
       runCommand(host, self, {
-        start: async (context) => (await loadJobs()).remoteAdd(context, { name, url }),
+        start: async (context) => (await loadJobs()).remoteAdd(context, { name, url, user }),
         view: { onSummary: (_summary, output) => output.note(`Remote ${name} is ${url}.`) },
       }),
     );
-  addExamples(command, [['dray remote add backup s3://elsewhere/birds', 'then: dray push --remote backup']]);
+  addExamples(command, [
+    ['dray remote add backup s3://elsewhere/birds', 'then: dray push --remote backup'],
+    ['dray remote add --user r2 s3://bucket --endpoint https://...', 'then: dray copy photos r2:photos'],
+  ]);
 }
 
 function addList(remote: Command, host: CommandHost): void {
   const command = remote
     .command('list')
     .description("Lists the workspace's remotes.")
-    .action((_options: object, self: Command) =>
+    .option('--user', "this user's own, known in every folder")
+    .action(({ user = false }: { readonly user?: boolean }, self: Command) =>
       runCommand(host, self, {
-        start: async (context) => (await loadJobs()).remoteList(context),
+        start: async (context) => (await loadJobs()).remoteList(context, { user }),
         view: {
           onEvent: (event, output) => {
             if (event.type === 'remote')
@@ -63,9 +68,10 @@ function addRemove(remote: Command, host: CommandHost): void {
     .command('remove')
     .description('Forgets a remote. What is stored there stays.')
     .argument('<name>', 'the remote')
-    .action((name: string, _options: object, self: Command) =>
+    .option('--user', "one of this user's own")
+    .action((name: string, { user = false }: { readonly user?: boolean }, self: Command) =>
       runCommand(host, self, {
-        start: async (context) => (await loadJobs()).remoteRemove(context, { name }),
+        start: async (context) => (await loadJobs()).remoteRemove(context, { name, user }),
         view: {
           onSummary: (_summary, output) =>
             output.note(`Remote ${name} was removed; what is stored there stays.`),

@@ -1,0 +1,112 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { ComparedEvent } from '../../../engine/api/events.ts';
+import type { CheckTreesSummary } from '../../../engine/api/trees.ts';
+import { type CommandHost, type CommandView, EXIT_DIFFERENCES, runCommand } from '../command-host.ts';
+import { addExamples } from '../examples.ts';
+import { formatBytes, formatCount, formatPlural } from '../format.ts';
+import { given } from '../given.ts';
+import type { Output } from '../output.ts';
+import { quotePath } from '../quote-path.ts';
+import { addPairOptions, type PairOptions, toPairRequest } from '../tree-options.ts';
+
+interface CheckOptions extends PairOptions {
+  readonly download?: true;
+  readonly oneWay?: true;
+  readonly report?: string;
+}
+
+export function addCheckCommand(program: Command, host: CommandHost): void {
+  const command = program
+    .command('check')
+    .summary('compare the content of two places')
+    .description(
+      'Compares two places file by file, by the checksums that stores keep; local files are read, nothing is downloaded unless asked for, nothing is changed. Says for every file how it was compared (-v, --report). Ends with exit code 3 when there are differences, 4 when something could not be compared.',
+    )
+    .argument('<source>', 'a folder or a file')
+    .argument('<destination>', 'what it is compared with')
+    .option('--download', 'read both sides whole')
+    .option('--one-way', 'only what the source has: more at the destination is no difference')
+    .option('--report <file>', 'write all that was found as JSON');
+  addPairOptions(command);
+  command.action((source: string, destination: string, options: CheckOptions, self: Command) =>
+    runCommand(host, self, {
+      start: async (context) =>
+        (await import('../../../engine/jobs/check-trees.ts')).checkTrees(context, {
+          ...toPairRequest(source, destination, options),
+          ...given({
+            download: options.download,
+            oneWay: options.oneWay,
+            reportPath: options.report === undefined ? undefined : resolve(context.directory, options.report),
+          }),
+        }),
+      view,
+    }),
+  );
+  addExamples(command, [
+    ['dray check photos s3://bucket/photos', 'before you delete the originals'],
+    ['dray check s3://bucket/a s3://other/a --report check.json', 'with a report for others'],
+  ]);
+}
+
+const RESULTS: Readonly<Record<ComparedEvent['result'], string>> = {
+  same: 'same',
+  differs: 'DIFFERS',
+  onlyInSource: 'only in source',
+  onlyInDestination: 'only in destination',
+  uncertain: 'uncertain',
+};
+
+const METHODS: Readonly<Record<ComparedEvent['by'], string>> = {
+  sizes: 'size',
+  crc64nvme: 'CRC64NVME',
+  crc32: 'CRC32',
+  sha256: 'SHA-256',
+  md5: 'MD5',
+  md5OfParts: 'MD5 of parts',
+  content: 'content read on both sides',
+  presence: 'name',
+};
+
+const view: CommandView<CheckTreesSummary> = {
+  onEvent: (event, output) => {
+    if (event.type === 'compared') printCompared(event, output);
+  },
+  onSummary: (summary, output) => {
+    for (const line of formatCheckEnd(summary)) output.note(line);
+  },
+  exitCode: ({ differing, onlyInDestination, onlyInSource }) =>
+    differing + onlyInDestination + onlyInSource > 0 ? EXIT_DIFFERENCES : 0,
+};
+
+function printCompared({ by, path, result }: ComparedEvent, output: Output): void {
+  if (result === 'same' && !output.verbose) return;
+  const color = result === 'same' ? 'green' : result === 'uncertain' ? 'yellow' : 'red';
+  output.result(`${output.paint(color, RESULTS[result])}  ${quotePath(path)}  (${METHODS[by]})`);
+}
+
+export function formatCheckEnd(summary: CheckTreesSummary): string[] {
+  const {
+    destination,
+    differing,
+    failed,
+    onlyInDestination,
+    onlyInSource,
+    readBytes,
+    requests,
+    same,
+    source,
+    uncertain,
+  } = summary;
+  const took = `${formatBytes(readBytes)} read, ${formatPlural(requests.total, 'request')}`;
+  const differences = [
+    ...(differing > 0 ? [`${formatPlural(differing, 'file differs', 'files differ')}`] : []),
+    ...(onlyInSource > 0 ? [`${formatCount(onlyInSource)} only in the source`] : []),
+    ...(onlyInDestination > 0 ? [`${formatCount(onlyInDestination)} only in the destination`] : []),
+    ...(uncertain > 0 ? [`${formatCount(uncertain)} of equal size that nothing vouches for`] : []),
+    ...(failed > 0 ? [`${formatCount(failed)} could not be compared`] : []),
+  ];
+  if (differences.length === 0)
+    return [`${source} and ${destination} hold the same ${formatPlural(same, 'file')}; ${took}.`];
+  return [`${source} and ${destination}: ${differences.join(', ')}; ${formatCount(same)} the same; ${took}.`];
+}

@@ -1,0 +1,144 @@
+import type { Command } from 'commander';
+import type { JobContext } from '../../../engine/api/jobs.ts';
+import type { TransferSummary } from '../../../engine/api/trees.ts';
+import { printChanges } from '../change-lines.ts';
+import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
+import { addExamples } from '../examples.ts';
+import { formatBytes, formatCount, formatDollars, formatPlural } from '../format.ts';
+import { formatLookup } from '../lookup-table.ts';
+import { withStreams } from '../standard-streams.ts';
+import { formatTransfer } from '../transfer-line.ts';
+import { addCopyOptions, type CopyOptions, createMaxDeleteOption, toCopyRequest } from '../tree-options.ts';
+
+const PLACES =
+  'A place is a local path, s3://BUCKET/PREFIX or NAME:PREFIX of a named remote. A folder is copied with what is in it; a single file goes into a place that ends in "/" or is a folder, and otherwise takes its name.';
+
+export function addCopyCommand(program: Command, host: CommandHost): void {
+  const command = program
+    .command('copy')
+    .summary('copy files between any two places')
+    .description(
+      `Brings what is new or different from one place to another, under its own names, and deletes nothing. ${PLACES} "-" stands for standard input or output.`,
+    )
+    .argument('<source>', 'a folder, a file, or "-"')
+    .argument('<destination>', 'where it goes');
+  addCopyOptions(command);
+  command.action((source: string, destination: string, options: CopyOptions, self: Command) =>
+    runCommand(host, self, {
+      start: async (context) =>
+        (await loadJob()).copyTree(withStreams(context), toCopyRequest(source, destination, options)),
+      view: createView(options, { isSilent: destination === '-' }),
+      resumable: true,
+    }),
+  );
+  addExamples(command, [
+    ['dray copy photos s3://bucket/photos', 'a folder to a bucket'],
+    ['dray copy s3://bucket/photos s3://other/photos --dest-endpoint https://...', 'to another provider'],
+    ['dray copy model.bin s3://bucket/models/', 'one file'],
+    ['tar c . | dray copy - s3://bucket/all.tar', 'a stream'],
+  ]);
+}
+
+export function addSyncCommand(program: Command, host: CommandHost): void {
+  const command = program
+    .command('sync')
+    .summary('make one place equal to another')
+    .description(
+      `Makes the destination equal to the source: brings what is new or different, then, if nothing failed, deletes what the source does not have. ${PLACES}`,
+    )
+    .argument('<source>', 'a folder')
+    .argument('<destination>', 'what is made equal to it');
+  addCopyOptions(command);
+  command.addOption(createMaxDeleteOption());
+  command.action((source: string, destination: string, options: CopyOptions, self: Command) =>
+    runCommand(host, self, {
+      start: async (context: JobContext) =>
+        (await loadJob()).syncTree(context, toCopyRequest(source, destination, options)),
+      view: createView(options, { isSilent: false }),
+      resumable: true,
+    }),
+  );
+  addExamples(command, [
+    ['dray sync photos s3://bucket/photos --dry-run', 'what would happen'],
+    ['dray sync s3://bucket/photos photos', 'a bucket to a folder'],
+    ['dray sync photos backup:photos --backup-dir backup:old', 'keep what is replaced or deleted'],
+  ]);
+}
+
+const loadJob = () => import('../../../engine/jobs/copy-tree.ts');
+
+function createView(
+  options: CopyOptions,
+  { isSilent }: { readonly isSilent: boolean },
+): CommandView<TransferSummary> {
+  return {
+    onEvent: (event, output) => {
+      if (event.type === 'lookup' && options.explain)
+        for (const line of formatLookup(event.lookup)) output.result(line);
+      else if ((options.dryRun || output.verbose) && !isSilent) printChanges(event, output);
+    },
+    onSummary: (summary, output, { elapsedMs }) => {
+      if (isSilent) return;
+      for (const line of formatTransferEnd(summary, elapsedMs)) output.note(line);
+    },
+  };
+}
+
+export function formatTransferEnd(summary: TransferSummary, elapsedMs: number): string[] {
+  const { copiedBytes, destination, forecast, requests, unchangedFiles } = summary;
+  const rest = unchangedFiles > 0 ? ` ${formatCount(unchangedFiles)} unchanged.` : '';
+  switch (summary.result) {
+    case 'upToDate':
+      return [
+        `Nothing to do: ${formatPlural(unchangedFiles, 'file')} at ${destination} ${unchangedFiles === 1 ? 'is' : 'are'} the same. ${formatPlural(requests.total, 'request')}.`,
+      ];
+    case 'wouldCopy':
+      return [
+        `Would ${formatWork(summary, 'dry')} at ${destination}.${rest} Nothing was changed.`,
+        ...(forecast
+          ? [
+              `It would take ${formatForecast(forecast)}; looking took ${formatPlural(requests.total, 'request')}.`,
+            ]
+          : []),
+      ];
+    case 'copied':
+      return [
+        `${formatWork(summary, 'done')} at ${destination}.${rest}`,
+        `Moved ${formatTransfer({ bytes: copiedBytes, elapsedMs, requests })}${formatTravelled(summary)}.`,
+      ];
+  }
+}
+
+/** `Copied 12 files (3.4 MiB), deleted 2`, or for a dry run `copy 12 files ...`. */
+function formatWork(summary: TransferSummary, tense: 'dry' | 'done'): string {
+  const { copiedBytes, copiedFiles, deletedFiles, touchedFiles } = summary;
+  const isDone = tense === 'done';
+  const parts = [
+    ...(copiedFiles > 0
+      ? [`${isDone ? 'copied' : 'copy'} ${formatPlural(copiedFiles, 'file')} (${formatBytes(copiedBytes)})`]
+      : []),
+    ...(touchedFiles > 0
+      ? [`${isDone ? 'set' : 'set'} the time of ${formatPlural(touchedFiles, 'file')}`]
+      : []),
+    ...(deletedFiles > 0 ? [`${isDone ? 'deleted' : 'delete'} ${formatPlural(deletedFiles, 'file')}`] : []),
+  ];
+  const text = parts.join(', ');
+  return isDone ? text.charAt(0).toUpperCase() + text.slice(1) : text;
+}
+
+/** Where fewer bytes travelled than were copied: inside the store, or as a delta. */
+function formatTravelled({ copiedBytes, copiedInStore, receivedBytes, sentBytes }: TransferSummary): string {
+  const travelled = Math.max(sentBytes, receivedBytes);
+  if (copiedInStore > 0 && travelled === 0) return ', all of it inside the store';
+  if (travelled >= copiedBytes || travelled + copiedInStore === 0) return '';
+  return `, of which ${formatBytes(travelled)} travelled`;
+}
+
+function formatForecast({ dollars, receivedBytes, sentBytes, total }: TransferSummary['requests']): string {
+  const bytes = [
+    ...(sentBytes > 0 ? [`${formatBytes(sentBytes)} to send`] : []),
+    ...(receivedBytes > 0 ? [`${formatBytes(receivedBytes)} to receive`] : []),
+  ];
+  const price = dollars > 0 ? `, about ${formatDollars(dollars)}` : '';
+  return `${[formatPlural(total, 'request'), ...bytes].join(', ')}${price}`;
+}

@@ -1,0 +1,135 @@
+/** Commands on one place: `rm`, `cat`, `du`. */
+import type { Command } from 'commander';
+import type { ReadPlaceSummary, RemovePlaceSummary, UsageSummary } from '../../../engine/api/trees.ts';
+import { printChanges } from '../change-lines.ts';
+import { type CommandHost, type CommandView, runCommand, usageError } from '../command-host.ts';
+import { addExamples } from '../examples.ts';
+import { formatBytes, formatCount, formatPlural } from '../format.ts';
+import { given } from '../given.ts';
+import { parseCount, parseSizeOption, readGlobalOptions } from '../global-options.ts';
+import { quotePath } from '../quote-path.ts';
+import { withStreams } from '../standard-streams.ts';
+import { addFilterOptions, type FilterOptions, toFilter } from '../tree-options.ts';
+
+interface RemoveOptions extends FilterOptions {
+  readonly recursive?: true;
+  readonly dryRun?: true;
+}
+
+export function addRemoveCommand(program: Command, host: CommandHost): void {
+  const command = program
+    .command('rm')
+    .summary('remove objects')
+    .description(
+      'Removes an object, or with --recursive everything below a prefix. What is removed is gone, unless the bucket keeps versions.',
+    )
+    .argument('<place>', 's3://BUCKET/KEY or NAME:KEY')
+    .option('-r, --recursive', 'everything below it')
+    .option('-n, --dry-run', 'say what would be removed, and remove nothing');
+  addFilterOptions(command);
+  command.action((place: string, options: RemoveOptions, self: Command) =>
+    runCommand(host, self, {
+      start: async (context) =>
+        (await import('../../../engine/jobs/remove-place.ts')).removePlace(context, {
+          place,
+          ...given({ recursive: options.recursive, dryRun: options.dryRun, filter: toFilter(options) }),
+        }),
+      view: createRemoveView(options),
+    }),
+  );
+  addExamples(command, [
+    ['dray rm s3://bucket/old.tar', 'one object'],
+    ['dray rm -r s3://bucket/tmp/ --older 30d --dry-run', 'what a clean-up would remove'],
+  ]);
+}
+
+function createRemoveView({ dryRun }: RemoveOptions): CommandView<RemovePlaceSummary> {
+  return {
+    onEvent: (event, output) => {
+      if (dryRun || output.verbose) printChanges(event, output);
+    },
+    onSummary: ({ bytes, place, removed, requests }, output) => {
+      const what = `${formatPlural(removed, 'object')}, ${formatBytes(bytes)}, at ${place}`;
+      output.note(
+        dryRun
+          ? `Would remove ${what}. Nothing was removed.`
+          : `Removed ${what}; ${formatPlural(requests.total, 'request')}.`,
+      );
+    },
+  };
+}
+
+interface CatOptions {
+  readonly offset?: number;
+  readonly length?: number;
+}
+
+export function addCatCommand(program: Command, host: CommandHost): void {
+  const command = program
+    .command('cat')
+    .summary("write an object's content to standard output")
+    .description(
+      'Writes the content of an object or a file to standard output. An object that is read whole is checked against the checksum that its store keeps.',
+    )
+    .argument('<place>', 's3://BUCKET/KEY, NAME:KEY or a file');
+  command.option('--offset <size>', 'begin at this byte', parseSizeOption);
+  command.option('--length <size>', 'so many bytes at most', parseSizeOption);
+  command.action((place: string, options: CatOptions, self: Command) => {
+    if (readGlobalOptions(self).json)
+      throw usageError('"cat" writes content, which is no JSON: leave out --json.');
+    return runCommand<ReadPlaceSummary>(host, self, {
+      start: async (context) => {
+        const { readPlace } = await import('../../../engine/jobs/read-place.ts');
+        const request = { place, ...given({ offsetBytes: options.offset, lengthBytes: options.length }) };
+        return readPlace(context, request, withStreams(context).standardOutput!);
+      },
+      view: { onSummary: () => {} },
+    });
+  });
+  addExamples(command, [
+    ['dray cat s3://bucket/table.csv | head', 'the first lines'],
+    ['dray cat s3://bucket/disk.img --offset 1M --length 512', 'a part of it'],
+  ]);
+}
+
+interface UsageOptions extends FilterOptions {
+  readonly depth?: number;
+}
+
+export function addUsageCommand(program: Command, host: CommandHost): void {
+  const command = program
+    .command('du')
+    .summary('sizes of folders')
+    .description('Adds up files and bytes below a place, by folder.')
+    .argument('<place>', 's3://BUCKET/PREFIX, NAME:PREFIX or a folder')
+    .option('-d, --depth <n>', 'levels of folders to tell of (default: 1)', (text) =>
+      parseCount(text, { min: 0, max: 100 }),
+    );
+  addFilterOptions(command);
+  command.action((place: string, options: UsageOptions, self: Command) =>
+    runCommand(host, self, {
+      start: async (context) =>
+        (await import('../../../engine/jobs/usage.ts')).usage(context, {
+          place,
+          ...given({ depth: options.depth, filter: toFilter(options) }),
+        }),
+      view: usageView,
+    }),
+  );
+  addExamples(command, [['dray du s3://bucket --depth 2', 'what takes the room']]);
+}
+
+const usageView: CommandView<UsageSummary> = {
+  onEvent: (event, output) => {
+    if (event.type !== 'usage') return;
+    const size = formatBytes(event.bytes).padStart(9);
+    output.result(
+      `${size}  ${formatCount(event.files).padStart(9)}  ${quotePath(event.path === '' ? '.' : event.path)}`,
+    );
+  },
+  onSummary: ({ bytes, files, place, requests }, output) => {
+    output.note(
+      `${formatPlural(files, 'file')}, ${formatBytes(bytes)} at ${place}; ${formatPlural(requests.total, 'request')}.`,
+    );
+  },
+};

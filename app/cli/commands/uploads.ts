@@ -1,0 +1,81 @@
+import type { Command } from 'commander';
+import type { UploadsSummary } from '../../../engine/api/trees.ts';
+import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
+import { addExamples } from '../examples.ts';
+import { formatBytes, formatPlural } from '../format.ts';
+import { given } from '../given.ts';
+import { parseMoment } from '../moment.ts';
+import { quotePath } from '../quote-path.ts';
+
+interface UploadsOptions {
+  readonly older?: number;
+}
+
+export function addUploadsCommand(program: Command, host: CommandHost): void {
+  const uploads = program
+    .command('uploads')
+    .summary('multipart uploads that never ended')
+    .description(
+      'Lists or removes multipart uploads that were begun and neither completed nor aborted, whoever began them. Their parts cost storage until then.',
+    )
+    .usage('[options] <command>')
+    .enablePositionalOptions();
+  addOne(uploads, host, {
+    name: 'list',
+    description: 'Lists them, with the parts that the store holds.',
+    abort: false,
+  });
+  addOne(uploads, host, {
+    name: 'abort',
+    description:
+      'Removes them, those of other programs too. A Dray that was stopped begins such a file anew.',
+    abort: true,
+  });
+}
+
+function addOne(
+  parent: Command,
+  host: CommandHost,
+  {
+    abort,
+    description,
+    name,
+  }: { readonly name: string; readonly description: string; readonly abort: boolean },
+): void {
+  const command = parent
+    .command(name)
+    .description(description)
+    .argument('<place>', 's3://BUCKET/PREFIX or NAME:PREFIX')
+    .option('--older <when>', 'only those begun before: 7d, 12h, or a date', parseMoment)
+    .action((place: string, options: UploadsOptions, self: Command) =>
+      runCommand(host, self, {
+        start: async (context) =>
+          (await import('../../../engine/jobs/uploads.ts')).uploads(context, {
+            place,
+            abort,
+            ...given({ olderThanMs: options.older }),
+          }),
+        view: createView(abort),
+      }),
+    );
+  addExamples(command, [
+    [`dray uploads ${name} s3://bucket --older 7d`, 'what was begun more than a week ago'],
+  ]);
+}
+
+function createView(abort: boolean): CommandView<UploadsSummary> {
+  return {
+    onEvent: (event, output) => {
+      if (event.type !== 'upload') return;
+      const size = `${formatPlural(event.parts, 'part')}, ${formatBytes(event.bytes)}`;
+      output.result(`${event.started}  ${quotePath(event.path)}  ${size}`);
+    },
+    onSummary: ({ aborted, place, uploads }, output) => {
+      output.note(
+        abort
+          ? `Removed ${formatPlural(aborted, 'pending upload')} at ${place}.`
+          : `${formatPlural(uploads, 'pending upload')} at ${place}.`,
+      );
+    },
+  };
+}

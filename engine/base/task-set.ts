@@ -43,6 +43,11 @@ export class TaskSet {
     if (this.#failure) throw this.#failure.error;
   }
 
+  /** Lets go of the outer signal, for sets that end long before it does. Nothing may be spawned any more. */
+  end(): void {
+    this.#controller.abort();
+  }
+
   /** Waits for every task; throws the first failure. Also call it when giving up, so that nothing is left running. */
   async settle(): Promise<void> {
     while (this.#tasks.size > 0) await Promise.all(this.#tasks);

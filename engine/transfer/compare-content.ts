@@ -1,10 +1,11 @@
 /** Whether two things hold the same content, found out as cheaply as it can be proved. Nothing is downloaded unless that is asked for. */
 import type { ComparedBy } from '../api/events.ts';
 import type { LeasedMemory } from '../base/leased-memory.ts';
+import { TaskSet } from '../base/task-set.ts';
 import type { ObjectInfo, ObjectStore } from '../remotes/object-store.ts';
+import { openContentCheck } from './content-check.ts';
 import type { ObjectSource } from './object-source.ts';
-import { type ContentHasher, createContentHasher, type ObjectSum, sumsOf } from './object-sums.ts';
-import { askPartBytes, candidatePartBytes } from './part-layout.ts';
+import { multipartEtag, type ObjectSum, sumsOf } from './object-sums.ts';
 
 export interface Compared {
   readonly result: 'same' | 'differs' | 'uncertain';
@@ -17,20 +18,45 @@ export interface StoredObject {
   readonly info: ObjectInfo;
 }
 
+const MIB = 1024 * 1024;
+const PIECE_BYTES = 4 * MIB;
+
 /**
  * By any sum that both stores keep of the whole content. Equal multipart etags prove equal content; different ones prove nothing, since
- * the parts may have been cut elsewhere.
+ * the parts may have been cut elsewhere. A whole in one part is compared with one that was put in one request.
  */
 export function compareObjects(left: StoredObject, right: StoredObject): Compared {
   if (left.info.sizeBytes !== right.info.sizeBytes) return { result: 'differs', by: 'sizes' };
   const others = sumsOf(right.info);
   for (const sum of sumsOf(left.info)) {
-    const other = others.find(({ by }) => by === sum.by);
-    if (!other) continue;
-    if (other.value === sum.value) return { result: 'same', by: sum.by };
-    if (sum.by !== 'md5OfParts') return { result: 'differs', by: sum.by };
+    for (const other of others) {
+      const compared = compareSums(sum, other);
+      if (compared) return compared;
+    }
   }
+  const sha256 = sha256OfParts(left.info);
+  if (sha256 !== undefined && sha256 === sha256OfParts(right.info)) return { result: 'same', by: 'sha256' };
   return { result: 'uncertain', by: 'sizes' };
+}
+
+/** Undefined when the two say nothing about each other. */
+function compareSums(left: ObjectSum, right: ObjectSum): Compared | undefined {
+  const by = left.by === 'md5' ? right.by : left.by;
+  const values = [left, right].map((sum) =>
+    by === 'md5OfParts' && sum.by === 'md5' ? multipartEtag([Buffer.from(sum.value, 'hex')]) : sum.value,
+  );
+  const isOneKind = left.by === right.by;
+  const isOnePart = [left, right].every(
+    (sum) => sum.by === 'md5' || (sum.by === 'md5OfParts' && sum.partCount === 1),
+  );
+  if (!isOneKind && !isOnePart) return undefined;
+  if (values[0] === values[1]) return { result: 'same', by };
+  return by === 'md5OfParts' && !isOnePart ? undefined : { result: 'differs', by };
+}
+
+/** As etags of parts, but from checksums: equal ones are of equal parts. */
+function sha256OfParts({ checksums }: ObjectInfo): string | undefined {
+  return checksums?.covers === 'ofParts' ? checksums.sha256 : undefined;
 }
 
 export interface FileAndObject {
@@ -43,88 +69,105 @@ export interface FileAndObject {
   readonly signal: AbortSignal;
 }
 
-const MIB = 1024 * 1024;
-const PIECE_BYTES = 8 * MIB;
-/** MD5s of so many ways to cut the file are computed in one reading. */
-const CANDIDATES_MAX = 6;
-
-/** Reads the file once. @throws DrayError `io` when it changes meanwhile. */
+/** Reads the file once. CRC64NVME needs `loadCrc64`. @throws DrayError `io` when the file changes meanwhile. */
 export async function compareFileWithObject(
   request: FileAndObject,
 ): Promise<Compared & { readonly readBytes: number }> {
   const { info, source } = request;
   if (source.sizeBytes !== info.sizeBytes) return { result: 'differs', by: 'sizes', readBytes: 0 };
-  const [sum] = sumsOf(info);
-  if (!sum) return { result: 'uncertain', by: 'sizes', readBytes: 0 };
-  const { hashers, isExact } = await hashersFor(request, sum);
-  if (hashers.length === 0) return { result: 'uncertain', by: 'sizes', readBytes: 0 };
-  await readAll(request, hashers);
+  const check = await openContentCheck({ ...request, key: info.key });
+  if (!check) return { result: 'uncertain', by: 'sizes', readBytes: 0 };
+  await readInOrder(request, (bytes) => check.update(bytes));
   await source.checkUnchanged();
-  const readBytes = source.sizeBytes;
-  if (hashers.some((hasher) => hasher.matches())) return { result: 'same', by: sum.by, readBytes };
-  return isExact
-    ? { result: 'differs', by: sum.by, readBytes }
-    : { result: 'uncertain', by: 'sizes', readBytes };
+  const result = await check.result();
+  return { result, by: result === 'uncertain' ? 'sizes' : check.by, readBytes: source.sizeBytes };
 }
 
-/** `isExact`: when none of them matches, the content is another one. */
-async function hashersFor(
-  { info, signal, source, store }: FileAndObject,
-  sum: ObjectSum,
-): Promise<{ readonly hashers: readonly ContentHasher[]; readonly isExact: boolean }> {
-  if (sum.by !== 'md5OfParts') return { hashers: [createContentHasher(sum)], isExact: true };
-  const asked = await askPartBytes(store, info.key, info, sum.partCount, signal);
-  if (asked !== undefined) return { hashers: [createContentHasher(sum, asked)], isExact: true };
-  const guessed = candidatePartBytes(source.sizeBytes, sum.partCount).slice(0, CANDIDATES_MAX);
-  return { hashers: guessed.map((partBytes) => createContentHasher(sum, partBytes)), isExact: false };
-}
-
-async function readAll(
+/** One piece is read while the one before is looked at. */
+async function readInOrder(
   { memory, signal, source }: Pick<FileAndObject, 'memory' | 'signal' | 'source'>,
-  hashers: readonly ContentHasher[],
+  look: (bytes: Uint8Array) => void,
 ): Promise<void> {
-  const lease = await memory.take(Math.max(1, Math.min(PIECE_BYTES, source.sizeBytes)), signal);
+  const { sizeBytes } = source;
+  if (sizeBytes === 0) return;
+  const lease = await memory.take(Math.min(2 * PIECE_BYTES, sizeBytes), signal);
+  const readPiece = (start: number) => {
+    const at = start % (2 * PIECE_BYTES);
+    const length = Math.min(PIECE_BYTES, sizeBytes - start);
+    return source.read(start, lease.bytes.subarray(at, at + length), signal);
+  };
+  let reading: Promise<Uint8Array> | undefined = readPiece(0);
   try {
-    for (let start = 0; start < source.sizeBytes; start += PIECE_BYTES) {
-      const length = Math.min(PIECE_BYTES, source.sizeBytes - start);
-      const bytes = await source.read(start, lease.bytes.subarray(0, length), signal);
-      for (const hasher of hashers) hasher.update(bytes);
+    for (let next = PIECE_BYTES; reading; next += PIECE_BYTES) {
+      const bytes: Uint8Array = await reading;
+      reading = next < sizeBytes ? readPiece(next) : undefined;
+      look(bytes);
     }
   } finally {
+    // Memory that is still being read into is not given back.
+    await reading?.catch(() => {});
     lease.release();
   }
 }
 
-/** Both read whole, side by side. */
+export interface ComparedBytes extends Compared {
+  /** Of both sides together. */
+  readonly readBytes: number;
+  /** The first byte that is another one. */
+  readonly differsAt?: number;
+}
+
+/** Both read, several ranges at a time, up to the first difference. */
 export async function compareByReading(
   left: ObjectSource,
   right: ObjectSource,
   { memory, signal }: Pick<FileAndObject, 'memory' | 'signal'>,
-): Promise<Compared & { readonly readBytes: number; readonly differsAt?: number }> {
+): Promise<ComparedBytes> {
   if (left.sizeBytes !== right.sizeBytes) return { result: 'differs', by: 'sizes', readBytes: 0 };
-  const lease = await memory.take(2 * Math.max(1, Math.min(PIECE_BYTES, left.sizeBytes)), signal);
+  const tasks = new TaskSet(signal);
   let readBytes = 0;
+  let differsAt = Number.POSITIVE_INFINITY;
   try {
-    for (let start = 0; start < left.sizeBytes; start += PIECE_BYTES) {
+    for (let start = 0; start < left.sizeBytes && start < differsAt; start += PIECE_BYTES) {
+      tasks.check();
       const length = Math.min(PIECE_BYTES, left.sizeBytes - start);
-      const [one, other] = await Promise.all([
-        left.read(start, lease.bytes.subarray(0, length), signal),
-        right.read(start, lease.bytes.subarray(length, 2 * length), signal),
-      ]);
-      readBytes += 2 * length;
-      if (Buffer.compare(one, other) !== 0)
-        return {
-          result: 'differs',
-          by: 'content',
-          readBytes,
-          differsAt: start + firstDifference(one, other),
-        };
+      const lease = await memory.take(2 * length, tasks.signal);
+      tasks.spawn(async () => {
+        try {
+          const pair = await readBoth([left, right], { start, length, into: lease.bytes }, tasks.signal);
+          readBytes += 2 * length;
+          if (Buffer.compare(...pair) !== 0)
+            differsAt = Math.min(differsAt, start + firstDifference(...pair));
+        } finally {
+          lease.release();
+        }
+      });
     }
+  } catch (error) {
+    tasks.fail(error);
+  }
+  try {
+    await tasks.settle();
   } finally {
-    lease.release();
+    tasks.end();
   }
   await Promise.all([left.checkUnchanged(), right.checkUnchanged()]);
+  if (differsAt < left.sizeBytes) return { result: 'differs', by: 'content', readBytes, differsAt };
   return { result: 'same', by: 'content', readBytes };
+}
+
+/** Both readings have ended when this returns or throws: their memory is given back then. */
+async function readBoth(
+  sources: readonly [ObjectSource, ObjectSource],
+  { into, length, start }: { readonly start: number; readonly length: number; readonly into: Uint8Array },
+  signal: AbortSignal,
+): Promise<[Uint8Array, Uint8Array]> {
+  const [left, right] = await Promise.allSettled(
+    sources.map((source, at) => source.read(start, into.subarray(at * length, (at + 1) * length), signal)),
+  );
+  if (left!.status === 'rejected') throw left!.reason;
+  if (right!.status === 'rejected') throw right!.reason;
+  return [left!.value, right!.value];
 }
 
 function firstDifference(left: Uint8Array, right: Uint8Array): number {

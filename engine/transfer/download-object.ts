@@ -1,22 +1,27 @@
 /** Objects from a store, verified: small ones whole in one request, large ones by ranges in parallel. */
 import { DrayError } from '../api/error.ts';
-import type { ComparedBy } from '../api/events.ts';
+import { crc64Nvme } from '../base/crc64-nvme.ts';
 import type { LeasedMemory } from '../base/leased-memory.ts';
 import { TaskSet } from '../base/task-set.ts';
-import type { ByteRange, ObjectInfo, ObjectStore, RemoteKey } from '../remotes/object-store.ts';
+import type { ByteRange, ObjectBytes, ObjectInfo, ObjectStore, RemoteKey } from '../remotes/object-store.ts';
 import type { AdaptiveLimit } from './adaptive-limit.ts';
-import { bestSum, createContentHasher, matchesSum, type ObjectSum } from './object-sums.ts';
-import { askPartBytes } from './part-layout.ts';
-import { joinSums, type SummedPart, sumPart } from './part-sums.ts';
-import { openRemoteSource } from './remote-source.ts';
+import type { ObjectSource } from './object-source.ts';
+import { bestSum, matchesSum } from './object-sums.ts';
+import type { PartSum } from './part-sums.ts';
+import {
+  createTurns,
+  openRangeCheck,
+  type RangeCheck,
+  type VerifiedBy,
+  wrongContent,
+} from './range-check.ts';
+import type { NotedRange, RangeJournal } from './range-journal.ts';
+import { changed, openRemoteSource, vanished } from './remote-source.ts';
 
 const MIB = 1024 * 1024;
 /** Objects of at most so much come in one request. */
 export const WHOLE_BYTES_MAX = 8 * MIB;
 export const RANGE_BYTES = 8 * MIB;
-
-/** By what the content was found to be right; `sizes` where the store keeps nothing that vouches for it. */
-export type VerifiedBy = Exclude<ComparedBy, 'content' | 'presence'>;
 
 export interface WholeDownload {
   readonly store: ObjectStore;
@@ -31,42 +36,47 @@ export interface WholeDownload {
 }
 
 export interface WholeDownloaded {
+  /** Usually in `into`. */
   readonly bytes: Uint8Array;
   readonly info: ObjectInfo;
   readonly by: VerifiedBy;
 }
 
-/** @throws DrayError `damaged` when the bytes are not what the store vouches for, `notFound` when the object is gone. */
+/** What was damaged on the way is not damaged twice. */
+const ATTEMPTS_MAX = 2;
+
+/** @throws DrayError `damaged` when the bytes are not what the store vouches for, `io` when the object changed or is gone. */
 export async function downloadWhole(request: WholeDownload): Promise<WholeDownloaded> {
+  for (let attempt = 1; ; attempt += 1) {
+    const { bytes, info } = await readWhole(request);
+    const sum = bestSum(info);
+    const isRight = sum && matchesSum(bytes, sum);
+    if (isRight !== false) return { bytes, info, by: isRight ? sum!.by : 'sizes' };
+    if (attempt === ATTEMPTS_MAX) throw wrongContent(request.key, sum!.by);
+  }
+}
+
+async function readWhole(request: WholeDownload): Promise<ObjectBytes> {
   const { etag, into, key, limit, signal, sizeBytes, store } = request;
+  const pinned = etag === '' ? {} : { ifMatch: etag };
+  const call = { ...pinned, maxBytes: sizeBytes, into, checksums: true, signal };
   const read = await limit
-    .run(
-      () =>
-        store.read(key, {
-          maxBytes: sizeBytes,
-          into,
-          checksums: true,
-          ...(etag === '' ? {} : { ifMatch: etag }),
-          signal,
-        }),
-      { bytes: sizeBytes, signal },
-    )
+    .run(() => store.read(key, call), { bytes: sizeBytes, signal })
     .catch((error: unknown) => {
       throw error instanceof DrayError && error.code === 'conflict' ? changed(key, error) : error;
     });
-  if (!read) throw new DrayError('notFound', `${key} went away before it was read.`, { data: { key } });
-  const { bytes, info } = read;
-  if (bytes.length !== sizeBytes)
-    throw etag === '' ? changed(key) : wrongLength(key, bytes.length, sizeBytes);
-  const sum = bestSum(info);
-  const isRight = sum && matchesSum(bytes, sum);
-  if (isRight === false) throw wrongBytes(key, sum!);
-  return { bytes, info, by: isRight ? sum!.by : 'sizes' };
+  if (!read) throw vanished(key);
+  // A store that does not honour If-Match is noticed by the etag of its answer.
+  if (etag !== '' && read.etag !== '' && read.etag !== etag) throw changed(key);
+  if (read.bytes.length === sizeBytes) return read;
+  throw etag === '' ? changed(key) : wrongLength(key, read.bytes.length, sizeBytes);
 }
 
 /** Where ranges go. Several at a time, in any order. */
 export interface RangeSink {
   write(offset: number, bytes: Uint8Array): Promise<void>;
+  /** Reads back what was written: needed to go on with a download that was broken off. */
+  read?(offset: number, into: Uint8Array): Promise<Uint8Array>;
 }
 
 export interface RangesDownload {
@@ -77,204 +87,150 @@ export interface RangesDownload {
   readonly sink: RangeSink;
   readonly limit: AdaptiveLimit;
   readonly memory: LeasedMemory;
+  /** Default `RANGE_BYTES`. */
   readonly rangeBytes?: number;
+  /** Of this object in these ranges: what it has noted is read back from the sink, and fetched only when it is not right there. */
+  readonly journal?: Pick<RangeJournal, 'note' | 'noted'>;
   readonly signal: AbortSignal;
   /** So many bytes more are in the sink. */
   readonly onProgress?: (bytes: number) => void;
 }
 
-/**
- * Resolves when every byte is in the sink and the whole is what the store vouches for.
- * @throws DrayError `damaged` when it is not; `io` with reason `changedWhileRead` when the object was replaced meanwhile.
- */
-export async function downloadInRanges(
-  request: RangesDownload,
-): Promise<{ readonly by: VerifiedBy; readonly receivedBytes: number }> {
-  const { info, key, limit, memory, onProgress, sink, store } = request;
-  const check = await createCheck(request);
-  const source = openRemoteSource({ store, key, info, limit });
-  const tasks = new TaskSet(request.signal);
-  try {
-    for (const range of rangesOf(info.sizeBytes, request.rangeBytes ?? RANGE_BYTES)) {
-      tasks.check();
-      const lease = await memory.take(range.end - range.start, tasks.signal);
-      const pass = check.next(range);
-      tasks.spawn(async () => {
-        try {
-          const bytes = await source.read(
-            range.start,
-            lease.bytes.subarray(0, range.end - range.start),
-            tasks.signal,
-          );
-          await Promise.all([sink.write(range.start, bytes), pass(bytes, tasks.signal)]);
-          onProgress?.(bytes.length);
-        } finally {
-          lease.release();
-        }
-      });
-    }
-  } catch (error) {
-    tasks.fail(error);
-  }
-  await tasks.settle();
-  await source.checkUnchanged();
-  check.finish();
-  return { by: check.by, receivedBytes: info.sizeBytes };
-}
-
-interface Check {
+export interface RangesDownloaded {
   readonly by: VerifiedBy;
-  /** To be called in the order of the ranges; what it gives may be called in any. */
-  next(range: ByteRange): (bytes: Uint8Array, signal: AbortSignal) => Promise<void>;
-  /** @throws `damaged` */
-  finish(): void;
+  /** Over the wire: less than the object's size when some of it was there already. */
+  readonly receivedBytes: number;
 }
 
-async function createCheck({
-  info,
-  key,
-  signal,
-  store,
-}: Pick<RangesDownload, 'info' | 'key' | 'signal' | 'store'>): Promise<Check> {
-  const sum = bestSum(info);
-  if (!sum) return { by: 'sizes', next: () => async () => {}, finish: () => {} };
-  if (sum.by === 'crc64nvme' || sum.by === 'crc32') return joinedCheck(key, sum);
-  if (sum.by !== 'md5OfParts') return orderedCheck(key, sum, 0);
-  const partBytes = await askPartBytes(store, key, info, sum.partCount, signal);
-  // Without knowing where the parts were cut, nothing vouches for the content but its size.
-  if (partBytes === undefined) return { by: 'sizes', next: () => async () => {}, finish: () => {} };
-  return orderedCheck(key, sum, partBytes);
-}
-
-/** CRCs of the ranges, whatever their order, are joined in the end. */
-function joinedCheck(key: RemoteKey, sum: Extract<ObjectSum, { by: 'crc64nvme' | 'crc32' }>): Check {
-  const parts: SummedPart[] = [];
-  let count = 0;
-  return {
-    by: sum.by,
-    next() {
-      const at = count++;
-      return async (bytes) => {
-        parts[at] = { sum: sumPart(sum.by, bytes), sizeBytes: bytes.length };
-      };
-    },
-    finish() {
-      const joined = parts.length === 0 ? sumPart(sum.by, new Uint8Array(0)) : joinSums(parts);
-      const value = 'crc32' in joined ? joined.crc32 : joined.crc64nvme;
-      if (value !== sum.value) throw wrongBytes(key, sum);
-    },
-  };
-}
-
-/** Hashes that need the bytes in order: a range waits for the one before, and its memory with it. */
-function orderedCheck(key: RemoteKey, sum: ObjectSum, partBytes: number): Check {
-  const hasher = createContentHasher(sum, partBytes);
-  const turns = createTurns();
-  return {
-    by: sum.by,
-    next() {
-      const turn = turns.next();
-      return (bytes, signal) => turn(signal, async () => hasher.update(bytes));
-    },
-    finish() {
-      if (!hasher.matches()) throw wrongBytes(key, sum);
-    },
-  };
-}
-
-type Turn = (signal: AbortSignal, work: () => Promise<void>) => Promise<void>;
-
-/** Work that is done in the order in which its turns were drawn. A turn whose work fails is never passed on: the signal ends the rest. */
-function createTurns(): { next(): Turn } {
-  let before: Promise<void> = Promise.resolve();
-  return {
-    next() {
-      const turn = before;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      before = promise;
-      return async (signal, work) => {
-        await orAborted(turn, signal);
-        await work();
-        resolve();
-      };
-    },
-  };
-}
-
-function orAborted(turn: Promise<void>, signal: AbortSignal): Promise<void> {
-  const { promise, reject, resolve } = Promise.withResolvers<void>();
-  const stop = () => reject(new DrayError('aborted', 'Stopped on request.'));
-  if (signal.aborted) stop();
-  else signal.addEventListener('abort', stop, { once: true });
-  void turn.then(() => {
-    signal.removeEventListener('abort', stop);
-    resolve();
+/**
+ * Resolves when every byte is in the sink and the whole is what the store vouches for. CRC64NVME needs `loadCrc64`.
+ * @throws DrayError `damaged` when it is not; `io` with reason `changedWhileRead` when the object was replaced meanwhile. What the sink
+ *   and the journal hold is for nothing then. After any other error another run may go on from it.
+ */
+export async function downloadInRanges(request: RangesDownload): Promise<RangesDownloaded> {
+  const { info, journal, sink } = request;
+  let receivedBytes = 0;
+  const by = await fetchRanges(request, { start: 0, end: info.sizeBytes }, async (piece) => {
+    const { bytes, pass, range, read, signal } = piece;
+    const held = sink.read && journal?.noted.get(range.start);
+    if (held && (await isHeld(sink, held, bytes))) {
+      await pass(bytes, signal);
+    } else {
+      const fetched = await read();
+      receivedBytes += fetched.length;
+      const sum = await bothEnded(pass(fetched, signal), sink.write(range.start, fetched));
+      await journal?.note(range, crc64Of(fetched, sum));
+    }
+    request.onProgress?.(bytes.length);
   });
-  return promise;
+  return { by, receivedBytes };
 }
 
-export interface CatRequest extends Omit<RangesDownload, 'sink'> {
-  /** Default: all of it. */
+/** Their memory is given back afterwards, so that a failure of one does not hurry the other. Gives what the first one gave. */
+async function bothEnded<T>(first: Promise<T>, second: Promise<unknown>): Promise<T> {
+  await Promise.allSettled([first, second]);
+  const [value] = await Promise.all([first, second]);
+  return value;
+}
+
+async function isHeld(sink: RangeSink, held: NotedRange, into: Uint8Array): Promise<boolean> {
+  if (held.end - held.start !== into.length) return false;
+  const bytes = await sink.read!(held.start, into);
+  return crc64Nvme(bytes) === held.crc64nvme;
+}
+
+function crc64Of(bytes: Uint8Array, sum: PartSum | undefined): bigint {
+  return sum && 'crc64nvme' in sum ? sum.crc64nvme : crc64Nvme(bytes);
+}
+
+export interface CatRequest extends Omit<RangesDownload, 'journal' | 'sink'> {
+  /** Default: all of it. Cut at the object's end. */
   readonly range?: ByteRange;
-  /** Called with one piece after the other. */
+  /** Called with one piece after the other, which are the callee's until it resolves. */
   readonly write: (bytes: Uint8Array) => Promise<void>;
 }
 
-/** An object's bytes in order, ranges fetched ahead. All of it is checked once its last byte is out; of a part, nothing vouches. */
-export async function catObject(request: CatRequest): Promise<{ readonly bytes: number }> {
-  const { info, key, limit, memory, range, store, write } = request;
+/**
+ * An object's bytes in order, ranges fetched ahead. All of it is checked once its last byte is out; nothing vouches for a part of it.
+ * @throws As `downloadInRanges`; what was written until then is not to be relied on.
+ */
+export async function catObject(
+  request: CatRequest,
+): Promise<{ readonly bytes: number; readonly by: VerifiedBy }> {
+  const { info, range, write } = request;
   const start = Math.min(range?.start ?? 0, info.sizeBytes);
   const end = Math.max(start, Math.min(range?.end ?? info.sizeBytes, info.sizeBytes));
-  const isWhole = end - start === info.sizeBytes;
-  const check = isWhole ? await createCheck(request) : undefined;
-  const source = openRemoteSource({ store, key, info, limit });
   const turns = createTurns();
+  const by = await fetchRanges(request, { start, end }, ({ pass, read, signal }) => {
+    const turn = turns.next();
+    return (async () => {
+      const bytes = await read();
+      await pass(bytes, signal);
+      await turn(signal, () => write(bytes));
+    })();
+  });
+  return { bytes: end - start, by };
+}
+
+interface Piece {
+  readonly range: ByteRange;
+  /** Room for the range, until the work on it ends. */
+  readonly bytes: Uint8Array;
+  readonly signal: AbortSignal;
+  /** Fetches it; usually into `bytes`. */
+  read(): Promise<Uint8Array>;
+  readonly pass: ReturnType<RangeCheck['next']>;
+}
+
+/** Starts the work on one range after the other, as memory allows, in order. The whole is checked; a part of it is not. */
+async function fetchRanges(
+  request: Omit<CatRequest, 'range' | 'write'>,
+  { end, start }: ByteRange,
+  work: (piece: Piece) => Promise<void>,
+): Promise<VerifiedBy> {
+  const { info, memory, rangeBytes = RANGE_BYTES } = request;
+  const isWhole = end - start === info.sizeBytes;
+  const check = isWhole ? await openRangeCheck(request) : undefined;
+  const source = openRemoteSource(request);
   const tasks = new TaskSet(request.signal);
   try {
-    for (const piece of rangesOf(end - start, request.rangeBytes ?? RANGE_BYTES)) {
+    for (const range of rangesOf(start, end, rangeBytes)) {
       tasks.check();
-      const length = piece.end - piece.start;
-      const lease = await memory.take(length, tasks.signal);
-      const turn = turns.next();
-      const pass = check?.next(piece);
-      tasks.spawn(async () => {
-        try {
-          const bytes = await source.read(start + piece.start, lease.bytes.subarray(0, length), tasks.signal);
-          await pass?.(bytes, tasks.signal);
-          await turn(tasks.signal, () => write(bytes));
-        } finally {
-          lease.release();
-        }
-      });
+      const lease = await memory.take(range.end - range.start, tasks.signal);
+      const bytes = lease.bytes.subarray(0, range.end - range.start);
+      const piece: Piece = {
+        range,
+        bytes,
+        signal: tasks.signal,
+        read: () => source.read(range.start, bytes, tasks.signal),
+        pass: check?.next(range) ?? (async () => undefined),
+      };
+      tasks.spawn(() => work(piece).finally(() => lease.release()));
     }
   } catch (error) {
     tasks.fail(error);
   }
-  await tasks.settle();
-  await source.checkUnchanged();
-  check?.finish();
-  return { bytes: end - start };
+  await settle(tasks, source);
+  return check ? check.finish() : 'sizes';
 }
 
-function* rangesOf(sizeBytes: number, rangeBytes: number): Generator<ByteRange> {
-  for (let start = 0; start < sizeBytes; start += rangeBytes)
-    yield { start, end: Math.min(start + rangeBytes, sizeBytes) };
+async function settle(tasks: TaskSet, source: ObjectSource): Promise<void> {
+  try {
+    await tasks.settle();
+    await source.checkUnchanged();
+  } finally {
+    tasks.end();
+    await source.close();
+  }
 }
 
-function changed(key: RemoteKey, cause?: unknown): DrayError {
-  return new DrayError('io', `${key} changed while it was read. Copy again when it is at rest.`, {
-    data: { path: key, reason: 'changedWhileRead' },
-    cause,
-  });
+function* rangesOf(from: number, to: number, rangeBytes: number): Generator<ByteRange> {
+  for (let start = from; start < to; start += rangeBytes)
+    yield { start, end: Math.min(start + rangeBytes, to) };
 }
 
 function wrongLength(key: RemoteKey, bytes: number, wanted: number): DrayError {
   return new DrayError('damaged', `${key}: the store sent ${bytes} bytes of the ${wanted} that it has.`, {
     data: { key },
   });
-}
-
-function wrongBytes(key: RemoteKey, { by }: ObjectSum): DrayError {
-  const message = `${key}: what the store sent is not what it vouches for (${by}). Nothing was written; the object may be damaged there.`;
-  return new DrayError('damaged', message, { data: { key, by } });
 }

@@ -2,13 +2,17 @@
  * What vouches for an object's content, and how bytes are held against it.
  *
  * A checksum that the store keeps of the whole content comes first; then the MD5 that rclone leaves in the metadata of multipart
- * uploads; then the etag, where it is one: the MD5 of what was put in one request, or the MD5 of the parts' MD5s and their number. An etag
- * is neither where the store encrypts with keys that it does not own (SSE-KMS, SSE-C), which it says.
+ * uploads; then the etag, where it is one: the MD5 of what was put in one request, or the MD5 of the parts' MD5s and their number.
+ *
+ * An etag is neither where the store encrypts with keys that it does not own (SSE-KMS, SSE-C), which it says. Where it says nothing and
+ * the etag looks like an MD5, content that does not fit it counts as damaged, as in rclone: no store in use today gives
+ * out 32 hex digits that mean something else without a word, and one that let damage pass would be worse than one that is refused.
  */
 import { createHash, hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { crc64Nvme } from '../base/crc64-nvme.ts';
 import type { ObjectInfo } from '../remotes/object-store.ts';
+import { candidatePartBytes } from './part-layout.ts';
 
 export type ObjectSum =
   | { readonly by: 'crc64nvme'; readonly value: bigint }
@@ -17,9 +21,13 @@ export type ObjectSum =
   | { readonly by: 'sha256'; readonly value: string }
   /** Hex. */
   | { readonly by: 'md5'; readonly value: string }
+  /** The etag. */
   | { readonly by: 'md5OfParts'; readonly value: string; readonly partCount: number };
 
 export type SumKind = ObjectSum['by'];
+
+/** What of an object tells its sums. */
+export type SummedInfo = Pick<ObjectInfo, 'checksums' | 'etag' | 'etagIsOpaque' | 'metadata'>;
 
 const MD5 = /^[0-9a-f]{32}$/;
 const MD5_OF_PARTS = /^[0-9a-f]{32}-([1-9]\d{0,4})$/;
@@ -27,9 +35,7 @@ const MD5_OF_PARTS = /^[0-9a-f]{32}-([1-9]\d{0,4})$/;
 const RCLONE_MD5_METADATA = 'md5chksum';
 
 /** All that is known, the best first. */
-export function sumsOf(
-  info: Pick<ObjectInfo, 'checksums' | 'etag' | 'etagIsOpaque' | 'metadata'>,
-): readonly ObjectSum[] {
+export function sumsOf(info: SummedInfo): readonly ObjectSum[] {
   const { checksums, etag, etagIsOpaque, metadata } = info;
   const sums: ObjectSum[] = [];
   if (checksums?.covers === 'whole') {
@@ -50,12 +56,15 @@ export function sumsOf(
   return sums;
 }
 
-/** The best sum that can be computed of bytes alone, without knowing where the parts were cut. */
-export function bestSum(info: Parameters<typeof sumsOf>[0]): ObjectSum | undefined {
+/** Undefined when only the size is known. */
+export function bestSum(info: SummedInfo): ObjectSum | undefined {
   return sumsOf(info)[0];
 }
 
-/** Whether the bytes are the whole content that the sum is of; undefined for sums of parts. CRC64NVME only after `loadCrc64`. */
+/**
+ * Whether the bytes are the whole content that the sum is of. Of parts: undefined when they fit no usual way of cutting them.
+ * CRC64NVME only after `loadCrc64`.
+ */
 export function matchesSum(bytes: Uint8Array, sum: ObjectSum): boolean | undefined {
   switch (sum.by) {
     case 'crc64nvme':
@@ -67,11 +76,24 @@ export function matchesSum(bytes: Uint8Array, sum: ObjectSum): boolean | undefin
     case 'md5':
       return hash('md5', bytes, 'hex') === sum.value;
     case 'md5OfParts':
-      // One part: its MD5 is known whole. More of them: where they were cut is not.
-      return sum.partCount === 1
-        ? multipartEtag([createHash('md5').update(bytes).digest()]) === sum.value
-        : undefined;
+      return matchesParts(bytes, sum.value, sum.partCount);
   }
+}
+
+function matchesParts(bytes: Uint8Array, etag: string, partCount: number): boolean | undefined {
+  // One part is cut nowhere.
+  if (partCount === 1) return etagInParts(bytes, bytes.length) === etag;
+  const fits = candidatePartBytes(bytes.length, partCount).some(
+    (partBytes) => etagInParts(bytes, partBytes) === etag,
+  );
+  return fits || undefined;
+}
+
+function etagInParts(bytes: Uint8Array, partBytes: number): string {
+  const md5s: Uint8Array[] = [];
+  for (let start = 0; start < bytes.length || md5s.length === 0; start += partBytes)
+    md5s.push(md5Of(bytes.subarray(start, start + partBytes)));
+  return multipartEtag(md5s);
 }
 
 /** S3's etag of an object in parts: the MD5 of the parts' MD5s (16 bytes each), `-`, and their number. */
@@ -81,70 +103,6 @@ export function multipartEtag(partMd5s: readonly Uint8Array[]): string {
   return `${joined.digest('hex')}-${partMd5s.length}`;
 }
 
-/** A running sum over content that comes in order. */
-export interface ContentHasher {
-  update(bytes: Uint8Array): void;
-  /** Whether what has passed is the content that the sum is of. To be called once. */
-  matches(): boolean;
-}
-
-/** For sums that need the content in order. `partBytes`: the size of all parts but the last, for `md5OfParts`. */
-export function createContentHasher(sum: ObjectSum, partBytes = 0): ContentHasher {
-  switch (sum.by) {
-    case 'sha256':
-    case 'md5': {
-      const running = createHash(sum.by);
-      const encoding = sum.by === 'sha256' ? 'base64' : 'hex';
-      return {
-        update: (bytes) => void running.update(bytes),
-        matches: () => running.digest(encoding) === sum.value,
-      };
-    }
-    case 'md5OfParts':
-      return createPartsHasher(sum.value, partBytes);
-    case 'crc64nvme': {
-      let value = 0n;
-      return {
-        update: (bytes) => {
-          value = crc64Nvme(bytes, value);
-        },
-        matches: () => value === sum.value,
-      };
-    }
-    case 'crc32': {
-      let value = 0;
-      return {
-        update: (bytes) => {
-          value = crc32(bytes, value);
-        },
-        matches: () => value === sum.value,
-      };
-    }
-  }
-}
-
-function createPartsHasher(etag: string, partBytes: number): ContentHasher {
-  const parts: Uint8Array[] = [];
-  let running = createHash('md5');
-  let filled = 0;
-  const endPart = () => {
-    parts.push(running.digest());
-    running = createHash('md5');
-    filled = 0;
-  };
-  return {
-    update(bytes) {
-      for (let at = 0; at < bytes.length; ) {
-        const taken = Math.min(partBytes - filled, bytes.length - at);
-        running.update(bytes.subarray(at, at + taken));
-        at += taken;
-        filled += taken;
-        if (filled === partBytes) endPart();
-      }
-    },
-    matches() {
-      if (filled > 0) endPart();
-      return multipartEtag(parts) === etag;
-    },
-  };
+function md5Of(bytes: Uint8Array): Uint8Array {
+  return createHash('md5').update(bytes).digest();
 }

@@ -60,13 +60,13 @@ function isConflict(error: unknown): boolean {
   return error instanceof DrayError && error.code === 'conflict';
 }
 
-function changed(key: RemoteKey, cause?: unknown): DrayError {
+export function changed(key: RemoteKey, cause?: unknown): DrayError {
   return new DrayError('io', `${key} changed while it was read. Copy again when it is at rest.`, {
     data: { path: key, reason: 'changedWhileRead' },
     cause,
   });
 }
 
-function vanished(key: RemoteKey): DrayError {
+export function vanished(key: RemoteKey): DrayError {
   return new DrayError('io', `${key} is not there any more.`, { data: { path: key, reason: 'vanished' } });
 }

@@ -5,6 +5,7 @@
  * brought across or found equal is remembered, so that the next run needs no look at it. `sync` deletes last, and only if all went well.
  */
 import { mkdirSync } from 'node:fs';
+import { DrayError } from '../api/error.ts';
 import type { LookupExplanation } from '../api/events.ts';
 import type { JobContext } from '../api/jobs.ts';
 import type { CopyRequest, SyncRequest, TransferSummary } from '../api/trees.ts';
@@ -13,6 +14,7 @@ import { TaskSet } from '../base/task-set.ts';
 import { createTreeFilter } from '../model/tree-filter.ts';
 import { UnorderedListing } from '../query/object-pages.ts';
 import { createLookupTally, type LookupTally } from '../query/tree-lookup.ts';
+import { writeError } from '../workspace/tree-writer-error.ts';
 import { copyStream, isStream } from './copy-stream.ts';
 import { createProgress } from './progress.ts';
 import { openBackup } from './tree-backup.ts';
@@ -80,8 +82,7 @@ async function transferOnce(transfer: Transfer): Promise<TransferSummary> {
   const { context, pair, request } = transfer;
   const run = openRun(transfer);
   const lookup = createLookupTally();
-  if (!request.dryRun && run.destination.kind === 'local')
-    mkdirSync(run.destination.root, { recursive: true });
+  if (!request.dryRun && run.destination.kind === 'local') makeRoot(run.destination.root);
   const mover = await createMover(run);
   const backup =
     request.backupDirectory && !request.dryRun ? await openBackup(run, request.backupDirectory) : undefined;
@@ -91,6 +92,7 @@ async function transferOnce(transfer: Transfer): Promise<TransferSummary> {
     await settling(run.tasks, () =>
       takeSteps(run, work, matchTrees(run, { only: pair.only, lookup, isSorted: transfer.isSorted })),
     );
+    checkSource(run, pair);
     if (run.isSync) await deletes.carryOut();
   } finally {
     await mover.close();
@@ -129,6 +131,15 @@ async function settling(tasks: TaskSet, walk: () => Promise<void>): Promise<void
     tasks.fail(error);
   }
   await tasks.settle();
+}
+
+/** A prefix under which nothing lies does not exist: a name mistyped must not empty the destination. */
+function checkSource({ counts, filter, source }: TreeRun, { isBucketRoot }: TreePair): void {
+  if (source.kind === 'local' || isBucketRoot || !filter.isOpen) return;
+  if (counts.files + counts.failed + counts.skippedFiles > 0) return;
+  throw new DrayError('notFound', `There is nothing at the source ${source.text}.`, {
+    data: { place: source.text },
+  });
 }
 
 function explain({ counts }: TreeRun, lookup: LookupTally): LookupExplanation {
@@ -172,4 +183,13 @@ function summaryOf(run: TreeRun, pair: TreePair): TransferSummary {
     requests: addTotals(pair.meters),
     ...(forecast ? { forecast: forecast.totals(deletedFiles) } : {}),
   };
+}
+
+/** @throws `conflict` when a file lies where the folder has to be, `io` */
+function makeRoot(root: string): void {
+  try {
+    mkdirSync(root, { recursive: true });
+  } catch (error) {
+    throw writeError(error, root);
+  }
 }

@@ -21,13 +21,16 @@ const UNUSED_MS = 180 * 24 * 60 * 60 * 1000;
 
 export interface TreeKnowledge {
   readonly index: TreeIndex;
-  /** Whether both states are known to be equal. Paths must ascend from call to call. */
-  isEqual(path: string, pair: Pair): boolean;
+  /** What is known of both states. Paths must ascend from call to call. */
+  recall(path: string, pair: Pair): Recalled;
   /** Notes that both states are equal now, unless nothing vouches for one of them. */
   note(path: string, pair: Pair): void;
   forget(paths: readonly string[]): void;
   close(): void;
 }
+
+/** `sourceChanged`: they were equal, the destination is still what it was, and the source is not. */
+export type Recalled = 'equal' | 'sourceChanged' | 'unknown';
 
 export interface KnowledgeOptions {
   /** Identities of the source and the destination. */
@@ -53,10 +56,10 @@ export function openKnowledge(context: JobContext, options: KnowledgeOptions): T
   };
   return {
     index,
-    isEqual(path, { sourceToken, destinationToken }) {
-      if (sourceToken === '' || destinationToken === '') return false;
+    recall(path, { sourceToken, destinationToken }) {
       const known = reader?.known(path);
-      return known !== undefined && known[0] === sourceToken && known[1] === destinationToken;
+      if (!known || destinationToken === '' || known[1] !== destinationToken) return 'unknown';
+      return known[0] === sourceToken ? 'equal' : 'sourceChanged';
     },
     note(path, { sourceToken, destinationToken }) {
       if (sourceToken === '' || destinationToken === '') return;

@@ -24,6 +24,8 @@ export interface TreePair {
   readonly destination: TreeSide;
   /** When the source is one file or object: it, under the name that it has at the destination. */
   readonly only?: TreeItem;
+  /** The source is a whole bucket, which may be empty. */
+  readonly isBucketRoot: boolean;
   readonly meters: readonly Meter[];
   /** What the index knows the two places by. */
   readonly identity: readonly [string, string];
@@ -57,6 +59,7 @@ export async function openTreePair(
       source: source.side,
       destination: destination.side,
       ...(only ? { only } : {}),
+      isBucketRoot: from.kind === 's3' && from.url.prefix === '',
       meters: opener.meters,
       identity: [placeIdentity(from, context.environment), placeIdentity(to, context.environment)],
       close: () => opener.close(),

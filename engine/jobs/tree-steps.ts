@@ -65,18 +65,15 @@ function firstStep(
     tellFailure(run, source.path, refused);
     return undefined;
   }
-  const isKnownEqual =
-    destination !== undefined &&
-    run.knowledge.isEqual(source.path, {
-      sourceToken: source.token,
-      destinationToken: destination.token,
-    });
-  if (isKnownEqual) run.counts.decidedByIndex += 1;
+  const recalled = destination
+    ? run.knowledge.recall(source.path, { sourceToken: source.token, destinationToken: destination.token })
+    : 'unknown';
+  if (recalled === 'equal') run.counts.decidedByIndex += 1;
   const decide = (evidence: Evidence) =>
     decideItem({
       source,
       destination,
-      isKnownEqual,
+      recalled,
       compare: run.request.compare ?? 'sizeAndTime',
       update: run.request.update ?? false,
       immutable: run.request.immutable ?? false,

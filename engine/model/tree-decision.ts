@@ -33,7 +33,8 @@ export interface Evidence {
 export interface DecisionInput {
   readonly source: TreeItem;
   readonly destination: TreeItem | undefined;
-  readonly isKnownEqual: boolean;
+  /** What the index knows of both states; `sourceChanged` means that the source was touched since they were equal. */
+  readonly recalled: 'equal' | 'sourceChanged' | 'unknown';
   readonly compare: CompareMode;
   readonly update: boolean;
   readonly immutable: boolean;
@@ -49,7 +50,7 @@ export function decideItem(input: DecisionInput): Decision {
   const { destination, source } = input;
   if (!destination) return { do: 'copy', why: 'absent' };
   if (source.sizeBytes !== destination.sizeBytes) return replace(input, 'size');
-  if (input.isKnownEqual || input.compare === 'sizeOnly') return SAME;
+  if (input.recalled === 'equal' || input.compare === 'sizeOnly') return SAME;
   return input.compare === 'checksum' ? byContent(input) : byTime(input);
 }
 
@@ -78,7 +79,12 @@ function byContent(input: DecisionInput): Decision {
 function byTime(input: DecisionInput): Decision {
   const { evidence } = input;
   const times = timesOf(input);
-  if (evidence.content === 'equal') return times === 'differ' ? { do: 'touch' } : SAME;
+  if (evidence.content === 'equal') {
+    if (times === 'differ') return { do: 'touch' };
+    // Written again with the same content, as far as is known: then its time is another one as well.
+    const isTimeWanted = times === 'unknown' && input.recalled === 'sourceChanged';
+    return isTimeWanted && !hasLooked(evidence, 'head') ? { do: 'look', at: 'head' } : SAME;
+  }
   if (times === 'equal') return SAME;
   if (evidence.content === 'differs') return replace(input, 'content');
   if (times === 'unknown' && canHash(input) && isCheapToHash(input)) return look(input, 'hash');

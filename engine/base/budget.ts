@@ -13,6 +13,10 @@ interface Waiter {
 
 export class Budget {
   readonly #waiters: Waiter[] = [];
+  readonly #watched = new Map<
+    AbortSignal,
+    { readonly stops: Set<() => void>; readonly listener: () => void }
+  >();
   #limit: number;
   #used = 0;
 
@@ -66,14 +70,39 @@ export class Budget {
       const waiter: Waiter = {
         units,
         grant: () => {
-          signal?.removeEventListener('abort', onAbort);
+          if (signal) this.#unwatch(signal, onAbort);
           this.#used += units;
           resolve();
         },
       };
-      signal?.addEventListener('abort', onAbort, { once: true });
+      if (signal) this.#watch(signal, onAbort);
       this.#waiters.push(waiter);
     });
+  }
+
+  /** One listener for all that wait under a signal: a signal looks through its listeners whenever one is added or removed. */
+  #watch(signal: AbortSignal, onAbort: () => void): void {
+    const watching = this.#watched.get(signal);
+    if (watching) {
+      watching.stops.add(onAbort);
+      return;
+    }
+    const stops = new Set([onAbort]);
+    const listener = () => {
+      this.#watched.delete(signal);
+      for (const stop of stops) stop();
+    };
+    signal.addEventListener('abort', listener, { once: true });
+    this.#watched.set(signal, { stops, listener });
+  }
+
+  #unwatch(signal: AbortSignal, onAbort: () => void): void {
+    const watching = this.#watched.get(signal);
+    if (!watching) return;
+    watching.stops.delete(onAbort);
+    if (watching.stops.size > 0) return;
+    signal.removeEventListener('abort', watching.listener);
+    this.#watched.delete(signal);
   }
 
   #grantWaiting(): void {

@@ -12,6 +12,7 @@ export type BodyFraming =
 
 /** @param text Without the empty line at its end. */
 export function parseHead(text: string): AnswerHead {
+  if (FORBIDDEN.test(text)) throw malformed('its head holds control characters');
   const lines = text.split('\r\n');
   const status = /^HTTP\/1\.([01]) (\d{3})(?: |$)/.exec(lines[0] as string);
   if (!status) throw malformed('its first line is no status line');
@@ -19,10 +20,8 @@ export function parseHead(text: string): AnswerHead {
   for (let index = 1; index < lines.length; index += 1) {
     const line = lines[index] as string;
     const colon = line.indexOf(':');
-    const name = line.slice(0, Math.max(colon, 0)).toLowerCase();
-    const value = line.slice(colon + 1).trim();
-    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || CONTROL.test(value))
-      throw malformed('one of its headers cannot be read');
+    const name = nameOf(line.slice(0, Math.max(colon, 0)));
+    const value = valueFrom(line, colon + 1);
     const former = headers[name];
     if (former === undefined) headers[name] = value;
     else headers[name] = typeof former === 'string' ? [former, value] : [...former, value];
@@ -31,7 +30,34 @@ export function parseHead(text: string): AnswerHead {
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it looks for.
-const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f]/;
+const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]|\r(?!\n)|(?<!\r)\n/;
+
+/** A server sends the same few names again and again. */
+const KNOWN_NAMES_MAX = 256;
+const knownNames = new Map<string, string>();
+
+/** In lower case. */
+function nameOf(written: string): string {
+  const known = knownNames.get(written);
+  if (known !== undefined) return known;
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(written)) throw malformed('one of its headers has no proper name');
+  const name = written.toLowerCase();
+  if (knownNames.size < KNOWN_NAMES_MAX) knownNames.set(written, name);
+  return name;
+}
+
+/** Without the spaces and tabs around it; other white space is the value's own. */
+function valueFrom(line: string, from: number): string {
+  let start = from;
+  let end = line.length;
+  while (start < end && isBlank(line.charCodeAt(start))) start += 1;
+  while (end > start && isBlank(line.charCodeAt(end - 1))) end -= 1;
+  return line.slice(start, end);
+}
+
+function isBlank(charCode: number): boolean {
+  return charCode === 0x20 || charCode === 0x09;
+}
 
 export function framingOf(head: AnswerHead, method: string): BodyFraming {
   const { status, headers } = head;

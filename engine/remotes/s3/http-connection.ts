@@ -6,7 +6,6 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { AnswerReader } from './http-answer-reader.ts';
 import { type AnswerReceiver, HttpError, type HttpRequest } from './http-message.ts';
-import { requestHead } from './http-request-head.ts';
 
 export interface HttpLimits {
   /** Name, connection and TLS together. */
@@ -17,6 +16,8 @@ export interface HttpLimits {
 
 export interface HttpExchange extends AnswerReceiver {
   readonly request: HttpRequest;
+  /** As it goes over the wire (`requestHead`). */
+  readonly head: string;
   /** The one that it is under way on. */
   connection: HttpConnection | undefined;
   end(): void;
@@ -52,8 +53,10 @@ export interface Route {
 
 /** Below it, head and body go in one copy; above, they are written from where they lie. */
 const COPY_BELOW_BYTES = 64 * 1024;
-/** TLS takes a copy of what it is given. */
+/** A larger body is sent in pieces, so that an answer that comes before its end can stop it. */
 const PIECE_BYTES = 1024 * 1024;
+/** TLS takes a copy of what it is given, and Node sees no progress within it: one of these within the time-out must get through. */
+const TLS_PIECE_BYTES = 64 * 1024;
 
 export class HttpConnection {
   readonly #route: Route;
@@ -103,12 +106,7 @@ export class HttpConnection {
     exchange.connection = this;
     this.#reader = new AnswerReader(exchange.request.method, exchange);
     this.#isUnanswered = true;
-    try {
-      this.#send(exchange.request);
-    } catch (error) {
-      // Nothing was written: the request itself is at fault.
-      this.#close(error);
-    }
+    this.#send(exchange);
   }
 
   /** The memory of both bodies is left alone from here on. */
@@ -163,9 +161,7 @@ export class HttpConnection {
     socket.on('close', () => this.#close(new HttpError('ECONNRESET', 'The connection was closed.')));
   }
 
-  #send(request: HttpRequest): void {
-    const { body } = request;
-    const head = requestHead(request, this.#route.origin.host);
+  #send({ head, request: { body } }: HttpExchange): void {
     const socket = this.#socket;
     if (!body || body.byteLength === 0) {
       socket.write(head);
@@ -184,9 +180,9 @@ export class HttpConnection {
     }
   }
 
-  /** Piece by piece, so that an answer that comes before the end can stop it. */
   #sendFrom(body: Uint8Array, at: number): void {
-    const end = Math.min(at + PIECE_BYTES, body.byteLength);
+    const pieceBytes = this.#route.connectTls ? TLS_PIECE_BYTES : PIECE_BYTES;
+    const end = Math.min(at + pieceBytes, body.byteLength);
     const exchange = this.#exchange;
     this.#socket.write(body.subarray(at, end), (error) => {
       if (error || this.#exchange !== exchange) return;

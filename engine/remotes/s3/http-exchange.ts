@@ -8,6 +8,7 @@ import { ByteQueue } from './byte-queue.ts';
 import type { HttpExchange, HttpLimits, Route } from './http-connection.ts';
 import { type AnswerReceiver, AnswerTooLarge, type HttpAnswer, type HttpRequest } from './http-message.ts';
 import { HttpPool } from './http-pool.ts';
+import { requestHead } from './http-request-head.ts';
 
 export const CONNECT_TIMEOUT_MS = 10_000;
 /** Until the first byte of an answer, counted anew as long as a body is being taken; and between two pieces of an answer. */
@@ -33,12 +34,13 @@ export async function openHttpTransport(
   const connectTls = origin.protocol === 'https:' ? (await import('node:tls')).connect : undefined;
   const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
   const route: Route = { origin, limits, scratch, connectTls, tlsSession: undefined };
+  const { host } = origin;
   const pool = new HttpPool(route, connections);
   return {
     exchange: (request, maxBytes) =>
       new Promise((resolve, reject) => {
         const collector = new Collector(maxBytes, request.into);
-        start(pool, request, collector, (error) => {
+        start(pool, host, request, collector, (error) => {
           if (error !== undefined) reject(error);
           else resolve({ ...(collector.answer as HttpAnswer), bytes: collector.bytes() });
         });
@@ -49,7 +51,7 @@ export async function openHttpTransport(
           slabs.queue = new ByteQueue(sender);
           resolve({ ...answer, body: slabs.queue });
         });
-        const sender = start(pool, request, slabs, (error) => {
+        const sender = start(pool, host, request, slabs, (error) => {
           if (error === undefined) slabs.queue?.end();
           else if (slabs.queue) slabs.queue.fail(error);
           else reject(error);
@@ -62,12 +64,14 @@ export async function openHttpTransport(
 /** @param over Called once, with the error if there is one. */
 function start(
   pool: HttpPool,
+  host: string,
   request: HttpRequest,
   receiver: AnswerReceiver,
   over: (error?: unknown) => void,
 ) {
   const { signal } = request;
   checkAborted(signal);
+  const head = requestHead(request, host);
   let isOver = false;
   const finish = (error?: unknown) => {
     if (isOver) return;
@@ -83,6 +87,7 @@ function start(
   const onAbort = () => abort(new DOMException('Stopped on request.', 'AbortError'));
   const exchange: HttpExchange = {
     request,
+    head,
     connection: undefined,
     begin: (answer, bodyBytes) => receiver.begin(answer, bodyBytes),
     place: (upToBytes) => receiver.place(upToBytes),

@@ -51,14 +51,15 @@ export interface LeanClient {
 }
 
 export function createLeanClient(connection: S3Connection): LeanClient {
-  let transport: { readonly origin: string; readonly opening: Promise<HttpTransport> } | undefined;
+  let transport: { readonly origin: URL; readonly opening: Promise<HttpTransport> } | undefined;
   let signer: Signer | undefined;
   let known: { readonly place: S3Place; readonly base: RequestBase } | undefined;
 
   const transportTo = (origin: URL): Promise<HttpTransport> => {
-    if (transport?.origin !== origin.origin) {
+    // Nearly always the very same object: an origin is put together from its parts each time that it is asked for.
+    if (transport?.origin !== origin && transport?.origin.origin !== origin.origin) {
       const former = transport?.opening;
-      transport = { origin: origin.origin, opening: openHttpTransport(origin, connection.maxConnections) };
+      transport = { origin, opening: openHttpTransport(origin, connection.maxConnections) };
       if (former) void former.then((old) => old.close());
     }
     return transport.opening;

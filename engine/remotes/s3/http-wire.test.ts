@@ -295,7 +295,7 @@ describe('Time runs out', () => {
         socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n`);
         socket.write(new Uint8Array(size));
       },
-      { quietMs: 200 },
+      { quietMs: 1000 },
     );
     const { body } = await transport.stream(ask());
     let readBytes = 0;
@@ -305,7 +305,7 @@ describe('Time runs out', () => {
       // Once the queue is full and the sender held back.
       if (pauses < 1 && readBytes > 2 * MIB) {
         pauses += 1;
-        await new Promise((resolve) => setTimeout(resolve, 600));
+        await new Promise((resolve) => setTimeout(resolve, 1500));
       }
     }
     expect(readBytes).toBe(size);
@@ -333,7 +333,6 @@ describe('Over TLS', () => {
     await expect(transport.exchange(ask(), 0)).rejects.toMatchObject({
       code: 'ERR_TLS_CERT_ALTNAME_INVALID',
     });
-  });
   });
 
   it('bodies of both directions arrive as they are, in the memory given', async () => {

@@ -2,7 +2,8 @@
 import assert from 'node:assert';
 import { DrayError } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
-import { combineCrc64, crc64Nvme, loadCrc64 } from '../base/crc64-nvme.ts';
+import { combineCrc64 } from '../base/crc-combine.ts';
+import { crc64Nvme, loadCrc64 } from '../base/crc64-nvme.ts';
 import type {
   MultipartStore,
   MultipartUpload,

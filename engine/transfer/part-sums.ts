@@ -1,6 +1,7 @@
 /** Checksums of the parts of an object, and how they join to that of the whole. */
 import { crc32 } from 'node:zlib';
-import { combineCrc32, combineCrc64, crc64Nvme } from '../base/crc64-nvme.ts';
+import { combineCrc32, combineCrc64 } from '../base/crc-combine.ts';
+import { crc64Nvme } from '../base/crc64-nvme.ts';
 
 /** Kinds that can be joined: the checksum of two pieces in a row follows from those of each. */
 export type JoinedChecksumKind = 'crc32' | 'crc64nvme';

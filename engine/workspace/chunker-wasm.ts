@@ -18,6 +18,17 @@
  *       (i32.const 1))
  */
 
+import {
+  functionCode,
+  functionType,
+  SECTION,
+  section,
+  text,
+  unsigned,
+  VALUE,
+  wasmModule,
+} from '../base/wasm-module.ts';
+
 /** One lane. Divisible by `UNROLLED_BYTES`. */
 export const LANE_BYTES = 16_384;
 const UNROLLED_BYTES = 4;
@@ -31,7 +42,6 @@ const RIGHT = 3;
 const MASK = 4;
 const PARAMETERS = 5;
 
-const I32 = 0x7f;
 const EMPTY_BLOCK = 0x40;
 const END = 0x0b;
 
@@ -46,17 +56,16 @@ export const MEMORY_IMPORT = { module: 'chunker', name: 'memory' } as const;
 export const FUNCTION_EXPORT = 'mayCut';
 
 export function buildChunkerModule(): Uint8Array<ArrayBuffer> {
-  const type = [0x60, ...list(Array.from({ length: PARAMETERS }, () => [I32])), ...list([[I32]])];
+  const { i32 } = VALUE;
+  const parameters = Array.from({ length: PARAMETERS }, () => i32);
   const sharedMemory = [0x02, 0x03, ...unsigned(1), ...unsigned(PAGES_MAX)];
-  const body = [...list([]), ...mayCutBody()];
-  return Uint8Array.from([
-    ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
-    ...section(1, [type]),
-    ...section(2, [[...text(MEMORY_IMPORT.module), ...text(MEMORY_IMPORT.name), ...sharedMemory]]),
-    ...section(3, [unsigned(0)]),
-    ...section(7, [[...text(FUNCTION_EXPORT), 0x00, ...unsigned(0)]]),
-    ...section(10, [[...unsigned(body.length), ...body]]),
-  ]);
+  return wasmModule(
+    section(SECTION.type, [functionType(parameters, [i32])]),
+    section(SECTION.import, [[...text(MEMORY_IMPORT.module), ...text(MEMORY_IMPORT.name), ...sharedMemory]]),
+    section(SECTION.function, [unsigned(0)]),
+    section(SECTION.export, [[...text(FUNCTION_EXPORT), 0x00, ...unsigned(0)]]),
+    section(SECTION.code, [functionCode([], mayCutBody())]),
+  );
 }
 
 function mayCutBody(): number[] {
@@ -103,25 +112,3 @@ const tee = (local: number) => [0x22, ...unsigned(local)];
 const constant = (value: number) => [0x41, value];
 const loadByte = (offset: number) => [0x2d, 0, ...unsigned(offset)];
 const loadWord = (offset: number) => [0x28, 2, ...unsigned(offset)];
-
-function section(id: number, items: readonly (readonly number[])[]): number[] {
-  const content = list(items);
-  return [id, ...unsigned(content.length), ...content];
-}
-
-function list(items: readonly (readonly number[])[]): number[] {
-  return [...unsigned(items.length), ...items.flat()];
-}
-
-function text(ascii: string): number[] {
-  return [...unsigned(ascii.length), ...Buffer.from(ascii, 'latin1')];
-}
-
-/** LEB128. */
-function unsigned(value: number): number[] {
-  const bytes: number[] = [];
-  for (let rest = value; ; rest >>>= 7) {
-    if (rest < 0x80) return [...bytes, rest];
-    bytes.push((rest & 0x7f) | 0x80);
-  }
-}

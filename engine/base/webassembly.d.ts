@@ -1,4 +1,4 @@
-/** What the chunker uses of WebAssembly: TypeScript has its types only among those of a browser. */
+/** What Dray uses of WebAssembly: TypeScript has its types only among those of a browser. */
 declare namespace WebAssembly {
   class Memory {
     constructor(limits: { readonly initial: number; readonly maximum: number; readonly shared: true });
@@ -8,7 +8,7 @@ declare namespace WebAssembly {
     constructor(bytes: Uint8Array<ArrayBuffer>);
   }
   class Instance {
-    constructor(module: Module, imports: Readonly<Record<string, Readonly<Record<string, Memory>>>>);
+    constructor(module: Module, imports?: Readonly<Record<string, Readonly<Record<string, Memory>>>>);
     readonly exports: Readonly<Record<string, unknown>>;
   }
 }

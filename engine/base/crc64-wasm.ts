@@ -1,0 +1,177 @@
+/**
+ * The loops of CRC-64/NVME as a WebAssembly module, put together here byte by byte.
+ *
+ * `table` is the classic way, sixteen bytes at a time (slicing by 16; Kounavis and Berry, "A Systematic Approach to Building
+ * High Performance, Software-based, CRC Generators", 2005). `fold` is what makes long buffers fast: the polynomial divides
+ *
+ *     1 + sum of x^(-8 d) for each d of `FOLD_DISTANCES`      (times a power of x)
+ *
+ * so a byte may be taken out of a message if it is added to those that lie d bytes further on, for each d; the remainder
+ * stays the same. That takes no table and no multiplication, only XORs of 16 bytes at a time, and leaves a message of
+ * `FOLD_BYTES` (the idea is Chorba's: Russell, "Chorba: A novel CRC32 implementation", arXiv 2412.16398). The distances are
+ * whole bytes, so the bits' order does not matter; the least is far enough for a store to have left the processor's store
+ * buffer when it is read again. They were found by a search for eight powers of x^8 that cancel out (Wagner's generalized
+ * birthday algorithm); that they do is tested.
+ */
+import {
+  functionCode,
+  functionType,
+  SECTION,
+  section,
+  signed,
+  text,
+  unsigned,
+  VALUE,
+  wasmModule,
+} from './wasm-module.ts';
+
+export const FOLD_DISTANCES = [1212, 1256, 1386, 1736, 2743, 2976, 3276] as const;
+/** At least the greatest distance; divisible by `FOLD_STEP_BYTES`. */
+export const FOLD_BYTES = 3328;
+/** What `fold` works through is divisible by this. */
+export const FOLD_STEP_BYTES = 64;
+
+const SLICES = 16;
+/** SLICES tables of 256 64-bit values lie at address 0. */
+export const TABLE_BYTES = SLICES * 256 * 8;
+const VECTOR_BYTES = 16;
+
+export interface Crc64Loops {
+  readonly memory: { readonly buffer: ArrayBuffer };
+  /** The state after the bytes from address `at` to `end`. States are neither inverted before nor after. */
+  readonly table: (state: bigint, at: number, end: number) => bigint;
+  /** Adds to each byte from `at` to `end` those that lie the distances before it, which were folded before. */
+  readonly fold: (at: number, end: number) => void;
+  /** Adds the bytes from `at` to `end` to those from `to` on, `VECTOR_BYTES` at a time: up to 15 more than asked for. */
+  readonly add: (to: number, at: number, end: number) => void;
+}
+
+/** @param pages Of 64 KiB. */
+export function buildCrc64Module(pages: number): Uint8Array<ArrayBuffer> {
+  const { i32, i64 } = VALUE;
+  const names = ['table', 'fold', 'add'];
+  return wasmModule(
+    section(SECTION.type, [
+      functionType([i64, i32, i32], [i64]),
+      functionType([i32, i32], []),
+      functionType([i32, i32, i32], []),
+    ]),
+    section(SECTION.function, [[0], [1], [2]]),
+    section(SECTION.memory, [[0x01, ...unsigned(pages), ...unsigned(pages)]]),
+    section(SECTION.export, [
+      [...text('memory'), 0x02, 0],
+      ...names.map((name, at) => [...text(name), 0x00, at]),
+    ]),
+    section(SECTION.code, [
+      functionCode([i64, i32], tableBody()),
+      functionCode([i32], foldBody()),
+      functionCode([], addBody()),
+    ]),
+  );
+}
+
+/** (state, at, end): whole steps of 16 bytes, then byte by byte. */
+function tableBody(): number[] {
+  const [state, at, end, next, stop] = [0, 1, 2, 3, 4];
+  const wide = balanced(
+    Array.from({ length: SLICES }, (_, index) =>
+      lookUp(index < 8 ? state : next, index % 8, SLICES - 1 - index),
+    ),
+  );
+  return [
+    ...[...get(end), ...constant(SLICES - 1), SUBTRACT, ...set(stop)],
+    ...whileLess(at, stop, [
+      ...[...get(state), ...get(at), ...load64(0), XOR64, ...set(state)],
+      ...[...get(at), ...load64(8), ...set(next)],
+      ...[...wide, ...set(state)],
+      ...advance(at, SLICES),
+    ]),
+    ...whileLess(at, end, [
+      ...[...get(state), ...get(at), ...load8Into64(0), XOR64, ...set(next)],
+      ...[...lookUp(next, 0, 0), ...get(state), ...constant64(8), SHIFT_RIGHT64, XOR64, ...set(state)],
+      ...advance(at, 1),
+    ]),
+    ...[...get(state), END],
+  ];
+}
+
+/** (at, end). All addresses count from `base`, FOLD_BYTES before `at`: offsets cannot be negative. */
+function foldBody(): number[] {
+  const [at, end, base] = [0, 1, 2];
+  const steps: number[] = [];
+  for (let offset = 0; offset < FOLD_STEP_BYTES; offset += VECTOR_BYTES) {
+    const own = FOLD_BYTES + offset;
+    steps.push(...get(base), ...get(base), ...loadVector(own));
+    for (const distance of FOLD_DISTANCES) {
+      steps.push(...get(base), ...loadVector(own - distance), ...XOR_VECTOR);
+    }
+    steps.push(...storeVector(own));
+  }
+  return [
+    ...[...get(at), ...constant(FOLD_BYTES), SUBTRACT, ...set(base)],
+    ...whileLess(at, end, [...steps, ...advance(base, FOLD_STEP_BYTES), ...advance(at, FOLD_STEP_BYTES)]),
+    END,
+  ];
+}
+
+/** (to, at, end) */
+function addBody(): number[] {
+  const [to, at, end] = [0, 1, 2];
+  const both = [...get(to), ...loadVector(0), ...get(at), ...loadVector(0), ...XOR_VECTOR];
+  return [
+    ...whileLess(at, end, [
+      ...[...get(to), ...both, ...storeVector(0)],
+      ...[...advance(to, VECTOR_BYTES), ...advance(at, VECTOR_BYTES)],
+    ]),
+    END,
+  ];
+}
+
+/** The value of a table for byte `index` of a variable: the shift leaves the byte where it counts entries of 8 bytes. */
+function lookUp(variable: number, index: number, table: number): number[] {
+  const shift =
+    index === 0 ? [...constant64(3), SHIFT_LEFT64] : [...constant64(8 * index - 3), SHIFT_RIGHT64];
+  return [...get(variable), ...shift, WRAP, ...constant(0xff << 3), AND, ...load64(table * 256 * 8)];
+}
+
+/** As a tree: a chain would make each step wait for sixteen XORs. */
+function balanced(terms: readonly (readonly number[])[]): readonly number[] {
+  if (terms.length === 1) return terms[0]!;
+  const half = terms.length / 2;
+  return [...balanced(terms.slice(0, half)), ...balanced(terms.slice(half)), XOR64];
+}
+
+/** Addresses are below 2 GiB, so that signed comparisons do, also for a stop before address 0. */
+function whileLess(variable: number, stop: number, body: readonly number[]): number[] {
+  const check = [...get(variable), ...get(stop), LESS];
+  return [
+    ...[BLOCK, EMPTY_BLOCK, ...check, IS_ZERO, BRANCH_IF, 0],
+    ...[LOOP, EMPTY_BLOCK, ...body, ...check, BRANCH_IF, 0, END],
+    END,
+  ];
+}
+
+const BLOCK = 0x02;
+const LOOP = 0x03;
+const EMPTY_BLOCK = 0x40;
+const END = 0x0b;
+const BRANCH_IF = 0x0d;
+const IS_ZERO = 0x45;
+const LESS = 0x48;
+const ADD = 0x6a;
+const SUBTRACT = 0x6b;
+const AND = 0x71;
+const XOR64 = 0x85;
+const SHIFT_LEFT64 = 0x86;
+const SHIFT_RIGHT64 = 0x88;
+const WRAP = 0xa7;
+const XOR_VECTOR = [0xfd, 0x51];
+const get = (local: number) => [0x20, ...unsigned(local)];
+const set = (local: number) => [0x21, ...unsigned(local)];
+const constant = (value: number) => [0x41, ...signed(value)];
+const constant64 = (value: number) => [0x42, ...signed(value)];
+const load64 = (offset: number) => [0x29, 0, ...unsigned(offset)];
+const load8Into64 = (offset: number) => [0x31, 0, ...unsigned(offset)];
+const loadVector = (offset: number) => [0xfd, 0x00, 0, ...unsigned(offset)];
+const storeVector = (offset: number) => [0xfd, 0x0b, 0, ...unsigned(offset)];
+const advance = (local: number, bytes: number) => [...get(local), ...constant(bytes), ADD, ...set(local)];

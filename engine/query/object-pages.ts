@@ -1,4 +1,5 @@
 /** A listing as a tree: items in order, a page fetched ahead while the one before is used. */
+import { DrayError } from '../api/error.ts';
 import { comparePaths } from '../model/entry.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 import type { ListedObject, ListPage, ObjectStore } from '../remotes/object-store.ts';
@@ -53,17 +54,26 @@ export async function* listTreeItems(options: PagesOptions): AsyncGenerator<read
   }
 }
 
-/** One page from a starting point. */
-export async function readTreePage(
-  options: Omit<PagesOptions, 'isUnordered'>,
-): Promise<{ readonly items: readonly TreeItem[]; readonly isLast: boolean }> {
-  const { startAfter = '' } = options;
-  const page = await fetchPage(options, startAfter, undefined);
-  checkOrder(options.store, startAfter, page.objects);
-  return { items: page.objects.map(toTreeItem), isLast: page.continuation === undefined };
+export interface TreePage {
+  /** Empty only on the last page. */
+  readonly items: readonly TreeItem[];
+  readonly isLast: boolean;
 }
 
-function fetchPage(
+/** The first page after a starting point. More than one request only where a store gives an empty page and promises more. */
+export async function readTreePage(options: Omit<PagesOptions, 'isUnordered'>): Promise<TreePage> {
+  const { startAfter = '' } = options;
+  let continuation: string | undefined;
+  for (;;) {
+    const page = await fetchPage(options, startAfter, continuation);
+    checkOrder(options.store, startAfter, page.objects);
+    const isLast = page.continuation === undefined;
+    if (isLast || page.objects.length > 0) return { items: page.objects.map(toTreeItem), isLast };
+    continuation = page.continuation;
+  }
+}
+
+async function fetchPage(
   { limit, onPage, pageSize, signal, store }: PagesOptions,
   startAfter: string,
   continuation: string | undefined,
@@ -71,11 +81,17 @@ function fetchPage(
   onPage?.();
   const request = {
     prefix: '',
-    ...(startAfter === '' ? {} : { startAfter }),
+    ...(startAfter === '' || continuation !== undefined ? {} : { startAfter }),
     ...(continuation === undefined ? {} : { continuation }),
     ...(pageSize === undefined ? {} : { limit: pageSize }),
   };
-  return limit.run(() => store.list(request, { signal }), { bytes: 0, signal });
+  const page = await limit.run(() => store.list(request, { signal }), { bytes: 0, signal });
+  if (continuation === undefined || page.continuation !== continuation) return page;
+  throw new DrayError(
+    'remoteFailed',
+    `The listing of ${store.address} does not move on: it promises more and repeats itself.`,
+    { data: { continuation } },
+  );
 }
 
 function checkOrder(store: ObjectStore, after: string, objects: readonly ListedObject[]): void {

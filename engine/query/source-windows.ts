@@ -2,10 +2,9 @@
 import { comparePaths } from '../model/entry.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 
-export interface SourceWindow {
-  /** Empty only when the source is at its end. */
-  readonly items: readonly TreeItem[];
-}
+const PIECE_ITEMS = 1_000;
+
+export type SourceWindows = ReturnType<typeof createWindows>;
 
 /** The caller closes it; then the source is closed too. */
 export function createWindows(source: AsyncIterable<readonly TreeItem[]>) {
@@ -26,14 +25,14 @@ export function createWindows(source: AsyncIterable<readonly TreeItem[]>) {
       else for (const item of next.value) held.push(item);
     }
   };
-  const takeHeld = (count: number): SourceWindow => {
+  const takeHeld = (count: number): readonly TreeItem[] => {
     const items = held.slice(at, at + count);
     at += items.length;
     if (at >= held.length) {
       held = [];
       at = 0;
     }
-    return { items };
+    return items;
   };
 
   return {
@@ -42,26 +41,20 @@ export function createWindows(source: AsyncIterable<readonly TreeItem[]>) {
       await hold(count);
       return held.slice(at, at + count);
     },
-    async take(count: number): Promise<SourceWindow> {
+    /** The next `count`; fewer only at the source's end. */
+    async take(count: number): Promise<readonly TreeItem[]> {
       await hold(count);
       return takeHeld(count);
     },
-    /** Those up to this path, included; `step` at a time are held at once. */
-    async takeUntil(path: string, step: number): Promise<SourceWindow> {
-      let count = 0;
+    /** Those up to this path, included; all that is left without one. Never empty pieces, of at most `PIECE_ITEMS`. */
+    async *takeUntil(path: string | undefined): AsyncGenerator<readonly TreeItem[]> {
       for (;;) {
-        await hold(count + step);
-        const start = count;
-        while (at + count < held.length && comparePaths(held[at + count]!.path, path) <= 0) count += 1;
-        if (count - start < step) return takeHeld(count);
-      }
-    },
-    /** All that is left. */
-    async *rest(): AsyncGenerator<readonly TreeItem[]> {
-      for (;;) {
-        const { items } = await this.take(1_000);
-        if (items.length === 0) return;
-        yield items;
+        await hold(1);
+        const most = Math.min(held.length, at + PIECE_ITEMS);
+        let end = at;
+        while (end < most && (path === undefined || comparePaths(held[end]!.path, path) <= 0)) end += 1;
+        if (end === at) return;
+        yield takeHeld(end - at);
       }
     },
     async close(): Promise<void> {

@@ -5,8 +5,7 @@ import type { TreeItem } from '../model/tree-item.ts';
 import { createMemoryStore } from '../remotes/memory-store.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import { createMeter, withMeter } from '../remotes/with-meter.ts';
-import { beforePath } from './before-path.ts';
-import { listTreeItems, UnorderedListing } from './object-pages.ts';
+import { UnorderedListing } from './object-pages.ts';
 import { createLookupTally, lookUpDestination, lookUpLocal } from './tree-lookup.ts';
 
 const signal = new AbortController().signal;
@@ -137,6 +136,80 @@ describe('looking up a source at a store', () => {
     );
   });
 
+  it('finds what a plain set would where dense and empty stretches of either side follow each other', async () => {
+    const stretch = fc.record({
+      kind: fc.constantFrom('both', 'source', 'destination', 'every 5th', 'every 40th'),
+      length: fc.integer({ min: 1, max: 900 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(stretch, { minLength: 1, maxLength: 6 }),
+        fc.boolean(),
+        fc.integer({ min: 2, max: 40 }),
+        async (stretches, wantExtras, pageSize) => {
+          const source: string[] = [];
+          const destination: string[] = [];
+          for (const [turn, { kind, length }] of stretches.entries()) {
+            for (let at = 0; at < length; at += 1) {
+              const name = `${String(turn).padStart(2, '0')}/${String(at).padStart(4, '0')}`;
+              const step = kind === 'every 5th' ? 5 : kind === 'every 40th' ? 40 : 1;
+              if (kind !== 'destination' && at % step === 0) source.push(name);
+              if (kind !== 'source') destination.push(name);
+            }
+          }
+          const looked = await look(await storeOf(destination), source, { wantExtras, pageSize });
+          const there = new Set(destination);
+          expect(looked.there).toEqual(source.filter((path) => there.has(path)));
+          const wanted = new Set(source);
+          expect(looked.extras).toEqual(wantExtras ? destination.filter((path) => !wanted.has(path)) : []);
+        },
+      ),
+      { numRuns: 80, seed: 17 },
+    );
+  });
+
+  it('asks nothing more once a listing has ended', async () => {
+    const store = await storeOf(numbered(3_000));
+    const names = numbered(60_000);
+    expect((await look(store, names)).requests).toBeLessThanOrEqual(4);
+    const looked = await look(store, names, { wantExtras: true });
+    expect(looked.requests).toBeLessThanOrEqual(4);
+    expect(looked.absent).toHaveLength(57_000);
+  });
+
+  it('moves on where thousands of keys lie right before a long name', async () => {
+    const folder = 'a'.repeat(300);
+    const before = numbered(2_500).map((name) => `${folder}4/${name}`);
+    const names = ['5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E'].map((end) => folder + end);
+    const store = await storeOf([...before, ...names, `${folder}F`]);
+    const looked = await look(store, names);
+    expect(looked).toMatchObject({ there: names, absent: [] });
+    expect(looked.requests).toBeLessThanOrEqual(names.length + 4);
+  });
+
+  it('looks for a name that no store takes without failing', async () => {
+    const store = await storeOf(['a']);
+    expect(await look(store, ['../b', 'a'])).toMatchObject({ absent: ['../b'], there: ['a'] });
+  });
+
+  it('brings the time that the metadata hold where it asks for a name', async () => {
+    const store = createMemoryStore();
+    await store.put('a', new Uint8Array(1), { metadata: { mtime: '1700000000.123456789' } });
+    await store.put('b', new Uint8Array(1), { metadata: { mtime: 'yesterday' } });
+    const found: (TreeItem | undefined)[] = [];
+    for await (const { pairs } of lookUpDestination({
+      source: inBatches(['a', 'b']),
+      store,
+      limit,
+      signal,
+      tally: createLookupTally(),
+      wantExtras: false,
+    }))
+      found.push(...pairs.map(({ destination }) => destination));
+    expect(found[0]).toMatchObject({ path: 'a', mtimeNs: 1_700_000_000_123_456_789n, token: 'm1' });
+    expect(found[1]).not.toHaveProperty('mtimeNs');
+  });
+
   it('refuses a listing that is in no order', async () => {
     const store = await storeOf(['a', 'b', 'c']);
     const shuffled: ObjectStore = {
@@ -147,53 +220,108 @@ describe('looking up a source at a store', () => {
       },
     };
     await expect(look(shuffled, numbered(20), { wantExtras: true })).rejects.toThrow(UnorderedListing);
-    const items: string[] = [];
-    for await (const page of listTreeItems({ store: shuffled, limit, signal, isUnordered: true }))
-      items.push(...page.map(({ path }) => path));
-    expect(items).toEqual(['c', 'b', 'a']);
   });
 
-  it('lets windows wait for each other in few rounds, not one after the other', async () => {
+  it('takes few rounds of requests side by side, whatever is looked for', async () => {
     const names = numbered(40_000);
     const store = await storeOf(names);
-    let rounds = 0;
-    let inRound = 0;
-    const slow: ObjectStore = {
+    expect(await roundsOf(store, names, true)).toBeLessThanOrEqual(10);
+    expect(await roundsOf(store, names, false)).toBeLessThanOrEqual(10);
+    // 4,000 HEADs by 512, and a page now and then.
+    const sparse = await storeOf(
+      numbered(4_000).flatMap((name) => Array.from('0123456789', (end) => `${name}${end}`)),
+    );
+    const wanted = numbered(4_000).filter((_, at) => at % 25 === 0);
+    expect(await roundsOf(sparse, wanted, false, 100)).toBeLessThanOrEqual(4);
+  });
+
+  it('holds a bounded part of the source, however much a page covers and however slow the store is', async () => {
+    let pulled = 0;
+    let told = 0;
+    let most = 0;
+    async function* counted(count: number) {
+      for (let at = 0; at < count; at += 1_000) {
+        pulled += 1_000;
+        most = Math.max(most, pulled - told);
+        yield Array.from({ length: 1_000 }, (_, more) => item(String(at + more).padStart(8, '0')));
+      }
+    }
+    for (const wantExtras of [false, true]) {
+      for (const keys of [2_500, 40_000]) {
+        pulled = 0;
+        told = 0;
+        const step = Math.floor(400_000 / keys);
+        const store = await storeOf(
+          Array.from({ length: keys }, (_, at) => String(at * step).padStart(8, '0')),
+        );
+        const source = counted(400_000);
+        const options = { source, store, limit, signal, tally: createLookupTally(), wantExtras };
+        for await (const { pairs } of lookUpDestination(options)) told += pairs.length;
+        expect(told).toBe(400_000);
+      }
+    }
+    expect(most).toBeLessThanOrEqual(150_000);
+  });
+
+  it('closes the source when the store fails and when the consumer stops', async () => {
+    const names = numbered(5_000);
+    const store = await storeOf(names);
+    let closed = 0;
+    async function* watched() {
+      try {
+        yield* inBatches(names);
+      } finally {
+        closed += 1;
+      }
+    }
+    const options = { limit, signal, tally: createLookupTally(), wantExtras: true };
+    for await (const _ of lookUpDestination({ ...options, source: watched(), store })) break;
+    expect(closed).toBe(1);
+    let lists = 0;
+    const failing: ObjectStore = {
       ...store,
-      list: async (request, call) => {
-        inRound += 1;
-        if (inRound === 1) {
-          // All that is asked in one turn of the event loop shares a round trip.
-          await new Promise((resolve) => setImmediate(resolve));
-          rounds += 1;
-          inRound = 0;
-        } else {
-          await new Promise((resolve) => setImmediate(resolve));
-        }
+      list: (request, call) => {
+        lists += 1;
+        if (lists === 3) throw new Error('the third page failed');
         return store.list(request, call);
       },
     };
-    await look(slow, names, { wantExtras: true });
-    expect(rounds).toBeLessThanOrEqual(25);
+    const lookup = lookUpDestination({ ...options, source: watched(), store: failing });
+    const drain = async () => {
+      for await (const _ of lookup);
+    };
+    await expect(drain()).rejects.toThrow('the third page failed');
+    expect(closed).toBe(2);
   });
 });
 
-describe('the string before a path', () => {
-  it('is below it, with nothing between that begins otherwise', () => {
-    const text = fc
-      .string({ unit: 'binary', minLength: 1, maxLength: 6 })
-      .filter((path) => path.isWellFormed());
-    fc.assert(
-      fc.property(text, text, (path, other) => {
-        const before = beforePath(path);
-        expect(comparePaths(before, path)).toBeLessThan(0);
-        const isBetween = comparePaths(before, other) < 0 && comparePaths(other, path) < 0;
-        if (isBetween) expect(other.startsWith(before)).toBe(true);
-      }),
-      { numRuns: 2_000, seed: 3 },
-    );
-  });
-});
+/** How many round trips it takes when all requests that are under way together share one. */
+async function roundsOf(
+  store: ObjectStore,
+  source: readonly string[],
+  wantExtras: boolean,
+  pageSize = 1_000,
+): Promise<number> {
+  let rounds = 0;
+  let round: Promise<void> | undefined;
+  const trip = () => {
+    round ??= new Promise((resolve) => {
+      setImmediate(() => {
+        rounds += 1;
+        round = undefined;
+        resolve();
+      });
+    });
+    return round;
+  };
+  const slow: ObjectStore = {
+    ...store,
+    list: (request, call) => trip().then(() => store.list(request, call)),
+    head: (key, call) => trip().then(() => store.head(key, call)),
+  };
+  await look(slow, source, { wantExtras, pageSize });
+  return rounds;
+}
 
 describe('looking up a source in a folder', () => {
   it('asks for up to 1,000 names one by one, and merges with a scan beyond', async () => {

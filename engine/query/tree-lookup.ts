@@ -7,25 +7,30 @@
  * so few names that as many HEADs cost less, they are asked one by one. Results come in the source's order; what is held is bounded by
  * the ranges in flight, whatever the number of keys.
  */
-import { comparePaths } from '../model/entry.ts';
-import { MTIME_METADATA, parseObjectTime } from '../model/object-time.ts';
-import { pricesOf } from '../model/prices.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
-import { beforePath } from './before-path.ts';
-import type { MatchedBatch, MatchedPair } from './merge-trees.ts';
-import { mergeTrees } from './merge-trees.ts';
-import { type RequestLimit, readTreePage } from './object-pages.ts';
+import { askEach } from './ask-each.ts';
+import { beforePathFrom } from './before-path.ts';
+import {
+  createLookupState,
+  type LookupCounts,
+  type LookupState,
+  learnDensity,
+  readPage,
+  readPagesAfter,
+} from './lookup-state.ts';
+import { lookUpWindow, windowItems } from './lookup-window.ts';
+import { type MatchedBatch, mergeTrees } from './merge-trees.ts';
+import type { RequestLimit, TreePage } from './object-pages.ts';
 import { createOrderedRuns } from './ordered-runs.ts';
-import { createWindows, type SourceWindow } from './source-windows.ts';
+import { createPageMatcher } from './page-matcher.ts';
+import { createWindows, type SourceWindows } from './source-windows.ts';
 
 /** Filled while the lookup runs. */
-export interface LookupTally {
+export interface LookupTally extends LookupCounts {
   chosen: 'none' | 'each' | 'list' | 'leapfrog' | 'scan';
+  /** A sentence for people. */
   reason: string;
-  lists: number;
-  heads: number;
-  destinationSeen: number;
 }
 
 export function createLookupTally(): LookupTally {
@@ -41,240 +46,121 @@ export interface LookupOptions {
   readonly tally: LookupTally;
   /** Everything at the destination is to be seen. */
   readonly wantExtras: boolean;
+  /** So many HEADs are worth a page of the listing. Default: by the provider's prices, at least 8. */
+  readonly headsForList?: number;
   /** For tests; default 1,000. */
   readonly pageSize?: number;
 }
 
-/** A LIST is a store's most expensive request: measured at some 8 HEADs on a server of one's own, 12.5 by AWS's prices. */
-const HEADS_FOR_A_LIST = 8;
-/** A window's last page mostly runs past it; so it is wide, in pages. */
-const PAGES_IN_WINDOW = 8;
-const HEADS_IN_WINDOW = 64;
-const WINDOW_ITEMS_MAX = 16_000;
-/** While names are asked one by one, every so often a page is tried: the next stretch may be denser. */
-const TRIED_EVERY = 16;
-
+/**
+ * Every item of the source once, in order, and with `wantExtras` all that lies at the destination alone, in order.
+ * @throws UnorderedListing when the store lists in no order, at any time: what was told until then is true. And what the store throws.
+ */
 export async function* lookUpDestination(options: LookupOptions): AsyncGenerator<MatchedBatch> {
-  const state = createState(options);
+  const { tally, wantExtras } = options;
+  const state = createLookupState(options);
   const windows = createWindows(options.source);
   try {
-    const first = await windows.peek(state.ratio + 1);
-    if (first.length === 0) {
-      if (options.wantExtras) yield* listRest(state, '');
+    const first = wantExtras ? [] : await windows.peek(state.headsForList + 1);
+    if (wantExtras) {
+      tally.chosen = 'list';
+      tally.reason = 'All of the destination has to be seen to know what to delete.';
+    } else if (first.length === 0) {
+      return;
+    } else if (first.length <= state.headsForList) {
+      tally.chosen = 'each';
+      tally.reason = `${first.length} HEADs cost no more than a page of the listing.`;
+      yield await askEach(state, await windows.take(first.length));
       return;
     }
-    if (!options.wantExtras && first.length <= state.ratio) {
-      chose(state, 'each', `${first.length} HEADs cost no more than a page of the listing.`);
-      yield await askEach(state, (await windows.take(first.length)).items);
-      return;
-    }
-    yield* lookUpMany(state, windows, first[0]!);
+    yield* lookUpMany(state, windows, (page) => {
+      if (wantExtras || tally.chosen !== 'none') return;
+      tally.chosen = page.isLast ? 'list' : 'leapfrog';
+      tally.reason = page.isLast
+        ? 'The first page of the listing told all that there is.'
+        : 'The listing was fetched where the source has names, and where it has few they were asked for one by one.';
+    });
   } finally {
     await windows.close();
   }
 }
 
-interface State extends LookupOptions {
-  /** HEADs that cost as much as a page. */
-  readonly ratio: number;
-  readonly pageSize: number;
-  /** Source items that a page covers, smoothed over the pages so far. */
-  itemsInPage: number;
-  windowsAsked: number;
-}
+/** A page that covers so many source items lasts: the next one is read when they are through. */
+const ITEMS_IN_LONE_PAGE = 8_000;
 
-type Windows = ReturnType<typeof createWindows>;
-
-function createState(options: LookupOptions): State {
-  const { lists, reads } = pricesOf(options.store.provider);
-  const ratio = Math.ceil(Math.max(HEADS_FOR_A_LIST, reads > 0 ? lists / reads : 0));
-  return { ...options, ratio, pageSize: options.pageSize ?? 1_000, itemsInPage: 0, windowsAsked: 0 };
-}
-
-function chose({ tally }: State, chosen: LookupTally['chosen'], reason: string): void {
-  tally.chosen = chosen;
-  tally.reason = reason;
-}
-
-async function* lookUpMany(state: State, windows: Windows, first: TreeItem): AsyncGenerator<MatchedBatch> {
-  const { wantExtras } = state;
-  const page = await readPage(state, wantExtras ? '' : beforePath(first.path));
-  chose(
-    state,
-    'list',
-    wantExtras
-      ? 'All of the destination has to be seen to know what to delete.'
-      : 'The first page of the listing told all that there is.',
-  );
-  if (page.isLast) {
-    yield* mergeKnown(state, windows.rest(), page.items);
-    return;
-  }
-  const end = page.items.at(-1)!.path;
-  const covered = await windows.takeUntil(end, state.pageSize);
-  state.itemsInPage = covered.items.length;
-  yield matchWithin(state, covered.items, page.items);
-  if (!wantExtras) {
-    chose(state, 'leapfrog', 'The listing was fetched where the source has names, and no more.');
-  }
-  yield* lookUpWindows(state, windows, end);
-}
-
-/** Windows in parallel, results in order. `seenUntil`: the destination is known up to there, included. */
-async function* lookUpWindows(
-  state: State,
-  windows: Windows,
-  seenUntil: string,
+/** Page after page where one tells of thousands of names, and in windows side by side where it does not. */
+async function* lookUpMany(
+  state: LookupState,
+  windows: SourceWindows,
+  onPage: (page: TreePage) => void,
 ): AsyncGenerator<MatchedBatch> {
+  const { wantExtras } = state;
+  let seenUntil = '';
+  for (;;) {
+    const [next] = await windows.peek(1);
+    if (next === undefined) break;
+    const page = await readPage(state, wantExtras ? seenUntil : beforePathFrom(next.path, seenUntil));
+    onPage(page);
+    const pageEnd = page.isLast ? undefined : page.items.at(-1)!.path;
+    yield* matchPage(state, windows.takeUntil(pageEnd), page.items);
+    if (pageEnd === undefined) return;
+    seenUntil = pageEnd;
+    if (tellsOfMany(state)) continue;
+    seenUntil = yield* lookUpWindows(state, windows, seenUntil);
+  }
+  if (!wantExtras) return;
+  for await (const extras of readPagesAfter(state, seenUntil)) {
+    state.tally.destinationSeen += extras.length;
+    yield { pairs: [], extras };
+  }
+}
+
+const tellsOfMany = ({ itemsInPage }: LookupState): boolean => itemsInPage >= ITEMS_IN_LONE_PAGE;
+
+/** One page and all the source items that it covers, however many. */
+async function* matchPage(
+  state: LookupState,
+  source: AsyncIterable<readonly TreeItem[]>,
+  page: readonly TreeItem[],
+): AsyncGenerator<MatchedBatch> {
+  const matcher = createPageMatcher(page, state);
+  state.tally.destinationSeen += page.length;
+  let count = 0;
+  for await (const items of source) {
+    count += items.length;
+    yield matcher.match(items);
+  }
+  learnDensity(state, { items: count, keys: page.length });
+  const extras = matcher.rest();
+  if (extras.length > 0) yield { pairs: [], extras };
+}
+
+/** Windows in parallel, results in order, until the source ends or pages cover more than a window. Returns what is seen then. */
+async function* lookUpWindows(
+  state: LookupState,
+  windows: SourceWindows,
+  from: string,
+): AsyncGenerator<MatchedBatch, string> {
   const runs = createOrderedRuns<MatchedBatch>({ signal: state.signal });
-  let boundary = seenUntil;
+  let boundary = from;
   let isSourceOver = false;
   try {
     for (;;) {
-      while (!isSourceOver && runs.hasRoom) {
-        const window = await windows.take(windowSize(state));
-        isSourceOver = window.items.length === 0;
+      while (!isSourceOver && runs.hasRoom && !tellsOfMany(state)) {
+        const items = await windows.take(windowItems(state));
+        isSourceOver = items.length === 0;
         if (isSourceOver) break;
-        const from = boundary;
-        boundary = window.items.at(-1)!.path;
-        runs.start((give) => lookUpWindow(state, window, from, give));
+        const seenUntil = boundary;
+        boundary = items.at(-1)!.path;
+        runs.start((give) => lookUpWindow(state, { items, seenUntil, give }));
       }
       const batch = await runs.next();
       if (batch) yield batch;
-      else if (isSourceOver) break;
+      else if (isSourceOver || tellsOfMany(state)) return boundary;
     }
   } finally {
     await runs.close();
   }
-  if (state.wantExtras) yield* listRest(state, boundary);
-}
-
-function windowSize({ itemsInPage, ratio, wantExtras }: State): number {
-  if (!wantExtras && itemsInPage < ratio) return HEADS_IN_WINDOW;
-  return Math.min(WINDOW_ITEMS_MAX, Math.max(1, Math.round(itemsInPage * PAGES_IN_WINDOW)));
-}
-
-type Give = (batch: MatchedBatch) => Promise<void>;
-
-async function lookUpWindow(state: State, { items }: SourceWindow, from: string, give: Give): Promise<void> {
-  if (state.wantExtras) return listRange(state, items, from, give);
-  state.windowsAsked += 1;
-  if (state.itemsInPage < state.ratio && state.windowsAsked % TRIED_EVERY !== 0)
-    return give(await askEach(state, items));
-  for (let at = 0; at < items.length; ) {
-    const page = await readPage(state, beforePath(items[at]!.path));
-    const end = page.isLast ? items.length : countUntil(items, at, page.items.at(-1)!.path);
-    learn(state, end - at);
-    await give(matchWithin(state, items.slice(at, end), page.items));
-    at = end;
-    if (state.itemsInPage >= state.ratio || at >= items.length) continue;
-    await give(await askEach(state, items.slice(at)));
-    return;
-  }
-}
-
-/** Everything after `from` and up to the last of the items. */
-async function listRange(state: State, items: readonly TreeItem[], from: string, give: Give): Promise<void> {
-  const last = items.at(-1)!.path;
-  let after = from;
-  for (let at = 0; ; ) {
-    const page = await readPage(state, after);
-    const pageEnd = page.items.at(-1)?.path;
-    const isDone = page.isLast || pageEnd === undefined || comparePaths(pageEnd, last) >= 0;
-    const end = isDone ? items.length : countUntil(items, at, pageEnd);
-    learn(state, end - at);
-    const inside = isDone ? page.items.filter(({ path }) => comparePaths(path, last) <= 0) : page.items;
-    await give(matchWithin(state, items.slice(at, end), inside));
-    if (isDone) return;
-    at = end;
-    after = pageEnd;
-  }
-}
-
-/** What comes after the source's last name. */
-async function* listRest(state: State, from: string): AsyncGenerator<MatchedBatch> {
-  for (let after = from; ; ) {
-    const page = await readPage(state, after);
-    if (page.items.length > 0) yield { pairs: [], extras: page.items };
-    state.tally.destinationSeen += page.items.length;
-    if (page.isLast || page.items.length === 0) return;
-    after = page.items.at(-1)!.path;
-  }
-}
-
-function readPage(state: State, startAfter: string) {
-  const { limit, pageSize, signal, store, tally } = state;
-  return readTreePage({ store, limit, signal, pageSize, startAfter, onPage: () => (tally.lists += 1) });
-}
-
-function learn(state: State, items: number): void {
-  state.itemsInPage = state.itemsInPage * 0.75 + items * 0.25;
-}
-
-/** The first index whose path is past `end`. */
-function countUntil(items: readonly TreeItem[], from: number, end: string): number {
-  let at = from;
-  while (at < items.length && comparePaths(items[at]!.path, end) <= 0) at += 1;
-  return at;
-}
-
-/** The items, matched with keys among which all of theirs are, if they are at all. */
-function matchWithin(state: State, items: readonly TreeItem[], found: readonly TreeItem[]): MatchedBatch {
-  const { tally, wantExtras } = state;
-  const pairs: MatchedPair[] = [];
-  const extras: TreeItem[] = [];
-  let at = 0;
-  const passOver = (until: string | undefined) => {
-    for (; at < found.length && (until === undefined || comparePaths(found[at]!.path, until) < 0); at += 1)
-      if (wantExtras) extras.push(found[at]!);
-  };
-  for (const source of items) {
-    passOver(source.path);
-    const isThere = found[at]?.path === source.path;
-    pairs.push({ source, destination: isThere ? found[at] : undefined });
-    if (isThere) at += 1;
-  }
-  passOver(undefined);
-  tally.destinationSeen += found.length;
-  return { pairs, extras };
-}
-
-async function* mergeKnown(
-  state: State,
-  source: AsyncIterable<readonly TreeItem[]>,
-  found: readonly TreeItem[],
-): AsyncGenerator<MatchedBatch> {
-  state.tally.destinationSeen += found.length;
-  async function* known(): AsyncGenerator<readonly TreeItem[]> {
-    yield found;
-  }
-  for await (const batch of mergeTrees(source, known())) {
-    yield state.wantExtras ? batch : { ...batch, extras: [] };
-  }
-}
-
-async function askEach(state: State, items: readonly TreeItem[]): Promise<MatchedBatch> {
-  const { limit, signal, store, tally } = state;
-  const pairs = await Promise.all(
-    items.map(async (source): Promise<MatchedPair> => {
-      tally.heads += 1;
-      const info = await limit.run(() => store.head(source.path, { signal }), { bytes: 0, signal });
-      if (!info) return { source, destination: undefined };
-      tally.destinationSeen += 1;
-      const text = info.metadata?.[MTIME_METADATA];
-      const time = text === undefined ? undefined : parseObjectTime(text);
-      const destination: TreeItem = {
-        path: source.path,
-        kind: 'object',
-        sizeBytes: info.sizeBytes,
-        token: info.etag,
-        modifiedMs: info.modifiedMs,
-        ...(time ? { mtimeNs: time.ns } : {}),
-      };
-      return { source, destination };
-    }),
-  );
-  return { pairs, extras: [] };
 }
 
 export interface LocalLookupOptions {
@@ -306,7 +192,7 @@ export async function* lookUpLocal(options: LocalLookupOptions): AsyncGenerator<
     tally.chosen = 'scan';
     tally.reason =
       'The destination is a local folder, and reading its folders costs less than asking for each name.';
-    for await (const batch of mergeTrees(windows.rest(), scan())) {
+    for await (const batch of mergeTrees(windows.takeUntil(undefined), scan())) {
       tally.destinationSeen +=
         batch.extras.length + batch.pairs.filter(({ destination }) => destination).length;
       yield wantExtras ? batch : { ...batch, extras: [] };

@@ -21,8 +21,9 @@ const PIECES_TO_TRIAL = 16;
 /** How many source items the next window takes. */
 export function windowItems(state: LookupState): number {
   if (isSparse(state)) return HEADS_AT_ONCE;
-  const pages = state.itemsInPage === state.pageSize ? PAGES : PAGES - SPARE_PAGES;
-  return Math.min(ITEMS_MAX, Math.max(1, Math.round(state.itemsInPage * pages)));
+  const { itemsInPage, pageSize } = state;
+  const pages = Math.min(PAGES, Math.max(1, Math.floor(ITEMS_MAX / itemsInPage)));
+  return Math.max(1, Math.round(itemsInPage * (itemsInPage === pageSize ? pages : pages - SPARE_PAGES)));
 }
 
 export interface WindowLookup {

@@ -94,11 +94,26 @@ describe('looking up a source at a store', () => {
     expect((await look(store, together)).requests).toBeLessThanOrEqual(2);
   });
 
-  it('takes at most 55 requests for 50,000 names that are all there, seen or not seen whole', async () => {
+  it('takes a request for each of 50 pages where both sides are alike, and hardly more where they differ', async () => {
     const names = numbered(50_000);
     const store = await storeOf(names);
-    expect((await look(store, names)).requests).toBeLessThanOrEqual(55);
-    expect((await look(store, names, { wantExtras: true })).requests).toBeLessThanOrEqual(55);
+    for (const wantExtras of [false, true]) {
+      expect(await look(store, names, { wantExtras })).toMatchObject({ requests: 50, absent: [] });
+      const grown = names.flatMap((name, at) => (at % 97 === 0 ? [name, `${name}+`] : [name]));
+      expect((await look(store, grown, { wantExtras })).requests).toBeLessThanOrEqual(54);
+      const denser = names.flatMap((name) => Array.from('0123', (end) => name + end));
+      expect((await look(store, denser, { wantExtras })).requests).toBeLessThanOrEqual(56);
+      const thin = names.filter((_, at) => at % 20 === 0);
+      expect((await look(store, thin, { wantExtras })).requests).toBeLessThanOrEqual(54);
+    }
+  });
+
+  it('fetches no page of the stretches where the source has no names', async () => {
+    const names = numbered(50_000);
+    const patches = names.filter((_, at) => at % 10_000 < 1_000);
+    const looked = await look(await storeOf(names), patches);
+    expect(looked).toMatchObject({ there: patches, absent: [] });
+    expect(looked.requests).toBeLessThanOrEqual(8);
   });
 
   it('asks name by name where the destination is far denser than the source', async () => {

@@ -1,4 +1,10 @@
-/** The places that plain copies go between: how they are written, what they mean, and the way to them. */
+/**
+ * The places that plain copies go between: how they are written, what they mean, and the way to them.
+ *
+ * In an S3 place a `?` begins parameters and `%XX` stands for a character, as in every URL of Dray, so `?` and `%` in a key are
+ * written `%3F` and `%25`. Everything else of a key counts as it stands, empty parts (`a//b`) included. What follows the colon of a
+ * named remote is no URL: there every character stands for itself.
+ */
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { DrayError } from '../api/error.ts';
@@ -40,6 +46,11 @@ export interface S3Place {
 /** A letter and a colon are a drive on Windows, so names of remotes have two characters at least. */
 const NAMED = /^([A-Za-z0-9][A-Za-z0-9._-]+):(?!\/\/)(.*)$/s;
 
+/** Whether `NAME:` is read as this remote. */
+export function canNamePlace(name: string): boolean {
+  return NAMED.test(`${name}:`) && !/^(?:s3|file)$/i.test(name);
+}
+
 /** @throws `usage` when it names no place. */
 export function parsePlace(context: JobContext, { connection = {}, place }: PlaceRequest): Place {
   if (place === '-') return { kind: 'stdio', text: '-' };
@@ -47,7 +58,7 @@ export function parsePlace(context: JobContext, { connection = {}, place }: Plac
     throw new DrayError('usage', 'A place is empty: name a path, s3://BUCKET/PREFIX or NAME:PREFIX.');
   const flags = { ...context.connection, ...connection };
   const named = NAMED.exec(place);
-  if (named && !/^(?:s3|file)$/i.test(named[1]!)) {
+  if (named && canNamePlace(named[1]!)) {
     const found = namedPlace(context, named[1]!, named[2]!, flags);
     if (found) return found;
   }
@@ -55,10 +66,20 @@ export function parsePlace(context: JobContext, { connection = {}, place }: Plac
 }
 
 function urlPlace(text: string, baseFolder: string, connection: ConnectionFlags): Place {
-  const url = parseRemoteUrl(text, baseFolder);
+  const url = parseRemoteUrl(text, baseFolder, { keepsEmptyParts: true });
   if (url.kind === 'file') return localPlace(url.path, text);
   const [path = ''] = text.split('?', 1);
-  return s3Place(url, url.prefix === '' || path.endsWith('/'), connection);
+  const isFolderForm = url.prefix === '' || path.endsWith('/');
+  if (url.prefix === '' && path.endsWith('//')) throw rootOfSlashes(text);
+  return s3Place(url, isFolderForm, connection);
+}
+
+/** A folder whose name is empty, at the bucket's root: its prefix `/` cannot be told from the bucket's own. */
+function rootOfSlashes(text: string): DrayError {
+  return new DrayError(
+    'usage',
+    `"${text}" names a folder without a name. Name the bucket, or what is in it.`,
+  );
 }
 
 function localPlace(path: string, text: string): LocalPlace {
@@ -102,19 +123,25 @@ function namedPlace(
   }
   const base = own[name] && workspace ? workspace.root : context.directory;
   const url = parseRemoteUrl(remote.url, base);
+  checkBelow(name, below);
+  const isFolderForm = below === '' || below.endsWith('/');
   if (url.kind === 'file') {
     const path = resolve(url.path, below);
-    return localPlace(path, below === '' || below.endsWith('/') ? `${path}/` : path);
+    return localPlace(path, isFolderForm ? `${path}/` : path);
   }
-  const prefix = joinPrefix(url.prefix, below);
-  return s3Place({ ...url, prefix }, prefix === '' || below === '' || below.endsWith('/'), connection);
+  const prefix = [url.prefix, below.replace(/\/$/, '')].filter((part) => part !== '').join('/');
+  return s3Place({ ...url, prefix }, isFolderForm, connection);
 }
 
-function joinPrefix(above: string, below: string): string {
-  const inner = below.replace(/^\/+|\/+$/g, '');
-  const fault = inner.split('/').find((part) => part === '.' || part === '..');
-  if (fault !== undefined) throw new DrayError('usage', `"${below}" contains the part "${fault}".`);
-  return [above, inner].filter((part) => part !== '').join('/');
+/** It stays below the remote. */
+function checkBelow(name: string, below: string): void {
+  const shown = `"${name}:${below}"`;
+  if (below.startsWith('/')) {
+    const message = `${shown} has a slash after the colon. What follows it lies below the remote: write ${name}:${below.replace(/^\/+/, '')}.`;
+    throw new DrayError('usage', message);
+  }
+  const fault = below.split('/').find((part) => part === '.' || part === '..');
+  if (fault !== undefined) throw new DrayError('usage', `${shown} contains the part "${fault}".`);
 }
 
 export interface ConnectPlaceOptions {
@@ -133,10 +160,9 @@ export async function connectPlace(
   options: ConnectPlaceOptions,
 ): Promise<Connection> {
   const { prefix } = place.url;
-  const parent = prefix.includes('/') ? prefix.slice(0, prefix.lastIndexOf('/')) : '';
   return connectRemote(
     { connection: place.connection, emit: context.emit, environment: context.environment },
-    { ...place.url, prefix: options.at === 'place' ? prefix : parent },
+    { ...place.url, prefix: options.at === 'place' ? prefix : prefix.slice(0, parentEnd(prefix)) },
     { limit: LIMIT, bandwidthBytesPerSecond: options.bandwidthBytesPerSecond },
   );
 }
@@ -144,7 +170,14 @@ export async function connectPlace(
 /** The name that the place itself has, as a single file or object. */
 export function nameOfPlace(place: LocalPlace | S3Place): string {
   if (place.kind === 'local') return basename(place.path);
-  return place.url.prefix.slice(place.url.prefix.lastIndexOf('/') + 1);
+  const { prefix } = place.url;
+  const end = parentEnd(prefix);
+  return end === 0 ? prefix : prefix.slice(end + 1);
+}
+
+/** Where the last slash is that has a folder's name before it. */
+function parentEnd(prefix: string): number {
+  return Math.max(0, prefix.lastIndexOf('/'));
 }
 
 /** What the place is known by: the same for every way to write it, and without secrets. */
@@ -160,8 +193,11 @@ export function placeIdentity(place: Place, environment: JobContext['environment
 }
 
 function endpointOf({ connection, url }: S3Place, environment: JobContext['environment']): string {
-  const { endpoint } = resolveLocation(url, connection);
-  return endpoint ?? environment.AWS_ENDPOINT_URL_S3 ?? environment.AWS_ENDPOINT_URL ?? 'aws';
+  const { endpoint, profile = environment.AWS_PROFILE } = resolveLocation(url, connection);
+  const named = endpoint ?? (environment.AWS_ENDPOINT_URL_S3 || environment.AWS_ENDPOINT_URL);
+  if (named) return named.replace(/\/+$/, '');
+  // A profile may name an endpoint of its own, and two profiles that do not only cost what is remembered of the pair.
+  return profile ? `profile:${profile}` : 'aws';
 }
 
 /** With links resolved, as far as it exists. */

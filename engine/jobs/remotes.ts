@@ -4,6 +4,7 @@ import type { JobContext, RemoteAddRequest, RemoteTestRequest, RemoteTestSummary
 import { parseRemoteUrl } from '../remotes/remote-url.ts';
 import { findWorkspace, readConfig } from '../workspace/workspace-folder.ts';
 import { urlToKeep } from './connection.ts';
+import { canNamePlace } from './places.ts';
 import { remoteTest } from './remote-test.ts';
 import { openSession } from './session.ts';
 import { readUserRemotes, writeUserRemotes } from './user-remotes.ts';
@@ -40,6 +41,12 @@ export async function remoteAdd(
 }
 
 function addUserRemote(context: JobContext, { name, url }: RemoteAddRequest): { readonly remotes: number } {
+  if (!canNamePlace(name)) {
+    throw new DrayError(
+      'usage',
+      `"${name}:" would be read as a drive or a URL. Choose a name of two letters or more, other than s3 and file.`,
+    );
+  }
   const remotes = readUserRemotes(context);
   if (remotes[name]) {
     throw new DrayError(

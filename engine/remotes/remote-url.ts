@@ -22,7 +22,7 @@ export interface FileRemoteUrl {
 export interface S3RemoteUrl extends S3Location {
   readonly kind: 's3';
   readonly bucket: string;
-  /** '' or parts joined by `/`, with none at its ends. */
+  /** '' or parts joined by `/`, with none at its ends; of a place of plain objects whatever its keys begin with. */
   readonly prefix: string;
 }
 
@@ -39,12 +39,17 @@ const PARAMETERS = ['endpoint', 'region', 'profile', 'pathStyle'] as const;
 /** S3's rules for bucket names, and the looser ones that older buckets and other servers keep. */
 const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$/;
 
+export interface ParseUrlOptions {
+  /** Keep empty parts, which keys of plain objects may have: one slash at the end is taken off, and nothing else. */
+  readonly keepsEmptyParts?: boolean;
+}
+
 /** @param baseFolder What a relative path is relative to. Fails with `usage`, naming what is wrong. */
-export function parseRemoteUrl(text: string, baseFolder: string): RemoteUrl {
+export function parseRemoteUrl(text: string, baseFolder: string, options: ParseUrlOptions = {}): RemoteUrl {
   if (text === '' || text.includes('\0'))
     throw refuse('The remote URL is empty or contains a NUL character.');
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]+):/.exec(text)?.[1]?.toLowerCase();
-  if (scheme === 's3') return parseS3(text);
+  if (scheme === 's3') return parseS3(text, options);
   if (scheme === 'file') return { kind: 'file', path: parseFile(text) };
   if (scheme !== undefined && /^[^:]+:\/\//.test(text)) {
     throw refuse(
@@ -96,7 +101,7 @@ function parseFile(text: string): string {
   }
 }
 
-function parseS3(text: string): S3RemoteUrl {
+function parseS3(text: string, { keepsEmptyParts = false }: ParseUrlOptions): S3RemoteUrl {
   const match = /^s3:\/\/([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/is.exec(text);
   if (!match) throw refuse('An S3 URL has the form s3://BUCKET/PREFIX.');
   const [, authority = '', path = '', query = ''] = match;
@@ -113,14 +118,24 @@ function parseS3(text: string): S3RemoteUrl {
       `"${bucket}" is no bucket name: 3 to 255 letters, digits, dots and hyphens. A host goes into ?endpoint=.`,
     );
   }
-  return { kind: 's3', bucket, prefix: parsePrefix(path), ...parseQuery(query) };
+  return {
+    kind: 's3',
+    bucket,
+    prefix: keepsEmptyParts ? parseKeyPrefix(path) : parsePrefix(path),
+    ...parseQuery(query),
+  };
 }
 
 function parsePrefix(path: string): string {
-  const prefix = decode(path).replace(/^\/+|\/+$/g, '');
+  const prefix = parseKeyPrefix(path).replace(/^\/+|\/+$/g, '');
+  if (prefix.includes('//')) throw refuse(`The prefix "${prefix}" contains an empty part.`);
+  return prefix;
+}
+
+function parseKeyPrefix(path: string): string {
+  const prefix = decode(path).replace(/\/$/, '');
   const fault = prefix.split('/').find((part) => part === '.' || part === '..');
   if (fault !== undefined) throw refuse(`The prefix "${prefix}" contains the part "${fault}".`);
-  if (prefix.includes('//')) throw refuse(`The prefix "${prefix}" contains an empty part.`);
   return prefix;
 }
 

@@ -2,7 +2,7 @@
 import type { RequestTotals } from '../api/jobs.ts';
 import { dollarsFor } from '../model/prices.ts';
 import type { TreeItem } from '../model/tree-item.ts';
-import { RANGE_BYTES, WHOLE_BYTES_MAX } from '../transfer/download-object.ts';
+import { rangeBytesFor, WHOLE_BYTES_MAX } from '../transfer/download-object.ts';
 import { partSizeFor } from '../transfer/part-size.ts';
 import { ONE_PUT_BYTES } from '../transfer/upload-object.ts';
 import { sharesService, type TreeSide } from './tree-sides.ts';
@@ -41,7 +41,7 @@ export function createForecast({ destination, source }: Sides, partSizeBytes: nu
   };
   const receive = (sizeBytes: number) => {
     receivedBytes += sizeBytes;
-    at.source.reads += sizeBytes <= WHOLE_BYTES_MAX ? 1 : 1 + Math.ceil(sizeBytes / RANGE_BYTES);
+    at.source.reads += sizeBytes <= WHOLE_BYTES_MAX ? 1 : 1 + Math.ceil(sizeBytes / rangeBytesFor(sizeBytes));
   };
   return {
     copies({ sizeBytes }) {

@@ -155,6 +155,7 @@ async function passInParts(run: StoreRun, item: TreeItem): Promise<Moved> {
       receivedBytes: uploaded.sentBytes,
       inStore: false,
       sizeBytes: info.sizeBytes,
+      isProgressTold: true,
     };
   } finally {
     await source.close();

@@ -6,7 +6,7 @@ import { loadCrc64 } from '../base/crc64-nvme.ts';
 import { fileToken, type TreeItem } from '../model/tree-item.ts';
 import type { ObjectInfo } from '../remotes/object-store.ts';
 import { downloadInRanges, downloadWhole, WHOLE_BYTES_MAX } from '../transfer/download-object.ts';
-import { LINK_SUFFIX, touchLocal } from '../workspace/local-tree.ts';
+import { LINK_SUFFIX, touchLocal } from '../workspace/local-place.ts';
 import { TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
 import { openTreeWriter } from '../workspace/tree-writer.ts';
 import type { TreeWriter, WrittenStat } from '../workspace/tree-writer-contract.ts';
@@ -128,7 +128,7 @@ async function fetchInRanges(run: DownloadRun, parts: Parts, item: TreeItem): Pr
         signal,
         onProgress: (bytes) => run.progress.add(0, bytes),
       });
-      return fetched(run, info, await file.commit(), receivedBytes);
+      return { ...fetched(run, info, await file.commit(), receivedBytes), isProgressTold: true };
     } finally {
       await file.discard();
     }

@@ -8,7 +8,7 @@ import { type PreviousObject, previousFromParts } from '../transfer/delta.ts';
 import { uploadInParts } from '../transfer/multipart-upload.ts';
 import { ONE_PUT_BYTES, putObject } from '../transfer/upload-object.ts';
 import { openFileSource, type ReadStat, readSmallFile, tokenOf } from '../workspace/file-source.ts';
-import { exactMtimeNs, LINK_SUFFIX, readLink } from '../workspace/local-tree.ts';
+import { exactMtimeNs, LINK_SUFFIX, readLink } from '../workspace/local-place.ts';
 import { loadContentTypes } from './object-content-type.ts';
 import { describeFile } from './object-description.ts';
 import type { Moved, Mover } from './tree-mover.ts';
@@ -109,6 +109,7 @@ async function sendParts(run: UploadRun, item: TreeItem, over: TreeItem | undefi
       receivedBytes: 0,
       inStore: false,
       sizeBytes: source.sizeBytes,
+      isProgressTold: true,
     };
   } finally {
     await source.close();

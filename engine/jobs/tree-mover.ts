@@ -26,4 +26,6 @@ export interface Moved extends Pair {
   readonly inStore: boolean;
   /** Of the content as it was moved. */
   readonly sizeBytes: number;
+  /** Its bytes were told as progress while they moved. */
+  readonly isProgressTold?: boolean;
 }

@@ -16,7 +16,7 @@ import type { LocalSide, RemoteSide } from './tree-sides.ts';
 
 const MIB = 1024 * 1024;
 /** Bytes of content in flight. */
-const MEMORY_BYTES = 256 * MIB;
+const MEMORY_BYTES = 128 * MIB;
 
 export async function createMover(run: TreeRun): Promise<Mover> {
   const { destination, request, source } = run;

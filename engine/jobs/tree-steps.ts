@@ -187,6 +187,7 @@ async function touch(
 async function copy(run: TreeRun, work: TreeWork, { source, destination }: ItemPair): Promise<void> {
   const { counts, knowledge, progress, request } = run;
   let sizeBytes = source.sizeBytes;
+  let isProgressTold = false;
   run.forecast?.copies(source);
   if (!request.dryRun) {
     if (destination) await work.backup?.keep(destination);
@@ -195,10 +196,11 @@ async function copy(run: TreeRun, work: TreeWork, { source, destination }: ItemP
     counts.receivedBytes += moved.receivedBytes;
     if (moved.inStore) counts.copiedInStore += 1;
     sizeBytes = moved.sizeBytes;
+    isProgressTold = moved.isProgressTold ?? false;
     knowledge.note(source.path, moved);
   }
   counts.copiedFiles += 1;
   counts.copiedBytes += sizeBytes;
   tellChange(run, destination ? 'modified' : 'added', source);
-  progress.add(1, sizeBytes);
+  progress.add(1, isProgressTold ? 0 : sizeBytes);
 }

@@ -5,8 +5,7 @@ import { checkAborted } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { resolveRange } from './byte-range.ts';
 import { noSource, ownKeyOf, sourceChanged } from './copy-source.ts';
-import { descriptionIn, type MemoryObject } from './memory-object.ts';
-import type { MemoryWrite } from './memory-store.ts';
+import { descriptionIn, type MemoryObject, type MemoryWrite } from './memory-object.ts';
 import { checkKey } from './object-key.ts';
 import type {
   CreateUploadOptions,
@@ -80,7 +79,7 @@ export function createMemoryMultipart(parent: Parent): MultipartStore {
     },
     async uploadPart(upload, number, bytes, options = {}) {
       uploadOf(upload, options.signal);
-      const copy = bytes.slice();
+      const copy = new Uint8Array(bytes);
       const checksum = await receiveChecksum(options.checksum);
       checksum.update(copy);
       checksum.verify(upload.key);

@@ -22,6 +22,13 @@ export interface MemoryObject {
   readonly sha256OfParts?: string;
 }
 
+/** What a new object is made of. */
+export interface MemoryWrite {
+  readonly bytes: Uint8Array;
+  readonly options: Pick<PutOptions, 'condition'>;
+  readonly object: Omit<MemoryObject, 'bytes' | 'etag' | 'modifiedMs'>;
+}
+
 /** The fields of a description, without what else the options hold. */
 export function descriptionIn(options: ObjectDescription): ObjectDescription {
   const { contentType, metadata, storageClass } = options;

@@ -7,7 +7,7 @@ import { comparePaths } from '../model/entry.ts';
 import { checkReadSize, resolveRange } from './byte-range.ts';
 import { noSource, ownKeyOf, sourceChanged } from './copy-source.ts';
 import { createMemoryMultipart } from './memory-multipart.ts';
-import { describedInfo, descriptionIn, type MemoryObject } from './memory-object.ts';
+import { describedInfo, descriptionIn, type MemoryObject, type MemoryWrite } from './memory-object.ts';
 import { checkKey } from './object-key.ts';
 import type {
   CallOptions,
@@ -36,13 +36,6 @@ export interface MemoryStoreOptions {
   readonly etags?: 'counted' | 'md5' | 'none';
   /** False: the store keeps no checksums, as older servers. It still verifies what it is sent. */
   readonly keepsChecksums?: boolean;
-}
-
-/** What a new object is made of. */
-export interface MemoryWrite {
-  readonly bytes: Uint8Array;
-  readonly options: Pick<PutOptions, 'condition'>;
-  readonly object: Omit<MemoryObject, 'bytes' | 'etag' | 'modifiedMs'>;
 }
 
 /** Bodies come in pieces, as from a network. */
@@ -118,10 +111,11 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): ObjectStore
       if (!object) return undefined;
       const bytes = cut(key, object.bytes, call.range);
       checkReadSize(key, bytes.byteLength, call.maxBytes);
-      return { bytes: bytes.slice(), etag: object.etag, info: await infoOf(key, object, call) };
+      return { bytes: new Uint8Array(bytes), etag: object.etag, info: await infoOf(key, object, call) };
     },
     async put(key, bytes, put = {}) {
-      const copy = bytes.slice();
+      // A Buffer's own slice would be a view.
+      const copy = new Uint8Array(bytes);
       await begin(key, put);
       return putWhole(key, copy, put);
     },
@@ -130,7 +124,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): ObjectStore
       const pieces: Uint8Array[] = [];
       for await (const piece of body) {
         checkAborted(put.signal);
-        pieces.push(piece.slice());
+        pieces.push(new Uint8Array(piece));
       }
       return putWhole(key, new Uint8Array(Buffer.concat(pieces)), put);
     },

@@ -11,7 +11,7 @@ import { watchStopSignals } from './stop-signals.ts';
 
 export const EXIT_FAILED = 1;
 export const EXIT_DIFFERENCES = 3;
-const EXIT_SOME_FILES_FAILED = 4;
+export const EXIT_SOME_FILES_FAILED = 4;
 
 export interface CommandHost {
   readonly environment: Readonly<Record<string, string | undefined>>;

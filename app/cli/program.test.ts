@@ -30,6 +30,28 @@ describe('a command line that makes no sense', () => {
     [['diff', 'a', 'b', 'c'], /too many arguments/],
     [['tag', '--delete'], /Which tag\?/],
     [['config', '--unset'], /takes a name and no value/],
+    [['copy', 'a'], "dray: missing required argument 'destination'\n"],
+    [['copy', 'a', 'b', '--checksum', '--size-only'], /cannot be used with/],
+    [['copy', 'a', 'b', '--max-delete', '5'], /unknown option '--max-delete'/],
+    [['sync', 'a', 'b', '--max-delete', '101%'], /a percentage such as 20%/],
+    [['copy', 'a', 'b', '--bwlimit', '0'], /512K, 10M or 1\.5G/],
+    [['copy', 'a', 'b', '--part-size', '1MiB'], /from 5MiB to 512MiB/],
+    [['copy', 'a', 'b', '--metadata', 'owner'], /KEY=VALUE/],
+    [['copy', 'a', 'b', '--newer', 'yesterday'], /7d, 12h or 30m/],
+    [['copy', 'a', 'b', '--filter-from', 'nowhere'], /nowhere cannot be read \(ENOENT\)/],
+    [['copy', 'a', 'b', '--files-from', '-'], /standard input/],
+    [['ls', '.', '--include', '[a'], /pattern "\[a" makes no sense/],
+    [['sync', '-', 's3://bucket/a'], /"-" stands for one object/],
+    [['copy', '-', '-'], /Only one side/],
+    [['copy', '-', 's3://bucket/a/'], /names none/],
+    [['copy', 'no:where', 'b'], /no remote "no"/],
+    [['ls', 's3://bucket', 'path'], /write both as one/],
+    [['ls', 'main', '--include', '*.jpg'], /Filters are for places/],
+    [['cat', 's3://bucket/a/'], /no file or object/],
+    [['du', '.', '--depth', '-1'], /from 0 to 100/],
+    [['rm', './a'], /is a local path/],
+    [['uploads', 'list', '.'], /is a local path/],
+    [['uploads', 'abort'], "dray: missing required argument 'place'\n"],
   ])('%j ends with 2 and one line that says why', async (parameters, message) => {
     const { exitCode, stdout, stderr } = await run(...parameters);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
@@ -69,7 +91,7 @@ describe('help and version', () => {
     const leaves = program.commands.flatMap((command) =>
       command.commands.length > 0 ? command.commands : [command],
     );
-    expect(leaves).toHaveLength(19);
+    expect(leaves).toHaveLength(27);
     for (const command of leaves) {
       let text = '';
       command.configureOutput({ writeOut: (part) => (text += part) }).outputHelp();

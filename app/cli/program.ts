@@ -28,7 +28,7 @@ Exit codes:
   0    done
   1    failed
   2    the command line or a setting makes no sense
-  3    differences were found (check; diff with --exit-code)
+  3    differences were found (check; diff and status with --exit-code)
   4    some files failed, everything else was done
   5    conflict: both sides changed the same thing, nothing was changed
   130  stopped by Ctrl-C (143: by SIGTERM)

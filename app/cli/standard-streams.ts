@@ -2,8 +2,15 @@
 import { once } from 'node:events';
 import type { JobContext } from '../../engine/api/jobs.ts';
 
-export function withStreams(context: JobContext): JobContext {
-  return { ...context, standardInput: process.stdin, standardOutput: writeOutput };
+/** The input is opened when it is read: opened for nothing, it would hold back a terminal's next line. */
+export function withStreams(context: JobContext): JobContext & Required<Pick<JobContext, 'standardOutput'>> {
+  return {
+    ...context,
+    get standardInput() {
+      return process.stdin;
+    },
+    standardOutput: writeOutput,
+  };
 }
 
 /** Waits while the reader is slower. A reader that goes away ends the process (`run.ts`). */

@@ -12,5 +12,10 @@ export interface TransferFacts {
 export function formatTransfer({ bytes, elapsedMs, requests }: TransferFacts): string {
   const rate = bytes > 0 && elapsedMs > 0 ? ` (${formatBytes((bytes / elapsedMs) * 1000)}/s)` : '';
   const price = requests.dollars > 0 ? `, about ${formatDollars(requests.dollars)}` : '';
-  return `${formatBytes(bytes)} in ${formatDuration(elapsedMs)}${rate}, ${formatPlural(requests.total, 'request')}${price}`;
+  return `${formatBytes(bytes)} in ${formatDuration(elapsedMs)}${rate}${formatRequests(requests)}${price}`;
+}
+
+/** `, 45 requests`; nothing where none was needed. */
+export function formatRequests({ total }: Pick<RequestTotals, 'total'>): string {
+  return total > 0 ? `, ${formatPlural(total, 'request')}` : '';
 }

@@ -1,35 +1,17 @@
 /** The options of commands on plain trees, and the requests that they make. */
-import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { DrayError } from '../../engine/api/error.ts';
 import type { ConnectionFlags } from '../../engine/api/jobs.ts';
-import type {
-  CompareMode,
-  FilterRule,
-  PlaceRequest,
-  SyncRequest,
-  TreeFilterRequest,
-} from '../../engine/api/trees.ts';
-import { parseFilterFile } from '../../engine/model/tree-filter.ts';
+import type { CompareMode, PlaceRequest, SyncRequest, TreePairRequest } from '../../engine/api/trees.ts';
+import { addFilterOptions, type FilterOptions, toFilter } from './filter-options.ts';
 import { parseSize } from './format.ts';
 import { given } from './given.ts';
-import { parseSizeOption } from './global-options.ts';
-import { parseMoment } from './moment.ts';
 
-/** Rules in the order given on the command line, whichever option each came by. */
-interface GivenRules {
-  readonly rules: readonly FilterRule[];
-  /** `--include` came first: what no rule matches is left out. */
-  readonly isInclusive: boolean;
-}
-
-export interface FilterOptions {
-  readonly rules?: GivenRules;
-  readonly filesFrom?: string;
-  readonly minSize?: number;
-  readonly maxSize?: number;
-  readonly newer?: number;
-  readonly older?: number;
+/** The arguments of a command on two places. */
+export interface PairArguments {
+  readonly source: string;
+  readonly destination: string;
+  /** What files named by options are relative to. */
+  readonly directory: string;
 }
 
 export interface PairOptions extends FilterOptions {
@@ -60,74 +42,25 @@ export interface CopyOptions extends PairOptions {
   readonly contentType?: string;
   readonly partSize?: number;
   readonly bwlimit?: number;
-  readonly delta: boolean;
+  readonly delta?: boolean;
   readonly links?: true;
   readonly maxDelete?: SyncRequest['maxDelete'];
 }
 
-export function addFilterOptions(command: Command): void {
-  const rule = (action: FilterRule['action']) => (pattern: string, before: GivenRules | undefined) =>
-    addRules(before, [{ action, pattern }], action === 'include');
-  // All three keep their rules under one name, so that their order counts.
-  const asRules = (option: Option) => {
-    option.attributeName = () => 'rules';
-    return option;
-  };
-  command
-    .addOption(
-      asRules(
-        new Option('--include <pattern>', 'take what matches; repeatable, rules count in order').argParser(
-          rule('include'),
-        ),
-      ),
-    )
-    .addOption(
-      asRules(
-        new Option('--exclude <pattern>', 'leave out what matches; repeatable').argParser(rule('exclude')),
-      ),
-    )
-    .addOption(
-      asRules(
-        new Option('--filter-from <file>', 'rules from a file: "+ PATTERN" and "- PATTERN" lines').argParser(
-          (file: string, before: GivenRules | undefined) =>
-            addRules(before, parseFilterFile(readText(file)), false),
-        ),
-      ),
-    )
-    .option('--files-from <file>', 'only the paths that the file names, one a line')
-    .addOption(new Option('--min-size <size>', 'only files of at least this size').argParser(parseSizeOption))
-    .addOption(new Option('--max-size <size>', 'only files of at most this size').argParser(parseSizeOption))
-    .addOption(
-      new Option('--newer <when>', 'only files modified since: 7d, 12h, 30m, or a date').argParser(
-        parseMoment,
-      ),
-    )
-    .addOption(new Option('--older <when>', 'only files not modified since').argParser(parseMoment));
-}
-
-function addRules(
-  before: GivenRules | undefined,
-  rules: readonly FilterRule[],
-  isInclude: boolean,
-): GivenRules {
-  return {
-    rules: [...(before?.rules ?? []), ...rules],
-    isInclusive: before ? before.isInclusive : isInclude,
-  };
-}
-
 export function addPairOptions(command: Command): void {
   command
-    .addOption(new Option('--checksum', 'compare content, not size and time').conflicts('sizeOnly'))
-    .addOption(new Option('--size-only', 'compare sizes alone'))
+    .optionsGroup('How files are compared:')
+    .addOption(new Option('--checksum', 'by content, not by size and time').conflicts('sizeOnly'))
+    .option('--size-only', 'by size alone')
     .option('--no-index', 'do not trust what is remembered of the two places');
   addFilterOptions(command);
+  command.optionsGroup('One side alone (--endpoint and its like are for both):');
   for (const [side, title] of [
     ['source', 'the source'],
     ['dest', 'the destination'],
   ] as const) {
     command
-      .option(`--${side}-endpoint <url>`, `S3 endpoint of ${title} alone`)
+      .option(`--${side}-endpoint <url>`, `S3 endpoint of ${title}`)
       .option(`--${side}-region <name>`, `S3 region of ${title}`)
       .option(`--${side}-profile <name>`, `AWS profile for ${title}`)
       .option(`--${side}-path-style`, `address buckets of ${title} as ENDPOINT/BUCKET`);
@@ -143,20 +76,15 @@ export function addCopyOptions(command: Command): void {
     .option('--immutable', 'never change a file that is there: one that differs fails')
     .option('--backup-dir <place>', 'keep what is overwritten or deleted there')
     .option('--links', 'keep symbolic links, as NAME.rclonelink objects')
-    .option('--no-delta', 'send changed large objects whole')
-    .option('--storage-class <name>', 'for objects written, such as STANDARD_IA')
-    .option('--content-type <type>', 'for objects written (default: guessed from the name)')
-    .addOption(
-      new Option('--metadata <key=value>', 'user metadata for objects written; repeatable').argParser(
-        parseMetadata,
-      ),
-    )
-    .addOption(new Option('--part-size <size>', 'of multipart uploads').argParser(parsePartSize))
-    .addOption(
-      new Option('--bwlimit <rate>', 'at most so many bytes of content a second, such as 10M').argParser(
-        parseSizeOption,
-      ),
-    );
+    .optionsGroup('How objects are written:')
+    .addOption(new Option('--metadata <key=value>', 'user metadata; repeatable').argParser(parseMetadata))
+    .option('--storage-class <name>', 'such as STANDARD_IA')
+    .option('--content-type <type>', 'for all of them (default: guessed from the name)')
+    .addOption(new Option('--part-size <size>', 'of uploads in parts').argParser(parsePartSize))
+    .addOption(new Option('--bwlimit <rate>', 'at most so much a second: 10M is 10 MiB').argParser(parseRate))
+    // On by default: for people who like to say so.
+    .addOption(new Option('--delta').hideHelp())
+    .option('--no-delta', 'send changed large objects whole');
   addPairOptions(command);
 }
 
@@ -173,53 +101,42 @@ export function createMaxDeleteOption(): Option {
   });
 }
 
-export function toCopyRequest(source: string, destination: string, options: CopyOptions): SyncRequest {
+export function toCopyRequest(pair: PairArguments, options: CopyOptions): SyncRequest {
+  const { backupDir } = options;
   return {
-    ...toPairRequest(source, destination, options),
+    ...toPairRequest(pair, options),
     ...given({
       dryRun: options.dryRun,
       update: options.update,
       noCheckDestination: options.checkDest ? undefined : true,
       immutable: options.immutable,
       backupDirectory:
-        options.backupDir === undefined
-          ? undefined
-          : { place: options.backupDir, ...connectionOf(options, 'dest') },
+        backupDir === undefined ? undefined : { place: backupDir, ...connectionOf(options, 'dest') },
       metadata: options.metadata,
       storageClass: options.storageClass,
       contentType: options.contentType,
       partSizeBytes: options.partSize,
       bandwidthBytesPerSecond: options.bwlimit,
-      delta: options.delta ? undefined : false,
+      delta: options.delta === false ? false : undefined,
       links: options.links,
       maxDelete: options.maxDelete,
     }),
   };
 }
 
-export function toPairRequest(source: string, destination: string, options: PairOptions) {
-  const filter = toFilter(options);
+export function toPairRequest(
+  { destination, directory, source }: PairArguments,
+  options: PairOptions,
+): TreePairRequest {
   return {
     source: { place: source, ...connectionOf(options, 'source') },
     destination: { place: destination, ...connectionOf(options, 'dest') },
-    ...given({ compare: compareModeOf(options), filter, noIndex: options.index ? undefined : true }),
+    ...given({
+      compare: compareModeOf(options),
+      filter: toFilter(options, directory),
+      noIndex: options.index ? undefined : true,
+    }),
   };
-}
-
-/** Undefined when nothing is filtered. */
-export function toFilter(options: FilterOptions): TreeFilterRequest | undefined {
-  const { filesFrom, maxSize, minSize, newer, older, rules } = options;
-  const filter = given({
-    rules:
-      rules &&
-      (rules.isInclusive ? [...rules.rules, { action: 'exclude', pattern: '**' } as const] : rules.rules),
-    filesFrom: filesFrom === undefined ? undefined : linesOf(readText(filesFrom)),
-    minSizeBytes: minSize,
-    maxSizeBytes: maxSize,
-    newerThanMs: newer,
-    olderThanMs: older,
-  });
-  return Object.keys(filter).length === 0 ? undefined : filter;
 }
 
 function compareModeOf({ checksum, sizeOnly }: PairOptions): CompareMode | undefined {
@@ -272,21 +189,8 @@ function parsePartSize(text: string): number {
   return bytes;
 }
 
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown';
-    throw new DrayError('usage', `The file ${file} cannot be read (${code}).`, {
-      data: { path: file },
-      cause,
-    });
-  }
-}
-
-function linesOf(text: string): readonly string[] {
-  return text
-    .split('\n')
-    .map((line) => line.replace(/\r$/, ''))
-    .filter((line) => line !== '' && !line.startsWith('#'));
+function parseRate(text: string): number {
+  const bytes = parseSize(text.replace(/\/s$/i, ''));
+  if (!bytes) throw new InvalidArgumentError('It must be bytes a second, such as 512K, 10M or 1.5G.');
+  return bytes;
 }

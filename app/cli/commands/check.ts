@@ -2,12 +2,19 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { ComparedEvent } from '../../../engine/api/events.ts';
 import type { CheckTreesSummary } from '../../../engine/api/trees.ts';
-import { type CommandHost, type CommandView, EXIT_DIFFERENCES, runCommand } from '../command-host.ts';
+import {
+  type CommandHost,
+  type CommandView,
+  EXIT_DIFFERENCES,
+  EXIT_SOME_FILES_FAILED,
+  runCommand,
+} from '../command-host.ts';
 import { addExamples } from '../examples.ts';
 import { formatBytes, formatCount, formatPlural } from '../format.ts';
 import { given } from '../given.ts';
 import type { Output } from '../output.ts';
 import { quotePath } from '../quote-path.ts';
+import { formatRequests } from '../transfer-line.ts';
 import { addPairOptions, type PairOptions, toPairRequest } from '../tree-options.ts';
 
 interface CheckOptions extends PairOptions {
@@ -33,7 +40,7 @@ export function addCheckCommand(program: Command, host: CommandHost): void {
     runCommand(host, self, {
       start: async (context) =>
         (await import('../../../engine/jobs/check-trees.ts')).checkTrees(context, {
-          ...toPairRequest(source, destination, options),
+          ...toPairRequest({ source, destination, directory: context.directory }, options),
           ...given({
             download: options.download,
             oneWay: options.oneWay,
@@ -75,8 +82,10 @@ const view: CommandView<CheckTreesSummary> = {
   onSummary: (summary, output) => {
     for (const line of formatCheckEnd(summary)) output.note(line);
   },
-  exitCode: ({ differing, onlyInDestination, onlyInSource }) =>
-    differing + onlyInDestination + onlyInSource > 0 ? EXIT_DIFFERENCES : 0,
+  exitCode: ({ differing, onlyInDestination, onlyInSource, uncertain }) => {
+    if (differing + onlyInDestination + onlyInSource > 0) return EXIT_DIFFERENCES;
+    return uncertain > 0 ? EXIT_SOME_FILES_FAILED : 0;
+  },
 };
 
 function printCompared({ by, path, result }: ComparedEvent, output: Output): void {
@@ -98,7 +107,7 @@ export function formatCheckEnd(summary: CheckTreesSummary): string[] {
     source,
     uncertain,
   } = summary;
-  const took = `${formatBytes(readBytes)} read, ${formatPlural(requests.total, 'request')}`;
+  const took = `${formatBytes(readBytes)} read${formatRequests(requests)}`;
   const differences = [
     ...(differing > 0 ? [`${formatPlural(differing, 'file differs', 'files differ')}`] : []),
     ...(onlyInSource > 0 ? [`${formatCount(onlyInSource)} only in the source`] : []),

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import type { JobContext } from '../../../engine/api/jobs.ts';
 import type { TransferSummary } from '../../../engine/api/trees.ts';
 import { printChanges } from '../change-lines.ts';
-import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
+import { type CommandHost, type CommandView, runCommand, usageError } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
 import { formatBytes, formatCount, formatDollars, formatPlural } from '../format.ts';
+import { readGlobalOptions } from '../global-options.ts';
 import { formatLookup } from '../lookup-table.ts';
 import { withStreams } from '../standard-streams.ts';
 import { formatTransfer } from '../transfer-line.ts';
@@ -23,14 +23,20 @@ export function addCopyCommand(program: Command, host: CommandHost): void {
     .argument('<source>', 'a folder, a file, or "-"')
     .argument('<destination>', 'where it goes');
   addCopyOptions(command);
-  command.action((source: string, destination: string, options: CopyOptions, self: Command) =>
-    runCommand(host, self, {
-      start: async (context) =>
-        (await loadJob()).copyTree(withStreams(context), toCopyRequest(source, destination, options)),
-      view: createView(options, { isSilent: destination === '-' }),
-      resumable: true,
-    }),
-  );
+  command.action((source: string, destination: string, options: CopyOptions, self: Command) => {
+    const toOutput = destination === '-';
+    return runCommand(host, self, {
+      start: async (context) => {
+        if (toOutput && readGlobalOptions(self).json)
+          throw usageError('The content goes to standard output, so --json has no room there.');
+        const { directory } = context;
+        const request = toCopyRequest({ source, destination, directory }, options);
+        return (await loadJob()).copyTree(withStreams(context), request);
+      },
+      view: createView(options, { isSilent: toOutput }),
+      resumable: source !== '-' && !toOutput,
+    });
+  });
   addExamples(command, [
     ['dray copy photos s3://bucket/photos', 'a folder to a bucket'],
     ['dray copy s3://bucket/photos s3://other/photos --dest-endpoint https://...', 'to another provider'],
@@ -52,8 +58,11 @@ export function addSyncCommand(program: Command, host: CommandHost): void {
   command.addOption(createMaxDeleteOption());
   command.action((source: string, destination: string, options: CopyOptions, self: Command) =>
     runCommand(host, self, {
-      start: async (context: JobContext) =>
-        (await loadJob()).syncTree(context, toCopyRequest(source, destination, options)),
+      start: async (context) => {
+        const { directory } = context;
+        const request = toCopyRequest({ source, destination, directory }, options);
+        return (await loadJob()).syncTree(context, request);
+      },
       view: createView(options, { isSilent: false }),
       resumable: true,
     }),
@@ -85,17 +94,24 @@ function createView(
 }
 
 export function formatTransferEnd(summary: TransferSummary, elapsedMs: number): string[] {
-  const { copiedBytes, destination, forecast, requests, unchangedFiles } = summary;
-  const rest = unchangedFiles > 0 ? ` ${formatCount(unchangedFiles)} unchanged.` : '';
+  const { copiedBytes, destination, failed, forecast, requests, skippedFiles, unchangedFiles } = summary;
+  const rest = [
+    ...(unchangedFiles > 0 ? [`${formatCount(unchangedFiles)} unchanged`] : []),
+    ...(skippedFiles > 0 ? [`${formatCount(skippedFiles)} left alone`] : []),
+    ...(failed > 0 ? [`${formatCount(failed)} failed`] : []),
+  ].join(', ');
+  const others = rest === '' ? '' : ` ${capitalize(rest)}.`;
+  const asked = requests.total > 0 ? ` ${formatPlural(requests.total, 'request')}.` : '';
   switch (summary.result) {
     case 'upToDate':
+      if (skippedFiles + failed > 0) return [`Nothing was copied to ${destination}.${others}${asked}`];
       return [
-        `Nothing to do: ${formatPlural(unchangedFiles, 'file')} at ${destination} ${unchangedFiles === 1 ? 'is' : 'are'} the same. ${formatPlural(requests.total, 'request')}.`,
+        `Nothing to do: ${formatPlural(unchangedFiles, 'file')} at ${destination} ${unchangedFiles === 1 ? 'is' : 'are'} the same.${asked}`,
       ];
     case 'wouldCopy':
       return [
-        `Would ${formatWork(summary, 'dry')} at ${destination}.${rest} Nothing was changed.`,
-        ...(forecast
+        `Would ${formatWork(summary, 'dry')} at ${destination}.${others} Nothing was changed.`,
+        ...(forecast && forecast.total + requests.total > 0
           ? [
               `It would take ${formatForecast(forecast)}; looking took ${formatPlural(requests.total, 'request')}.`,
             ]
@@ -103,7 +119,7 @@ export function formatTransferEnd(summary: TransferSummary, elapsedMs: number): 
       ];
     case 'copied':
       return [
-        `${formatWork(summary, 'done')} at ${destination}.${rest}`,
+        `${formatWork(summary, 'done')} at ${destination}.${others}`,
         `Moved ${formatTransfer({ bytes: copiedBytes, elapsedMs, requests })}${formatTravelled(summary)}.`,
       ];
   }
@@ -117,13 +133,15 @@ function formatWork(summary: TransferSummary, tense: 'dry' | 'done'): string {
     ...(copiedFiles > 0
       ? [`${isDone ? 'copied' : 'copy'} ${formatPlural(copiedFiles, 'file')} (${formatBytes(copiedBytes)})`]
       : []),
-    ...(touchedFiles > 0
-      ? [`${isDone ? 'set' : 'set'} the time of ${formatPlural(touchedFiles, 'file')}`]
-      : []),
+    ...(touchedFiles > 0 ? [`set the time of ${formatPlural(touchedFiles, 'file')}`] : []),
     ...(deletedFiles > 0 ? [`${isDone ? 'deleted' : 'delete'} ${formatPlural(deletedFiles, 'file')}`] : []),
   ];
   const text = parts.join(', ');
-  return isDone ? text.charAt(0).toUpperCase() + text.slice(1) : text;
+  return isDone ? capitalize(text) : text;
+}
+
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** Where fewer bytes travelled than were copied: inside the store, or as a delta. */

@@ -2,12 +2,13 @@ import type { Command } from 'commander';
 import type { EntryEvent } from '../../../engine/api/events.ts';
 import type { ListTreeSummary } from '../../../engine/api/jobs.ts';
 import type { ListPlaceSummary } from '../../../engine/api/trees.ts';
-import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
+import { type CommandHost, type CommandView, runCommand, usageError } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
+import { addFilterOptions, type FilterOptions, toFilter } from '../filter-options.ts';
 import { formatBytes, formatHash, formatPlural } from '../format.ts';
 import { given } from '../given.ts';
 import { quotePath } from '../quote-path.ts';
-import { addFilterOptions, type FilterOptions, toFilter } from '../tree-options.ts';
+import { formatRequests } from '../transfer-line.ts';
 
 interface ListTreeOptions extends FilterOptions {
   readonly recursive?: true;
@@ -26,13 +27,17 @@ export function addListTreeCommand(program: Command, host: CommandHost): void {
     .option('-r, --recursive', 'everything below, not one level')
     .option('-l, --long', 'mode, size and time as well')
     .action((ref: string | undefined, path: string | undefined, options: ListTreeOptions, self: Command) => {
-      if (ref !== undefined && isPlace(ref)) return listPlaceNow(host, self, ref, options);
+      if (ref !== undefined && isPlace(ref)) {
+        if (path !== undefined) throw usageError('A place takes no path beside it: write both as one.');
+        return listPlaceNow(host, self, ref, options);
+      }
       return runCommand(host, self, {
-        start: async (context) =>
-          (await import('../../../engine/jobs/list-tree.ts')).listTree(
-            context,
-            given({ ref, path, recursive: options.recursive }),
-          ),
+        start: async (context) => {
+          if (toFilter(options, context.directory))
+            throw usageError('Filters are for places, not for commits: name a folder of the commit instead.');
+          const { listTree } = await import('../../../engine/jobs/list-tree.ts');
+          return listTree(context, given({ ref, path, recursive: options.recursive }));
+        },
         view: createListTreeView(options),
       });
     });
@@ -59,7 +64,7 @@ function listPlaceNow(
     start: async (context) =>
       (await import('../../../engine/jobs/list-place.ts')).listPlace(context, {
         place,
-        ...given({ recursive: options.recursive, filter: toFilter(options) }),
+        ...given({ recursive: options.recursive, filter: toFilter(options, context.directory) }),
       }),
     view: {
       onEvent: (event, output) => {
@@ -68,8 +73,8 @@ function listPlaceNow(
       },
       onSummary: ({ bytes, entries, place: at, requests }, output) => {
         if (!options.long) return;
-        const took = formatPlural(requests.total, 'request');
-        output.note(`${formatPlural(entries, 'entry', 'entries')}, ${formatBytes(bytes)} at ${at}; ${took}.`);
+        const what = `${formatPlural(entries, 'entry', 'entries')}, ${formatBytes(bytes)}`;
+        output.note(`${what} at ${at}${formatRequests(requests)}.`);
       },
     },
   });

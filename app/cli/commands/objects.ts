@@ -4,12 +4,13 @@ import type { ReadPlaceSummary, RemovePlaceSummary, UsageSummary } from '../../.
 import { printChanges } from '../change-lines.ts';
 import { type CommandHost, type CommandView, runCommand, usageError } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
+import { addFilterOptions, type FilterOptions, toFilter } from '../filter-options.ts';
 import { formatBytes, formatCount, formatPlural } from '../format.ts';
 import { given } from '../given.ts';
 import { parseCount, parseSizeOption, readGlobalOptions } from '../global-options.ts';
 import { quotePath } from '../quote-path.ts';
 import { withStreams } from '../standard-streams.ts';
-import { addFilterOptions, type FilterOptions, toFilter } from '../tree-options.ts';
+import { formatRequests } from '../transfer-line.ts';
 
 interface RemoveOptions extends FilterOptions {
   readonly recursive?: true;
@@ -32,7 +33,11 @@ export function addRemoveCommand(program: Command, host: CommandHost): void {
       start: async (context) =>
         (await import('../../../engine/jobs/remove-place.ts')).removePlace(context, {
           place,
-          ...given({ recursive: options.recursive, dryRun: options.dryRun, filter: toFilter(options) }),
+          ...given({
+            recursive: options.recursive,
+            dryRun: options.dryRun,
+            filter: toFilter(options, context.directory),
+          }),
         }),
       view: createRemoveView(options),
     }),
@@ -51,9 +56,7 @@ function createRemoveView({ dryRun }: RemoveOptions): CommandView<RemovePlaceSum
     onSummary: ({ bytes, place, removed, requests }, output) => {
       const what = `${formatPlural(removed, 'object')}, ${formatBytes(bytes)}, at ${place}`;
       output.note(
-        dryRun
-          ? `Would remove ${what}. Nothing was removed.`
-          : `Removed ${what}; ${formatPlural(requests.total, 'request')}.`,
+        dryRun ? `Would remove ${what}. Nothing was removed.` : `Removed ${what}${formatRequests(requests)}.`,
       );
     },
   };
@@ -74,18 +77,18 @@ export function addCatCommand(program: Command, host: CommandHost): void {
     .argument('<place>', 's3://BUCKET/KEY, NAME:KEY or a file');
   command.option('--offset <size>', 'begin at this byte', parseSizeOption);
   command.option('--length <size>', 'so many bytes at most', parseSizeOption);
-  command.action((place: string, options: CatOptions, self: Command) => {
-    if (readGlobalOptions(self).json)
-      throw usageError('"cat" writes content, which is no JSON: leave out --json.');
-    return runCommand<ReadPlaceSummary>(host, self, {
+  command.action((place: string, options: CatOptions, self: Command) =>
+    runCommand<ReadPlaceSummary>(host, self, {
       start: async (context) => {
+        if (readGlobalOptions(self).json)
+          throw usageError('"cat" writes content, which is no JSON: leave out --json.');
         const { readPlace } = await import('../../../engine/jobs/read-place.ts');
         const request = { place, ...given({ offsetBytes: options.offset, lengthBytes: options.length }) };
-        return readPlace(context, request, withStreams(context).standardOutput!);
+        return readPlace(context, request, withStreams(context).standardOutput);
       },
       view: { onSummary: () => {} },
-    });
-  });
+    }),
+  );
   addExamples(command, [
     ['dray cat s3://bucket/table.csv | head', 'the first lines'],
     ['dray cat s3://bucket/disk.img --offset 1M --length 512', 'a part of it'],
@@ -111,7 +114,7 @@ export function addUsageCommand(program: Command, host: CommandHost): void {
       start: async (context) =>
         (await import('../../../engine/jobs/usage.ts')).usage(context, {
           place,
-          ...given({ depth: options.depth, filter: toFilter(options) }),
+          ...given({ depth: options.depth, filter: toFilter(options, context.directory) }),
         }),
       view: usageView,
     }),
@@ -129,7 +132,7 @@ const usageView: CommandView<UsageSummary> = {
   },
   onSummary: ({ bytes, files, place, requests }, output) => {
     output.note(
-      `${formatPlural(files, 'file')}, ${formatBytes(bytes)} at ${place}; ${formatPlural(requests.total, 'request')}.`,
+      `${formatPlural(files, 'file')}, ${formatBytes(bytes)} at ${place}${formatRequests(requests)}.`,
     );
   },
 };

@@ -4,7 +4,7 @@ import { type CommandHost, type CommandView, runCommand } from '../command-host.
 import { addExamples } from '../examples.ts';
 import { formatBytes, formatPlural } from '../format.ts';
 import { given } from '../given.ts';
-import { parseMoment } from '../moment.ts';
+import { parseMomentOption } from '../moment.ts';
 import { quotePath } from '../quote-path.ts';
 
 interface UploadsOptions {
@@ -46,7 +46,7 @@ function addOne(
     .command(name)
     .description(description)
     .argument('<place>', 's3://BUCKET/PREFIX or NAME:PREFIX')
-    .option('--older <when>', 'only those begun before: 7d, 12h, or a date', parseMoment)
+    .option('--older <when>', 'only those begun before: 7d, 12h, or a date', parseMomentOption)
     .action((place: string, options: UploadsOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>

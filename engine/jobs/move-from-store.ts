@@ -5,11 +5,12 @@ import { Budget } from '../base/budget.ts';
 import { loadCrc64 } from '../base/crc64-nvme.ts';
 import { fileToken, type TreeItem } from '../model/tree-item.ts';
 import type { ObjectInfo } from '../remotes/object-store.ts';
-import { downloadInRanges, downloadWhole, WHOLE_BYTES_MAX } from '../transfer/download-object.ts';
+import { downloadWhole, WHOLE_BYTES_MAX } from '../transfer/download-object.ts';
 import { LINK_SUFFIX, touchLocal } from '../workspace/local-place.ts';
 import { TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
 import { openTreeWriter } from '../workspace/tree-writer.ts';
 import type { TreeWriter, WrittenStat } from '../workspace/tree-writer-contract.ts';
+import { fetchLarge } from './fetch-large.ts';
 import { vanished } from './tree-errors.ts';
 import type { Moved, Mover } from './tree-mover.ts';
 import { timeOfObject } from './tree-objects.ts';
@@ -116,22 +117,10 @@ async function fetchInRanges(run: DownloadRun, parts: Parts, item: TreeItem): Pr
       mtimeNs: mtimeOf(info),
       executable: false,
     };
-    const file = await parts.writer.openLarge(meta);
-    try {
-      const { receivedBytes } = await downloadInRanges({
-        store,
-        key,
-        info,
-        sink: file,
-        limit,
-        memory: run.memory,
-        signal,
-        onProgress: (bytes) => run.progress.add(0, bytes),
-      });
-      return { ...fetched(run, info, await file.commit(), receivedBytes), isProgressTold: true };
-    } finally {
-      await file.discard();
-    }
+    const onProgress = (bytes: number) => run.progress.add(0, bytes);
+    const download = { store, key, info, limit, memory: run.memory, signal, onProgress };
+    const { receivedBytes, stat } = await fetchLarge({ writer: parts.writer, meta, download });
+    return { ...fetched(run, info, stat, receivedBytes), isProgressTold: true };
   } finally {
     open.release();
   }

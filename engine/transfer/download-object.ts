@@ -88,6 +88,8 @@ export interface RangeSink {
   write(offset: number, bytes: Uint8Array): Promise<void>;
   /** Reads back what was written: needed to go on with a download that was broken off. */
   read?(offset: number, into: Uint8Array): Promise<Uint8Array>;
+  /** Told of what was read back and found right. */
+  accept?(offset: number, lengthBytes: number): void;
 }
 
 export interface RangesDownload {
@@ -126,6 +128,7 @@ export async function downloadInRanges(request: RangesDownload): Promise<RangesD
     const held = sink.read && journal?.noted.get(range.start);
     if (held && (await isHeld(sink, held, bytes))) {
       await pass(bytes, signal);
+      sink.accept?.(range.start, bytes.length);
     } else {
       const fetched = await read();
       receivedBytes += fetched.length;

@@ -7,7 +7,7 @@ export interface TreeWriterOptions {
   readonly root: string;
   /** A folder on the same file system for temporary files, such as `<root>/.dray/tmp`. Made when absent. */
   readonly temporaryFolder: string;
-  /** Remove the temporary folder in the end, if nothing is in it. */
+  /** The temporary folder is there only as long as it is needed: made for the first file, removed in the end if nothing is in it. */
   readonly isTemporaryFolderOwn?: boolean;
   /** Worker threads at most; default: one for each core, 8 at most. 0: all work is done by the caller's thread. */
   readonly threads?: number;
@@ -44,6 +44,14 @@ export type WriteResult =
   | { readonly path: string; readonly stat: WrittenStat }
   | { readonly path: string; readonly error: ErrorRecord };
 
+export interface OpenLargeOptions {
+  /**
+   * Stands for the file's content, with its path. What is written then outlives a failure, a stop and a crash, and the next writer that opens
+   * the same content goes on from it. Zeros where nothing was written yet: who goes on has to know what was.
+   */
+  readonly content?: string;
+}
+
 /** One file that arrives in pieces. Until `commit` nothing of it is to be seen in the workspace. */
 export interface LargeFile {
   /**
@@ -65,6 +73,12 @@ export interface LargeFile {
   commit(options?: { readonly verifyContent?: boolean }): Promise<WrittenStat>;
   /** Reads back what was written: fills `into` from the offset on. For those who verify the whole before they commit it. */
   read(offset: number, into: Uint8Array): Promise<Uint8Array>;
+  /** Counts as written: bytes that an earlier run wrote, and that were read back and found right. */
+  accept(offset: number, lengthBytes: number): void;
+  /** Of a file that outlives this run: where who writes it may note what is written. Kept and removed with the file. */
+  readonly notesPath?: string;
+  /** Ends it for now: a file that outlives this run stays for another one, any other is discarded. Idempotent; nothing after `commit`. */
+  leave(): Promise<void>;
   /** Removes what was written. Idempotent; nothing happens after `commit`. */
   discard(): Promise<void>;
 }
@@ -89,7 +103,7 @@ export interface TreeWriter {
    */
   writeMany(bytes: Uint8Array, items: readonly PackedFile[]): Promise<readonly WriteResult[]>;
   /** Begins one large file. Fails with `unsafePath`, `conflict`, `diskFull`, `io` or `aborted`. */
-  openLarge(meta: FileMeta): Promise<LargeFile>;
+  openLarge(meta: FileMeta, options?: OpenLargeOptions): Promise<LargeFile>;
   /** Makes a symbolic link with this target, which is stored and never followed. Throws as `openLarge` fails. */
   writeLink(path: string, target: string): WrittenStat;
   /** Makes a folder (`a/b/`, the last slash may be left out) and those above it. A folder already there is fine. */
@@ -99,6 +113,8 @@ export interface TreeWriter {
    * that a write is under way in. Absent: fine. A folder that is not empty: `conflict`.
    */
   remove(path: string): void;
-  /** Discards large files that are open, waits for work under way and stops the threads. Idempotent. */
+  /** A file name in the temporary folder, which is there then, for a file that the caller writes and moves or removes by itself. */
+  newTemporary(): string;
+  /** Leaves or discards large files that are open, waits for work under way and stops the threads. Idempotent. */
   close(): Promise<void>;
 }

@@ -9,10 +9,13 @@ import { contentDiffers, damagedFile, writeError } from './tree-writer-error.ts'
 import type { PlaceOutcome } from './tree-writer-place.ts';
 import { appendStream } from './tree-writer-stream.ts';
 import type { WriteLane, WriteThreads } from './tree-writer-threads.ts';
+import type { UnfinishedFile } from './tree-writer-unfinished.ts';
 
 export interface LargeFileOptions {
   readonly meta: FileMeta;
   readonly temporary: string;
+  /** Of a file that outlives this run when it is not finished, and may have outlived another. */
+  readonly unfinished?: UnfinishedFile;
   /** A number that no other stream of the writer has. */
   readonly nextStream: () => number;
   readonly threads: WriteThreads;
@@ -27,8 +30,8 @@ const readAt = promisify(read);
 
 /** Makes the temporary file. Throws `diskFull` and `io`. */
 export function openLargeFile(options: LargeFileOptions): LargeFile {
-  const { meta, temporary, threads } = options;
-  const fd = createSized(options);
+  const { meta, temporary, threads, unfinished } = options;
+  const fd = unfinished?.fd ?? createSized(options);
   /** Pieces that are written: length by offset. */
   const pieces = new Map<number, number>();
   const writing = new Set<Promise<unknown>>();
@@ -124,21 +127,29 @@ export function openLargeFile(options: LargeFileOptions): LargeFile {
       const outcome = await threads.run('place', { kind: 'place', temporary, path: meta.path });
       const stat = options.finish(meta.path, outcome);
       state = 'ended';
+      if (unfinished) unlinkIfThere(unfinished.notesPath);
       options.onEnd();
       return stat;
     } catch (error) {
-      await end();
+      await end({ isKept: false });
       throw error;
     }
   }
 
-  function end(): Promise<void> {
+  function accept(offset: number, length: number): void {
+    assertOpen();
+    assertInside(offset, length);
+    pieces.set(offset, length);
+  }
+
+  function end({ isKept }: { readonly isKept: boolean }): Promise<void> {
     ending ??= (async () => {
       if (state === 'ended') return;
       state = 'ended';
       await Promise.allSettled(writing);
       if (isFdOpen) closeSync(fd);
-      unlinkIfThere(temporary);
+      if (!isKept) unlinkIfThere(temporary);
+      if (!isKept && unfinished) unlinkIfThere(unfinished.notesPath);
       options.onEnd();
     })();
     return ending;
@@ -148,9 +159,12 @@ export function openLargeFile(options: LargeFileOptions): LargeFile {
     write,
     writeStream,
     read: readBack,
+    accept,
+    ...(unfinished ? { notesPath: unfinished.notesPath } : {}),
     commit,
     // A commit under way decides by itself; the signal stops it where it has to be stopped.
-    discard: async () => (state === 'open' ? end() : ending),
+    discard: async () => (state === 'open' ? end({ isKept: false }) : ending),
+    leave: async () => (state === 'open' ? end({ isKept: unfinished !== undefined }) : ending),
   };
 }
 

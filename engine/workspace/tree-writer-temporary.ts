@@ -36,7 +36,7 @@ function isAbandoned(file: string, maker: { host: string; pid: number }, nowMs: 
   return nowMs - lstatSync(file).ctimeMs > ABANDONED_AFTER_MS;
 }
 
-function isAlive(pid: number): boolean {
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
@@ -46,6 +46,6 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function hostTag(): string {
+export function hostTag(): string {
   return createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
 }

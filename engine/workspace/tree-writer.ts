@@ -1,6 +1,7 @@
 /** Puts the entries of a commit into a folder, safely and fast. The promises are in `tree-writer-contract.ts`. */
 import assert from 'node:assert';
 import {
+  existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -9,6 +10,7 @@ import {
   type Stats,
   symlinkSync,
   unlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { type DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
@@ -19,6 +21,7 @@ import { cutBatches, type FileBatch } from './tree-writer-batches.ts';
 import type {
   FileMeta,
   LargeFile,
+  OpenLargeOptions,
   PackedFile,
   TreeWriter,
   TreeWriterOptions,
@@ -32,14 +35,28 @@ import { type PlaceOutcome, putInPlace, statWritten } from './tree-writer-place.
 import type { FileOutcome } from './tree-writer-small.ts';
 import { sweepTemporaryFolder, temporaryPrefix } from './tree-writer-temporary.ts';
 import { openWriteThreads, type WriteThreads } from './tree-writer-threads.ts';
+import {
+  openUnfinishedFiles,
+  sweepUnfinishedFiles,
+  type UnfinishedFile,
+  type UnfinishedFiles,
+} from './tree-writer-unfinished.ts';
 
 const THREADS_MAX = 8;
 
 /** Opens a writer and removes the temporary files of runs that were killed. Throws `io` or `diskFull`. Close it. */
 export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
   const { isTemporaryFolderOwn = false, root, temporaryFolder, signal } = options;
-  makeTemporaryFolder(temporaryFolder);
   const prefix = temporaryPrefix(temporaryFolder);
+  let isPrepared = false;
+  /** Before the first temporary file. */
+  const prepare = () => {
+    if (isPrepared) return;
+    if (isTemporaryFolderOwn) holdTemporaryFolder(temporaryFolder, `${prefix}9998.0`);
+    else makeTemporaryFolder(temporaryFolder);
+    isPrepared = true;
+  };
+  if (!isTemporaryFolderOwn || existsSync(temporaryFolder)) prepare();
   const folders = openFolders(root);
   const limit = options.threads ?? Math.min(availableParallelism(), THREADS_MAX);
   const threads = openWriteThreads({ root, temporaryPrefix: prefix, threads: limit, signal });
@@ -50,11 +67,24 @@ export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
   let closing: Promise<void> | undefined;
 
   // Numbered apart from the threads' own, which begin with their number.
-  const newTemporary = () => `${prefix}9999.${nextTemporary++}`;
-  const discardAll = () => Promise.allSettled([...openFiles].map((file) => file.discard()));
-  signal.addEventListener('abort', discardAll, { once: true });
+  const newTemporary = () => {
+    prepare();
+    return `${prefix}9999.${nextTemporary++}`;
+  };
+  const leaveAll = () => Promise.allSettled([...openFiles].map((file) => file.leave()));
+  signal.addEventListener('abort', leaveAll, { once: true });
+  let unfinishedFiles: UnfinishedFiles | undefined;
+  const claimUnfinished = (content: string, sizeBytes: number): UnfinishedFile => {
+    prepare();
+    unfinishedFiles ??= openUnfinishedFiles(temporaryFolder, systemClock.nowMs);
+    try {
+      return unfinishedFiles.claim(content, sizeBytes);
+    } catch (error) {
+      throw writeError(error, temporaryFolder);
+    }
+  };
 
-  async function openLarge(meta: FileMeta): Promise<LargeFile> {
+  async function openLarge(meta: FileMeta, { content }: OpenLargeOptions = {}): Promise<LargeFile> {
     checkAborted(signal);
     assert(!closing, 'the writer is closed');
     checkPath(meta.path, 'file');
@@ -62,9 +92,12 @@ export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
     const { hold, errors } = folders.holdParents([meta.path]);
     for (const error of errors.values()) throw error;
     try {
+      const unfinished =
+        content === undefined ? undefined : claimUnfinished(`${meta.path}\0${content}`, meta.sizeBytes);
       const file = openLargeFile({
         meta,
-        temporary: newTemporary(),
+        temporary: unfinished?.temporary ?? newTemporary(),
+        ...(unfinished ? { unfinished } : {}),
         nextStream: () => nextStream++,
         threads,
         signal,
@@ -83,23 +116,29 @@ export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
   }
 
   async function close(): Promise<void> {
-    await discardAll();
+    await leaveAll();
     await threads.close();
-    signal.removeEventListener('abort', discardAll);
-    removeOwn(temporaryFolder, prefix);
-    if (isTemporaryFolderOwn) removeIfEmpty(temporaryFolder);
+    signal.removeEventListener('abort', leaveAll);
+    unfinishedFiles?.end();
+    if (isPrepared) removeOwn(temporaryFolder, prefix);
+    if (isPrepared && isTemporaryFolderOwn) removeIfEmpty(temporaryFolder);
   }
 
   return {
     writeMany: async (bytes, items) => {
       checkAborted(signal);
       assert(!closing, 'the writer is closed');
+      prepare();
       return writeMany(context, bytes, items);
     },
     openLarge,
+    newTemporary() {
+      checkAborted(signal);
+      return newTemporary();
+    },
     writeLink(path, target) {
       checkAborted(signal);
-      return writeLink(context, { path, target, temporary: newTemporary() });
+      return writeLink(context, { path, target, newTemporary });
     },
     makeFolder(path) {
       checkAborted(signal);
@@ -187,9 +226,9 @@ function finish({ root, folders }: WriterContext, path: string, outcome: PlaceOu
 
 function writeLink(
   context: WriterContext,
-  link: { path: string; target: string; temporary: string },
+  link: { path: string; target: string; newTemporary: () => string },
 ): WrittenStat {
-  const { path, target, temporary } = link;
+  const { path, target } = link;
   checkPath(path, 'link');
   if (target === '' || target.includes('\0')) throw unsafePath(path, 'no link can have its target');
   context.folders.make(parentOf(path));
@@ -200,6 +239,7 @@ function writeLink(
   } catch (error) {
     if (errnoOf(error) !== 'EEXIST') throw writeError(error, path);
   }
+  const temporary = link.newTemporary();
   try {
     symlinkSync(target, temporary);
     return finish(context, path, putInPlace(temporary, absolute));
@@ -256,13 +296,34 @@ function makeTemporaryFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true });
     sweepTemporaryFolder(folder, systemClock.nowMs());
+    sweepUnfinishedFiles(folder, systemClock.nowMs());
   } catch (error) {
     throw writeError(error, folder);
   }
 }
 
+const HOLD_TRIES_MAX = 100;
+
+/** With a file in it, the folder stays when another writer ends, which would remove it empty. */
+function holdTemporaryFolder(folder: string, holder: string): void {
+  for (let tries = 1; ; tries += 1) {
+    // In a tree of somebody else's the name may be taken.
+    if (lstatFor(folder, folder)?.isSymbolicLink())
+      throw unsafePath(folder, 'it is a symbolic link, and temporary files would go through it');
+    makeTemporaryFolder(folder);
+    try {
+      writeFileSync(holder, '', { flag: 'wx' });
+      return;
+    } catch (error) {
+      // Removed in between.
+      if (errnoOf(error) !== 'ENOENT' || tries === HOLD_TRIES_MAX) throw writeError(error, folder);
+    }
+  }
+}
+
 /** What a stop left between two steps of a task. */
 function removeOwn(folder: string, prefix: string): void {
+  if (!existsSync(folder)) return;
   for (const name of readdirSync(folder)) {
     const file = `${folder}/${name}`;
     if (file.startsWith(prefix)) rmSync(file, { force: true });

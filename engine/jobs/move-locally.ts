@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import { Budget } from '../base/budget.ts';
 import { fileToken } from '../model/tree-item.ts';
 import { copyLocalFile } from '../workspace/copy-local-file.ts';
-import { touchLocal } from '../workspace/local-tree.ts';
+import { touchLocal } from '../workspace/local-place.ts';
 import { TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
 import { openTreeWriter } from '../workspace/tree-writer.ts';
 import type { TreeWriter } from '../workspace/tree-writer-contract.ts';
-import { temporaryPrefix } from '../workspace/tree-writer-temporary.ts';
 import type { Mover } from './tree-mover.ts';
 import type { TreeRun } from './tree-run.ts';
 import type { LocalSide } from './tree-sides.ts';
@@ -21,8 +20,6 @@ export function createLocalCopier(run: TreeRun<LocalSide, LocalSide>): Mover {
   const room = new Budget(COPIES_AT_ONCE);
   const temporaryFolder = join(root, TEMPORARY_FOLDER_NAME);
   const writer = openTreeWriter({ root, temporaryFolder, isTemporaryFolderOwn: true, threads: 0, signal });
-  const prefix = temporaryPrefix(temporaryFolder);
-  let copies = 0;
   return {
     async move(item) {
       const permit = await room.acquire(1, signal);
@@ -32,7 +29,7 @@ export function createLocalCopier(run: TreeRun<LocalSide, LocalSide>): Mover {
         const { sizeBytes, sourceToken, stat } = await copyLocalFile({
           from: join(source.root, source.pathOf(item.path)),
           to: join(root, path),
-          temporary: `${prefix}0.${copies++}`,
+          temporary: writer.newTemporary(),
           signal,
         });
         return {

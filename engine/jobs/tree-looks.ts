@@ -6,7 +6,7 @@ import type { ObjectTime } from '../model/object-time.ts';
 import type { Evidence } from '../model/tree-decision.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 import { readSmallFile } from '../workspace/file-source.ts';
-import { exactMtimeNs, LINK_SUFFIX, readLink } from '../workspace/local-tree.ts';
+import { exactMtimeNs, LINK_SUFFIX, readLink } from '../workspace/local-place.ts';
 import { compareContent } from './check-content.ts';
 import { headObject, timeOfObject } from './tree-objects.ts';
 import type { TreeRun } from './tree-run.ts';

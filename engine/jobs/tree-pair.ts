@@ -5,7 +5,7 @@ import type { JobContext } from '../api/jobs.ts';
 import type { TreePairRequest } from '../api/trees.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 import type { Meter } from '../remotes/with-meter.ts';
-import { LINK_SUFFIX, localPlaceKind, statLocal } from '../workspace/local-tree.ts';
+import { LINK_SUFFIX, localPlaceKind, statLocal } from '../workspace/local-place.ts';
 import {
   checkApart,
   connectPlace,

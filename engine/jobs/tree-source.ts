@@ -5,7 +5,8 @@ import { isReservedName } from '../model/safe-path.ts';
 import type { TreeFilter } from '../model/tree-filter.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 import { listTreeItems } from '../query/object-pages.ts';
-import { scanLocalTree, statLocal } from '../workspace/local-tree.ts';
+import { statLocal } from '../workspace/local-place.ts';
+import { scanLocalTree } from '../workspace/local-tree.ts';
 import { timeOfObject } from './tree-objects.ts';
 import type { LocalSide, RemoteSide, TreeSide } from './tree-sides.ts';
 

@@ -1,14 +1,24 @@
 /** One file from a folder to another on this machine: by reflink where the file system can, put in place in one step. */
-import { chmodSync, closeSync, constants, lstatSync, openSync, rmSync } from 'node:fs';
+import { chmodSync, closeSync, constants, lstatSync, openSync, read, readSync, rmSync, write } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 import { DrayError, fromErrorRecord } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
-import { checkUnchanged, describeFailure, openFile, readStatOf } from './file-reader-open.ts';
+import {
+  checkUnchanged,
+  describeFailure,
+  FileFailure,
+  type OpenFile,
+  openFile,
+  readStatOf,
+} from './file-reader-open.ts';
 import { tokenOf } from './file-source.ts';
 import { loadSetMtime, type SetMtime } from './set-mtime.ts';
 import type { WrittenStat } from './tree-writer-contract.ts';
-import { writeError } from './tree-writer-error.ts';
+import { folderInTheWay, writeError } from './tree-writer-error.ts';
 import { putInPlaceOrRemove } from './tree-writer-place.ts';
+import { writeFully } from './tree-writer-small.ts';
 
 export interface LocalCopy {
   readonly from: string;
@@ -25,9 +35,23 @@ export interface LocalCopied {
   readonly sizeBytes: number;
 }
 
+/** Copied by blocking calls: a thread's turn would take longer. */
+const BLOCKING_BYTES_MAX = 256 * 1024;
+const BLOCK_BYTES = 4 * 1024 * 1024;
+const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = constants;
+const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0);
+const readAt = promisify(read);
+const writeAt = promisify(write);
+/** Read once: the call that tells it sets it for a moment. */
+const UMASK = process.umask();
 let setMtime: SetMtime | undefined;
 
-/** The parent folder of `to` is there. @throws DrayError `io`, `diskFull`, `conflict` for a folder in the way, `aborted`. */
+/**
+ * Content, modification time and the owner's executable bit; other permissions are those of a new file. The parent folder of `to`
+ * is there. A file or link at `to` is replaced.
+ * @throws DrayError `io` (of the source, with `data.reason` as file readers have it), `diskFull`, `conflict` for a folder in the
+ * way, `aborted`. Nothing is left behind then.
+ */
 export async function copyLocalFile({ from, signal, temporary, to }: LocalCopy): Promise<LocalCopied> {
   setMtime ??= await loadSetMtime();
   checkAborted(signal);
@@ -35,39 +59,89 @@ export async function copyLocalFile({ from, signal, temporary, to }: LocalCopy):
   try {
     const stat = readStatOf(source);
     try {
-      await copyFile(from, temporary, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+      const copiedBytes = await copyContent(source, { from, signal, temporary, to });
       checkAborted(signal);
-      const { size } = lstatSync(temporary);
-      attempt(from, () => checkUnchanged(source, size));
-      setTime(temporary, stat.mtimeNs, stat.executable);
+      attempt(from, () => checkSame(source, from, copiedBytes));
+      finishTemporary(temporary, stat.mtimeNs, stat.executable);
       const placed = putInPlaceOrRemove(temporary, to);
-      if ('stat' in placed)
-        return { stat: placed.stat, sourceToken: tokenOf(stat), sizeBytes: stat.sizeBytes };
-      throw new DrayError('conflict', `${to} is a folder where a file has to be. Move or remove it first.`, {
-        data: { path: to },
-      });
+      if (!('stat' in placed)) throw folderInTheWay(to);
+      return { stat: placed.stat, sourceToken: tokenOf(stat), sizeBytes: stat.sizeBytes };
     } catch (error) {
       rmSync(temporary, { force: true });
-      throw error instanceof DrayError ? error : writeError(error, to);
+      throw writeError(error, to);
     }
   } finally {
     closeSync(source.descriptor);
   }
 }
 
-/** A read-only source gives a read-only copy, whose time could not be set. */
-function setTime(path: string, mtimeNs: bigint, executable: boolean): void {
+/** Resolves to the number of bytes. */
+async function copyContent(source: OpenFile, { from, signal, temporary }: LocalCopy): Promise<number> {
+  const pair = `${source.stats.dev} ${dirname(temporary)}`;
+  if (withoutReflinks.has(pair)) return copyBytes(source, temporary, signal);
+  try {
+    await copyFile(from, temporary, COPYFILE_EXCL | COPYFILE_FICLONE_FORCE);
+    return lstatSync(temporary).size;
+  } catch {
+    withoutReflinks.add(pair);
+    rmSync(temporary, { force: true });
+    return copyBytes(source, temporary, signal);
+  }
+}
+
+/** Where a reflink failed once: a source's device and a folder. One for each pair of places that a process copies between. */
+const withoutReflinks = new Set<string>();
+
+/**
+ * Not by `copyFile`, which cannot be stopped, and which spins in its thread for ever when the source is cut short meanwhile (Node 24.21,
+ * libuv 1.52: it asks sendfile for the missing bytes until they come).
+ */
+async function copyBytes(source: OpenFile, temporary: string, signal: AbortSignal): Promise<number> {
+  const { descriptor, stats } = source;
+  const target = openSync(temporary, 'wx');
+  try {
+    if (stats.size > BLOCKING_BYTES_MAX) return await copyBlocks(descriptor, target, signal);
+    const bytes = Buffer.allocUnsafe(Number(stats.size) + 1);
+    const length = readSync(descriptor, bytes, 0, bytes.length, 0);
+    writeFully(target, bytes.subarray(0, length), 0);
+    return length;
+  } finally {
+    closeSync(target);
+  }
+}
+
+async function copyBlocks(descriptor: number, target: number, signal: AbortSignal): Promise<number> {
+  const block = Buffer.allocUnsafe(BLOCK_BYTES);
+  for (let position = 0; ; ) {
+    checkAborted(signal);
+    const { bytesRead } = await readAt(descriptor, block, 0, BLOCK_BYTES, position);
+    if (bytesRead === 0) return position;
+    for (let done = 0; done < bytesRead; ) {
+      const { bytesWritten } = await writeAt(target, block, done, bytesRead - done, position + done);
+      done += bytesWritten;
+    }
+    position += bytesRead;
+  }
+}
+
+/** The name still leads to the file that was opened, and that has not changed: the copy may have been made by the name. */
+function checkSame(source: OpenFile, from: string, copiedBytes: number): void {
+  checkUnchanged(source, copiedBytes);
+  const now = lstatSync(from, { bigint: true, throwIfNoEntry: false });
+  if (now?.ino !== source.stats.ino || now.dev !== source.stats.dev)
+    throw new FileFailure('changedWhileRead');
+}
+
+/** A read-only source may have given a read-only copy. */
+function finishTemporary(path: string, mtimeNs: bigint, executable: boolean): void {
   chmodSync(path, (executable ? 0o777 : 0o666) & ~UMASK);
-  const fd = openSync(path, constants.O_RDONLY);
+  const fd = openSync(path, READ_FLAGS);
   try {
     setMtime!(fd, mtimeNs);
   } finally {
     closeSync(fd);
   }
 }
-
-/** Read once: the call that tells it sets it for a moment. */
-const UMASK = process.umask();
 
 function attempt<T>(path: string, work: () => T): T {
   try {

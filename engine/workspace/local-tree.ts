@@ -1,15 +1,10 @@
 /** A local folder as a tree of items; `scan.ts` walks it. Links are never followed. */
-import { closeSync, constants, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { checkAborted } from '../base/abort.ts';
 import { comparePaths } from '../model/entry.ts';
-import { fileToken, type TreeItem } from '../model/tree-item.ts';
-import { isRacy } from './file-reader-open.ts';
+import type { TreeItem } from '../model/tree-item.ts';
+import { itemOf, LINK_SUFFIX } from './local-place.ts';
 import { type ScannedEntry, type ScanProblem, scanWorkspace } from './scan.ts';
-import { loadSetMtime, type SetMtime } from './set-mtime.ts';
-import type { WrittenStat } from './tree-writer-contract.ts';
-import { writeError } from './tree-writer-error.ts';
-import { statWritten } from './tree-writer-place.ts';
 
 /** What is left out, and why. */
 export interface LeftOut {
@@ -23,23 +18,21 @@ export interface LocalTreeOptions {
   /** Whether to look into a folder; its path ends in `/`. */
   readonly enter?: (folder: string) => boolean;
   readonly includes?: (item: TreeItem) => boolean;
-  /** Give links as well, under their names with `LINK_SUFFIX`. */
+  /** Give links as well, under their names with `LINK_SUFFIX`; their size is that of their target. */
   readonly links?: boolean;
   readonly nowMs: number;
+  /** Names looked at before a batch is handed out. */
   readonly batchSize?: number;
   readonly signal: AbortSignal;
   readonly onProblem: (problem: LeftOut) => void;
 }
-
-/** Ends the names of objects that stand for symbolic links, as rclone has it (its --links). */
-export const LINK_SUFFIX = '.rclonelink';
 
 /**
  * In order. Empty folders are no items. The event loop runs between batches.
  * @throws `notFound` when the root is no folder, `io` when it cannot be read, `aborted`.
  */
 export async function* scanLocalTree(options: LocalTreeOptions): AsyncGenerator<readonly TreeItem[]> {
-  const { batchSize, enter, includes, links = false, nowMs, onProblem, root, signal } = options;
+  const { batchSize, enter, links = false, onProblem, root, signal } = options;
   const scan = scanWorkspace({
     root,
     ignore: false,
@@ -47,131 +40,82 @@ export async function* scanLocalTree(options: LocalTreeOptions): AsyncGenerator<
     ...(enter ? { enter } : {}),
     ...(batchSize === undefined ? {} : { batchSize }),
   });
-  // With its suffix a link may come after siblings that its own name comes before.
-  let later: TreeItem[] = [];
+  const order = links ? linksInOrder() : undefined;
   for (const { entries, problems } of scan) {
     checkAborted(signal);
     for (const problem of problems) onProblem(problem);
     const items: TreeItem[] = [];
-    for (const entry of entries) {
-      if (entry.kind === 'folder') continue;
-      if (entry.kind === 'link' && !links) {
-        tellLink(entry, includes, onProblem);
-        continue;
-      }
-      const item = toItem(entry, nowMs);
-      if (includes && !includes(item)) continue;
-      if (entry.kind === 'link') {
-        later.push(item);
-        continue;
-      }
-      if (later.length > 0) later = takeBefore(later, item.path, items);
-      items.push(item);
-    }
+    for (const entry of entries) takeEntry(entry, options, order, items);
     if (items.length > 0) yield items;
     await breathe();
   }
-  if (later.length > 0) yield later.sort((left, right) => comparePaths(left.path, right.path));
+  const last = order?.takeAll() ?? [];
+  if (last.length > 0) yield last;
 }
 
-/** Moves what comes before the path to `into`, in order, and gives the rest. */
-function takeBefore(items: readonly TreeItem[], path: string, into: TreeItem[]): TreeItem[] {
-  const due = items.filter((item) => comparePaths(item.path, path) < 0);
-  into.push(...due.sort((left, right) => comparePaths(left.path, right.path)));
-  return items.filter((item) => comparePaths(item.path, path) >= 0);
-}
-
-function tellLink(
+function takeEntry(
   entry: ScannedEntry,
-  includes: LocalTreeOptions['includes'],
-  onProblem: LocalTreeOptions['onProblem'],
+  { includes, nowMs, onProblem }: LocalTreeOptions,
+  order: LinkOrder | undefined,
+  items: TreeItem[],
 ): void {
-  const { path } = entry;
-  if (includes && !includes(toItem(entry, 0))) return;
-  onProblem({
-    path,
-    problem: 'link',
-    message: `${path} is a symbolic link and was left out (--links keeps links).`,
-  });
+  const { kind, path } = entry;
+  // Also what the filter leaves out moves the links on: it comes after them.
+  order?.takeBefore(path, items);
+  if (kind === 'folder') return;
+  const item = itemOf(kind === 'link' && order ? path + LINK_SUFFIX : path, entry, nowMs);
+  if (includes && !includes(item)) return;
+  if (kind === 'file') {
+    if (order?.dropNamed(path)) tellTaken(path, onProblem);
+    items.push(item);
+  } else if (order) order.add(item);
+  else {
+    const message = `${path} is a symbolic link and was left out (--links keeps links).`;
+    onProblem({ path, problem: 'link', message });
+  }
 }
 
-function toItem(entry: ScannedEntry, nowMs: number): TreeItem {
-  const { ctimeMs, inode, kind, mtimeMs, path, sizeBytes } = entry;
+interface LinkOrder {
+  add(item: TreeItem): void;
+  /** Moves what comes before the path to `into`. */
+  takeBefore(path: string, into: TreeItem[]): void;
+  /** Forgets the item of this very path; whether there was one. */
+  dropNamed(path: string): boolean;
+  takeAll(): readonly TreeItem[];
+}
+
+/**
+ * With its suffix a link may come after siblings that its own name comes before. It waits for its turn, as a rule until the
+ * next name: more wait only where each one's name begins with that of the one before.
+ */
+function linksInOrder(): LinkOrder {
+  /** The next one last. */
+  const waiting: TreeItem[] = [];
   return {
-    path: kind === 'link' ? path + LINK_SUFFIX : path,
-    kind: 'file',
-    sizeBytes,
-    token: isRacy(mtimeMs, nowMs) ? '' : fileToken({ sizeBytes, mtimeMs, ctimeMs, inode }),
-    modifiedMs: mtimeMs,
+    add(item) {
+      let at = waiting.length;
+      while (at > 0 && comparePaths(waiting[at - 1]!.path, item.path) < 0) at -= 1;
+      waiting.splice(at, 0, item);
+    },
+    takeBefore(path, into) {
+      for (let next = waiting.at(-1); next && comparePaths(next.path, path) < 0; next = waiting.at(-1)) {
+        waiting.pop();
+        into.push(next);
+      }
+    },
+    dropNamed(path) {
+      const isNamed = waiting.at(-1)?.path === path;
+      if (isNamed) waiting.pop();
+      return isNamed;
+    },
+    takeAll: () => waiting.reverse(),
   };
 }
 
-const NO_THROW = { throwIfNoEntry: false } as const;
-
-/** The file at a path below the root, or with `links` the link. Anything else that is no file is 'other'. */
-export function statLocal(
-  root: string,
-  path: string,
-  { links = false }: { readonly links?: boolean } = {},
-): TreeItem | 'folder' | 'other' | undefined {
-  const stats = lstatOf(`${root}/${path}`);
-  if (!stats) return undefined;
-  if (stats.isDirectory()) return 'folder';
-  if (!stats.isFile() && !(links && stats.isSymbolicLink())) return 'other';
-  const { ctimeMs, ino: inode, mtimeMs, size: sizeBytes } = stats;
-  return toItem({ path, kind: 'file', sizeBytes, mtimeMs, ctimeMs, inode, executable: false }, Date.now());
-}
-
-export type PlaceKind = 'file' | 'folder' | 'absent' | 'other';
-
-/** What a link's object holds. @throws DrayError `io` when there is no such link. */
-export function readLink(path: string): Uint8Array {
-  try {
-    return Buffer.from(readlinkSync(path));
-  } catch (error) {
-    throw writeError(error, path);
-  }
-}
-
-/** What the user's own path leads to: here links are followed, since the user named them. */
-export function localPlaceKind(path: string): PlaceKind {
-  const found = lstatOf(path);
-  if (!found) return 'absent';
-  const stats = found.isSymbolicLink() ? lstatOf(`${path}/`) : found;
-  if (stats?.isDirectory()) return 'folder';
-  return stats?.isFile() ? 'file' : 'other';
-}
-
-/** A part of the path may be a file, and then nothing lies below it. */
-function lstatOf(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, NO_THROW);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined;
-    throw writeError(error, path);
-  }
-}
-
-/** A file's modification time to the nanosecond, which a scan's double is not good for. */
-export function exactMtimeNs(path: string): bigint | undefined {
-  return lstatSync(path, { bigint: true, throwIfNoEntry: false })?.mtimeNs;
-}
-
-let setMtime: SetMtime | undefined;
-
-/** Sets the modification time of a file below the root; nothing is followed. */
-export async function touchLocal(root: string, path: string, mtimeNs: bigint): Promise<WrittenStat> {
-  setMtime ??= await loadSetMtime();
-  const absolute = `${root}/${path}`;
-  try {
-    const fd = openSync(absolute, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
-    try {
-      setMtime(fd, mtimeNs);
-    } finally {
-      closeSync(fd);
-    }
-    return statWritten(absolute);
-  } catch (error) {
-    throw writeError(error, path);
-  }
+function tellTaken(path: string, onProblem: LocalTreeOptions['onProblem']): void {
+  onProblem({
+    path: path.slice(0, -LINK_SUFFIX.length),
+    problem: 'link',
+    message: `${path} is the name of a file and of a link's object. The link was left out; rename one of them.`,
+  });
 }

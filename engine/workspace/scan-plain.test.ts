@@ -1,0 +1,57 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type ScanOptions, scanWorkspace } from './scan.ts';
+
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'dray-plain-'));
+});
+afterEach(() => {
+  rmSync(root, { recursive: true, force: true });
+});
+
+function plant(...paths: string[]): void {
+  for (const path of paths) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), path);
+  }
+}
+
+function scan(options: Partial<ScanOptions> = {}): { paths: string[]; problems: string[] } {
+  const batches = [...scanWorkspace({ root, ignore: false, isPlain: true, ...options })];
+  return {
+    paths: batches.flatMap((batch) => batch.entries.map((entry) => entry.path)),
+    problems: batches.flatMap((batch) => batch.problems.map((problem) => problem.path)),
+  };
+}
+
+describe('the scan of a plain tree', () => {
+  it('leaves out workspace folders at any depth, by any name a file system takes for theirs, without a word', () => {
+    plant('.dray/config', 'a/.dray/config', 'a/.DRAY/config', 'a/b/.Dray', 'a/file', 'a/.drayed', 'dray');
+    expect(scan()).toEqual({ paths: ['a/.drayed', 'a/file', 'dray'], problems: [] });
+  });
+
+  it('walks through workspaces, and takes ignore files for files', () => {
+    plant('data/.dray/config', 'data/.drayignore', 'data/kept');
+    writeFileSync(join(root, 'data/.drayignore'), '*');
+    expect(scan().paths).toEqual(['data/.drayignore', 'data/kept']);
+  });
+
+  it('leaves out the folder of unfinished files at the root alone', () => {
+    plant('.dray-tmp/part', '.dray-tmpx', 'a/.dray-tmp/part');
+    expect(scan().paths).toEqual(['.dray-tmpx', 'a/.dray-tmp/part']);
+  });
+
+  it('asks once for each folder whether to look into it, by its path with a slash, and not within those refused', () => {
+    plant('a/b/c', 'a/d/e', 'f/g', 'h');
+    const asked: string[] = [];
+    const enter = (folder: string) => {
+      asked.push(folder);
+      return folder !== 'a/b/' && folder !== 'f/';
+    };
+    expect(scan({ enter }).paths).toEqual(['a/d/e', 'h']);
+    expect(asked).toEqual(['a/', 'a/b/', 'a/d/', 'f/']);
+  });
+});

@@ -26,31 +26,25 @@ export async function removePlace(
   if (single) {
     const { connection, info, key } = single;
     try {
+      const { etag: token, modifiedMs, sizeBytes } = info;
       const removal = createRemoval(context, connection, request);
-      await removal.remove([
-        {
-          path: key,
-          kind: 'object',
-          sizeBytes: info.sizeBytes,
-          token: info.etag,
-          modifiedMs: info.modifiedMs,
-        },
-      ]);
+      await removal.remove([{ path: key, kind: 'object', sizeBytes, token, modifiedMs }]);
       return { place: place.text, ...removal.totals, requests: addTotals([connection.meter]) };
     } finally {
       await connection.store.close();
     }
   }
   if (!request.recursive) {
-    const message = `There is no object ${place.text}. To remove everything below it, add --recursive.`;
-    throw new DrayError('notFound', message, { data: { place: place.text } });
+    const message = place.isFolderForm
+      ? `${place.text} names no single object. To remove everything below it, add --recursive.`
+      : `There is no object ${place.text}. To remove everything below ${place.text}/, add --recursive.`;
+    throw new DrayError(place.isFolderForm ? 'usage' : 'notFound', message, { data: { place: place.text } });
   }
   const connection = await connectPlace(context, place, { at: 'place' });
   try {
     const removal = createRemoval(context, connection, request);
-    await removal.removeAll();
-    if (removal.totals.removed + removal.totals.failed === 0 && !request.filter)
-      throw nothingThere(place.text);
+    const isEmpty = await removal.removeAll();
+    if (isEmpty && place.url.prefix !== '') throw nothingThere(place.text);
     return { place: place.text, ...removal.totals, requests: addTotals([connection.meter]) };
   } finally {
     await connection.store.close();
@@ -92,7 +86,9 @@ function createRemoval(
       }
     }
   };
-  const remove = async (items: readonly TreeItem[]) => {
+  const remove = async (listed: readonly TreeItem[]) => {
+    const items = listed.filter((item) => chosen.includes(item));
+    if (items.length === 0) return;
     if (dryRun) return items.forEach(done);
     try {
       await removeKeys(items.map(({ path }) => path));
@@ -105,18 +101,20 @@ function createRemoval(
   return {
     totals,
     remove,
-    async removeAll() {
+    /** Whether there was nothing. */
+    async removeAll(): Promise<boolean> {
+      let isEmpty = true;
       try {
         for await (const page of listTreeItems({ store, limit, signal, isUnordered: true })) {
-          const items = page.filter((item) => chosen.includes(item));
-          if (items.length === 0) continue;
+          isEmpty = false;
           const permit = await room.acquire(1, signal);
-          tasks.spawn(() => remove(items).finally(() => permit.release()));
+          tasks.spawn(() => remove(page).finally(() => permit.release()));
         }
       } catch (error) {
         tasks.fail(error);
       }
       await tasks.settle();
+      return isEmpty;
     },
   };
 }

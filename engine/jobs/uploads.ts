@@ -2,7 +2,9 @@
 import { DrayError } from '../api/error.ts';
 import type { JobContext } from '../api/jobs.ts';
 import type { UploadsRequest, UploadsSummary } from '../api/trees.ts';
-import type { MultipartStore, MultipartUpload, PartInfo } from '../remotes/object-store.ts';
+import { TaskSet } from '../base/task-set.ts';
+import type { MultipartStore, PartInfo, PendingUpload } from '../remotes/object-store.ts';
+import type { AdaptiveLimit } from '../transfer/adaptive-limit.ts';
 import { parseNamedPlace } from './open-side.ts';
 import { connectPlace, nameOfPlace } from './places.ts';
 import { addTotals } from './tree-sides.ts';
@@ -11,61 +13,76 @@ export async function uploads(context: JobContext, request: UploadsRequest): Pro
   const place = parseNamedPlace(context, request);
   if (place.kind === 'local')
     throw new DrayError('usage', `${place.text} is a local path, where no uploads are pending.`);
-  // A single object's uploads are named by its own key, so what is asked for is a prefix of keys, with or without a slash.
+  // What is asked for is a prefix of keys: a single object's uploads bear its own key, a folder's begin with its name.
   const { limit, meter, store } = await connectPlace(context, place, {
     at: place.isFolderForm ? 'place' : 'parent',
   });
-  const { signal } = context;
   try {
-    const { multipart } = store;
-    const counts = { uploads: 0, aborted: 0 };
-    const summary = () => ({ place: place.text, ...counts, requests: addTotals([meter]) });
-    if (!multipart) return summary();
+    const visit = new UploadVisit(context, request, limit);
     const prefix = place.isFolderForm ? '' : nameOfPlace(place);
-    for (let continuation: string | undefined; ; ) {
-      const page = await multipart.listUploads(
-        { prefix, ...(continuation === undefined ? {} : { continuation }) },
-        { signal },
-      );
-      const due = page.uploads.filter(
-        ({ startedMs }) => startedMs < (request.olderThanMs ?? Number.POSITIVE_INFINITY),
-      );
-      await Promise.all(
-        due.map(async (upload) => {
-          const parts = await limit.run(() => partsOf(multipart, upload, signal), { bytes: 0, signal });
-          if (request.abort) {
-            await limit.run(() => multipart.abort(upload, { signal }), { bytes: 0, signal });
-            counts.aborted += 1;
-          }
-          counts.uploads += 1;
-          context.emit({
-            type: 'upload',
-            path: upload.key,
-            uploadId: upload.uploadId,
-            started: new Date(upload.startedMs).toISOString(),
-            parts: parts.length,
-            bytes: parts.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
-          });
-        }),
-      );
-      continuation = page.continuation;
-      if (continuation === undefined) return summary();
-    }
+    if (store.multipart) await visit.all(store.multipart, prefix);
+    return { place: place.text, ...visit.counts, requests: addTotals([meter]) };
   } finally {
     await store.close();
   }
 }
 
-/** None for one that has ended meanwhile. */
-async function partsOf(
-  multipart: MultipartStore,
-  upload: MultipartUpload,
-  signal: AbortSignal,
-): Promise<readonly PartInfo[]> {
+/** A page at a time, its uploads side by side. */
+class UploadVisit {
+  readonly counts = { uploads: 0, aborted: 0 };
+  readonly #context: JobContext;
+  readonly #request: UploadsRequest;
+  readonly #limit: AdaptiveLimit;
+
+  constructor(context: JobContext, request: UploadsRequest, limit: AdaptiveLimit) {
+    this.#context = context;
+    this.#request = request;
+    this.#limit = limit;
+  }
+
+  async all(multipart: MultipartStore, prefix: string): Promise<void> {
+    const { signal } = this.#context;
+    const before = this.#request.olderThanMs ?? Number.POSITIVE_INFINITY;
+    for (let continuation: string | undefined; ; ) {
+      const page = await multipart.listUploads(
+        { prefix, ...(continuation === undefined ? {} : { continuation }) },
+        { signal },
+      );
+      const tasks = new TaskSet(signal);
+      for (const upload of page.uploads)
+        if (upload.startedMs < before) tasks.spawn(() => this.#one(multipart, upload, tasks.signal));
+      await tasks.settle();
+      tasks.end();
+      continuation = page.continuation;
+      if (continuation === undefined) return;
+    }
+  }
+
+  async #one(multipart: MultipartStore, upload: PendingUpload, signal: AbortSignal): Promise<void> {
+    const ask = <T>(task: () => Promise<T>) => this.#limit.run(task, { bytes: 0, signal });
+    const parts = await unlessEnded(ask(() => multipart.listParts(upload, { signal })));
+    if (!parts) return;
+    if (this.#request.abort) {
+      await ask(() => multipart.abort(upload, { signal }));
+      this.counts.aborted += 1;
+    }
+    this.counts.uploads += 1;
+    this.#tell(upload, parts);
+  }
+
+  #tell({ key: path, startedMs, uploadId }: PendingUpload, parts: readonly PartInfo[]): void {
+    const bytes = parts.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    const started = new Date(startedMs).toISOString();
+    this.#context.emit({ type: 'upload', path, uploadId, started, parts: parts.length, bytes });
+  }
+}
+
+/** Undefined when the upload has ended meanwhile. */
+async function unlessEnded<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
-    return await multipart.listParts(upload, { signal });
+    return await answer;
   } catch (error) {
-    if (error instanceof DrayError && error.code === 'notFound') return [];
+    if (error instanceof DrayError && error.code === 'notFound') return undefined;
     throw error;
   }
 }

@@ -29,7 +29,7 @@ describe('CRC-64/NVME', () => {
   it('gives the check values of the catalogues', () => {
     expect(crc64Nvme(text('123456789'))).toBe(0xae8b14860a799888n);
     expect(crc64Nvme(new Uint8Array())).toBe(0n);
-    // NVM Command Set Specification 1.0, figure 114: 4 KiB of zeros, and of ones.
+    // Test cases of the NVM Command Set Specification 1.0, section 5.2.1.3.5: 4 KiB of zeros, and of ones.
     expect(crc64Nvme(new Uint8Array(4096))).toBe(0x6482d367eb22b64en);
     expect(crc64Nvme(new Uint8Array(4096).fill(0xff))).toBe(0xc0ddba7302eca3acn);
   });

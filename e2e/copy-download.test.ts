@@ -1,0 +1,77 @@
+/**
+ * A large object on its way to a local folder, killed half-way: the real command in a process of its own, with its bandwidth limited, so
+ * that it cannot be done by then. What it had on disk is not fetched again.
+ */
+import type { ChildProcess } from 'node:child_process';
+import { createCipheriv } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCli } from '../app/cli/run-cli.ts';
+import { createSandbox, type Sandbox } from '../engine/jobs/job-fixture.ts';
+import { type S3Server, startVersitygw } from './servers/versitygw.ts';
+
+const MIB = 1024 * 1024;
+const SIZE_BYTES = 160 * MIB;
+/** Of a download of this size. */
+const RANGE_BYTES = 8 * MIB;
+const RANGES_BEFORE = 6;
+
+let server: S3Server;
+let sandbox: Sandbox;
+let url: string;
+beforeAll(async () => {
+  server = await startVersitygw();
+  sandbox = createSandbox();
+  url = `s3://${server.bucket}/tree/`;
+  const content = createCipheriv('aes-128-ctr', Buffer.alloc(16), Buffer.alloc(16)).update(
+    Buffer.alloc(SIZE_BYTES),
+  );
+  sandbox.write('source/large.bin', content);
+  expect(await copy(['source', url])).toMatchObject({ exitCode: 0 });
+});
+afterAll(async () => {
+  sandbox?.[Symbol.dispose]();
+  await server?.stop();
+});
+
+function copy(parameters: readonly string[], onStarted: (child: ChildProcess) => void = () => {}) {
+  const environment = { ...server.environment, XDG_CACHE_HOME: sandbox.path('cache') };
+  return runCli(['copy', ...parameters], { cwd: sandbox.folder, environment, onStarted });
+}
+
+/** Ranges that the process has noted as written. */
+function notedRanges(folder: string): number {
+  try {
+    const temporary = join(folder, '.dray-tmp');
+    const notes = readdirSync(temporary).find((name) => name.endsWith('.notes'));
+    // The first line says of what they are.
+    return notes ? readFileSync(join(temporary, notes), 'utf8').split('\n').length - 2 : 0;
+  } catch {
+    return 0;
+  }
+}
+
+describe('a download of a large object', () => {
+  it.each(['SIGKILL', 'SIGINT'] as const)('that met %s goes on from what is on disk', async (signal) => {
+    const folder = sandbox.path(signal);
+    mkdirSync(folder);
+    const killed = await copy([url, signal, '--bwlimit', '40M'], (child) => {
+      void (async () => {
+        while (child.exitCode === null && notedRanges(folder) < RANGES_BEFORE) await pause(5);
+        child.kill(signal);
+      })();
+    });
+    expect(killed.exitCode).not.toBe(0);
+    expect(readdirSync(folder)).toEqual(['.dray-tmp']);
+    await server.resetRequests();
+    expect(await copy([url, signal])).toMatchObject({ exitCode: 0 });
+    const gets = (await server.requests()).filter(({ operation }) => operation === 'GetObject');
+    expect(gets.length).toBeGreaterThan(0);
+    expect(gets.length).toBeLessThanOrEqual(SIZE_BYTES / RANGE_BYTES - RANGES_BEFORE);
+    expect(readdirSync(folder)).toEqual(['large.bin']);
+    const arrived = readFileSync(join(folder, 'large.bin'));
+    expect(arrived.equals(readFileSync(sandbox.path('source/large.bin')))).toBe(true);
+  });
+});

@@ -128,6 +128,8 @@ export interface ListPlaceSummary {
   readonly place: string;
   readonly entries: number;
   readonly bytes: number;
+  /** Folders and names of a local place that could not be read. */
+  readonly failed: number;
   readonly requests: RequestTotals;
 }
 
@@ -164,6 +166,7 @@ export interface UsageSummary {
   readonly place: string;
   readonly files: number;
   readonly bytes: number;
+  readonly failed: number;
   readonly requests: RequestTotals;
 }
 

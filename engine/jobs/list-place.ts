@@ -1,5 +1,4 @@
 /** `dray ls PLACE`: what lies in a folder, a bucket or below a prefix, one level or all of it. */
-import { readdirSync } from 'node:fs';
 import type { EntryEvent } from '../api/events.ts';
 import type { JobContext } from '../api/jobs.ts';
 import type { ListPlaceRequest, ListPlaceSummary } from '../api/trees.ts';
@@ -8,10 +7,10 @@ import { formatObjectTime } from '../model/object-time.ts';
 import { createTreeFilter, type TreeFilter } from '../model/tree-filter.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 import { listTreeItems } from '../query/object-pages.ts';
-import { localPlaceKind, statLocal } from '../workspace/local-place.ts';
-import { scanLocalTree } from '../workspace/local-tree.ts';
+import { localItems } from './local-items.ts';
 import { nothingThere, openSingle, parseNamedPlace } from './open-side.ts';
-import { connectPlace, type LocalPlace, nameOfPlace, type S3Place } from './places.ts';
+import { connectPlace, type LocalPlace, type S3Place } from './places.ts';
+import { createTreeCounts } from './tree-run.ts';
 import { addTotals } from './tree-sides.ts';
 
 export async function listPlace(context: JobContext, request: ListPlaceRequest): Promise<ListPlaceSummary> {
@@ -28,6 +27,7 @@ export async function listPlace(context: JobContext, request: ListPlaceRequest):
 interface Lister {
   file(item: Pick<TreeItem, 'modifiedMs' | 'path' | 'sizeBytes'>): void;
   folder(path: string): void;
+  link(path: string): void;
   readonly totals: { entries: number; bytes: number };
   readonly filter: TreeFilter;
 }
@@ -50,6 +50,7 @@ function createLister(context: JobContext, filter: TreeFilter): Lister {
     folder(path) {
       if (filter.mayContain(path)) tell({ type: 'entry', path, kind: 'folder', sizeBytes: 0 });
     },
+    link: (path) => tell({ type: 'entry', path, kind: 'link', sizeBytes: 0 }),
   };
 }
 
@@ -79,43 +80,38 @@ async function listStore(
       }
     }
     if (lister.totals.entries > 0 || !lister.filter.isOpen || place.url.prefix === '')
-      return { place: place.text, ...lister.totals, requests: addTotals([meter]) };
+      return { place: place.text, ...lister.totals, failed: 0, requests: addTotals([meter]) };
     const single = await openSingle(context, place);
     if (!single) throw nothingThere(place.text);
     await single.connection.store.close();
     lister.file({ ...single.info, path: single.key });
-    return { place: place.text, ...lister.totals, requests: addTotals([meter, single.connection.meter]) };
+    const requests = addTotals([meter, single.connection.meter]);
+    return { place: place.text, ...lister.totals, failed: 0, requests };
   } finally {
     await store.close();
   }
 }
 
 async function listLocal(
-  { signal }: JobContext,
+  context: JobContext,
   place: LocalPlace,
   { recursive }: ListPlaceRequest,
   lister: Lister,
 ): Promise<ListPlaceSummary> {
-  const { path, text } = place;
-  const kind = localPlaceKind(path);
-  if (kind === 'absent') throw nothingThere(text);
-  if (kind !== 'folder') {
-    const found = statLocal(path.slice(0, -nameOfPlace(place).length - 1), nameOfPlace(place));
-    if (typeof found === 'object') lister.file(found);
-  } else if (recursive) {
-    const options = { root: path, nowMs: Date.now(), signal, onProblem: () => {} };
-    for await (const items of scanLocalTree(options)) for (const item of items) lister.file(item);
+  const counts = createTreeCounts();
+  const { filter } = lister;
+  const look = { context, place, filter, counts };
+  if (recursive) {
+    for await (const items of localItems({ ...look, onLink: lister.link }))
+      for (const item of items) lister.file(item);
   } else {
-    const names = readdirSync(path, { withFileTypes: true }).map((each) =>
-      each.isDirectory() ? `${each.name}/` : each.name,
-    );
-    for (const name of names.sort(comparePaths)) {
-      if (name.endsWith('/')) lister.folder(name);
-      else {
-        const found = statLocal(path, name);
-        if (typeof found === 'object') lister.file(found);
-      }
-    }
+    // Files, links and folders of one level come apart from each other.
+    const tells: (readonly [path: string, tell: () => void])[] = [];
+    const onFolder = (path: string) => tells.push([path, () => lister.folder(path)]);
+    const onLink = (path: string) => tells.push([path, () => lister.link(path)]);
+    for await (const items of localItems({ ...look, onFolder, onLink }))
+      for (const item of items) tells.push([item.path, () => lister.file(item)]);
+    for (const [, tell] of tells.sort(([a], [b]) => comparePaths(a, b))) tell();
   }
-  return { place: text, ...lister.totals, requests: addTotals([]) };
+  return { place: place.text, ...lister.totals, failed: counts.failed, requests: addTotals([]) };
 }

@@ -5,6 +5,9 @@ import type { ReadPlaceRequest, ReadPlaceSummary } from '../api/trees.ts';
 import { loadCrc64 } from '../base/crc64-nvme.ts';
 import { catObject } from '../transfer/download-object.ts';
 import { openFileSource } from '../workspace/file-source.ts';
+import { localPlaceKind } from '../workspace/local-place.ts';
+import { followLink } from './local-items.ts';
+import { nothingThere } from './open-side.ts';
 import { connectPlace, type LocalPlace, nameOfPlace, parsePlace, type S3Place } from './places.ts';
 import { createTreeMemory } from './tree-movers.ts';
 import { addTotals } from './tree-sides.ts';
@@ -60,10 +63,15 @@ const PIECE_BYTES = 1024 * 1024;
 
 async function readFile(
   { signal }: JobContext,
-  { path }: LocalPlace,
+  place: LocalPlace,
   request: ReadPlaceRequest,
   write: Write,
 ): Promise<ReadPlaceSummary> {
+  const { text } = place;
+  const path = followLink(place.path);
+  const kind = localPlaceKind(path);
+  if (kind === 'absent') throw nothingThere(text);
+  if (kind !== 'file') throw new DrayError('usage', `${text} is no file. Name one.`);
   const source = await openFileSource(path);
   try {
     const { end, start } = rangeOf(request, source.sizeBytes);

@@ -1,37 +1,51 @@
 /** `dray du`: files and bytes below a place, by folder. A listing is in order, so a folder's total is complete when it is left. */
+import { DrayError } from '../api/error.ts';
 import type { JobContext } from '../api/jobs.ts';
 import type { UsageRequest, UsageSummary } from '../api/trees.ts';
-import { createTreeFilter } from '../model/tree-filter.ts';
+import { createTreeFilter, type TreeFilter } from '../model/tree-filter.ts';
 import type { TreeItem } from '../model/tree-item.ts';
-import { listTreeItems } from '../query/object-pages.ts';
-import { localPlaceKind } from '../workspace/local-place.ts';
-import { scanLocalTree } from '../workspace/local-tree.ts';
+import { listTreeItems, UnorderedListing } from '../query/object-pages.ts';
+import { localItems } from './local-items.ts';
 import { nothingThere, openSingle, parseNamedPlace } from './open-side.ts';
-import { connectPlace } from './places.ts';
+import { connectPlace, type S3Place } from './places.ts';
+import { createTreeCounts } from './tree-run.ts';
 import { addTotals } from './tree-sides.ts';
 
 const DEFAULT_DEPTH = 1;
 
 export async function usage(context: JobContext, request: UsageRequest): Promise<UsageSummary> {
   const place = parseNamedPlace(context, request);
+  const depth = request.depth ?? DEFAULT_DEPTH;
   const filter = createTreeFilter(request.filter ?? {});
-  const count = createCounter(context, request.depth ?? DEFAULT_DEPTH);
-  const take = (items: readonly TreeItem[]) => {
-    for (const item of items) if (filter.includes(item)) count.add(item);
-  };
-  const { signal } = context;
-  if (place.kind === 'local') {
-    if (localPlaceKind(place.path) === 'absent') throw nothingThere(place.text);
-    const options = { root: place.path, nowMs: Date.now(), signal, onProblem: () => {} };
-    for await (const items of scanLocalTree(options)) take(items);
-    return { place: place.text, ...count.end(), requests: addTotals([]) };
-  }
+  const counter = createCounter(context, depth);
+  if (place.kind === 's3') return usageOfStore(context, place, { filter, counter, depth });
+  const counts = createTreeCounts();
+  for await (const items of localItems({ context, place, filter, counts }))
+    for (const item of items) counter.add(item);
+  return { place: place.text, ...counter.end(), failed: counts.failed, requests: addTotals([]) };
+}
+
+interface Counting {
+  readonly filter: TreeFilter;
+  readonly counter: Counter;
+  readonly depth: number;
+}
+
+async function usageOfStore(
+  context: JobContext,
+  place: S3Place,
+  { counter, depth, filter }: Counting,
+): Promise<UsageSummary> {
   const { limit, meter, store } = await connectPlace(context, place, { at: 'place' });
+  const { signal } = context;
+  const take = (item: TreeItem) => {
+    if (filter.includes(item)) counter.add(item);
+  };
   try {
     let isEmpty = true;
-    for await (const page of listTreeItems({ store, limit, signal })) {
+    for await (const page of listTreeItems({ store, limit, signal, isUnordered: depth === 0 })) {
       isEmpty = false;
-      take(page);
+      page.forEach(take);
     }
     const meters = [meter];
     const single = isEmpty ? await openSingle(context, place) : undefined;
@@ -39,9 +53,12 @@ export async function usage(context: JobContext, request: UsageRequest): Promise
       await single.connection.store.close();
       meters.push(single.connection.meter);
       const { etag, modifiedMs, sizeBytes } = single.info;
-      take([{ path: single.key, kind: 'object', sizeBytes, token: etag, modifiedMs }]);
+      take({ path: single.key, kind: 'object', sizeBytes, token: etag, modifiedMs });
     } else if (isEmpty && place.url.prefix !== '') throw nothingThere(place.text);
-    return { place: place.text, ...count.end(), requests: addTotals(meters) };
+    return { place: place.text, ...counter.end(), failed: 0, requests: addTotals(meters) };
+  } catch (error) {
+    if (!(error instanceof UnorderedListing)) throw error;
+    throw new DrayError('unsupported', `${error.message} Only their sum can be told: add --depth 0.`);
   } finally {
     await store.close();
   }
@@ -53,7 +70,13 @@ interface Total {
   bytes: number;
 }
 
-function createCounter(context: JobContext, depth: number) {
+interface Counter {
+  /** In order. */
+  add(item: TreeItem): void;
+  end(): { readonly files: number; readonly bytes: number };
+}
+
+function createCounter(context: JobContext, depth: number): Counter {
   /** The folders that the walk is in, outermost first; the first is the place itself. */
   const open: Total[] = [{ path: '', files: 0, bytes: 0 }];
   const leave = () => {

@@ -6,7 +6,7 @@ import type { ProgressSnapshot } from './progress-meter.ts';
 const DOING: Readonly<Record<Phase, string>> = {
   scan: 'scanning',
   hash: 'hashing',
-  query: 'asking the remote',
+  query: 'comparing',
   upload: 'uploading',
   download: 'downloading',
   write: 'writing',
@@ -17,7 +17,7 @@ const DOING: Readonly<Record<Phase, string>> = {
 const DONE: Readonly<Record<Phase, string>> = {
   scan: 'scanned',
   hash: 'hashed',
-  query: 'asked the remote',
+  query: 'compared',
   upload: 'uploaded',
   download: 'downloaded',
   write: 'wrote',

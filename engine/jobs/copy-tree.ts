@@ -16,7 +16,6 @@ import { UnorderedListing } from '../query/object-pages.ts';
 import { createLookupTally, type LookupTally } from '../query/tree-lookup.ts';
 import { writeError } from '../workspace/tree-writer-error.ts';
 import { copyStream, isStream } from './copy-stream.ts';
-import { createProgress } from './progress.ts';
 import { openBackup } from './tree-backup.ts';
 import { createDeletes } from './tree-deletes.ts';
 import { createForecast } from './tree-forecast.ts';
@@ -25,6 +24,7 @@ import { createLooks } from './tree-looks.ts';
 import { matchTrees } from './tree-match.ts';
 import { createMover, createTreeMemory, phaseOf } from './tree-movers.ts';
 import { openTreePair, type TreePair } from './tree-pair.ts';
+import { createTreeProgress } from './tree-progress.ts';
 import { refusalOf } from './tree-refusal.ts';
 import { createTreeCounts, type TreeRun } from './tree-run.ts';
 import { addTotals } from './tree-sides.ts';
@@ -119,7 +119,7 @@ function openRun({ context, isSync, knowledge, pair, request }: Transfer): TreeR
     knowledge,
     counts: createTreeCounts(),
     forecast: request.dryRun ? createForecast(pair, request.partSizeBytes) : undefined,
-    progress: createProgress({ context, clock }, phaseOf(pair), {}, () => addTotals(pair.meters).total),
+    progress: createTreeProgress({ context, clock }, phaseOf(pair), () => addTotals(pair.meters).total),
   };
 }
 

@@ -8,9 +8,9 @@ import type { LeasedMemory } from '../base/leased-memory.ts';
 import type { TaskSet } from '../base/task-set.ts';
 import type { TreeFilter } from '../model/tree-filter.ts';
 import type { TreeItem } from '../model/tree-item.ts';
-import type { Progress } from './progress.ts';
 import type { Forecast } from './tree-forecast.ts';
 import type { TreeKnowledge } from './tree-knowledge.ts';
+import type { TreeProgress } from './tree-progress.ts';
 import type { TreeSide } from './tree-sides.ts';
 
 export interface TreeRun<Source extends TreeSide = TreeSide, Destination extends TreeSide = TreeSide> {
@@ -26,7 +26,7 @@ export interface TreeRun<Source extends TreeSide = TreeSide, Destination extends
   readonly memory: LeasedMemory;
   readonly knowledge: TreeKnowledge;
   readonly counts: TreeCounts;
-  readonly progress: Progress;
+  readonly progress: TreeProgress;
   /** In a dry run. */
   readonly forecast: Forecast | undefined;
 }

@@ -81,7 +81,7 @@ function firstStep(
     });
   const decision = decide({});
   if (decision.do === 'same') {
-    settleSame(run, source);
+    settleSame(run);
     return undefined;
   }
   return async () => {
@@ -95,7 +95,7 @@ function firstStep(
     } catch (error) {
       run.tasks.check();
       failItem(run, source.path, error);
-      run.progress.add(1, 0);
+      run.progress.looked(1);
     }
   };
 }
@@ -138,11 +138,11 @@ async function carryOut(
     case 'same':
       if (destination && evidence.content !== 'differs')
         run.knowledge.note(source.path, { sourceToken: source.token, destinationToken: destination.token });
-      settleSame(run, source);
+      settleSame(run);
       return;
     case 'skip':
       run.counts.skippedFiles += 1;
-      run.progress.add(1, 0);
+      run.progress.looked(1);
       return;
     case 'refuse':
       tellFailure(
@@ -162,9 +162,9 @@ async function carryOut(
   }
 }
 
-function settleSame(run: TreeRun, source: TreeItem): void {
+function settleSame(run: TreeRun): void {
   run.counts.unchangedFiles += 1;
-  run.progress.add(1, source.sizeBytes);
+  run.progress.looked(1);
 }
 
 /** Only where both times are known is one said to differ. */
@@ -181,7 +181,7 @@ async function touch(
   }
   run.counts.touchedFiles += 1;
   tellChange(run, 'time', source);
-  run.progress.add(1, source.sizeBytes);
+  run.progress.looked(1);
 }
 
 async function copy(run: TreeRun, work: TreeWork, { source, destination }: ItemPair): Promise<void> {
@@ -202,5 +202,6 @@ async function copy(run: TreeRun, work: TreeWork, { source, destination }: ItemP
   counts.copiedFiles += 1;
   counts.copiedBytes += sizeBytes;
   tellChange(run, destination ? 'modified' : 'added', source);
-  progress.add(1, isProgressTold ? 0 : sizeBytes);
+  if (request.dryRun) progress.looked(1);
+  else progress.add(1, isProgressTold ? 0 : sizeBytes);
 }

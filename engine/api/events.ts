@@ -180,7 +180,15 @@ export interface ComparedEvent {
 }
 
 /** `sizes`: they differ, or nothing else could be compared; `md5OfParts`: an etag of S3's multipart form. */
-export type ComparedBy = 'sizes' | 'crc64nvme' | 'crc32' | 'sha256' | 'md5' | 'md5OfParts' | 'content' | 'presence';
+export type ComparedBy =
+  | 'sizes'
+  | 'crc64nvme'
+  | 'crc32'
+  | 'sha256'
+  | 'md5'
+  | 'md5OfParts'
+  | 'content'
+  | 'presence';
 
 /** How the destination of a copy was looked at, for `--explain`. Told once, at the end. */
 export interface LookupEvent {

@@ -3,6 +3,7 @@
  * asked for the checksums that they keep, local files are read; nothing is downloaded unless that is asked for, nothing is changed,
  * and the index is not consulted: what it says would prove nothing to anybody else.
  */
+import { DrayError } from '../api/error.ts';
 import type { ComparedBy, ComparedEvent } from '../api/events.ts';
 import type { JobContext } from '../api/jobs.ts';
 import type { CheckTreesRequest, CheckTreesSummary } from '../api/trees.ts';
@@ -13,6 +14,7 @@ import { TaskSet } from '../base/task-set.ts';
 import { createTreeFilter } from '../model/tree-filter.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 import { mergeTrees } from '../query/merge-trees.ts';
+import { localPlaceKind } from '../workspace/local-place.ts';
 import { type CompareSides, compareContent } from './check-content.ts';
 import { type CheckReport, openCheckReport } from './check-report.ts';
 import { createProgress, type Progress } from './progress.ts';
@@ -29,8 +31,10 @@ export async function checkTrees(
   context: JobContext,
   request: CheckTreesRequest,
 ): Promise<CheckTreesSummary> {
+  createTreeFilter(request.filter ?? {});
   const pair = await openTreePair(context, request);
   try {
+    checkDestination(pair);
     await loadCrc64();
     const report = request.reportPath === undefined ? undefined : openCheckReport(request.reportPath, pair);
     try {
@@ -45,6 +49,13 @@ export async function checkTrees(
   } finally {
     await pair.close();
   }
+}
+
+/** @throws `notFound`: a name mistyped is no difference. */
+function checkDestination({ destination, only }: TreePair): void {
+  if (only || destination.kind === 'remote' || localPlaceKind(destination.root) === 'folder') return;
+  const { root: path, text } = destination;
+  throw new DrayError('notFound', `There is no folder ${text} to compare with.`, { data: { path } });
 }
 
 interface CheckTotals {

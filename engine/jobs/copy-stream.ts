@@ -1,10 +1,11 @@
-/** `dray copy - OBJECT` and `dray copy OBJECT -`: one object from standard input or to standard output. */
+/** `dray copy - PLACE` and `dray copy PLACE -`: one object or file from standard input or to standard output. */
 import { DrayError } from '../api/error.ts';
 import type { JobContext } from '../api/jobs.ts';
 import type { CopyRequest, TransferSummary } from '../api/trees.ts';
 import { systemClock } from '../base/clock.ts';
 import { loadCrc64 } from '../base/crc64-nvme.ts';
 import { uploadStream } from '../transfer/upload-object.ts';
+import { writeStreamToFile } from '../workspace/stream-to-file.ts';
 import { loadContentTypes } from './object-content-type.ts';
 import { describeFile } from './object-description.ts';
 import { connectPlace, nameOfPlace, parsePlace } from './places.ts';
@@ -35,9 +36,13 @@ async function fromInput(context: JobContext, request: CopyRequest): Promise<Tra
   const input = context.standardInput;
   const place = parsePlace(context, request.destination);
   if (!input) throw new DrayError('usage', 'There is no standard input to copy from.');
-  if (place.kind !== 's3' || place.isFolderForm) {
-    const message = `Standard input becomes one object: name it, as in s3://BUCKET/NAME. "${place.text}" names none.`;
+  if (place.kind === 'stdio' || place.isFolderForm) {
+    const message = `Standard input becomes one object or file: name it, as in s3://BUCKET/NAME. "${place.text}" names none.`;
     throw new DrayError('usage', message);
+  }
+  if (place.kind === 'local') {
+    const bytes = await writeStreamToFile(input, place.path, context.signal);
+    return summary(request, { bytes, requests: addTotals([]), sent: 0, received: 0 });
   }
   await Promise.all([loadContentTypes(), loadCrc64()]);
   const { meter, store } = await connectPlace(context, place, { at: 'parent' });

@@ -46,6 +46,8 @@ async function transferTree(
   request: SyncRequest,
   { isSync }: { readonly isSync: boolean },
 ): Promise<TransferSummary> {
+  // A pattern that makes no sense is told before anything is looked up.
+  createTreeFilter(request.filter ?? {});
   const pair = await openTreePair(context, request, {
     bandwidthBytesPerSecond: request.bandwidthBytesPerSecond,
     links: request.links,

@@ -6,6 +6,7 @@ import type { TreePairRequest } from '../api/trees.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 import type { Meter } from '../remotes/with-meter.ts';
 import { LINK_SUFFIX, localPlaceKind, statLocal } from '../workspace/local-place.ts';
+import { followLink } from './local-items.ts';
 import {
   checkApart,
   connectPlace,
@@ -158,11 +159,13 @@ function openLocalSource(place: LocalPlace, { links }: OpenPairOptions): OpenedS
     case 'folder':
       return { side: localSide(path, text, links) };
     case 'file': {
-      const name = basename(path);
-      const root = dirname(path);
+      // A link that the user named is followed; the name stays the link's.
+      const real = followLink(path);
+      const name = basename(real);
+      const root = dirname(real);
       const found = statLocal(root, name);
       if (typeof found !== 'object') break;
-      return { side: { ...localSide(root, text), pathOf: () => name }, only: found, name };
+      return { side: { ...localSide(root, text), pathOf: () => name }, only: found, name: basename(path) };
     }
     case 'other':
       throw new DrayError('usage', `${text} is neither a file nor a folder.`);

@@ -1,5 +1,14 @@
 /** Single files and links of a local tree, by their paths. Below the root nothing is done through a link. */
-import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { fromErrorRecord } from '../api/error.ts';
 import { fileToken, type TreeItem } from '../model/tree-item.ts';
 import { describeFailure, isRacy } from './file-reader-open.ts';
@@ -67,7 +76,9 @@ export type PlaceKind = 'file' | 'folder' | 'absent' | 'other';
 export function localPlaceKind(path: string): PlaceKind {
   const found = lstatOf(path);
   if (!found) return 'absent';
-  const stats = found.isSymbolicLink() ? lstatOf(`${path}/`) : found;
+  const stats = found.isSymbolicLink()
+    ? attempt(path, () => statSync(path, { throwIfNoEntry: false }))
+    : found;
   if (stats?.isDirectory()) return 'folder';
   return stats?.isFile() ? 'file' : 'other';
 }

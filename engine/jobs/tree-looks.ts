@@ -71,6 +71,7 @@ async function timeOf(run: SomeRun, side: TreeSide, item: TreeItem): Promise<Obj
     const ns = exactMtimeNs(join(side.root, side.pathOf(item.path)));
     return ns === undefined ? undefined : { ns, digits: 9 };
   }
+  if (item.wasAsked) return undefined;
   const info = await headObject(side, item.path, run.tasks.signal);
   return info && timeOfObject(info);
 }

@@ -133,6 +133,7 @@ class PairOpener {
     const only: TreeItem = {
       path: name,
       kind: 'object',
+      wasAsked: true,
       sizeBytes: info.sizeBytes,
       token: info.etag,
       modifiedMs: info.modifiedMs,

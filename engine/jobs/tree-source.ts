@@ -106,6 +106,7 @@ async function headItem(side: RemoteSide, path: string, signal: AbortSignal): Pr
   return {
     path,
     kind: 'object',
+    wasAsked: true,
     sizeBytes: info.sizeBytes,
     token: info.etag,
     modifiedMs: info.modifiedMs,

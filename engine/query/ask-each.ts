@@ -41,6 +41,7 @@ function itemOf(path: string, info: ObjectInfo): TreeItem {
   return {
     path,
     kind: 'object',
+    wasAsked: true,
     sizeBytes: info.sizeBytes,
     token: info.etag,
     modifiedMs: info.modifiedMs,

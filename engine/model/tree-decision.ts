@@ -85,8 +85,8 @@ function byTime(input: DecisionInput): Decision {
     const isTimeWanted = times === 'unknown' && input.recalled === 'sourceChanged';
     return isTimeWanted && !hasLooked(evidence, 'head') ? { do: 'look', at: 'head' } : SAME;
   }
-  if (times === 'equal') return SAME;
   if (evidence.content === 'differs') return replace(input, 'content');
+  if (times === 'equal') return SAME;
   if (times === 'unknown' && canHash(input) && isCheapToHash(input)) return look(input, 'hash');
   if (times === 'unknown' && !hasLooked(evidence, 'head')) return look(input, 'head');
   // The times differ, or nobody kept one: content that is equal all the same need not travel.

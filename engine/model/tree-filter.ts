@@ -1,7 +1,7 @@
 /**
  * Which items of a tree a copy takes: rules by name, in the order given, then bounds of size and age.
  *
- * Patterns are rclone's: `*` any characters but `/`, `**` any, `?` one but `/`, `[a-z]` and `[!a-z]` one of a set, `{a,b}` either of, `\`
+ * Patterns are rclone's: `*` any characters but `/`, `**` any, `?` one but `/`, `[a-z]` and `[^a-z]` one of a set, `{a,b}` either of, `\`
  * takes the next character as it is. A pattern that begins with `/` is matched from the root of the tree, any other from the
  * beginning of any part of the path; both to its end. One that ends in `/` means a folder and all in it. Case counts. The first rule
  * that matches decides; an item that none matches is taken.
@@ -164,13 +164,13 @@ function translate(glob: string, pattern: string): string {
   return expression;
 }
 
-/** `[abc]`, `[a-z]`, `[!a-z]` or `[^a-z]`; never a `/`. */
+/** `[abc]`, `[a-z]`, `[^a-z]`: as in a regular expression, as rclone has it. */
 function readSet(
   glob: string,
   start: number,
   pattern: string,
 ): { readonly expression: string; readonly end: number } {
-  const isNegated = glob[start] === '!' || glob[start] === '^';
+  const isNegated = glob[start] === '^';
   const first = isNegated ? start + 1 : start;
   let end = first;
   // A ] that comes first stands for itself.
@@ -181,7 +181,7 @@ function readSet(
     .slice(first, end)
     .replace(/[[\]&~|^]/g, '\\$&')
     .replaceAll('/', '\\/');
-  return { expression: isNegated ? `[^/${inside}]` : `(?!/)[${inside}]`, end: end + 1 };
+  return { expression: `[${isNegated ? '^' : ''}${inside}]`, end: end + 1 };
 }
 
 function quote(character: string): string {

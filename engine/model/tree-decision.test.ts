@@ -1,0 +1,167 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type DecisionInput, decideItem, deletionAllowed, type Evidence } from './tree-decision.ts';
+import type { TreeItem } from './tree-item.ts';
+
+const MD5 = 'd41d8cd98f00b204e9800998ecf8427e';
+const OF_PARTS = `${MD5}-2`;
+const MIB = 1024 * 1024;
+
+const file = (more: Partial<TreeItem> = {}): TreeItem => ({
+  path: 'a',
+  kind: 'file',
+  sizeBytes: 10,
+  token: 'stat',
+  modifiedMs: 5,
+  ...more,
+});
+const object = (more: Partial<TreeItem> = {}): TreeItem => file({ kind: 'object', token: MD5, ...more });
+const time = (ns: bigint) => ({ ns, digits: 9 });
+
+function decide(more: Partial<DecisionInput> = {}) {
+  return decideItem({
+    source: file(),
+    destination: object(),
+    recalled: 'unknown',
+    compare: 'sizeAndTime',
+    update: false,
+    immutable: false,
+    evidence: {},
+    ...more,
+  });
+}
+
+describe('what becomes of an item', () => {
+  it('that the destination does not have, or has in another size, is a copy without any look', () => {
+    expect(decide({ destination: undefined })).toEqual({ do: 'copy', why: 'absent' });
+    expect(decide({ destination: object({ sizeBytes: 11 }) })).toEqual({ do: 'copy', why: 'size' });
+    expect(decide({ destination: object({ sizeBytes: 11 }), compare: 'sizeOnly' })).toEqual({
+      do: 'copy',
+      why: 'size',
+    });
+  });
+
+  it('that the index knows to be equal, or that has the size where only that counts, is the same', () => {
+    expect(decide({ recalled: 'equal' })).toEqual({ do: 'same' });
+    expect(decide({ recalled: 'equal', compare: 'checksum' })).toEqual({ do: 'same' });
+    expect(decide({ compare: 'sizeOnly' })).toEqual({ do: 'same' });
+  });
+
+  it('is found out by MD5 where the file is small, by the times where it is large', () => {
+    expect(decide()).toEqual({ do: 'look', at: 'hash' });
+    expect(decide({ destination: object({ token: OF_PARTS }) })).toEqual({ do: 'look', at: 'head' });
+    const large = { source: file({ sizeBytes: 2 * MIB }), destination: object({ sizeBytes: 2 * MIB }) };
+    expect(decide(large)).toEqual({ do: 'look', at: 'head' });
+    const objects = { source: object({ sizeBytes: 2 * MIB }), destination: object({ sizeBytes: 2 * MIB }) };
+    expect(decide(objects), 'two etags cost nothing').toEqual({ do: 'look', at: 'hash' });
+  });
+
+  it('with equal times is the same, with other times its content decides', () => {
+    const large = {
+      source: file({ sizeBytes: 2 * MIB }),
+      destination: object({ sizeBytes: 2 * MIB, token: OF_PARTS }),
+    };
+    const looked = ['head'] as const;
+    expect(
+      decide({ ...large, evidence: { looked, sourceTime: time(1n), destinationTime: time(1n) } }),
+    ).toEqual({ do: 'same' });
+    const differ: Evidence = { looked, sourceTime: time(2n), destinationTime: time(1n) };
+    expect(decide({ ...large, evidence: differ })).toEqual({ do: 'look', at: 'content' });
+    expect(decide({ ...large, evidence: { ...differ, content: 'equal' } })).toEqual({ do: 'touch' });
+    expect(decide({ ...large, evidence: { ...differ, content: 'differs' } })).toEqual({
+      do: 'copy',
+      why: 'content',
+    });
+  });
+
+  it('that was touched since it was last equal has its time looked at, though its content is equal', () => {
+    const evidence: Evidence = { looked: ['hash'], content: 'equal' };
+    expect(decide({ evidence })).toEqual({ do: 'same' });
+    expect(decide({ recalled: 'sourceChanged', evidence })).toEqual({ do: 'look', at: 'head' });
+  });
+
+  it('is left alone when it is newer there and that was asked for', () => {
+    const evidence: Evidence = {
+      looked: ['hash', 'head'],
+      content: 'differs',
+      sourceTime: time(1n),
+      destinationTime: time(2n),
+    };
+    expect(decide({ update: true, evidence })).toEqual({ do: 'skip', why: 'newerAtDestination' });
+    const older = { ...evidence, sourceTime: time(3n) };
+    expect(decide({ update: true, evidence: older })).toEqual({ do: 'copy', why: 'content' });
+    expect(decide({ update: true, destination: object({ sizeBytes: 1 }) })).toEqual({
+      do: 'look',
+      at: 'head',
+    });
+  });
+
+  it('that must not change is refused when it would', () => {
+    expect(decide({ immutable: true, destination: object({ sizeBytes: 1 }) })).toEqual({
+      do: 'refuse',
+      why: 'immutable',
+    });
+    expect(decide({ immutable: true, destination: undefined })).toEqual({ do: 'copy', why: 'absent' });
+  });
+
+  it('is settled after a few looks, and never the same in another size or with other content', () => {
+    const items = fc.record({
+      kind: fc.constantFrom('file' as const, 'object' as const),
+      sizeBytes: fc.constantFrom(0, 10, 2 * MIB),
+      token: fc.constantFrom('', MD5, OF_PARTS, 'other'),
+      modifiedMs: fc.constantFrom(1, 2),
+    });
+    const found = fc.record(
+      { content: fc.constantFrom('equal' as const, 'differs' as const), times: fc.constantFrom(0n, 1n) },
+      { requiredKeys: [] },
+    );
+    const inputs = fc.record({
+      source: items,
+      destination: items,
+      recalled: fc.constantFrom('unknown' as const, 'sourceChanged' as const),
+      compare: fc.constantFrom('sizeAndTime' as const, 'checksum' as const, 'sizeOnly' as const),
+      update: fc.boolean(),
+      immutable: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(inputs, found, (input, truth) => {
+        const source = file(input.source);
+        const destination = file(input.destination);
+        let evidence: Evidence = {};
+        let decision = decide({ ...input, source, destination, evidence });
+        let looks = 0;
+        for (; decision.do === 'look'; looks += 1) {
+          expect(looks).toBeLessThan(4);
+          const seen: Evidence =
+            decision.at === 'head'
+              ? truth.times === undefined
+                ? {}
+                : { sourceTime: time(1n), destinationTime: time(truth.times) }
+              : truth.content === undefined
+                ? {}
+                : { content: truth.content };
+          evidence = { ...evidence, ...seen, looked: [...(evidence.looked ?? []), decision.at] };
+          decision = decide({ ...input, source, destination, evidence });
+        }
+        if (decision.do !== 'same') return;
+        expect(source.sizeBytes).toBe(destination.sizeBytes);
+        if (evidence.content !== undefined) expect(evidence.content).toBe('equal');
+      }),
+      { numRuns: 3_000, seed: 11 },
+    );
+  });
+});
+
+describe('deletions', () => {
+  it('are allowed up to 100 files or half of what is there, unless the user says otherwise', () => {
+    const allowed = (
+      deletes: number,
+      destinationFiles: number,
+      maxDelete?: { files: number } | { percent: number },
+    ) => deletionAllowed({ deletes, destinationFiles, ...(maxDelete ? { maxDelete } : {}) });
+    expect([allowed(100, 100), allowed(101, 202), allowed(101, 201)]).toEqual([true, true, false]);
+    expect([allowed(5, 100, { files: 5 }), allowed(6, 100, { files: 5 })]).toEqual([true, false]);
+    expect([allowed(20, 100, { percent: 20 }), allowed(21, 100, { percent: 20 })]).toEqual([true, false]);
+    expect(allowed(1, 100, { files: 0 })).toBe(false);
+  });
+});

@@ -1,0 +1,172 @@
+/**
+ * Dray and the tools that people come from, on the same objects, on servers of two makes: they agree on what Dray wrote, and Dray
+ * agrees with what they wrote. The tools are installed from their registry when they are not there.
+ */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { utimesSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FoundPeer, findPeer, type PeerName } from '../bench/peers.ts';
+import { checkTrees } from '../engine/jobs/check-trees.ts';
+import { copyTree } from '../engine/jobs/copy-tree.ts';
+import {
+  createSandbox,
+  eventsOf,
+  type Sandbox,
+  type TestContext,
+  testContext,
+} from '../engine/jobs/job-fixture.ts';
+import { startMinio } from './servers/minio.ts';
+import { type S3Endpoint, startVersitygw } from './servers/versitygw.ts';
+
+const MINUTES = 60_000;
+const MIB = 1024 * 1024;
+const PEERS = ['rclone', 's5cmd', 'aws'] as const satisfies readonly PeerName[];
+
+const FILES: Readonly<Record<string, Uint8Array>> = {
+  'a.txt': Buffer.from('a'),
+  empty: new Uint8Array(0),
+  'folder/b & c (1).csv': Buffer.from('b\n'.repeat(1_000)),
+  'folder/\u00fc\u{1f600}.bin': randomBytes(70_000),
+  // Above what each of the tools sends in one request, and no multiple of any part.
+  'folder/large.bin': randomBytes(70 * MIB + 12_345),
+};
+
+const found = new Map<PeerName, FoundPeer>();
+let sandbox: Sandbox;
+beforeAll(async () => {
+  // One after the other: two installations into one place would meet.
+  for (const name of PEERS) found.set(name, await findPeer(name));
+  sandbox = createSandbox();
+  for (const [name, content] of Object.entries(FILES)) {
+    const path = sandbox.write(`tree/${name}`, content);
+    utimesSync(path, 1_600_000_000.25, 1_600_000_000.123456);
+  }
+}, 10 * MINUTES);
+afterAll(() => sandbox?.[Symbol.dispose]());
+
+function describeOn(name: string, start: () => Promise<S3Endpoint>): void {
+  describe(name, () => {
+    let server: S3Endpoint;
+    beforeAll(async () => {
+      server = await start();
+    }, MINUTES);
+    afterAll(() => server?.stop());
+
+    const tree = () => sandbox.path('tree');
+    const url = (prefix: string) => `s3://${server.bucket}/${prefix}`;
+    const contextOf = (cache: string): TestContext =>
+      testContext(sandbox.folder, {
+        environment: { ...server.environment, DRAY_CACHE: sandbox.path(`cache-${name}-${cache}`) },
+      });
+
+    /** Runs the tool and gives what it printed, on either stream; fails when it does. */
+    async function run(peer: PeerName, ...args: readonly string[]): Promise<string> {
+      const tool = found.get(peer);
+      if (!tool || 'missing' in tool) throw new Error(`${peer} is missing.`);
+      const environment = {
+        PATH: process.env.PATH,
+        HOME: sandbox.folder,
+        ...server.environment,
+        AWS_DEFAULT_REGION: server.region,
+        S3_ENDPOINT_URL: server.endpoint,
+        RCLONE_CONFIG: '',
+        RCLONE_CONFIG_S3_TYPE: 's3',
+        RCLONE_CONFIG_S3_PROVIDER: name === 'MinIO' ? 'Minio' : 'Other',
+        RCLONE_CONFIG_S3_ENV_AUTH: 'true',
+        RCLONE_CONFIG_S3_ENDPOINT: server.endpoint,
+        RCLONE_CONFIG_S3_REGION: server.region,
+        RCLONE_CONFIG_S3_NO_CHECK_BUCKET: 'true',
+      };
+      const { stderr, stdout } = await promisify(execFile)(tool.path, args, { env: environment });
+      return stdout + stderr;
+    }
+    const remote = (prefix: string) => `S3:${server.bucket}/${prefix}`;
+
+    /** The reason why the test cannot run here, for its output. */
+    function missing(peer: PeerName): string {
+      const tool = found.get(peer);
+      return tool && 'missing' in tool ? `${peer} is not to be had: ${tool.missing}` : '';
+    }
+
+    it(
+      'what Dray wrote is the same for rclone, byte by byte and by size, hash and time',
+      async ({ skip }) => {
+        skip(missing('rclone') !== '', missing('rclone'));
+        const request = { source: { place: tree() }, destination: { place: url('dray') } };
+        expect(await copyTree(contextOf('up'), request)).toMatchObject({ copiedFiles: 5, failed: 0 });
+        const read = await run('rclone', 'check', '--download', tree(), remote('dray'));
+        expect(read).toContain('0 differences found');
+        expect(read).toContain('5 matching files');
+        expect(await run('rclone', 'check', tree(), remote('dray'))).toContain('0 differences found');
+        const again = await run('rclone', 'copy', '-vv', tree(), remote('dray'));
+        expect(again, 'sizes and times agree, so nothing is to be done').not.toMatch(
+          /Copied|Updated modification time/,
+        );
+        expect(again).toContain('Unchanged skipping');
+      },
+      2 * MINUTES,
+    );
+
+    it(
+      'what Dray wrote is listed by aws s3 ls with its names and sizes',
+      async ({ skip }) => {
+        skip(missing('aws') !== '', missing('aws'));
+        await copyTree(contextOf('up'), { source: { place: tree() }, destination: { place: url('dray') } });
+        const listed = await run('aws', 's3', 'ls', '--recursive', `${url('dray')}/`);
+        for (const [path, content] of Object.entries(FILES)) {
+          expect(
+            listed.split('\n').some((line) => line.endsWith(` ${content.length} dray/${path}`)),
+            path,
+          ).toBe(true);
+        }
+      },
+      2 * MINUTES,
+    );
+
+    it.for([
+      ['rclone', (place: string) => ['copy', '--s3-upload-cutoff', '20M', tree(), remote(place)]],
+      [
+        's5cmd',
+        (place: string) => ['--log', 'error', 'cp', '--part-size', '6', `${tree()}/`, `${url(place)}/`],
+      ],
+    ] as const)(
+      'what %s wrote is the same for Dray, which does not send it again and gets it back as it was',
+      async ([peer, argsFor], { skip }) => {
+        skip(missing(peer) !== '', missing(peer));
+        const place = `by-${peer}`;
+        await run(peer, ...argsFor(place));
+        const context = contextOf(peer);
+        const pair = { source: { place: tree() }, destination: { place: url(place) } };
+        expect(await checkTrees(context, pair)).toMatchObject({
+          same: 5,
+          differing: 0,
+          uncertain: 0,
+          failed: 0,
+        });
+        for (const { by, path, result } of eventsOf(context, 'compared')) {
+          expect(result, path).toBe('same');
+          expect(['crc64nvme', 'crc32', 'sha256', 'md5', 'md5OfParts'], path).toContain(by);
+        }
+        expect(await copyTree(contextOf(peer), pair)).toMatchObject({
+          copiedFiles: 0,
+          sentBytes: 0,
+          unchangedFiles: 5,
+        });
+        const folder = sandbox.path(`back-${name}-${peer}`);
+        const back = await copyTree(contextOf(peer), {
+          source: pair.destination,
+          destination: { place: folder },
+        });
+        expect(back).toMatchObject({ copiedFiles: 5, failed: 0 });
+        const { stdout } = await promisify(execFile)('diff', ['-r', tree(), folder]);
+        expect(stdout).toBe('');
+      },
+      3 * MINUTES,
+    );
+  });
+}
+
+describeOn('versitygw', startVersitygw);
+describeOn('MinIO', startMinio);

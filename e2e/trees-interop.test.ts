@@ -133,6 +133,7 @@ function describeOn(name: string, start: () => Promise<S3Endpoint>): void {
       ],
     ] as const)(
       'what %s wrote is the same for Dray, which does not send it again and gets it back as it was',
+      { timeout: 3 * MINUTES },
       async ([peer, argsFor], { skip }) => {
         skip(missing(peer) !== '', missing(peer));
         const place = `by-${peer}`;
@@ -163,7 +164,6 @@ function describeOn(name: string, start: () => Promise<S3Endpoint>): void {
         const { stdout } = await promisify(execFile)('diff', ['-r', tree(), folder]);
         expect(stdout).toBe('');
       },
-      3 * MINUTES,
     );
   });
 }

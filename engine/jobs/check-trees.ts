@@ -14,6 +14,7 @@ import { TaskSet } from '../base/task-set.ts';
 import { createTreeFilter } from '../model/tree-filter.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 import { mergeTrees } from '../query/merge-trees.ts';
+import { UnorderedListing } from '../query/object-pages.ts';
 import { localPlaceKind } from '../workspace/local-place.ts';
 import { type CompareSides, compareContent } from './check-content.ts';
 import { type CheckReport, openCheckReport } from './check-report.ts';
@@ -56,6 +57,12 @@ function checkDestination({ destination, only }: TreePair): void {
   if (only || destination.kind === 'remote' || localPlaceKind(destination.root) === 'folder') return;
   const { root: path, text } = destination;
   throw new DrayError('notFound', `There is no folder ${text} to compare with.`, { data: { path } });
+}
+
+function unordered(cause: UnorderedListing): DrayError {
+  const hint =
+    'A check needs both sides in order; "dray copy --checksum --dry-run" compares such a place too.';
+  return new DrayError('unsupported', `${cause.message} ${hint}`, { cause });
 }
 
 interface CheckTotals {
@@ -110,7 +117,7 @@ function createCheck(
       try {
         await walk(check);
       } catch (error) {
-        tasks.fail(error);
+        tasks.fail(error instanceof UnorderedListing ? unordered(error) : error);
       }
       await tasks.settle();
       progress.end();

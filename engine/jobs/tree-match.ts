@@ -44,6 +44,7 @@ function sourceItems(run: TreeRun, { isSorted }: MatchOptions): AsyncIterable<re
     nowMs: clock.nowMs(),
     signal: tasks.signal,
     links: request.links ?? false,
+    isUnordered: isSorted,
     onSkipped: (path: string, message: string) => {
       counts.skippedFiles += 1;
       run.context.emit({ type: 'warning', warning: 'skippedSpecialFile', message, path });

@@ -15,6 +15,8 @@ export interface ItemsOptions {
   readonly nowMs: number;
   readonly signal: AbortSignal;
   readonly links: boolean;
+  /** Take a listing as it comes; the caller sorts. */
+  readonly isUnordered?: boolean;
   /** Counted as skipped or failed by the caller. */
   readonly onSkipped: (path: string, message: string) => void;
   readonly onFailed: (path: string, error: DrayError) => void;
@@ -44,9 +46,9 @@ function localItems(side: LocalSide, { filter, links, nowMs, onFailed, onSkipped
 
 async function* remoteItems(
   side: RemoteSide,
-  { filter, onFailed, signal }: ItemsOptions,
+  { filter, isUnordered = false, onFailed, signal }: ItemsOptions,
 ): AsyncGenerator<readonly TreeItem[]> {
-  for await (const page of listTreeItems({ store: side.store, limit: side.limit, signal })) {
+  for await (const page of listTreeItems({ store: side.store, limit: side.limit, signal, isUnordered })) {
     yield page.filter((item) => {
       if (!filter.includes(item) || isReserved(item.path)) return false;
       if (!item.path.endsWith('/') && item.path !== '') return true;

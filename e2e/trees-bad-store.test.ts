@@ -1,0 +1,222 @@
+/** Copies from and to a store that misbehaves: every file that arrives is right, every one that does not is named. */
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { CopyRequest } from '../engine/api/trees.ts';
+import { copyTree, syncTree } from '../engine/jobs/copy-tree.ts';
+import {
+  createSandbox,
+  eventsOf,
+  type Sandbox,
+  type TestContext,
+  testContext,
+} from '../engine/jobs/job-fixture.ts';
+import { type FakeS3, startFakeS3 } from './servers/fake-s3.ts';
+
+let store: FakeS3;
+let sandbox: Sandbox;
+beforeEach(async () => {
+  store = await startFakeS3();
+  sandbox = createSandbox();
+});
+afterEach(async () => {
+  await store?.[Symbol.asyncDispose]();
+  sandbox?.[Symbol.dispose]();
+});
+
+const contextOf = (): TestContext =>
+  testContext(sandbox.folder, { environment: { ...store.environment, DRAY_CACHE: sandbox.path('cache') } });
+const down = (more: Partial<CopyRequest> = {}): CopyRequest => ({
+  source: { place: `s3://${store.bucket}/tree` },
+  destination: { place: sandbox.path('down') },
+  ...more,
+});
+const up = (): CopyRequest => ({
+  source: { place: sandbox.path('up') },
+  destination: { place: `s3://${store.bucket}/tree` },
+});
+
+function put(objects: Readonly<Record<string, string>>): void {
+  for (const [key, content] of Object.entries(objects))
+    store.objects.set(`tree/${key}`, Buffer.from(content));
+}
+
+function arrived(): readonly string[] {
+  const folder = sandbox.path('down');
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .sort();
+}
+
+const failures = (context: TestContext) =>
+  eventsOf(context, 'fileFailed')
+    .map(({ error, path }) => [path, error.code] as const)
+    .sort(([left], [right]) => (left < right ? -1 : 1));
+
+describe('keys that are no local path', () => {
+  it('are named and left out, each of them, and nothing is written outside', async () => {
+    const long = 'n'.repeat(1_000);
+    put({
+      good: 'good',
+      '../outside': 'x',
+      'a/../../b': 'x',
+      '/absolute': 'x',
+      'a//b': 'x',
+      'content/': 'x',
+      'marker/': '',
+      [long]: 'x',
+    });
+    const context = contextOf();
+    const summary = await copyTree(context, down());
+    expect(arrived()).toEqual(['good']);
+    expect(failures(context)).toEqual(
+      [
+        ['../outside', 'unsafePath'],
+        ['/absolute', 'unsafePath'],
+        ['a//b', 'unsafePath'],
+        ['a/../../b', 'unsafePath'],
+        ['content/', 'unsafePath'],
+        [long, expect.stringMatching(/^(io|unsafePath)$/)],
+      ].sort(([left], [right]) => (left! < right! ? -1 : 1)),
+    );
+    expect(summary).toMatchObject({ copiedFiles: 1, failed: 6 });
+    expect(readdirSync(sandbox.folder).sort()).toEqual(['cache', 'down']);
+  });
+});
+
+describe('an object', () => {
+  it('that changes between the listing and the reading is told of, and what was there stays', async () => {
+    put({ a: 'first', b: 'fine' });
+    store.fault = ({ key, method }) =>
+      method === 'GET' && key === 'tree/a' ? { replacedBy: 'other' } : undefined;
+    const context = contextOf();
+    expect(await copyTree(context, down())).toMatchObject({ copiedFiles: 1, failed: 1 });
+    expect(failures(context)).toEqual([['a', 'io']]);
+    expect(arrived()).toEqual(['b']);
+  });
+
+  it('that changes while its ranges are read is never a mixture', async () => {
+    store.objects.set('tree/large', Buffer.alloc(20 * 1024 * 1024, 'a'));
+    store.fault = ({ key, method, times }) =>
+      method === 'GET' && key === 'tree/large' && times === 2
+        ? { replacedBy: 'b'.repeat(20 * 1024 * 1024) }
+        : undefined;
+    const context = contextOf();
+    expect(await copyTree(context, down())).toMatchObject({ copiedFiles: 0, failed: 1 });
+    expect(arrived()).toEqual([]);
+    store.fault = () => undefined;
+    expect(await copyTree(contextOf(), down())).toMatchObject({ copiedFiles: 1, failed: 0 });
+    expect(readFileSync(sandbox.path('down/large'), 'utf8').startsWith('bbb')).toBe(true);
+  });
+
+  it('that vanishes, or may not be read, fails alone', async () => {
+    put({ gone: 'g', secret: 's', fine: 'f' });
+    store.fault = ({ key, method }) => {
+      if (method !== 'GET') return undefined;
+      if (key === 'tree/gone') return { status: 404, code: 'NoSuchKey' };
+      return key === 'tree/secret' ? { status: 403, code: 'AccessDenied' } : undefined;
+    };
+    const context = contextOf();
+    expect(await copyTree(context, down())).toMatchObject({ copiedFiles: 1, failed: 2 });
+    expect(failures(context)).toEqual([
+      ['gone', 'io'],
+      ['secret', 'accessDenied'],
+    ]);
+  });
+
+  it('that comes with other bytes than its etag says is not written', async () => {
+    put({ a: 'right', b: 'fine' });
+    store.fault = ({ key, method }) => (method === 'GET' && key === 'tree/a' ? { spoiled: true } : undefined);
+    const context = contextOf();
+    expect(await copyTree(context, down())).toMatchObject({ copiedFiles: 1, failed: 1 });
+    expect(failures(context)).toEqual([['a', 'damaged']]);
+    expect(arrived()).toEqual(['b']);
+  });
+
+  it('whose connection is cut is asked for again until it is whole', async () => {
+    const content = 'c'.repeat(100_000);
+    put({ cut: content, fine: content });
+    store.fault = ({ key, method, times }) =>
+      method === 'GET' && key === 'tree/cut' && times <= 2 ? { cutAfter: 50_000 } : undefined;
+    expect(await copyTree(contextOf(), down())).toMatchObject({ copiedFiles: 2, failed: 0 });
+    expect(store.log.filter((line) => line === 'GET tree/cut')).toHaveLength(3);
+    expect(readFileSync(sandbox.path('down/cut'), 'utf8')).toBe(content);
+  });
+
+  it('of which the store sends less than it listed is not taken for whole', async () => {
+    put({ a: 'a'.repeat(1_000), b: 'fine' });
+    store.fault = ({ key, method }) => (method === 'GET' && key === 'tree/a' ? { announced: 10 } : undefined);
+    const context = contextOf();
+    expect(await copyTree(context, down())).toMatchObject({ copiedFiles: 1, failed: 1 });
+    expect(arrived()).toEqual(['b']);
+  });
+});
+
+describe('a store', () => {
+  it('that asks for fewer requests gets them, and all arrives', async () => {
+    mkdirSync(sandbox.path('up'), { recursive: true });
+    for (let at = 0; at < 60; at += 1) sandbox.write(`up/f${at}`, `content ${at}`);
+    store.fault = ({ key, method, times }) =>
+      method === 'PUT' && times === 1 && key.endsWith('7') ? { status: 503, code: 'SlowDown' } : undefined;
+    expect(await copyTree(contextOf(), up())).toMatchObject({ copiedFiles: 60, failed: 0 });
+    expect(store.objects.size).toBe(60);
+  });
+
+  it('that refuses some keys fails those, and a sync then deletes nothing', async () => {
+    for (const name of ['a', 'b', 'c']) sandbox.write(`up/${name}`, name);
+    put({ extra: 'extra' });
+    store.fault = ({ key, method }) =>
+      method === 'PUT' && key === 'tree/b' ? { status: 403, code: 'AccessDenied' } : undefined;
+    const context = contextOf();
+    await expect(syncTree(context, up())).rejects.toMatchObject({ code: 'partial' });
+    expect(failures(context)).toEqual([['b', 'accessDenied']]);
+    expect([...store.objects.keys()].sort()).toEqual(['tree/a', 'tree/c', 'tree/extra']);
+  });
+
+  it('whose clock is another one is told so', async () => {
+    sandbox.write('up/a', 'a');
+    store.fault = () => ({
+      status: 403,
+      code: 'RequestTimeTooSkewed',
+      headers: { date: 'Fri, 13 Nov 2020 10:00:00 GMT' },
+    });
+    await expect(copyTree(contextOf(), up())).rejects.toMatchObject({ code: 'clockSkew' });
+  });
+
+  it('without etags is copied from and to, and compared by what there is', async () => {
+    store.etags = false;
+    put({ a: 'aaa', 'b/c': 'ccc' });
+    expect(await copyTree(contextOf(), down())).toMatchObject({ copiedFiles: 2, failed: 0 });
+    expect(arrived()).toEqual(['a', 'b/c']);
+    sandbox.write('up/new', 'n');
+    expect(await copyTree(contextOf(), up())).toMatchObject({ copiedFiles: 1, failed: 0 });
+    expect(Buffer.from(store.objects.get('tree/new')!).toString()).toBe('n');
+  });
+
+  it('that lists in no order is sorted on the way, down and as the destination of a sync', async () => {
+    store.listing = 'shuffled';
+    put({ c: 'c', a: 'a', 'b/x': 'x', 'b-': '-' });
+    expect(await copyTree(contextOf(), down())).toMatchObject({ copiedFiles: 4, failed: 0 });
+    expect(arrived()).toEqual(['a', 'b-', 'b/x', 'c']);
+    for (const name of ['a', 'b-', 'n1', 'n2']) sandbox.write(`up/${name}`, name === 'a' ? 'a' : name);
+    const synced = await syncTree(contextOf(), up());
+    expect(synced).toMatchObject({ failed: 0, deletedFiles: 2 });
+    expect([...store.objects.keys()].sort()).toEqual(['tree/a', 'tree/b-', 'tree/n1', 'tree/n2']);
+  });
+
+  it('that stops listing half-way fails the sync before anything is deleted', async () => {
+    for (let at = 0; at < 1_500; at += 1)
+      store.objects.set(`tree/f${String(at).padStart(5, '0')}`, Buffer.from('x'));
+    sandbox.write('up/other', 'o');
+    store.fault = ({ query }) =>
+      query.has('list-type') && (query.has('continuation-token') || query.has('start-after'))
+        ? { status: 403, code: 'AccessDenied' }
+        : undefined;
+    await expect(syncTree(contextOf(), { ...up(), maxDelete: { percent: 100 } })).rejects.toMatchObject({
+      code: 'accessDenied',
+    });
+    expect(store.objects.size).toBeGreaterThanOrEqual(1_500);
+  });
+});

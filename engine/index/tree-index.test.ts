@@ -1,11 +1,23 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { comparePaths } from '../model/entry.ts';
 import type { TreeItem } from '../model/tree-item.ts';
-import { createPairReader, openTreeIndex, sweepTreeIndexes } from './tree-index.ts';
+import { createPairReader, type KnownPair } from './known-pairs.ts';
+import { sweepTreeIndexes } from './sweep-tree-indexes.ts';
+import { openTreeIndex } from './tree-index.ts';
+import { TREE_MIGRATIONS } from './tree-migrations.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -14,8 +26,9 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const open = (pair: readonly [string, string] = ['here', 'there']) => openTreeIndex({ folder, pair }).index;
-const rowsOf = (paths: readonly string[]) =>
-  paths.map((path) => ({ path, tokens: [`${path}-1`, `${path}-2`] as const }));
+const rowsOf = (paths: readonly string[], proof: KnownPair['proof'] = 'content'): readonly KnownPair[] =>
+  paths.map((path) => ({ path, tokens: [`${path}-1`, `${path}-2`], proof }));
+const numbered = (count: number) => Array.from({ length: count }, (_, at) => String(at).padStart(7, '0'));
 
 describe('what is remembered of two places', () => {
   it('is told from either side', () => {
@@ -23,12 +36,28 @@ describe('what is remembered of two places', () => {
     up.put(rowsOf(['a']));
     up.close();
     const down = open(['there', 'here']);
-    expect(down.find('a')).toEqual(['a-2', 'a-1']);
-    expect(down.page('')).toEqual([{ path: 'a', tokens: ['a-2', 'a-1'] }]);
+    const seen = { path: 'a', tokens: ['a-2', 'a-1'], proof: 'content' };
+    expect(down.find('a')).toEqual(seen);
+    expect(down.page('')).toEqual([seen]);
+    down.put([{ path: 'a', tokens: ['new-2', 'a-1'], proof: 'content' }]);
+    expect(down.find('a')?.tokens).toEqual(['new-2', 'a-1']);
     down.close();
     const other = open(['here', 'elsewhere']);
     expect(other.find('a')).toBeUndefined();
     other.close();
+  });
+
+  it('by content is not forgotten when the same is seen by time, and holds for those two states alone', () => {
+    const index = open();
+    const proofOf = () => index.find('a')?.proof;
+    index.put(rowsOf(['a'], 'time'));
+    expect(proofOf()).toBe('time');
+    index.put(rowsOf(['a'], 'content'));
+    index.put(rowsOf(['a'], 'time'));
+    expect(proofOf()).toBe('content');
+    index.put([{ path: 'a', tokens: ['a-1', 'changed'], proof: 'time' }]);
+    expect(proofOf()).toBe('time');
+    index.close();
   });
 
   it('is read along a walk as a look-up of each path would tell it', () => {
@@ -44,8 +73,10 @@ describe('what is remembered of two places', () => {
           index.remove(index.page('').map(({ path }) => path));
           index.put(rowsOf(known));
           const reader = createPairReader(index);
-          for (const path of walked.toSorted(comparePaths))
-            expect(reader.known(path)).toEqual(index.find(path));
+          // Twice: a walk that begins anew is answered as well.
+          for (const _ of [1, 2])
+            for (const path of walked.toSorted(comparePaths))
+              expect(reader.known(path)).toEqual(index.find(path));
         }),
         { numRuns: 200, seed: 5 },
       );
@@ -54,23 +85,31 @@ describe('what is remembered of two places', () => {
     }
   });
 
-  it('is read by pages, so 5,000 rows cost few queries', () => {
+  it('is read by long pages where the walk is dense, by short ones where it leaps', () => {
     const index = open();
-    const paths = Array.from({ length: 5_000 }, (_, at) => String(at).padStart(5, '0'));
+    const paths = numbered(20_000);
     index.put(rowsOf(paths));
-    let queries = 0;
-    const reader = createPairReader({
-      page: (after) => {
-        queries += 1;
-        return index.page(after);
-      },
-      find: (path) => {
-        queries += 1;
-        return index.find(path);
-      },
-    });
-    for (const path of paths) expect(reader.known(path)?.[0]).toBe(`${path}-1`);
-    expect(queries).toBeLessThanOrEqual(15);
+    const count = (walked: readonly string[]) => {
+      const counts = { queries: 0, rows: 0 };
+      const reader = createPairReader({
+        page: (after, rowsMax) => {
+          const rows = index.page(after, rowsMax);
+          counts.queries += 1;
+          counts.rows += rows.length;
+          return rows;
+        },
+        find: (path) => {
+          counts.queries += 1;
+          return index.find(path);
+        },
+      });
+      for (const path of walked) expect(reader.known(path)?.tokens[0]).toBe(`${path}-1`);
+      return counts;
+    };
+    expect(count(paths).queries).toBeLessThanOrEqual(50);
+    const sparse = count(paths.filter((_, at) => at % 200 === 0));
+    expect(sparse.queries).toBeLessThanOrEqual(200);
+    expect(sparse.rows).toBeLessThanOrEqual(100 * 16 + 2 * 256);
     index.close();
   });
 
@@ -87,6 +126,8 @@ describe('what is remembered of two places', () => {
     const sums = [0n, 2n ** 64n - 1n, 5n];
     index.putBlocks('k', { token: 'e', blockBytes: 16, sums });
     expect(index.blocks('k')).toEqual({ token: 'e', blockBytes: 16, sums });
+    index.remove(['k']);
+    expect(index.blocks('k')).toBeUndefined();
     index.close();
   });
 
@@ -104,13 +145,93 @@ describe('what is remembered of two places', () => {
     expect(existsSync(join(folder, `${name}.damaged`))).toBe(true);
   });
 
-  it('and not used for long is swept', () => {
+  it('that shows its damage half-way fails with its reason, and the next opening begins anew', () => {
+    const { index } = openTreeIndex({ folder, pair: ['here', 'there'] });
+    index.put(rowsOf(numbered(20_000)));
+    index.close();
+    const path = join(folder, readdirSync(folder).find((each) => each.endsWith('.db'))!);
+    const bytes = readFileSync(path);
+    // Leaves with rows, of a kind that begins with 10: opening reads the first alone (SQLite file format, 1.6).
+    for (let page = 4096 * Math.floor(bytes.length / 8192); page < bytes.length; page += 4096)
+      if (bytes[page] === 10) bytes.fill(7, page, page + 4096);
+    writeFileSync(path, bytes);
+    const damaged = openTreeIndex({ folder, pair: ['here', 'there'] });
+    expect(damaged.rebuiltBecause).toBeUndefined();
+    expect(() => {
+      for (const each of numbered(20_000)) damaged.index.find(each);
+    }).toThrow(expect.objectContaining({ code: 'damaged' }));
+    damaged.index.close();
+    expect(existsSync(`${path}.damaged`)).toBe(true);
+    const again = openTreeIndex({ folder, pair: ['here', 'there'] });
+    expect(again.index.page('')).toEqual([]);
+    again.index.close();
+  });
+
+  it.each(TREE_MIGRATIONS.map((_, at) => at))('is brought up from version %i', (version) => {
+    open().close();
+    const path = join(folder, readdirSync(folder).find((each) => each.endsWith('.db'))!);
+    rmSync(path);
+    const old = new Database(path);
+    for (const step of TREE_MIGRATIONS.slice(0, version)) old.exec(step);
+    if (version > 0) old.exec("INSERT INTO pair (path, one, other) VALUES ('old', '1', '2')");
+    old.pragma(`user_version = ${version}`);
+    old.close();
+    const index = open();
+    const kept = { path: 'old', tokens: ['1', '2'], proof: 'time' };
+    expect(index.page('')).toEqual(version > 0 ? [kept] : []);
+    index.close();
+  });
+
+  it.each([
+    ['a folder that cannot be made', (path: string) => join(path, 'file', 'below')],
+    ['a folder that is none', (path: string) => join(path, 'file')],
+  ])('lasts for the run alone with %s', (_, folderIn) => {
+    writeFileSync(join(folder, 'file'), '');
+    const opened = openTreeIndex({ folder: folderIn(folder), pair: ['here', 'there'] });
+    expect(opened.temporaryBecause).toContain('file');
+    const { index } = opened;
+    index.put(rowsOf(['a']));
+    expect(index.find('a')?.proof).toBe('content');
+    const list = index.spill();
+    list.push(['x']);
+    expect([...list.pages()]).toEqual([['x']]);
+    index.close();
+  });
+
+  it('by a newer Dray is left as it is, and lasts for the run alone', () => {
+    open().close();
+    const path = join(folder, readdirSync(folder).find((each) => each.endsWith('.db'))!);
+    const newer = new Database(path);
+    newer.pragma('user_version = 99');
+    newer.close();
+    const { index, temporaryBecause } = openTreeIndex({ folder, pair: ['here', 'there'] });
+    expect(temporaryBecause).toContain('schema 99');
+    index.close();
+  });
+
+  it('is written by two processes at once', () => {
+    const one = open();
+    const other = open();
+    one.put(rowsOf(['a']));
+    other.put(rowsOf(['b']));
+    one.put(rowsOf(['c']));
+    expect(other.page('').map(({ path }) => path)).toEqual(['a', 'b', 'c']);
+    other.close();
+    one.close();
+  });
+
+  it('and not used for long is swept, with what killed runs and damage left', () => {
     open(['a', 'b']).close();
     open(['c', 'd']).close();
     const [first] = readdirSync(folder);
-    utimesSync(join(folder, first!), 1, 1);
+    const old = [first!, `${first}-wal`, `${'0'.repeat(32)}.db.damaged`, '.spill-killed.db'];
+    const others = ['notes.txt', '.spill-running.db'];
+    for (const name of [...old.slice(1), ...others]) writeFileSync(join(folder, name), '');
+    for (const name of [...old, 'notes.txt']) utimesSync(join(folder, name), 1, 1);
+    const before = readdirSync(folder);
     sweepTreeIndexes(folder, Date.now() - 1_000_000);
-    expect(readdirSync(folder)).toHaveLength(1);
+    expect(readdirSync(folder)).toEqual(before.filter((name) => !old.includes(name)));
+    sweepTreeIndexes(join(folder, 'absent'), Date.now());
   });
 });
 

@@ -3,21 +3,15 @@
  * learnt serves a download. It is a cache: losing it costs time, never data. Several processes may use it at once.
  */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { mkdirSync, utimesSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type Database from 'better-sqlite3';
-import { comparePaths } from '../model/entry.ts';
-import { openDatabase } from './open-database.ts';
+import { DrayError, type ErrorCode } from '../api/error.ts';
+import { createKnownPairs, type KnownPairs } from './known-pairs.ts';
+import { type OpenedDatabase, openDatabase } from './open-database.ts';
 import { TREE_MIGRATIONS } from './tree-migrations.ts';
 import { createSpills, type SortedSpill, type SpillList } from './tree-spill.ts';
-
-export type { SortedSpill, SpillList };
-
-/** Tokens in the order of the pair that the index was opened with. */
-export interface KnownPair {
-  readonly path: string;
-  readonly tokens: readonly [string, string];
-}
 
 export interface KnownBlocks {
   /** Of the object whose blocks they are. */
@@ -32,20 +26,16 @@ export interface TreeUpload {
   readonly token?: string;
 }
 
-/** Satisfies what uploads want of a journal: a row is durable when `save` returns. */
+/** Satisfies what uploads want of a journal: a row outlives the process, once `save` has returned. */
 export interface TreeUploadJournal {
   load(key: string): TreeUpload | undefined;
   save(key: string, upload: TreeUpload): void;
   forget(key: string): void;
 }
 
-export interface TreeIndex {
-  /** At most 1,000 rows after the path, in byte order. */
-  page(after: string): readonly KnownPair[];
-  find(path: string): readonly [string, string] | undefined;
-  put(rows: readonly KnownPair[]): void;
-  remove(paths: readonly string[]): void;
+export interface TreeIndex extends KnownPairs {
   readonly uploads: TreeUploadJournal;
+  /** Forgotten with the pair of the same path. */
   blocks(key: string): KnownBlocks | undefined;
   putBlocks(key: string, blocks: KnownBlocks): void;
   /** Lists on disk for this run alone. */
@@ -56,83 +46,98 @@ export interface TreeIndex {
 
 export interface OpenedTreeIndex {
   readonly index: TreeIndex;
+  /** Why it was begun anew although there was one. */
   readonly rebuiltBecause?: string;
+  /** Why it will not outlive this run: it cannot be kept in the folder. */
+  readonly temporaryBecause?: string;
 }
 
-const ROWS_IN_PAGE = 1_000;
-const NAME = /^[0-9a-f]{32}\.db$/;
-
-/** @param options.pair What identifies the places, in the caller's order. `options.folder` is made when absent. */
-export function openTreeIndex(options: {
+export interface TreeIndexOptions {
+  /** Made when absent. */
   readonly folder: string;
+  /** What identifies the places, in the caller's order. */
   readonly pair: readonly [string, string];
-}): OpenedTreeIndex {
+}
+
+/** Never fails for want of a place to remember things in: a folder that cannot be written costs time, not the run. */
+export function openTreeIndex(options: TreeIndexOptions): OpenedTreeIndex {
   const { folder, pair } = options;
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const isTurned = pair[0] > pair[1];
-  const ordered = isTurned ? [pair[1], pair[0]] : pair;
-  const name = createHash('sha256').update(JSON.stringify(ordered)).digest('hex').slice(0, 32);
+  const name = createHash('sha256')
+    .update(JSON.stringify([...pair].sort()))
+    .digest('hex')
+    .slice(0, 32);
   const path = join(folder, `${name}.db`);
-  const opened = openDatabase({
+  try {
+    makeFolder(folder);
+    const opened = open(path);
+    const { rebuiltBecause } = opened;
+    const index = createIndex(opened, { isTurned, folder, onClosed: () => markUsed(path) });
+    return { index, ...(rebuiltBecause === undefined ? {} : { rebuiltBecause }) };
+  } catch (error) {
+    if (!(error instanceof DrayError && ONLY_THE_CACHE.has(error.code))) throw error;
+    // SQLite's name for a database that goes with its connection; it may grow beyond memory.
+    const index = createIndex(open(''), { isTurned, folder: tmpdir(), onClosed: () => {} });
+    return { index, temporaryBecause: error.message };
+  }
+}
+
+/** What says nothing of the user's data: no rights, no room, the schema of a newer Dray, a process that holds it for long. */
+const ONLY_THE_CACHE: ReadonlySet<ErrorCode> = new Set(['io', 'diskFull', 'formatTooNew', 'locked']);
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    const { message } = cause as Error;
+    throw new DrayError('io', `The cache folder ${folder} cannot be made: ${message}.`, { cause });
+  }
+}
+
+function open(path: string): OpenedDatabase {
+  return openDatabase({
     path,
     migrations: TREE_MIGRATIONS,
-    probe: 'SELECT count(*) FROM (SELECT 1 FROM pair LIMIT 1), (SELECT 1 FROM upload LIMIT 1)',
+    probe:
+      'SELECT count(*) FROM (SELECT 1 FROM pair LIMIT 1), (SELECT 1 FROM upload LIMIT 1), (SELECT 1 FROM block_list LIMIT 1)',
     cacheKib: 16 * 1024,
   });
-  const { close, database, rebuiltBecause, transaction } = opened;
-  const spills = createSpills(folder);
-  const index: TreeIndex = {
-    ...createPairs(database, transaction, isTurned),
+}
+
+function createIndex(
+  { close, database, transaction }: OpenedDatabase,
+  options: { readonly isTurned: boolean; readonly folder: string; readonly onClosed: () => void },
+): TreeIndex {
+  const pairs = createKnownPairs(database, transaction, options.isTurned);
+  const { removeBlocks, ...blocks } = createBlocks(database);
+  const spills = createSpills(options.folder);
+  return {
+    ...pairs,
+    remove: (paths) =>
+      transaction(() => {
+        pairs.remove(paths);
+        for (const path of paths) removeBlocks(path);
+      }),
     uploads: createJournal(database),
-    ...createBlocks(database),
+    ...blocks,
     spill: () => spills.list(),
     sorter: () => spills.sorter(),
     close() {
       spills.close();
       close();
-      // The time of its last use, for `sweepTreeIndexes`.
-      const now = new Date();
-      utimesSync(path, now, now);
+      options.onClosed();
     },
   };
-  return { index, ...(rebuiltBecause === undefined ? {} : { rebuiltBecause }) };
 }
 
-type PairRow = readonly [path: string, one: string, other: string];
-
-function createPairs(
-  database: Database.Database,
-  transaction: <T>(work: () => T) => T,
-  isTurned: boolean,
-): Pick<TreeIndex, 'find' | 'page' | 'put' | 'remove'> {
-  const page = database
-    .prepare<[string, number], PairRow>(
-      'SELECT path, one, other FROM pair WHERE path > ? ORDER BY path LIMIT ?',
-    )
-    .raw();
-  const find = database.prepare<[string], PairRow>('SELECT path, one, other FROM pair WHERE path = ?').raw();
-  const put = database.prepare('INSERT OR REPLACE INTO pair (path, one, other) VALUES (?, ?, ?)');
-  const remove = database.prepare('DELETE FROM pair WHERE path = ?');
-  const tokensOf = ([, one, other]: PairRow): readonly [string, string] =>
-    isTurned ? [other, one] : [one, other];
-  return {
-    page: (after) => page.all(after, ROWS_IN_PAGE).map((row) => ({ path: row[0], tokens: tokensOf(row) })),
-    find(path) {
-      const row = find.get(path);
-      return row && tokensOf(row);
-    },
-    put(rows) {
-      transaction(() => {
-        for (const { path, tokens } of rows)
-          put.run(path, tokens[isTurned ? 1 : 0], tokens[isTurned ? 0 : 1]);
-      });
-    },
-    remove(paths) {
-      transaction(() => {
-        for (const path of paths) remove.run(path);
-      });
-    },
-  };
+/** For `sweepTreeIndexes`. */
+function markUsed(path: string): void {
+  try {
+    const now = new Date();
+    utimesSync(path, now, now);
+  } catch {
+    // It turned out to be damaged and was set aside as it was closed, or another process swept it.
+  }
 }
 
 interface UploadRow {
@@ -171,13 +176,18 @@ interface BlocksRow {
   readonly sums: Buffer;
 }
 
-function createBlocks(database: Database.Database): Pick<TreeIndex, 'blocks' | 'putBlocks'> {
+interface Blocks extends Pick<TreeIndex, 'blocks' | 'putBlocks'> {
+  removeBlocks(key: string): void;
+}
+
+function createBlocks(database: Database.Database): Blocks {
   const find = database.prepare<[string], BlocksRow>(
     'SELECT token, block_bytes, sums FROM block_list WHERE key = ?',
   );
   const put = database.prepare(
     'INSERT OR REPLACE INTO block_list (key, token, block_bytes, sums) VALUES (?, ?, ?, ?)',
   );
+  const remove = database.prepare('DELETE FROM block_list WHERE key = ?');
   return {
     blocks(key) {
       const row = find.get(key);
@@ -190,56 +200,8 @@ function createBlocks(database: Database.Database): Pick<TreeIndex, 'blocks' | '
       for (const [at, sum] of sums.entries()) bytes.writeBigUInt64LE(sum, 8 * at);
       put.run(key, token, blockBytes, bytes);
     },
-  };
-}
-
-export interface PairReader {
-  /** Paths must ascend from call to call, in byte order. */
-  known(path: string): readonly [string, string] | undefined;
-}
-
-/** Reads along with a walk in order: by pages, not by a query for each path. */
-export function createPairReader(index: Pick<TreeIndex, 'find' | 'page'>): PairReader {
-  let rows: readonly KnownPair[] = [];
-  let at = 0;
-  let isOver = false;
-  let from = '';
-  return {
-    known(path) {
-      for (;;) {
-        while (at < rows.length && isBefore(rows[at]!.path, path)) at += 1;
-        if (at < rows.length || isOver) break;
-        // A walk that skips far ahead is followed at once.
-        const last = rows.at(-1)?.path ?? '';
-        from = isBefore(last, path) ? path : last;
-        const here = from === path ? index.find(path) : undefined;
-        rows = index.page(from);
-        at = 0;
-        isOver = rows.length < ROWS_IN_PAGE;
-        if (here) return here;
-        if (from === path) return undefined;
-      }
-      const row = rows[at];
-      return row?.path === path ? row.tokens : undefined;
+    removeBlocks: (key) => {
+      remove.run(key);
     },
   };
-}
-
-/** Byte order of UTF-8, as SQLite's BINARY has it. Code units agree with it where no surrogate is. */
-function isBefore(left: string, right: string): boolean {
-  return comparePaths(left, right) < 0;
-}
-
-/** Deletes the caches that nobody has used since, by their time, and what killed runs left. Never fails: they are caches. */
-export function sweepTreeIndexes(folder: string, unusedSinceMs: number): void {
-  try {
-    for (const name of readdirSync(folder)) {
-      if (!NAME.test(name)) continue;
-      const path = join(folder, name);
-      if (statSync(path).mtimeMs >= unusedSinceMs) continue;
-      for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
-    }
-  } catch {
-    // Another process sweeps as well, or the folder is not ours to read.
-  }
 }

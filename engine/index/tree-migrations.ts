@@ -20,4 +20,8 @@ export const TREE_MIGRATIONS: readonly string[] = [
     sums BLOB NOT NULL
   ) WITHOUT ROWID;
   `,
+  `
+  -- 1: their contents were compared, or one was copied to the other; 0: only size and time say that they are equal.
+  ALTER TABLE pair ADD COLUMN proven INTEGER NOT NULL DEFAULT 0;
+  `,
 ];

@@ -1,4 +1,5 @@
 /** Lists that may be longer than memory, for one run: in a database file of their own that nobody else sees and that goes with the run. */
+import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -13,7 +14,10 @@ export interface SpillList {
   pages(): Generator<readonly string[]>;
 }
 
-/** Items in byte order of their paths, in whatever order they were added; of two with one path, the later. */
+/**
+ * Items in byte order of their paths, in whatever order they were added; of two with one path, the later. As a listing tells them:
+ * without `mtimeNs`.
+ */
 export interface SortedSpill {
   add(items: readonly TreeItem[]): void;
   pages(): Generator<readonly TreeItem[]>;
@@ -26,48 +30,79 @@ export interface Spills {
 }
 
 const ROWS_IN_PAGE = 1_000;
+const CACHE_KIB = 16 * 1024;
 
+/** Opens its file when the first list is asked for. */
 export function createSpills(folder: string): Spills {
-  let database: Database.Database | undefined;
-  const path = join(folder, `.spill-${process.pid}-${Date.now()}.db`);
+  const path = join(folder, `.spill-${randomUUID()}.db`);
+  let opened: SpillFile | undefined;
   let tables = 0;
-  const open = () => {
-    if (database) return database;
-    database = new Database(path);
-    // Unlinked at once where the system allows it, so that a killed run leaves nothing.
-    database.pragma('journal_mode = OFF');
-    database.pragma('synchronous = OFF');
-    database.pragma('locking_mode = EXCLUSIVE');
-    watchStatements(database, (error) => {
-      throw translateIndexError(error, path);
-    });
-    database.exec('CREATE TABLE opened (x)');
-    if (process.platform !== 'win32') rmSync(path, { force: true });
-    return database;
+  const file = () => {
+    opened ??= openFile(path);
+    return opened;
   };
   return {
-    list: () => createList(open(), `list_${++tables}`),
-    sorter: () => createSorter(open(), `sorted_${++tables}`),
+    list: () => createList(file(), `list_${++tables}`),
+    sorter: () => createSorter(file(), `sorted_${++tables}`),
     close() {
-      database?.close();
-      if (database) rmSync(path, { force: true });
-      database = undefined;
+      opened?.database.close();
+      if (opened) rmSync(path, { force: true });
+      opened = undefined;
     },
   };
 }
 
-function createList(database: Database.Database, table: string): SpillList {
+interface SpillFile {
+  readonly database: Database.Database;
+  /** Many rows at once. What fails half-way ends the run, and the file with it. */
+  write(work: () => void): void;
+}
+
+function openFile(path: string): SpillFile {
+  const fail = (error: unknown): never => {
+    throw translateIndexError(error, path);
+  };
+  try {
+    const database = new Database(path);
+    // Nobody reads it after a crash, so nothing is journalled or flushed.
+    database.pragma('journal_mode = OFF');
+    database.pragma('synchronous = OFF');
+    database.pragma('locking_mode = EXCLUSIVE');
+    database.pragma(`cache_size = -${CACHE_KIB}`);
+    // The first write makes the file. Unlinked while it is open, where the system allows that, it goes with the process, however that ends.
+    database.exec('CREATE TABLE opened (x)');
+    if (process.platform !== 'win32') rmSync(path, { force: true });
+    watchStatements(database, fail);
+    const transaction = database.transaction((work: () => void) => work());
+    return {
+      database,
+      write(work) {
+        try {
+          transaction(work);
+        } catch (error) {
+          fail(error);
+        }
+      },
+    };
+  } catch (error) {
+    return fail(error);
+  }
+}
+
+function createList({ database, write }: SpillFile, table: string): SpillList {
   database.exec(`CREATE TABLE ${table} (id INTEGER PRIMARY KEY, text TEXT NOT NULL)`);
   const insert = database.prepare(`INSERT INTO ${table} (text) VALUES (?)`);
-  const page = database.prepare<[number, number], { id: number; text: string }>(
-    `SELECT id, text FROM ${table} WHERE id > ? ORDER BY id LIMIT ?`,
-  );
+  const page = database
+    .prepare<[number, number], readonly [id: number, text: string]>(
+      `SELECT id, text FROM ${table} WHERE id > ? ORDER BY id LIMIT ?`,
+    )
+    .raw();
   let size = 0;
   return {
     push(texts) {
-      database.transaction(() => {
+      write(() => {
         for (const text of texts) insert.run(text);
-      })();
+      });
       size += texts.length;
     },
     get size() {
@@ -76,9 +111,9 @@ function createList(database: Database.Database, table: string): SpillList {
     *pages() {
       for (let after = 0; ; ) {
         const rows = page.all(after, ROWS_IN_PAGE);
-        if (rows.length > 0) yield rows.map(({ text }) => text);
+        if (rows.length > 0) yield rows.map(([, text]) => text);
         if (rows.length < ROWS_IN_PAGE) return;
-        after = rows.at(-1)!.id;
+        [after] = rows.at(-1)!;
       }
     },
   };
@@ -93,7 +128,7 @@ interface ItemRow {
   readonly storage_class: string | null;
 }
 
-function createSorter(database: Database.Database, table: string): SortedSpill {
+function createSorter({ database, write }: SpillFile, table: string): SortedSpill {
   database.exec(
     `CREATE TABLE ${table} (path TEXT PRIMARY KEY, kind TEXT NOT NULL, size INTEGER NOT NULL, token TEXT NOT NULL,
       modified_ms REAL NOT NULL, storage_class TEXT) WITHOUT ROWID`,
@@ -106,10 +141,10 @@ function createSorter(database: Database.Database, table: string): SortedSpill {
   );
   return {
     add(items) {
-      database.transaction(() => {
+      write(() => {
         for (const { kind, modifiedMs, path, sizeBytes, storageClass, token } of items)
           insert.run(path, kind, sizeBytes, token, modifiedMs, storageClass ?? null);
-      })();
+      });
     },
     *pages() {
       for (let after = ''; ; ) {

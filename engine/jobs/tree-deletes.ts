@@ -3,7 +3,7 @@
  * one go. So a source that could not be read whole never empties its destination.
  */
 import { DrayError } from '../api/error.ts';
-import type { SpillList } from '../index/tree-index.ts';
+import type { SpillList } from '../index/tree-spill.ts';
 import { deletionAllowed } from '../model/tree-decision.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 import type { Backup } from './tree-backup.ts';

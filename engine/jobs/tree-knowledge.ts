@@ -4,14 +4,10 @@
  */
 import { homedir } from 'node:os';
 import type { JobContext } from '../api/jobs.ts';
-import {
-  createPairReader,
-  type KnownPair,
-  openTreeIndex,
-  type PairReader,
-  sweepTreeIndexes,
-  type TreeIndex,
-} from '../index/tree-index.ts';
+import { createPairReader, type KnownPair, type PairReader } from '../index/known-pairs.ts';
+import { sweepTreeIndexes } from '../index/sweep-tree-indexes.ts';
+import { openTreeIndex, type TreeIndex } from '../index/tree-index.ts';
+import type { Recalled } from '../model/tree-decision.ts';
 import type { Pair } from './tree-mover.ts';
 import { cacheFolder } from './tree-sides.ts';
 
@@ -21,16 +17,13 @@ const UNUSED_MS = 180 * 24 * 60 * 60 * 1000;
 
 export interface TreeKnowledge {
   readonly index: TreeIndex;
-  /** What is known of both states. Paths must ascend from call to call. */
+  /** What is known of both states. Quick where paths ascend from call to call. */
   recall(path: string, pair: Pair): Recalled;
-  /** Notes that both states are equal now, unless nothing vouches for one of them. */
-  note(path: string, pair: Pair): void;
+  /** Notes that both states are equal now, and what shows it, unless nothing vouches for one of them. */
+  note(path: string, pair: Pair, proof: KnownPair['proof']): void;
   forget(paths: readonly string[]): void;
   close(): void;
 }
-
-/** `sourceChanged`: they were equal, the destination is still what it was, and the source is not. */
-export type Recalled = 'equal' | 'sourceChanged' | 'unknown';
 
 export interface KnowledgeOptions {
   /** Identities of the source and the destination. */
@@ -42,10 +35,14 @@ export interface KnowledgeOptions {
 
 export function openKnowledge(context: JobContext, options: KnowledgeOptions): TreeKnowledge {
   const folder = `${cacheFolder(context, homedir())}/trees`;
-  const { index, rebuiltBecause } = openTreeIndex({ folder, pair: options.pair });
+  const { index, rebuiltBecause, temporaryBecause } = openTreeIndex({ folder, pair: options.pair });
   if (rebuiltBecause !== undefined) {
     const message = `What was remembered of this pair of places was damaged and is begun anew (${rebuiltBecause}).`;
     context.emit({ type: 'warning', warning: 'indexRebuilt', message });
+  }
+  if (temporaryBecause !== undefined) {
+    const message = `Nothing will be remembered of this pair of places, and the next run looks at everything again: ${temporaryBecause}`;
+    context.emit({ type: 'warning', warning: 'indexTemporary', message });
   }
   const reader: PairReader | undefined = options.noIndex ? undefined : createPairReader(index);
   let rows: KnownPair[] = [];
@@ -58,12 +55,13 @@ export function openKnowledge(context: JobContext, options: KnowledgeOptions): T
     index,
     recall(path, { sourceToken, destinationToken }) {
       const known = reader?.known(path);
-      if (!known || destinationToken === '' || known[1] !== destinationToken) return 'unknown';
-      return known[0] === sourceToken ? 'equal' : 'sourceChanged';
+      if (!known || destinationToken === '' || known.tokens[1] !== destinationToken) return 'unknown';
+      if (known.tokens[0] !== sourceToken) return 'sourceChanged';
+      return known.proof === 'content' ? 'equal' : 'equalByTime';
     },
-    note(path, { sourceToken, destinationToken }) {
+    note(path, { sourceToken, destinationToken }, proof) {
       if (sourceToken === '' || destinationToken === '') return;
-      rows.push({ path, tokens: [sourceToken, destinationToken] });
+      rows.push({ path, tokens: [sourceToken, destinationToken], proof });
       if (rows.length >= ROWS_AT_ONCE) flush();
     },
     forget: (paths) => index.remove(paths),

@@ -68,7 +68,6 @@ function firstStep(
   const recalled = destination
     ? run.knowledge.recall(source.path, { sourceToken: source.token, destinationToken: destination.token })
     : 'unknown';
-  if (recalled === 'equal') run.counts.decidedByIndex += 1;
   const decide = (evidence: Evidence) =>
     decideItem({
       source,
@@ -81,6 +80,7 @@ function firstStep(
     });
   const decision = decide({});
   if (decision.do === 'same') {
+    if (recalled === 'equal' || recalled === 'equalByTime') run.counts.decidedByIndex += 1;
     settleSame(run);
     return undefined;
   }
@@ -136,8 +136,7 @@ async function carryOut(
   const { source, destination } = pair;
   switch (decision.do) {
     case 'same':
-      if (destination && evidence.content !== 'differs')
-        run.knowledge.note(source.path, { sourceToken: source.token, destinationToken: destination.token });
+      noteSame(run, pair, evidence);
       settleSame(run);
       return;
     case 'skip':
@@ -162,6 +161,12 @@ async function carryOut(
   }
 }
 
+function noteSame(run: TreeRun, { source, destination }: ItemPair, { content }: Evidence): void {
+  if (!destination) return;
+  const tokens = { sourceToken: source.token, destinationToken: destination.token };
+  run.knowledge.note(source.path, tokens, content === 'equal' ? 'content' : 'time');
+}
+
 function settleSame(run: TreeRun): void {
   run.counts.unchangedFiles += 1;
   run.progress.looked(1);
@@ -177,7 +182,7 @@ async function touch(
   run.forecast?.touches();
   if (!run.request.dryRun) {
     const pair = await mover.touch(source, destination!, mtimeNs);
-    run.knowledge.note(source.path, pair);
+    run.knowledge.note(source.path, pair, 'content');
   }
   run.counts.touchedFiles += 1;
   tellChange(run, 'time', source);
@@ -197,7 +202,7 @@ async function copy(run: TreeRun, work: TreeWork, { source, destination }: ItemP
     if (moved.inStore) counts.copiedInStore += 1;
     sizeBytes = moved.sizeBytes;
     isProgressTold = moved.isProgressTold ?? false;
-    knowledge.note(source.path, moved);
+    knowledge.note(source.path, moved, 'content');
   }
   counts.copiedFiles += 1;
   counts.copiedBytes += sizeBytes;

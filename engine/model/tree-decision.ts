@@ -30,11 +30,16 @@ export interface Evidence {
   readonly looked?: readonly Look[];
 }
 
+/**
+ * What the index knows of both states. `equal`: their content was compared or copied; `equalByTime`: only size and time said so, which
+ * is no answer to who asks for content. `sourceChanged`: they were equal, the destination is still what it was, and the source is not.
+ */
+export type Recalled = 'equal' | 'equalByTime' | 'sourceChanged' | 'unknown';
+
 export interface DecisionInput {
   readonly source: TreeItem;
   readonly destination: TreeItem | undefined;
-  /** What the index knows of both states; `sourceChanged` means that the source was touched since they were equal. */
-  readonly recalled: 'equal' | 'sourceChanged' | 'unknown';
+  readonly recalled: Recalled;
   readonly compare: CompareMode;
   readonly update: boolean;
   readonly immutable: boolean;
@@ -42,7 +47,10 @@ export interface DecisionInput {
 }
 
 const SAME: Decision = { do: 'same' };
+const NEWER: Decision = { do: 'skip', why: 'newerAtDestination' };
 const MD5 = /^[0-9a-f]{32}$/;
+/** The MD5 of the parts' MD5s, and how many there are. */
+const MD5_OF_PARTS = /^[0-9a-f]{32}-\d{1,5}$/;
 /** Reading and hashing so much takes about as long as a HEAD over a quick network. */
 const HASHED_BYTES_MAX = 1024 * 1024;
 
@@ -51,7 +59,8 @@ export function decideItem(input: DecisionInput): Decision {
   if (!destination) return { do: 'copy', why: 'absent' };
   if (source.sizeBytes !== destination.sizeBytes) return replace(input, 'size');
   if (input.recalled === 'equal' || input.compare === 'sizeOnly') return SAME;
-  return input.compare === 'checksum' ? byContent(input) : byTime(input);
+  if (input.compare === 'checksum') return byContent(input);
+  return input.recalled === 'equalByTime' ? SAME : byTime(input);
 }
 
 /** An object's etag that is the MD5 of its content, unless its store encrypts with keys of its own. */
@@ -79,18 +88,24 @@ function byContent(input: DecisionInput): Decision {
 function byTime(input: DecisionInput): Decision {
   const { evidence } = input;
   const times = timesOf(input);
-  if (evidence.content === 'equal') {
-    if (times === 'differ') return { do: 'touch' };
-    // Written again with the same content, as far as is known: then its time is another one as well.
-    const isTimeWanted = times === 'unknown' && input.recalled === 'sourceChanged';
-    return isTimeWanted && !hasLooked(evidence, 'head') ? { do: 'look', at: 'head' } : SAME;
-  }
+  if (input.update && times === 'destinationNewer') return NEWER;
   if (evidence.content === 'differs') return replace(input, 'content');
+  if (evidence.content === 'equal') return keepContent(input);
   if (times === 'equal') return SAME;
   if (times === 'unknown' && canHash(input) && isCheapToHash(input)) return look(input, 'hash');
   if (times === 'unknown' && !hasLooked(evidence, 'head')) return look(input, 'head');
   // The times differ, or nobody kept one: content that is equal all the same need not travel.
   return look(input, canHash(input) ? 'hash' : 'content');
+}
+
+/** The content is equal: at most the time is set, and not that of what must never change. */
+function keepContent(input: DecisionInput): Decision {
+  const times = timesOf(input);
+  if (input.immutable || times === 'equal') return SAME;
+  if (times !== 'unknown') return { do: 'touch' };
+  // Written again with the same content, as far as is known: then its time is another one as well.
+  const isTimeWanted = input.recalled === 'sourceChanged' && !hasLooked(input.evidence, 'head');
+  return isTimeWanted ? { do: 'look', at: 'head' } : SAME;
 }
 
 function look(input: DecisionInput, at: Look): Decision {
@@ -102,38 +117,41 @@ function replace(input: DecisionInput, why: 'size' | 'content' | 'time'): Decisi
   const { destination, evidence, immutable, source, update } = input;
   if (immutable) return { do: 'refuse', why: 'immutable' };
   if (!update) return { do: 'copy', why };
-  const sourceTime = timeOf(source, evidence.sourceTime);
-  const destinationTime = timeOf(destination!, evidence.destinationTime);
-  if (sourceTime && destinationTime)
-    return isNewer(destinationTime, sourceTime) ? newer() : { do: 'copy', why };
-  if (!hasLooked(evidence, 'head')) return { do: 'look', at: 'head' };
-  // Nobody kept a time: when it was stored has to do.
-  return destination!.modifiedMs > source.modifiedMs ? newer() : { do: 'copy', why };
+  switch (timesOf(input)) {
+    case 'destinationNewer':
+      return NEWER;
+    case 'equal':
+    case 'sourceNewer':
+      return { do: 'copy', why };
+    case 'unknown':
+      if (!hasLooked(evidence, 'head')) return { do: 'look', at: 'head' };
+      // Nobody kept a time: when it was stored has to do.
+      return destination!.modifiedMs > source.modifiedMs ? NEWER : { do: 'copy', why };
+  }
 }
 
-function newer(): Decision {
-  return { do: 'skip', why: 'newerAtDestination' };
-}
-
-function isNewer(time: ObjectTime, than: ObjectTime): boolean {
-  return !timesEqual(time, than) && time.ns > than.ns;
-}
-
-function timesOf({ destination, evidence, source }: DecisionInput): 'equal' | 'differ' | 'unknown' {
-  const left = timeOf(source, evidence.sourceTime);
-  const right = timeOf(destination!, evidence.destinationTime);
-  if (!left || !right) return 'unknown';
-  return timesEqual(left, right) ? 'equal' : 'differ';
+function timesOf(input: DecisionInput): 'equal' | 'sourceNewer' | 'destinationNewer' | 'unknown' {
+  const { destination, evidence } = input;
+  const source = timeOf(input.source, evidence.sourceTime);
+  const there = timeOf(destination!, evidence.destinationTime);
+  if (!source || !there) return 'unknown';
+  if (timesEqual(source, there)) return 'equal';
+  return there.ns > source.ns ? 'destinationNewer' : 'sourceNewer';
 }
 
 function timeOf(item: TreeItem, looked: ObjectTime | undefined): ObjectTime | undefined {
   return looked ?? (item.mtimeNs === undefined ? undefined : { ns: item.mtimeNs, digits: 9 });
 }
 
-/** Whether MD5s can tell: an etag that is one stands for an object, and a file's can be computed. */
+/**
+ * Whether MD5s can tell: an etag that is one stands for an object, and a file's can be computed. Two objects that were written in parts
+ * are equal when their etags are, and may be when they are not, since parts may differ in size.
+ */
 function canHash({ destination, evidence, source }: DecisionInput): boolean {
   const items = [source, destination!];
   if (hasLooked(evidence, 'hash') || items.every(({ kind }) => kind === 'file')) return false;
+  const areObjects = items.every(({ kind }) => kind === 'object');
+  if (areObjects && source.token === destination!.token && MD5_OF_PARTS.test(source.token)) return true;
   return items.every(({ kind, token }) => kind === 'file' || etagIsMd5(token));
 }
 

@@ -1,0 +1,119 @@
+/** Which state of an item on one side equals which on the other. */
+import type Database from 'better-sqlite3';
+import { comparePaths } from '../model/entry.ts';
+
+export interface KnownPair {
+  readonly path: string;
+  /** In the order of the pair of places that the index was opened with. */
+  readonly tokens: readonly [string, string];
+  /** `content`: it was compared, or one was copied to the other. `time`: only size and modification time say so. */
+  readonly proof: 'content' | 'time';
+}
+
+export interface KnownPairs {
+  find(path: string): KnownPair | undefined;
+  /** Rows after the path, in byte order. `rowsMax`: 1,000, if not given. */
+  page(after: string, rowsMax?: number): readonly KnownPair[];
+  /** In one transaction. What is known of the same two tokens by content stays so. */
+  put(rows: readonly KnownPair[]): void;
+  remove(paths: readonly string[]): void;
+}
+
+export const PAIRS_IN_PAGE = 1_000;
+
+type PairRow = readonly [path: string, one: string, other: string, proven: number];
+
+/** @param isTurned The caller's pair of places is not in the order in which the file keeps it. */
+export function createKnownPairs(
+  database: Database.Database,
+  transaction: <T>(work: () => T) => T,
+  isTurned: boolean,
+): KnownPairs {
+  const page = database
+    .prepare<[string, number], PairRow>(
+      'SELECT path, one, other, proven FROM pair WHERE path > ? ORDER BY path LIMIT ?',
+    )
+    .raw();
+  const find = database
+    .prepare<[string], PairRow>('SELECT path, one, other, proven FROM pair WHERE path = ?')
+    .raw();
+  const put = database.prepare(
+    `INSERT INTO pair (path, one, other, proven) VALUES (?, ?, ?, ?)
+     ON CONFLICT (path) DO UPDATE SET
+       proven = max(excluded.proven, proven AND one = excluded.one AND other = excluded.other),
+       one = excluded.one, other = excluded.other`,
+  );
+  const remove = database.prepare('DELETE FROM pair WHERE path = ?');
+  const toPair = ([path, one, other, proven]: PairRow): KnownPair => ({
+    path,
+    tokens: isTurned ? [other, one] : [one, other],
+    proof: proven === 1 ? 'content' : 'time',
+  });
+  return {
+    page: (after, rowsMax = PAIRS_IN_PAGE) => page.all(after, rowsMax).map(toPair),
+    find(path) {
+      const row = find.get(path);
+      return row && toPair(row);
+    },
+    put(rows) {
+      transaction(() => {
+        for (const { path, proof, tokens } of rows) {
+          const [one, other] = isTurned ? [tokens[1], tokens[0]] : tokens;
+          put.run(path, one, other, proof === 'content' ? 1 : 0);
+        }
+      });
+    },
+    remove(paths) {
+      transaction(() => {
+        for (const path of paths) remove.run(path);
+      });
+    },
+  };
+}
+
+export interface PairReader {
+  /** Quick where paths ascend from call to call, in byte order; a walk may begin anew. */
+  known(path: string): KnownPair | undefined;
+}
+
+const PAGE_ROWS_MIN = 16;
+const PAGE_ROWS_FIRST = 64;
+
+/**
+ * Reads along with a walk in order: by pages, not by a query for each path. A walk that leaps, as that of a few files beside a million
+ * known ones, gets short pages; one that uses what it is given, long ones.
+ */
+export function createPairReader(pairs: Pick<KnownPairs, 'find' | 'page'>): PairReader {
+  let rows: readonly KnownPair[] = [];
+  let at = 0;
+  let rowsMax = PAGE_ROWS_FIRST;
+  /** Paths asked for since the page was read. */
+  let asked = 0;
+  /** The page was the last one. */
+  let isOver = false;
+  let position = '';
+  const readPage = (path: string): KnownPair | undefined => {
+    const isUsed = asked * 4 >= rows.length;
+    rowsMax = isUsed ? Math.min(rowsMax * 4, PAIRS_IN_PAGE) : Math.max(rowsMax / 4, PAGE_ROWS_MIN);
+    rows = pairs.page(path, Math.floor(rowsMax));
+    at = 0;
+    asked = 0;
+    isOver = rows.length < Math.floor(rowsMax);
+    return pairs.find(path);
+  };
+  return {
+    known(path) {
+      if (comparePaths(path, position) <= 0) {
+        rows = [];
+        isOver = false;
+      }
+      position = path;
+      asked += 1;
+      // SQLite's BINARY collation is the same order: that of the UTF-8 bytes.
+      while (at < rows.length && comparePaths(rows[at]!.path, path) < 0) at += 1;
+      if (at >= rows.length) return isOver ? undefined : readPage(path);
+      const row = rows[at]!;
+      return row.path === path ? row : undefined;
+    },
+  };
+}

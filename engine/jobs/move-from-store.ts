@@ -13,7 +13,7 @@ import type { TreeWriter, WrittenStat } from '../workspace/tree-writer-contract.
 import { fetchLarge } from './fetch-large.ts';
 import { vanished } from './tree-errors.ts';
 import type { Moved, Mover } from './tree-mover.ts';
-import { timeOfObject } from './tree-objects.ts';
+import { mtimeOfObject } from './tree-objects.ts';
 import type { TreeRun } from './tree-run.ts';
 import type { LocalSide, RemoteSide } from './tree-sides.ts';
 import { BATCHED_BYTES_MAX, createWriteBatches, type WriteBatches } from './write-batches.ts';
@@ -128,7 +128,7 @@ async function fetchInRanges(run: DownloadRun, parts: Parts, item: TreeItem): Pr
 
 /** When the content was last changed, or, if nobody said, when it was stored. */
 function mtimeOf(info: ObjectInfo): bigint {
-  return timeOfObject(info)?.ns ?? BigInt(Math.round(info.modifiedMs)) * 1_000_000n;
+  return mtimeOfObject(info) ?? BigInt(Math.round(info.modifiedMs)) * 1_000_000n;
 }
 
 const RACY_MS = 20;

@@ -2,13 +2,12 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { loadCrc64 } from '../base/crc64-nvme.ts';
-import type { ObjectTime } from '../model/object-time.ts';
 import type { Evidence } from '../model/tree-decision.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 import { readSmallFile } from '../workspace/file-source.ts';
 import { exactMtimeNs, LINK_SUFFIX, readLink } from '../workspace/local-place.ts';
 import { compareContent } from './check-content.ts';
-import { headObject, timeOfObject } from './tree-objects.ts';
+import { headObject, mtimeOfObject } from './tree-objects.ts';
 import type { TreeRun } from './tree-run.ts';
 import type { TreeSide } from './tree-sides.ts';
 
@@ -57,23 +56,25 @@ async function md5Of(side: TreeSide, item: TreeItem): Promise<string> {
 }
 
 async function lookAtTimes(run: SomeRun, source: TreeItem, destination: TreeItem): Promise<Evidence> {
-  const [sourceTime, destinationTime] = await Promise.all([
-    timeOf(run, run.source, source),
-    timeOf(run, run.destination, destination),
+  const [sourceMtimeNs, destinationMtimeNs] = await Promise.all([
+    mtimeOf(run, run.source, source),
+    mtimeOf(run, run.destination, destination),
   ]);
-  return { ...(sourceTime && { sourceTime }), ...(destinationTime && { destinationTime }) };
+  return {
+    ...(sourceMtimeNs === undefined ? {} : { sourceMtimeNs }),
+    ...(destinationMtimeNs === undefined ? {} : { destinationMtimeNs }),
+  };
 }
 
-async function timeOf(run: SomeRun, side: TreeSide, item: TreeItem): Promise<ObjectTime | undefined> {
-  if (item.mtimeNs !== undefined) return { ns: item.mtimeNs, digits: 9 };
+async function mtimeOf(run: SomeRun, side: TreeSide, item: TreeItem): Promise<bigint | undefined> {
+  if (item.mtimeNs !== undefined) return item.mtimeNs;
   if (side.kind === 'local') {
     // A scan's times are doubles, which are not good for nanoseconds.
-    const ns = exactMtimeNs(join(side.root, side.pathOf(item.path)));
-    return ns === undefined ? undefined : { ns, digits: 9 };
+    return exactMtimeNs(join(side.root, side.pathOf(item.path)));
   }
   if (item.wasAsked) return undefined;
   const info = await headObject(side, item.path, run.tasks.signal);
-  return info && timeOfObject(info);
+  return info && mtimeOfObject(info);
 }
 
 /** What cannot be told apart without reading it at a store counts as different: it is sent again, which is safe. */

@@ -1,6 +1,6 @@
 /** What copies of every kind do with objects that are there already. */
 import { DrayError } from '../api/error.ts';
-import { formatObjectTime, MTIME_METADATA, type ObjectTime, parseObjectTime } from '../model/object-time.ts';
+import { formatObjectTime, MTIME_METADATA, parseObjectTime } from '../model/object-time.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 import type { ObjectInfo } from '../remotes/object-store.ts';
 import type { TreeRun } from './tree-run.ts';
@@ -71,8 +71,8 @@ export function headObject(
   });
 }
 
-/** As it was given when the object was written; undefined when nobody did. */
-export function timeOfObject({ metadata }: Pick<ObjectInfo, 'metadata'>): ObjectTime | undefined {
+/** In nanoseconds since the epoch, as it was given when the object was written; undefined when nobody did. */
+export function mtimeOfObject({ metadata }: Pick<ObjectInfo, 'metadata'>): bigint | undefined {
   const text = metadata?.[MTIME_METADATA];
   return text === undefined ? undefined : parseObjectTime(text);
 }

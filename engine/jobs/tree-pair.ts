@@ -17,7 +17,7 @@ import {
   placeIdentity,
   type S3Place,
 } from './places.ts';
-import { timeOfObject } from './tree-objects.ts';
+import { mtimeOfObject } from './tree-objects.ts';
 import type { LocalSide, RemoteSide, TreeSide } from './tree-sides.ts';
 
 export interface TreePair {
@@ -129,7 +129,7 @@ class PairOpener {
     const { signal } = this.#context;
     const info = await side.store.head(name, { checksums: true, signal });
     if (!info) return undefined;
-    const time = timeOfObject(info);
+    const mtimeNs = mtimeOfObject(info);
     const only: TreeItem = {
       path: name,
       kind: 'object',
@@ -137,7 +137,7 @@ class PairOpener {
       sizeBytes: info.sizeBytes,
       token: info.etag,
       modifiedMs: info.modifiedMs,
-      ...(time ? { mtimeNs: time.ns } : {}),
+      ...(mtimeNs === undefined ? {} : { mtimeNs }),
     };
     return { side: { ...side, pathOf: () => name }, only, name };
   }

@@ -7,7 +7,7 @@ import type { TreeItem } from '../model/tree-item.ts';
 import { listTreeItems } from '../query/object-pages.ts';
 import { statLocal } from '../workspace/local-place.ts';
 import { scanLocalTree } from '../workspace/local-tree.ts';
-import { timeOfObject } from './tree-objects.ts';
+import { mtimeOfObject } from './tree-objects.ts';
 import type { LocalSide, RemoteSide, TreeSide } from './tree-sides.ts';
 
 export interface ItemsOptions {
@@ -104,7 +104,7 @@ async function* namedItems(
 async function headItem(side: RemoteSide, path: string, signal: AbortSignal): Promise<TreeItem | undefined> {
   const info = await side.limit.run(() => side.store.head(path, { signal }), { bytes: 0, signal });
   if (!info) return undefined;
-  const time = timeOfObject(info);
+  const mtimeNs = mtimeOfObject(info);
   return {
     path,
     kind: 'object',
@@ -112,6 +112,6 @@ async function headItem(side: RemoteSide, path: string, signal: AbortSignal): Pr
     sizeBytes: info.sizeBytes,
     token: info.etag,
     modifiedMs: info.modifiedMs,
-    ...(time ? { mtimeNs: time.ns } : {}),
+    ...(mtimeNs === undefined ? {} : { mtimeNs }),
   };
 }

@@ -154,7 +154,7 @@ async function carryOut(
       );
       return;
     case 'touch':
-      await touch(run, work, { source, destination }, evidence.sourceTime?.ns ?? source.mtimeNs!);
+      await touch(run, work, { source, destination }, evidence.sourceMtimeNs ?? source.mtimeNs!);
       return;
     case 'copy':
       await copy(run, work, pair);

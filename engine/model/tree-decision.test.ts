@@ -16,7 +16,6 @@ const file = (more: Partial<TreeItem> = {}): TreeItem => ({
   ...more,
 });
 const object = (more: Partial<TreeItem> = {}): TreeItem => file({ kind: 'object', token: MD5, ...more });
-const time = (ns: bigint) => ({ ns, digits: 9 });
 
 function decide(more: Partial<DecisionInput> = {}) {
   return decideItem({
@@ -75,10 +74,10 @@ describe('what becomes of an item', () => {
       destination: object({ sizeBytes: 2 * MIB, token: OF_PARTS }),
     };
     const looked = ['head'] as const;
-    expect(
-      decide({ ...large, evidence: { looked, sourceTime: time(1n), destinationTime: time(1n) } }),
-    ).toEqual({ do: 'same' });
-    const differ: Evidence = { looked, sourceTime: time(2n), destinationTime: time(1n) };
+    expect(decide({ ...large, evidence: { looked, sourceMtimeNs: 1n, destinationMtimeNs: 1n } })).toEqual({
+      do: 'same',
+    });
+    const differ: Evidence = { looked, sourceMtimeNs: 2n, destinationMtimeNs: 1n };
     expect(decide({ ...large, evidence: differ })).toEqual({ do: 'look', at: 'content' });
     expect(decide({ ...large, evidence: { ...differ, content: 'equal' } })).toEqual({ do: 'touch' });
     expect(decide({ ...large, evidence: { ...differ, content: 'differs' } })).toEqual({
@@ -97,11 +96,11 @@ describe('what becomes of an item', () => {
     const evidence: Evidence = {
       looked: ['hash', 'head'],
       content: 'differs',
-      sourceTime: time(1n),
-      destinationTime: time(2n),
+      sourceMtimeNs: 1n,
+      destinationMtimeNs: 2n,
     };
     expect(decide({ update: true, evidence })).toEqual({ do: 'skip', why: 'newerAtDestination' });
-    const older = { ...evidence, sourceTime: time(3n) };
+    const older = { ...evidence, sourceMtimeNs: 3n };
     expect(decide({ update: true, evidence: older })).toEqual({ do: 'copy', why: 'content' });
     expect(decide({ update: true, destination: object({ sizeBytes: 1 }) })).toEqual({
       do: 'look',
@@ -113,17 +112,17 @@ describe('what becomes of an item', () => {
     const evidence: Evidence = {
       looked: ['hash', 'head'],
       content: 'equal',
-      sourceTime: time(1n),
-      destinationTime: time(2n),
+      sourceMtimeNs: 1n,
+      destinationMtimeNs: 2n,
     };
     expect(decide({ evidence })).toEqual({ do: 'touch' });
     expect(decide({ update: true, evidence })).toEqual({ do: 'skip', why: 'newerAtDestination' });
-    const older = { ...evidence, sourceTime: time(3n) };
+    const older = { ...evidence, sourceMtimeNs: 3n };
     expect(decide({ update: true, evidence: older })).toEqual({ do: 'touch' });
   });
 
   it('that must not change keeps its time too, and is the same while its content is', () => {
-    const times = { sourceTime: time(1n), destinationTime: time(2n), looked: ['head'] as const };
+    const times = { sourceMtimeNs: 1n, destinationMtimeNs: 2n, looked: ['head'] as const };
     const immutable = { immutable: true, destination: object({ token: OF_PARTS }) };
     expect(decide({ ...immutable, evidence: times })).toEqual({ do: 'look', at: 'content' });
     expect(decide({ ...immutable, evidence: { ...times, content: 'equal' } })).toEqual({ do: 'same' });
@@ -178,7 +177,7 @@ describe('what becomes of an item', () => {
             decision.at === 'head'
               ? truth.times === undefined
                 ? {}
-                : { sourceTime: time(1n), destinationTime: time(truth.times) }
+                : { sourceMtimeNs: 1n, destinationMtimeNs: truth.times }
               : truth.content === undefined
                 ? {}
                 : { content: truth.content };
@@ -193,7 +192,7 @@ describe('what becomes of an item', () => {
         }
         if (decision.do === 'touch') expect(content).toBe('equal');
         if (input.immutable) expect(['same', 'skip', 'refuse']).toContain(decision.do);
-        const isNewerThere = evidence.destinationTime !== undefined && evidence.destinationTime.ns > 1n;
+        const isNewerThere = (evidence.destinationMtimeNs ?? 0n) > 1n;
         if (input.update && isNewerThere) expect(['same', 'skip', 'refuse']).toContain(decision.do);
       }),
       { numRuns: 3_000, seed: 11 },

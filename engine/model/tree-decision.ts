@@ -7,7 +7,6 @@
  * times do, and where nobody kept a time, the content.
  */
 import type { CompareMode } from '../api/trees.ts';
-import { type ObjectTime, timesEqual } from './object-time.ts';
 import type { TreeItem } from './tree-item.ts';
 
 export type Decision =
@@ -25,8 +24,8 @@ export type Look = 'hash' | 'head' | 'content';
 /** What has been looked at so far. A look that brought nothing leaves its mark in `looked`. */
 export interface Evidence {
   readonly content?: 'equal' | 'differs';
-  readonly sourceTime?: ObjectTime;
-  readonly destinationTime?: ObjectTime;
+  readonly sourceMtimeNs?: bigint;
+  readonly destinationMtimeNs?: bigint;
   readonly looked?: readonly Look[];
 }
 
@@ -130,17 +129,14 @@ function replace(input: DecisionInput, why: 'size' | 'content' | 'time'): Decisi
   }
 }
 
-function timesOf(input: DecisionInput): 'equal' | 'sourceNewer' | 'destinationNewer' | 'unknown' {
-  const { destination, evidence } = input;
-  const source = timeOf(input.source, evidence.sourceTime);
-  const there = timeOf(destination!, evidence.destinationTime);
-  if (!source || !there) return 'unknown';
-  if (timesEqual(source, there)) return 'equal';
-  return there.ns > source.ns ? 'destinationNewer' : 'sourceNewer';
-}
+type Times = 'equal' | 'sourceNewer' | 'destinationNewer' | 'unknown';
 
-function timeOf(item: TreeItem, looked: ObjectTime | undefined): ObjectTime | undefined {
-  return looked ?? (item.mtimeNs === undefined ? undefined : { ns: item.mtimeNs, digits: 9 });
+function timesOf({ destination, evidence, source }: DecisionInput): Times {
+  const here = evidence.sourceMtimeNs ?? source.mtimeNs;
+  const there = evidence.destinationMtimeNs ?? destination!.mtimeNs;
+  if (here === undefined || there === undefined) return 'unknown';
+  if (here === there) return 'equal';
+  return there > here ? 'destinationNewer' : 'sourceNewer';
 }
 
 /**

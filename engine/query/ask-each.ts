@@ -37,7 +37,7 @@ async function ask(state: LookupState, { path }: TreeItem): Promise<TreeItem | u
 
 function itemOf(path: string, info: ObjectInfo): TreeItem {
   const text = info.metadata?.[MTIME_METADATA];
-  const time = text === undefined ? undefined : parseObjectTime(text);
+  const mtimeNs = text === undefined ? undefined : parseObjectTime(text);
   return {
     path,
     kind: 'object',
@@ -45,7 +45,7 @@ function itemOf(path: string, info: ObjectInfo): TreeItem {
     sizeBytes: info.sizeBytes,
     token: info.etag,
     modifiedMs: info.modifiedMs,
-    ...(time ? { mtimeNs: time.ns } : {}),
+    ...(mtimeNs === undefined ? {} : { mtimeNs }),
     ...(info.storageClass === undefined ? {} : { storageClass: info.storageClass }),
   };
 }

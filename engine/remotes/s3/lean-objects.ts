@@ -26,8 +26,8 @@ import {
 } from './object-headers.ts';
 import { failedCall, type LeanRequest, type S3Connection } from './s3-connection.ts';
 import { isAbsentKey, type S3Call, type S3Failure, tooLarge, unwrittenOr } from './s3-errors.ts';
+import { parseListPage } from './s3-list-page.ts';
 import { listPageOf } from './s3-values.ts';
-import { parseListPage } from './s3-xml.ts';
 
 const CHECKSUM_MODE = { 'x-amz-checksum-mode': 'ENABLED' };
 /** 1,000 keys of 1,024 bytes, each byte percent-encoded, and what stands around them. */

@@ -1,34 +1,5 @@
 /** The answers of S3 that the lean client reads, by the names of their elements. Tolerant: unknown elements are skipped. */
 import { DrayError } from '../../api/error.ts';
-import type { ListedObject } from '../object-store.ts';
-
-export interface RawListPage {
-  /** Full keys, with the remote's prefix. */
-  readonly objects: readonly ListedObject[];
-  readonly folders: readonly string[];
-  readonly continuation: string | undefined;
-}
-
-/** Answer to ListObjectsV2. Keys are decoded if the store says that it obeyed `encoding-type=url`. */
-export function parseListPage(xml: string): RawListPage {
-  const decodeKey = keyDecoderOf(xml);
-  const objects: ListedObject[] = [];
-  for (const element of elementsOf(xml, 'Contents')) {
-    const storageClass = textOf(element, 'StorageClass');
-    objects.push({
-      key: decodeKey(textOf(element, 'Key') ?? ''),
-      sizeBytes: Number(textOf(element, 'Size') ?? 0),
-      etag: unquote(textOf(element, 'ETag') ?? ''),
-      modifiedMs: timeOf(textOf(element, 'LastModified')),
-      ...(storageClass ? { storageClass } : {}),
-    });
-  }
-  const folders: string[] = [];
-  for (const element of elementsOf(xml, 'CommonPrefixes'))
-    folders.push(decodeKey(textOf(element, 'Prefix') ?? ''));
-  const isTruncated = textOf(xml, 'IsTruncated') === 'true';
-  return { objects, folders, continuation: isTruncated ? textOf(xml, 'NextContinuationToken') : undefined };
-}
 
 export interface ErrorBody {
   readonly code: string | undefined;
@@ -98,7 +69,7 @@ export function textOf(xml: string, name: string): string | undefined {
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-function unescapeXml(text: string): string {
+export function unescapeXml(text: string): string {
   if (!text.includes('&')) return text;
   return text.replace(
     /&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi,

@@ -10,6 +10,7 @@ describe('the arguments', () => {
       peers: PEER_NAMES,
       runs: 5,
       isQuick: false,
+      server: 'versitygw',
       store: 'memory',
       action: 'run',
     });
@@ -27,6 +28,7 @@ describe('the arguments', () => {
     [['--runs', '1.5']],
     [['--peers', 'cp']],
     [['--store', 'tape']],
+    [['--server', 'ftp']],
     [['--unheard-of']],
   ])('refuse %j', (args) => {
     expect(() => parseArguments(args)).toThrow();

@@ -1,6 +1,7 @@
 /** What `npm run bench` can be told. */
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
+import { SERVER_NAMES, type ServerName } from './bench-servers.ts';
 import { PEER_NAMES, type PeerName } from './peers.ts';
 
 export const USAGE = `Usage: npm run bench -- [OPTION]...
@@ -9,7 +10,8 @@ export const USAGE = `Usage: npm run bench -- [OPTION]...
   --peers NAMES     compare with these alone: ${PEER_NAMES.join(', ')}, or none
   --runs N          measured runs of each tool (default: 5; with --quick: 2)
   --quick           tiny data, to see that everything works
-  --json FILE       write the figures there (default: bench/figures.json after a full run)
+  --json FILE       write the figures there (default: bench/figures.json after a full run on versitygw)
+  --server NAME     run against ${SERVER_NAMES.join(' or ')} (default: versitygw)
   --store KIND      the server's data in memory or on disk (default: memory)
   --folder DIR      where the source data lie (default: the system's temporary folder)
   --list            name the scenarios
@@ -23,6 +25,7 @@ export interface BenchArguments {
   readonly runs: number;
   readonly isQuick: boolean;
   readonly jsonFile: string | undefined;
+  readonly server: ServerName;
   readonly store: 'memory' | 'disk';
   readonly folder: string;
   readonly action: 'run' | 'list' | 'help';
@@ -40,6 +43,7 @@ export function parseArguments(args: readonly string[]): BenchArguments {
       runs: { type: 'string' },
       quick: { type: 'boolean', default: false },
       json: { type: 'string' },
+      server: { type: 'string', default: 'versitygw' },
       store: { type: 'string', default: 'memory' },
       folder: { type: 'string', default: tmpdir() },
       list: { type: 'boolean', default: false },
@@ -49,6 +53,8 @@ export function parseArguments(args: readonly string[]): BenchArguments {
   const runs = Number(values.runs ?? (values.quick ? 2 : 5));
   if (!Number.isInteger(runs) || runs < 1 || runs > RUNS_MAX)
     throw new Error(`--runs must be a whole number from 1 to ${RUNS_MAX}.`);
+  const server = SERVER_NAMES.find((name) => name === values.server);
+  if (!server) throw new Error(`--server must be ${SERVER_NAMES.join(' or ')}.`);
   if (values.store !== 'memory' && values.store !== 'disk')
     throw new Error('--store must be memory or disk.');
   return {
@@ -57,6 +63,7 @@ export function parseArguments(args: readonly string[]): BenchArguments {
     runs,
     isQuick: values.quick,
     jsonFile: values.json,
+    server,
     store: values.store,
     folder: values.folder,
     action: values.help ? 'help' : values.list ? 'list' : 'run',

@@ -1,16 +1,29 @@
 /** What all scenarios share: the servers, the data and the tools, in one temporary folder. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BadNetwork, startToxiproxy } from '../e2e/servers/toxiproxy.ts';
-import { type S3Server, startVersitygw } from '../e2e/servers/versitygw.ts';
-import type { Contender, ContenderName, Place } from './contenders.ts';
+import { roomyFolder, type ServerOptions } from '../e2e/servers/versitygw.ts';
+import {
+  type BenchServer,
+  type ServerName,
+  type ServerWatch,
+  startBenchServer,
+  watchServers,
+} from './bench-servers.ts';
+import type { Contender, ContenderName, Courier, Place } from './contender.ts';
 import { type DatasetShape, writeDataset } from './dataset.ts';
 import { type Fingerprint, fingerprintOf } from './fingerprint.ts';
-import { createMeter, type Meter } from './measure.ts';
+import { createMeter, type Meter, runUnmeasured } from './measure.ts';
+
+/** What a server may hold of an object at once: what is there, and parts beside the object that they become. */
+const COPIES_MAX = 5;
 
 /** toxiproxy delays answers only: a round trip takes so much longer, and opening a connection takes nothing. */
 export const LATENCY_MS = 30;
+
+export type Link = 'direct' | 'slow';
 
 export interface Dataset {
   readonly folder: string;
@@ -20,15 +33,23 @@ export interface Dataset {
 
 export interface Bench extends AsyncDisposable {
   readonly meter: Meter;
-  readonly server: S3Server;
+  readonly server: BenchServer;
+  /** Of all servers. */
+  readonly watch: ServerWatch;
   readonly signal: AbortSignal;
   /** Those that were asked for: a contender, or why there is none. */
   readonly contenders: ReadonlyMap<ContenderName, Contender | { readonly missing: string }>;
   /** A path that nothing is at. */
   newPath(name: string): string;
-  newPlace(link: 'direct' | 'slow'): Promise<Place>;
-  /** Where the objects of a place are files. */
-  folderOf(place: Place): string;
+  newPlace(link: Link): Promise<Place>;
+  /** A place of the first server by another link. */
+  reach(place: Place, link: Link): Promise<Place>;
+  /** Two servers more, with room for an object of that size on each, and new places there at each call. */
+  newPlacePair(objectBytes: number): Promise<{ readonly source: Place; readonly destination: Place }>;
+  /** The dataset as plain objects, uploaded at the first call by a tool that is not Dray. */
+  stored(shape: DatasetShape): Promise<Place>;
+  /** @throws Error when that tool is not there. */
+  courier(): Promise<Courier>;
   /** Written at the first call; `owner` gets one that no other entrant sees. */
   dataset(shape: DatasetShape, owner?: string): Promise<Dataset>;
 }
@@ -37,7 +58,9 @@ export interface BenchOptions {
   /** Where the data lie. */
   readonly parent: string;
   readonly store: 'memory' | 'disk';
+  readonly server: ServerName;
   readonly contenders: Bench['contenders'];
+  readonly courier: Bench['courier'];
   readonly signal: AbortSignal;
 }
 
@@ -48,10 +71,14 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
     for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
   };
   try {
-    const server = await startVersitygw(
-      options.store === 'disk' ? { dataFolder: join(folder, 'store') } : {},
-    );
-    cleanUps.push(() => server.stop());
+    const servers: BenchServer[] = [];
+    const start = async (serverOptions: ServerOptions) => {
+      const started = await startBenchServer(options.server, serverOptions);
+      cleanUps.push(() => started.stop());
+      servers.push(started);
+      return started;
+    };
+    const server = await start(options.store === 'disk' ? { dataFolder: join(folder, 'store') } : {});
     const meter = await createMeter(folder);
     let network: Promise<BadNetwork> | undefined;
     const openNetwork = () => {
@@ -61,16 +88,45 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
       });
       return network;
     };
+    const reach = async (place: Place, link: Link): Promise<Place> => {
+      const endpoint = link === 'direct' ? server.endpoint : (await openNetwork()).endpoint;
+      return { ...place, endpoint, environment: { ...place.environment, AWS_ENDPOINT_URL: endpoint } };
+    };
+    const dataset = createDatasets(folder);
+    const stored = memoize(async (shape: DatasetShape) => {
+      const { folder: source } = await dataset(shape);
+      const place = createPlace(server, folder);
+      await runUnmeasured((await options.courier()).upload(source, place), options.signal);
+      return place;
+    });
+    const pairFor = memoize(async ({ objectBytes }: { readonly objectBytes: number }) => {
+      const secretAccessKey = randomUUID();
+      const startOne = async () => start({ secretAccessKey, dataFolder: await makeStoreFolder(objectBytes) });
+      return { source: await startOne(), destination: await startOne() };
+    });
+    const makeStoreFolder = async (objectBytes: number) => {
+      const parent = options.store === 'disk' ? folder : await roomyFolder(objectBytes * COPIES_MAX);
+      if (parent === tmpdir()) return join(folder, `store-${randomUUID().slice(0, 8)}`);
+      const path = await mkdtemp(join(parent, 'dray-bench-store-'));
+      cleanUps.push(() => rm(path, { recursive: true, force: true }));
+      return path;
+    };
     return {
       meter,
       server,
+      watch: watchServers(servers),
       signal: options.signal,
       contenders: options.contenders,
       newPath: (name) => join(folder, `${name}-${randomUUID().slice(0, 8)}`),
-      newPlace: async (link) =>
-        createPlace(server, link === 'direct' ? server.endpoint : (await openNetwork()).endpoint),
-      folderOf: (place) => join(server.dataFolder, place.bucket, place.prefix),
-      dataset: createDatasets(folder),
+      newPlace: (link) => reach(createPlace(server, folder), link),
+      reach,
+      newPlacePair: async (objectBytes) => {
+        const pair = await pairFor({ objectBytes });
+        return { source: createPlace(pair.source, folder), destination: createPlace(pair.destination, folder) };
+      },
+      stored,
+      courier: options.courier,
+      dataset,
       [Symbol.asyncDispose]: close,
     };
   } catch (error) {
@@ -101,16 +157,35 @@ function createDatasets(folder: string): Bench['dataset'] {
   };
 }
 
-function createPlace(server: S3Server, endpoint: string): Place {
+function createPlace(server: BenchServer, folder: string): Place {
   // The developer's own settings must not meddle.
   const inherited = Object.entries(process.env).filter(
     ([name]) => !/^(AWS|RCLONE|RESTIC|S3|DRAY)_/.test(name),
   );
+  const prefix = `run-${randomUUID().slice(0, 8)}`;
+  const { bucket, dataFolder, endpoint, environment, region } = server;
   return {
-    bucket: server.bucket,
-    prefix: `run-${randomUUID().slice(0, 8)}`,
+    bucket,
+    prefix,
     endpoint,
-    region: server.region,
-    environment: { ...Object.fromEntries(inherited), ...server.environment, AWS_ENDPOINT_URL: endpoint },
+    region,
+    environment: { ...Object.fromEntries(inherited), ...environment, AWS_ENDPOINT_URL: endpoint },
+    cacheFolder: join(folder, `cache-${prefix}`),
+    storeFolder: join(dataFolder, bucket, prefix),
+    storesPlainFiles: server.name === 'versitygw',
+  };
+}
+
+/** One answer for arguments that are written alike; a failure is asked for again. */
+function memoize<Asked, Answer>(find: (asked: Asked) => Promise<Answer>): (asked: Asked) => Promise<Answer> {
+  const found = new Map<string, Promise<Answer>>();
+  return (asked) => {
+    const key = JSON.stringify(asked);
+    const present = found.get(key);
+    if (present) return present;
+    const finding = find(asked);
+    found.set(key, finding);
+    finding.catch(() => found.delete(key));
+    return finding;
   };
 }

@@ -1,38 +1,11 @@
 /** How each tool is told to do the same work. Each is given the options with which it is quick at it. */
 import { fileURLToPath } from 'node:url';
+import { type Contender, countLines, type Place } from './contender.ts';
 import type { Command } from './measure.ts';
-import type { FoundPeer, PeerName } from './peers.ts';
-
-export type ContenderName = 'dray' | PeerName;
-
-/** A prefix of a bucket, empty at first. */
-export interface Place {
-  readonly bucket: string;
-  readonly prefix: string;
-  readonly endpoint: string;
-  readonly region: string;
-  /** `AWS_*` and the like. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
-}
-
-export interface Contender {
-  readonly name: ContenderName;
-  readonly version: string;
-  /** True when each file becomes an object of its own path, which every plain tool can then fetch. */
-  readonly isPlain: boolean;
-  /** What comes once before the first upload: a repository to upload to. */
-  prepareUpload?(source: string, place: Place): Command;
-  upload(source: string, place: Place): Command;
-  /** When everything is there already. */
-  uploadAgain(source: string, place: Place): Command;
-  /** Into a folder that does not exist yet. */
-  download(place: Place, folder: string): Command;
-}
+import type { InstalledPeer } from './peers.ts';
+import { createRclone } from './rclone.ts';
 
 export const DRAY_COMMAND = fileURLToPath(new URL('../dist/dray.js', import.meta.url));
-
-/** rclone's own default of 4 would be slower wherever there are many files or latency. */
-const RCLONE_TRANSFERS = ['--transfers', '32', '--checkers', '32'];
 
 export function createDray(version: string): Contender {
   const command = (place: Place, ...args: readonly string[]): Command => ({
@@ -53,7 +26,43 @@ export function createDray(version: string): Contender {
   };
 }
 
-export function createPeer(peer: Extract<FoundPeer, { path: string }>): Contender {
+/** Plain trees: each file an object of its own path. */
+export function createDrayCopy(version: string): Contender {
+  const command = (place: Place, cacheFolder: string, ...args: readonly string[]): Command => ({
+    file: process.execPath,
+    args: [DRAY_COMMAND, ...args],
+    environment: {
+      ...place.environment,
+      DRAY_CACHE: cacheFolder,
+      // Named remotes of the developer's must not meddle.
+      DRAY_CONFIG: `${place.cacheFolder}/config.json`,
+    },
+  });
+  const url = ({ bucket, prefix }: Place, name = '') => `s3://${bucket}/${prefix}/${name}`;
+  const copy = (source: string, place: Place, ...options: readonly string[]) =>
+    command(place, place.cacheFolder, 'copy', source, url(place), ...options);
+  return {
+    name: 'dray copy',
+    version,
+    isPlain: true,
+    upload: copy,
+    uploadAgain: copy,
+    // The folder is new, and so is what is remembered of it.
+    download: (place, folder) => command(place, `${folder}.dray-cache`, 'copy', url(place), folder),
+    copyAcross: (from, to, name) => {
+      const endpoints = ['--source-endpoint', from.endpoint, '--dest-endpoint', to.endpoint];
+      return command(to, to.cacheFolder, 'copy', url(from, name), url(to, name), ...endpoints);
+    },
+    dryRun: {
+      command: (source, place) => copy(source, place, '--dry-run'),
+      syncBySize: (source, place) =>
+        command(place, place.cacheFolder, 'sync', source, url(place), '--dry-run', '--size-only'),
+      countNamed: (output) => countLines(output, /^[AM] /),
+    },
+  };
+}
+
+export function createPeer(peer: InstalledPeer): Contender {
   switch (peer.name) {
     case 'rclone':
       return createRclone(peer);
@@ -66,55 +75,13 @@ export function createPeer(peer: Extract<FoundPeer, { path: string }>): Contende
   }
 }
 
-type Installed = Extract<FoundPeer, { path: string }>;
-
-function createRclone({ name, path, version }: Installed): Contender {
-  const copy = (place: Place, ...args: readonly string[]): Command => ({
+function createS5cmd({ name, path, version }: InstalledPeer): Contender {
+  const run = (place: Place, ...args: readonly string[]): Command => ({
     file: path,
-    args: ['copy', ...args, ...RCLONE_TRANSFERS],
-    environment: rcloneEnvironment(place),
-  });
-  return {
-    name,
-    version,
-    isPlain: true,
-    upload: (source, place) => copy(place, source, rcloneUrl(place)),
-    uploadAgain: (source, place) => copy(place, source, rcloneUrl(place)),
-    download: (place, folder) => copy(place, rcloneUrl(place), folder),
-  };
-}
-
-/** rclone as its manual advises for S3 (`--use-server-modtime`), which spares it a HEAD for each object. */
-export function rcloneByServerTime(rclone: Contender): Contender {
-  const again = (source: string, place: Place): Command => {
-    const command = rclone.uploadAgain(source, place);
-    return { ...command, args: [...command.args, '--update', '--use-server-modtime', '--fast-list'] };
-  };
-  return { ...rclone, uploadAgain: again };
-}
-
-const rcloneUrl = ({ bucket, prefix }: Place) => `bench:${bucket}/${prefix}`;
-
-function rcloneEnvironment(place: Place): Readonly<Record<string, string | undefined>> {
-  return {
-    ...place.environment,
-    // No file of the user's: the remote is told here alone.
-    RCLONE_CONFIG: '',
-    RCLONE_CONFIG_BENCH_TYPE: 's3',
-    RCLONE_CONFIG_BENCH_PROVIDER: 'Other',
-    RCLONE_CONFIG_BENCH_ENV_AUTH: 'true',
-    RCLONE_CONFIG_BENCH_ENDPOINT: place.endpoint,
-    RCLONE_CONFIG_BENCH_REGION: place.region,
-    RCLONE_CONFIG_BENCH_NO_CHECK_BUCKET: 'true',
-  };
-}
-
-function createS5cmd({ name, path, version }: Installed): Contender {
-  const command = (place: Place, ...args: readonly string[]): Command => ({
-    file: path,
-    args: ['--log', 'error', ...args],
+    args,
     environment: { ...place.environment, S3_ENDPOINT_URL: place.endpoint },
   });
+  const command = (place: Place, ...args: readonly string[]) => run(place, '--log', 'error', ...args);
   const url = ({ bucket, prefix }: Place) => `s3://${bucket}/${prefix}/`;
   return {
     name,
@@ -123,10 +90,16 @@ function createS5cmd({ name, path, version }: Installed): Contender {
     upload: (source, place) => command(place, 'cp', `${source}/`, url(place)),
     uploadAgain: (source, place) => command(place, 'sync', `${source}/`, url(place)),
     download: (place, folder) => command(place, 'cp', `${url(place)}*`, `${folder}/`),
+    dryRun: {
+      command: (source, place) => run(place, '--dry-run', 'sync', `${source}/`, url(place)),
+      syncBySize: (source, place) =>
+        run(place, '--dry-run', 'sync', '--delete', '--size-only', `${source}/`, url(place)),
+      countNamed: (output) => countLines(output, /^cp /),
+    },
   };
 }
 
-function createAws({ name, path, version }: Installed): Contender {
+function createAws({ name, path, version }: InstalledPeer): Contender {
   const command = (place: Place, action: readonly string[], from: string, to: string): Command => ({
     file: path,
     args: ['s3', ...action, from, to, '--only-show-errors'],
@@ -144,7 +117,7 @@ function createAws({ name, path, version }: Installed): Contender {
   };
 }
 
-function createRestic({ name, path, version }: Installed): Contender {
+function createRestic({ name, path, version }: InstalledPeer): Contender {
   const command = (place: Place, cache: string, args: readonly string[]): Command => ({
     file: path,
     args: ['-r', `s3:${place.endpoint}/${place.bucket}/${place.prefix}`, '--cache-dir', cache, ...args],

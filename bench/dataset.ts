@@ -2,6 +2,7 @@
 import { createCipheriv } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, statfsSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { formatBytes, formatCount } from '../app/cli/format.ts';
 
 export interface DatasetShape {
   readonly files: number;
@@ -14,6 +15,13 @@ const FILES_IN_FOLDER = 1_000;
 const BLOCK_BYTES = 1024 * 1024;
 const CLUSTER_BYTES = 4096;
 const SIZE_STEP = 7_919;
+const MB = 1_000_000;
+
+/** `50,000 x 1 KiB`. */
+export function describeShape({ files, bytesMax }: DatasetShape): string {
+  const size = bytesMax % MB === 0 ? `${bytesMax / MB} MB` : formatBytes(bytesMax);
+  return `${formatCount(files)} x ${size}`;
+}
 
 export function sizeOfFile(shape: DatasetShape, index: number): number {
   return shape.sizes === 'equal' ? shape.bytesMax : (index * SIZE_STEP) % (shape.bytesMax + 1);

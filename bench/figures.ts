@@ -18,8 +18,10 @@ import { buildCommand } from '../app/build/build.ts';
 import { formatBytes } from '../app/cli/format.ts';
 import { type BenchArguments, parseArguments, USAGE } from './arguments.ts';
 import { type Bench, LATENCY_MS, openBench } from './bench.ts';
-import { type Contender, type ContenderName, createDray, createPeer, DRAY_COMMAND } from './contenders.ts';
-import { findPeer, PEER_NAMES } from './peers.ts';
+import type { Contender, ContenderName, Courier } from './contender.ts';
+import { createDray, createDrayCopy, createPeer, DRAY_COMMAND } from './contenders.ts';
+import { type FoundPeer, findPeer, type InstalledPeer, PEER_NAMES } from './peers.ts';
+import { createRcloneByDefault, createRcloneCourier } from './rclone.ts';
 import { formatEnvironment, formatScenario, formatSummary } from './report.ts';
 import type { Figures, ScenarioResult } from './results.ts';
 import { runScenario } from './run-scenario.ts';
@@ -34,7 +36,7 @@ async function main(): Promise<void> {
   const scenarios = createScenarios(given);
   if (given.action === 'help') return void process.stdout.write(USAGE);
   if (given.action === 'list') {
-    for (const { name, title } of scenarios) console.log(`${name.padEnd(16)} ${title}`);
+    for (const { name, title } of scenarios) console.log(`${name.padEnd(20)} ${title}`);
     return;
   }
   const chosen = chooseScenarios(scenarios, given.scenarios);
@@ -47,14 +49,20 @@ async function main(): Promise<void> {
   await using bench = await openBench({
     parent: given.folder,
     store: given.store,
+    server: given.server,
     contenders,
+    courier: createCourierSource(),
     signal: stop.signal,
   });
   const environment = await describeEnvironment(bench, given);
   if (given.isQuick) console.log('A quick run: the data are too small for these figures to mean anything.\n');
   for (const line of formatEnvironment(environment)) console.log(line);
 
-  const isWhole = given.scenarios.length === 0 && given.peers.length === PEER_NAMES.length && !given.isQuick;
+  const isWhole =
+    given.scenarios.length === 0 &&
+    given.peers.length === PEER_NAMES.length &&
+    given.server === 'versitygw' &&
+    !given.isQuick;
   const file = given.jsonFile === undefined ? (isWhole ? DEFAULT_FILE : undefined) : fromHere(given.jsonFile);
   const results: ScenarioResult[] = [];
   for (const scenario of chosen) {
@@ -86,31 +94,54 @@ async function findContenders({ peers }: BenchArguments): Promise<Bench['contend
   const { stdout } = await run(process.execPath, [DRAY_COMMAND, '--version']);
   const contenders = new Map<ContenderName, Contender | { readonly missing: string }>();
   contenders.set('dray', createDray(stdout.trim()));
+  contenders.set('dray copy', createDrayCopy(stdout.trim()));
   // One at a time: two installations into one place would meet.
   for (const name of peers) {
     const peer = await findPeer(name);
-    contenders.set(name, 'missing' in peer ? { missing: peer.missing } : createPeer(peer));
+    contenders.set(name, contenderOf(peer, createPeer));
+    if (name === 'rclone') contenders.set('rclone (defaults)', contenderOf(peer, createRcloneByDefault));
   }
   return contenders;
 }
 
+function contenderOf(
+  peer: FoundPeer,
+  create: (peer: InstalledPeer) => Contender,
+): Contender | { readonly missing: string } {
+  return 'missing' in peer ? { missing: peer.missing } : create(peer);
+}
+
+/** rclone, also when it takes no part: sought when it is needed. */
+function createCourierSource(): () => Promise<Courier> {
+  let finding: Promise<Courier> | undefined;
+  return () => {
+    finding ??= findPeer('rclone').then((peer) => {
+      if ('missing' in peer) throw new Error(`rclone, which prepares and checks, is missing: ${peer.missing}`);
+      return createRcloneCourier(peer);
+    });
+    return finding;
+  };
+}
+
 async function describeEnvironment(
   bench: Bench,
-  { store, folder, runs }: BenchArguments,
+  { server, store, folder, runs }: BenchArguments,
 ): Promise<Readonly<Record<string, string>>> {
   const commit = await run('git', ['describe', '--always', '--dirty'], { cwd: dirname(DRAY_COMMAND) }).then(
     ({ stdout }) => ` (${stdout.trim()})`,
     () => '',
   );
-  const tools = [...bench.contenders].map(([name, found]): [string, string] => {
-    if ('missing' in found) return [name, `missing: ${found.missing}`];
-    return [name, name === 'dray' ? `${found.version}${commit}` : found.version];
+  const tools = (['dray', ...PEER_NAMES] as const).flatMap((name): [string, string][] => {
+    const found = bench.contenders.get(name);
+    if (!found) return [];
+    if ('missing' in found) return [[name, `missing: ${found.missing}`]];
+    return [[name, name === 'dray' ? `${found.version}${commit}` : found.version]];
   });
   return {
     date: new Date().toISOString().slice(0, 10),
     machine: `${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown'}, ${formatBytes(totalmem())} of memory`,
     system: `${type()} ${release()} ${arch()}, Node ${process.version}`,
-    server: `versitygw on the loopback, its data ${store === 'disk' ? 'on disk' : 'in memory where there is room'}`,
+    server: `${server} on the loopback, its data ${store === 'disk' ? 'on disk' : 'in memory where there is room'}`,
     latency: `toxiproxy, ${LATENCY_MS} ms on each answer and none on requests`,
     source: `${folder}, page cache warm`,
     runs: `${runs} each after one that warms up; one alone where that took over 30 s`,

@@ -35,8 +35,14 @@ export function medianCpu(outcome: Measured): number | undefined {
   return times.length > 0 ? medianOf(times) : undefined;
 }
 
-export function medianRequests(outcome: Measured): number {
-  return medianOf(outcome.runs.map((run) => run.requests));
+export function medianServerCpu(outcome: Measured): number | undefined {
+  const times = outcome.runs.flatMap((run) => run.serverCpuMs ?? []);
+  return times.length > 0 ? medianOf(times) : undefined;
+}
+
+export function medianRequests(outcome: Measured): number | undefined {
+  const counts = outcome.runs.flatMap((run) => run.requests ?? []);
+  return counts.length > 0 ? medianOf(counts) : undefined;
 }
 
 function boundOf(target: Target): number {

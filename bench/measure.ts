@@ -24,7 +24,8 @@ export interface Meter {
 }
 
 const LIMIT_MS = 30 * 60_000;
-const OUTPUT_CHARACTERS_MAX = 64 * 1024;
+/** A dry run names 50,000 files. */
+const OUTPUT_BYTES_MAX = 32 * 1024 ** 2;
 const GNU_TIME = '/usr/bin/time';
 
 /**
@@ -78,12 +79,9 @@ function runToEnd(command: Command, signal: AbortSignal): Promise<Pick<CommandRu
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     });
-    let output = '';
+    const printed = createTail(OUTPUT_BYTES_MAX);
     let wallMs = 0;
     let stopReason: string | undefined;
-    const keep = (chunk: Buffer) => {
-      output = (output + chunk.toString()).slice(-OUTPUT_CHARACTERS_MAX);
-    };
     const stop = (reason: string) => {
       stopReason = reason;
       // Once it has ended its group may be gone.
@@ -97,8 +95,8 @@ function runToEnd(command: Command, signal: AbortSignal): Promise<Pick<CommandRu
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
     };
-    child.stdout.on('data', keep);
-    child.stderr.on('data', keep);
+    child.stdout.on('data', printed.add);
+    child.stderr.on('data', printed.add);
     child.once('error', (error) => {
       settle();
       reject(new Error(`${command.file} did not start: ${error.message}`));
@@ -108,11 +106,26 @@ function runToEnd(command: Command, signal: AbortSignal): Promise<Pick<CommandRu
     });
     child.once('close', (code, signalName) => {
       settle();
+      const output = printed.text();
       if (code === 0) return resolve({ wallMs, output });
       const end = stopReason ?? `ended with ${code ?? signalName}`;
       reject(new Error(`${[command.file, ...command.args].join(' ')} ${end}: ${lastLines(output)}`));
     });
   });
+}
+
+/** Keeps the end of what is printed. Nothing is joined before it has ended: the machine is busy being measured. */
+function createTail(bytesMax: number): { add(chunk: Buffer): void; text(): string } {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  return {
+    add: (chunk) => {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      while (chunks[0] && bytes - chunks[0].length >= bytesMax) bytes -= chunks.shift()?.length ?? 0;
+    },
+    text: () => Buffer.concat(chunks).toString(),
+  };
 }
 
 function lastLines(output: string): string {

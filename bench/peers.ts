@@ -9,8 +9,14 @@ import { promisify } from 'node:util';
 export const PEER_NAMES = ['rclone', 's5cmd', 'aws', 'restic'] as const;
 export type PeerName = (typeof PEER_NAMES)[number];
 
+export interface InstalledPeer {
+  readonly name: PeerName;
+  readonly path: string;
+  readonly version: string;
+}
+
 export type FoundPeer =
-  | { readonly name: PeerName; readonly path: string; readonly version: string }
+  | InstalledPeer
   | { readonly name: PeerName; readonly missing: string };
 
 interface PeerSource {

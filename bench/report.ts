@@ -1,6 +1,6 @@
 /** Results as Markdown, for a terminal and for a README alike. */
 import { formatBytes, formatCount, formatDuration } from '../app/cli/format.ts';
-import { medianCpu, medianPeakRss, medianRequests, ratioToBestPeer } from './judge.ts';
+import { medianCpu, medianPeakRss, medianRequests, medianServerCpu, ratioToBestPeer } from './judge.ts';
 import type { EntrantResult, ScenarioResult, Target, Verdict } from './results.ts';
 
 const NOTHING = '-';
@@ -9,6 +9,7 @@ const HEADINGS = [
   'wall, median',
   'least to most',
   'CPU',
+  'server CPU',
   'peak memory',
   'requests',
   'runs',
@@ -95,6 +96,8 @@ function formatEntrant(entrant: EntrantResult, entrants: readonly EntrantResult[
   if (outcome.state !== 'measured') return [name, `${outcome.state}: ${outcome.reason.replaceAll('|', '/')}`];
   const { wall, runs } = outcome;
   const cpuMs = medianCpu(outcome);
+  const serverCpuMs = medianServerCpu(outcome);
+  const requests = medianRequests(outcome);
   const peakRssBytes = medianPeakRss(outcome);
   const ratio = ratioToBestPeer(entrant, entrants);
   return [
@@ -102,8 +105,9 @@ function formatEntrant(entrant: EntrantResult, entrants: readonly EntrantResult[
     formatDuration(wall.median),
     `${formatDuration(wall.least)} to ${formatDuration(wall.most)}`,
     cpuMs === undefined ? NOTHING : formatDuration(cpuMs),
+    serverCpuMs === undefined ? NOTHING : formatDuration(serverCpuMs),
     peakRssBytes === undefined ? NOTHING : formatBytes(peakRssBytes),
-    formatCount(medianRequests(outcome)),
+    requests === undefined ? NOTHING : formatCount(requests),
     String(runs.length),
     ratio === undefined ? NOTHING : ratio.toFixed(2),
   ];

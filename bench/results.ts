@@ -10,8 +10,10 @@ export interface Measurement {
 }
 
 export interface MeasuredRun extends Measurement {
-  /** What the S3 server was asked for meanwhile, by its own access log. */
-  readonly requests: number;
+  /** What the S3 servers were asked for meanwhile, by their own access logs; null where one keeps none. */
+  readonly requests: number | null;
+  /** User and system time of the S3 servers meanwhile; null where the system does not tell. */
+  readonly serverCpuMs: number | null;
 }
 
 export type Outcome =

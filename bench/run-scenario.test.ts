@@ -10,7 +10,7 @@ function createTrack(stop = new AbortController()) {
   const log: string[] = [];
   const track: Track = {
     signal: stop.signal,
-    server: { requests: async () => [], resetRequests: async () => {} },
+    watch: { reset: async () => {}, read: async () => ({ requests: null, cpuMs: 250 }) },
     meter: {
       seesResources: true,
       run: async ({ file, args }) => {

@@ -1,5 +1,4 @@
 /** Runs the entrants of a scenario in turn: A B C, A B C, so that what disturbs the machine disturbs them all. */
-import type { S3Server } from '../e2e/servers/versitygw.ts';
 import type { Bench } from './bench.ts';
 import { judge } from './judge.ts';
 import type { EntrantResult, MeasuredRun, Outcome, ScenarioResult } from './results.ts';
@@ -17,9 +16,7 @@ interface Course {
 }
 
 /** The part of the bench that running takes. */
-export interface Track extends Pick<Bench, 'meter' | 'signal'> {
-  readonly server: Pick<S3Server, 'requests' | 'resetRequests'>;
-}
+export type Track = Pick<Bench, 'meter' | 'signal' | 'watch'>;
 
 export interface RunOptions {
   /** Of each entrant, after one that warms up. */
@@ -73,12 +70,13 @@ async function attemptOrFail(course: Course, track: Track, attempt: () => Promis
 async function runOnce(entrant: Entrant, track: Track): Promise<MeasuredRun> {
   const attempt = await entrant.prepare();
   try {
-    await track.server.resetRequests();
+    await track.watch.reset();
     const run = await track.meter.run(attempt.command, track.signal);
-    const requests = await track.server.requests();
-    await attempt.check(run, requests);
+    const work = await track.watch.read();
+    await attempt.check(run, work.requests);
     const { wallMs, cpuMs, peakRssBytes } = run;
-    return { wallMs, cpuMs, peakRssBytes, requests: requests.length };
+    const requests = work.requests?.length ?? null;
+    return { wallMs, cpuMs, peakRssBytes, requests, serverCpuMs: work.cpuMs };
   } finally {
     await attempt.close();
   }

@@ -25,8 +25,11 @@ export interface Entrant {
 
 export interface Attempt {
   readonly command: Command;
-  /** @throws Error when the work was not done. */
-  check(run: CommandRun, requests: readonly LoggedRequest[]): Promise<void>;
+  /**
+   * @param requests Null where the server keeps no log.
+   * @throws Error when the work was not done.
+   */
+  check(run: CommandRun, requests: readonly LoggedRequest[] | null): Promise<void>;
   /** Removes what the run left. */
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /** The scenarios of this release, and what it promises in each. */
-import { formatBytes, formatCount } from '../app/cli/format.ts';
-import type { ContenderName } from './contenders.ts';
-import type { DatasetShape } from './dataset.ts';
+import { formatCount } from '../app/cli/format.ts';
+import type { ContenderName } from './contender.ts';
+import { type DatasetShape, describeShape } from './dataset.ts';
 import type { Target } from './results.ts';
 import { openScan, scanEntrantName } from './scan-entrants.ts';
 import type { Scenario } from './scenario.ts';
@@ -12,11 +12,9 @@ import {
   openSecondPush,
   RCLONE_BY_SERVER_TIME,
 } from './transfer-entrants.ts';
+import { createTreeScenarios, type TreeShapes } from './tree-scenarios.ts';
 
-interface Shapes {
-  readonly few: DatasetShape;
-  readonly many: DatasetShape;
-  readonly large: DatasetShape;
+interface Shapes extends TreeShapes {
   readonly scans: readonly [DatasetShape, DatasetShape];
 }
 
@@ -31,6 +29,8 @@ const FULL: Shapes = {
     { files: 100_000, bytesMax: KIB, sizes: 'spread' },
     { files: 1_000_000, bytesMax: KIB, sizes: 'spread' },
   ],
+  objectBytes: { '1gb': 1_000 * MB, '10gb': 10_000 * MB },
+  compared: { files: 1_000_000, bytesMax: KIB, sizes: 'spread' },
 };
 
 /** To see that everything works: too small for the figures to mean anything. */
@@ -42,6 +42,8 @@ const QUICK: Shapes = {
     { files: 1_000, bytesMax: KIB, sizes: 'spread' },
     { files: 10_000, bytesMax: KIB, sizes: 'spread' },
   ],
+  objectBytes: { '1gb': 50 * MB, '10gb': 300 * MB },
+  compared: { files: 10_000, bytesMax: KIB, sizes: 'spread' },
 };
 
 const SMALL_FILE_TOOLS: readonly ContenderName[] = ['dray', 'rclone', 's5cmd', 'restic'];
@@ -49,32 +51,37 @@ const ALL: readonly ContenderName[] = ['dray', 'rclone', 's5cmd', 'aws', 'restic
 
 export function createScenarios({ isQuick }: { readonly isQuick: boolean }): readonly Scenario[] {
   const shapes = isQuick ? QUICK : FULL;
-  return [...createPushes(shapes), ...createClones(shapes), createScan(shapes)];
+  return [
+    ...createPushes(shapes),
+    ...createClones(shapes),
+    createScan(shapes),
+    ...createTreeScenarios(shapes),
+  ];
 }
 
 function createPushes({ few, many, large }: Shapes): readonly Scenario[] {
   return [
     {
       name: 'push-1k',
-      title: `First push of ${describe(few)}`,
+      title: `First push of ${describeShape(few)}`,
       targets: [drayToBestOf(0.5, 'rclone', 's5cmd', 'restic')],
       open: (bench) => openFirstPush(bench, { shape: few, contenders: SMALL_FILE_TOOLS, link: 'direct' }),
     },
     {
       name: 'push-1k-latency',
-      title: `First push of ${describe(few)}, through 30 ms of latency`,
+      title: `First push of ${describeShape(few)}, through 30 ms of latency`,
       targets: [drayToBestOf(0.4, 'rclone', 's5cmd', 'restic')],
       open: (bench) => openFirstPush(bench, { shape: few, contenders: SMALL_FILE_TOOLS, link: 'slow' }),
     },
     {
       name: 'push-50k',
-      title: `First push of ${describe(many)}`,
+      title: `First push of ${describeShape(many)}`,
       targets: [drayToBestOf(0.7, 'restic')],
       open: (bench) => openFirstPush(bench, { shape: many, contenders: SMALL_FILE_TOOLS, link: 'direct' }),
     },
     {
       name: 'push-50k-again',
-      title: `Second push of ${describe(many)}, nothing changed`,
+      title: `Second push of ${describeShape(many)}, nothing changed`,
       targets: [
         { kind: 'excess', of: 'dray', over: NODE_ALONE, atMostMs: 500 },
         drayToBestOf(1, 'rclone', RCLONE_BY_SERVER_TIME),
@@ -83,7 +90,7 @@ function createPushes({ few, many, large }: Shapes): readonly Scenario[] {
     },
     {
       name: 'push-large',
-      title: `First push of ${describe(large)}`,
+      title: `First push of ${describeShape(large)}`,
       targets: [drayToBestOf(0.8, 'rclone', 'aws', 's5cmd')],
       open: (bench) => openFirstPush(bench, { shape: large, contenders: ALL, link: 'direct' }),
     },
@@ -94,13 +101,13 @@ function createClones({ many, large }: Shapes): readonly Scenario[] {
   return [
     {
       name: 'clone-large',
-      title: `Clone of ${describe(large)}`,
+      title: `Clone of ${describeShape(large)}`,
       targets: [drayToBestOf(0.8, 'rclone', 's5cmd', 'aws', 'restic')],
       open: (bench) => openClone(bench, { shape: large, contenders: ALL }),
     },
     {
       name: 'clone-50k',
-      title: `Clone of ${describe(many)}`,
+      title: `Clone of ${describeShape(many)}`,
       targets: [drayToBestOf(0.8, 'rclone', 's5cmd', 'aws', 'restic')],
       open: (bench) => openClone(bench, { shape: many, contenders: ALL }),
     },
@@ -131,9 +138,4 @@ function createScan({ scans }: Shapes): Scenario {
 
 function drayToBestOf(atMost: number, ...toBestOf: readonly string[]): Target {
   return { kind: 'ratio', of: 'dray', toBestOf, atMost };
-}
-
-function describe({ files, bytesMax }: DatasetShape): string {
-  const size = bytesMax % MB === 0 ? `${bytesMax / MB} MB` : formatBytes(bytesMax);
-  return `${formatCount(files)} x ${size}`;
 }

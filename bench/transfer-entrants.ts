@@ -1,12 +1,13 @@
 /** Entrants that move a dataset: to the store, to it once more, and back. */
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Bench, Dataset } from './bench.ts';
-import { type Contender, type ContenderName, type Place, rcloneByServerTime } from './contenders.ts';
+import type { Bench, Dataset, Link } from './bench.ts';
+import { type Contender, type ContenderName, isDray, type Place } from './contender.ts';
 import type { DatasetShape } from './dataset.ts';
 import { checkArrival } from './fingerprint.ts';
 import { runUnmeasured } from './measure.ts';
+import { rcloneByServerTime } from './rclone.ts';
 import type { Attempt, Entrant } from './scenario.ts';
+import { checkPlainObjects, clearFolders, listObjects, removePlace } from './stored-objects.ts';
 
 export const NODE_ALONE = 'node -e 0';
 export const RCLONE_BY_SERVER_TIME = 'rclone (server times)';
@@ -19,7 +20,7 @@ export interface TransferOptions {
 /** Each run goes to a place where nothing is yet. */
 export async function openFirstPush(
   bench: Bench,
-  { shape, contenders, link }: TransferOptions & { readonly link: 'direct' | 'slow' },
+  { shape, contenders, link }: TransferOptions & { readonly link: Link },
 ): Promise<readonly Entrant[]> {
   const data = await bench.dataset(shape);
   return mapContenders(bench, contenders, (contender) => ({
@@ -29,7 +30,10 @@ export async function openFirstPush(
       return {
         command: contender.upload(data.folder, place),
         check: () => checkStored(bench, contender, data, place),
-        close: () => clear(join(data.folder, '.dray'), bench.folderOf(place)),
+        close: async () => {
+          await clearFolders(join(data.folder, '.dray'));
+          await removePlace(place);
+        },
       };
     },
   }));
@@ -39,23 +43,26 @@ export async function openFirstPush(
 export async function openSecondPush(bench: Bench, options: TransferOptions): Promise<readonly Entrant[]> {
   const shared = await bench.dataset(options.shape);
   const createEntrant = (contender: Contender) => {
-    let state: { readonly data: Dataset; readonly place: Place } | undefined;
+    let state: { readonly data: Dataset; readonly place: Place; readonly listing?: string } | undefined;
     return {
       setUp: async () => {
         // The peers must not find the folder in which Dray remembers the first push.
         const data = contender.name === 'dray' ? await bench.dataset(options.shape, 'dray') : shared;
-        state = { data, place: await uploadOnce(bench, contender, data) };
+        const place = await uploadOnce(bench, contender, data);
+        state = bench.server.log ? { data, place } : { data, place, listing: await listObjects(bench, place) };
       },
       prepare: async (): Promise<Attempt> => {
         if (!state) throw new Error('The first push is missing.');
-        const { data, place } = state;
+        const { data, place, listing } = state;
         return {
           command: contender.uploadAgain(data.folder, place),
           check: async (_run, requests) => {
-            const sent = requests.filter(({ operation }) => /^(PutObject|UploadPart)$/.test(operation));
             // restic records a snapshot of what did not change.
-            if (contender.name !== 'restic' && sent.length > 0)
-              throw new Error(`it sent ${sent.length} objects again`);
+            if (contender.name === 'restic') return;
+            const sent = requests?.filter(({ operation }) => /^(PutObject|UploadPart)$/.test(operation)) ?? [];
+            if (sent.length > 0) throw new Error(`it sent ${sent.length} objects again`);
+            if (listing !== undefined && (await listObjects(bench, place)) !== listing)
+              throw new Error('it changed objects');
           },
           close: async () => {},
         };
@@ -71,24 +78,19 @@ export async function openSecondPush(bench: Bench, options: TransferOptions): Pr
   return [...entrants, ...variant, createNodeAlone()];
 }
 
-/** Dray and restic fetch from repositories of their own, the plain tools all from the same objects. */
+/** Datasets and restic's snapshots are fetched from repositories of their own, plain trees all from the same objects. */
 export async function openClone(
   bench: Bench,
-  { shape, contenders }: TransferOptions,
+  { shape, contenders, link = 'direct' }: TransferOptions & { readonly link?: Link },
 ): Promise<readonly Entrant[]> {
   const data = await bench.dataset(shape);
-  let plainPlace: Promise<Place> | undefined;
   return mapContenders(bench, contenders, (contender) => {
     let place: Place | undefined;
     return {
       setUp: async () => {
-        if (contender.isPlain) {
-          plainPlace ??= uploadOnce(bench, contender, data);
-          place = await plainPlace;
-        } else {
-          place = await uploadOnce(bench, contender, data);
-          await clear(join(data.folder, '.dray'));
-        }
+        const stored = contender.isPlain ? await bench.stored(shape) : await uploadOnce(bench, contender, data);
+        await clearFolders(join(data.folder, '.dray'));
+        place = await bench.reach(stored, link);
       },
       prepare: async () => {
         if (!place) throw new Error('There is nothing to fetch.');
@@ -96,22 +98,22 @@ export async function openClone(
         return {
           command: contender.download(place, folder),
           check: async () => checkArrival(folder, data.fingerprint()),
-          close: () => clear(folder),
+          close: () => clearFolders(folder),
         };
       },
     };
   });
 }
 
-function mapContenders(
+export function mapContenders(
   bench: Bench,
   names: readonly ContenderName[],
-  create: (contender: Contender) => Pick<Entrant, 'setUp' | 'prepare'>,
+  create: (contender: Contender) => Pick<Entrant, 'missing' | 'setUp' | 'prepare'>,
 ): readonly Entrant[] {
   return names.flatMap((name): Entrant[] => {
     const contender = bench.contenders.get(name);
     if (!contender) return [];
-    const kind = name === 'dray' ? 'dray' : 'peer';
+    const kind = isDray(name) ? 'dray' : 'peer';
     if ('missing' in contender) return [createMissing(name, contender.missing)];
     return [{ name, kind, ...create(contender) }];
   });
@@ -143,23 +145,16 @@ async function uploadOnce(bench: Bench, contender: Contender, data: Dataset): Pr
   return place;
 }
 
-/** Plain objects are files in the server's folder; what is in a repository has to be fetched with the tool that made it. */
+/** What is in a repository has to be fetched with the tool that made it. */
 async function checkStored(bench: Bench, contender: Contender, data: Dataset, place: Place): Promise<void> {
-  if (contender.isPlain) return checkArrival(bench.folderOf(place), data.fingerprint());
+  if (contender.isPlain) return checkPlainObjects(bench, place, data.fingerprint());
   const folder = bench.newPath('arrived');
   try {
     // The latency of the way back is not what is checked.
-    const direct = { ...place, ...(await bench.newPlace('direct')), prefix: place.prefix };
+    const direct = await bench.reach(place, 'direct');
     await runUnmeasured(contender.download(direct, folder), bench.signal);
     checkArrival(folder, data.fingerprint());
   } finally {
-    await clear(folder);
-  }
-}
-
-async function clear(...folders: readonly string[]): Promise<void> {
-  for (const folder of folders) {
-    await rm(folder, { recursive: true, force: true });
-    await rm(`${folder}.restic-cache`, { recursive: true, force: true });
+    await clearFolders(folder);
   }
 }

@@ -3,20 +3,20 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort, startProcess, toolPath, waitUntilReady } from './tools.ts';
-import { createBucketAt, roomyFolder, type S3Endpoint } from './versitygw.ts';
+import { createBucketAt, roomyFolder, type S3Endpoint, type ServerOptions } from './versitygw.ts';
 
 const BUCKET = 'dray-test';
 const REGION = 'us-east-1';
 
-export async function startMinio(): Promise<S3Endpoint> {
+export async function startMinio(options: ServerOptions = {}): Promise<S3Endpoint> {
   const path = await toolPath('minio');
   const home = await mkdtemp(join(await roomyFolder(), 'dray-minio-'));
-  const dataFolder = join(home, 'data');
-  await mkdir(dataFolder);
+  const dataFolder = options.dataFolder ?? join(home, 'data');
+  await mkdir(dataFolder, { recursive: true });
   const address = `127.0.0.1:${await freePort()}`;
   const endpoint = `http://${address}`;
   const accessKeyId = 'dray-test-access';
-  const secretAccessKey = randomBytes(16).toString('hex');
+  const secretAccessKey = options.secretAccessKey ?? randomBytes(16).toString('hex');
   const console = `127.0.0.1:${await freePort()}`;
   const running = startProcess(
     path,
@@ -60,6 +60,8 @@ export async function startMinio(): Promise<S3Endpoint> {
     region: REGION,
     bucket: BUCKET,
     environment,
+    dataFolder,
+    processId: running.processId,
     createBucket,
     stop,
     [Symbol.asyncDispose]: stop,

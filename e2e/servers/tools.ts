@@ -106,6 +106,8 @@ export function freePort(): Promise<number> {
 }
 
 export interface RunningProcess {
+  /** Undefined when it did not start. */
+  readonly processId: number | undefined;
   /** What it printed, for messages. */
   output(): string;
   isRunning(): boolean;
@@ -141,6 +143,7 @@ export function startProcess(
   const killNow = () => child.kill('SIGKILL');
   process.once('exit', killNow);
   return {
+    processId: child.pid,
     output: () => output,
     isRunning: () => isRunning,
     stop: async () => {

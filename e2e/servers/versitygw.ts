@@ -17,12 +17,15 @@ export interface S3Endpoint extends AsyncDisposable {
   readonly bucket: string;
   /** `AWS_*` for a child process, or for `S3Options.environment`. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Where the server keeps what it stores, `<bucket>/<key>` below it; in which form is its own affair. */
+  readonly dataFolder: string;
+  readonly processId: number | undefined;
   createBucket(name: string): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface S3Server extends S3Endpoint {
-  /** Where the server keeps `<bucket>/<key>`: a plain file there is an object. */
+  /** A plain file at `<bucket>/<key>` there is an object. */
   readonly dataFolder: string;
   /** What the server answered since the last reset, in its order, from its own access log. */
   requests(): Promise<readonly LoggedRequest[]>;
@@ -39,9 +42,14 @@ export interface LoggedRequest {
   readonly status: number;
 }
 
-export interface VersitygwOptions {
+export interface ServerOptions {
   /** Default: a new one, in memory where there is room, removed when the server stops. */
   readonly dataFolder?: string;
+  /** Default: a new one. Two servers with the same are reached with the same environment. */
+  readonly secretAccessKey?: string;
+}
+
+export interface VersitygwOptions extends ServerOptions {
   readonly port?: number;
   readonly region?: string;
 }
@@ -61,7 +69,7 @@ export async function startVersitygw(options: VersitygwOptions = {}): Promise<S3
   const endpoint = `http://127.0.0.1:${port}`;
   const region = options.region ?? 'us-east-1';
   const accessKeyId = 'dray-test-access';
-  const secretAccessKey = randomBytes(16).toString('hex');
+  const secretAccessKey = options.secretAccessKey ?? randomBytes(16).toString('hex');
   const args = [
     '--port',
     `127.0.0.1:${port}`,
@@ -107,6 +115,7 @@ export async function startVersitygw(options: VersitygwOptions = {}): Promise<S3
     region,
     bucket: BUCKET,
     dataFolder,
+    processId: running.processId,
     environment,
     createBucket,
     requests: async () => parseAccessLog((await readFile(logFile)).subarray(seenBytes).toString()),
@@ -148,9 +157,9 @@ export async function createBucketAt(options: {
 }
 
 /** In memory, where a RAM disk has room: what the tests measure is Dray, not a disk. */
-export async function roomyFolder(): Promise<string> {
+export async function roomyFolder(wantedBytes = MEMORY_WANTED_BYTES): Promise<string> {
   const found = await statfs(MEMORY_FOLDER).catch(() => undefined);
-  const hasRoom = found?.type === TMPFS_MAGIC && found.bavail * found.bsize > MEMORY_WANTED_BYTES;
+  const hasRoom = found?.type === TMPFS_MAGIC && found.bavail * found.bsize > wantedBytes;
   return hasRoom ? MEMORY_FOLDER : tmpdir();
 }
 

@@ -1,0 +1,67 @@
+/** What the server can take at most: a yardstick for uploads of small files. */
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createSigner, encodeKey, UNSIGNED_PAYLOAD } from '../engine/remotes/s3/s3-signer.ts';
+import { writePlan } from './bare-puts.ts';
+import type { Bench } from './bench.ts';
+import type { Place } from './contender.ts';
+import { type DatasetShape, pathOfFile } from './dataset.ts';
+import type { Entrant } from './scenario.ts';
+import { checkPlainObjects, removePlace } from './stored-objects.ts';
+
+export const BARE_PUTS = 'bare PUTs';
+
+const CONNECTIONS = 32;
+const PROGRAM = fileURLToPath(new URL('bare-puts.ts', import.meta.url));
+
+export async function createBarePuts(bench: Bench, shape: DatasetShape): Promise<Entrant> {
+  const data = await bench.dataset(shape);
+  return {
+    name: BARE_PUTS,
+    kind: 'reference',
+    prepare: async () => {
+      const place = await bench.newPlace('direct');
+      const plan = bench.newPath('plan');
+      const { hostname, port } = new URL(place.endpoint);
+      await writePlan(
+        plan,
+        { host: hostname, port: Number(port) },
+        await writeRequests(place, data.folder, shape),
+      );
+      return {
+        command: {
+          file: process.execPath,
+          args: [PROGRAM, plan, String(CONNECTIONS)],
+          environment: place.environment,
+        },
+        check: () => checkPlainObjects(bench, place, data.fingerprint()),
+        close: async () => {
+          await removePlace(place);
+          for (const file of [plan, `${plan}.json`]) await rm(file, { force: true });
+        },
+      };
+    },
+  };
+}
+
+async function writeRequests(place: Place, folder: string, shape: DatasetShape): Promise<readonly Buffer[]> {
+  const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } =
+    place.environment;
+  const sign = createSigner({
+    credentials: async () => ({ accessKeyId, secretAccessKey }),
+    clockOffsetMs: 0,
+  });
+  const { host } = new URL(place.endpoint);
+  const requests: Buffer[] = [];
+  for (let index = 0; index < shape.files; index += 1) {
+    const file = pathOfFile(index);
+    const body = await readFile(join(folder, file));
+    const path = `/${place.bucket}/${encodeKey(`${place.prefix}/${file}`)}`;
+    const given = { 'content-length': String(body.length), 'x-amz-content-sha256': UNSIGNED_PAYLOAD };
+    const headers = await sign({ method: 'PUT', host, path, query: '', headers: given }, place.region);
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    requests.push(Buffer.concat([Buffer.from(`PUT ${path} HTTP/1.1\r\n${lines.join('')}\r\n`), body]));
+  }
+  return requests;
+}

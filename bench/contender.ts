@@ -1,0 +1,65 @@
+/** What takes part: a tool, and how it is told to do the work of a scenario. */
+import type { Command } from './measure.ts';
+import type { PeerName } from './peers.ts';
+
+/** One tool may take part in more than one way: `dray` moves datasets of a repository, `dray copy` plain trees. */
+export type ContenderName = 'dray' | 'dray copy' | 'rclone (defaults)' | PeerName;
+
+/** A prefix of a bucket, empty at first. */
+export interface Place {
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly endpoint: string;
+  readonly region: string;
+  /** `AWS_*` and the like. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** What a tool remembers of this place lies here: as new as the place. */
+  readonly cacheFolder: string;
+  /** Where the server keeps what is stored here. */
+  readonly storeFolder: string;
+  /** True when each object is a plain file of its own path in `storeFolder`. */
+  readonly storesPlainFiles: boolean;
+}
+
+export interface Contender {
+  readonly name: ContenderName;
+  readonly version: string;
+  /** True when each file becomes an object of its own path, which every plain tool can then fetch. */
+  readonly isPlain: boolean;
+  /** What comes once before the first upload: a repository to upload to. */
+  prepareUpload?(source: string, place: Place): Command;
+  upload(source: string, place: Place): Command;
+  /** When everything is there already. */
+  uploadAgain(source: string, place: Place): Command;
+  /** Into a folder that does not exist yet. */
+  download(place: Place, folder: string): Command;
+  /** One object from one server to another; the same keys open both. */
+  copyAcross?(from: Place, to: Place, name: string): Command;
+  readonly dryRun?: DryRun;
+}
+
+/** Says what an upload would do, and does nothing. */
+export interface DryRun {
+  command(source: string, place: Place): Command;
+  /** As `sync`, which deletes as well, compared by size alone: listings tell everything that it takes. */
+  syncBySize(source: string, place: Place): Command;
+  /** How many files it said that it would send. */
+  countNamed(output: string): number;
+}
+
+/** A tool of other people's that prepares and checks what all are measured by. */
+export interface Courier {
+  upload(source: string, place: Place): Command;
+  download(place: Place, folder: string): Command;
+  /** Prints a line for each object with its path and when the store says that it was written. */
+  list(place: Place): Command;
+}
+
+export function isDray(name: ContenderName): boolean {
+  return name === 'dray' || name === 'dray copy';
+}
+
+/** Counts the lines that a pattern is found in. */
+export function countLines(output: string, pattern: RegExp): number {
+  return output.split('\n').filter((line) => pattern.test(line)).length;
+}

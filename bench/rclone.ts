@@ -1,0 +1,115 @@
+/** rclone, in the ways in which its users run it. */
+import { type Contender, type Courier, countLines, type Place } from './contender.ts';
+import type { Command } from './measure.ts';
+import type { InstalledPeer } from './peers.ts';
+
+/** rclone's own default of 4 is slower wherever there are many files or latency. */
+const TUNED = ['--transfers', '32', '--checkers', '32'];
+/** Of one large object; the default is 4. */
+const TUNED_STREAMS = ['--multi-thread-streams', '16'];
+
+export function createRclone(peer: InstalledPeer): Contender {
+  return createWith(peer, { name: 'rclone', options: TUNED, streams: TUNED_STREAMS });
+}
+
+/** As it comes: 4 transfers and 8 checkers. */
+export function createRcloneByDefault(peer: InstalledPeer): Contender {
+  return createWith(peer, { name: 'rclone (defaults)', options: [], streams: [] });
+}
+
+/** rclone as its manual advises for S3 (`--use-server-modtime`), which spares it a HEAD for each object. */
+export function rcloneByServerTime(rclone: Contender): Contender {
+  const again = (source: string, place: Place): Command => {
+    const command = rclone.uploadAgain(source, place);
+    return { ...command, args: [...command.args, '--update', '--use-server-modtime', '--fast-list'] };
+  };
+  return { ...rclone, uploadAgain: again };
+}
+
+/** rclone that asks for each file by itself instead of listing the destination. */
+export function rcloneWithoutListing(rclone: Contender): Contender {
+  const { dryRun } = rclone;
+  if (!dryRun) return rclone;
+  const command = (source: string, place: Place): Command => {
+    const plain = dryRun.command(source, place);
+    return { ...plain, args: [...plain.args, '--no-traverse'] };
+  };
+  return { ...rclone, dryRun: { ...dryRun, command } };
+}
+
+export function createRcloneCourier(peer: InstalledPeer): Courier {
+  const { upload, download } = createRclone(peer);
+  return {
+    upload,
+    download,
+    list: (place) => ({
+      file: peer.path,
+      args: [
+        ...['lsf', '--recursive', '--files-only', '--fast-list'],
+        ...['--format', 'pt', '--use-server-modtime', urlOf(place)],
+      ],
+      environment: environmentOf(place),
+    }),
+  };
+}
+
+interface Way {
+  readonly name: Contender['name'];
+  readonly options: readonly string[];
+  readonly streams: readonly string[];
+}
+
+function createWith({ path, version }: InstalledPeer, { name, options, streams }: Way): Contender {
+  const run = (place: Place, ...args: readonly string[]): Command => ({
+    file: path,
+    args: [...args, ...options],
+    environment: environmentOf(place),
+  });
+  const upload = (source: string, place: Place) => run(place, 'copy', source, urlOf(place));
+  return {
+    name,
+    version,
+    isPlain: true,
+    upload,
+    uploadAgain: upload,
+    download: (place, folder) => run(place, 'copy', urlOf(place), folder),
+    copyAcross: (from, to, object) => {
+      const [source, destination] = [`${urlOf(from)}/${object}`, `${urlOf(to, 'other')}/${object}`];
+      const command = run(from, 'copyto', source, destination, ...streams);
+      return { ...command, environment: { ...command.environment, ...remoteVariables(to, 'OTHER') } };
+    },
+    dryRun: {
+      command: (source, place) => run(place, 'copy', '--dry-run', source, urlOf(place)),
+      syncBySize: (source, place) =>
+        run(place, 'sync', '--dry-run', '--size-only', '--fast-list', source, urlOf(place)),
+      countNamed: (output) => countLines(output, /: Skipped copy as --dry-run is set/),
+    },
+  };
+}
+
+function urlOf({ bucket, prefix }: Place, remote: 'bench' | 'other' = 'bench'): string {
+  return `${remote}:${bucket}/${prefix}`;
+}
+
+function environmentOf(place: Place): Readonly<Record<string, string | undefined>> {
+  return {
+    ...place.environment,
+    // No file of the user's: the remote is told here alone.
+    RCLONE_CONFIG: '',
+    ...remoteVariables(place, 'BENCH'),
+  };
+}
+
+function remoteVariables(place: Place, remote: 'BENCH' | 'OTHER'): Readonly<Record<string, string>> {
+  const settings = {
+    TYPE: 's3',
+    PROVIDER: 'Other',
+    ENV_AUTH: 'true',
+    ENDPOINT: place.endpoint,
+    REGION: place.region,
+    NO_CHECK_BUCKET: 'true',
+  };
+  return Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => [`RCLONE_CONFIG_${remote}_${name}`, value]),
+  );
+}

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createS3Environment } from './s3-environment.ts';
 
 export interface FakeRequest {
   readonly method: string;
@@ -59,15 +60,13 @@ export async function startFakeS3(): Promise<FakeS3> {
     listing: 'inOrder',
     etags: true,
     log: [],
-    environment: {
-      AWS_ACCESS_KEY_ID: 'fake',
-      AWS_SECRET_ACCESS_KEY: 'fake',
-      AWS_ENDPOINT_URL: endpoint,
-      AWS_REGION: 'us-east-1',
-      AWS_CONFIG_FILE: '/no-config',
-      AWS_SHARED_CREDENTIALS_FILE: '/no-credentials',
-      AWS_EC2_METADATA_DISABLED: 'true',
-    },
+    environment: createS3Environment({
+      endpoint,
+      region: 'us-east-1',
+      accessKeyId: 'fake',
+      secretAccessKey: 'fake',
+      home: '/',
+    }),
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

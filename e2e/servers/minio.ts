@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createS3Environment } from './s3-environment.ts';
 import { freePort, startProcess, toolPath, waitUntilReady } from './tools.ts';
 import { createBucketAt, roomyFolder, type S3Endpoint, type ServerOptions } from './versitygw.ts';
 
@@ -32,15 +33,7 @@ export async function startMinio(options: ServerOptions = {}): Promise<S3Endpoin
       MINIO_CI_CD: 'on',
     },
   );
-  const environment = {
-    AWS_ACCESS_KEY_ID: accessKeyId,
-    AWS_SECRET_ACCESS_KEY: secretAccessKey,
-    AWS_ENDPOINT_URL: endpoint,
-    AWS_REGION: REGION,
-    AWS_CONFIG_FILE: join(home, 'no-config'),
-    AWS_SHARED_CREDENTIALS_FILE: join(home, 'no-credentials'),
-    AWS_EC2_METADATA_DISABLED: 'true',
-  };
+  const environment = createS3Environment({ endpoint, region: REGION, accessKeyId, secretAccessKey, home });
   const stop = async () => {
     await running.stop();
     await rm(home, { recursive: true, force: true });

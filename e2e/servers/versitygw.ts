@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLeanClient, type S3Connection } from '../../engine/remotes/s3/s3-connection.ts';
 import { resolvePlace } from '../../engine/remotes/s3/s3-options.ts';
+import { createS3Environment } from './s3-environment.ts';
 import { freePort, startProcess, toolPath, waitUntilReady } from './tools.ts';
 
 /** What every S3 server of the tests has. */
@@ -85,16 +86,7 @@ export async function startVersitygw(options: VersitygwOptions = {}): Promise<S3
     ROOT_ACCESS_KEY_ID: accessKeyId,
     ROOT_SECRET_ACCESS_KEY: secretAccessKey,
   });
-  const environment = {
-    AWS_ACCESS_KEY_ID: accessKeyId,
-    AWS_SECRET_ACCESS_KEY: secretAccessKey,
-    AWS_ENDPOINT_URL: endpoint,
-    AWS_REGION: region,
-    // The developer's own profile must not meddle.
-    AWS_CONFIG_FILE: join(home, 'no-config'),
-    AWS_SHARED_CREDENTIALS_FILE: join(home, 'no-credentials'),
-    AWS_EC2_METADATA_DISABLED: 'true',
-  };
+  const environment = createS3Environment({ endpoint, region, accessKeyId, secretAccessKey, home });
   const stop = async () => {
     await running.stop();
     await rm(home, { recursive: true, force: true });

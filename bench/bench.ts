@@ -122,7 +122,10 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
       reach,
       newPlacePair: async (objectBytes) => {
         const pair = await pairFor({ objectBytes });
-        return { source: createPlace(pair.source, folder), destination: createPlace(pair.destination, folder) };
+        return {
+          source: createPlace(pair.source, folder),
+          destination: createPlace(pair.destination, folder),
+        };
       },
       stored,
       courier: options.courier,

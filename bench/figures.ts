@@ -116,7 +116,8 @@ function createCourierSource(): () => Promise<Courier> {
   let finding: Promise<Courier> | undefined;
   return () => {
     finding ??= findPeer('rclone').then((peer) => {
-      if ('missing' in peer) throw new Error(`rclone, which prepares and checks, is missing: ${peer.missing}`);
+      if ('missing' in peer)
+        throw new Error(`rclone, which prepares and checks, is missing: ${peer.missing}`);
       return createRcloneCourier(peer);
     });
     return finding;

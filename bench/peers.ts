@@ -15,9 +15,7 @@ export interface InstalledPeer {
   readonly version: string;
 }
 
-export type FoundPeer =
-  | InstalledPeer
-  | { readonly name: PeerName; readonly missing: string };
+export type FoundPeer = InstalledPeer | { readonly name: PeerName; readonly missing: string };
 
 interface PeerSource {
   /** For pip, with the version that the figures were made with; without one it has to be on the PATH. */

@@ -78,7 +78,16 @@ describe('the table of a scenario', () => {
       .map((cell) => cell.trim());
 
   it('has medians, the spread and the ratio to the best peer', () => {
-    expect(cells('dray')).toEqual(['0.50 s', '0.40 s to 0.60 s', '0.25 s', '0.12 s', '51.0 MiB', '7', '3', '0.50']);
+    expect(cells('dray')).toEqual([
+      '0.50 s',
+      '0.40 s to 0.60 s',
+      '0.25 s',
+      '0.12 s',
+      '51.0 MiB',
+      '7',
+      '3',
+      '0.50',
+    ]);
     expect(cells('s5cmd').at(-1)).toBe('2.00');
   });
 

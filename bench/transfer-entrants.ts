@@ -49,7 +49,9 @@ export async function openSecondPush(bench: Bench, options: TransferOptions): Pr
         // The peers must not find the folder in which Dray remembers the first push.
         const data = contender.name === 'dray' ? await bench.dataset(options.shape, 'dray') : shared;
         const place = await uploadOnce(bench, contender, data);
-        state = bench.server.log ? { data, place } : { data, place, listing: await listObjects(bench, place) };
+        state = bench.server.log
+          ? { data, place }
+          : { data, place, listing: await listObjects(bench, place) };
       },
       prepare: async (): Promise<Attempt> => {
         if (!state) throw new Error('The first push is missing.');
@@ -59,7 +61,8 @@ export async function openSecondPush(bench: Bench, options: TransferOptions): Pr
           check: async (_run, requests) => {
             // restic records a snapshot of what did not change.
             if (contender.name === 'restic') return;
-            const sent = requests?.filter(({ operation }) => /^(PutObject|UploadPart)$/.test(operation)) ?? [];
+            const sent =
+              requests?.filter(({ operation }) => /^(PutObject|UploadPart)$/.test(operation)) ?? [];
             if (sent.length > 0) throw new Error(`it sent ${sent.length} objects again`);
             if (listing !== undefined && (await listObjects(bench, place)) !== listing)
               throw new Error('it changed objects');
@@ -88,7 +91,9 @@ export async function openClone(
     let place: Place | undefined;
     return {
       setUp: async () => {
-        const stored = contender.isPlain ? await bench.stored(shape) : await uploadOnce(bench, contender, data);
+        const stored = contender.isPlain
+          ? await bench.stored(shape)
+          : await uploadOnce(bench, contender, data);
         await clearFolders(join(data.folder, '.dray'));
         place = await bench.reach(stored, link);
       },

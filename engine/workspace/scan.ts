@@ -50,6 +50,8 @@ export interface ScannedEntry {
   readonly inode: number;
   /** The owner's executable bit of a file. */
   readonly executable: boolean;
+  /** Permission bits, as `chmod` takes them. */
+  readonly mode: number;
 }
 
 /** Something that was left out. A path that ends in `/` is a folder: nothing in it was looked at. */
@@ -98,6 +100,7 @@ const FILE_TYPE = 0o100000;
 const FOLDER_TYPE = 0o040000;
 const LINK_TYPE = 0o120000;
 const OWNER_EXECUTABLE = 0o100;
+const PERMISSION_BITS = 0o7777;
 
 /**
  * Never follows a link. Leaves out `.dray/` at the root, what `.drayignore` names, and what the problems name. What
@@ -193,6 +196,7 @@ function entryOf(path: string, kind: ScannedEntry['kind'], stats: Stats): Scanne
     ctimeMs: stats.ctimeMs,
     inode: stats.ino,
     executable: kind === 'file' && (stats.mode & OWNER_EXECUTABLE) !== 0,
+    mode: stats.mode & PERMISSION_BITS,
   };
 }
 

@@ -22,6 +22,8 @@ export interface FileMeta {
   /** Nanoseconds since the epoch. */
   readonly mtimeNs: bigint;
   readonly executable: boolean;
+  /** Permission bits, set exactly; absent: those of a new file, executable or not, as the umask leaves them. */
+  readonly mode?: number;
   /** What the content must be. Absent where the caller has seen to that, or will before `commit`: then nothing is hashed. */
   readonly blob?: BlobHash;
 }

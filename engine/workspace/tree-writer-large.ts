@@ -121,7 +121,8 @@ export function openLargeFile(options: LargeFileOptions): LargeFile {
           : streamDigest;
       if (digest !== undefined && meta.blob !== undefined && digest !== meta.blob)
         throw contentDiffers(meta.path, meta.blob);
-      await threads.run('seal', { kind: 'seal', fd, path: meta.path, mtimeNs: meta.mtimeNs });
+      const { mode, mtimeNs, path } = meta;
+      await threads.run('seal', { kind: 'seal', fd, path, mtimeNs, mode });
       isFdOpen = false;
       await closeFile(fd, meta.path);
       const outcome = await threads.run('place', { kind: 'place', temporary, path: meta.path });

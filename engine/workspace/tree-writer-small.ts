@@ -1,6 +1,6 @@
 /** Small files, whole: verified, written beside the tree and put into it in one step. */
 import { hash } from 'node:crypto';
-import { closeSync, constants, openSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, constants, fchmodSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { type DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import type { PackedFile } from './tree-writer-contract.ts';
 import { contentDiffers, damagedFile, writeError } from './tree-writer-error.ts';
@@ -38,7 +38,7 @@ function writeNameless(
   const fd = nameless.open(absolute.slice(0, absolute.lastIndexOf('/')), modeOf(item));
   try {
     writeFully(fd, content, 0);
-    thread.setMtime(fd, item.mtimeNs);
+    seal(thread, fd, item);
     if (!nameless.link(fd, absolute)) return replaceBy(thread, nameless, fd, absolute);
   } finally {
     closeSync(fd);
@@ -59,7 +59,7 @@ function writeNamed(thread: WriteThread, item: PackedFile, content: Uint8Array):
   try {
     try {
       writeFully(fd, content, 0);
-      thread.setMtime(fd, item.mtimeNs);
+      seal(thread, fd, item);
     } finally {
       closeSync(fd);
     }
@@ -68,6 +68,11 @@ function writeNamed(thread: WriteThread, item: PackedFile, content: Uint8Array):
     throw error;
   }
   return putInPlaceOrRemove(temporary, `${thread.root}/${item.path}`);
+}
+
+function seal(thread: WriteThread, fd: number, { mode, mtimeNs }: PackedFile): void {
+  if (mode !== undefined) fchmodSync(fd, mode);
+  thread.setMtime(fd, mtimeNs);
 }
 
 /** The kernel takes the umask off, as it does for every program. */

@@ -1,6 +1,6 @@
 /** What one thread does for the writer. The same code runs in worker threads and, for small jobs, in the caller's. */
 import { createHash, hash as hashOnce } from 'node:crypto';
-import { readSync } from 'node:fs';
+import { fchmodSync, readSync } from 'node:fs';
 import type { PackedFile } from './tree-writer-contract.ts';
 import { contentDiffers, writeError } from './tree-writer-error.ts';
 import { type PlaceOutcome, putInPlace } from './tree-writer-place.ts';
@@ -52,6 +52,7 @@ export interface SealTask {
   readonly fd: number;
   readonly path: string;
   readonly mtimeNs: bigint;
+  readonly mode?: number | undefined;
 }
 /** Puts a closed temporary file in its place. */
 export interface PlaceTask {
@@ -155,6 +156,7 @@ function hashFile(thread: WriteThread, task: HashFileTask): string {
 
 function sealLarge(thread: WriteThread, task: SealTask): null {
   try {
+    if (task.mode !== undefined) fchmodSync(task.fd, task.mode);
     thread.setMtime(task.fd, task.mtimeNs);
     return null;
   } catch (error) {

@@ -1,0 +1,191 @@
+/** One request to a peer while it is being dealt with: what it asks, the way to its body, and the forms of answers. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { DrayError, type ErrorCode, type ErrorRecord, toErrorRecord } from '../api/error.ts';
+import type { Budget } from '../base/budget.ts';
+import { PEER_HEADER, PEER_LIMITS, PEER_PROTOCOL } from '../model/peer-protocol.ts';
+
+export interface PeerCall {
+  readonly method: string;
+  /** Parts of the URL's path after `/v1`. */
+  readonly route: readonly string[];
+  readonly query: URLSearchParams;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Aborted when the client went away or the server closes. */
+  readonly signal: AbortSignal;
+}
+
+/** A refusal that is HTTP's own rather than the engine's. */
+export class PeerRefusal extends Error {
+  readonly status: number;
+  readonly code: ErrorCode;
+  constructor(status: number, code: ErrorCode, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+const STATUS: Readonly<Partial<Record<ErrorCode, number>>> = {
+  usage: 400,
+  accessDenied: 403,
+  notFound: 404,
+  bucketMissing: 404,
+  conflict: 409,
+  unsafePath: 422,
+  checksumRefused: 422,
+  damaged: 422,
+  slowDown: 503,
+  unsupported: 501,
+  diskFull: 507,
+  aborted: 503,
+};
+const STATUS_UNFORESEEN = 500;
+
+export function answerJson(response: ServerResponse, status: number, value: unknown): void {
+  const text = Buffer.from(JSON.stringify(value));
+  response.writeHead(status, {
+    [PEER_HEADER.protocol]: PEER_PROTOCOL,
+    'content-type': 'application/json',
+    'content-length': text.length,
+    'cache-control': 'no-store',
+  });
+  response.end(text);
+}
+
+/** JSON and bytes after it in one body; `headBytes` says where the bytes begin. */
+export function answerBatch(
+  response: ServerResponse,
+  head: unknown,
+  contents: { readonly pieces: readonly Uint8Array[]; readonly sizeBytes: number },
+): void {
+  const text = Buffer.from(JSON.stringify(head));
+  response.writeHead(200, {
+    [PEER_HEADER.protocol]: PEER_PROTOCOL,
+    [PEER_HEADER.headBytes]: text.length,
+    'content-type': 'application/octet-stream',
+    'content-length': text.length + contents.sizeBytes,
+    'cache-control': 'no-store',
+  });
+  response.write(text);
+  for (const piece of contents.pieces) response.write(piece);
+  response.end();
+}
+
+/** An answer that has begun can only be cut: the other end sees that it is short. */
+export function answerError(
+  { request, response }: Pick<PeerCall, 'request' | 'response'>,
+  error: unknown,
+): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const status = statusOf(error);
+  const record = recordOf(error);
+  if (!request.complete) response.setHeader('connection', 'close');
+  if (status === 401) response.setHeader('www-authenticate', 'Bearer');
+  if (status === 429 || status === 503) response.setHeader('retry-after', '1');
+  answerJson(response, status, { error: record });
+}
+
+function statusOf(error: unknown): number {
+  if (error instanceof PeerRefusal) return error.status;
+  return error instanceof DrayError ? (STATUS[error.code] ?? STATUS_UNFORESEEN) : STATUS_UNFORESEEN;
+}
+
+function recordOf(error: unknown): ErrorRecord {
+  if (error instanceof PeerRefusal)
+    return { code: error.code, message: error.message, retry: 'no', data: {} };
+  const record = toErrorRecord(error);
+  // What went wrong inside is for the one who runs the server.
+  return record.code === 'internal' ? { ...record, message: 'The peer failed; its log says how.' } : record;
+}
+
+export interface Body {
+  readonly bytes: Buffer;
+  release(): void;
+}
+
+/**
+ * The whole body in memory, within what all requests together may hold: a client whose turn has not come is not read from.
+ * @throws PeerRefusal 411 without a length, 413 above `maxBytes`, 400 when it is cut short, 408 when it stalls.
+ */
+export async function receiveBody(
+  call: PeerCall,
+  { budget, maxBytes }: { readonly budget: Budget; readonly maxBytes: number },
+): Promise<Body> {
+  const { request, signal } = call;
+  const sizeBytes = bodyBytesOf(request);
+  if (sizeBytes > maxBytes)
+    throw new PeerRefusal(
+      413,
+      'usage',
+      `The body has ${sizeBytes} bytes, and at most ${maxBytes} are taken.`,
+    );
+  const permit = await budget.acquire(Math.max(1, sizeBytes), signal);
+  try {
+    const bytes = Buffer.allocUnsafeSlow(sizeBytes);
+    let filled = 0;
+    const watch = watchPace(request);
+    try {
+      for await (const piece of request as AsyncIterable<Buffer>) {
+        if (filled + piece.length > sizeBytes) break;
+        piece.copy(bytes, filled);
+        filled += piece.length;
+        watch.took(piece.length);
+      }
+    } finally {
+      watch.end();
+    }
+    if (filled !== sizeBytes) throw new PeerRefusal(400, 'usage', 'The body ended early.');
+    return { bytes, release: () => permit.release() };
+  } catch (error) {
+    permit.release();
+    throw error;
+  }
+}
+
+export function bodyBytesOf(request: IncomingMessage): number {
+  const text = request.headers['content-length'];
+  if (text === undefined) {
+    if (request.headers['transfer-encoding'] === undefined) return 0;
+    throw new PeerRefusal(411, 'usage', 'The body has no Content-Length.');
+  }
+  return Number(text);
+}
+
+const PACE_CHECKED_EVERY_MS = 30_000;
+const PACE_BYTES_MIN = 32 * 1024;
+
+/** A client that sends next to nothing holds memory that others wait for. */
+function watchPace(request: IncomingMessage): { took(sizeBytes: number): void; end(): void } {
+  let since = 0;
+  const timer = setInterval(() => {
+    if (since < PACE_BYTES_MIN)
+      request.destroy(new PeerRefusal(408, 'slowDown', 'The body comes too slowly.'));
+    since = 0;
+  }, PACE_CHECKED_EVERY_MS);
+  timer.unref();
+  return {
+    took: (sizeBytes) => {
+      since += sizeBytes;
+    },
+    end: () => clearInterval(timer),
+  };
+}
+
+/** @throws PeerRefusal 400 */
+export function parseJson(bytes: Uint8Array): unknown {
+  if (bytes.length > PEER_LIMITS.jsonBytesMax)
+    throw new PeerRefusal(
+      413,
+      'usage',
+      `JSON of ${bytes.length} bytes, and at most ${PEER_LIMITS.jsonBytesMax} are taken.`,
+    );
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    throw new PeerRefusal(400, 'usage', 'The body is no JSON.');
+  }
+}

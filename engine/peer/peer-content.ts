@@ -1,0 +1,90 @@
+/** `GET` and `HEAD /v1/content`: one file, or a range of it. */
+
+import { once } from 'node:events';
+import { closeSync, fstatSync, read } from 'node:fs';
+import { promisify } from 'node:util';
+import { DrayError } from '../api/error.ts';
+import { PEER_HEADER, PEER_PROTOCOL } from '../model/peer-protocol.ts';
+import { readStatOf } from '../workspace/file-reader-open.ts';
+import { type PeerCall, PeerRefusal } from './peer-call.ts';
+import { type OfferedFolder, openPeerFile, parsePeerPath } from './peer-paths.ts';
+import { exactToken, peerToken } from './peer-token.ts';
+
+const readAt = promisify(read);
+const PIECE_BYTES = 512 * 1024;
+const PERMISSION_BITS = 0o7777n;
+
+/**
+ * Headers: `Range: bytes=A-B`, `If-Match: "TOKEN"` (412 when the file is another one). The answer ends early when the file changes while
+ * it is sent.
+ */
+export async function answerContent(call: PeerCall, folder: OfferedFolder): Promise<void> {
+  const { method, query, request, response } = call;
+  const path = parsePeerPath(query.get('path'));
+  const fd = openPeerFile(folder, path);
+  if (fd === undefined) throw new DrayError('notFound', `There is no file ${path}.`, { data: { path } });
+  try {
+    const openedMs = Date.now();
+    const stats = fstatSync(fd, { bigint: true });
+    const stat = readStatOf({ descriptor: fd, stats, openedMs });
+    const token = exactToken(stat);
+    const wanted = request.headers['if-match'];
+    if (wanted !== undefined && wanted !== `"${token}"`)
+      throw new PeerRefusal(412, 'conflict', `${path} is not what it was.`);
+    const range = parseRange(request.headers.range, stat.sizeBytes);
+    const sizeBytes = range.end - range.start;
+    response.writeHead(range.isWhole ? 200 : 206, {
+      [PEER_HEADER.protocol]: PEER_PROTOCOL,
+      [PEER_HEADER.mtimeNs]: stat.mtimeNs.toString(),
+      [PEER_HEADER.mode]: (stats.mode & PERMISSION_BITS).toString(8),
+      // What a listing would say: absent while the time proves nothing.
+      ...(peerToken(stat, openedMs) === '' ? { [PEER_HEADER.isYoung]: '1' } : {}),
+      etag: `"${token}"`,
+      'accept-ranges': 'bytes',
+      'content-type': 'application/octet-stream',
+      'content-length': sizeBytes,
+      'cache-control': 'no-store',
+      ...(range.isWhole
+        ? {}
+        : { 'content-range': `bytes ${range.start}-${range.end - 1}/${stat.sizeBytes}` }),
+    });
+    if (method === 'GET') await sendRange(call, { fd, ...range });
+    const after = fstatSync(fd, { bigint: true });
+    const isSame =
+      after.mtimeNs === stats.mtimeNs && after.ctimeNs === stats.ctimeNs && after.size === stats.size;
+    // All of it is out by now but for its last piece: the other end learns of it by the cut.
+    if (isSame || method === 'HEAD') response.end();
+    else response.destroy();
+  } finally {
+    closeSync(fd);
+  }
+}
+
+async function sendRange(
+  { response, signal }: PeerCall,
+  { end, fd, start }: { readonly fd: number; readonly start: number; readonly end: number },
+): Promise<void> {
+  for (let at = start; at < end; ) {
+    if (signal.aborted) throw new DrayError('aborted', 'The client went away.');
+    // Each piece is the socket's until it is sent.
+    const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, end - at));
+    const { bytesRead } = await readAt(fd, piece, 0, piece.length, at);
+    if (bytesRead === 0) throw new DrayError('io', 'The file became shorter while it was sent.');
+    at += bytesRead;
+    if (!response.write(piece.subarray(0, bytesRead))) await once(response, 'drain', { signal });
+  }
+}
+
+function parseRange(
+  header: string | undefined,
+  sizeBytes: number,
+): { readonly start: number; readonly end: number; readonly isWhole: boolean } {
+  if (header === undefined) return { start: 0, end: sizeBytes, isWhole: true };
+  const match = /^bytes=(\d{1,16})-(\d{1,16})$/.exec(header);
+  if (!match)
+    throw new PeerRefusal(400, 'usage', `"${header}" is no range that is known here: bytes=FIRST-LAST.`);
+  const [start, last] = [Number(match[1]), Number(match[2])];
+  if (start > last || start >= sizeBytes)
+    throw new PeerRefusal(416, 'damaged', `The range ${header} lies past the end of ${sizeBytes} bytes.`);
+  return { start, end: Math.min(last + 1, sizeBytes), isWhole: false };
+}

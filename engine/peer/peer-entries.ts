@@ -1,0 +1,101 @@
+/** `GET /v1/entries`: what the folder holds, as lines that come while it is still being walked. */
+
+import { once } from 'node:events';
+import { readlinkSync } from 'node:fs';
+import { setImmediate as breathe } from 'node:timers/promises';
+import { DrayError } from '../api/error.ts';
+import { checkAborted } from '../base/abort.ts';
+import { comparePaths } from '../model/entry.ts';
+import { type EntryRow, PEER_HEADER, PEER_LIMITS, PEER_PROTOCOL } from '../model/peer-protocol.ts';
+import { type ScannedEntry, scanWorkspace } from '../workspace/scan.ts';
+import { type PeerCall, PeerRefusal } from './peer-call.ts';
+import { type OfferedFolder, parsePeerPath, statPeerPath } from './peer-paths.ts';
+import { peerToken } from './peer-token.ts';
+
+/**
+ * Parameters: `path` (a folder, '' for all), `after` (entries after this path below it), `limit`.
+ * @throws PeerRefusal 400; DrayError `notFound` when `path` is no folder.
+ */
+export async function answerEntries(call: PeerCall, folder: OfferedFolder): Promise<void> {
+  const { query, response, signal } = call;
+  const below = parsePeerPath(query.get('path') ?? '', { allowRoot: true });
+  const after = query.get('after');
+  const limit = parseLimit(query.get('limit'));
+  const root = below === '' ? folder.realRoot : `${folder.realRoot}/${below}`;
+  if (below !== '' && !statPeerPath(folder, below)?.isDirectory())
+    throw new DrayError('notFound', `There is no folder ${below}.`, { data: { path: below } });
+  response.writeHead(200, {
+    [PEER_HEADER.protocol]: PEER_PROTOCOL,
+    'content-type': 'application/x-ndjson',
+    'cache-control': 'no-store',
+  });
+  const nowMs = Date.now();
+  const problems: string[] = [];
+  let told = 0;
+  const scan = scanWorkspace({
+    root,
+    ignore: false,
+    isPlain: true,
+    batchSize: PEER_LIMITS.entriesInPageMax,
+    ...(after === null ? {} : { enter: (path) => mayHoldAfter(path, after) }),
+  });
+  for (const batch of scan) {
+    checkAborted(signal);
+    for (const { message } of batch.problems) problems.push(message);
+    const rows: EntryRow[] = [];
+    for (const entry of batch.entries) {
+      if (after !== null && comparePaths(entry.path, after) <= 0) continue;
+      const row = rowOf(root, entry, nowMs);
+      if (row && told + rows.length < limit) rows.push(row);
+    }
+    told += rows.length;
+    if (rows.length > 0 && !response.write(`${JSON.stringify({ entries: rows })}\n`)) await drained(call);
+    if (told >= limit) break;
+    await breathe();
+  }
+  response.end(
+    `${JSON.stringify({ end: true, ...(problems.length > 0 ? { problems: problems.slice(0, PROBLEMS_MAX) } : {}) })}\n`,
+  );
+}
+
+const PROBLEMS_MAX = 1_000;
+
+async function drained({ response, signal }: PeerCall): Promise<void> {
+  await once(response, 'drain', { signal });
+}
+
+/** Whether a folder (ending in `/`) may hold paths after this one. */
+function mayHoldAfter(folder: string, after: string): boolean {
+  return after.startsWith(folder) || comparePaths(folder, after) > 0;
+}
+
+function rowOf(root: string, entry: ScannedEntry, nowMs: number): EntryRow | undefined {
+  const { kind, mode, mtimeMs, path, sizeBytes } = entry;
+  switch (kind) {
+    case 'file':
+      return [path, 'f', sizeBytes, mtimeMs, mode, peerToken(entry, nowMs)];
+    case 'folder':
+      return [path, 'd', 0, mtimeMs, mode, ''];
+    case 'link':
+      try {
+        return [
+          path,
+          'l',
+          sizeBytes,
+          mtimeMs,
+          mode,
+          peerToken(entry, nowMs),
+          readlinkSync(`${root}/${path}`),
+        ];
+      } catch {
+        // Gone, or no link any more: as if it had gone before.
+        return undefined;
+      }
+  }
+}
+
+function parseLimit(text: string | null): number {
+  if (text === null) return Number.POSITIVE_INFINITY;
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new PeerRefusal(400, 'usage', `"${text}" is no limit.`);
+  return Number(text);
+}

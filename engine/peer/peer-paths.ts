@@ -1,0 +1,131 @@
+/**
+ * From the paths that clients send to files below the offered folder. What is opened here was seen to lie below it after it was
+ * opened: a folder that becomes a link meanwhile leads nowhere.
+ */
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  type Stats,
+} from 'node:fs';
+import { sep } from 'node:path';
+import { DrayError } from '../api/error.ts';
+import { PEER_LIMITS } from '../model/peer-protocol.ts';
+import { isReservedName } from '../model/safe-path.ts';
+import { TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
+import { PeerRefusal } from './peer-call.ts';
+
+export interface OfferedFolder {
+  /** As the user named it; absolute. */
+  readonly root: string;
+  /** With all links resolved, as it was when the server began. */
+  readonly realRoot: string;
+}
+
+/** @throws DrayError `notFound` when it is no folder. */
+export function openOffered(root: string): OfferedFolder {
+  try {
+    const realRoot = realpathSync(root);
+    if (lstatSync(realRoot).isDirectory()) return { root, realRoot };
+  } catch {
+    // The same answer.
+  }
+  throw new DrayError('notFound', `${root} is no folder that could be offered.`, { data: { path: root } });
+}
+
+/**
+ * A path as a client wrote it. '' is the folder itself where `allowRoot`; one slash at the end is taken off.
+ * @throws PeerRefusal 400, 414; DrayError `unsafePath` for what lies in nobody's reach.
+ */
+export function parsePeerPath(
+  text: string | null,
+  { allowRoot = false }: { readonly allowRoot?: boolean } = {},
+): string {
+  if (text === null) throw new PeerRefusal(400, 'usage', 'The parameter "path" is missing.');
+  if (Buffer.byteLength(text) > PEER_LIMITS.pathBytesMax)
+    throw new PeerRefusal(414, 'unsafePath', `The path is longer than ${PEER_LIMITS.pathBytesMax} bytes.`);
+  const path = text.endsWith('/') ? text.slice(0, -1) : text;
+  if (path === '') {
+    if (allowRoot) return '';
+    throw new PeerRefusal(400, 'usage', 'The path is empty.');
+  }
+  const reason = reasonToRefuse(path);
+  if (reason !== undefined)
+    throw new DrayError('unsafePath', `"${text}" is refused: ${reason}.`, { data: { path: text } });
+  return path;
+}
+
+function reasonToRefuse(path: string): string | undefined {
+  if (path.includes('\0')) return 'it holds a NUL';
+  if (!path.isWellFormed()) return 'it is not Unicode';
+  if (process.platform === 'win32' && /[\\:]/.test(path))
+    return 'it holds a character that Windows gives a meaning';
+  const parts = path.split('/');
+  for (const part of parts) {
+    if (part === '') return 'it has an empty part';
+    if (part === '.' || part === '..') return `it has the part "${part}"`;
+  }
+  if (parts[0] === TEMPORARY_FOLDER_NAME) return 'unfinished files lie there';
+  return undefined;
+}
+
+/** Whether it is part of a workspace's own folder, which no plain tree holds. */
+export function isReservedPath(path: string): boolean {
+  return path.split('/').some((part) => isReservedName(part, 'linux'));
+}
+
+const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']);
+
+/** A regular file, open to be read, or undefined when there is none. The caller closes it. @throws DrayError `unsafePath`, `io` */
+export function openPeerFile({ realRoot }: OfferedFolder, path: string): number | undefined {
+  const absolute = `${realRoot}/${path}`;
+  let fd: number;
+  try {
+    fd = openSync(absolute, READ_FLAGS);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? '';
+    if (ABSENT.has(code)) return undefined;
+    if (code === 'ELOOP') throw leadsAway(path);
+    throw new DrayError('io', `${path} cannot be read: ${code}.`, { data: { path } });
+  }
+  try {
+    if (!liesAt(fd, absolute)) throw leadsAway(path);
+    if (!fstatSync(fd).isFile())
+      throw new DrayError('unsafePath', `${path} is no regular file.`, { data: { path } });
+    return fd;
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+/** What lies there, never through a link; undefined when nothing does. @throws DrayError `unsafePath` */
+export function statPeerPath({ realRoot }: OfferedFolder, path: string): Stats | undefined {
+  const parent = path.lastIndexOf('/') < 0 ? realRoot : `${realRoot}/${path.slice(0, path.lastIndexOf('/'))}`;
+  try {
+    if (realpathSync(parent) !== parent.replaceAll('/', sep)) throw leadsAway(path);
+    return lstatSync(`${realRoot}/${path}`, { throwIfNoEntry: false });
+  } catch (error) {
+    if (ABSENT.has((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
+  }
+}
+
+/** Whether what is open lies where its path says, every part of it a real folder. */
+function liesAt(fd: number, absolute: string): boolean {
+  if (process.platform === 'linux') return readlinkSync(`/proc/self/fd/${fd}`) === absolute;
+  // Elsewhere the path is looked at again, and has to lead to what is open.
+  const [opened, found] = [fstatSync(fd), lstatSync(absolute)];
+  return realpathSync(absolute) === absolute && opened.ino === found.ino && opened.dev === found.dev;
+}
+
+export function leadsAway(path: string): DrayError {
+  return new DrayError('unsafePath', `${path} is refused: a symbolic link lies on the way.`, {
+    data: { path },
+  });
+}

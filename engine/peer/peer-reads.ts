@@ -1,0 +1,123 @@
+/** `POST /v1/read`: many small files in one answer. */
+import { closeSync, fstatSync, readSync } from 'node:fs';
+import * as v from 'valibot';
+import { type DrayError, toErrorRecord } from '../api/error.ts';
+import type { Budget } from '../base/budget.ts';
+import { crc64Nvme } from '../base/crc64-nvme.ts';
+import { PEER_LIMITS, type ReadResult } from '../model/peer-protocol.ts';
+import { checkUnchanged, describeFailure, readStatOf } from '../workspace/file-reader-open.ts';
+import { answerBatch, type PeerCall, PeerRefusal, parseJson, receiveBody } from './peer-call.ts';
+import { type OfferedFolder, openPeerFile, parsePeerPath } from './peer-paths.ts';
+import { peerToken } from './peer-token.ts';
+
+const Paths = v.strictObject({
+  paths: v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(PEER_LIMITS.batchItemsMax)),
+});
+const PERMISSION_BITS = 0o7777n;
+
+/**
+ * Files in the order asked for, each whole or as its error; contents one after another. When the next one would go beyond
+ * `batchBytesMax` it and what follows are `left`: the client asks again. The first is never left, unless it is larger by itself: then
+ * it is an error, and `GET /v1/content` gives it.
+ */
+export async function answerRead(
+  call: PeerCall,
+  { budget, folder }: { readonly folder: OfferedFolder; readonly budget: Budget },
+): Promise<void> {
+  const body = await receiveBody(call, { budget, maxBytes: PEER_LIMITS.jsonBytesMax });
+  let paths: readonly string[];
+  try {
+    const parsed = v.safeParse(Paths, parseJson(body.bytes));
+    if (!parsed.success) throw new PeerRefusal(400, 'usage', 'The body has to be {"paths":[...]}.');
+    paths = parsed.output.paths;
+  } finally {
+    body.release();
+  }
+  const permit = await budget.acquire(PEER_LIMITS.batchBytesMax, call.signal);
+  try {
+    const pieces: Uint8Array[] = [];
+    const results: ReadResult[] = [];
+    let sizeBytes = 0;
+    for (const path of paths) {
+      const result = readOne(folder, path, PEER_LIMITS.batchBytesMax - sizeBytes);
+      if (result === 'left') break;
+      results.push(result.result);
+      if (result.bytes) {
+        pieces.push(result.bytes);
+        sizeBytes += result.bytes.length;
+      }
+    }
+    answerBatch(call.response, { results }, { pieces, sizeBytes });
+    await sent(call);
+  } finally {
+    permit.release();
+  }
+}
+
+function sent({ response }: PeerCall): Promise<void> {
+  return new Promise((resolve) => {
+    if (response.writableFinished || response.destroyed) resolve();
+    else {
+      response.once('finish', resolve);
+      response.once('close', resolve);
+    }
+  });
+}
+
+function readOne(
+  folder: OfferedFolder,
+  text: string,
+  roomBytes: number,
+): 'left' | { readonly result: ReadResult; readonly bytes?: Uint8Array } {
+  let path = text;
+  try {
+    path = parsePeerPath(text);
+    const descriptor = openPeerFile(folder, path);
+    if (descriptor === undefined)
+      return failed({ code: 'notFound', message: `There is no file ${path}.`, retry: 'no', data: { path } });
+    try {
+      const openedMs = Date.now();
+      const stats = fstatSync(descriptor, { bigint: true });
+      const file = { descriptor, stats, openedMs };
+      const stat = readStatOf(file);
+      if (stat.sizeBytes > PEER_LIMITS.batchBytesMax)
+        return failed({
+          code: 'usage',
+          message: `${path} is too large for a batch.`,
+          retry: 'no',
+          data: { path },
+        });
+      if (stat.sizeBytes > roomBytes) return 'left';
+      const bytes = Buffer.allocUnsafe(stat.sizeBytes);
+      let filled = 0;
+      while (filled < bytes.length) {
+        const count = readSync(descriptor, bytes, filled, bytes.length - filled, filled);
+        if (count === 0) break;
+        filled += count;
+      }
+      checkUnchanged(file, filled);
+      return {
+        result: {
+          sizeBytes: filled,
+          mtimeNs: stat.mtimeNs.toString(),
+          mode: Number(stats.mode & PERMISSION_BITS),
+          token: peerToken(stat, openedMs),
+          crc64: crc64Nvme(bytes).toString(16).padStart(16, '0'),
+        },
+        bytes,
+      };
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    return failed(isKnown(error) ? toErrorRecord(error) : describeFailure(path, error));
+  }
+}
+
+function isKnown(error: unknown): error is DrayError | PeerRefusal {
+  return error instanceof Error && (error.name === 'DrayError' || error instanceof PeerRefusal);
+}
+
+function failed(error: ReturnType<typeof toErrorRecord>): { readonly result: ReadResult } {
+  return { result: { error } };
+}

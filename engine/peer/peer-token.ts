@@ -1,0 +1,15 @@
+/** What stands for a file's content at a peer: an etag, made of what `stat` says. */
+import { fileToken } from '../model/tree-item.ts';
+import { isRacy } from '../workspace/file-reader-open.ts';
+
+type TokenStat = Parameters<typeof fileToken>[0];
+
+/** '' while the time is so young that a change might not move it. */
+export function peerToken(stat: TokenStat, nowMs: number): string {
+  return isRacy(stat.mtimeMs, nowMs) ? '' : exactToken(stat);
+}
+
+/** Of a file that is open, for ranges of one and the same content. */
+export function exactToken(stat: TokenStat): string {
+  return fileToken(stat).replaceAll(' ', '-');
+}

@@ -1,0 +1,180 @@
+/** `POST /v1/write`, `/v1/remove`, `/v1/touch`: many small things at once, each of which happens whole or not at all. */
+import * as v from 'valibot';
+import { DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
+import type { Budget } from '../base/budget.ts';
+import { crc64Nvme } from '../base/crc64-nvme.ts';
+import {
+  PEER_HEADER,
+  PEER_LIMITS,
+  type PeerWriteResult,
+  type WriteItem,
+  WriteItemSchema,
+} from '../model/peer-protocol.ts';
+import { touchLocal } from '../workspace/local-place.ts';
+import type { PackedFile, TreeWriter, WrittenStat } from '../workspace/tree-writer-contract.ts';
+import { answerJson, type PeerCall, PeerRefusal, parseJson, receiveBody } from './peer-call.ts';
+import { type OfferedFolder, parsePeerPath } from './peer-paths.ts';
+import { peerToken } from './peer-token.ts';
+
+export interface WriteParts {
+  readonly folder: OfferedFolder;
+  readonly writer: TreeWriter;
+  readonly budget: Budget;
+}
+
+const WriteHead = v.strictObject({
+  items: v.pipe(v.array(WriteItemSchema), v.minLength(1), v.maxLength(PEER_LIMITS.batchItemsMax)),
+});
+
+/** Results stand in the order of the items. */
+export async function answerWrite(call: PeerCall, parts: WriteParts): Promise<void> {
+  const body = await receiveBody(call, {
+    budget: parts.budget,
+    maxBytes: PEER_LIMITS.jsonBytesMax + PEER_LIMITS.batchBytesMax,
+  });
+  try {
+    const { contents, items } = parseWrite(call, body.bytes);
+    const results: PeerWriteResult[] = new Array(items.length);
+    const files: { readonly at: number; readonly file: PackedFile }[] = [];
+    let offset = 0;
+    for (const [at, item] of items.entries()) {
+      const sizeBytes = item.kind === 'file' ? item.sizeBytes : 0;
+      const result = attempt(() => prepare(parts, item, contents, offset));
+      if ('file' in result) files.push({ at, file: result.file });
+      else results[at] = result.result;
+      offset += sizeBytes;
+    }
+    const written =
+      files.length > 0
+        ? await parts.writer.writeMany(
+            contents,
+            files.map(({ file }) => file),
+          )
+        : [];
+    for (const [index, result] of written.entries())
+      results[files[index]!.at] = 'stat' in result ? writtenResult(result.stat) : { error: result.error };
+    answerJson(call.response, 200, { results });
+  } finally {
+    body.release();
+  }
+}
+
+function parseWrite(
+  { request }: PeerCall,
+  bytes: Buffer,
+): { readonly items: readonly WriteItem[]; readonly contents: Buffer } {
+  const headBytes = Number(request.headers[PEER_HEADER.headBytes] ?? Number.NaN);
+  if (!Number.isSafeInteger(headBytes) || headBytes < 0 || headBytes > bytes.length)
+    throw new PeerRefusal(
+      400,
+      'usage',
+      `The header ${PEER_HEADER.headBytes} does not say where the contents begin.`,
+    );
+  const parsed = v.safeParse(WriteHead, parseJson(bytes.subarray(0, headBytes)));
+  if (!parsed.success)
+    throw new PeerRefusal(
+      400,
+      'usage',
+      `The head is malformed: ${v.flatten(parsed.issues).root?.[0] ?? parsed.issues[0].message}.`,
+    );
+  const { items } = parsed.output;
+  const contents = bytes.subarray(headBytes);
+  const announcedBytes = items.reduce(
+    (total, item) => total + (item.kind === 'file' ? item.sizeBytes : 0),
+    0,
+  );
+  if (announcedBytes !== contents.length)
+    throw new PeerRefusal(
+      400,
+      'usage',
+      `The head announces ${announcedBytes} bytes, and ${contents.length} came.`,
+    );
+  return { items, contents };
+}
+
+type Prepared = { readonly file: PackedFile } | { readonly result: PeerWriteResult };
+
+function prepare({ writer }: WriteParts, item: WriteItem, contents: Buffer, offset: number): Prepared {
+  const path = parsePeerPath(item.path);
+  switch (item.kind) {
+    case 'file': {
+      const { crc64, mode, mtimeNs, sizeBytes } = item;
+      const sum = crc64Nvme(contents.subarray(offset, offset + sizeBytes))
+        .toString(16)
+        .padStart(16, '0');
+      if (sum !== crc64)
+        throw new DrayError('checksumRefused', `${path} arrived with other bytes than were sent.`, {
+          retry: 'retry',
+          data: { path },
+        });
+      return {
+        file: {
+          path,
+          sizeBytes,
+          mtimeNs: BigInt(mtimeNs),
+          executable: false,
+          offset,
+          ...(mode === undefined ? {} : { mode }),
+        },
+      };
+    }
+    case 'link':
+      return { result: writtenResult(writer.writeLink(path, item.target)) };
+    case 'folder':
+      writer.makeFolder(`${path}/`);
+      return { result: { token: '', mtimeMs: 0 } };
+  }
+}
+
+const RemoveHead = v.strictObject({
+  paths: v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(PEER_LIMITS.batchItemsMax)),
+});
+
+/** Files, links and empty folders (with a slash at their end); what is not there is no error. */
+export async function answerRemove(call: PeerCall, { budget, writer }: WriteParts): Promise<void> {
+  const body = await receiveBody(call, { budget, maxBytes: PEER_LIMITS.jsonBytesMax });
+  try {
+    const parsed = v.safeParse(RemoveHead, parseJson(body.bytes));
+    if (!parsed.success) throw new PeerRefusal(400, 'usage', 'The body has to be {"paths":[...]}.');
+    const errors: (ErrorRecord | null)[] = parsed.output.paths.map((text) => {
+      try {
+        const path = parsePeerPath(text);
+        writer.remove(text.endsWith('/') ? `${path}/` : path);
+        return null;
+      } catch (error) {
+        return toErrorRecord(error);
+      }
+    });
+    answerJson(call.response, 200, { errors });
+  } finally {
+    body.release();
+  }
+}
+
+const TouchHead = v.strictObject({ path: v.string(), mtimeNs: v.pipe(v.string(), v.regex(/^-?\d{1,20}$/)) });
+
+export async function answerTouch(call: PeerCall, { budget, folder }: WriteParts): Promise<void> {
+  const body = await receiveBody(call, { budget, maxBytes: PEER_LIMITS.jsonBytesMax });
+  try {
+    const parsed = v.safeParse(TouchHead, parseJson(body.bytes));
+    if (!parsed.success)
+      throw new PeerRefusal(400, 'usage', 'The body has to be {"path":"...","mtimeNs":"..."}.');
+    const { mtimeNs, path } = parsed.output;
+    const stat = await touchLocal(folder.realRoot, parsePeerPath(path), BigInt(mtimeNs));
+    answerJson(call.response, 200, writtenResult(stat));
+  } finally {
+    body.release();
+  }
+}
+
+export function writtenResult(stat: WrittenStat): { readonly token: string; readonly mtimeMs: number } {
+  return { token: peerToken(stat, Date.now()), mtimeMs: stat.mtimeMs };
+}
+
+function attempt(work: () => Prepared): Prepared {
+  try {
+    return work();
+  } catch (error) {
+    return { result: { error: toErrorRecord(error) } };
+  }
+}

@@ -1,0 +1,226 @@
+/** Offers a folder to other machines over HTTP/1.1; `PROTOCOL.md` says how. */
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { DrayError } from '../api/error.ts';
+import { Budget } from '../base/budget.ts';
+import { systemClock } from '../base/clock.ts';
+import { loadCrc64 } from '../base/crc64-nvme.ts';
+import { PEER_LIMITS, PEER_PROTOCOL } from '../model/peer-protocol.ts';
+import { TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
+import { openTreeWriter } from '../workspace/tree-writer.ts';
+import type { TreeWriter } from '../workspace/tree-writer-contract.ts';
+import { answerError, answerJson, type PeerCall, PeerRefusal } from './peer-call.ts';
+import { answerContent } from './peer-content.ts';
+import { answerEntries } from './peer-entries.ts';
+import { createGuard } from './peer-guard.ts';
+import { type OfferedFolder, openOffered } from './peer-paths.ts';
+import { answerRead } from './peer-reads.ts';
+import { createPeerUploads, type PeerUploads } from './peer-uploads.ts';
+import { answerRemove, answerTouch, answerWrite } from './peer-writes.ts';
+
+export interface ServeFolderOptions {
+  readonly root: string;
+  readonly host: string;
+  /** 0: any that is free. */
+  readonly port: number;
+  readonly token: string;
+  readonly isReadOnly: boolean;
+  /** PEM. Absent: plain HTTP. */
+  readonly tls?: { readonly cert: string; readonly key: string };
+  /** Names that it may be asked by, beside addresses. */
+  readonly hostNames: readonly string[];
+  readonly connectionsMax: number;
+  readonly software: string;
+  /** What failed inside, for the one who runs the server. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export interface PeerServer {
+  readonly address: AddressInfo;
+  /** Ends requests under way; what large uploads have brought so far is kept. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Contents of requests in memory at once. */
+const BODIES_BYTES_MAX = 192 * 1024 * 1024;
+const HEADERS_TIMEOUT_MS = 10_000;
+const KEEP_ALIVE_MS = 60_000;
+
+interface Offer {
+  readonly options: ServeFolderOptions;
+  readonly folder: OfferedFolder;
+  readonly budget: Budget;
+  readonly writer: TreeWriter;
+  readonly uploads: PeerUploads;
+}
+
+/** @throws DrayError `notFound` for the folder, `usage` for an address that cannot be listened at. */
+export async function serveFolder(options: ServeFolderOptions): Promise<PeerServer> {
+  await loadCrc64();
+  const folder = openOffered(options.root);
+  const stop = new AbortController();
+  const budget = new Budget(BODIES_BYTES_MAX);
+  const writer = openTreeWriter({
+    root: folder.realRoot,
+    temporaryFolder: join(folder.realRoot, TEMPORARY_FOLDER_NAME),
+    isTemporaryFolderOwn: true,
+    signal: stop.signal,
+  });
+  const uploads = createPeerUploads({ writer, budget, clock: systemClock });
+  const offer: Offer = { options, folder, budget, writer, uploads };
+  const guard = createGuard({ token: options.token, hostNames: options.hostNames });
+  const server = await createServer(options, (request, response) => {
+    void answer({ guard, offer, request, response, stop: stop.signal });
+  });
+  server.headersTimeout = HEADERS_TIMEOUT_MS;
+  server.requestTimeout = 0;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  server.maxConnections = options.connectionsMax;
+  await listen(server, options);
+  let closing: Promise<void> | undefined;
+  const close = async () => {
+    server.close();
+    await uploads.close();
+    stop.abort();
+    server.closeAllConnections();
+    await writer.close();
+  };
+  return {
+    address: server.address() as AddressInfo,
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+async function createServer(
+  { tls }: ServeFolderOptions,
+  onRequest: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<Server> {
+  const limits = {
+    maxHeaderSize: PEER_LIMITS.headerBytesMax,
+    connectionsCheckingInterval: 5_000,
+    noDelay: true,
+  };
+  if (!tls) return createHttpServer(limits, onRequest);
+  const { createServer: createHttpsServer } = await import('node:https');
+  return createHttpsServer({ ...limits, ...tls, minVersion: 'TLSv1.3' }, onRequest);
+}
+
+function listen(server: Server, { host, port }: ServeFolderOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      reject(
+        new DrayError(
+          'usage',
+          `${host}:${port} cannot be listened at: ${error.code ?? error.message}. Choose another with --listen.`,
+          { cause: error },
+        ),
+      );
+    });
+    server.listen({ host, port }, () => resolve());
+  });
+}
+
+interface Incoming {
+  readonly offer: Offer;
+  readonly guard: (request: IncomingMessage) => void;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly stop: AbortSignal;
+}
+
+async function answer({ guard, offer, request, response, stop }: Incoming): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  // A request whose body breaks off is told to whoever reads it; one that nobody reads must not end the process.
+  request.on('error', () => {});
+  response.on('error', () => {});
+  try {
+    guard(request);
+    const call = callOf(request, response, AbortSignal.any([stop, gone.signal]));
+    await route(offer, call);
+  } catch (error) {
+    if (!(error instanceof PeerRefusal) && !(error instanceof DrayError)) offer.options.onFailure(error);
+    answerError({ request, response }, error);
+  }
+}
+
+function callOf(request: IncomingMessage, response: ServerResponse, signal: AbortSignal): PeerCall {
+  let url: URL;
+  try {
+    url = new URL(request.url ?? '', 'http://peer');
+  } catch {
+    throw new PeerRefusal(400, 'usage', 'The request names no path.');
+  }
+  const [, version, ...parts] = url.pathname.split('/');
+  if (version !== `v${PEER_PROTOCOL}`)
+    throw new PeerRefusal(
+      404,
+      'unsupported',
+      `This peer speaks version ${PEER_PROTOCOL} of the protocol, under /v${PEER_PROTOCOL}/.`,
+    );
+  return { method: request.method ?? '', route: parts, query: url.searchParams, request, response, signal };
+}
+
+const WRITES = new Set(['write', 'remove', 'touch', 'uploads']);
+
+async function route(offer: Offer, call: PeerCall): Promise<void> {
+  const { budget, folder, options, uploads } = offer;
+  const [name = '', id, action, ...rest] = call.route;
+  if (rest.length > 0) throw unknownRoute();
+  if (options.isReadOnly && WRITES.has(name))
+    throw new PeerRefusal(403, 'accessDenied', 'This peer is read-only.');
+  const at = `${call.method} ${[name, id === undefined ? undefined : '*', action].filter((part) => part !== undefined).join('/')}`;
+  switch (at) {
+    case 'GET ':
+      return answerJson(call.response, 200, describe(offer));
+    case 'GET entries':
+      return answerEntries(call, folder);
+    case 'GET content':
+    case 'HEAD content':
+      return answerContent(call, folder);
+    case 'POST read':
+      return answerRead(call, { folder, budget });
+    case 'POST write':
+      return answerWrite(call, offer);
+    case 'POST remove':
+      return answerRemove(call, offer);
+    case 'POST touch':
+      return answerTouch(call, offer);
+    case 'POST uploads':
+      return uploads.begin(call);
+    case 'PUT uploads/*':
+      return uploads.put(call, id!);
+    case 'POST uploads/*/holes':
+      return uploads.holes(call, id!);
+    case 'POST uploads/*/complete':
+      return uploads.complete(call, id!);
+    case 'DELETE uploads/*':
+      return uploads.discard(call, id!);
+    default:
+      throw unknownRoute();
+  }
+}
+
+function unknownRoute(): PeerRefusal {
+  return new PeerRefusal(404, 'unsupported', 'This peer knows no such request.');
+}
+
+function describe({ options }: Offer): unknown {
+  return {
+    protocol: PEER_PROTOCOL,
+    software: options.software,
+    readOnly: options.isReadOnly,
+    limits: PEER_LIMITS,
+    platform: process.platform,
+    timeMs: systemClock.nowMs(),
+  };
+}

@@ -1,0 +1,251 @@
+/** Calls to one peer: authorisation, retries, and its answers checked before anything believes them. */
+import * as v from 'valibot';
+import { DrayError, type ErrorCode, exitCodeOf } from '../../api/error.ts';
+import { type Clock, systemClock } from '../../base/clock.ts';
+import { createRetryBudget, type RetryPolicy, retrying } from '../../base/retry.ts';
+import { PEER_HEADER, PEER_PROTOCOL } from '../../model/peer-protocol.ts';
+import { type HttpTransport, openHttpTransport } from '../s3/http-exchange.ts';
+import { type HttpAnswer, HttpError } from '../s3/http-message.ts';
+
+export interface PeerAddress {
+  /** `http://HOST:PORT` or `https://HOST:PORT`. */
+  readonly origin: URL;
+  readonly token: string;
+}
+
+export interface PeerClientOptions extends PeerAddress {
+  readonly connectionsMax: number;
+  readonly clock?: Clock;
+  /** Told of each failure that is about to be repeated. */
+  readonly onRetry?: (error: DrayError) => void;
+  readonly attemptsMax?: number;
+}
+
+export interface PeerRequest {
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE';
+  /** After `/v1/`, with its query. */
+  readonly route: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array;
+  readonly into?: Uint8Array;
+  readonly answerBytesMax: number;
+  readonly signal: AbortSignal;
+}
+
+export interface PeerAnswer {
+  readonly status: number;
+  readonly headers: HttpAnswer['headers'];
+  readonly bytes: Uint8Array;
+}
+
+export interface PeerClient {
+  /** For people: `dray://HOST:PORT`. */
+  readonly address: string;
+  readonly counts: PeerCounts;
+  /** Repeated while that may help. @throws DrayError as the peer reports it, or `unreachable`, `aborted`, `damaged` (no answer of a peer). */
+  call(request: PeerRequest): Promise<PeerAnswer>;
+  /** The same with JSON both ways. */
+  ask<T>(route: string, body: unknown, schema: v.GenericSchema<unknown, T>, signal: AbortSignal): Promise<T>;
+  /** Once: who reads the body begins anew when it breaks. */
+  stream(request: Omit<PeerRequest, 'answerBytesMax' | 'into'>): Promise<AsyncIterable<Uint8Array>>;
+  close(): Promise<void>;
+}
+
+export interface PeerCounts {
+  requests: number;
+  sentBytes: number;
+  receivedBytes: number;
+}
+
+const ErrorBody = v.object({
+  error: v.object({
+    code: v.string(),
+    message: v.string(),
+    retry: v.picklist(['no', 'retry', 'backoff']),
+    data: v.optional(v.record(v.string(), v.unknown())),
+  }),
+});
+const JSON_BYTES_MAX = 16 * 1024 * 1024;
+const ERROR_BYTES_MAX = 64 * 1024;
+
+export async function openPeerClient(options: PeerClientOptions): Promise<PeerClient> {
+  const { connectionsMax, origin, token } = options;
+  const transport = await openHttpTransport(origin, connectionsMax);
+  const address = `dray://${origin.host}`;
+  const policy: RetryPolicy = {
+    clock: options.clock ?? systemClock,
+    attemptsMax: options.attemptsMax ?? 8,
+    baseDelayMs: 100,
+    maxDelayMs: 20_000,
+    budget: createRetryBudget(),
+    ...(options.onRetry ? { onRetry: options.onRetry } : {}),
+  };
+  const counts: PeerCounts = { requests: 0, sentBytes: 0, receivedBytes: 0 };
+  const authorization = `Bearer ${token}`;
+  const wire = (request: Omit<PeerRequest, 'answerBytesMax'>) => {
+    counts.requests += 1;
+    counts.sentBytes += request.body?.byteLength ?? 0;
+    return {
+      method: request.method,
+      path: `/v${PEER_PROTOCOL}/${request.route}`,
+      headers: { ...request.headers, authorization },
+      ...(request.body ? { body: request.body } : {}),
+      ...(request.into ? { into: request.into } : {}),
+      signal: request.signal,
+    };
+  };
+
+  const callOnce = async (request: PeerRequest): Promise<PeerAnswer> => {
+    const answer = await translating(address, request.signal, () =>
+      transport.exchange(wire(request), Math.max(request.answerBytesMax, ERROR_BYTES_MAX)),
+    );
+    counts.receivedBytes += answer.bytes.byteLength;
+    checkAnswer(address, answer, answer.bytes);
+    return answer;
+  };
+  const call = (request: PeerRequest) => retrying(policy, request.signal, () => callOnce(request));
+
+  return {
+    address,
+    counts,
+    call,
+    async ask(route, body, schema, signal) {
+      const { bytes } = await call({
+        method: 'POST',
+        route,
+        body: Buffer.from(JSON.stringify(body)),
+        answerBytesMax: JSON_BYTES_MAX,
+        signal,
+      });
+      return parseAnswer(address, bytes, schema);
+    },
+    stream: (request) => openStream({ address, transport, counts }, wire(request)),
+    close: () => transport.close(),
+  };
+}
+
+async function openStream(
+  {
+    address,
+    counts,
+    transport,
+  }: { readonly address: string; readonly transport: HttpTransport; readonly counts: PeerCounts },
+  request: Parameters<HttpTransport['stream']>[0],
+): Promise<AsyncIterable<Uint8Array>> {
+  const { signal } = request;
+  const answer = await translating(address, signal, () => transport.stream(request));
+  if (answer.status >= 300) {
+    const pieces: Uint8Array[] = [];
+    let sizeBytes = 0;
+    for await (const piece of answer.body) {
+      pieces.push(piece);
+      sizeBytes += piece.byteLength;
+      if (sizeBytes > ERROR_BYTES_MAX) break;
+    }
+    checkAnswer(address, answer, Buffer.concat(pieces));
+  }
+  checkAnswer(address, answer, new Uint8Array());
+  return (async function* () {
+    try {
+      for await (const piece of answer.body) {
+        counts.receivedBytes += piece.byteLength;
+        yield piece;
+      }
+    } catch (error) {
+      throw translate(address, error, signal);
+    }
+  })();
+}
+
+/** @throws DrayError when it is a refusal, or no answer of a peer at all. */
+function checkAnswer(address: string, { headers, status }: HttpAnswer, bytes: Uint8Array): void {
+  if (headers[PEER_HEADER.protocol] !== String(PEER_PROTOCOL))
+    throw new DrayError(
+      'unsupported',
+      `${address} is no Dray peer of version ${PEER_PROTOCOL}. Check host and port, and whether both ends have the same Dray.`,
+      {
+        data: { address, status },
+      },
+    );
+  if (status < 300) return;
+  const parsed = v.safeParse(ErrorBody, tryJson(bytes));
+  if (!parsed.success)
+    throw new DrayError(
+      status === 404 ? 'notFound' : 'remoteFailed',
+      `${address} answered with HTTP ${status}.`,
+      {
+        retry: status >= 500 ? 'retry' : 'no',
+        data: { address, status },
+      },
+    );
+  const { code, data = {}, message, retry } = parsed.output.error;
+  throw new DrayError(isErrorCode(code) ? code : 'remoteFailed', message, {
+    retry,
+    data: { ...data, address, status },
+  });
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Number.isInteger(exitCodeOf(code as ErrorCode)) && code !== 'internal';
+}
+
+export function parseAnswer<T>(address: string, bytes: Uint8Array, schema: v.GenericSchema<unknown, T>): T {
+  const parsed = v.safeParse(schema, tryJson(bytes));
+  if (parsed.success) return parsed.output;
+  throw new DrayError(
+    'damaged',
+    `${address} sent an answer that makes no sense (${parsed.issues[0].message}).`,
+    {
+      data: { address },
+    },
+  );
+}
+
+function tryJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+async function translating<T>(
+  address: string,
+  signal: AbortSignal | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw translate(address, error, signal);
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'the name is unknown',
+  EAI_AGAIN: 'the name could not be looked up',
+  EHOSTUNREACH: 'there is no way to the host',
+  ENETUNREACH: 'there is no way to the network',
+  ECONNRESET: 'the connection broke off',
+  EPIPE: 'the connection broke off',
+  ETIMEDOUT: 'it did not answer in time',
+  HTTP_CONNECT_TIMEOUT: 'it did not answer in time',
+  HTTP_ANSWER_TIMEOUT: 'it did not answer in time',
+  HTTP_BODY_TIMEOUT: 'it stopped sending',
+  HTTP_CUT_SHORT: 'the answer ended early',
+  HTTP_MALFORMED: 'it answered with something else than HTTP; is TLS on at one end alone?',
+};
+
+function translate(address: string, error: unknown, signal: AbortSignal | undefined): DrayError {
+  if (error instanceof DrayError) return error;
+  if (signal?.aborted || (error instanceof Error && error.name === 'AbortError'))
+    return new DrayError('aborted', 'Stopped on request.', { cause: error });
+  const code = error instanceof HttpError ? error.code : (error as NodeJS.ErrnoException)?.code;
+  const reason = (code && REASONS[code]) ?? (error instanceof Error ? error.message : String(error));
+  return new DrayError('unreachable', `${address} cannot be reached: ${reason}${code ? ` (${code})` : ''}.`, {
+    retry: code === 'HTTP_MALFORMED' ? 'no' : 'retry',
+    data: { address, ...(code ? { systemCode: code } : {}) },
+    cause: error,
+  });
+}

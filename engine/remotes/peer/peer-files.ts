@@ -1,0 +1,363 @@
+/** What a peer's folder holds and takes, by the calls of the protocol (`engine/peer/PROTOCOL.md`). */
+import * as v from 'valibot';
+import { DrayError, type ErrorRecord } from '../../api/error.ts';
+import { crc64Nvme } from '../../base/crc64-nvme.ts';
+import {
+  EntryPageSchema,
+  type EntryRow,
+  EntryRowSchema,
+  PEER_HEADER,
+  PEER_LIMITS,
+  type PeerWriteResult,
+  type ReadResult,
+  ReadResultSchema,
+  type WriteItem,
+  WriteResultSchema,
+} from '../../model/peer-protocol.ts';
+import { type PeerClient, parseAnswer } from './peer-client.ts';
+
+export interface PeerListOptions {
+  /** A folder, '' for all. */
+  readonly below: string;
+  /** Only what comes after this path, which is relative to `below`. */
+  readonly after?: string;
+  readonly limit?: number;
+  readonly signal: AbortSignal;
+  /** What the peer could not list. */
+  readonly onProblem: (message: string) => void;
+}
+
+export interface PeerFileInfo {
+  readonly sizeBytes: number;
+  readonly mtimeNs: bigint;
+  readonly mode: number;
+  /** Of this very content; for `If-Match`. */
+  readonly etag: string;
+  /** What a listing says: '' while the file is too young. */
+  readonly token: string;
+}
+
+/** In byte order, while the peer still walks. @throws DrayError `notFound`, `damaged` when it ends early. */
+export async function* listPeerEntries(
+  client: PeerClient,
+  options: PeerListOptions,
+): AsyncGenerator<readonly EntryRow[]> {
+  const { after, below, limit, onProblem, signal } = options;
+  const query = new URLSearchParams({ path: below });
+  if (after !== undefined) query.set('after', after);
+  if (limit !== undefined) query.set('limit', String(limit));
+  const body = await client.stream({ method: 'GET', route: `entries?${query}`, signal });
+  let isEnded = false;
+  for await (const line of linesOf(client.address, body)) {
+    const page = parseAnswer(client.address, line, EntryPageSchema);
+    if ('end' in page) {
+      isEnded = true;
+      for (const problem of page.problems ?? []) onProblem(problem);
+    } else yield parseRows(client.address, page.entries);
+  }
+  if (!isEnded)
+    throw new DrayError('unreachable', `The listing of ${client.address} ended early.`, { retry: 'retry' });
+}
+
+/** Checked by hand: a schema costs more than all the rest of a row. */
+function parseRows(address: string, rows: readonly unknown[]): readonly EntryRow[] {
+  for (const row of rows) {
+    if (isRow(row)) continue;
+    const parsed = v.safeParse(EntryRowSchema, row);
+    if (!parsed.success)
+      throw new DrayError('damaged', `${address} lists an entry that makes no sense.`, { data: { address } });
+  }
+  return rows as readonly EntryRow[];
+}
+
+function isRow(row: unknown): row is EntryRow {
+  if (!Array.isArray(row) || (row.length !== 6 && row.length !== 7)) return false;
+  const [path, kind, sizeBytes, mtimeMs, mode, token] = row as readonly unknown[];
+  return (
+    typeof path === 'string' &&
+    (kind === 'f' || kind === 'd' || (kind === 'l' && typeof row[6] === 'string')) &&
+    Number.isSafeInteger(sizeBytes) &&
+    typeof mtimeMs === 'number' &&
+    Number.isInteger(mode) &&
+    typeof token === 'string'
+  );
+}
+
+const NEWLINE = 0x0a;
+const LINE_BYTES_MAX = 16 * 1024 * 1024;
+
+async function* linesOf(address: string, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let held: Uint8Array[] = [];
+  let heldBytes = 0;
+  for await (const piece of body) {
+    let start = 0;
+    for (let at = piece.indexOf(NEWLINE); at >= 0; at = piece.indexOf(NEWLINE, start)) {
+      const rest = piece.subarray(start, at);
+      yield held.length === 0 ? rest : Buffer.concat([...held, rest]);
+      held = [];
+      heldBytes = 0;
+      start = at + 1;
+    }
+    if (start < piece.length) held.push(piece.subarray(start));
+    heldBytes += piece.length - start;
+    if (heldBytes > LINE_BYTES_MAX)
+      throw new DrayError('damaged', `${address} sends a line without an end.`, { data: { address } });
+  }
+}
+
+/** What `HEAD` says, or undefined when there is no such file. */
+export async function headPeerFile(
+  client: PeerClient,
+  path: string,
+  signal: AbortSignal,
+): Promise<PeerFileInfo | undefined> {
+  try {
+    const { headers } = await client.call({
+      method: 'HEAD',
+      route: contentRoute(path),
+      answerBytesMax: 0,
+      signal,
+    });
+    return infoOf(headers);
+  } catch (error) {
+    if (error instanceof DrayError && error.data.status === 404) return undefined;
+    throw error;
+  }
+}
+
+/** Exactly the bytes of the range, in `into`. @throws DrayError `conflict` when the file is another one, `notFound`. */
+export async function readPeerRange(
+  client: PeerClient,
+  {
+    etag,
+    into,
+    path,
+    start,
+  }: { readonly path: string; readonly etag: string; readonly start: number; readonly into: Uint8Array },
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  if (into.byteLength === 0) return into;
+  const { bytes } = await client.call({
+    method: 'GET',
+    route: contentRoute(path),
+    headers: { range: `bytes=${start}-${start + into.byteLength - 1}`, 'if-match': `"${etag}"` },
+    answerBytesMax: into.byteLength,
+    into,
+    signal,
+  });
+  if (bytes.byteLength !== into.byteLength)
+    throw new DrayError(
+      'damaged',
+      `${client.address} sent ${bytes.byteLength} bytes of ${path} where ${into.byteLength} were asked for.`,
+      { data: { path } },
+    );
+  return bytes;
+}
+
+export interface PeerReadBatch {
+  /** In the order asked for; fewer than asked for when the contents would be too many: ask for the rest again. */
+  readonly results: readonly ReadResult[];
+  /** Of the files that have one, one after another. */
+  readonly contents: Uint8Array;
+}
+
+const ReadHead = v.object({ results: v.array(ReadResultSchema) });
+
+export async function readPeerFiles(
+  client: PeerClient,
+  { into, paths }: { readonly paths: readonly string[]; readonly into?: Uint8Array },
+  signal: AbortSignal,
+): Promise<PeerReadBatch> {
+  const { bytes, headers } = await client.call({
+    method: 'POST',
+    route: 'read',
+    body: Buffer.from(JSON.stringify({ paths })),
+    answerBytesMax: PEER_LIMITS.jsonBytesMax + PEER_LIMITS.batchBytesMax,
+    ...(into ? { into } : {}),
+    signal,
+  });
+  const headBytes = Number(headers[PEER_HEADER.headBytes]);
+  if (!Number.isSafeInteger(headBytes) || headBytes > bytes.byteLength) throw malformed(client);
+  const { results } = parseAnswer(client.address, bytes.subarray(0, headBytes), ReadHead);
+  const contents = bytes.subarray(headBytes);
+  let at = 0;
+  for (const result of results) {
+    if ('error' in result) continue;
+    const content = contents.subarray(at, at + result.sizeBytes);
+    at += result.sizeBytes;
+    if (sumOf(content) !== result.crc64)
+      throw new DrayError(
+        'checksumRefused',
+        `A file of ${client.address} arrived with other bytes than were sent.`,
+        { retry: 'retry' },
+      );
+  }
+  if (at !== contents.byteLength || results.length === 0 || results.length > paths.length)
+    throw malformed(client);
+  return { results, contents };
+}
+
+const WriteAnswer = v.object({ results: v.array(WriteResultSchema) });
+
+/** @param contents Of the files among the items, one after another. */
+export async function writePeerFiles(
+  client: PeerClient,
+  { contents, items }: { readonly items: readonly WriteItem[]; readonly contents: readonly Uint8Array[] },
+  signal: AbortSignal,
+): Promise<readonly PeerWriteResult[]> {
+  const head = Buffer.from(JSON.stringify({ items }));
+  const { bytes } = await client.call({
+    method: 'POST',
+    route: 'write',
+    headers: { [PEER_HEADER.headBytes]: String(head.length) },
+    body: Buffer.concat([head, ...contents]),
+    answerBytesMax: PEER_LIMITS.jsonBytesMax,
+    signal,
+  });
+  const { results } = parseAnswer(client.address, bytes, WriteAnswer);
+  if (results.length !== items.length) throw malformed(client);
+  return results;
+}
+
+const RemoveAnswer = v.object({
+  errors: v.array(v.nullable(v.object({ code: v.string(), message: v.string() }))),
+});
+
+/** One for each path: what kept it from being removed, or null. */
+export async function removePeerFiles(
+  client: PeerClient,
+  paths: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly ((Pick<ErrorRecord, 'message'> & { readonly code: string }) | null)[]> {
+  const { errors } = await client.ask('remove', { paths }, RemoveAnswer, signal);
+  if (errors.length !== paths.length) throw malformed(client);
+  return errors;
+}
+
+const Touched = v.object({ token: v.string(), mtimeMs: v.number() });
+
+export async function touchPeerFile(
+  client: PeerClient,
+  { mtimeNs, path }: { readonly path: string; readonly mtimeNs: bigint },
+  signal: AbortSignal,
+): Promise<string> {
+  const { token } = await client.ask('touch', { path, mtimeNs: mtimeNs.toString() }, Touched, signal);
+  return token;
+}
+
+export interface PeerUpload {
+  readonly id: string;
+  /** Starts of ranges that are there already. */
+  readonly received: ReadonlySet<number>;
+}
+
+export interface BeginUpload {
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly mtimeNs: bigint;
+  readonly mode?: number;
+  readonly content: string;
+  readonly rangeBytes: number;
+}
+
+const Begun = v.object({
+  upload: v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/)),
+  received: v.array(v.number()),
+});
+const Nothing = v.object({});
+
+export async function beginPeerUpload(
+  client: PeerClient,
+  { mtimeNs, ...rest }: BeginUpload,
+  signal: AbortSignal,
+): Promise<PeerUpload> {
+  const { received, upload } = await client.ask(
+    'uploads',
+    { ...rest, mtimeNs: mtimeNs.toString() },
+    Begun,
+    signal,
+  );
+  return { id: upload, received: new Set(received) };
+}
+
+/** @returns The sum of the bytes. */
+export async function putPeerRange(
+  client: PeerClient,
+  {
+    bytes,
+    start,
+    upload,
+  }: { readonly upload: PeerUpload; readonly start: number; readonly bytes: Uint8Array },
+  signal: AbortSignal,
+): Promise<bigint> {
+  const sum = crc64Nvme(bytes);
+  await client.call({
+    method: 'PUT',
+    route: `uploads/${upload.id}?at=${start}`,
+    headers: { [PEER_HEADER.crc64]: formatSum(sum) },
+    body: bytes,
+    answerBytesMax: 0,
+    signal,
+  });
+  return sum;
+}
+
+export async function putPeerHoles(
+  client: PeerClient,
+  upload: PeerUpload,
+  starts: readonly number[],
+  signal: AbortSignal,
+): Promise<void> {
+  await client.ask(`uploads/${upload.id}/holes`, { ranges: starts }, Nothing, signal);
+}
+
+/** @param crc64 Of the whole. @returns The token of the file in its place. */
+export async function completePeerUpload(
+  client: PeerClient,
+  upload: PeerUpload,
+  crc64: bigint,
+  signal: AbortSignal,
+): Promise<string> {
+  const { token } = await client.ask(
+    `uploads/${upload.id}/complete`,
+    { crc64: formatSum(crc64) },
+    Touched,
+    signal,
+  );
+  return token;
+}
+
+export async function discardPeerUpload(
+  client: PeerClient,
+  upload: PeerUpload,
+  signal: AbortSignal,
+): Promise<void> {
+  await client.call({ method: 'DELETE', route: `uploads/${upload.id}`, answerBytesMax: 0, signal });
+}
+
+export function sumOf(bytes: Uint8Array): string {
+  return formatSum(crc64Nvme(bytes));
+}
+
+function formatSum(sum: bigint): string {
+  return sum.toString(16).padStart(16, '0');
+}
+
+function contentRoute(path: string): string {
+  return `content?${new URLSearchParams({ path })}`;
+}
+
+function infoOf(headers: Readonly<Record<string, string | string[] | undefined>>): PeerFileInfo {
+  const etag = /^"(.+)"$/.exec(String(headers.etag))?.[1] ?? '';
+  return {
+    sizeBytes: Number(headers['content-length']),
+    mtimeNs: BigInt(String(headers[PEER_HEADER.mtimeNs])),
+    mode: Number.parseInt(String(headers[PEER_HEADER.mode]), 8),
+    etag,
+    token: headers[PEER_HEADER.isYoung] === undefined ? etag : '',
+  };
+}
+
+function malformed({ address }: PeerClient): DrayError {
+  return new DrayError('damaged', `${address} sent an answer that makes no sense.`, { data: { address } });
+}

@@ -30,6 +30,8 @@ export interface ConnectOptions {
   /** The workspace's own bound on requests in flight; the command's flag wins over it. */
   readonly transfers?: number | undefined;
   readonly bandwidthBytesPerSecond?: number | undefined;
+  /** A peer's files as they are, and not the objects that a repository keeps there. */
+  readonly plainFiles?: boolean;
   /** Bounds of the adaptive limit, where the usual ones do not fit. */
   readonly limit?: { readonly initial: number; readonly max: number };
 }
@@ -67,6 +69,7 @@ export async function connectRemote(
       },
     },
     ...(create ? { create: true } : {}),
+    ...(options.plainFiles ? { plainFiles: true } : {}),
     ...(bandwidthBytesPerSecond === undefined ? {} : { bandwidthBytesPerSecond }),
   });
   return { store, meter, limit };
@@ -91,6 +94,6 @@ function outageTeller(context: Pick<JobContext, 'emit'>): (error: DrayError) => 
  */
 export function urlToKeep(context: JobContext, url: string, baseFolder: string): string {
   const parsed = parseRemoteUrl(url, baseFolder);
-  if (parsed.kind === 'file') return formatRemoteUrl(parsed);
+  if (parsed.kind !== 's3') return formatRemoteUrl(parsed);
   return formatRemoteUrl({ ...parsed, ...resolveLocation(parsed, context.connection) });
 }

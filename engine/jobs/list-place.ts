@@ -9,7 +9,7 @@ import type { TreeItem } from '../model/tree-item.ts';
 import { listTreeItems } from '../query/object-pages.ts';
 import { localItems } from './local-items.ts';
 import { nothingThere, openSingle, parseNamedPlace } from './open-side.ts';
-import { connectPlace, type LocalPlace, type S3Place } from './places.ts';
+import { connectPlace, type LocalPlace, type RemotePlace } from './places.ts';
 import { createTreeCounts } from './tree-run.ts';
 import { addTotals } from './tree-sides.ts';
 
@@ -56,7 +56,7 @@ function createLister(context: JobContext, filter: TreeFilter): Lister {
 
 async function listStore(
   context: JobContext,
-  place: S3Place,
+  place: RemotePlace,
   { recursive }: ListPlaceRequest,
   lister: Lister,
 ): Promise<ListPlaceSummary> {

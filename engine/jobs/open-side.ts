@@ -4,10 +4,10 @@ import type { JobContext } from '../api/jobs.ts';
 import type { PlaceRequest } from '../api/trees.ts';
 import type { ObjectInfo } from '../remotes/object-store.ts';
 import type { Connection } from './connection.ts';
-import { connectPlace, type LocalPlace, nameOfPlace, parsePlace, type S3Place } from './places.ts';
+import { connectPlace, type LocalPlace, nameOfPlace, parsePlace, type RemotePlace } from './places.ts';
 
 /** A place that is not `-`. @throws `usage` */
-export function parseNamedPlace(context: JobContext, request: PlaceRequest): LocalPlace | S3Place {
+export function parseNamedPlace(context: JobContext, request: PlaceRequest): LocalPlace | RemotePlace {
   const place = parsePlace(context, request);
   if (place.kind !== 'stdio') return place;
   throw new DrayError(
@@ -23,7 +23,7 @@ export interface SingleObject {
 }
 
 /** The object that the place names; undefined when it is a folder, by its form or because no such object is there. */
-export async function openSingle(context: JobContext, place: S3Place): Promise<SingleObject | undefined> {
+export async function openSingle(context: JobContext, place: RemotePlace): Promise<SingleObject | undefined> {
   if (place.isFolderForm) return undefined;
   const connection = await connectPlace(context, place, { at: 'parent' });
   try {

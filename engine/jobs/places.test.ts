@@ -2,15 +2,16 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { initWorkspace } from './init.ts';
 import { createSandbox, testContext } from './job-fixture.ts';
-import { checkApart, nameOfPlace, parsePlace, placeIdentity, type S3Place } from './places.ts';
+import { checkApart, nameOfPlace, parsePlace, placeIdentity, type RemotePlace } from './places.ts';
 import { remoteAdd, remoteList, remoteRemove } from './remotes.ts';
 import { userConfigPath } from './user-remotes.ts';
 
 const parse = (place: string, more: Parameters<typeof testContext>[1] = {}) =>
   parsePlace(testContext('/base', more), { place });
 const s3 = (place: string) => {
-  const parsed = parse(place) as S3Place;
-  return [parsed.url.bucket, parsed.url.prefix, parsed.isFolderForm, nameOfPlace(parsed)];
+  const parsed = parse(place) as RemotePlace;
+  const bucket = parsed.url.kind === 's3' ? parsed.url.bucket : undefined;
+  return [bucket, parsed.url.prefix, parsed.isFolderForm, nameOfPlace(parsed)];
 };
 
 describe('Places', () => {

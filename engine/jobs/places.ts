@@ -11,12 +11,12 @@ import { DrayError } from '../api/error.ts';
 import type { ConnectionFlags, JobContext } from '../api/jobs.ts';
 import type { PlaceRequest } from '../api/trees.ts';
 import { resolveLocation } from '../remotes/open-remote.ts';
-import { parseRemoteUrl, type S3RemoteUrl } from '../remotes/remote-url.ts';
+import { type PeerRemoteUrl, parseRemoteUrl, peerOrigin, type S3RemoteUrl } from '../remotes/remote-url.ts';
 import { findWorkspace, readConfig } from '../workspace/workspace-folder.ts';
 import { type Connection, connectRemote } from './connection.ts';
 import { readUserRemotes } from './user-remotes.ts';
 
-export type Place = StdioPlace | LocalPlace | S3Place;
+export type Place = StdioPlace | LocalPlace | RemotePlace;
 
 export interface StdioPlace {
   readonly kind: 'stdio';
@@ -33,9 +33,10 @@ export interface LocalPlace {
   readonly text: string;
 }
 
-export interface S3Place {
-  readonly kind: 's3';
-  readonly url: S3RemoteUrl;
+/** A prefix of a bucket, or a folder of a peer. */
+export interface RemotePlace {
+  readonly kind: 'remote';
+  readonly url: S3RemoteUrl | PeerRemoteUrl;
   /** It ends in `/` or is a bucket's root: a folder is meant. */
   readonly isFolderForm: boolean;
   /** For people: bucket and prefix alone. */
@@ -48,7 +49,7 @@ const NAMED = /^([A-Za-z0-9][A-Za-z0-9._-]+):(?!\/\/)(.*)$/s;
 
 /** Whether `NAME:` is read as this remote. */
 export function canNamePlace(name: string): boolean {
-  return NAMED.test(`${name}:`) && !/^(?:s3|file)$/i.test(name);
+  return NAMED.test(`${name}:`) && !/^(?:s3|file|dray)$/i.test(name);
 }
 
 /** @throws `usage` when it names no place. */
@@ -71,7 +72,7 @@ function urlPlace(text: string, baseFolder: string, connection: ConnectionFlags)
   const [path = ''] = text.split('?', 1);
   const isFolderForm = url.prefix === '' || path.endsWith('/');
   if (url.prefix === '' && path.endsWith('//')) throw rootOfSlashes(text);
-  return s3Place(url, isFolderForm, connection);
+  return remotePlace(url, isFolderForm, connection);
 }
 
 /** A folder whose name is empty, at the bucket's root: its prefix `/` cannot be told from the bucket's own. */
@@ -96,9 +97,14 @@ function isDots(text: string): boolean {
   return /(?:^|[\\/])\.{1,2}$/.test(text);
 }
 
-function s3Place(url: S3RemoteUrl, isFolderForm: boolean, connection: ConnectionFlags): S3Place {
+function remotePlace(
+  url: S3RemoteUrl | PeerRemoteUrl,
+  isFolderForm: boolean,
+  connection: ConnectionFlags,
+): RemotePlace {
   const path = url.prefix === '' ? '' : `/${url.prefix}${isFolderForm ? '/' : ''}`;
-  return { kind: 's3', url, isFolderForm, text: `s3://${url.bucket}${path}`, connection };
+  const host = url.kind === 's3' ? `s3://${url.bucket}` : `dray://${peerOrigin(url).host}`;
+  return { kind: 'remote', url, isFolderForm, text: `${host}${path}`, connection };
 }
 
 /** Undefined when it is a local path that happens to hold a colon. */
@@ -130,7 +136,7 @@ function namedPlace(
     return localPlace(path, isFolderForm ? `${path}/` : path);
   }
   const prefix = [url.prefix, below.replace(/\/$/, '')].filter((part) => part !== '').join('/');
-  return s3Place({ ...url, prefix }, isFolderForm, connection);
+  return remotePlace({ ...url, prefix }, isFolderForm, connection);
 }
 
 /** It stays below the remote. */
@@ -156,19 +162,19 @@ const LIMIT = { initial: 32, max: 256 };
 /** The caller closes the store. */
 export async function connectPlace(
   context: JobContext,
-  place: S3Place,
+  place: RemotePlace,
   options: ConnectPlaceOptions,
 ): Promise<Connection> {
   const { prefix } = place.url;
   return connectRemote(
     { connection: place.connection, emit: context.emit, environment: context.environment },
     { ...place.url, prefix: options.at === 'place' ? prefix : prefix.slice(0, parentEnd(prefix)) },
-    { limit: LIMIT, bandwidthBytesPerSecond: options.bandwidthBytesPerSecond },
+    { limit: LIMIT, bandwidthBytesPerSecond: options.bandwidthBytesPerSecond, plainFiles: true },
   );
 }
 
 /** The name that the place itself has, as a single file or object. */
-export function nameOfPlace(place: LocalPlace | S3Place): string {
+export function nameOfPlace(place: LocalPlace | RemotePlace): string {
   if (place.kind === 'local') return basename(place.path);
   const { prefix } = place.url;
   const end = parentEnd(prefix);
@@ -187,12 +193,18 @@ export function placeIdentity(place: Place, environment: JobContext['environment
       return '-';
     case 'local':
       return `file:${realPathOf(place.path)}`;
-    case 's3':
-      return `s3:${endpointOf(place, environment)}/${place.url.bucket}/${place.url.prefix}`;
+    case 'remote':
+      return place.url.kind === 'peer'
+        ? `peer:${peerOrigin(place.url).host}/${place.url.prefix}`
+        : `s3:${endpointOf(place.url, place.connection, environment)}/${place.url.bucket}/${place.url.prefix}`;
   }
 }
 
-function endpointOf({ connection, url }: S3Place, environment: JobContext['environment']): string {
+function endpointOf(
+  url: S3RemoteUrl,
+  connection: ConnectionFlags,
+  environment: JobContext['environment'],
+): string {
   const { endpoint, profile = environment.AWS_PROFILE } = resolveLocation(url, connection);
   const named = endpoint ?? (environment.AWS_ENDPOINT_URL_S3 || environment.AWS_ENDPOINT_URL);
   if (named) return named.replace(/\/+$/, '');

@@ -8,7 +8,7 @@ import { openFileSource } from '../workspace/file-source.ts';
 import { localPlaceKind } from '../workspace/local-place.ts';
 import { followLink } from './local-items.ts';
 import { nothingThere } from './open-side.ts';
-import { connectPlace, type LocalPlace, nameOfPlace, parsePlace, type S3Place } from './places.ts';
+import { connectPlace, type LocalPlace, nameOfPlace, parsePlace, type RemotePlace } from './places.ts';
 import { createTreeMemory } from './tree-movers.ts';
 import { addTotals } from './tree-sides.ts';
 
@@ -30,7 +30,7 @@ export async function readPlace(
 
 async function readObject(
   context: JobContext,
-  place: S3Place,
+  place: RemotePlace,
   request: ReadPlaceRequest,
   write: Write,
 ): Promise<ReadPlaceSummary> {

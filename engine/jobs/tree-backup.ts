@@ -74,7 +74,7 @@ export async function openBackup(run: TreeRun, request: PlaceRequest): Promise<B
     if (place.kind !== 'local') throw elsewhere(request.place);
     return createLocalBackup(destination, place.path);
   }
-  if (place.kind !== 's3') throw elsewhere(request.place);
+  if (place.kind !== 'remote') throw elsewhere(request.place);
   const { store } = await connectPlace(context, place, { at: 'place' });
   if (!sharesService(destination.store, store)) {
     await store.close();

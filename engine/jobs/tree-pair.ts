@@ -15,7 +15,7 @@ import {
   type Place,
   parsePlace,
   placeIdentity,
-  type S3Place,
+  type RemotePlace,
 } from './places.ts';
 import { mtimeOfObject } from './tree-objects.ts';
 import type { LocalSide, RemoteSide, TreeSide } from './tree-sides.ts';
@@ -60,7 +60,7 @@ export async function openTreePair(
       source: source.side,
       destination: destination.side,
       ...(only ? { only } : {}),
-      isBucketRoot: from.kind === 's3' && from.url.prefix === '',
+      isBucketRoot: from.kind === 'remote' && from.url.prefix === '',
       meters: opener.meters,
       identity: [placeIdentity(from, context.environment), placeIdentity(to, context.environment)],
       close: () => opener.close(),
@@ -123,7 +123,7 @@ class PairOpener {
     await Promise.all(this.#opened.splice(0).map((each) => each.close()));
   }
 
-  async #openObject(place: S3Place): Promise<OpenedSource | undefined> {
+  async #openObject(place: RemotePlace): Promise<OpenedSource | undefined> {
     const side = await this.#connect(place, 'parent');
     const name = nameOfPlace(place);
     const { signal } = this.#context;
@@ -142,7 +142,7 @@ class PairOpener {
     return { side: { ...side, pathOf: () => name }, only, name };
   }
 
-  async #connect(place: S3Place, at: 'place' | 'parent'): Promise<RemoteSide> {
+  async #connect(place: RemotePlace, at: 'place' | 'parent'): Promise<RemoteSide> {
     const { bandwidthBytesPerSecond } = this.#options;
     const { limit, meter, store } = await connectPlace(this.#context, place, {
       at,

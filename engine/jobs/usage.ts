@@ -7,7 +7,7 @@ import type { TreeItem } from '../model/tree-item.ts';
 import { listTreeItems, UnorderedListing } from '../query/object-pages.ts';
 import { localItems } from './local-items.ts';
 import { nothingThere, openSingle, parseNamedPlace } from './open-side.ts';
-import { connectPlace, type S3Place } from './places.ts';
+import { connectPlace, type RemotePlace } from './places.ts';
 import { createTreeCounts } from './tree-run.ts';
 import { addTotals } from './tree-sides.ts';
 
@@ -18,7 +18,7 @@ export async function usage(context: JobContext, request: UsageRequest): Promise
   const depth = request.depth ?? DEFAULT_DEPTH;
   const filter = createTreeFilter(request.filter ?? {});
   const counter = createCounter(context, depth);
-  if (place.kind === 's3') return usageOfStore(context, place, { filter, counter, depth });
+  if (place.kind === 'remote') return usageOfStore(context, place, { filter, counter, depth });
   const counts = createTreeCounts();
   for await (const items of localItems({ context, place, filter, counts }))
     for (const item of items) counter.add(item);
@@ -33,7 +33,7 @@ interface Counting {
 
 async function usageOfStore(
   context: JobContext,
-  place: S3Place,
+  place: RemotePlace,
   { counter, depth, filter }: Counting,
 ): Promise<UsageSummary> {
   const { limit, meter, store } = await connectPlace(context, place, { at: 'place' });

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { closeSync, fstatSync, read } from 'node:fs';
 import { promisify } from 'node:util';
 import { DrayError } from '../api/error.ts';
+import { crc64Nvme } from '../base/crc64-nvme.ts';
 import { PEER_HEADER, PEER_PROTOCOL } from '../model/peer-protocol.ts';
 import { readStatOf } from '../workspace/file-reader-open.ts';
 import { type PeerCall, PeerRefusal } from './peer-call.ts';
@@ -12,6 +13,7 @@ import { exactToken, peerToken } from './peer-token.ts';
 
 const readAt = promisify(read);
 const PIECE_BYTES = 512 * 1024;
+const SUMMED_BYTES = 4 * 1024 * 1024;
 const PERMISSION_BITS = 0o7777n;
 
 /**
@@ -33,12 +35,14 @@ export async function answerContent(call: PeerCall, folder: OfferedFolder): Prom
       throw new PeerRefusal(412, 'conflict', `${path} is not what it was.`);
     const range = parseRange(request.headers.range, stat.sizeBytes);
     const sizeBytes = range.end - range.start;
+    const crc64 = query.get('sums') === 'crc64nvme' ? await sumOfFile(call, fd, stat.sizeBytes) : undefined;
     response.writeHead(range.isWhole ? 200 : 206, {
       [PEER_HEADER.protocol]: PEER_PROTOCOL,
       [PEER_HEADER.mtimeNs]: stat.mtimeNs.toString(),
       [PEER_HEADER.mode]: (stats.mode & PERMISSION_BITS).toString(8),
       // What a listing would say: absent while the time proves nothing.
       ...(peerToken(stat, openedMs) === '' ? { [PEER_HEADER.isYoung]: '1' } : {}),
+      ...(crc64 === undefined ? {} : { [PEER_HEADER.crc64]: crc64 }),
       etag: `"${token}"`,
       'accept-ranges': 'bytes',
       'content-type': 'application/octet-stream',
@@ -73,6 +77,20 @@ async function sendRange(
     at += bytesRead;
     if (!response.write(piece.subarray(0, bytesRead))) await once(response, 'drain', { signal });
   }
+}
+
+/** The file's own sum, read for it: in pieces, so that others have their turn. */
+async function sumOfFile({ signal }: PeerCall, fd: number, sizeBytes: number): Promise<string> {
+  const piece = Buffer.allocUnsafeSlow(Math.min(SUMMED_BYTES, Math.max(1, sizeBytes)));
+  let sum = 0n;
+  for (let at = 0; at < sizeBytes; ) {
+    if (signal.aborted) throw new DrayError('aborted', 'The client went away.');
+    const { bytesRead } = await readAt(fd, piece, 0, piece.length, at);
+    if (bytesRead === 0) break;
+    sum = crc64Nvme(piece.subarray(0, bytesRead), sum);
+    at += bytesRead;
+  }
+  return sum.toString(16).padStart(16, '0');
 }
 
 function parseRange(

@@ -1,13 +1,15 @@
 /** `GET /v1/entries`: what the folder holds, as lines that come while it is still being walked. */
 
 import { once } from 'node:events';
-import { readlinkSync } from 'node:fs';
+import { lstatSync, readlinkSync } from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { DrayError } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
 import { comparePaths } from '../model/entry.ts';
 import { type EntryRow, PEER_HEADER, PEER_LIMITS, PEER_PROTOCOL } from '../model/peer-protocol.ts';
-import { type ScannedEntry, scanWorkspace } from '../workspace/scan.ts';
+import { isReservedName } from '../model/safe-path.ts';
+import { readFolderNames } from '../workspace/folder-names.ts';
+import { type ScannedEntry, scanWorkspace, TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
 import { type PeerCall, PeerRefusal } from './peer-call.ts';
 import { type OfferedFolder, parsePeerPath, statPeerPath } from './peer-paths.ts';
 import { peerToken } from './peer-token.ts';
@@ -29,6 +31,7 @@ export async function answerEntries(call: PeerCall, folder: OfferedFolder): Prom
     'content-type': 'application/x-ndjson',
     'cache-control': 'no-store',
   });
+  if (query.get('folded') === '1') return answerFolded(call, root);
   const nowMs = Date.now();
   const problems: string[] = [];
   let told = 0;
@@ -98,4 +101,34 @@ function parseLimit(text: string | null): number {
   if (text === null) return Number.POSITIVE_INFINITY;
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new PeerRefusal(400, 'usage', `"${text}" is no limit.`);
   return Number(text);
+}
+
+/** One level, in one page: folders (with a slash at their end) stand for what is in them. */
+async function answerFolded({ query, response }: PeerCall, root: string): Promise<void> {
+  const after = query.get('after');
+  const nowMs = Date.now();
+  const rows: EntryRow[] = [];
+  for (const name of readFolderNames(`${root}/`).names) {
+    const stats = lstatSync(`${root}/${name}`, { throwIfNoEntry: false });
+    if (!stats || isReservedName(name, 'linux') || name === TEMPORARY_FOLDER_NAME) continue;
+    const kind = stats.isFile()
+      ? 'file'
+      : stats.isDirectory()
+        ? 'folder'
+        : stats.isSymbolicLink()
+          ? 'link'
+          : undefined;
+    if (!kind) continue;
+    const path = kind === 'folder' ? `${name}/` : name;
+    if (after !== null && comparePaths(path, after) <= 0) continue;
+    const { ctimeMs, ino: inode, mode, mtimeMs, size: sizeBytes } = stats;
+    const row = rowOf(
+      root,
+      { path, kind, sizeBytes, mtimeMs, ctimeMs, inode, executable: false, mode: mode & 0o7777 },
+      nowMs,
+    );
+    if (row) rows.push(row);
+  }
+  rows.sort(([left], [right]) => comparePaths(left, right));
+  response.end(`${JSON.stringify({ entries: rows })}\n${JSON.stringify({ end: true })}\n`);
 }

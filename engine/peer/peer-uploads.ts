@@ -22,6 +22,8 @@ export interface PeerUploads {
   begin(call: PeerCall): Promise<void>;
   put(call: PeerCall, id: string): Promise<void>;
   holes(call: PeerCall, id: string): Promise<void>;
+  /** What is there, for who goes on with it. */
+  state(call: PeerCall, id: string): Promise<void>;
   complete(call: PeerCall, id: string): Promise<void>;
   discard(call: PeerCall, id: string): Promise<void>;
   /** Leaves what is under way for another run of the server. */
@@ -49,14 +51,16 @@ const Begin = v.strictObject({
   mtimeNs: v.pipe(v.string(), v.regex(/^-?\d{1,20}$/)),
   mode: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(0o7777))),
   /** Stands for the content: the same only if every byte is. */
-  content: v.pipe(v.string(), v.minLength(1), v.maxLength(512)),
+  content: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(512))),
   rangeBytes: v.pipe(Size, v.minValue(64 * KIB), v.maxValue(PEER_LIMITS.bodyBytesMax)),
 });
+const Nothing = v.strictObject({});
 const Holes = v.strictObject({ ranges: v.pipe(v.array(Size), v.maxLength(100_000)) });
-const Complete = v.strictObject({ crc64: v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/)) });
+const Complete = v.strictObject({ crc64: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/))) });
 
 const IDLE_MAX_MS = 60 * 60_000;
 const SWEPT_EVERY_MS = 60_000;
+const COMPLETED_MAX = 4_096;
 
 export function createPeerUploads({
   budget,
@@ -69,6 +73,15 @@ export function createPeerUploads({
 }): PeerUploads {
   const sessions = new Map<string, Session>();
   const beginning = new Set<string>();
+  /** Answers to completions, for those to whom the first one was lost on the way. */
+  const completed = new Map<string, unknown>();
+  const remember = (id: string, answer: unknown) => {
+    completed.set(id, answer);
+    for (const oldest of completed.keys()) {
+      if (completed.size <= COMPLETED_MAX) break;
+      completed.delete(oldest);
+    }
+  };
   const sweep = setInterval(() => {
     for (const session of sessions.values())
       if (session.callsUnderWay === 0 && clock.nowMs() - session.usedMs > IDLE_MAX_MS) void leave(session);
@@ -105,7 +118,7 @@ export function createPeerUploads({
   }
 
   async function open({
-    content,
+    content: given,
     mode,
     mtimeNs,
     path: text,
@@ -113,6 +126,7 @@ export function createPeerUploads({
     sizeBytes,
   }: v.InferOutput<typeof Begin>): Promise<Session> {
     const path = parsePeerPath(text);
+    const content = given ?? randomBytes(16).toString('hex');
     const key = `${path}\0${content}\0${rangeBytes}`;
     const known = [...sessions.values()].find(
       (one) => one.content === key && one.meta.sizeBytes === sizeBytes,
@@ -172,7 +186,7 @@ export function createPeerUploads({
         const body = await receiveBody(call, { budget, maxBytes: session.rangeBytes });
         try {
           const sum = crc64Nvme(body.bytes);
-          if (sum.toString(16).padStart(16, '0') !== call.request.headers[PEER_HEADER.crc64])
+          if (formatSum(sum) !== call.request.headers[PEER_HEADER.crc64])
             throw new DrayError('checksumRefused', 'The range arrived with other bytes than were sent.', {
               retry: 'retry',
             });
@@ -195,17 +209,29 @@ export function createPeerUploads({
         }
         answerJson(call.response, 200, {});
       }),
-    complete: (call, id) =>
-      using(id, async (session) => {
+    state: (call, id) =>
+      using(id, async ({ meta, rangeBytes, ranges }) => {
+        await json(call, Nothing);
+        const received = [...ranges].map(([start, sum]) => [start, formatSum(sum)]);
+        answerJson(call.response, 200, { path: meta.path, sizeBytes: meta.sizeBytes, rangeBytes, received });
+      }),
+    complete: async (call, id) => {
+      const done = completed.get(id);
+      if (done) return answerJson(call.response, 200, done);
+      return using(id, async (session) => {
         const { crc64 } = await json(call, Complete);
-        if (wholeSum(session).toString(16).padStart(16, '0') !== crc64)
+        const sum = formatSum(wholeSum(session));
+        if (crc64 !== undefined && sum !== crc64)
           throw new DrayError('checksumRefused', `${session.meta.path} is not what was sent.`, {
             data: { path: session.meta.path },
           });
         sessions.delete(id);
         await session.journal.remove();
-        answerJson(call.response, 200, writtenResult(await session.file.commit()));
-      }),
+        const answer = { ...writtenResult(await session.file.commit()), crc64: sum };
+        remember(id, answer);
+        answerJson(call.response, 200, answer);
+      });
+    },
     discard: async (call, id) => {
       const session = sessions.get(id);
       sessions.delete(id);
@@ -229,6 +255,10 @@ async function takeNoted(session: Session): Promise<void> {
     file.accept(noted.start, noted.end - noted.start);
     ranges.set(noted.start, noted.crc64nvme);
   }
+}
+
+function formatSum(sum: bigint): string {
+  return sum.toString(16).padStart(16, '0');
 }
 
 function endOfRange({ meta, rangeBytes }: Session, start: number): number {

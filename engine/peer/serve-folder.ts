@@ -201,6 +201,8 @@ async function route(offer: Offer, call: PeerCall): Promise<void> {
       return uploads.put(call, id!);
     case 'POST uploads/*/holes':
       return uploads.holes(call, id!);
+    case 'POST uploads/*/state':
+      return uploads.state(call, id!);
     case 'POST uploads/*/complete':
       return uploads.complete(call, id!);
     case 'DELETE uploads/*':

@@ -193,6 +193,9 @@ export interface CopyOptions extends CallOptions {
 export interface CreateUploadOptions extends CallOptions, ObjectDescription {
   /** Of the parts; `crc32` and `crc64nvme` are joined by the store to that of the whole object. */
   readonly checksum?: ChecksumKind;
+  /** Of the whole, and of each part but the last: what a store of files has to know beforehand. S3 has no use for them. */
+  readonly sizeBytes?: number;
+  readonly partSizeBytes?: number;
 }
 
 export interface GetOptions extends CallOptions {
@@ -311,4 +314,6 @@ export interface ListedObject {
   readonly etag: string;
   readonly modifiedMs: number;
   readonly storageClass?: string;
+  /** Of the file that the object is, where the store keeps files: `modifiedMs` is then its own time and not that of the upload. */
+  readonly isFile?: true;
 }

@@ -7,7 +7,13 @@
 import type { ConnectionFlags } from '../api/jobs.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { ObjectStore } from './object-store.ts';
-import { parseEndpoint, type RemoteUrl, type S3Location, type S3RemoteUrl } from './remote-url.ts';
+import {
+  type PeerRemoteUrl,
+  parseEndpoint,
+  type RemoteUrl,
+  type S3Location,
+  type S3RemoteUrl,
+} from './remote-url.ts';
 import { createMeter, type Meter, withMeter } from './with-meter.ts';
 import { type RetryOptions, withRetry } from './with-retry.ts';
 import { withThrottle } from './with-throttle.ts';
@@ -19,6 +25,8 @@ export interface OpenRemoteOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Make the folder of a `file:` remote when it does not exist. Buckets are never made. */
   readonly create?: boolean;
+  /** Of a peer: its files as they are, and not the objects that a repository keeps there. */
+  readonly plainFiles?: boolean;
   /** Where to count requests. */
   readonly meter?: Meter;
   readonly clock?: Clock;
@@ -67,7 +75,19 @@ export function resolveLocation(
 
 /** Each kind is loaded when it is first used: a command on a folder does not wait for an HTTP client. */
 function openPlain(url: RemoteUrl, options: OpenRemoteOptions, clock: Clock): Promise<ObjectStore> {
-  return url.kind === 's3' ? openS3(url, options) : openFolder(url.path, options, clock);
+  switch (url.kind) {
+    case 's3':
+      return openS3(url, options);
+    case 'peer':
+      return openPeer(url, options);
+    case 'file':
+      return openFolder(url.path, options, clock);
+  }
+}
+
+async function openPeer(url: PeerRemoteUrl, options: OpenRemoteOptions): Promise<ObjectStore> {
+  const { openPeerRemote } = await import('./peer/open-peer.ts');
+  return openPeerRemote(url, options);
 }
 
 async function openS3(url: S3RemoteUrl, options: OpenRemoteOptions): Promise<ObjectStore> {

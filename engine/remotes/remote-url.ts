@@ -3,6 +3,7 @@
  *
  *   file:///absolute/folder      /absolute/folder      relative/folder
  *   s3://bucket/prefix?endpoint=https://host&region=R&profile=P&pathStyle=true
+ *   dray://host:port/folder?tls=on|off
  *
  * Bucket and prefix are percent-decoded: a `%` in a name is written `%25`, a `?` `%3F`. A URL never holds a secret: it is
  * stored, printed and shared.
@@ -11,7 +12,7 @@ import { basename, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { DrayError } from '../api/error.ts';
 
-export type RemoteUrl = FileRemoteUrl | S3RemoteUrl;
+export type RemoteUrl = FileRemoteUrl | S3RemoteUrl | PeerRemoteUrl;
 
 export interface FileRemoteUrl {
   readonly kind: 'file';
@@ -24,6 +25,18 @@ export interface S3RemoteUrl extends S3Location {
   readonly bucket: string;
   /** '' or parts joined by `/`, with none at its ends; of a place of plain objects whatever its keys begin with. */
   readonly prefix: string;
+}
+
+/** What another machine offers by `dray serve`. */
+export interface PeerRemoteUrl {
+  readonly kind: 'peer';
+  /** A name or an address, IPv6 without its brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** Of what is offered: '' or a path without slashes at its ends. */
+  readonly prefix: string;
+  /** Absent: on, unless the address is this machine's own (loopback). */
+  readonly tls?: boolean;
 }
 
 /** Where and as whom the bucket is reached. What is absent is found elsewhere (`open-remote.ts`). */
@@ -50,10 +63,11 @@ export function parseRemoteUrl(text: string, baseFolder: string, options: ParseU
     throw refuse('The remote URL is empty or contains a NUL character.');
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]+):/.exec(text)?.[1]?.toLowerCase();
   if (scheme === 's3') return parseS3(text, options);
+  if (scheme === 'dray') return parsePeer(text);
   if (scheme === 'file') return { kind: 'file', path: parseFile(text) };
   if (scheme !== undefined && /^[^:]+:\/\//.test(text)) {
     throw refuse(
-      `Dray knows no remotes of the kind "${scheme}:". Use s3://BUCKET/PREFIX, file:///FOLDER or a path.`,
+      `Dray knows no remotes of the kind "${scheme}:". Use s3://BUCKET/PREFIX, dray://HOST:PORT/FOLDER, file:///FOLDER or a path.`,
     );
   }
   return { kind: 'file', path: resolve(baseFolder, text) };
@@ -62,6 +76,7 @@ export function parseRemoteUrl(text: string, baseFolder: string, options: ParseU
 /** The URL in its one normal form; `parseRemoteUrl` gives back the same. */
 export function formatRemoteUrl(url: RemoteUrl): string {
   if (url.kind === 'file') return formatFile(url.path);
+  if (url.kind === 'peer') return formatPeer(url);
   const path = url.prefix === '' ? '' : `/${url.prefix.split('/').map(encodePart).join('/')}`;
   const query = PARAMETERS.flatMap((name) =>
     url[name] === undefined
@@ -79,7 +94,8 @@ function formatFile(path: string): string {
 
 /** The name of the folder that a clone makes: the last part of the URL. */
 export function defaultCloneFolder(url: RemoteUrl): string {
-  const name = url.kind === 'file' ? basename(url.path) : basename(url.prefix) || url.bucket;
+  const name =
+    url.kind === 'file' ? basename(url.path) : basename(url.prefix) || (url.kind === 's3' ? url.bucket : '');
   if (name !== '' && !/[\\:]/.test(name)) return name;
   throw refuse('The URL gives the clone no name. Name its folder as well.');
 }
@@ -99,6 +115,49 @@ function parseFile(text: string): string {
       cause,
     );
   }
+}
+
+export const PEER_PORT = 7370;
+
+/** Loopback speaks plainly, as nobody can listen there; everything else is encrypted unless the URL says otherwise. */
+export function peerOrigin({ host, port, tls = !isLoopback(host) }: PeerRemoteUrl): URL {
+  return new URL(`${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`);
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
+function parsePeer(text: string): PeerRemoteUrl {
+  const match = /^dray:\/\/([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/is.exec(text);
+  if (!match) throw refuse('The URL of a peer has the form dray://HOST:PORT/FOLDER.');
+  const [, authority = '', path = '', query = ''] = match;
+  if (authority.includes('@'))
+    throw refuse(
+      'A URL must not hold the token, as it is stored. Set DRAY_TOKEN, or DRAY_TOKEN_FILE to a file that holds it.',
+    );
+  const parts = /^(?:\[([0-9a-f:.]+)\]|([A-Za-z0-9._-]+))(?::(\d{1,5}))?$/i.exec(authority);
+  const port = Number(parts?.[3] ?? PEER_PORT);
+  if (!parts || port === 0 || port > 65_535)
+    throw refuse(`"${authority}" is no host and port. A peer's URL has the form dray://HOST:PORT/FOLDER.`);
+  const host = (parts[1] ?? parts[2] ?? '').toLowerCase();
+  return { kind: 'peer', host, port, prefix: parsePrefix(path), ...parsePeerQuery(query) };
+}
+
+function parsePeerQuery(query: string): { readonly tls?: boolean } {
+  const parameters = new URLSearchParams(query);
+  for (const name of parameters.keys())
+    if (name !== 'tls') throw refuse(`A peer's URL has no parameter "${name}"; it has tls=on and tls=off.`);
+  const tls = parameters.get('tls');
+  if (tls === null) return {};
+  if (tls !== 'on' && tls !== 'off') throw refuse(`tls is "on" or "off", not "${tls}".`);
+  return { tls: tls === 'on' };
+}
+
+function formatPeer({ host, port, prefix, tls }: PeerRemoteUrl): string {
+  const path = prefix === '' ? '' : `/${prefix.split('/').map(encodePart).join('/')}`;
+  const query = tls === undefined ? '' : `?tls=${tls ? 'on' : 'off'}`;
+  return `dray://${host.includes(':') ? `[${host}]` : host}:${port}${path}${query}`;
 }
 
 function parseS3(text: string, { keepsEmptyParts = false }: ParseUrlOptions): S3RemoteUrl {

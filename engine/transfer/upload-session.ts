@@ -78,6 +78,8 @@ async function beginSession(request: SessionRequest, multipart: MultipartStore):
   const uploadId = await multipart.create(key, {
     ...description,
     ...(mode === 'summed' && { checksum }),
+    sizeBytes: request.sizeBytes,
+    partSizeBytes,
     ...(signal && { signal }),
   });
   journal?.save(key, { uploadId, partSizeBytes, token: `${describedAs(request, mode)} ${request.token}` });

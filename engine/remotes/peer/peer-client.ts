@@ -38,6 +38,12 @@ export interface PeerAnswer {
   readonly bytes: Uint8Array;
 }
 
+export interface PeerStream {
+  readonly headers: HttpAnswer['headers'];
+  /** To be read to its end or destroyed. */
+  readonly body: AsyncIterable<Uint8Array> & { destroy(): void };
+}
+
 export interface PeerClient {
   /** For people: `dray://HOST:PORT`. */
   readonly address: string;
@@ -47,7 +53,7 @@ export interface PeerClient {
   /** The same with JSON both ways. */
   ask<T>(route: string, body: unknown, schema: v.GenericSchema<unknown, T>, signal: AbortSignal): Promise<T>;
   /** Once: who reads the body begins anew when it breaks. */
-  stream(request: Omit<PeerRequest, 'answerBytesMax' | 'into'>): Promise<AsyncIterable<Uint8Array>>;
+  stream(request: Omit<PeerRequest, 'answerBytesMax' | 'into'>): Promise<PeerStream>;
   close(): Promise<void>;
 }
 
@@ -131,21 +137,17 @@ async function openStream(
     transport,
   }: { readonly address: string; readonly transport: HttpTransport; readonly counts: PeerCounts },
   request: Parameters<HttpTransport['stream']>[0],
-): Promise<AsyncIterable<Uint8Array>> {
+): Promise<PeerStream> {
   const { signal } = request;
   const answer = await translating(address, signal, () => transport.stream(request));
-  if (answer.status >= 300) {
-    const pieces: Uint8Array[] = [];
-    let sizeBytes = 0;
-    for await (const piece of answer.body) {
-      pieces.push(piece);
-      sizeBytes += piece.byteLength;
-      if (sizeBytes > ERROR_BYTES_MAX) break;
-    }
-    checkAnswer(address, answer, Buffer.concat(pieces));
+  if (answer.status >= 300) checkAnswer(address, answer, await readError(answer.body));
+  try {
+    checkAnswer(address, answer, new Uint8Array());
+  } catch (error) {
+    answer.body.destroy();
+    throw error;
   }
-  checkAnswer(address, answer, new Uint8Array());
-  return (async function* () {
+  async function* pieces() {
     try {
       for await (const piece of answer.body) {
         counts.receivedBytes += piece.byteLength;
@@ -154,7 +156,20 @@ async function openStream(
     } catch (error) {
       throw translate(address, error, signal);
     }
-  })();
+  }
+  const body = Object.assign(pieces(), { destroy: () => answer.body.destroy() });
+  return { headers: answer.headers, body };
+}
+
+async function readError(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const piece of body) {
+    pieces.push(piece);
+    sizeBytes += piece.byteLength;
+    if (sizeBytes > ERROR_BYTES_MAX) break;
+  }
+  return Buffer.concat(pieces);
 }
 
 /** @throws DrayError when it is a refusal, or no answer of a peer at all. */

@@ -14,7 +14,8 @@ import {
   type WriteItem,
   WriteResultSchema,
 } from '../../model/peer-protocol.ts';
-import { type PeerClient, parseAnswer } from './peer-client.ts';
+import type { ByteRange } from '../object-store.ts';
+import { type PeerAnswer, type PeerClient, type PeerStream, parseAnswer } from './peer-client.ts';
 
 export interface PeerListOptions {
   /** A folder, '' for all. */
@@ -22,6 +23,8 @@ export interface PeerListOptions {
   /** Only what comes after this path, which is relative to `below`. */
   readonly after?: string;
   readonly limit?: number;
+  /** One level alone: a folder that holds something stands for all that is in it. */
+  readonly folded?: boolean;
   readonly signal: AbortSignal;
   /** What the peer could not list. */
   readonly onProblem: (message: string) => void;
@@ -35,6 +38,8 @@ export interface PeerFileInfo {
   readonly etag: string;
   /** What a listing says: '' while the file is too young. */
   readonly token: string;
+  /** Of the whole content, where it was asked for: the peer reads the file for it. */
+  readonly crc64?: bigint;
 }
 
 /** In byte order, while the peer still walks. @throws DrayError `notFound`, `damaged` when it ends early. */
@@ -42,11 +47,12 @@ export async function* listPeerEntries(
   client: PeerClient,
   options: PeerListOptions,
 ): AsyncGenerator<readonly EntryRow[]> {
-  const { after, below, limit, onProblem, signal } = options;
+  const { after, below, folded = false, limit, onProblem, signal } = options;
   const query = new URLSearchParams({ path: below });
   if (after !== undefined) query.set('after', after);
   if (limit !== undefined) query.set('limit', String(limit));
-  const body = await client.stream({ method: 'GET', route: `entries?${query}`, signal });
+  if (folded) query.set('folded', '1');
+  const { body } = await client.stream({ method: 'GET', route: `entries?${query}`, signal });
   let isEnded = false;
   for await (const line of linesOf(client.address, body)) {
     const page = parseAnswer(client.address, line, EntryPageSchema);
@@ -109,16 +115,52 @@ async function* linesOf(address: string, body: AsyncIterable<Uint8Array>): Async
 export async function headPeerFile(
   client: PeerClient,
   path: string,
-  signal: AbortSignal,
+  { checksums, signal }: { readonly checksums: boolean; readonly signal: AbortSignal },
 ): Promise<PeerFileInfo | undefined> {
-  try {
-    const { headers } = await client.call({
-      method: 'HEAD',
+  const route = contentRoute(path) + (checksums ? '&sums=crc64nvme' : '');
+  return absentAsUndefined(async () => {
+    const { headers } = await client.call({ method: 'HEAD', route, answerBytesMax: 0, signal });
+    return infoOf(client, headers);
+  });
+}
+
+export interface PeerFileRead {
+  readonly info: PeerFileInfo;
+  /** Of the body: of the range where one was asked for. */
+  readonly sizeBytes: number;
+  readonly body: PeerStream['body'];
+}
+
+/** As a stream, undefined when there is no such file. @throws DrayError `conflict` when it is not `ifMatch`. */
+export async function getPeerFile(
+  client: PeerClient,
+  path: string,
+  {
+    ifMatch,
+    range,
+    signal,
+  }: { readonly range?: ByteRange; readonly ifMatch?: string; readonly signal: AbortSignal },
+): Promise<PeerFileRead | undefined> {
+  return absentAsUndefined(async () => {
+    const { body, headers } = await client.stream({
+      method: 'GET',
       route: contentRoute(path),
-      answerBytesMax: 0,
+      headers: {
+        ...(range ? { range: `bytes=${range.start}-${range.end - 1}` } : {}),
+        ...(ifMatch === undefined ? {} : { 'if-match': `"${ifMatch}"` }),
+      },
       signal,
     });
-    return infoOf(headers);
+    const total = /\/(\d+)$/.exec(String(headers['content-range'] ?? ''))?.[1];
+    const info = infoOf(client, headers);
+    const sizeBytes = info.sizeBytes;
+    return { info: total === undefined ? info : { ...info, sizeBytes: Number(total) }, sizeBytes, body };
+  });
+}
+
+async function absentAsUndefined<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
   } catch (error) {
     if (error instanceof DrayError && error.data.status === 404) return undefined;
     throw error;
@@ -256,7 +298,8 @@ export interface BeginUpload {
   readonly sizeBytes: number;
   readonly mtimeNs: bigint;
   readonly mode?: number;
-  readonly content: string;
+  /** Stands for the content; with it an upload of the same that was broken off goes on. Absent: it is known by its number alone. */
+  readonly content?: string;
   readonly rangeBytes: number;
 }
 
@@ -311,20 +354,22 @@ export async function putPeerHoles(
   await client.ask(`uploads/${upload.id}/holes`, { ranges: starts }, Nothing, signal);
 }
 
-/** @param crc64 Of the whole. @returns The token of the file in its place. */
+const Completed = v.object({ token: v.string(), crc64: v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/)) });
+
+/** @param crc64 Of the whole, if it is known: another one is refused. */
 export async function completePeerUpload(
   client: PeerClient,
   upload: PeerUpload,
-  crc64: bigint,
+  crc64: bigint | undefined,
   signal: AbortSignal,
-): Promise<string> {
-  const { token } = await client.ask(
+): Promise<{ readonly token: string; readonly crc64: bigint }> {
+  const done = await client.ask(
     `uploads/${upload.id}/complete`,
-    { crc64: formatSum(crc64) },
-    Touched,
+    crc64 === undefined ? {} : { crc64: formatSum(crc64) },
+    Completed,
     signal,
   );
-  return token;
+  return { token: done.token, crc64: BigInt(`0x${done.crc64}`) };
 }
 
 export async function discardPeerUpload(
@@ -347,16 +392,29 @@ function contentRoute(path: string): string {
   return `content?${new URLSearchParams({ path })}`;
 }
 
-function infoOf(headers: Readonly<Record<string, string | string[] | undefined>>): PeerFileInfo {
-  const etag = /^"(.+)"$/.exec(String(headers.etag))?.[1] ?? '';
+function infoOf({ address }: PeerClient, headers: PeerAnswer['headers']): PeerFileInfo {
+  const parsed = v.safeParse(ContentHeaders, headers);
+  if (!parsed.success)
+    throw new DrayError('damaged', `${address} does not say what it sends.`, { data: { address } });
+  const { [PEER_HEADER.crc64]: crc64, [PEER_HEADER.isYoung]: young, etag } = parsed.output;
   return {
-    sizeBytes: Number(headers['content-length']),
-    mtimeNs: BigInt(String(headers[PEER_HEADER.mtimeNs])),
-    mode: Number.parseInt(String(headers[PEER_HEADER.mode]), 8),
-    etag,
-    token: headers[PEER_HEADER.isYoung] === undefined ? etag : '',
+    sizeBytes: Number(parsed.output['content-length']),
+    mtimeNs: BigInt(parsed.output[PEER_HEADER.mtimeNs]),
+    mode: Number.parseInt(parsed.output[PEER_HEADER.mode], 8),
+    etag: etag.slice(1, -1),
+    token: young === undefined ? etag.slice(1, -1) : '',
+    ...(crc64 === undefined ? {} : { crc64: BigInt(`0x${crc64}`) }),
   };
 }
+
+const ContentHeaders = v.object({
+  etag: v.pipe(v.string(), v.regex(/^".+"$/)),
+  'content-length': v.pipe(v.string(), v.regex(/^\d{1,16}$/)),
+  [PEER_HEADER.mtimeNs]: v.pipe(v.string(), v.regex(/^-?\d{1,20}$/)),
+  [PEER_HEADER.mode]: v.pipe(v.string(), v.regex(/^[0-7]{1,4}$/)),
+  [PEER_HEADER.isYoung]: v.optional(v.string()),
+  [PEER_HEADER.crc64]: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/))),
+});
 
 function malformed({ address }: PeerClient): DrayError {
   return new DrayError('damaged', `${address} sent an answer that makes no sense.`, { data: { address } });

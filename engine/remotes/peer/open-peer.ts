@@ -1,0 +1,52 @@
+/** From a peer's URL to a store. The token comes from `DRAY_TOKEN`, or from the file that `DRAY_TOKEN_FILE` names. */
+import { readFileSync } from 'node:fs';
+import { DrayError } from '../../api/error.ts';
+import { loadCrc64 } from '../../base/crc64-nvme.ts';
+import type { ObjectStore } from '../object-store.ts';
+import { type PeerRemoteUrl, peerOrigin } from '../remote-url.ts';
+import { openPeerClient, type PeerClient } from './peer-client.ts';
+import { createPeerFileStore } from './peer-file-store.ts';
+
+export interface OpenPeerOptions {
+  readonly connection: { readonly transfers?: number };
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly plainFiles?: boolean;
+}
+
+const CONNECTIONS = 16;
+
+/** The caller closes it. */
+export async function openPeerRemote(url: PeerRemoteUrl, options: OpenPeerOptions): Promise<ObjectStore> {
+  const client = await connectPeer(url, options);
+  if (options.plainFiles) return createPeerFileStore(client, url.prefix);
+  await client.close();
+  throw new DrayError('unsupported', 'A repository cannot be kept at a peer yet.');
+}
+
+export async function connectPeer(
+  url: PeerRemoteUrl,
+  { connection, environment }: OpenPeerOptions,
+): Promise<PeerClient> {
+  await loadCrc64();
+  return openPeerClient({
+    origin: peerOrigin(url),
+    token: tokenIn(environment),
+    connectionsMax: Math.min(connection.transfers ?? CONNECTIONS, CONNECTIONS),
+    attemptsMax: 1,
+  });
+}
+
+/** @throws DrayError `noCredentials` */
+function tokenIn({ DRAY_TOKEN, DRAY_TOKEN_FILE }: OpenPeerOptions['environment']): string {
+  if (DRAY_TOKEN) return DRAY_TOKEN;
+  if (!DRAY_TOKEN_FILE)
+    throw new DrayError(
+      'noCredentials',
+      'A peer asks for its token. Set DRAY_TOKEN to what "dray serve" showed, or DRAY_TOKEN_FILE to a file that holds it.',
+    );
+  try {
+    return readFileSync(DRAY_TOKEN_FILE, 'utf8').trim();
+  } catch (cause) {
+    throw new DrayError('noCredentials', `The token file ${DRAY_TOKEN_FILE} cannot be read.`, { cause });
+  }
+}

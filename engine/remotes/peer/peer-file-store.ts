@@ -1,0 +1,282 @@
+/**
+ * A peer's folder as a store of plain objects: each file is one, under its path. For copies between a peer and another store, and for
+ * whatever works on any store. Copies between a peer and a local folder go by way of `peer-files.ts`, many files to a request.
+ *
+ * What an object is described by is lost but for its time (`mtime`) and mode (`mode`, in octal digits), which are the file's own.
+ * Conditions are refused: repositories use another face of a peer, which keeps them.
+ */
+import { DrayError } from '../../api/error.ts';
+import { formatObjectTime, MTIME_METADATA, parseObjectTime } from '../../model/object-time.ts';
+import type { EntryRow } from '../../model/peer-protocol.ts';
+import { checkReadSize } from '../byte-range.ts';
+import { checkKey } from '../object-key.ts';
+import type {
+  CallOptions,
+  GetOptions,
+  ListedObject,
+  ListPage,
+  ListRequest,
+  ObjectDescription,
+  ObjectInfo,
+  ObjectRead,
+  ObjectStore,
+  PutOptions,
+  PutOutcome,
+} from '../object-store.ts';
+import type { PeerClient } from './peer-client.ts';
+import {
+  getPeerFile,
+  headPeerFile,
+  listPeerEntries,
+  type PeerFileInfo,
+  removePeerFiles,
+  sumOf,
+  touchPeerFile,
+  writePeerFiles,
+} from './peer-files.ts';
+import { createPeerMultipart } from './peer-multipart.ts';
+import { streamToPeer } from './peer-streams.ts';
+
+export const MODE_METADATA = 'mode';
+
+const PAGE_KEYS = 1_000;
+/** Listings that are read a page at a time, each a request that is open meanwhile. */
+const OPEN_LISTINGS_MAX = 8;
+const REMOVED_AT_ONCE = 1_000;
+
+/** @param below A folder of the peer's, '' for all that it offers. The store owns the client. */
+export function createPeerFileStore(client: PeerClient, below: string): ObjectStore {
+  const pathOf = (key: string): string => {
+    checkKey(key);
+    return below === '' ? key : `${below}/${key}`;
+  };
+  const never = new AbortController().signal;
+  const signalOf = (options: CallOptions = {}) => options.signal ?? never;
+  const listings = new Map<string, Listing>();
+
+  const head = async (key: string, options: CallOptions & { readonly checksums?: boolean } = {}) => {
+    const info = await headPeerFile(client, pathOf(key), {
+      checksums: options.checksums ?? false,
+      signal: signalOf(options),
+    });
+    return info && objectInfo(key, info);
+  };
+
+  const get = async (key: string, options: GetOptions = {}): Promise<ObjectRead | undefined> => {
+    const read = await getPeerFile(client, pathOf(key), { ...options, signal: signalOf(options) });
+    return (
+      read && {
+        sizeBytes: read.sizeBytes,
+        etag: read.info.etag,
+        body: read.body,
+        info: objectInfo(key, read.info),
+      }
+    );
+  };
+
+  const put = async (key: string, bytes: Uint8Array, options: PutOptions = {}): Promise<PutOutcome> => {
+    refuseCondition(options);
+    const { mode, mtimeNs } = fileMetaOf(options);
+    const item = {
+      kind: 'file',
+      path: pathOf(key),
+      sizeBytes: bytes.byteLength,
+      mtimeNs: mtimeNs.toString(),
+      crc64: sumOf(bytes),
+      ...(mode === undefined ? {} : { mode }),
+    } as const;
+    const [result] = await writePeerFiles(client, { items: [item], contents: [bytes] }, signalOf(options));
+    if ('error' in result!) throw errorOf(result.error);
+    return {
+      written: true,
+      etag: result!.token,
+      checksums: { covers: 'whole', crc64nvme: BigInt(`0x${item.crc64}`) },
+    };
+  };
+
+  const multipart = createPeerMultipart(client, pathOf, fileMetaOf);
+
+  return {
+    address: `${client.address}${below === '' ? '' : `/${below}`}`,
+    provider: 'local',
+    head,
+    get,
+    async read(key, options) {
+      const read = await get(key, options);
+      if (!read) return undefined;
+      try {
+        checkReadSize(key, read.sizeBytes, options.maxBytes);
+        const bytes =
+          options.into && read.sizeBytes <= options.into.byteLength
+            ? options.into.subarray(0, read.sizeBytes)
+            : new Uint8Array(read.sizeBytes);
+        let filled = 0;
+        for await (const piece of read.body) {
+          bytes.set(piece, filled);
+          filled += piece.byteLength;
+        }
+        return { bytes, etag: read.etag, info: read.info };
+      } finally {
+        read.body.destroy();
+      }
+    },
+    put,
+    putStream: (key, body, options = {}) => streamToPeer({ put, multipart }, key, body, options),
+    list: (request, options) => listPage({ client, below, listings }, request, signalOf(options)),
+    async delete(keys, options) {
+      for (let at = 0; at < keys.length; at += REMOVED_AT_ONCE) {
+        const errors = await removePeerFiles(
+          client,
+          keys.slice(at, at + REMOVED_AT_ONCE).map(pathOf),
+          signalOf(options),
+        );
+        for (const error of errors) if (error) throw errorOf(error);
+      }
+    },
+    async copy(from, to, options = {}) {
+      // Only what sets the time of a file: its bytes do not travel for that.
+      const mtimeNs = options.description && mtimeIn(options.description);
+      if (from !== to || mtimeNs === undefined) throw unsupported(client, 'copying');
+      const before = await headPeerFile(client, pathOf(to), { checksums: false, signal: signalOf(options) });
+      if (!before)
+        throw new DrayError('notFound', `There is no ${to} at ${client.address}.`, { data: { key: to } });
+      if (options.ifMatch !== undefined && options.ifMatch !== before.etag)
+        throw new DrayError('conflict', `${to} is not what it was.`, { data: { key: to } });
+      return {
+        written: true,
+        etag: await touchPeerFile(client, { path: pathOf(to), mtimeNs }, signalOf(options)),
+      };
+    },
+    multipart,
+    async close() {
+      await Promise.allSettled([...listings.values()].map(({ pages }) => pages.return(undefined)));
+      await client.close();
+    },
+  };
+}
+
+function objectInfo(key: string, { crc64, etag, mode, mtimeNs, sizeBytes }: PeerFileInfo): ObjectInfo {
+  return {
+    key,
+    sizeBytes,
+    etag,
+    etagIsOpaque: true,
+    modifiedMs: Number(mtimeNs / 1_000_000n),
+    metadata: { [MTIME_METADATA]: formatObjectTime(mtimeNs), [MODE_METADATA]: mode.toString(8) },
+    ...(crc64 === undefined ? {} : { checksums: { covers: 'whole', crc64nvme: crc64 } as const }),
+  };
+}
+
+export interface FileMetaOfObject {
+  readonly mtimeNs: bigint;
+  readonly mode?: number;
+}
+
+function fileMetaOf({ metadata }: ObjectDescription): FileMetaOfObject {
+  const mode = /^[0-7]{1,4}$/.exec(metadata?.[MODE_METADATA] ?? '')?.[0];
+  return {
+    mtimeNs: mtimeIn({ ...(metadata ? { metadata } : {}) }) ?? BigInt(Date.now()) * 1_000_000n,
+    ...(mode === undefined ? {} : { mode: Number.parseInt(mode, 8) }),
+  };
+}
+
+function mtimeIn({ metadata }: ObjectDescription): bigint | undefined {
+  const text = metadata?.[MTIME_METADATA];
+  return text === undefined ? undefined : parseObjectTime(text);
+}
+
+interface Listing {
+  readonly pages: AsyncGenerator<readonly EntryRow[]>;
+  readonly rest: ListedObject[];
+}
+
+interface Lister {
+  readonly client: PeerClient;
+  readonly below: string;
+  /** By continuation. */
+  readonly listings: Map<string, Listing>;
+}
+
+/** A listing goes on where it stands: the peer walks its folder once, however many pages are taken. */
+async function listPage(lister: Lister, request: ListRequest, signal: AbortSignal): Promise<ListPage> {
+  const { limit = PAGE_KEYS, prefix } = request;
+  const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
+  const listing = takeListing(lister, request) ?? {
+    pages: listPeerEntries(lister.client, {
+      below: [lister.below, folder.slice(0, -1)].filter((part) => part !== '').join('/'),
+      ...afterOf(request, folder),
+      ...(request.delimiter ? { folded: true } : {}),
+      signal,
+      onProblem: () => {},
+    }),
+    rest: [],
+  };
+  const folders: string[] = [];
+  const objects: ListedObject[] = listing.rest.splice(0);
+  let isEnded = false;
+  while (objects.length < limit && !isEnded) {
+    const { done, value } = await nextRows(listing.pages);
+    if (done) isEnded = true;
+    else
+      for (const row of value) {
+        const key = folder + row[0];
+        if (!key.startsWith(prefix)) continue;
+        if (row[1] === 'f') objects.push(listedObject(key, row));
+        else if (row[1] === 'd' && request.delimiter) folders.push(key);
+      }
+  }
+  listing.rest.push(...objects.splice(limit));
+  const last = objects.at(-1)?.key;
+  if ((isEnded && listing.rest.length === 0) || last === undefined) return { objects, folders };
+  const continuation = `${last}`;
+  keepListing(lister, continuation, listing);
+  return { objects, folders, continuation };
+}
+
+/** A folder that is not there is an empty prefix. */
+async function nextRows(pages: Listing['pages']): Promise<IteratorResult<readonly EntryRow[]>> {
+  try {
+    return await pages.next();
+  } catch (error) {
+    if (error instanceof DrayError && error.code === 'notFound') return { done: true, value: undefined };
+    throw error;
+  }
+}
+
+function takeListing({ listings }: Lister, { continuation }: ListRequest): Listing | undefined {
+  if (continuation === undefined) return undefined;
+  const listing = listings.get(continuation);
+  listings.delete(continuation);
+  return listing;
+}
+
+function keepListing({ listings }: Lister, continuation: string, listing: Listing): void {
+  listings.set(continuation, listing);
+  for (const [oldest, { pages }] of listings) {
+    if (listings.size <= OPEN_LISTINGS_MAX) break;
+    listings.delete(oldest);
+    void pages.return(undefined);
+  }
+}
+
+function afterOf({ continuation, startAfter }: ListRequest, folder: string): { readonly after?: string } {
+  const after = continuation ?? startAfter;
+  return after?.startsWith(folder) && after !== folder ? { after: after.slice(folder.length) } : {};
+}
+
+function listedObject(key: string, [, , sizeBytes, modifiedMs, , etag]: EntryRow): ListedObject {
+  return { key, sizeBytes, etag, modifiedMs, isFile: true };
+}
+
+function refuseCondition({ condition }: PutOptions): void {
+  if (condition)
+    throw new DrayError('unsupported', 'Plain files at a peer cannot be written under a condition.');
+}
+
+function unsupported({ address }: PeerClient, what: string): DrayError {
+  return new DrayError('unsupported', `${address} does not support ${what} within itself.`);
+}
+
+function errorOf(error: { readonly code: string; readonly message: string }): DrayError {
+  return new DrayError(error.code as DrayError['code'], error.message);
+}

@@ -11,6 +11,8 @@ import { TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
 import { openTreeWriter } from '../workspace/tree-writer.ts';
 import type { TreeWriter, WrittenStat } from '../workspace/tree-writer-contract.ts';
 import { fetchLarge } from './fetch-large.ts';
+import { createReadBatches, type ReadBatches } from './read-batches.ts';
+import { SENT_IN_BATCHES_BYTES_MAX } from './send-batches.ts';
 import { vanished } from './tree-errors.ts';
 import type { Moved, Mover } from './tree-mover.ts';
 import { mtimeOfObject } from './tree-objects.ts';
@@ -37,9 +39,15 @@ export async function createDownloader(run: DownloadRun): Promise<Mover> {
     batches: createWriteBatches(writer, run.memory, signal),
     open: new Budget(LARGE_FILES_OPEN_MAX),
   };
+  const { files } = run.source.store;
+  const reads = files && createReadBatches(run, files);
   return {
     move: (item) =>
-      item.sizeBytes <= WHOLE_BYTES_MAX ? fetchWhole(run, parts, item) : fetchInRanges(run, parts, item),
+      reads && item.sizeBytes <= SENT_IN_BATCHES_BYTES_MAX
+        ? fetchInBatch(run, parts, item, reads)
+        : item.sizeBytes <= WHOLE_BYTES_MAX
+          ? fetchWhole(run, parts, item)
+          : fetchInRanges(run, parts, item),
     touch: async (item, over, mtimeNs) => ({
       sourceToken: item.token,
       destinationToken: fileToken(await touchLocal(root, run.destination.pathOf(over.path), mtimeNs)),
@@ -54,6 +62,7 @@ export async function createDownloader(run: DownloadRun): Promise<Mover> {
       }
     },
     close: async () => {
+      reads?.flush();
       parts.batches.flush();
       await writer.close();
     },
@@ -64,6 +73,29 @@ interface Parts {
   readonly writer: TreeWriter;
   readonly batches: WriteBatches;
   readonly open: Budget;
+}
+
+async function fetchInBatch(
+  run: DownloadRun,
+  { batches }: Parts,
+  item: TreeItem,
+  reads: ReadBatches,
+): Promise<Moved> {
+  const { bytes, etag, mode, mtimeNs } = await reads.read(run.source.pathOf(item.path), item.sizeBytes);
+  const path = run.destination.pathOf(item.path);
+  const stat = await batches.write(
+    { path, sizeBytes: bytes.length, mtimeNs, executable: false, mode },
+    bytes,
+  );
+  const isRacy = stat.mtimeMs > run.clock.nowMs() - RACY_MS;
+  return {
+    sourceToken: etag,
+    destinationToken: isRacy ? '' : fileToken(stat),
+    sentBytes: 0,
+    receivedBytes: bytes.length,
+    inStore: false,
+    sizeBytes: bytes.length,
+  };
 }
 
 async function fetchWhole(run: DownloadRun, parts: Parts, item: TreeItem): Promise<Moved> {

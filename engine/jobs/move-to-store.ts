@@ -11,6 +11,7 @@ import { openFileSource, type ReadStat, readSmallFile, tokenOf } from '../worksp
 import { exactMtimeNs, LINK_SUFFIX, readLink } from '../workspace/local-place.ts';
 import { loadContentTypes } from './object-content-type.ts';
 import { describeFile } from './object-description.ts';
+import { createSendBatches, SENT_IN_BATCHES_BYTES_MAX, type SendBatches } from './send-batches.ts';
 import type { Moved, Mover } from './tree-mover.ts';
 import { headObject, removeObjects, touchObject } from './tree-objects.ts';
 import type { TreeRun } from './tree-run.ts';
@@ -28,8 +29,11 @@ type UploadRun = TreeRun<LocalSide, RemoteSide>;
 export async function createUploader(run: UploadRun): Promise<Mover> {
   await Promise.all([loadContentTypes(), loadCrc64()]);
   const open = new Budget(LARGE_FILES_OPEN_MAX);
+  const { files } = run.destination.store;
+  const batches = files && createSendBatches(run, files);
   return {
     async move(item, over) {
+      if (batches && item.sizeBytes <= SENT_IN_BATCHES_BYTES_MAX) return putInBatch(run, item, batches);
       if (item.sizeBytes <= ONE_PUT_BYTES) return putFile(run, item);
       const permit = await open.acquire(1, run.tasks.signal);
       try {
@@ -43,7 +47,24 @@ export async function createUploader(run: UploadRun): Promise<Mover> {
       destinationToken: await touchObject(run, over, mtimeNs),
     }),
     remove: (paths, onFailed) => removeObjects(run, paths, onFailed),
-    close: async () => {},
+    close: async () => batches?.flush(),
+  };
+}
+
+/** The file is read when its batch goes, and told of when it is in its place. */
+async function putInBatch(run: UploadRun, item: TreeItem, batches: SendBatches): Promise<Moved> {
+  const sent = await batches.send({
+    key: run.destination.pathOf(item.path),
+    path: sourcePath(run, item),
+    sizeBytes: item.sizeBytes,
+  });
+  return {
+    sourceToken: tokenOf(sent.stat),
+    destinationToken: sent.etag,
+    sentBytes: sent.stat.sizeBytes,
+    receivedBytes: 0,
+    inStore: false,
+    sizeBytes: sent.stat.sizeBytes,
   };
 }
 

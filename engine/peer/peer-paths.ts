@@ -95,8 +95,11 @@ export function openPeerFile({ realRoot }: OfferedFolder, path: string): number 
   }
   try {
     if (!liesAt(fd, absolute)) throw leadsAway(path);
-    if (!fstatSync(fd).isFile())
-      throw new DrayError('unsafePath', `${path} is no regular file.`, { data: { path } });
+    // A folder, most likely: there is no such file.
+    if (!fstatSync(fd).isFile()) {
+      closeSync(fd);
+      return undefined;
+    }
     return fd;
   } catch (error) {
     closeSync(fd);

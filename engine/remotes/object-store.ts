@@ -10,6 +10,8 @@
  * - `signal` stops a call promptly with code `aborted`; an aborted `put` may or may not have happened.
  */
 
+import type { FileFace } from './file-face.ts';
+
 /** Keys are relative to the remote's prefix, with `/` between parts and no leading slash. */
 export type RemoteKey = string;
 
@@ -58,6 +60,9 @@ export interface ObjectStore {
 
   /** Multipart uploads. Undefined where the store has none (its `putStream` is then one write). */
   readonly multipart?: MultipartStore;
+
+  /** Where the store is another machine's folder. */
+  readonly files?: FileFace;
 
   /** Frees sockets and handles. Idempotent. */
   close(): Promise<void>;

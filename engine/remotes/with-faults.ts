@@ -12,7 +12,7 @@
 import type { MultipartStore, ObjectRead, ObjectStore } from './object-store.ts';
 
 export type FaultMethod =
-  | Exclude<keyof ObjectStore, 'address' | 'provider' | 'place' | 'multipart' | 'close'>
+  | Exclude<keyof ObjectStore, 'address' | 'provider' | 'place' | 'multipart' | 'files' | 'close'>
   | Exclude<keyof MultipartStore, 'carriesStreams'>;
 
 /** What a hook sees: the call's arguments, and after it its value. */

@@ -1,6 +1,7 @@
 /** Counts what a store is asked: requests by class of the price list, and bytes. It wraps below the retry wrapper. */
 import type { RequestTotals } from '../api/jobs.ts';
 import { dollarsFor, type RequestCounts } from '../model/prices.ts';
+import type { FileFace } from './file-face.ts';
 import type { MultipartStore, ObjectRead, ObjectStore } from './object-store.ts';
 import { streamRequests } from './stream-part-size.ts';
 
@@ -115,7 +116,30 @@ export function withMeter(store: ObjectStore, meter: Meter): ObjectStore {
       },
     }),
     ...(multipart ? { multipart: meterMultipart(multipart, meter, count) } : {}),
+    ...(store.files ? { files: meterFiles(store.files, meter, count) } : {}),
     close: () => store.close(),
+  };
+}
+
+function meterFiles(
+  files: FileFace,
+  meter: Meter,
+  count: (requestClass: RequestClass, signal: AbortSignal | undefined) => void,
+): FileFace {
+  return {
+    filesMax: files.filesMax,
+    bytesMax: files.bytesMax,
+    write(written, call) {
+      count('writes', call.signal);
+      for (const { bytes } of written) meter.sent(bytes.byteLength);
+      return files.write(written, call);
+    },
+    async read(keys, call) {
+      count('reads', call.signal);
+      const results = await files.read(keys, call);
+      for (const result of results) if ('bytes' in result) meter.received(result.bytes.byteLength);
+      return results;
+    },
   };
 }
 

@@ -19,6 +19,7 @@ import {
   type RetryPolicy,
   retrying,
 } from '../base/retry.ts';
+import type { FileFace } from './file-face.ts';
 import type { MultipartStore, MultipartUpload, ObjectStore, PutOutcome, RemoteKey } from './object-store.ts';
 import { putStreamInParts } from './stream-in-parts.ts';
 
@@ -70,9 +71,19 @@ export function withRetry(store: ObjectStore, options: RetryOptions): ObjectStor
       parts: (key, call) => retrying(policy, call?.signal, () => store.parts!(key, call)),
     }),
     ...(multipart ? { multipart } : {}),
+    ...(store.files ? { files: withFilesRetry(store.files, policy) } : {}),
     close: () => store.close(),
   };
   return wrapped;
+}
+
+function withFilesRetry(files: FileFace, policy: RetryPolicy): FileFace {
+  return {
+    filesMax: files.filesMax,
+    bytesMax: files.bytesMax,
+    write: (written, call) => retrying(policy, call.signal, () => files.write(written, call)),
+    read: (keys, call) => retrying(policy, call.signal, () => files.read(keys, call)),
+  };
 }
 
 function withMultipartRetry(

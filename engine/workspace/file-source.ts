@@ -13,14 +13,20 @@ export function tokenOf(stat: ReadStat): string {
   return stat.isRacy ? '' : fileToken(stat);
 }
 
+export interface SmallFile {
+  readonly bytes: Uint8Array;
+  readonly stat: ReadStat;
+  /** Permission bits. */
+  readonly mode: number;
+}
+
+const PERMISSION_BITS = 0o7777n;
+
 /**
  * The whole file by blocking calls, in one read where `into` or the file is small.
  * @throws DrayError `io` with `data.reason` as file readers have it: `vanished`, `unreadable`, `notAFile`, `changedWhileRead`, `failed`.
  */
-export function readSmallFile(
-  path: string,
-  into?: Uint8Array,
-): { readonly bytes: Uint8Array; readonly stat: ReadStat } {
+export function readSmallFile(path: string, into?: Uint8Array): SmallFile {
   try {
     const file = openFile(path);
     try {
@@ -34,7 +40,7 @@ export function readSmallFile(
         filled += count;
       }
       checkUnchanged(file, filled);
-      return { bytes: room.subarray(0, filled), stat };
+      return { bytes: room.subarray(0, filled), stat, mode: Number(file.stats.mode & PERMISSION_BITS) };
     } finally {
       closeSync(file.descriptor);
     }

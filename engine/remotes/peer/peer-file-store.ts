@@ -5,9 +5,9 @@
  * What an object is described by is lost but for its time (`mtime`) and mode (`mode`, in octal digits), which are the file's own.
  * Conditions are refused: repositories use another face of a peer, which keeps them.
  */
-import { DrayError } from '../../api/error.ts';
+import { DrayError, type ErrorRecord } from '../../api/error.ts';
 import { formatObjectTime, MTIME_METADATA, parseObjectTime } from '../../model/object-time.ts';
-import type { EntryRow } from '../../model/peer-protocol.ts';
+import { type EntryRow, PEER_LIMITS } from '../../model/peer-protocol.ts';
 import { checkReadSize } from '../byte-range.ts';
 import { checkKey } from '../object-key.ts';
 import type {
@@ -29,6 +29,7 @@ import {
   headPeerFile,
   listPeerEntries,
   type PeerFileInfo,
+  readPeerFiles,
   removePeerFiles,
   sumOf,
   touchPeerFile,
@@ -148,6 +149,39 @@ export function createPeerFileStore(client: PeerClient, below: string): ObjectSt
       };
     },
     multipart,
+    files: {
+      filesMax: PEER_LIMITS.batchItemsMax,
+      bytesMax: PEER_LIMITS.batchBytesMax,
+      async write(files, options) {
+        const items = files.map(({ bytes, key, mode, mtimeNs }) => ({
+          kind: 'file' as const,
+          path: pathOf(key),
+          sizeBytes: bytes.byteLength,
+          mtimeNs: mtimeNs.toString(),
+          crc64: sumOf(bytes),
+          ...(mode === undefined ? {} : { mode }),
+        }));
+        const contents = files.map(({ bytes }) => bytes);
+        const results = await writePeerFiles(client, { items, contents }, signalOf(options));
+        return results.map((result) =>
+          'error' in result ? { error: recordOf(result.error) } : { etag: result.token },
+        );
+      },
+      async read(keys, options) {
+        const { contents, results } = await readPeerFiles(
+          client,
+          { paths: keys.map(pathOf) },
+          signalOf(options),
+        );
+        let at = 0;
+        return results.map((result) => {
+          if ('error' in result) return { error: recordOf(result.error) };
+          const bytes = contents.subarray(at, at + result.sizeBytes);
+          at += result.sizeBytes;
+          return { bytes, mtimeNs: BigInt(result.mtimeNs), mode: result.mode, etag: result.token };
+        });
+      },
+    },
     async close() {
       await Promise.allSettled([...listings.values()].map(({ pages }) => pages.return(undefined)));
       await client.close();
@@ -276,6 +310,14 @@ function refuseCondition({ condition }: PutOptions): void {
 function unsupported({ address }: PeerClient, what: string): DrayError {
   return new DrayError('unsupported', `${address} does not support ${what} within itself.`);
 }
+
+function recordOf({ code, data = {}, message, retry = 'no' }: PeerError): ErrorRecord {
+  return { code: code as ErrorRecord['code'], message, retry, data };
+}
+
+type PeerError = Pick<ErrorRecord, 'message'> & { readonly code: string } & Partial<
+    Pick<ErrorRecord, 'data' | 'retry'>
+  >;
 
 function errorOf(error: { readonly code: string; readonly message: string }): DrayError {
   return new DrayError(error.code as DrayError['code'], error.message);

@@ -1,0 +1,33 @@
+/** What a store of another machine's files can do beyond objects: many files to a request, with their times and modes. */
+import type { ErrorRecord } from '../api/error.ts';
+import type { CallOptions, RemoteKey } from './object-store.ts';
+
+export interface FileFace {
+  /** Of one call. */
+  readonly filesMax: number;
+  readonly bytesMax: number;
+  /** Each file is written whole or not at all; results stand in their order. One request. */
+  write(files: readonly FileToWrite[], options: CallOptions): Promise<readonly FileWritten[]>;
+  /** Results in the order asked for: at least one, and fewer than asked for when they would be too large together. One request. */
+  read(keys: readonly RemoteKey[], options: CallOptions): Promise<readonly FileRead[]>;
+}
+
+export interface FileToWrite {
+  readonly key: RemoteKey;
+  readonly bytes: Uint8Array;
+  readonly mtimeNs: bigint;
+  /** Permission bits. */
+  readonly mode?: number;
+}
+
+export type FileWritten = { readonly etag: string } | { readonly error: ErrorRecord };
+
+export type FileRead =
+  | {
+      readonly bytes: Uint8Array;
+      readonly mtimeNs: bigint;
+      readonly mode: number;
+      /** '' while the file is too young to vouch for. */
+      readonly etag: string;
+    }
+  | { readonly error: ErrorRecord };

@@ -134,9 +134,22 @@ type Times = 'equal' | 'sourceNewer' | 'destinationNewer' | 'unknown';
 function timesOf({ destination, evidence, source }: DecisionInput): Times {
   const here = evidence.sourceMtimeNs ?? source.mtimeNs;
   const there = evidence.destinationMtimeNs ?? destination!.mtimeNs;
-  if (here === undefined || there === undefined) return 'unknown';
+  if (here === undefined || there === undefined) return scannedTimes(source, destination!);
   if (here === there) return 'equal';
   return there > here ? 'destinationNewer' : 'sourceNewer';
+}
+
+/** Two steps of a double that counts milliseconds now: what the same time may differ by after it was set from another double. */
+const SCANNED_STEP_MS = 0.0005;
+
+/** Files of two machines: the times of their scans are good to a quarter of a microsecond. */
+function scannedTimes(source: TreeItem, destination: TreeItem): Times {
+  const isScanned = [source, destination].every(({ isFile, kind }) => kind === 'file' || isFile === true);
+  // Between two local files the exact times cost little.
+  if (!isScanned || (source.kind === 'file' && destination.kind === 'file')) return 'unknown';
+  const laterMs = destination.modifiedMs - source.modifiedMs;
+  if (Math.abs(laterMs) <= SCANNED_STEP_MS) return 'equal';
+  return laterMs > 0 ? 'destinationNewer' : 'sourceNewer';
 }
 
 /**

@@ -15,6 +15,8 @@ export interface TreeItem {
   readonly mtimeNs?: bigint;
   /** When the store says that it was written (`LastModified`), in ms; of a file, its mtime. */
   readonly modifiedMs: number;
+  /** An object that is a file elsewhere: `modifiedMs` is its mtime, as a scan there gives it. Of `kind` 'file' it always is. */
+  readonly isFile?: true;
   /** The store was asked about this very object (HEAD): what is absent here, it does not tell. */
   readonly wasAsked?: true;
   /** Where a listing tells it. */

@@ -102,7 +102,7 @@ function checkOrder(store: ObjectStore, after: string, objects: readonly ListedO
   }
 }
 
-function toTreeItem({ etag, key, modifiedMs, sizeBytes, storageClass }: ListedObject): TreeItem {
+function toTreeItem({ etag, isFile, key, modifiedMs, sizeBytes, storageClass }: ListedObject): TreeItem {
   return {
     path: key,
     kind: 'object',
@@ -110,5 +110,6 @@ function toTreeItem({ etag, key, modifiedMs, sizeBytes, storageClass }: ListedOb
     token: etag,
     modifiedMs,
     ...(storageClass === undefined ? {} : { storageClass }),
+    ...(isFile ? { isFile } : {}),
   };
 }

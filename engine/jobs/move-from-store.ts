@@ -4,6 +4,7 @@ import { fromErrorRecord } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
 import { loadCrc64 } from '../base/crc64-nvme.ts';
 import { fileToken, type TreeItem } from '../model/tree-item.ts';
+import { MODE_METADATA } from '../remotes/file-face.ts';
 import type { ObjectInfo } from '../remotes/object-store.ts';
 import { downloadWhole, WHOLE_BYTES_MAX } from '../transfer/download-object.ts';
 import { LINK_SUFFIX, touchLocal } from '../workspace/local-place.ts';
@@ -14,7 +15,7 @@ import { fetchLarge } from './fetch-large.ts';
 import { createReadBatches, type ReadBatches } from './read-batches.ts';
 import { SENT_IN_BATCHES_BYTES_MAX } from './send-batches.ts';
 import { vanished } from './tree-errors.ts';
-import type { Moved, Mover } from './tree-mover.ts';
+import { MOVED_SPECIAL, type Moved, type Mover } from './tree-mover.ts';
 import { mtimeOfObject } from './tree-objects.ts';
 import type { TreeRun } from './tree-run.ts';
 import type { LocalSide, RemoteSide } from './tree-sides.ts';
@@ -42,12 +43,13 @@ export async function createDownloader(run: DownloadRun): Promise<Mover> {
   const { files } = run.source.store;
   const reads = files && createReadBatches(run, files);
   return {
-    move: (item) =>
-      reads && item.sizeBytes <= SENT_IN_BATCHES_BYTES_MAX
-        ? fetchInBatch(run, parts, item, reads)
-        : item.sizeBytes <= WHOLE_BYTES_MAX
-          ? fetchWhole(run, parts, item)
-          : fetchInRanges(run, parts, item),
+    async move(item) {
+      if (item.special) return writeSpecial(run, writer, item);
+      if (reads && item.sizeBytes <= SENT_IN_BATCHES_BYTES_MAX) return fetchInBatch(run, parts, item, reads);
+      return item.sizeBytes <= WHOLE_BYTES_MAX
+        ? fetchWhole(run, parts, item)
+        : fetchInRanges(run, parts, item);
+    },
     touch: async (item, over, mtimeNs) => ({
       sourceToken: item.token,
       destinationToken: fileToken(await touchLocal(root, run.destination.pathOf(over.path), mtimeNs)),
@@ -67,6 +69,13 @@ export async function createDownloader(run: DownloadRun): Promise<Mover> {
       await writer.close();
     },
   };
+}
+
+function writeSpecial(run: DownloadRun, writer: TreeWriter, { path, special }: TreeItem): Moved {
+  const to = run.destination.pathOf(path);
+  if (special?.kind === 'link') writer.writeLink(to, special.target);
+  else writer.makeFolder(to);
+  return MOVED_SPECIAL;
 }
 
 interface Parts {
@@ -128,7 +137,13 @@ async function writeWhole(
   const path = run.destination.pathOf(item.path);
   const isLink = run.request.links && item.path.endsWith(LINK_SUFFIX);
   if (isLink) return writer.writeLink(path, new TextDecoder().decode(bytes));
-  const file = { path, sizeBytes: bytes.length, mtimeNs: mtimeOf(info), executable: false };
+  const file = {
+    path,
+    sizeBytes: bytes.length,
+    mtimeNs: mtimeOf(info),
+    executable: false,
+    ...modeOf(run, info),
+  };
   if (bytes.length <= BATCHED_BYTES_MAX) return batches.write(file, bytes);
   const [result] = await writer.writeMany(bytes, [{ ...file, offset: 0 }]);
   if ('stat' in result!) return result.stat;
@@ -148,6 +163,7 @@ async function fetchInRanges(run: DownloadRun, parts: Parts, item: TreeItem): Pr
       sizeBytes: info.sizeBytes,
       mtimeNs: mtimeOf(info),
       executable: false,
+      ...modeOf(run, info),
     };
     const onProgress = (bytes: number) => run.progress.add(0, bytes);
     const download = { store, key, info, limit, memory: run.memory, signal, onProgress };
@@ -156,6 +172,12 @@ async function fetchInRanges(run: DownloadRun, parts: Parts, item: TreeItem): Pr
   } finally {
     open.release();
   }
+}
+
+/** Only a peer's files have one: an object's metadata may be anybody's. */
+function modeOf({ source }: DownloadRun, { metadata }: ObjectInfo): { readonly mode?: number } {
+  const text = source.store.files ? metadata?.[MODE_METADATA] : undefined;
+  return text === undefined ? {} : { mode: Number.parseInt(text, 8) };
 }
 
 /** When the content was last changed, or, if nobody said, when it was stored. */

@@ -7,12 +7,12 @@ import type { MultipartStore } from '../remotes/object-store.ts';
 import { type PreviousObject, previousFromParts } from '../transfer/delta.ts';
 import { uploadInParts } from '../transfer/multipart-upload.ts';
 import { ONE_PUT_BYTES, putObject } from '../transfer/upload-object.ts';
-import { openFileSource, type ReadStat, readSmallFile, tokenOf } from '../workspace/file-source.ts';
+import { openFileSource, readSmallFile, type SmallFile, tokenOf } from '../workspace/file-source.ts';
 import { exactMtimeNs, LINK_SUFFIX, readLink } from '../workspace/local-place.ts';
 import { loadContentTypes } from './object-content-type.ts';
 import { describeFile } from './object-description.ts';
 import { createSendBatches, SENT_IN_BATCHES_BYTES_MAX, type SendBatches } from './send-batches.ts';
-import type { Moved, Mover } from './tree-mover.ts';
+import { MOVED_SPECIAL, type Moved, type Mover } from './tree-mover.ts';
 import { headObject, removeObjects, touchObject } from './tree-objects.ts';
 import type { TreeRun } from './tree-run.ts';
 import type { LocalSide, RemoteSide } from './tree-sides.ts';
@@ -33,7 +33,8 @@ export async function createUploader(run: UploadRun): Promise<Mover> {
   const batches = files && createSendBatches(run, files);
   return {
     async move(item, over) {
-      if (batches && item.sizeBytes <= SENT_IN_BATCHES_BYTES_MAX) return putInBatch(run, item, batches);
+      if (batches && (item.special || item.sizeBytes <= SENT_IN_BATCHES_BYTES_MAX))
+        return putInBatch(run, item, batches);
       if (item.sizeBytes <= ONE_PUT_BYTES) return putFile(run, item);
       const permit = await open.acquire(1, run.tasks.signal);
       try {
@@ -53,6 +54,10 @@ export async function createUploader(run: UploadRun): Promise<Mover> {
 
 /** The file is read when its batch goes, and told of when it is in its place. */
 async function putInBatch(run: UploadRun, item: TreeItem, batches: SendBatches): Promise<Moved> {
+  if (item.special) {
+    await batches.sendSpecial(run.destination.pathOf(item.path), item.special);
+    return MOVED_SPECIAL;
+  }
   const sent = await batches.send({
     key: run.destination.pathOf(item.path),
     path: sourcePath(run, item),
@@ -76,11 +81,12 @@ async function putFile(run: UploadRun, item: TreeItem): Promise<Moved> {
     // Read when its turn comes, so that no more bytes are held than are in flight.
     return await limit.run(
       async () => {
-        const { bytes, stat } = readItem(run, item, lease?.bytes);
+        const { bytes, mode, stat } = readItem(run, item, lease?.bytes);
         const key = run.destination.pathOf(item.path);
         const description = describeFile(run.request, {
           path: key,
           mtimeNs: stat?.mtimeNs ?? exactMtimeNs(sourcePath(run, item)) ?? 0n,
+          ...modeFor(run, mode),
         });
         const put = await putObject({ store, key, bytes, description, signal });
         return {
@@ -112,7 +118,11 @@ async function sendParts(run: UploadRun, item: TreeItem, over: TreeItem | undefi
       store,
       key,
       source,
-      description: describeFile(request, { path: key, mtimeNs: source.mtimeNs }),
+      description: describeFile(request, {
+        path: key,
+        mtimeNs: source.mtimeNs,
+        ...modeFor(run, source.mode),
+      }),
       checksum: 'crc64nvme',
       limit,
       memory,
@@ -162,6 +172,11 @@ async function previousObject(
   return info && previousFromParts(store, key, info, { signal: run.tasks.signal });
 }
 
+/** Files of another machine have one; objects do not. */
+function modeFor({ destination }: UploadRun, mode: number | undefined): { readonly mode?: number } {
+  return destination.store.files && mode !== undefined ? { mode } : {};
+}
+
 function sourcePath({ source }: UploadRun, item: TreeItem): string {
   return join(source.root, source.pathOf(item.path));
 }
@@ -171,7 +186,7 @@ function readItem(
   run: UploadRun,
   item: TreeItem,
   into: Uint8Array | undefined,
-): { readonly bytes: Uint8Array; readonly stat?: ReadStat } {
+): Pick<SmallFile, 'bytes'> & Partial<SmallFile> {
   const path = sourcePath(run, item);
   if (run.request.links && item.path.endsWith(LINK_SUFFIX)) return { bytes: readLink(path) };
   return readSmallFile(path, into);

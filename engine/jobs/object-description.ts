@@ -2,6 +2,7 @@
 
 import type { CopyRequest } from '../api/trees.ts';
 import { formatObjectTime, MTIME_METADATA } from '../model/object-time.ts';
+import { MODE_METADATA } from '../remotes/file-face.ts';
 import type { ObjectDescription, ObjectInfo } from '../remotes/object-store.ts';
 import { contentTypeOf } from './object-content-type.ts';
 
@@ -10,12 +11,16 @@ type Wishes = Pick<CopyRequest, 'contentType' | 'metadata' | 'storageClass'>;
 /** Of a file. */
 export function describeFile(
   wishes: Wishes,
-  file: { readonly path: string; readonly mtimeNs: bigint },
+  file: { readonly path: string; readonly mtimeNs: bigint; readonly mode?: number },
 ): ObjectDescription {
   const { contentType, metadata, storageClass } = wishes;
   return {
     contentType: contentType ?? contentTypeOf(file.path),
-    metadata: { ...metadata, [MTIME_METADATA]: formatObjectTime(file.mtimeNs) },
+    metadata: {
+      ...metadata,
+      [MTIME_METADATA]: formatObjectTime(file.mtimeNs),
+      ...(file.mode === undefined ? {} : { [MODE_METADATA]: file.mode.toString(8) }),
+    },
     ...(storageClass === undefined ? {} : { storageClass }),
   };
 }

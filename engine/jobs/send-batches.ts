@@ -1,6 +1,7 @@
 /** Small local files on their way to another machine, many to a request. */
 import { fromErrorRecord } from '../api/error.ts';
-import type { FileFace } from '../remotes/file-face.ts';
+import type { SpecialItem } from '../model/tree-item.ts';
+import type { FileFace, FileToWrite } from '../remotes/file-face.ts';
 import { readSmallFile, type SmallFile } from '../workspace/file-source.ts';
 import { createGathering } from './gathering.ts';
 import type { TreeRun } from './tree-run.ts';
@@ -26,12 +27,16 @@ export interface SentFile {
 export interface SendBatches {
   /** Resolves when the file is in its place. */
   send(file: FileToSend): Promise<SentFile>;
+  /** A link or a folder. */
+  sendSpecial(key: string, special: SpecialItem): Promise<void>;
   flush(): void;
 }
 
-interface Waiting extends FileToSend {
-  readonly resolve: (sent: SentFile) => void;
-  readonly reject: (error: unknown) => void;
+interface Waiting {
+  /** Reads it, when its turn comes. */
+  readonly load: () => FileToWrite;
+  readonly done: (etag: string) => void;
+  readonly failed: (error: unknown) => void;
 }
 
 export function createSendBatches(run: TreeRun<LocalSide, RemoteSide>, files: FileFace): SendBatches {
@@ -44,40 +49,48 @@ export function createSendBatches(run: TreeRun<LocalSide, RemoteSide>, files: Fi
       limit
         .run(() => sendBatch(files, batch, signal), { bytes: sizeBytes, signal })
         .catch((error: unknown) => {
-          for (const { reject } of batch) reject(error);
+          for (const { failed } of batch) failed(error);
         });
     },
   });
   return {
-    send: (file) =>
-      new Promise((resolve, reject) => gathering.add({ ...file, resolve, reject }, file.sizeBytes)),
+    send: ({ key, path, sizeBytes }) =>
+      new Promise((resolve, reject) => {
+        let file: SmallFile | undefined;
+        const load = () => {
+          file = readSmallFile(path);
+          return { key, bytes: file.bytes, mtimeNs: file.stat.mtimeNs, mode: file.mode };
+        };
+        const done = (etag: string) => resolve({ stat: file!.stat, etag });
+        gathering.add({ load, done, failed: reject }, sizeBytes);
+      }),
+    sendSpecial: (key, special) =>
+      new Promise((resolve, reject) => {
+        const load = () => ({ key, bytes: new Uint8Array(), mtimeNs: 0n, special });
+        gathering.add({ load, done: () => resolve(), failed: reject }, 0);
+      }),
     flush: () => gathering.flush(),
   };
 }
 
 /** A file that cannot be read fails alone. They are read when the batch's turn comes: no more is held than is in flight. */
 async function sendBatch(files: FileFace, batch: readonly Waiting[], signal: AbortSignal): Promise<void> {
-  const read: { readonly waiting: Waiting; readonly file: SmallFile }[] = [];
+  const loaded: { readonly waiting: Waiting; readonly file: FileToWrite }[] = [];
   for (const waiting of batch) {
     try {
-      read.push({ waiting, file: readSmallFile(waiting.path) });
+      loaded.push({ waiting, file: waiting.load() });
     } catch (error) {
-      waiting.reject(error);
+      waiting.failed(error);
     }
   }
-  if (read.length === 0) return;
+  if (loaded.length === 0) return;
   const results = await files.write(
-    read.map(({ file, waiting: { key } }) => ({
-      key,
-      bytes: file.bytes,
-      mtimeNs: file.stat.mtimeNs,
-      mode: file.mode,
-    })),
+    loaded.map(({ file }) => file),
     { signal },
   );
-  for (const [at, { file, waiting }] of read.entries()) {
+  for (const [at, { waiting }] of loaded.entries()) {
     const result = results[at]!;
-    if ('error' in result) waiting.reject(fromErrorRecord(result.error));
-    else waiting.resolve({ stat: file.stat, etag: result.etag });
+    if ('error' in result) waiting.failed(fromErrorRecord(result.error));
+    else waiting.done(result.etag);
   }
 }

@@ -7,7 +7,7 @@ import { LINK_SUFFIX, localPlaceKind, statLocal } from '../workspace/local-place
 import { scanLocalTree } from '../workspace/local-tree.ts';
 import { type TreeRun, tellFailure } from './tree-run.ts';
 import type { LocalSide, RemoteSide } from './tree-sides.ts';
-import { itemsOf } from './tree-source.ts';
+import { itemsOf, specialItems } from './tree-source.ts';
 
 export interface MatchOptions {
   /** The whole source, when it is one file or object. */
@@ -22,6 +22,7 @@ export function matchTrees(run: TreeRun, options: MatchOptions): AsyncIterable<M
   const source = options.only ? single(options.only) : sourceItems(run, options);
   if (request.noCheckDestination && !run.isSync) return withoutLook(source, options.lookup);
   if (destination.kind === 'local') return matchLocal(run, destination, source, options.lookup);
+  if (destination.special) return mergeTrees(source, specialItems(destination, run.tasks.signal));
   if (options.isSorted) return mergeTrees(source, sortedListing(run, destination));
   return lookUpDestination({
     source,
@@ -80,12 +81,14 @@ function matchLocal(
           root: side.root,
           enter: (folder) => filter.mayContain(folder),
           links: request.links ?? false,
+          ...(side.special ? { special: true } : {}),
           nowMs: clock.nowMs(),
           signal: tasks.signal,
           // What lies at the destination and cannot be read or is no file is in nobody's way until it is.
           onProblem: () => {},
         })
       : nothing();
+  if (side.special) return mergeTrees(source, scan());
   return lookUpLocal({
     source,
     statLocal: (path) => (isThere ? statItem(side, path, request.links ?? false) : undefined),

@@ -29,3 +29,13 @@ export interface Moved extends Pair {
   /** Its bytes were told as progress while they moved. */
   readonly isProgressTold?: boolean;
 }
+
+/** Of a link or a folder: nothing of it is for the index. */
+export const MOVED_SPECIAL: Moved = {
+  sourceToken: '',
+  destinationToken: '',
+  sentBytes: 0,
+  receivedBytes: 0,
+  inStore: false,
+  sizeBytes: 0,
+};

@@ -56,9 +56,12 @@ export async function openTreePair(
     const destination = await opener.openDestination(to, source.only && source.name);
     const only =
       source.only && destination.name !== undefined ? { ...source.only, path: destination.name } : undefined;
+    const [sourceSide, destinationSide] = source.only
+      ? [source.side, destination.side]
+      : withSpecial(source.side, destination.side, options);
     return {
-      source: source.side,
-      destination: destination.side,
+      source: sourceSide,
+      destination: destinationSide,
       ...(only ? { only } : {}),
       isBucketRoot: from.kind === 'remote' && from.url.prefix === '',
       meters: opener.meters,
@@ -69,6 +72,21 @@ export async function openTreePair(
     await opener.close();
     throw error;
   }
+}
+
+/** Between a folder here and one of another machine nothing is lost that both have. */
+function withSpecial(
+  source: TreeSide,
+  destination: TreeSide,
+  { links }: OpenPairOptions,
+): readonly [TreeSide, TreeSide] {
+  const isOf = (side: TreeSide) => (side.kind === 'local' ? 'local' : side.store.files ? 'peer' : 'store');
+  const kinds = new Set([isOf(source), isOf(destination)]);
+  if (links || !kinds.has('peer') || kinds.has('store') || kinds.size < 2) return [source, destination];
+  return [
+    { ...source, special: true },
+    { ...destination, special: true },
+  ];
 }
 
 interface OpenedSource {

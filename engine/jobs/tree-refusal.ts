@@ -16,8 +16,8 @@ export function refusalOf(
     : (item) => refuseKey(item, (destination.store.place?.keyPrefix ?? '').length);
 }
 
-function refuseFile({ path }: TreeItem, platform: string): DrayError | undefined {
-  const why = checkEntryPath(path, { kind: 'file', platform });
+function refuseFile({ path, special }: TreeItem, platform: string): DrayError | undefined {
+  const why = checkEntryPath(path, { kind: special?.kind ?? 'file', platform });
   if (why === undefined) return undefined;
   return new DrayError('unsafePath', `"${path}" was left out, because as a local path ${why}.`, {
     data: { path },

@@ -104,5 +104,11 @@ export function tellFailure(
 }
 
 export function tellChange({ context }: Pick<TreeRun, 'context'>, change: ChangeKind, item: TreeItem): void {
-  context.emit({ type: 'change', change, path: item.path, kind: 'file', sizeBytes: item.sizeBytes });
+  context.emit({
+    type: 'change',
+    change,
+    path: item.path,
+    kind: item.special?.kind ?? 'file',
+    sizeBytes: item.sizeBytes,
+  });
 }

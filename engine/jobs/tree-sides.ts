@@ -12,6 +12,8 @@ export interface LocalSide {
   readonly root: string;
   /** For people. */
   readonly text: string;
+  /** Links and empty folders are items too, since the other side knows them as well. */
+  readonly special?: true;
   /** The item's path below the root: another than its own where one file is copied to another name. */
   readonly pathOf: (path: string) => string;
 }
@@ -22,6 +24,8 @@ export interface RemoteSide {
   readonly store: ObjectStore;
   readonly limit: AdaptiveLimit;
   readonly text: string;
+  /** Links and empty folders are items too, since the other side knows them as well. */
+  readonly special?: true;
   /** The item's key in the store. */
   readonly pathOf: (path: string) => string;
 }

@@ -34,6 +34,7 @@ function localItems(side: LocalSide, { filter, links, nowMs, onFailed, onSkipped
     enter: (folder) => filter.mayContain(folder),
     includes: (item) => filter.includes(item),
     links,
+    ...(side.special ? { special: true } : {}),
     nowMs,
     signal,
     onProblem: ({ message, path, problem }) => {
@@ -48,6 +49,11 @@ async function* remoteItems(
   side: RemoteSide,
   { filter, isUnordered = false, onFailed, signal }: ItemsOptions,
 ): AsyncGenerator<readonly TreeItem[]> {
+  if (side.special) {
+    for await (const items of specialItems(side, signal))
+      yield items.filter((item) => filter.includes(item) && !isReserved(item.path));
+    return;
+  }
   for await (const page of listTreeItems({ store: side.store, limit: side.limit, signal, isUnordered })) {
     yield page.filter((item) => {
       if (!filter.includes(item) || isReserved(item.path)) return false;
@@ -57,6 +63,23 @@ async function* remoteItems(
       return false;
     });
   }
+}
+
+/** All that a peer's folder holds. */
+export async function* specialItems(
+  side: RemoteSide,
+  signal: AbortSignal,
+): AsyncGenerator<readonly TreeItem[]> {
+  for await (const entries of side.store.files!.entries({ signal }))
+    yield entries.map(({ etag, key, modifiedMs, sizeBytes, special }) => ({
+      path: key,
+      kind: 'object',
+      isFile: true,
+      sizeBytes,
+      token: etag,
+      modifiedMs,
+      ...(special ? { special } : {}),
+    }));
 }
 
 /** Most names need no closer look: no part begins with a dot, and nothing is beyond ASCII. */

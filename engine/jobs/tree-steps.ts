@@ -5,7 +5,7 @@
 import { DrayError } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
 import { type Decision, decideItem, type Evidence } from '../model/tree-decision.ts';
-import type { TreeItem } from '../model/tree-item.ts';
+import { isSameSpecial, type TreeItem } from '../model/tree-item.ts';
 import type { MatchedBatch } from '../query/merge-trees.ts';
 import type { Backup } from './tree-backup.ts';
 import type { Deletes } from './tree-deletes.ts';
@@ -65,6 +65,7 @@ function firstStep(
     tellFailure(run, source.path, refused);
     return undefined;
   }
+  if (source.special || destination?.special) return specialStep(run, work, { source, destination });
   const recalled = destination
     ? run.knowledge.recall(source.path, { sourceToken: source.token, destinationToken: destination.token })
     : 'unknown';
@@ -95,6 +96,23 @@ function firstStep(
     } catch (error) {
       run.tasks.check();
       failItem(run, source.path, error);
+      run.progress.looked(1);
+    }
+  };
+}
+
+/** Links and folders are all that there is to know of them. */
+function specialStep(run: TreeRun, work: TreeWork, pair: ItemPair): Step | undefined {
+  if (pair.destination && isSameSpecial(pair.source.special, pair.destination.special)) {
+    settleSame(run);
+    return undefined;
+  }
+  return async () => {
+    try {
+      await copy(run, work, pair);
+    } catch (error) {
+      run.tasks.check();
+      failItem(run, pair.source.path, error);
       run.progress.looked(1);
     }
   };

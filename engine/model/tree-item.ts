@@ -22,6 +22,16 @@ export interface TreeItem {
   /** Where a listing tells it. */
   readonly storageClass?: string;
   readonly kind: 'file' | 'object';
+  /** No file at all. Only between places that both know such things: a local folder and a peer. */
+  readonly special?: SpecialItem;
+}
+
+/** A symbolic link, which is never followed, or a folder with nothing in it, whose path ends in `/`. */
+export type SpecialItem = { readonly kind: 'link'; readonly target: string } | { readonly kind: 'folder' };
+
+export function isSameSpecial(left: SpecialItem | undefined, right: SpecialItem | undefined): boolean {
+  if (left?.kind === 'link') return right?.kind === 'link' && left.target === right.target;
+  return left?.kind === right?.kind;
 }
 
 /** The token of a local file. Doubles exactly as `lstat` gives them. */

@@ -129,6 +129,10 @@ function meterFiles(
   return {
     filesMax: files.filesMax,
     bytesMax: files.bytesMax,
+    entries(call) {
+      count('lists', call.signal);
+      return files.entries(call);
+    },
     write(written, call) {
       count('writes', call.signal);
       for (const { bytes } of written) meter.sent(bytes.byteLength);

@@ -81,6 +81,8 @@ function withFilesRetry(files: FileFace, policy: RetryPolicy): FileFace {
   return {
     filesMax: files.filesMax,
     bytesMax: files.bytesMax,
+    // Who reads the entries begins anew when they break off.
+    entries: (call) => files.entries(call),
     write: (written, call) => retrying(policy, call.signal, () => files.write(written, call)),
     read: (keys, call) => retrying(policy, call.signal, () => files.read(keys, call)),
   };

@@ -55,6 +55,8 @@ export interface FileSource {
   /** '' while the mtime is so young that it proves nothing. */
   readonly token: string;
   readonly mtimeNs: bigint;
+  /** Permission bits. */
+  readonly mode: number;
   /** Fills `into` from `start` on. @throws DrayError as `readSmallFile`. */
   read(start: number, into: Uint8Array, signal: AbortSignal): Promise<Uint8Array>;
   /** @throws DrayError `io`, reason `changedWhileRead`, when the file is not what it was when it was opened. */
@@ -78,6 +80,7 @@ export async function openFileSource(path: string): Promise<FileSource> {
       sizeBytes: stat.sizeBytes,
       token: tokenOf(stat),
       mtimeNs: stat.mtimeNs,
+      mode: Number(stats.mode & PERMISSION_BITS),
       read: (start, into, signal) => attempt(path, () => fill(handle, start, into, signal)),
       checkUnchanged: () =>
         attempt(path, async () => {

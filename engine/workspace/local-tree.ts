@@ -1,4 +1,5 @@
 /** A local folder as a tree of items; `scan.ts` walks it. Links are never followed. */
+import { readlinkSync } from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { checkAborted } from '../base/abort.ts';
 import { comparePaths } from '../model/entry.ts';
@@ -20,6 +21,8 @@ export interface LocalTreeOptions {
   readonly includes?: (item: TreeItem) => boolean;
   /** Give links as well, under their names with `LINK_SUFFIX`; their size is that of their target. */
   readonly links?: boolean;
+  /** Give links and empty folders as what they are (`TreeItem.special`). */
+  readonly special?: boolean;
   readonly nowMs: number;
   /** Names looked at before a batch is handed out. */
   readonly batchSize?: number;
@@ -55,13 +58,18 @@ export async function* scanLocalTree(options: LocalTreeOptions): AsyncGenerator<
 
 function takeEntry(
   entry: ScannedEntry,
-  { includes, nowMs, onProblem }: LocalTreeOptions,
+  { includes, nowMs, onProblem, root, special = false }: LocalTreeOptions,
   order: LinkOrder | undefined,
   items: TreeItem[],
 ): void {
   const { kind, path } = entry;
   // Also what the filter leaves out moves the links on: it comes after them.
   order?.takeBefore(path, items);
+  if (special && kind !== 'file') {
+    const item = specialOf(root, entry);
+    if (item && (!includes || includes(item))) items.push(item);
+    return;
+  }
   if (kind === 'folder') return;
   const item = itemOf(kind === 'link' && order ? path + LINK_SUFFIX : path, entry, nowMs);
   if (includes && !includes(item)) return;
@@ -72,6 +80,17 @@ function takeEntry(
   else {
     const message = `${path} is a symbolic link and was left out (--links keeps links).`;
     onProblem({ path, problem: 'link', message });
+  }
+}
+
+/** Undefined when it is gone. */
+function specialOf(root: string, { kind, mtimeMs, path }: ScannedEntry): TreeItem | undefined {
+  const item = { path, kind: 'file', sizeBytes: 0, token: '', modifiedMs: mtimeMs } as const;
+  if (kind === 'folder') return { ...item, special: { kind: 'folder' } };
+  try {
+    return { ...item, special: { kind: 'link', target: readlinkSync(`${root}/${path}`) } };
+  } catch {
+    return undefined;
   }
 }
 

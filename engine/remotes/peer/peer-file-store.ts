@@ -7,8 +7,9 @@
  */
 import { DrayError, type ErrorRecord } from '../../api/error.ts';
 import { formatObjectTime, MTIME_METADATA, parseObjectTime } from '../../model/object-time.ts';
-import { type EntryRow, PEER_LIMITS } from '../../model/peer-protocol.ts';
+import { type EntryRow, PEER_LIMITS, type WriteItem } from '../../model/peer-protocol.ts';
 import { checkReadSize } from '../byte-range.ts';
+import { type FileEntry, type FileToWrite, MODE_METADATA } from '../file-face.ts';
 import { checkKey } from '../object-key.ts';
 import type {
   CallOptions,
@@ -37,8 +38,6 @@ import {
 } from './peer-files.ts';
 import { createPeerMultipart } from './peer-multipart.ts';
 import { streamToPeer } from './peer-streams.ts';
-
-export const MODE_METADATA = 'mode';
 
 const PAGE_KEYS = 1_000;
 /** Listings that are read a page at a time, each a request that is open meanwhile. */
@@ -95,6 +94,8 @@ export function createPeerFileStore(client: PeerClient, below: string): ObjectSt
     };
   };
 
+  /** Of a folder with its slash. */
+  const pathOfEntry = (key: string) => (key.endsWith('/') ? `${pathOf(key.slice(0, -1))}/` : pathOf(key));
   const multipart = createPeerMultipart(client, pathOf, fileMetaOf);
 
   return {
@@ -128,7 +129,7 @@ export function createPeerFileStore(client: PeerClient, below: string): ObjectSt
       for (let at = 0; at < keys.length; at += REMOVED_AT_ONCE) {
         const errors = await removePeerFiles(
           client,
-          keys.slice(at, at + REMOVED_AT_ONCE).map(pathOf),
+          keys.slice(at, at + REMOVED_AT_ONCE).map(pathOfEntry),
           signalOf(options),
         );
         for (const error of errors) if (error) throw errorOf(error);
@@ -152,16 +153,10 @@ export function createPeerFileStore(client: PeerClient, below: string): ObjectSt
     files: {
       filesMax: PEER_LIMITS.batchItemsMax,
       bytesMax: PEER_LIMITS.batchBytesMax,
+      entries: (options) => entriesOf(client, below, signalOf(options)),
       async write(files, options) {
-        const items = files.map(({ bytes, key, mode, mtimeNs }) => ({
-          kind: 'file' as const,
-          path: pathOf(key),
-          sizeBytes: bytes.byteLength,
-          mtimeNs: mtimeNs.toString(),
-          crc64: sumOf(bytes),
-          ...(mode === undefined ? {} : { mode }),
-        }));
-        const contents = files.map(({ bytes }) => bytes);
+        const items = files.map((file) => itemOf(pathOfEntry(file.key), file));
+        const contents = files.filter(({ special }) => !special).map(({ bytes }) => bytes);
         const results = await writePeerFiles(client, { items, contents }, signalOf(options));
         return results.map((result) =>
           'error' in result ? { error: recordOf(result.error) } : { etag: result.token },
@@ -187,6 +182,40 @@ export function createPeerFileStore(client: PeerClient, below: string): ObjectSt
       await client.close();
     },
   };
+}
+
+/** A folder that is not there holds nothing. */
+async function* entriesOf(
+  client: PeerClient,
+  below: string,
+  signal: AbortSignal,
+): AsyncGenerator<readonly FileEntry[]> {
+  try {
+    for await (const rows of listPeerEntries(client, { below, signal, onProblem: () => {} }))
+      yield rows.map(entryOf);
+  } catch (error) {
+    if (!(error instanceof DrayError) || error.code !== 'notFound') throw error;
+  }
+}
+
+function entryOf([key, kind, sizeBytes, modifiedMs, mode, etag, target = '']: EntryRow): FileEntry {
+  const entry = { key, sizeBytes, modifiedMs, mode, etag };
+  switch (kind) {
+    case 'f':
+      return entry;
+    case 'l':
+      return { ...entry, special: { kind: 'link', target } };
+    case 'd':
+      return { ...entry, special: { kind: 'folder' } };
+  }
+}
+
+function itemOf(path: string, { bytes, mode, mtimeNs, special }: FileToWrite): WriteItem {
+  if (special?.kind === 'link') return { kind: 'link', path, target: special.target };
+  const modes = mode === undefined ? {} : { mode };
+  if (special?.kind === 'folder') return { kind: 'folder', path, ...modes };
+  const sizeBytes = bytes.byteLength;
+  return { kind: 'file', path, sizeBytes, mtimeNs: mtimeNs.toString(), crc64: sumOf(bytes), ...modes };
 }
 
 function objectInfo(key: string, { crc64, etag, mode, mtimeNs, sizeBytes }: PeerFileInfo): ObjectInfo {

@@ -22,7 +22,7 @@ export function matchTrees(run: TreeRun, options: MatchOptions): AsyncIterable<M
   const source = options.only ? single(options.only) : sourceItems(run, options);
   if (request.noCheckDestination && !run.isSync) return withoutLook(source, options.lookup);
   if (destination.kind === 'local') return matchLocal(run, destination, source, options.lookup);
-  if (destination.special) return mergeTrees(source, specialItems(destination, run.tasks.signal));
+  if (destination.special) return besideEntries(run, destination, source, options.lookup);
   if (options.isSorted) return mergeTrees(source, sortedListing(run, destination));
   return lookUpDestination({
     source,
@@ -32,6 +32,19 @@ export function matchTrees(run: TreeRun, options: MatchOptions): AsyncIterable<M
     signal: run.tasks.signal,
     tally: options.lookup,
   });
+}
+
+/** One request tells all that a peer's folder holds, and it is answered as fast as the folder is walked. */
+function besideEntries(
+  run: TreeRun,
+  side: RemoteSide,
+  source: AsyncIterable<readonly TreeItem[]>,
+  lookup: LookupTally,
+): AsyncIterable<MatchedBatch> {
+  lookup.chosen = 'list';
+  lookup.reason = 'The other machine listed its folder while this one was walked.';
+  lookup.lists += 1;
+  return mergeTrees(source, specialItems(side, run.tasks.signal));
 }
 
 async function* single(item: TreeItem): AsyncGenerator<readonly TreeItem[]> {

@@ -58,8 +58,16 @@ function scanPaths(options: Partial<ScanOptions> = {}): string[] {
 describe('what a scan reports', () => {
   it('gives each file with the numbers of lstat', () => {
     plant('data/one.bin');
+    chmodSync(join(root, 'data/one.bin'), 0o640);
     const { size, mtimeMs, ctimeMs, ino } = lstatSync(join(root, 'data/one.bin'));
-    const expected = { sizeBytes: size, mtimeMs, ctimeMs, inode: ino, executable: false };
+    const expected = {
+      sizeBytes: size,
+      mtimeMs,
+      ctimeMs,
+      inode: ino,
+      executable: false,
+      mode: 0o640,
+    };
     expect(scan()).toEqual({ entries: [{ path: 'data/one.bin', kind: 'file', ...expected }], problems: [] });
   });
 

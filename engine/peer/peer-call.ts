@@ -1,4 +1,5 @@
 /** One request to a peer while it is being dealt with: what it asks, the way to its body, and the forms of answers. */
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { DrayError, type ErrorCode, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import type { Budget } from '../base/budget.ts';
@@ -100,6 +101,11 @@ function recordOf(error: unknown): ErrorRecord {
   const record = toErrorRecord(error);
   // What went wrong inside is for the one who runs the server.
   return record.code === 'internal' ? { ...record, message: 'The peer failed; its log says how.' } : record;
+}
+
+/** Until the client has taken what it was sent. @throws AbortError when it went away. */
+export async function drained({ response, signal }: PeerCall): Promise<void> {
+  await once(response, 'drain', { signal });
 }
 
 export interface Body {

@@ -19,6 +19,7 @@ import { answerError, answerJson, type PeerCall, PeerRefusal } from './peer-call
 import { answerContent } from './peer-content.ts';
 import { answerEntries } from './peer-entries.ts';
 import { createGuard } from './peer-guard.ts';
+import { createPeerObjects, type PeerObjects } from './peer-objects.ts';
 import { type OfferedFolder, openOffered } from './peer-paths.ts';
 import { answerRead } from './peer-reads.ts';
 import { createPeerUploads, type PeerUploads } from './peer-uploads.ts';
@@ -58,6 +59,7 @@ interface Offer {
   readonly budget: Budget;
   readonly writer: TreeWriter;
   readonly uploads: PeerUploads;
+  readonly objects: PeerObjects;
 }
 
 /** @throws DrayError `notFound` for the folder, `usage` for an address that cannot be listened at. */
@@ -73,7 +75,8 @@ export async function serveFolder(options: ServeFolderOptions): Promise<PeerServ
     signal: stop.signal,
   });
   const uploads = createPeerUploads({ writer, budget, clock: systemClock });
-  const offer: Offer = { options, folder, budget, writer, uploads };
+  const objects = createPeerObjects({ folder, budget, isReadOnly: options.isReadOnly });
+  const offer: Offer = { options, folder, budget, writer, uploads, objects };
   const guard = createGuard({ token: options.token, hostNames: options.hostNames });
   const server = await createServer(options, (request, response) => {
     void answer({ guard, offer, request, response, stop: stop.signal });
@@ -87,6 +90,7 @@ export async function serveFolder(options: ServeFolderOptions): Promise<PeerServ
   const close = async () => {
     server.close();
     await uploads.close();
+    await objects.close();
     stop.abort();
     server.closeAllConnections();
     await writer.close();
@@ -148,7 +152,8 @@ async function answer({ guard, offer, request, response, stop }: Incoming): Prom
     const call = callOf(request, response, AbortSignal.any([stop, gone.signal]));
     await route(offer, call);
   } catch (error) {
-    if (!(error instanceof PeerRefusal) && !(error instanceof DrayError)) offer.options.onFailure(error);
+    const isKnown = error instanceof PeerRefusal || error instanceof DrayError || gone.signal.aborted;
+    if (!isKnown) offer.options.onFailure(error);
     answerError({ request, response }, error);
   }
 }
@@ -173,7 +178,7 @@ function callOf(request: IncomingMessage, response: ServerResponse, signal: Abor
 const WRITES = new Set(['write', 'remove', 'touch', 'uploads']);
 
 async function route(offer: Offer, call: PeerCall): Promise<void> {
-  const { budget, folder, options, uploads } = offer;
+  const { budget, folder, objects, options, uploads } = offer;
   const [name = '', id, action, ...rest] = call.route;
   if (rest.length > 0) throw unknownRoute();
   if (options.isReadOnly && WRITES.has(name))
@@ -195,6 +200,8 @@ async function route(offer: Offer, call: PeerCall): Promise<void> {
       return answerRemove(call, offer);
     case 'POST touch':
       return answerTouch(call, offer);
+    case 'POST objects/*':
+      return objects.answer(call, id!);
     case 'POST uploads':
       return uploads.begin(call);
     case 'PUT uploads/*':

@@ -6,6 +6,7 @@ import type { ObjectStore } from '../object-store.ts';
 import { type PeerRemoteUrl, peerOrigin } from '../remote-url.ts';
 import { openPeerClient, type PeerClient } from './peer-client.ts';
 import { createPeerFileStore } from './peer-file-store.ts';
+import { createPeerObjectStore } from './peer-object-store.ts';
 
 export interface OpenPeerOptions {
   readonly connection: { readonly transfers?: number };
@@ -19,8 +20,7 @@ const CONNECTIONS = 16;
 export async function openPeerRemote(url: PeerRemoteUrl, options: OpenPeerOptions): Promise<ObjectStore> {
   const client = await connectPeer(url, options);
   if (options.plainFiles) return createPeerFileStore(client, url.prefix);
-  await client.close();
-  throw new DrayError('unsupported', 'A repository cannot be kept at a peer yet.');
+  return createPeerObjectStore(client, url.prefix);
 }
 
 export async function connectPeer(

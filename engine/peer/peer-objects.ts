@@ -1,0 +1,216 @@
+/**
+ * `POST /v1/objects/CALL?at=FOLDER`: the offered folder, or one in it, as an object store with all its promises, for repositories. The
+ * calls are those of `remotes/object-store.ts`, and the file store carries them out.
+ */
+import { realpathSync } from 'node:fs';
+import { dirname } from 'node:path';
+import * as v from 'valibot';
+import { DrayError } from '../api/error.ts';
+import type { Budget } from '../base/budget.ts';
+import { OBJECT_CALLS, type ObjectCall, type ObjectCallInput, objectJson } from '../model/peer-objects.ts';
+import { PEER_HEADER, PEER_LIMITS, PEER_PROTOCOL } from '../model/peer-protocol.ts';
+import { openFileStore } from '../remotes/file-store.ts';
+import type { ListRequest, MultipartStore, ObjectStore } from '../remotes/object-store.ts';
+import { type Body, drained, type PeerCall, PeerRefusal, parseJson, receiveBody } from './peer-call.ts';
+import { leadsAway, type OfferedFolder, parsePeerPath } from './peer-paths.ts';
+
+export interface PeerObjects {
+  answer(call: PeerCall, name: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface PeerObjectsOptions {
+  readonly folder: OfferedFolder;
+  readonly budget: Budget;
+  readonly isReadOnly: boolean;
+}
+
+const READS: ReadonlySet<ObjectCall> = new Set(['head', 'get', 'list', 'listParts', 'listUploads']);
+/** Folders that are served as stores at once. */
+const STORES_MAX = 256;
+
+export function createPeerObjects({ budget, folder, isReadOnly }: PeerObjectsOptions): PeerObjects {
+  const stores = new Map<string, Promise<ObjectStore>>();
+
+  const storeAt = async (at: string, isMade: boolean): Promise<ObjectStore> => {
+    const known = stores.get(at);
+    if (known) return known;
+    if (stores.size >= STORES_MAX)
+      throw new DrayError('slowDown', 'Too many folders of this peer are used as repositories at once.', {
+        retry: 'backoff',
+      });
+    const root = at === '' ? folder.realRoot : `${folder.realRoot}/${at}`;
+    checkInside(folder, root, at);
+    const opening = openFileStore({ root, create: isMade });
+    stores.set(at, opening);
+    // A folder that is not there yet may be made later.
+    opening.catch(() => stores.delete(at));
+    return opening;
+  };
+
+  return {
+    async answer(call, name) {
+      if (!Object.hasOwn(OBJECT_CALLS, name))
+        throw new PeerRefusal(404, 'unsupported', `This peer knows no call "${name}" of objects.`);
+      const objectCall = name as ObjectCall;
+      if (isReadOnly && !READS.has(objectCall))
+        throw new PeerRefusal(403, 'accessDenied', 'This peer is read-only.');
+      const at = parsePeerPath(call.query.get('at') ?? '', { allowRoot: true });
+      const body = await receiveBody(call, {
+        budget,
+        maxBytes: PEER_LIMITS.bodyBytesMax + PEER_LIMITS.jsonBytesMax,
+      });
+      try {
+        const { bytes, input } = parseInput(call, objectCall, body);
+        const store = await storeAt(at, !READS.has(objectCall));
+        for (const key of keysOf(input))
+          checkInside(folder, `${folder.realRoot}/${at === '' ? '' : `${at}/`}${key}`, key);
+        await carryOut({ call, store, bytes }, objectCall, input);
+      } finally {
+        body.release();
+      }
+    },
+    async close() {
+      await Promise.allSettled([...stores.values()].map(async (store) => (await store).close()));
+    },
+  };
+}
+
+function parseInput(
+  { request }: PeerCall,
+  name: ObjectCall,
+  { bytes }: Body,
+): { readonly input: unknown; readonly bytes: Buffer } {
+  const headBytes = Number(request.headers[PEER_HEADER.headBytes] ?? bytes.length);
+  if (!Number.isSafeInteger(headBytes) || headBytes < 0 || headBytes > bytes.length)
+    throw new PeerRefusal(
+      400,
+      'usage',
+      `The header ${PEER_HEADER.headBytes} does not say where the bytes begin.`,
+    );
+  const parsed = v.safeParse(OBJECT_CALLS[name], parseJson(bytes.subarray(0, headBytes)));
+  if (parsed.success) return { input: parsed.output, bytes: bytes.subarray(headBytes) };
+  throw new PeerRefusal(400, 'usage', `The call is malformed: ${parsed.issues[0].message}.`);
+}
+
+function keysOf(input: unknown): readonly string[] {
+  const { from, key, keys = [], to } = input as { key?: string; keys?: string[]; from?: string; to?: string };
+  return [key, from, to, ...keys].filter((each) => each !== undefined);
+}
+
+/**
+ * The store follows links that its owner put in the way, as to another disk. Here what is asked for has to lie below what is offered, with all
+ * links resolved, as far as it is there.
+ */
+function checkInside({ realRoot }: OfferedFolder, absolute: string, named: string): void {
+  for (let at = absolute; at.length > realRoot.length; at = dirname(at)) {
+    let real: string;
+    try {
+      real = realpathSync(at);
+    } catch {
+      continue;
+    }
+    if (real !== realRoot && !real.startsWith(`${realRoot}/`)) throw leadsAway(named);
+    return;
+  }
+}
+
+interface Carrying {
+  readonly call: PeerCall;
+  readonly store: ObjectStore;
+  readonly bytes: Buffer;
+}
+
+type Input = { [K in ObjectCall]: ObjectCallInput<K> };
+
+async function carryOut({ bytes, call, store }: Carrying, name: ObjectCall, input: unknown): Promise<void> {
+  const { response, signal } = call;
+  const multipart = store.multipart as MultipartStore;
+  const given = <K extends ObjectCall>(_name: K) => input as Input[K];
+  const tell = (value: unknown) => answerObjectJson(response, value);
+  switch (name) {
+    case 'head':
+      return tell({ info: (await store.head(given(name).key, { signal })) ?? null });
+    case 'get':
+      return answerObject(call, store, given(name));
+    case 'put': {
+      const { key, ...put } = given(name);
+      return tell(await store.put(key, bytes, defined({ ...put, signal })));
+    }
+    case 'list':
+      return tell(await store.list(defined(given(name)) as ListRequest, { signal }));
+    case 'delete':
+      await store.delete(given(name).keys, { signal });
+      return tell({});
+    case 'copy': {
+      const { from, to, ...copy } = given(name);
+      return tell(await store.copy(from, to, defined({ ...copy, signal })));
+    }
+    case 'create': {
+      const { key, ...create } = given(name);
+      return tell({ uploadId: await multipart.create(key, defined({ ...create, signal })) });
+    }
+    case 'uploadPart': {
+      const { key, number, uploadId, ...put } = given(name);
+      return tell(await multipart.uploadPart({ key, uploadId }, number, bytes, defined({ ...put, signal })));
+    }
+    case 'uploadPartCopy': {
+      const { from, ifMatch, key, number, range, uploadId } = given(name);
+      const source = defined({ key: from, range, ifMatch });
+      return tell(await multipart.uploadPartCopy({ key, uploadId }, number, source, { signal }));
+    }
+    case 'listParts':
+      return tell({ parts: await multipart.listParts(given(name), { signal }) });
+    case 'complete': {
+      const { key, parts, uploadId, ...put } = given(name);
+      const infos = parts.map((part) => defined(part));
+      return tell(await multipart.complete({ key, uploadId }, infos, defined({ ...put, signal })));
+    }
+    case 'abort':
+      await multipart.abort(given(name), { signal });
+      return tell({});
+    case 'listUploads':
+      return tell(await multipart.listUploads(defined(given(name)), { signal }));
+  }
+}
+
+/** Without what is undefined: the store's types tell absent from undefined. */
+function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as never;
+}
+
+function answerObjectJson(response: PeerCall['response'], value: unknown): void {
+  const text = Buffer.from(objectJson(value));
+  response.writeHead(200, {
+    [PEER_HEADER.protocol]: PEER_PROTOCOL,
+    'content-type': 'application/json',
+    'content-length': text.length,
+    'cache-control': 'no-store',
+  });
+  response.end(text);
+}
+
+async function answerObject(
+  call: PeerCall,
+  store: ObjectStore,
+  { key, ...get }: ObjectCallInput<'get'>,
+): Promise<void> {
+  const { response, signal } = call;
+  const read = await store.get(key, defined({ ...get, signal }));
+  if (!read) throw new DrayError('notFound', `There is no object ${key}.`, { data: { key, isAbsent: true } });
+  const head = Buffer.from(objectJson({ info: read.info, sizeBytes: read.sizeBytes }));
+  response.writeHead(200, {
+    [PEER_HEADER.protocol]: PEER_PROTOCOL,
+    [PEER_HEADER.headBytes]: head.length,
+    'content-type': 'application/octet-stream',
+    'content-length': head.length + read.sizeBytes,
+    'cache-control': 'no-store',
+  });
+  try {
+    response.write(head);
+    for await (const piece of read.body) if (!response.write(piece)) await drained(call);
+    response.end();
+  } finally {
+    read.body.destroy();
+  }
+}

@@ -1,0 +1,193 @@
+/** A folder of a peer as an object store with all that the contract promises: the peer's own file store, at a distance. For repositories. */
+import { DrayError } from '../../api/error.ts';
+import { OBJECT_ANSWERS, type ObjectAnswer, type ObjectCall, objectJson } from '../../model/peer-objects.ts';
+import { PEER_HEADER, PEER_LIMITS } from '../../model/peer-protocol.ts';
+import { checkReadSize } from '../byte-range.ts';
+import type {
+  CallOptions,
+  CopySource,
+  GetOptions,
+  MultipartStore,
+  ObjectRead,
+  ObjectStore,
+  PutOptions,
+  PutOutcome,
+} from '../object-store.ts';
+import { putStreamInParts } from '../stream-in-parts.ts';
+import { type PeerClient, type PeerStream, parseAnswer } from './peer-client.ts';
+
+const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
+
+/** @param at A folder of the peer's, '' for all that it offers. The store owns the client. */
+export function createPeerObjectStore(client: PeerClient, at: string): ObjectStore {
+  const never = new AbortController().signal;
+  const route = (name: ObjectCall) => `objects/${name}?${new URLSearchParams({ at })}`;
+
+  const ask = async <K extends ObjectCall>(
+    name: K,
+    input: object,
+    options: CallOptions = {},
+    bytes?: Uint8Array,
+  ): Promise<ObjectAnswer<K>> => {
+    const head = Buffer.from(objectJson(input));
+    const answer = await client.call({
+      method: 'POST',
+      route: route(name),
+      headers: { [PEER_HEADER.headBytes]: String(head.length) },
+      body: bytes ? Buffer.concat([head, bytes]) : head,
+      answerBytesMax: ANSWER_BYTES_MAX,
+      signal: options.signal ?? never,
+    });
+    return parseAnswer(client.address, answer.bytes, OBJECT_ANSWERS[name]) as ObjectAnswer<K>;
+  };
+
+  const get = async (key: string, options: GetOptions = {}): Promise<ObjectRead | undefined> => {
+    const { ifMatch, range, signal = never } = options;
+    const body = Buffer.from(
+      objectJson({ key, ...(range ? { range } : {}), ...(ifMatch === undefined ? {} : { ifMatch }) }),
+    );
+    let stream: PeerStream;
+    try {
+      stream = await client.stream({ method: 'POST', route: route('get'), body, signal });
+    } catch (error) {
+      if (error instanceof DrayError && error.code === 'notFound' && error.data.isAbsent === true)
+        return undefined;
+      throw error;
+    }
+    return readOf(client, stream);
+  };
+
+  const parts = {
+    head: async (key: string, options: CallOptions = {}) =>
+      plain((await ask('head', { key }, options)).info ?? undefined),
+    put: async (key: string, bytes: Uint8Array, { checksum, condition, signal }: PutOptions = {}) =>
+      outcomeOf(await ask('put', { key, checksum, condition }, signal ? { signal } : {}, bytes)),
+    multipart: createMultipart(ask),
+  };
+
+  return {
+    address: `${client.address}${at === '' ? '' : `/${at}`}`,
+    provider: 'local',
+    head: parts.head,
+    get,
+    async read(key, options) {
+      const read = await get(key, options);
+      if (!read) return undefined;
+      try {
+        checkReadSize(key, read.sizeBytes, options.maxBytes);
+        const { into, signal } = options;
+        const bytes =
+          into && into.byteLength >= read.sizeBytes
+            ? into.subarray(0, read.sizeBytes)
+            : new Uint8Array(read.sizeBytes);
+        let filled = 0;
+        for await (const piece of read.body) {
+          if (signal?.aborted) throw new DrayError('aborted', 'Stopped on request.');
+          bytes.set(piece, filled);
+          filled += piece.byteLength;
+        }
+        return { bytes, etag: read.etag, info: read.info };
+      } finally {
+        read.body.destroy();
+      }
+    },
+    put: parts.put,
+    putStream: (key, body, options = {}) => putStreamInParts(parts, key, body, options),
+    list: async (request, options) => plain(await ask('list', request, options)),
+    async delete(keys, options) {
+      for (let from = 0; from < keys.length; from += 1_000)
+        await ask('delete', { keys: keys.slice(from, from + 1_000) }, options);
+    },
+    copy: async (from, to, { condition, ifMatch, signal } = {}) =>
+      outcomeOf(await ask('copy', { from: ownKey(from), to, condition, ifMatch }, signal ? { signal } : {})),
+    multipart: parts.multipart,
+    close: () => client.close(),
+  };
+}
+
+type Ask = <K extends ObjectCall>(
+  name: K,
+  input: object,
+  options?: CallOptions,
+  bytes?: Uint8Array,
+) => Promise<ObjectAnswer<K>>;
+
+function createMultipart(ask: Ask): MultipartStore {
+  const callOf = ({ signal }: CallOptions = {}) => (signal ? { signal } : {});
+  return {
+    carriesStreams: true,
+    create: async (key, { checksum, ...options } = {}) =>
+      (await ask('create', { key, checksum }, callOf(options))).uploadId,
+    uploadPart: async ({ key, uploadId }, number, bytes, { checksum, ...options } = {}) =>
+      plain(await ask('uploadPart', { key, uploadId, number, checksum }, callOf(options), bytes)),
+    uploadPartCopy: async ({ key, uploadId }, number, { ifMatch, key: from, range }, options) =>
+      plain(
+        await ask(
+          'uploadPartCopy',
+          { key, uploadId, number, from: ownKey(from), range, ifMatch },
+          callOf(options),
+        ),
+      ),
+    listParts: async ({ key, uploadId }, options) =>
+      (await ask('listParts', { key, uploadId }, callOf(options))).parts.map(plain),
+    complete: async ({ key, uploadId }, parts, { checksum, condition, ...options } = {}) =>
+      outcomeOf(await ask('complete', { key, uploadId, parts, checksum, condition }, callOf(options))),
+    abort: async ({ key, uploadId }, options) => {
+      await ask('abort', { key, uploadId }, callOf(options));
+    },
+    listUploads: async (request, options) => plain(await ask('listUploads', request, callOf(options))),
+  };
+}
+
+function ownKey(source: CopySource): string {
+  if (typeof source === 'string') return source;
+  throw new DrayError('unsupported', 'A peer copies within one folder alone.');
+}
+
+function outcomeOf(answer: ObjectAnswer<'put'>): PutOutcome {
+  return plain(answer) as PutOutcome;
+}
+
+/** What a schema leaves undefined is absent. */
+function plain<T>(value: T): Plain<T> {
+  if (typeof value !== 'object' || value === null) return value as Plain<T>;
+  for (const [name, each] of Object.entries(value))
+    if (each === undefined) delete (value as Record<string, unknown>)[name];
+  return value as Plain<T>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the types of the contract tell absent from undefined, those of the schemas do not.
+type Plain<T> = T extends undefined ? undefined : any;
+
+/** The head comes first, then the content. */
+async function readOf(client: PeerClient, { body, headers }: PeerStream): Promise<ObjectRead> {
+  const headBytes = Number(headers[PEER_HEADER.headBytes]);
+  if (!Number.isSafeInteger(headBytes) || headBytes > PEER_LIMITS.jsonBytesMax) {
+    body.destroy();
+    throw new DrayError('damaged', `${client.address} does not say what it sends.`);
+  }
+  const pieces = body[Symbol.asyncIterator]();
+  let held = Buffer.alloc(0);
+  try {
+    while (held.length < headBytes) {
+      const { done, value } = await pieces.next();
+      if (done) throw new DrayError('damaged', `${client.address} ended its answer early.`);
+      held = Buffer.concat([held, value]);
+    }
+  } catch (error) {
+    body.destroy();
+    throw error;
+  }
+  const { info, sizeBytes } = parseAnswer(client.address, held.subarray(0, headBytes), OBJECT_ANSWERS.get);
+  const first = held.subarray(headBytes);
+  async function* content() {
+    if (first.length > 0) yield first;
+    for (;;) {
+      const { done, value } = await pieces.next();
+      if (done) return;
+      yield value;
+    }
+  }
+  const content_ = Object.assign(content(), { destroy: () => body.destroy() });
+  return { sizeBytes, etag: info.etag, body: content_, info: plain(info) };
+}

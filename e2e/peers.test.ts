@@ -1,0 +1,217 @@
+/** Folders offered to other machines: the real command against a server of this process, and what lies there afterwards. */
+import { createCipheriv } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { runCli } from '../app/cli/run-cli.ts';
+import { createSandbox, type Sandbox } from '../engine/jobs/job-fixture.ts';
+import { type PeerServer, serveFolder } from '../engine/peer/serve-folder.ts';
+import { startVersitygw } from './servers/versitygw.ts';
+
+const MIB = 1024 * 1024;
+const TOKEN = 'token-of-the-tests';
+
+let sandbox: Sandbox;
+let server: PeerServer;
+let place: string;
+beforeEach(async () => {
+  sandbox = createSandbox();
+  mkdirSync(sandbox.path('offered'));
+  server = await serve({});
+  place = `dray://127.0.0.1:${server.address.port}`;
+});
+afterEach(async () => {
+  await server?.close();
+  sandbox?.[Symbol.dispose]();
+});
+
+function serve({
+  isReadOnly = false,
+  port = 0,
+}: {
+  readonly isReadOnly?: boolean;
+  readonly port?: number;
+}): Promise<PeerServer> {
+  return serveFolder({
+    root: sandbox.path('offered'),
+    host: '127.0.0.1',
+    port,
+    token: TOKEN,
+    isReadOnly,
+    hostNames: [],
+    connectionsMax: 64,
+    software: 'test',
+    onFailure: (error) => {
+      throw error;
+    },
+  });
+}
+
+const run = (parameters: readonly string[], more: Readonly<Record<string, string>> = {}) =>
+  runCli(parameters, {
+    cwd: sandbox.folder,
+    environment: { DRAY_TOKEN: TOKEN, XDG_CACHE_HOME: sandbox.path('cache'), ...more },
+  });
+
+function noise(sizeBytes: number, seed: number): Buffer {
+  return createCipheriv('aes-128-ctr', Buffer.alloc(16, seed), Buffer.alloc(16)).update(
+    Buffer.alloc(sizeBytes),
+  );
+}
+
+/** Files small and large, nested, with modes and times, links and an empty folder. */
+function plantTree(): void {
+  for (let index = 0; index < 600; index += 1)
+    sandbox.write(`source/many/${index % 7}/${index}.txt`, `file ${index}`);
+  sandbox.write('source/middle.bin', noise(3 * MIB, 1));
+  sandbox.write('source/large.bin', noise(40 * MIB + 7, 2));
+  sandbox.write('source/empty.bin', '');
+  sandbox.write('source/strange \u00e4 %41 #?&+.txt', 'a name');
+  sandbox.write('source/run.sh', '#!/bin/sh\n');
+  chmodSync(sandbox.path('source/run.sh'), 0o750);
+  chmodSync(sandbox.path('source/large.bin'), 0o600);
+  mkdirSync(sandbox.path('source/nothing/inside'), { recursive: true });
+  symlinkSync('../middle.bin', sandbox.path('source/many/link'));
+  symlinkSync('/etc/passwd', sandbox.path('source/out'));
+  utimesSync(sandbox.path('source/middle.bin'), 1_500_000_000.25, 1_400_000_000.123_456);
+}
+
+/** What two trees are compared by: everything but the times of folders. */
+function snapshot(root: string): string[] {
+  const lines: string[] = [];
+  const walk = (below: string) => {
+    const names = readdirSync(join(root, below)).filter((name) => name !== '.dray-tmp');
+    if (names.length === 0 && below !== '') lines.push(`${below}/`);
+    for (const name of names) {
+      const path = below === '' ? name : `${below}/${name}`;
+      const stat = lstatSync(join(root, path));
+      if (stat.isDirectory()) walk(path);
+      else if (stat.isSymbolicLink()) lines.push(`${path} -> ${readlinkSync(join(root, path))}`);
+      else {
+        const content = readFileSync(join(root, path)).toString('base64');
+        lines.push(`${path} ${(stat.mode & 0o7777).toString(8)} ${stat.mtimeMs.toFixed(3)} ${content}`);
+      }
+    }
+  };
+  walk('');
+  return lines.sort();
+}
+
+describe('a tree', () => {
+  it('goes to a peer and back with everything that files have, and a second run sends nothing', async () => {
+    plantTree();
+    expect(await run(['copy', 'source', `${place}/tree`])).toMatchObject({ exitCode: 0 });
+    expect(snapshot(sandbox.path('offered/tree'))).toEqual(snapshot(sandbox.path('source')));
+    const again = await run(['copy', 'source', `${place}/tree`, '--json']);
+    expect(JSON.parse(again.stdout.trim().split('\n').at(-1)!)).toMatchObject({
+      result: 'upToDate',
+      requests: { total: 1 },
+    });
+    expect(await run(['copy', `${place}/tree`, 'back'])).toMatchObject({ exitCode: 0 });
+    expect(snapshot(sandbox.path('back'))).toEqual(snapshot(sandbox.path('source')));
+    expect(await run(['check', 'source', `${place}/tree`])).toMatchObject({ exitCode: 0 });
+  });
+
+  it('is made equal by a sync, in both directions, links and empty folders included', async () => {
+    plantTree();
+    await run(['copy', 'source', place]);
+    rmSync(sandbox.path('source/many/link'), { recursive: true });
+    rmSync(sandbox.path('source/nothing'), { recursive: true });
+    rmSync(sandbox.path('source/many/3'), { recursive: true });
+    sandbox.write('source/many/new.txt', 'new');
+    symlinkSync('elsewhere', sandbox.path('source/many/link'));
+    expect(await run(['sync', 'source', place])).toMatchObject({ exitCode: 0 });
+    expect(snapshot(sandbox.path('offered'))).toEqual(snapshot(sandbox.path('source')));
+    sandbox.write('other/extra.txt', 'goes');
+    expect(await run(['sync', place, 'other', '--max-delete', '100%'])).toMatchObject({ exitCode: 0 });
+    expect(snapshot(sandbox.path('other'))).toEqual(snapshot(sandbox.path('source')));
+  });
+
+  it('goes on between a peer, a bucket and another peer', async () => {
+    const bucket = await startVersitygw();
+    onTestFinished(() => bucket.stop());
+    plantTree();
+    const environment = { ...bucket.environment };
+    await run(['copy', 'source', `${place}/tree`]);
+    const toBucket = await run(['copy', `${place}/tree`, `s3://${bucket.bucket}/tree`], environment);
+    expect(toBucket).toMatchObject({ exitCode: 0 });
+    const back = await run(['copy', `s3://${bucket.bucket}/tree`, `${place}/again`], environment);
+    expect(back).toMatchObject({ exitCode: 0 });
+    expect(await run(['copy', `${place}/again`, `${place}/third`])).toMatchObject({ exitCode: 0 });
+    const files = (folder: string) =>
+      snapshot(sandbox.path(folder))
+        .filter((line) => !line.includes(' -> ') && !line.endsWith('/'))
+        .map((line) => line.replace(/^(\S+(?: \S+)*) [0-7]+ (\S+ \S*)$/, '$1 $2'));
+    expect(files('offered/third')).toEqual(files('source'));
+  });
+});
+
+describe('single places of a peer', () => {
+  it('are listed, added up, read, checked and removed', async () => {
+    sandbox.write('offered/a/one.txt', 'one');
+    sandbox.write('offered/a/b/two.txt', 'twotwo');
+    expect((await run(['ls', `${place}/a`])).stdout).toMatch(/b\/[\s\S]*one\.txt/);
+    expect((await run(['du', place])).stdout).toContain('9 B');
+    expect(await run(['cat', `${place}/a/b/two.txt`])).toMatchObject({ exitCode: 0, stdout: 'twotwo' });
+    expect(await run(['rm', `${place}/a/one.txt`])).toMatchObject({ exitCode: 0 });
+    expect(existsSync(sandbox.path('offered/a/one.txt'))).toBe(false);
+    expect(await run(['ls', `${place}/nowhere`])).toMatchObject({ exitCode: 1 });
+  });
+
+  it('hold a repository that is pushed to and cloned', async () => {
+    plantTree();
+    const source = ['-C', sandbox.path('source')];
+    expect(await run([...source, 'init', '--remote', `${place}/repository`])).toMatchObject({ exitCode: 0 });
+    expect(await run([...source, 'push', '-m', 'first'])).toMatchObject({ exitCode: 0 });
+    expect(await run(['clone', `${place}/repository`, 'clone'])).toMatchObject({ exitCode: 0 });
+    expect(readFileSync(sandbox.path('clone/large.bin'))).toEqual(
+      readFileSync(sandbox.path('source/large.bin')),
+    );
+    expect(await run(['-C', sandbox.path('clone'), 'verify', '--read-data'])).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe('a peer that refuses', () => {
+  it('a wrong token and none says so', async () => {
+    expect(await run(['ls', place], { DRAY_TOKEN: 'wrong' })).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('The token is missing or wrong'),
+    });
+    expect(await run(['ls', place], { DRAY_TOKEN: '' })).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('DRAY_TOKEN'),
+    });
+  });
+
+  it('to be written to keeps what it has', async () => {
+    sandbox.write('offered/kept.txt', 'kept');
+    sandbox.write('source/kept.txt', 'other, and longer');
+    await server.close();
+    server = await serve({ isReadOnly: true });
+    const readOnly = `dray://127.0.0.1:${server.address.port}`;
+    const refused = await run(['sync', 'source', readOnly]);
+    expect(refused.exitCode).not.toBe(0);
+    expect(refused.stderr).toContain('read-only');
+    expect(readFileSync(sandbox.path('offered/kept.txt'), 'utf8')).toBe('kept');
+    expect(await run(['copy', readOnly, 'back'])).toMatchObject({ exitCode: 0 });
+  });
+
+  it('to be there says what could not be reached', async () => {
+    await server.close();
+    expect(await run(['ls', place])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining(`${place} cannot be reached`),
+    });
+  });
+});

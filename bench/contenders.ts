@@ -1,6 +1,6 @@
 /** How each tool is told to do the same work. Each is given the options with which it is quick at it. */
 import { fileURLToPath } from 'node:url';
-import { type Contender, countLines, type Place } from './contender.ts';
+import { type Contender, matchLines, type Place } from './contender.ts';
 import type { Command } from './measure.ts';
 import type { InstalledPeer } from './peers.ts';
 import { createRclone } from './rclone.ts';
@@ -57,7 +57,7 @@ export function createDrayCopy(version: string): Contender {
       command: (source, place) => copy(source, place, '--dry-run'),
       syncBySize: (source, place) =>
         command(place, place.cacheFolder, 'sync', source, url(place), '--dry-run', '--size-only'),
-      countNamed: (output) => countLines(output, /^[AM] /),
+      pathsNamed: (output) => matchLines(output, /^[AMD] (.+)$/),
     },
   };
 }
@@ -94,9 +94,23 @@ function createS5cmd({ name, path, version }: InstalledPeer): Contender {
       command: (source, place) => run(place, '--dry-run', 'sync', `${source}/`, url(place)),
       syncBySize: (source, place) =>
         run(place, '--dry-run', 'sync', '--delete', '--size-only', `${source}/`, url(place)),
-      countNamed: (output) => countLines(output, /^cp /),
+      pathsNamed: (output, place) =>
+        matchLines(output, /^(?:cp .+ |rm )(s3:\/\/\S+)$/).map((object) => object.slice(url(place).length)),
     },
   };
+}
+
+/** s5cmd that asks for each file by itself, by a HEAD, instead of listing the destination. */
+export function s5cmdOneByOne(s5cmd: Contender): Contender {
+  const { dryRun } = s5cmd;
+  if (!dryRun) return s5cmd;
+  const command = (source: string, place: Place): Command => {
+    const sync = dryRun.command(source, place);
+    // To be sent is what is not there, of another size, or younger: as `sync` decides.
+    const args = sync.args.flatMap((arg) => (arg === 'sync' ? ['cp', '-n', '-s', '-u'] : arg));
+    return { ...sync, args };
+  };
+  return { ...s5cmd, dryRun: { ...dryRun, command } };
 }
 
 function createAws({ name, path, version }: InstalledPeer): Contender {

@@ -14,7 +14,8 @@ function measured(name: string, kind: EntrantKind, wallsMs: readonly number[], p
     requests: 7,
     serverCpuMs: 120,
   }));
-  return { name, kind, outcome: { state: 'measured', runs, wall: spreadOf(wallsMs) } };
+  const outcome = { state: 'measured', runs, wall: spreadOf(wallsMs), warmUp: null } as const;
+  return { name, kind, command: `${name} copy`, outcome };
 }
 
 const DRAY = measured('dray', 'dray', [500, 400, 600]);
@@ -24,13 +25,16 @@ const NODE = measured('node -e 0', 'reference', [30, 30, 30]);
 const BROKEN: EntrantResult = {
   name: 'aws',
   kind: 'peer',
-  outcome: { state: 'failed', reason: 'ended with 1: no | such' },
+  command: 'aws s3 cp',
+  outcome: { state: 'failed', reason: 'ended with 1: no | such', runs: [] },
 };
 const ABSENT: EntrantResult = {
   name: 'restic',
   kind: 'peer',
+  command: null,
   outcome: { state: 'missing', reason: 'it is not on the PATH' },
 };
+const STARTED = '2026-11-21T08:00:00.000Z';
 const ALL = [DRAY, RCLONE, S5CMD, NODE, BROKEN, ABSENT];
 
 const HALF: Target = { kind: 'ratio', of: 'dray', toBestOf: ['rclone', 's5cmd', 'aws'], atMost: 0.5 };
@@ -69,7 +73,13 @@ describe('a target', () => {
 });
 
 describe('the table of a scenario', () => {
-  const lines = formatScenario({ name: 'push', title: 'First push', entrants: ALL, verdicts: [] });
+  const lines = formatScenario({
+    name: 'push',
+    title: 'First push',
+    startedAt: STARTED,
+    entrants: ALL,
+    verdicts: [],
+  });
   const row = (name: string) => lines.find((line) => line.startsWith(`| ${name} `)) ?? '';
   const cells = (name: string) =>
     row(name)
@@ -109,7 +119,9 @@ describe('the table of a scenario', () => {
       { ...HALF, of: 'aws' },
     ];
     const verdicts = targets.map((target) => judge(target, ALL));
-    const summary = formatSummary([{ name: 'push', title: 'First push', entrants: ALL, verdicts }]);
+    const summary = formatSummary([
+      { name: 'push', title: 'First push', startedAt: STARTED, entrants: ALL, verdicts },
+    ]);
     const cells = summary.slice(2).map((line) =>
       line
         .split('|')
@@ -119,7 +131,7 @@ describe('the table of a scenario', () => {
     expect(cells).toEqual([
       ['dray: 0.50 s', 'rclone: 1.0 s', '0.5', '0.500, met'],
       ['dray: 0.50 s', 'node -e 0: 0.03 s', '0.10 s more', '0.47 s, NOT met'],
-      ['dray: 0.50 s', 'its peak memory', '100 MiB', '52.0 MiB, met'],
+      ['dray: 52.0 MiB', 'rclone: 52.0 MiB, s5cmd: 52.0 MiB', '100 MiB', '52.0 MiB, met'],
       ['not measured', '', '', ''],
     ]);
   });

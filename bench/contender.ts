@@ -53,7 +53,7 @@ export interface DryRun {
 export interface Courier {
   upload(source: string, place: Place): Command;
   download(place: Place, folder: string): Command;
-  /** Prints a line for each object with its path and when the store says that it was written. */
+  /** Prints a line for each object with its path and when the store says that it was written; nothing where none is. */
   list(place: Place): Command;
 }
 

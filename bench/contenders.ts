@@ -26,11 +26,15 @@ export function createDray(version: string): Contender {
   };
 }
 
-/** Plain trees: each file an object of its own path. */
-export function createDrayCopy(version: string): Contender {
+/**
+ * Plain trees: each file an object of its own path.
+ *
+ * @param program What Node runs: the published command, unless tests run the sources.
+ */
+export function createDrayCopy(version: string, program = DRAY_COMMAND): Contender {
   const command = (place: Place, cacheFolder: string, ...args: readonly string[]): Command => ({
     file: process.execPath,
-    args: [DRAY_COMMAND, ...args],
+    args: [program, ...args],
     environment: {
       ...place.environment,
       DRAY_CACHE: cacheFolder,

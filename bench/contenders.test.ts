@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Contender, Place } from './contender.ts';
 import { createDray, createDrayCopy, createPeer, s5cmdOneByOne } from './contenders.ts';
@@ -26,6 +27,8 @@ function placeAt(endpoint: string, prefix: string): Place {
 }
 
 const PLACE = placeAt('http://127.0.0.1:7070', 'run-1');
+/** With latency between. */
+const FAR: Place = { ...PLACE, endpoint: 'http://127.0.0.1:7072' };
 const OTHER = placeAt('http://127.0.0.1:7071', 'run-2');
 
 function peer(name: PeerName): Contender {
@@ -119,6 +122,14 @@ describe('rclone', () => {
     expect(courier.list(PLACE).args).toEqual(
       expect.arrayContaining(['--format', 'pt', '--use-server-modtime']),
     );
+  });
+});
+
+describe('aws', () => {
+  it('has 32 requests at once where there is latency, by a file that is there', () => {
+    const { AWS_CONFIG_FILE: file = '' } = peer('aws').upload('/data', FAR).environment;
+    expect(readFileSync(file, 'utf8')).toContain('max_concurrent_requests = 32');
+    expect(peer('aws').upload('/data', PLACE).environment).toEqual(PLACE.environment);
   });
 });
 

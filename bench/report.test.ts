@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { judge } from './judge.ts';
-import { formatMarkdownTable, formatScenario, formatSummary, formatVerdict } from './report.ts';
+import {
+  formatEnvironment,
+  formatFigures,
+  formatMarkdownTable,
+  formatScenario,
+  formatSummary,
+  formatVerdict,
+} from './report.ts';
 import type { EntrantKind, EntrantResult, Target } from './results.ts';
 import { spreadOf } from './statistics.ts';
 
@@ -134,6 +141,49 @@ describe('the table of a scenario', () => {
       ['dray: 52.0 MiB', 'rclone: 52.0 MiB, s5cmd: 52.0 MiB', '100 MiB', '52.0 MiB, met'],
       ['not measured', '', '', ''],
     ]);
+  });
+
+  it('of memory shows what each peer took at most', () => {
+    const target: Target = { kind: 'peakRss', of: 'dray', atMostBytes: 100 * MIB };
+    const entrants = [
+      measured('dray', 'dray', [1, 2], 60),
+      measured('s5cmd', 'peer', [1], 900),
+      NODE,
+      BROKEN,
+    ];
+    const row = (of: readonly EntrantResult[]) =>
+      formatSummary([
+        { name: 'm', title: 'M', startedAt: STARTED, entrants: of, verdicts: [judge(target, of)] },
+      ]).at(-1);
+    expect(row(entrants)).toMatch(/dray: 61\.0 MiB .* s5cmd: 900 MiB \|/);
+    expect(row(entrants.slice(0, 1))).toMatch(/dray: 61\.0 MiB \| +- \|/);
+    expect(row(entrants.slice(1))).toContain('not measured');
+  });
+
+  it('is printed from a results file as it was after the run', () => {
+    const scenarios = [
+      {
+        name: 'push',
+        title: 'First push',
+        startedAt: STARTED,
+        entrants: ALL,
+        verdicts: [judge(HALF, ALL)],
+      },
+    ];
+    const figures = { environment: { machine: '2 cores' }, isQuick: true, scenarios };
+    const printed = formatFigures(JSON.parse(JSON.stringify(figures)));
+    expect(printed.join('\n')).toBe(
+      [
+        ...formatEnvironment(figures.environment, true),
+        '',
+        ...formatScenario(scenarios[0]!),
+        '',
+        '### Targets',
+        '',
+        ...formatSummary(scenarios),
+      ].join('\n'),
+    );
+    expect(printed[0]).toContain('too small');
   });
 
   it('has lines of one width', () => {

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { createBarePuts } from './bare-put-entrant.ts';
 import { SERVER_NAMES } from './bench-servers.ts';
 import type { DatasetShape } from './dataset.ts';
-import { openSmallBench } from './small-bench.ts';
+import { openSmallBench, runEntrant } from './small-bench.ts';
 
 const SHAPE: DatasetShape = { files: 50, bytesMax: 1024, sizes: 'spread' };
 
@@ -14,14 +14,9 @@ it.each(SERVER_NAMES)('bare PUTs are signed so that %s stores each file, in one 
   expect(entrant.kind).toBe('reference');
   const { folder } = await bench.dataset(SHAPE);
   for (let round = 0; round < 2; round += 1) {
-    const attempt = await entrant.prepare();
-    await bench.watch.reset();
-    const run = await bench.meter.run(attempt.command, bench.signal);
-    const { requests } = await bench.watch.read();
-    if (requests)
-      expect(requests.map(({ operation }) => operation)).toEqual(Array(SHAPE.files).fill('PutObject'));
-    await attempt.check(run, requests);
-    await attempt.close();
+    const requests = await runEntrant(bench, entrant);
+    const operations = requests?.map(({ operation }) => operation);
+    if (operations) expect(operations).toEqual(Array(SHAPE.files).fill('PutObject'));
   }
   const left = readdirSync(dirname(folder)).filter((name) => name.startsWith('plan'));
   expect(left).toEqual([]);

@@ -8,8 +8,7 @@ import { type DatasetShape, pathOfFile, sizeOfFile, writeDataset } from './datas
 import { checkNamed, openComparison, openDryRun, writeSample } from './dry-run-entrants.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { CommandRun } from './measure.ts';
-import type { Entrant } from './scenario.ts';
-import { DRAY_FROM_SOURCES, openSmallBench } from './small-bench.ts';
+import { DRAY_FROM_SOURCES, openSmallBench, runEntrant } from './small-bench.ts';
 
 const STORED: DatasetShape = { files: 40, bytesMax: 64, sizes: 'spread' };
 
@@ -93,21 +92,6 @@ describe('the entrants of a dry run', () => {
   });
   afterAll(() => bench[Symbol.asyncDispose]());
 
-  async function runOnce(entrant: Entrant | undefined, change?: (run: CommandRun) => CommandRun) {
-    if (!entrant) throw new Error('The entrant is missing.');
-    await entrant.setUp?.();
-    const attempt = await entrant.prepare();
-    try {
-      await bench.watch.reset();
-      const run = await bench.meter.run(attempt.command, bench.signal);
-      const { requests } = await bench.watch.read();
-      await attempt.check(change ? change(run) : run, requests);
-      return requests;
-    } finally {
-      await attempt.close();
-    }
-  }
-
   it('are those that are there; who has none says so', async () => {
     const field = await openDryRun(bench, { local: { kind: 'all', shape: STORED }, contenders: NAMES });
     expect(field.map(({ name, missing }) => [name, missing])).toEqual([
@@ -136,8 +120,8 @@ describe('the entrants of a dry run', () => {
       local: { kind: 'some', files: 10, changed: 3 },
       contenders: ['dray copy'],
     });
-    const first = await runOnce(entrant);
-    const second = await runOnce(entrant);
+    const first = await runEntrant(bench, entrant);
+    const second = await runEntrant(bench, entrant);
     expect(second?.map(({ operation }) => operation)).toEqual(first?.map(({ operation }) => operation));
   });
 
@@ -146,14 +130,14 @@ describe('the entrants of a dry run', () => {
       local: { kind: 'all', shape: STORED },
       contenders: ['dray copy'],
     });
-    await runOnce(entrant);
+    await runEntrant(bench, entrant);
   });
 
   it('fail when they name too little, or when they do what they should only say', async () => {
     const options = { local: { kind: 'all', shape: STORED }, contenders: ['dray copy'] } as const;
     const [silent] = await openDryRun(bench, options);
     const withoutLine = (run: CommandRun) => ({ ...run, output: run.output.replace(/^A .*\n/m, '') });
-    await expect(runOnce(silent, withoutLine)).rejects.toThrow('named 39 files');
+    await expect(runEntrant(bench, silent, withoutLine)).rejects.toThrow('named 39 files');
 
     const real: Contender = {
       ...DRAY_FROM_SOURCES,
@@ -161,22 +145,18 @@ describe('the entrants of a dry run', () => {
     };
     const contenders = new Map<ContenderName, Contender>([['dray copy', real]]);
     const [doer] = await openDryRun({ ...bench, contenders }, options);
-    await expect(runOnce(doer)).rejects.toThrow('it wrote: PutObject');
+    await expect(runEntrant(bench, doer)).rejects.toThrow('it wrote: PutObject');
   });
 
   it.each(['versitygw', 'minio'] as const)('compare all and name the last, on %s', async (server) => {
     await using own = await openSmallBench({ server });
     const shape: DatasetShape = { files: 1_003, bytesMax: 16, sizes: 'spread' };
     const [entrant] = await openComparison(own, { shape, contenders: ['dray copy'] });
-    await entrant?.setUp?.();
-    const attempt = await entrant!.prepare();
-    await own.watch.reset();
-    const run = await own.meter.run(attempt.command, own.signal);
-    const { requests } = await own.watch.read();
-    expect(run.output).toContain(pathOfFile(1_002));
-    await attempt.check(run, requests);
-    const unfinished = { ...run, output: run.output.replaceAll(pathOfFile(1_002), pathOfFile(1_000)) };
-    await expect(attempt.check(unfinished, requests)).rejects.toThrow('has not changed');
-    await attempt.close();
+    await runEntrant(own, entrant);
+    const stopAt = (index: number) => (run: CommandRun) => ({
+      ...run,
+      output: run.output.replaceAll(pathOfFile(1_002), pathOfFile(index)),
+    });
+    await expect(runEntrant(own, entrant, stopAt(1_000))).rejects.toThrow('has not changed');
   });
 });

@@ -1,10 +1,13 @@
 /** A bench for tests: a real server, and Dray from its sources in every role, since the tools of others may not be there. */
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import type { LoggedRequest } from '../e2e/servers/versitygw.ts';
 import { type Bench, openBench } from './bench.ts';
 import type { ServerName } from './bench-servers.ts';
 import type { Contender, ContenderName, Courier } from './contender.ts';
 import { createDrayCopy } from './contenders.ts';
+import type { CommandRun } from './measure.ts';
+import type { Entrant } from './scenario.ts';
 
 const SOURCES = fileURLToPath(new URL('../app/cli/main.ts', import.meta.url));
 
@@ -43,4 +46,29 @@ export function openSmallBench(options: SmallBenchOptions = {}): Promise<Bench> 
     courier: async () => COURIER,
     signal: new AbortController().signal,
   });
+}
+
+/**
+ * All that a scenario does with an entrant, once. Answers with the requests, where the server tells them.
+ *
+ * @param change What the check sees instead of what the command did.
+ * @throws Error when the check does not pass.
+ */
+export async function runEntrant(
+  bench: Bench,
+  entrant: Entrant | undefined,
+  change: (run: CommandRun) => CommandRun = (run) => run,
+): Promise<readonly LoggedRequest[] | null> {
+  if (!entrant) throw new Error('The entrant is missing.');
+  await entrant.setUp?.();
+  const attempt = await entrant.prepare();
+  try {
+    await bench.watch.reset();
+    const run = await bench.meter.run(attempt.command, bench.signal);
+    const { requests } = await bench.watch.read();
+    await attempt.check(change(run), requests);
+    return requests;
+  } finally {
+    await attempt.close();
+  }
 }

@@ -1,0 +1,67 @@
+/**
+ * How the limit of requests in flight finds its size in a few round trips, before the climb (climb.ts) takes over.
+ *
+ * As TCP does it, each answer opens the way for more, so the number grows with every round trip; and as HyStart has it (Ha and
+ * Rhee 2011; RFC 9406), what ends it is not a loss but the answers' time. By Little's law the requests in flight are the rate of
+ * answers times the time of one. The least time seen stands for a way with no queue on it; an answer that took twice as long spent
+ * half of its time in queues, so there are twice as many in flight as the way can use. Thus a long way is filled with hundreds, and
+ * a server next door, where all that answers wait for is a processor, keeps few. Answers that carry much are left to the climb:
+ * their time tells of the bandwidth that they share.
+ */
+
+export interface SlowStart {
+  readonly leastMs: number;
+  /** Of the answers since the last look: how many there were, and the quickest. */
+  readonly lookAnswers: number;
+  readonly lookLeastMs: number;
+  readonly largeAnswers: number;
+}
+
+export interface Answer {
+  readonly tookMs: number;
+  readonly isLarge: boolean;
+  /** The limit was reached when it came. */
+  readonly isFull: boolean;
+}
+
+export type SlowStartStep =
+  | { readonly is: 'going'; readonly start: SlowStart; readonly more: number }
+  /** There is a queue: enough are in flight. */
+  | { readonly is: 'queue' }
+  /** Requests are large: their throughput must tell. */
+  | { readonly is: 'large' };
+
+/** Each answer makes room for its successor and so many more: four times as many after each round trip. */
+const MORE_PER_ANSWER = 3;
+/** Answers of which the quickest must have queued, as in RFC 9406: one that was held up says nothing. */
+const LOOK_ANSWERS = 8;
+const QUEUED = 2;
+/** Large ones after which it is the climb's turn. */
+const LARGE_ANSWERS = 4;
+
+export const SLOW_START: SlowStart = {
+  leastMs: Number.POSITIVE_INFINITY,
+  lookAnswers: 0,
+  lookLeastMs: Number.POSITIVE_INFINITY,
+  largeAnswers: 0,
+};
+
+export function slowStartOn(start: SlowStart, { isFull, isLarge, tookMs }: Answer): SlowStartStep {
+  if (isLarge) {
+    const largeAnswers = start.largeAnswers + 1;
+    if (largeAnswers >= LARGE_ANSWERS) return { is: 'large' };
+    return { is: 'going', start: { ...start, largeAnswers }, more: 0 };
+  }
+  const leastMs = Math.min(start.leastMs, tookMs);
+  const lookLeastMs = Math.min(start.lookLeastMs, tookMs);
+  const lookAnswers = start.lookAnswers + 1;
+  const isLookOver = lookAnswers >= LOOK_ANSWERS;
+  if (isLookOver && lookLeastMs > QUEUED * leastMs) return { is: 'queue' };
+  return {
+    is: 'going',
+    start: isLookOver
+      ? { ...start, leastMs, lookAnswers: 0, lookLeastMs: Number.POSITIVE_INFINITY }
+      : { ...start, leastMs, lookAnswers, lookLeastMs },
+    more: isFull && tookMs <= QUEUED * leastMs ? MORE_PER_ANSWER : 0,
+  };
+}

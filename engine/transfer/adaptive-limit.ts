@@ -181,7 +181,7 @@ function createClimber(options: {
   };
 
   const grow = (completion: Completion, going: SlowStart) => {
-    const step = slowStartOn(going, completion);
+    const step = slowStartOn(going, completion, state.limit);
     switch (step.is) {
       case 'queue':
         settle();

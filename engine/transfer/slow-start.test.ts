@@ -5,11 +5,11 @@ import { type Answer, SLOW_START, type SlowStart, slowStartOn } from './slow-sta
 const small = (tookMs: number): Answer => ({ tookMs, isLarge: false, isFull: true });
 
 /** How the start ends, and how many more requests there are then. */
-function answersOf(answers: readonly Answer[]) {
+function answersOf(answers: readonly Answer[], limit = 8) {
   let start: SlowStart = SLOW_START;
   let more = 0;
   for (const answer of answers) {
-    const step = slowStartOn(start, answer);
+    const step = slowStartOn(start, answer, limit);
     if (step.is !== 'going') return { ended: step.is, more };
     start = step.start;
     more += step.more;
@@ -27,11 +27,14 @@ describe('the slow start', () => {
     expect(answersOf(answers)).toEqual({ ended: undefined, more: 0 });
   });
 
-  it('ends when eight answers in a row have queued, and not for seven of them', () => {
+  it('ends when all answers of a round trip have queued, eight at least, and not for one less', () => {
     const quick = Array.from({ length: 8 }, () => small(10));
     const queued = Array.from({ length: 7 }, () => small(21));
     expect(answersOf([...quick, ...queued, small(21)])).toEqual({ ended: 'queue', more: 24 });
     expect(answersOf([...quick, ...queued, small(12), ...queued])).toEqual({ ended: undefined, more: 27 });
+    const round = [...quick, ...quick, ...queued, small(21), ...queued];
+    expect(answersOf(round, 16)).toEqual({ ended: undefined, more: 48 });
+    expect(answersOf([...round, small(21)], 16)).toEqual({ ended: 'queue', more: 48 });
   });
 
   it('leaves large requests to the climb', () => {
@@ -45,7 +48,7 @@ describe('the slow start', () => {
         let start: SlowStart = SLOW_START;
         for (const tookMs of times) {
           const leastMs = Math.min(start.leastMs, tookMs);
-          const step = slowStartOn(start, small(tookMs));
+          const step = slowStartOn(start, small(tookMs), 32);
           if (step.is !== 'going') return;
           expect(step.more > 0).toBe(tookMs <= 2 * leastMs);
           start = step.start;

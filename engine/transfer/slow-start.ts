@@ -33,8 +33,11 @@ export type SlowStartStep =
 
 /** Each answer makes room for its successor and so many more: four times as many after each round trip. */
 const MORE_PER_ANSWER = 3;
-/** Answers of which the quickest must have queued, as in RFC 9406: one that was held up says nothing. */
-const LOOK_ANSWERS = 8;
+/**
+ * Of a round trip's answers, and of so many at least (RFC 9406), the quickest must have queued: some are held up by connections that
+ * are being made, which passes.
+ */
+const LOOK_ANSWERS_MIN = 8;
 const QUEUED = 2;
 /** Large ones after which it is the climb's turn. */
 const LARGE_ANSWERS = 4;
@@ -46,7 +49,12 @@ export const SLOW_START: SlowStart = {
   largeAnswers: 0,
 };
 
-export function slowStartOn(start: SlowStart, { isFull, isLarge, tookMs }: Answer): SlowStartStep {
+/** @param limit What may be in flight now. */
+export function slowStartOn(
+  start: SlowStart,
+  { isFull, isLarge, tookMs }: Answer,
+  limit: number,
+): SlowStartStep {
   if (isLarge) {
     const largeAnswers = start.largeAnswers + 1;
     if (largeAnswers >= LARGE_ANSWERS) return { is: 'large' };
@@ -55,7 +63,7 @@ export function slowStartOn(start: SlowStart, { isFull, isLarge, tookMs }: Answe
   const leastMs = Math.min(start.leastMs, tookMs);
   const lookLeastMs = Math.min(start.lookLeastMs, tookMs);
   const lookAnswers = start.lookAnswers + 1;
-  const isLookOver = lookAnswers >= LOOK_ANSWERS;
+  const isLookOver = lookAnswers >= Math.max(LOOK_ANSWERS_MIN, limit);
   if (isLookOver && lookLeastMs > QUEUED * leastMs) return { is: 'queue' };
   return {
     is: 'going',

@@ -54,7 +54,12 @@ export async function connectRemote(
   options: ConnectOptions = {},
 ): Promise<Connection> {
   const transfers = context.connection.transfers ?? options.transfers;
-  let limit = createAdaptiveLimit({ clock: systemClock, fixed: transfers, ...options.limit });
+  let limit = createAdaptiveLimit({
+    clock: systemClock,
+    idleMs: () => performance.eventLoopUtilization().idle,
+    fixed: transfers,
+    ...options.limit,
+  });
   const meter = createMeter();
   const tellOutage = outageTeller(context);
   const { bandwidthBytesPerSecond, beside, create } = options;

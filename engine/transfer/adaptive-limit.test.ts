@@ -79,6 +79,20 @@ describe('the adaptive limit, on simulated links', () => {
     expect(tookMs).toBeLessThan(1.02 * 1_000);
   });
 
+  it('does not grow at the start while this process is busy for more than three quarters of the time', async () => {
+    for (const idleShare of [0.2, 0.3]) {
+      const time = createVirtualTime();
+      const network = createSimulatedLink(time.clock, { roundTripMs: 30, bytesPerSecond: 100 * MB });
+      const idleMs = () => idleShare * time.clock.monotonicMs();
+      const limit = createAdaptiveLimit({ clock: time.clock, idleMs, initial: 32, max: 256 });
+      const requests = Array.from({ length: 60 }, () =>
+        limit.run(() => network.request(1_024), { bytes: 1_024 }),
+      );
+      await time.run(Promise.all(requests));
+      expect(limit.stats().highest > 32).toBe(idleShare === 0.3);
+    }
+  });
+
   it('keeps as many in flight as a long way needs, while nothing queues', async () => {
     const { limit, sendAll } = simulate(
       { roundTripMs: 100, bytesPerSecond: 1_000 * MB },

@@ -20,6 +20,8 @@ export interface AdaptiveLimitOptions {
   readonly min?: number;
   readonly max?: number;
   readonly initial?: number;
+  /** How long this thread has waited for something to do, since any time; absent: it always has time to spare. */
+  readonly idleMs?: () => number;
   /** Keeps to this number (`--transfers`). */
   readonly fixed?: number | undefined;
 }
@@ -65,6 +67,8 @@ const WINDOW_REQUESTS_MIN = 8;
 const FULL_SHARE = 0.75;
 /** Small requests that take no more than so many times the least have not waited for each other. */
 const NO_QUEUE = 1.25;
+/** The share of its time that this thread must spend waiting if it is to have more answers to deal with. */
+const IDLE_SHARE_MIN = 0.25;
 
 export function createAdaptiveLimit(options: AdaptiveLimitOptions): AdaptiveLimit {
   const { clock, fixed } = options;
@@ -74,6 +78,7 @@ export function createAdaptiveLimit(options: AdaptiveLimitOptions): AdaptiveLimi
       ? { min: options.min ?? DEFAULTS.min, max: options.max ?? DEFAULTS.max }
       : { min: fixed, max: fixed };
   const budget = new Budget(initial);
+  const hasIdleTime = watchIdleTime(options);
   const climber = createClimber({ bounds, initial, setLimit: (limit) => budget.setLimit(limit) });
   let highest = budget.limit;
   let completed = 0;
@@ -94,6 +99,7 @@ export function createAdaptiveLimit(options: AdaptiveLimitOptions): AdaptiveLimi
           work: bytes + REQUEST_WORK_BYTES,
           isLarge: bytes > REQUEST_WORK_BYTES,
           isFull: budget.used >= budget.limit,
+          hasIdleTime,
         });
         highest = Math.max(highest, budget.limit);
         return result;
@@ -123,6 +129,23 @@ export function createAdaptiveLimit(options: AdaptiveLimitOptions): AdaptiveLimi
   };
 }
 
+/** Looks back over a time given, or somewhat more. */
+function watchIdleTime({ clock, idleMs }: AdaptiveLimitOptions): (overMs: number) => boolean {
+  if (!idleMs) return () => true;
+  const mark = () => ({ atMs: clock.monotonicMs(), idleMs: idleMs() });
+  let before = mark();
+  let since = before;
+  return (overMs) => {
+    const now = mark();
+    if (now.atMs - since.atMs >= overMs) {
+      before = since;
+      since = now;
+    }
+    const passedMs = now.atMs - before.atMs;
+    return now.idleMs - before.idleMs >= IDLE_SHARE_MIN * passedMs;
+  };
+}
+
 interface Completion {
   /** The level at which the request started. */
   readonly level: number;
@@ -132,6 +155,8 @@ interface Completion {
   readonly isLarge: boolean;
   /** The limit was reached when it ended. */
   readonly isFull: boolean;
+  /** Over about the time that the request took. */
+  readonly hasIdleTime: (tookMs: number) => boolean;
 }
 
 interface Climber {
@@ -181,7 +206,8 @@ function createClimber(options: {
   };
 
   const grow = (completion: Completion, going: SlowStart) => {
-    const step = slowStartOn(going, completion, state.limit);
+    const answer = { ...completion, hasIdleTime: completion.hasIdleTime(completion.tookMs) };
+    const step = slowStartOn(going, answer, state.limit);
     switch (step.is) {
       case 'queue':
         settle();

@@ -2,7 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Answer, SLOW_START, type SlowStart, slowStartOn } from './slow-start.ts';
 
-const small = (tookMs: number): Answer => ({ tookMs, isLarge: false, isFull: true });
+const small = (tookMs: number): Answer => ({
+  tookMs,
+  isLarge: false,
+  isFull: true,
+  hasIdleTime: true,
+});
 
 /** How the start ends, and how many more requests there are then. */
 function answersOf(answers: readonly Answer[], limit = 8) {
@@ -27,6 +32,11 @@ describe('the slow start', () => {
     expect(answersOf(answers)).toEqual({ ended: undefined, more: 0 });
   });
 
+  it('does not grow while this process has no time to spare', () => {
+    const answers = Array.from({ length: 100 }, () => ({ ...small(30), hasIdleTime: false }));
+    expect(answersOf(answers)).toEqual({ ended: undefined, more: 0 });
+  });
+
   it('ends when all answers of a round trip have queued, eight at least, and not for one less', () => {
     const quick = Array.from({ length: 8 }, () => small(10));
     const queued = Array.from({ length: 7 }, () => small(21));
@@ -38,7 +48,7 @@ describe('the slow start', () => {
   });
 
   it('leaves large requests to the climb', () => {
-    const large = { tookMs: 500, isLarge: true, isFull: true };
+    const large = { ...small(500), isLarge: true };
     expect(answersOf([large, small(10), large, large, large])).toEqual({ ended: 'large', more: 3 });
   });
 

@@ -6,7 +6,8 @@
  * answers times the time of one. The least time seen stands for a way with no queue on it; an answer that took twice as long spent
  * half of its time in queues, so there are twice as many in flight as the way can use. Thus a long way is filled with hundreds, and
  * a server next door, where all that answers wait for is a processor, keeps few. Answers that carry much are left to the climb:
- * their time tells of the bandwidth that they share.
+ * their time tells of the bandwidth that they share. Nor does the number grow while this process is busy all the time, since then even the
+ * quickest answer has waited for its turn here.
  */
 
 export interface SlowStart {
@@ -22,6 +23,8 @@ export interface Answer {
   readonly isLarge: boolean;
   /** The limit was reached when it came. */
   readonly isFull: boolean;
+  /** This thread had nothing else to do: more requests would not only wait for it. */
+  readonly hasIdleTime: boolean;
 }
 
 export type SlowStartStep =
@@ -52,7 +55,7 @@ export const SLOW_START: SlowStart = {
 /** @param limit What may be in flight now. */
 export function slowStartOn(
   start: SlowStart,
-  { isFull, isLarge, tookMs }: Answer,
+  { hasIdleTime, isFull, isLarge, tookMs }: Answer,
   limit: number,
 ): SlowStartStep {
   if (isLarge) {
@@ -70,6 +73,6 @@ export function slowStartOn(
     start: isLookOver
       ? { ...start, leastMs, lookAnswers: 0, lookLeastMs: Number.POSITIVE_INFINITY }
       : { ...start, leastMs, lookAnswers, lookLeastMs },
-    more: isFull && tookMs <= QUEUED * leastMs ? MORE_PER_ANSWER : 0,
+    more: isFull && hasIdleTime && tookMs <= QUEUED * leastMs ? MORE_PER_ANSWER : 0,
   };
 }

@@ -117,9 +117,11 @@ export async function put(
 export async function list(lean: Lean, request: ListRequest, options: CallOptions): Promise<ListPage> {
   const { keyPrefix } = lean.connection.place;
   const { page, server } = await listOnce(lean, request, options);
-  const { continuation, startAfter } = request;
-  const isOverByName = continuation === undefined && startAfter && page.continuation === undefined;
-  if (!isOverByName || server !== 'MinIO') return page;
+  const { continuation, prefix, startAfter } = request;
+  const isOver = page.continuation === undefined;
+  // A key that is not below the prefix begins before all or after all.
+  const isByKey = continuation === undefined && startAfter?.startsWith(prefix);
+  if (server !== 'MinIO' || !isOver || !isByKey || startAfter === '') return page;
   return (await listOnce(lean, { ...request, continuation: minioToken(keyPrefix + startAfter) }, options))
     .page;
 }

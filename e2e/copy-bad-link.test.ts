@@ -155,7 +155,7 @@ describe.each(WAYS)('A copy $to', (way) => {
       await network.cutRequestsAfter(CUT_AFTER_BYTES);
       await expectDone(way, name, await copy(way, name));
     },
-    MINUTES,
+    3 * MINUTES,
   );
 
   it(
@@ -181,7 +181,7 @@ describe.each(WAYS)('A copy $to', (way) => {
       await network.restore();
       await expectDone(way, name, await ended);
     },
-    MINUTES,
+    3 * MINUTES,
   );
 });
 
@@ -205,6 +205,6 @@ describe('A link that lets no large file through', () => {
       await expectWholeOnly(way, name);
       await expectDone(way, name, await copy(way, name));
     },
-    MINUTES,
+    3 * MINUTES,
   );
 });

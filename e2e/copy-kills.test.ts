@@ -224,7 +224,7 @@ describe(`A copy that is killed ${KILLS} times (seed ${seed})`, () => {
       expectSentOnce(runs, copy);
       expect(namesOf(await unfinished(copy))).toEqual(pendingOf(runs, copy));
     },
-    MINUTES,
+    3 * MINUTES,
   );
 
   it(
@@ -241,7 +241,7 @@ describe(`A copy that is killed ${KILLS} times (seed ${seed})`, () => {
       expectFetchedOnce(runs);
       expect(namesOf(await unfinished(copy))).toEqual(pendingOf(runs, copy));
     },
-    MINUTES,
+    3 * MINUTES,
   );
 
   it(
@@ -256,7 +256,7 @@ describe(`A copy that is killed ${KILLS} times (seed ${seed})`, () => {
       await expectDone(copy, runs);
       expectFetchedOnce(runs);
     },
-    MINUTES,
+    3 * MINUTES,
   );
 });
 
@@ -308,6 +308,6 @@ describe('An upload that a kill left unfinished', () => {
       expect(await readBack(copy)).toEqual(treeLines);
       expect(await unfinished(copy)).toEqual([]);
     },
-    MINUTES,
+    3 * MINUTES,
   );
 });

@@ -23,6 +23,16 @@ describe('the arguments', () => {
     expect(parseArguments(['--peers', 'none']).peers).toEqual([]);
   });
 
+  it('name files to print, instead of measuring', () => {
+    const given = parseArguments(['--from', 'a.json', '--from', 'b.json']);
+    expect(given).toMatchObject({ action: 'show', from: ['a.json', 'b.json'] });
+    expect(parseArguments(['--json', 'a.json'])).toMatchObject({
+      action: 'run',
+      from: [],
+      jsonFile: 'a.json',
+    });
+  });
+
   it.each([
     [['--runs', '0']],
     [['--runs', '1.5']],

@@ -11,6 +11,7 @@ export const USAGE = `Usage: npm run bench -- [OPTION]...
   --runs N          measured runs of each tool (default: 5; with --quick: 2)
   --quick           tiny data, to see that everything works
   --json FILE       write the figures there (default: bench/figures.json after a full run on versitygw)
+  --from FILE       measure nothing: print what such a file holds (may be given more than once)
   --server NAME     run against ${SERVER_NAMES.join(' or ')} (default: versitygw)
   --store KIND      the server's data in memory or on disk (default: memory)
   --folder DIR      where the source data lie (default: the system's temporary folder)
@@ -25,10 +26,12 @@ export interface BenchArguments {
   readonly runs: number;
   readonly isQuick: boolean;
   readonly jsonFile: string | undefined;
+  /** With the action `show`: files that other runs wrote. */
+  readonly from: readonly string[];
   readonly server: ServerName;
   readonly store: 'memory' | 'disk';
   readonly folder: string;
-  readonly action: 'run' | 'list' | 'help';
+  readonly action: 'run' | 'show' | 'list' | 'help';
 }
 
 const RUNS_MAX = 100;
@@ -43,6 +46,7 @@ export function parseArguments(args: readonly string[]): BenchArguments {
       runs: { type: 'string' },
       quick: { type: 'boolean', default: false },
       json: { type: 'string' },
+      from: { type: 'string', multiple: true, default: [] },
       server: { type: 'string', default: 'versitygw' },
       store: { type: 'string', default: 'memory' },
       folder: { type: 'string', default: tmpdir() },
@@ -63,10 +67,11 @@ export function parseArguments(args: readonly string[]): BenchArguments {
     runs,
     isQuick: values.quick,
     jsonFile: values.json,
+    from: values.from,
     server,
     store: values.store,
     folder: values.folder,
-    action: values.help ? 'help' : values.list ? 'list' : 'run',
+    action: values.help ? 'help' : values.list ? 'list' : values.from.length > 0 ? 'show' : 'run',
   };
 }
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BadNetwork, startToxiproxy } from '../e2e/servers/toxiproxy.ts';
+import { startToxiproxy } from '../e2e/servers/toxiproxy.ts';
 import { roomyFolder, type ServerOptions } from '../e2e/servers/versitygw.ts';
 import {
   type BenchServer,
@@ -42,7 +42,7 @@ export interface Bench extends AsyncDisposable {
   /** A path that nothing is at. */
   newPath(name: string): string;
   newPlace(link: Link): Promise<Place>;
-  /** A place of the first server by another link. */
+  /** A place by another link. */
   reach(place: Place, link: Link): Promise<Place>;
   /** Two servers more, with room for an object of that size on each, and new places there at each call. */
   newPlacePair(objectBytes: number): Promise<{ readonly source: Place; readonly destination: Place }>;
@@ -80,16 +80,13 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
     };
     const server = await start(options.store === 'disk' ? { dataFolder: join(folder, 'store') } : {});
     const meter = await createMeter(folder);
-    let network: Promise<BadNetwork> | undefined;
-    const openNetwork = () => {
-      network ??= startToxiproxy({ upstream: server.endpoint, latencyMs: LATENCY_MS }).then((started) => {
-        cleanUps.push(() => started.stop());
-        return started;
-      });
-      return network;
-    };
+    const openNetworkTo = memoize(async (upstream: string) => {
+      const network = await startToxiproxy({ upstream, latencyMs: LATENCY_MS });
+      cleanUps.push(() => network.stop());
+      return network.endpoint;
+    });
     const reach = async (place: Place, link: Link): Promise<Place> => {
-      const endpoint = link === 'direct' ? server.endpoint : (await openNetwork()).endpoint;
+      const endpoint = link === 'direct' ? place.serverEndpoint : await openNetworkTo(place.serverEndpoint);
       return { ...place, endpoint, environment: { ...place.environment, AWS_ENDPOINT_URL: endpoint } };
     };
     const dataset = createDatasets(folder);
@@ -171,6 +168,7 @@ function createPlace(server: BenchServer, folder: string): Place {
     bucket,
     prefix,
     endpoint,
+    serverEndpoint: endpoint,
     region,
     environment: { ...Object.fromEntries(inherited), ...environment, AWS_ENDPOINT_URL: endpoint },
     cacheFolder: join(folder, `cache-${prefix}`),

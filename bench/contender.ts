@@ -10,6 +10,8 @@ export interface Place {
   readonly bucket: string;
   readonly prefix: string;
   readonly endpoint: string;
+  /** Of the server itself: the same, unless latency lies between. */
+  readonly serverEndpoint: string;
   readonly region: string;
   /** `AWS_*` and the like. */
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -43,15 +45,15 @@ export interface DryRun {
   command(source: string, place: Place): Command;
   /** As `sync`, which deletes as well, compared by size alone: listings tell everything that it takes. */
   syncBySize(source: string, place: Place): Command;
-  /** How many files it said that it would send. */
-  countNamed(output: string): number;
+  /** The files that it said it would send, set the time of or remove, below the tree's root, in its order. */
+  pathsNamed(output: string, place: Place): readonly string[];
 }
 
 /** A tool of other people's that prepares and checks what all are measured by. */
 export interface Courier {
   upload(source: string, place: Place): Command;
   download(place: Place, folder: string): Command;
-  /** Prints a line for each object with its path and when the store says that it was written. */
+  /** Prints a line for each object with its path and when the store says that it was written; nothing where none is. */
   list(place: Place): Command;
 }
 
@@ -59,7 +61,7 @@ export function isDray(name: ContenderName): boolean {
   return name === 'dray' || name === 'dray copy';
 }
 
-/** Counts the lines that a pattern is found in. */
-export function countLines(output: string, pattern: RegExp): number {
-  return output.split('\n').filter((line) => pattern.test(line)).length;
+/** Of each line that the pattern matches, what its first group holds. */
+export function matchLines(output: string, pattern: RegExp): readonly string[] {
+  return output.split('\n').flatMap((line) => pattern.exec(line)?.[1] ?? []);
 }

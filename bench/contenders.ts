@@ -1,6 +1,6 @@
 /** How each tool is told to do the same work. Each is given the options with which it is quick at it. */
 import { fileURLToPath } from 'node:url';
-import { type Contender, countLines, type Place } from './contender.ts';
+import { type Contender, matchLines, type Place } from './contender.ts';
 import type { Command } from './measure.ts';
 import type { InstalledPeer } from './peers.ts';
 import { createRclone } from './rclone.ts';
@@ -26,11 +26,15 @@ export function createDray(version: string): Contender {
   };
 }
 
-/** Plain trees: each file an object of its own path. */
-export function createDrayCopy(version: string): Contender {
+/**
+ * Plain trees: each file an object of its own path.
+ *
+ * @param program What Node runs: the published command, unless tests run the sources.
+ */
+export function createDrayCopy(version: string, program = DRAY_COMMAND): Contender {
   const command = (place: Place, cacheFolder: string, ...args: readonly string[]): Command => ({
     file: process.execPath,
-    args: [DRAY_COMMAND, ...args],
+    args: [program, ...args],
     environment: {
       ...place.environment,
       DRAY_CACHE: cacheFolder,
@@ -57,7 +61,7 @@ export function createDrayCopy(version: string): Contender {
       command: (source, place) => copy(source, place, '--dry-run'),
       syncBySize: (source, place) =>
         command(place, place.cacheFolder, 'sync', source, url(place), '--dry-run', '--size-only'),
-      countNamed: (output) => countLines(output, /^[AM] /),
+      pathsNamed: (output) => matchLines(output, /^[AMD] (.+)$/),
     },
   };
 }
@@ -94,16 +98,39 @@ function createS5cmd({ name, path, version }: InstalledPeer): Contender {
       command: (source, place) => run(place, '--dry-run', 'sync', `${source}/`, url(place)),
       syncBySize: (source, place) =>
         run(place, '--dry-run', 'sync', '--delete', '--size-only', `${source}/`, url(place)),
-      countNamed: (output) => countLines(output, /^cp /),
+      pathsNamed: (output, place) =>
+        matchLines(output, /^(?:cp .+ |rm )(s3:\/\/\S+)$/).map((object) => object.slice(url(place).length)),
     },
   };
+}
+
+/** s5cmd that asks for each file by itself, by a HEAD, instead of listing the destination. */
+export function s5cmdOneByOne(s5cmd: Contender): Contender {
+  const { dryRun } = s5cmd;
+  if (!dryRun) return s5cmd;
+  const command = (source: string, place: Place): Command => {
+    const sync = dryRun.command(source, place);
+    // To be sent is what is not there, of another size, or younger: as `sync` decides.
+    const args = sync.args.flatMap((arg) => (arg === 'sync' ? ['cp', '-n', '-s', '-u'] : arg));
+    return { ...sync, args };
+  };
+  return { ...s5cmd, dryRun: { ...dryRun, command } };
+}
+
+/** Its default of 10 takes twice as long through latency; without, 32 take a little longer than 10. */
+const AWS_32_REQUESTS = fileURLToPath(new URL('aws-32-requests.ini', import.meta.url));
+
+function isFar({ endpoint, serverEndpoint }: Place): boolean {
+  return endpoint !== serverEndpoint;
 }
 
 function createAws({ name, path, version }: InstalledPeer): Contender {
   const command = (place: Place, action: readonly string[], from: string, to: string): Command => ({
     file: path,
     args: ['s3', ...action, from, to, '--only-show-errors'],
-    environment: place.environment,
+    environment: isFar(place)
+      ? { ...place.environment, AWS_CONFIG_FILE: AWS_32_REQUESTS }
+      : place.environment,
   });
   const url = ({ bucket, prefix }: Place) => `s3://${bucket}/${prefix}/`;
   const copy = ['cp', '--recursive'];

@@ -1,6 +1,6 @@
-/** Data to move: the same bytes for the same shape, on every machine, and nothing that compresses. */
+/** Data to move: the same bytes and times for the same shape, on every machine, and nothing that compresses. */
 import { createCipheriv } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, statfsSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, statfsSync, utimesSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatBytes, formatCount } from '../app/cli/format.ts';
 
@@ -15,6 +15,9 @@ const FILES_IN_FOLDER = 1_000;
 const BLOCK_BYTES = 1024 * 1024;
 const CLUSTER_BYTES = 4096;
 const SIZE_STEP = 7_919;
+/** Of the first file, in seconds; each one after it is a little younger. All are older than any store of them. */
+const MODIFIED_S = Date.UTC(2026, 0, 1) / 1000;
+const MODIFIED_STEP_S = 1.001;
 const MB = 1_000_000;
 
 /** `50,000 x 1 KiB`. */
@@ -44,6 +47,9 @@ export function writeDataset(folder: string, shape: DatasetShape): void {
     const sizeBytes = sizeOfFile(shape, index);
     if (sizeBytes <= BLOCK_BYTES) writeFileSync(path, next(sizeBytes));
     else writeLargeFile(path, sizeBytes, next);
+    // Tools take a file for changed that is as young as its object, to the second.
+    const modified = MODIFIED_S + index * MODIFIED_STEP_S;
+    utimesSync(path, modified, modified);
   }
 }
 

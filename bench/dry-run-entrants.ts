@@ -1,16 +1,17 @@
 /** Entrants that say what an upload would do: of a few files against many objects, of many against none, of a million. */
-import { linkSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, linkSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Bench } from './bench.ts';
-import type { ContenderName, DryRun, Place } from './contender.ts';
+import type { Contender, ContenderName, DryRun, Place } from './contender.ts';
+import { s5cmdOneByOne } from './contenders.ts';
 import { type DatasetShape, pathOfFile, sizeOfFile, writeDataset } from './dataset.ts';
-import type { CommandRun } from './measure.ts';
 import { rcloneWithoutListing } from './rclone.ts';
 import type { Attempt, Entrant } from './scenario.ts';
-import { clearFolders } from './stored-objects.ts';
+import { clearFolders, guardObjects } from './stored-objects.ts';
 import { mapContenders } from './transfer-entrants.ts';
 
 export const RCLONE_WITHOUT_LISTING = 'rclone (no traverse)';
+export const S5CMD_ONE_BY_ONE = 's5cmd (one by one)';
 
 export interface DryRunOptions {
   /** What is at the destination; absent: nothing. */
@@ -24,7 +25,7 @@ export type Local =
   /** Of what is stored, every so manieth file; the first `changed` of them have grown. */
   | { readonly kind: 'some'; readonly files: number; readonly changed: number };
 
-/** Nothing is remembered of the destination. What each names is counted. */
+/** Nothing is remembered of the destination. What each names has to be what has changed. */
 export async function openDryRun(bench: Bench, options: DryRunOptions): Promise<readonly Entrant[]> {
   const { folder, changed } = await openLocal(bench, options);
   const attemptsOf = (dryRun: DryRun): Pick<Entrant, 'setUp' | 'prepare'> => ({
@@ -36,80 +37,101 @@ export async function openDryRun(bench: Bench, options: DryRunOptions): Promise<
       const place: Place = options.stored
         ? { ...(await bench.stored(options.stored)), cacheFolder: fresh.cacheFolder }
         : fresh;
-      return {
-        command: dryRun.command(folder, place),
-        check: async (run, requests) => {
-          checkWritesNothing(requests);
-          checkNamed(dryRun, run, changed);
-        },
-        close: () => clearFolders(place.cacheFolder),
-      };
+      return prepareDryRun(bench, { dryRun, place, changed, command: dryRun.command(folder, place) });
     },
   });
-  const rclone = bench.contenders.get('rclone');
-  const withoutListing = rclone && !('missing' in rclone) ? rcloneWithoutListing(rclone).dryRun : undefined;
+  const variants = [
+    createVariant(bench, 'rclone', RCLONE_WITHOUT_LISTING, rcloneWithoutListing),
+    createVariant(bench, 's5cmd', S5CMD_ONE_BY_ONE, s5cmdOneByOne),
+  ].flatMap((variant) => variant ?? []);
   return [
     ...mapContenders(bench, options.contenders, ({ dryRun }) =>
-      dryRun ? attemptsOf(dryRun) : createUnable(),
+      dryRun ? attemptsOf(dryRun) : createUnable('it has no dry run'),
     ),
-    ...(withoutListing
-      ? [{ name: RCLONE_WITHOUT_LISTING, kind: 'peer', ...attemptsOf(withoutListing) } as const]
-      : []),
+    ...variants.map(({ name, dryRun }): Entrant => ({ name, kind: 'peer', ...attemptsOf(dryRun) })),
   ];
 }
 
 /**
- * A folder against objects of the same names and sizes, by size alone: what is measured is listing and comparing. The
- * objects are written as files below the server, which no tool could do in reasonable time.
+ * A folder against objects of the same names and sizes but for the last, by size alone: what is measured is listing and
+ * comparing, and who names the last has come to the end. Where the server's objects are files they are written as such; to
+ * upload a million takes a quarter of an hour.
  */
 export async function openComparison(
   bench: Bench,
   { shape, contenders }: { readonly shape: DatasetShape; readonly contenders: readonly ContenderName[] },
 ): Promise<readonly Entrant[]> {
-  const place = await bench.newPlace('direct');
-  if (!place.storesPlainFiles) {
-    const missing = `objects cannot be written as files below ${bench.server.name}`;
-    return mapContenders(bench, contenders, () => ({ ...createUnable(), missing }));
-  }
-  const { folder } = await bench.dataset(shape);
-  writeDataset(place.storeFolder, shape);
+  const fresh = await bench.newPlace('direct');
+  if (fresh.storesPlainFiles) writeDataset(fresh.storeFolder, shape);
+  const openPlace = async (): Promise<Place> =>
+    fresh.storesPlainFiles ? fresh : { ...(await bench.stored(shape)), cacheFolder: fresh.cacheFolder };
+  const { folder } = await bench.dataset(shape, 'compared');
+  const last = pathOfFile(shape.files - 1);
+  appendFileSync(join(folder, last), 'x');
   return mapContenders(bench, contenders, ({ dryRun }) => {
-    if (!dryRun) return createUnable();
+    if (!dryRun) return createUnable('it has no dry run');
     return {
-      prepare: async () => ({
-        command: dryRun.syncBySize(folder, place),
-        check: async (run, requests) => {
-          checkWritesNothing(requests);
-          checkNamed(dryRun, run, 0);
-          const pages = requests?.filter(({ operation }) => operation.startsWith('ListObjects')).length;
-          if (pages !== undefined && pages < shape.files / LIST_PAGE_KEYS)
-            throw new Error(`it listed ${pages} pages, which cannot hold ${shape.files} keys`);
-        },
-        close: () => clearFolders(place.cacheFolder),
-      }),
+      setUp: async () => {
+        await openPlace();
+      },
+      prepare: async () => {
+        const place = await openPlace();
+        const command = dryRun.syncBySize(folder, place);
+        return prepareDryRun(bench, { dryRun, place, changed: [last], command });
+      },
     };
   });
 }
 
-/** S3's bound for a page of a listing. */
-const LIST_PAGE_KEYS = 1_000;
+function createVariant(
+  bench: Bench,
+  of: ContenderName,
+  name: string,
+  vary: (contender: Contender) => Contender,
+): { readonly name: string; readonly dryRun: DryRun } | undefined {
+  const contender = bench.contenders.get(of);
+  const dryRun = contender && !('missing' in contender) ? vary(contender).dryRun : undefined;
+  return dryRun && { name, dryRun };
+}
 
-function createUnable(): Pick<Entrant, 'missing' | 'prepare'> {
-  const missing = 'it has no dry run';
+function createUnable(missing: string): Pick<Entrant, 'missing' | 'prepare'> {
   return { missing, prepare: () => Promise.reject(new Error(missing)) };
+}
+
+interface DryRunAttempt extends Pick<Attempt, 'command'> {
+  readonly dryRun: DryRun;
+  readonly place: Place;
+  readonly changed: readonly string[];
+}
+
+async function prepareDryRun(bench: Bench, attempt: DryRunAttempt): Promise<Attempt> {
+  const { command, dryRun, place, changed } = attempt;
+  const guard = await guardObjects(bench, place);
+  return {
+    command,
+    check: async ({ output }, requests) => {
+      await guard(requests);
+      checkNamed(dryRun.pathsNamed(output, place), changed);
+    },
+    close: () => clearFolders(place.cacheFolder),
+  };
 }
 
 async function openLocal(
   bench: Bench,
   { local, stored }: DryRunOptions,
-): Promise<{ readonly folder: string; readonly changed: number }> {
-  if (local.kind === 'all')
-    return { folder: (await bench.dataset(local.shape)).folder, changed: local.shape.files };
+): Promise<{ readonly folder: string; readonly changed: readonly string[] }> {
+  if (local.kind === 'all') {
+    const { folder } = await bench.dataset(local.shape);
+    return { folder, changed: Array.from({ length: local.shape.files }, (_, index) => pathOfFile(index)) };
+  }
   if (!stored) throw new RangeError('Some of nothing is nothing.');
   const { folder: whole } = await bench.dataset(stored);
   const folder = bench.newPath('local');
-  writeSample({ whole, stored, folder, files: local.files, changed: local.changed });
-  return { folder, changed: local.changed };
+  return {
+    folder,
+    changed: writeSample({ whole, stored, folder, files: local.files, changed: local.changed }),
+  };
 }
 
 export interface Sample {
@@ -120,26 +142,29 @@ export interface Sample {
   readonly changed: number;
 }
 
-/** Hard links, which have the times of what was stored to the nanosecond. */
-export function writeSample({ whole, stored, folder, files, changed }: Sample): void {
+/** Hard links, which have the times of what was stored to the nanosecond. Answers with the paths of what has changed. */
+export function writeSample({ whole, stored, folder, files, changed }: Sample): readonly string[] {
   const step = Math.floor(stored.files / files);
   if (step === 0) throw new RangeError(`There are no ${files} files in ${stored.files}.`);
+  const paths: string[] = [];
   for (let index = 0; index < files; index += 1) {
     const path = pathOfFile(index * step);
     mkdirSync(dirname(join(folder, path)), { recursive: true });
-    if (index >= changed) linkSync(join(whole, path), join(folder, path));
-    else writeFileSync(join(folder, path), Buffer.alloc(sizeOfFile(stored, index * step) + 1, 'x'));
+    if (index >= changed) {
+      linkSync(join(whole, path), join(folder, path));
+      continue;
+    }
+    writeFileSync(join(folder, path), Buffer.alloc(sizeOfFile(stored, index * step) + 1, 'x'));
+    paths.push(path);
   }
+  return paths;
 }
 
-function checkNamed(dryRun: DryRun, { output }: CommandRun, changed: number): void {
-  const named = dryRun.countNamed(output);
-  if (named !== changed) throw new Error(`it named ${named} files, and ${changed} would have to be sent`);
-}
-
-function checkWritesNothing(requests: Parameters<Attempt['check']>[1]): void {
-  const written = requests?.find(
-    ({ method }) => method === 'PUT' || method === 'POST' || method === 'DELETE',
-  );
-  if (written) throw new Error(`it wrote: ${written.operation} ${written.path}`);
+/** @throws Error when the two are not the same paths, each once. */
+export function checkNamed(named: readonly string[], changed: readonly string[]): void {
+  if (named.length !== changed.length)
+    throw new Error(`it named ${named.length} files, and ${changed.length} would have to be sent`);
+  const unnamed = new Set(changed);
+  for (const path of named)
+    if (!unnamed.delete(path)) throw new Error(`it named ${path}, which has not changed or was named before`);
 }

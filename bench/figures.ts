@@ -6,10 +6,10 @@
  *
  * Whole processes from start to end, on seeded data, against a real S3 server on this machine. The tools take turns, after
  * one round that warms up, and what arrived is compared with what was sent after every run. Prints a Markdown table for each
- * scenario and writes all runs to a JSON file.
+ * scenario; every run, with the command that it was, goes to a JSON file, from which `--from FILE` prints the tables again.
  */
 import { execFile } from 'node:child_process';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { arch, cpus, release, totalmem, type } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,7 +22,7 @@ import type { Contender, ContenderName, Courier } from './contender.ts';
 import { createDray, createDrayCopy, createPeer, DRAY_COMMAND } from './contenders.ts';
 import { type FoundPeer, findPeer, type InstalledPeer, PEER_NAMES } from './peers.ts';
 import { createRcloneByDefault, createRcloneCourier } from './rclone.ts';
-import { formatEnvironment, formatScenario, formatSummary } from './report.ts';
+import { formatEnvironment, formatFigures, formatScenario, formatSummary } from './report.ts';
 import type { Figures, ScenarioResult } from './results.ts';
 import { runScenario } from './run-scenario.ts';
 import type { Scenario } from './scenario.ts';
@@ -37,6 +37,11 @@ async function main(): Promise<void> {
   if (given.action === 'help') return void process.stdout.write(USAGE);
   if (given.action === 'list') {
     for (const { name, title } of scenarios) console.log(`${name.padEnd(20)} ${title}`);
+    return;
+  }
+  if (given.action === 'show') {
+    for (const file of given.from)
+      console.log(`${formatFigures(await readFigures(fromHere(file))).join('\n')}\n`);
     return;
   }
   const chosen = chooseScenarios(scenarios, given.scenarios);
@@ -55,8 +60,7 @@ async function main(): Promise<void> {
     signal: stop.signal,
   });
   const environment = await describeEnvironment(bench, given);
-  if (given.isQuick) console.log('A quick run: the data are too small for these figures to mean anything.\n');
-  for (const line of formatEnvironment(environment)) console.log(line);
+  console.log(formatEnvironment(environment, given.isQuick).join('\n'));
 
   const isWhole =
     given.scenarios.length === 0 &&
@@ -154,6 +158,12 @@ async function describeEnvironment(
 /** npm runs scripts in the project's folder; a path is meant from where npm was called. */
 function fromHere(file: string): string {
   return resolve(process.env.INIT_CWD ?? '.', file);
+}
+
+async function readFigures(file: string): Promise<Figures> {
+  const figures: Figures = JSON.parse(await readFile(file, 'utf8'));
+  if (!Array.isArray(figures.scenarios)) throw new Error(`${file} holds no figures.`);
+  return figures;
 }
 
 async function writeFigures(file: string, figures: Figures): Promise<void> {

@@ -24,25 +24,13 @@ export function ratioToBestPeer(
   return entrant.outcome.wall.median / Math.min(...peers);
 }
 
-/** Of the runs that could be measured; undefined when none could. */
-export function medianPeakRss(outcome: Measured): number | undefined {
-  const peaks = outcome.runs.flatMap((run) => run.peakRssBytes ?? []);
-  return peaks.length > 0 ? medianOf(peaks) : undefined;
-}
-
-export function medianCpu(outcome: Measured): number | undefined {
-  const times = outcome.runs.flatMap((run) => run.cpuMs ?? []);
-  return times.length > 0 ? medianOf(times) : undefined;
-}
-
-export function medianServerCpu(outcome: Measured): number | undefined {
-  const times = outcome.runs.flatMap((run) => run.serverCpuMs ?? []);
-  return times.length > 0 ? medianOf(times) : undefined;
-}
-
-export function medianRequests(outcome: Measured): number | undefined {
-  const counts = outcome.runs.flatMap((run) => run.requests ?? []);
-  return counts.length > 0 ? medianOf(counts) : undefined;
+/** Of the runs in which it could be measured; undefined where there is none. */
+export function medianMeasured(
+  { runs }: Measured,
+  of: 'cpuMs' | 'serverCpuMs' | 'peakRssBytes' | 'requests',
+): number | undefined {
+  const values = runs.flatMap((run) => run[of] ?? []);
+  return values.length > 0 ? medianOf(values) : undefined;
 }
 
 function boundOf(target: Target): number {
@@ -74,7 +62,7 @@ function reach(target: Target, find: (name: string) => Measured | undefined): nu
 }
 
 /** A bound on memory holds for every run, not for the middle one. */
-function largestPeakRss(outcome: Measured): number | null {
+export function largestPeakRss(outcome: Measured): number | null {
   const peaks = outcome.runs.flatMap((run) => run.peakRssBytes ?? []);
   return peaks.length > 0 ? Math.max(...peaks) : null;
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -39,6 +39,15 @@ describe('a measured process', () => {
     const meter = await createMeter(folder);
     const failing = meter.run(script('console.error("no such bucket"); process.exit(3)'), NEVER);
     await expect(failing).rejects.toThrow(/ended with 3: no such bucket/);
+  });
+
+  it('that takes longer than it may is ended, with all that it started', async () => {
+    const meter = await createMeter(folder);
+    const marker = join(folder, 'too-late');
+    const late = `setTimeout(() => require('node:fs').writeFileSync(${JSON.stringify(marker)}, ''), 1500)`;
+    await expect(meter.run(script(late), NEVER, 300)).rejects.toThrow('took over 0.30 s');
+    await pause(1_500);
+    expect(existsSync(marker)).toBe(false);
   });
 
   it('that does not exist is an error', async () => {

@@ -2,6 +2,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { formatDuration } from '../app/cli/format.ts';
 import type { Measurement } from './results.ts';
 
 export interface Command {
@@ -19,8 +20,8 @@ export interface CommandRun extends Measurement {
 export interface Meter {
   /** False where GNU time is not installed: CPU and memory stay null then. */
   readonly seesResources: boolean;
-  /** @throws Error with the end of its output when the command fails or takes over `LIMIT_MS`. */
-  run(command: Command, signal: AbortSignal): Promise<CommandRun>;
+  /** @throws Error with the end of its output when the command fails or takes over `limitMs`. */
+  run(command: Command, signal: AbortSignal, limitMs?: number): Promise<CommandRun>;
 }
 
 const LIMIT_MS = 30 * 60_000;
@@ -43,13 +44,14 @@ export async function createMeter(folder: string): Promise<Meter> {
   const notes = `${folder}/time.txt`;
   return {
     seesResources,
-    run: async (command, signal) => {
+    run: async (command, signal, limitMs) => {
       // No run pays for what one before it left to be written.
       await runToEnd({ file: 'sync', args: [], environment: process.env }, signal);
-      if (!seesResources) return { ...(await runToEnd(command, signal)), cpuMs: null, peakRssBytes: null };
+      if (!seesResources)
+        return { ...(await runToEnd(command, signal, limitMs)), cpuMs: null, peakRssBytes: null };
       await rm(notes, { force: true });
       const args = ['-f', '%U %S %M', '-o', notes, command.file, ...command.args];
-      const run = await runToEnd({ ...command, file: GNU_TIME, args }, signal);
+      const run = await runToEnd({ ...command, file: GNU_TIME, args }, signal, limitMs);
       return { ...run, ...parseNotes(await readFile(notes, 'utf8')) };
     },
   };
@@ -68,7 +70,11 @@ export async function runUnmeasured(command: Command, signal: AbortSignal): Prom
   return (await runToEnd(command, signal)).output;
 }
 
-function runToEnd(command: Command, signal: AbortSignal): Promise<Pick<CommandRun, 'wallMs' | 'output'>> {
+function runToEnd(
+  command: Command,
+  signal: AbortSignal,
+  limitMs = LIMIT_MS,
+): Promise<Pick<CommandRun, 'wallMs' | 'output'>> {
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {
     const startedMs = performance.now();
@@ -89,7 +95,7 @@ function runToEnd(command: Command, signal: AbortSignal): Promise<Pick<CommandRu
       if (isRunning && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     };
     const onAbort = () => stop('was stopped');
-    const timer = setTimeout(() => stop(`took over ${LIMIT_MS / 60_000} minutes`), LIMIT_MS);
+    const timer = setTimeout(() => stop(`took over ${formatDuration(limitMs)}`), limitMs);
     signal.addEventListener('abort', onAbort, { once: true });
     const settle = () => {
       clearTimeout(timer);

@@ -1,5 +1,5 @@
 /** rclone, in the ways in which its users run it. */
-import { type Contender, type Courier, countLines, type Place } from './contender.ts';
+import { type Contender, type Courier, matchLines, type Place } from './contender.ts';
 import type { Command } from './measure.ts';
 import type { InstalledPeer } from './peers.ts';
 
@@ -82,7 +82,7 @@ function createWith({ path, version }: InstalledPeer, { name, options, streams }
       command: (source, place) => run(place, 'copy', '--dry-run', source, urlOf(place)),
       syncBySize: (source, place) =>
         run(place, 'sync', '--dry-run', '--size-only', '--fast-list', source, urlOf(place)),
-      countNamed: (output) => countLines(output, /: Skipped copy as --dry-run is set/),
+      pathsNamed: (output) => matchLines(output, /NOTICE: (.+): Skipped .+ as --dry-run is set/),
     },
   };
 }

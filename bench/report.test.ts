@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { judge } from './judge.ts';
-import { formatMarkdownTable, formatScenario, formatSummary, formatVerdict } from './report.ts';
+import {
+  formatEnvironment,
+  formatFigures,
+  formatMarkdownTable,
+  formatScenario,
+  formatSummary,
+  formatVerdict,
+} from './report.ts';
 import type { EntrantKind, EntrantResult, Target } from './results.ts';
 import { spreadOf } from './statistics.ts';
 
@@ -14,7 +21,8 @@ function measured(name: string, kind: EntrantKind, wallsMs: readonly number[], p
     requests: 7,
     serverCpuMs: 120,
   }));
-  return { name, kind, outcome: { state: 'measured', runs, wall: spreadOf(wallsMs) } };
+  const outcome = { state: 'measured', runs, wall: spreadOf(wallsMs), warmUp: null } as const;
+  return { name, kind, command: `${name} copy`, outcome };
 }
 
 const DRAY = measured('dray', 'dray', [500, 400, 600]);
@@ -24,13 +32,16 @@ const NODE = measured('node -e 0', 'reference', [30, 30, 30]);
 const BROKEN: EntrantResult = {
   name: 'aws',
   kind: 'peer',
-  outcome: { state: 'failed', reason: 'ended with 1: no | such' },
+  command: 'aws s3 cp',
+  outcome: { state: 'failed', reason: 'ended with 1: no | such', runs: [] },
 };
 const ABSENT: EntrantResult = {
   name: 'restic',
   kind: 'peer',
+  command: null,
   outcome: { state: 'missing', reason: 'it is not on the PATH' },
 };
+const STARTED = '2026-11-21T08:00:00.000Z';
 const ALL = [DRAY, RCLONE, S5CMD, NODE, BROKEN, ABSENT];
 
 const HALF: Target = { kind: 'ratio', of: 'dray', toBestOf: ['rclone', 's5cmd', 'aws'], atMost: 0.5 };
@@ -69,7 +80,13 @@ describe('a target', () => {
 });
 
 describe('the table of a scenario', () => {
-  const lines = formatScenario({ name: 'push', title: 'First push', entrants: ALL, verdicts: [] });
+  const lines = formatScenario({
+    name: 'push',
+    title: 'First push',
+    startedAt: STARTED,
+    entrants: ALL,
+    verdicts: [],
+  });
   const row = (name: string) => lines.find((line) => line.startsWith(`| ${name} `)) ?? '';
   const cells = (name: string) =>
     row(name)
@@ -109,7 +126,9 @@ describe('the table of a scenario', () => {
       { ...HALF, of: 'aws' },
     ];
     const verdicts = targets.map((target) => judge(target, ALL));
-    const summary = formatSummary([{ name: 'push', title: 'First push', entrants: ALL, verdicts }]);
+    const summary = formatSummary([
+      { name: 'push', title: 'First push', startedAt: STARTED, entrants: ALL, verdicts },
+    ]);
     const cells = summary.slice(2).map((line) =>
       line
         .split('|')
@@ -119,9 +138,52 @@ describe('the table of a scenario', () => {
     expect(cells).toEqual([
       ['dray: 0.50 s', 'rclone: 1.0 s', '0.5', '0.500, met'],
       ['dray: 0.50 s', 'node -e 0: 0.03 s', '0.10 s more', '0.47 s, NOT met'],
-      ['dray: 0.50 s', 'its peak memory', '100 MiB', '52.0 MiB, met'],
+      ['dray: 52.0 MiB', 'rclone: 52.0 MiB, s5cmd: 52.0 MiB', '100 MiB', '52.0 MiB, met'],
       ['not measured', '', '', ''],
     ]);
+  });
+
+  it('of memory shows what each peer took at most', () => {
+    const target: Target = { kind: 'peakRss', of: 'dray', atMostBytes: 100 * MIB };
+    const entrants = [
+      measured('dray', 'dray', [1, 2], 60),
+      measured('s5cmd', 'peer', [1], 900),
+      NODE,
+      BROKEN,
+    ];
+    const row = (of: readonly EntrantResult[]) =>
+      formatSummary([
+        { name: 'm', title: 'M', startedAt: STARTED, entrants: of, verdicts: [judge(target, of)] },
+      ]).at(-1);
+    expect(row(entrants)).toMatch(/dray: 61\.0 MiB .* s5cmd: 900 MiB \|/);
+    expect(row(entrants.slice(0, 1))).toMatch(/dray: 61\.0 MiB \| +- \|/);
+    expect(row(entrants.slice(1))).toContain('not measured');
+  });
+
+  it('is printed from a results file as it was after the run', () => {
+    const scenarios = [
+      {
+        name: 'push',
+        title: 'First push',
+        startedAt: STARTED,
+        entrants: ALL,
+        verdicts: [judge(HALF, ALL)],
+      },
+    ];
+    const figures = { environment: { machine: '2 cores' }, isQuick: true, scenarios };
+    const printed = formatFigures(JSON.parse(JSON.stringify(figures)));
+    expect(printed.join('\n')).toBe(
+      [
+        ...formatEnvironment(figures.environment, true),
+        '',
+        ...formatScenario(scenarios[0]!),
+        '',
+        '### Targets',
+        '',
+        ...formatSummary(scenarios),
+      ].join('\n'),
+    );
+    expect(printed[0]).toContain('too small');
   });
 
   it('has lines of one width', () => {

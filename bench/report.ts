@@ -1,7 +1,7 @@
 /** Results as Markdown, for a terminal and for a README alike. */
 import { formatBytes, formatCount, formatDuration } from '../app/cli/format.ts';
-import { medianCpu, medianPeakRss, medianRequests, medianServerCpu, ratioToBestPeer } from './judge.ts';
-import type { EntrantResult, ScenarioResult, Target, Verdict } from './results.ts';
+import { largestPeakRss, medianMeasured, ratioToBestPeer } from './judge.ts';
+import type { EntrantResult, Figures, ScenarioResult, Target, Verdict } from './results.ts';
 
 const NOTHING = '-';
 const HEADINGS = [
@@ -27,30 +27,37 @@ export function formatScenario(result: ScenarioResult): string[] {
   ];
 }
 
+/** All that a run of the bench prints, from the file that it left. */
+export function formatFigures({ environment, isQuick, scenarios }: Figures): string[] {
+  return [
+    ...formatEnvironment(environment, isQuick),
+    ...scenarios.flatMap((scenario) => ['', ...formatScenario(scenario)]),
+    '',
+    '### Targets',
+    '',
+    ...formatSummary(scenarios),
+  ];
+}
+
 /** One line for each target: the release at a glance. */
 export function formatSummary(results: readonly ScenarioResult[]): string[] {
   const rows = results.flatMap(({ title, entrants, verdicts }) =>
     verdicts.flatMap(({ target, reached, isMet }) => {
-      const own = findWall(entrants, target.of);
+      const own = formatOwn(target, entrants);
       if (own === undefined) return [[title, 'not measured']];
       const end =
         reached === null ? NOTHING : `${formatReached(target, reached)}, ${isMet ? 'met' : 'NOT met'}`;
-      return [
-        [
-          title,
-          `${target.of}: ${formatDuration(own)}`,
-          formatBestOf(target, entrants),
-          formatBound(target),
-          end,
-        ],
-      ];
+      return [[title, own, formatBestOf(target, entrants), formatBound(target), end]];
     }),
   );
-  return formatMarkdownTable(['scenario', 'wall, median', 'compared with', 'at most', 'reached'], rows);
+  return formatMarkdownTable(
+    ['scenario', 'median, or most memory', 'compared with', 'at most', 'reached'],
+    rows,
+  );
 }
 
 function formatBestOf(target: Target, entrants: readonly EntrantResult[]): string {
-  if (target.kind === 'peakRss') return 'its peak memory';
+  if (target.kind === 'peakRss') return formatPeakRssOfPeers(entrants);
   const names = target.kind === 'ratio' ? target.toBestOf : [target.over];
   const walls = names.flatMap((name) => {
     const wall = findWall(entrants, name);
@@ -60,13 +67,37 @@ function formatBestOf(target: Target, entrants: readonly EntrantResult[]): strin
   return best ? `${best.name}: ${formatDuration(best.wall)}` : NOTHING;
 }
 
+function formatOwn(target: Target, entrants: readonly EntrantResult[]): string | undefined {
+  const isMemory = target.kind === 'peakRss';
+  const value = isMemory ? findPeakRss(entrants, target.of) : findWall(entrants, target.of);
+  if (value === undefined) return undefined;
+  return `${target.of}: ${isMemory ? formatBytes(value) : formatDuration(value)}`;
+}
+
+/** All of them: what the bound is worth shows in what others take. */
+function formatPeakRssOfPeers(entrants: readonly EntrantResult[]): string {
+  const peaks = entrants.flatMap(({ name, kind }) => {
+    const peak = kind === 'peer' ? findPeakRss(entrants, name) : undefined;
+    return peak === undefined ? [] : [`${name}: ${formatBytes(peak)}`];
+  });
+  return peaks.length > 0 ? peaks.join(', ') : NOTHING;
+}
+
+function findPeakRss(entrants: readonly EntrantResult[], name: string): number | undefined {
+  const outcome = entrants.find((entrant) => entrant.name === name)?.outcome;
+  return outcome?.state === 'measured' ? (largestPeakRss(outcome) ?? undefined) : undefined;
+}
+
 function findWall(entrants: readonly EntrantResult[], name: string): number | undefined {
   const outcome = entrants.find((entrant) => entrant.name === name)?.outcome;
   return outcome?.state === 'measured' ? outcome.wall.median : undefined;
 }
 
-export function formatEnvironment(environment: Readonly<Record<string, string>>): string[] {
-  return Object.entries(environment).map(([name, value]) => `- ${name}: ${value}`);
+export function formatEnvironment(environment: Readonly<Record<string, string>>, isQuick: boolean): string[] {
+  return [
+    ...(isQuick ? ['A quick run: the data are too small for these figures to mean anything.', ''] : []),
+    ...Object.entries(environment).map(([name, value]) => `- ${name}: ${value}`),
+  ];
 }
 
 /** The first column is text, the others are numbers. */
@@ -95,10 +126,10 @@ function formatEntrant(entrant: EntrantResult, entrants: readonly EntrantResult[
   // A pipe in what a tool printed would begin a new cell.
   if (outcome.state !== 'measured') return [name, `${outcome.state}: ${outcome.reason.replaceAll('|', '/')}`];
   const { wall, runs } = outcome;
-  const cpuMs = medianCpu(outcome);
-  const serverCpuMs = medianServerCpu(outcome);
-  const requests = medianRequests(outcome);
-  const peakRssBytes = medianPeakRss(outcome);
+  const cpuMs = medianMeasured(outcome, 'cpuMs');
+  const serverCpuMs = medianMeasured(outcome, 'serverCpuMs');
+  const requests = medianMeasured(outcome, 'requests');
+  const peakRssBytes = medianMeasured(outcome, 'peakRssBytes');
   const ratio = ratioToBestPeer(entrant, entrants);
   return [
     name,

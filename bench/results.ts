@@ -17,8 +17,16 @@ export interface MeasuredRun extends Measurement {
 }
 
 export type Outcome =
-  | { readonly state: 'measured'; readonly runs: readonly MeasuredRun[]; readonly wall: Spread }
-  | { readonly state: 'failed'; readonly reason: string }
+  | {
+      readonly state: 'measured';
+      readonly runs: readonly MeasuredRun[];
+      /** Of `runs`, without the one that warmed up. */
+      readonly wall: Spread;
+      /** Null when it took so long that it is itself the measurement. */
+      readonly warmUp: MeasuredRun | null;
+    }
+  /** With the runs that went before, the one that warmed up included. */
+  | { readonly state: 'failed'; readonly reason: string; readonly runs: readonly MeasuredRun[] }
   | { readonly state: 'missing'; readonly reason: string };
 
 /** Peers are what Dray is compared with; a reference is a yardstick that moves no data. */
@@ -27,6 +35,8 @@ export type EntrantKind = 'dray' | 'peer' | 'reference';
 export interface EntrantResult {
   readonly name: string;
   readonly kind: EntrantKind;
+  /** The command line of its first run; null when it never came to one. */
+  readonly command: string | null;
   readonly outcome: Outcome;
 }
 
@@ -53,6 +63,8 @@ export interface Verdict {
 export interface ScenarioResult {
   readonly name: string;
   readonly title: string;
+  /** ISO 8601, UTC. */
+  readonly startedAt: string;
   readonly entrants: readonly EntrantResult[];
   readonly verdicts: readonly Verdict[];
 }

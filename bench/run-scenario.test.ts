@@ -52,13 +52,68 @@ describe('a scenario', () => {
     expect(result.entrants[0]?.outcome).toMatchObject({ wall: { least: 10, median: 20, most: 30 } });
   });
 
+  it('keeps every run in its result, the one that warmed up apart, with the command and the time of day', async () => {
+    const { track, entrant } = createTrack();
+    const result = await runScenario(SCENARIO, [entrant('a', [9_000, 10, 30])], track, quietly(2));
+    expect(result).toMatchObject({
+      startedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      entrants: [
+        {
+          command: 'a 9000',
+          outcome: {
+            warmUp: { wallMs: 9_000, cpuMs: 1, peakRssBytes: 1, requests: null, serverCpuMs: 250 },
+            runs: [{ wallMs: 10 }, { wallMs: 30 }],
+          },
+        },
+      ],
+    });
+  });
+
+  it('keeps the runs that came before one that failed', async () => {
+    const { track, entrant } = createTrack();
+    let round = 0;
+    const failing = entrant('a', [], {
+      prepare: async () => {
+        round += 1;
+        return {
+          command: { file: 'a', args: [String(round)], environment: {} },
+          check: async () => {
+            if (round === 3) throw new Error('what arrived is not what was sent');
+          },
+          close: async () => {},
+        };
+      },
+    });
+    const { entrants } = await runScenario(SCENARIO, [failing], track, quietly(5));
+    expect(entrants[0]?.outcome).toMatchObject({ state: 'failed', runs: [{ wallMs: 1 }, { wallMs: 2 }] });
+  });
+
+  it('has its own limit for a run', async () => {
+    const { track, entrant } = createTrack();
+    const limits: (number | undefined)[] = [];
+    const meter: Track['meter'] = {
+      ...track.meter,
+      run: (command, signal, limitMs) => {
+        limits.push(limitMs);
+        return track.meter.run(command, signal);
+      },
+    };
+    await runScenario({ ...SCENARIO, limitMs: 5 }, [entrant('a', [])], { ...track, meter }, quietly(1));
+    expect(limits).toEqual([5, 5]);
+  });
+
   it('measures what is very slow by its first run alone', async () => {
     const { track, log, entrant } = createTrack();
     const field = [entrant('slow', [60_000]), entrant('quick', [])];
     const result = await runScenario(SCENARIO, field, track, quietly(2));
     expect(log.filter((name) => name === 'slow')).toHaveLength(1);
     expect(log.filter((name) => name === 'quick')).toHaveLength(3);
-    expect(result.entrants[0]?.outcome).toMatchObject({ state: 'measured', wall: { median: 60_000 } });
+    expect(result.entrants[0]?.outcome).toMatchObject({
+      state: 'measured',
+      wall: { median: 60_000 },
+      runs: [{ wallMs: 60_000 }],
+      warmUp: null,
+    });
   });
 
   it('goes on without a tool that fails, is missing, or brings something else than was sent', async () => {

@@ -10,6 +10,8 @@ const PATIENCE_MS = 30_000;
 
 interface Course {
   readonly entrant: Entrant;
+  command: string | null;
+  warmUp: MeasuredRun | null;
   readonly runs: MeasuredRun[];
   state: 'running' | 'finished' | 'failed';
   reason: string;
@@ -25,14 +27,15 @@ export interface RunOptions {
 }
 
 export async function runScenario(
-  scenario: Pick<Scenario, 'name' | 'title' | 'targets'>,
+  scenario: Pick<Scenario, 'name' | 'title' | 'targets' | 'limitMs'>,
   field: readonly Entrant[],
   track: Track,
   { runs, say }: RunOptions,
 ): Promise<ScenarioResult> {
+  const startedAt = new Date().toISOString();
   const courses: Course[] = [];
   for (const entrant of field) {
-    const course: Course = { entrant, runs: [], state: 'running', reason: '' };
+    const course: Course = { entrant, command: null, warmUp: null, runs: [], state: 'running', reason: '' };
     courses.push(course);
     if (!entrant.missing) await attemptOrFail(course, track, async () => entrant.setUp?.());
   }
@@ -40,10 +43,14 @@ export async function runScenario(
     for (const course of courses) {
       if (course.state !== 'running' || course.entrant.missing) continue;
       await attemptOrFail(course, track, async () => {
-        const run = await runOnce(course.entrant, track);
+        const run = await runOnce(course, track, scenario.limitMs);
         say(`${scenario.name} ${round}/${runs} ${course.entrant.name}: ${(run.wallMs / 1000).toFixed(3)} s`);
-        if (round > 0 || run.wallMs > PATIENCE_MS) course.runs.push(run);
-        if (round === 0 && run.wallMs > PATIENCE_MS) course.state = 'finished';
+        if (round > 0) course.runs.push(run);
+        else if (run.wallMs <= PATIENCE_MS) course.warmUp = run;
+        else {
+          course.runs.push(run);
+          course.state = 'finished';
+        }
       });
     }
   }
@@ -51,6 +58,7 @@ export async function runScenario(
   return {
     name: scenario.name,
     title: scenario.title,
+    startedAt,
     entrants,
     verdicts: scenario.targets.map((target) => judge(target, entrants)),
   };
@@ -67,11 +75,13 @@ async function attemptOrFail(course: Course, track: Track, attempt: () => Promis
   }
 }
 
-async function runOnce(entrant: Entrant, track: Track): Promise<MeasuredRun> {
-  const attempt = await entrant.prepare();
+async function runOnce(course: Course, track: Track, limitMs: number | undefined): Promise<MeasuredRun> {
+  const attempt = await course.entrant.prepare();
+  const { file, args } = attempt.command;
+  course.command ??= [file, ...args].join(' ');
   try {
     await track.watch.reset();
-    const run = await track.meter.run(attempt.command, track.signal);
+    const run = await track.meter.run(attempt.command, track.signal, limitMs);
     const work = await track.watch.read();
     await attempt.check(run, work.requests);
     const { wallMs, cpuMs, peakRssBytes } = run;
@@ -82,12 +92,12 @@ async function runOnce(entrant: Entrant, track: Track): Promise<MeasuredRun> {
   }
 }
 
-function toResult({ entrant, runs, state, reason }: Course): EntrantResult {
-  return { name: entrant.name, kind: entrant.kind, outcome: toOutcome() };
+function toResult({ entrant, command, warmUp, runs, state, reason }: Course): EntrantResult {
+  return { name: entrant.name, kind: entrant.kind, command, outcome: toOutcome() };
 
   function toOutcome(): Outcome {
     if (entrant.missing) return { state: 'missing', reason: entrant.missing };
-    if (state === 'failed') return { state: 'failed', reason };
-    return { state: 'measured', runs, wall: spreadOf(runs.map((run) => run.wallMs)) };
+    if (state === 'failed') return { state: 'failed', reason, runs: warmUp ? [warmUp, ...runs] : runs };
+    return { state: 'measured', runs, wall: spreadOf(runs.map((run) => run.wallMs)), warmUp };
   }
 }

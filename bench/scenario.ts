@@ -8,6 +8,8 @@ export interface Scenario {
   readonly name: string;
   readonly title: string;
   readonly targets: readonly Target[];
+  /** Who takes longer in one run is a row that says so. Default: half an hour. */
+  readonly limitMs?: number;
   /** Makes the data, and says who takes part. */
   open(bench: Bench): Promise<readonly Entrant[]>;
 }

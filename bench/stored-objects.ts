@@ -4,8 +4,10 @@ import type { Bench } from './bench.ts';
 import type { Place } from './contender.ts';
 import { checkArrival, type Fingerprint } from './fingerprint.ts';
 import { runUnmeasured } from './measure.ts';
+import type { Attempt } from './scenario.ts';
 
 type Checker = Pick<Bench, 'courier' | 'newPath' | 'reach' | 'signal'>;
+type Requests = Parameters<Attempt['check']>[1];
 
 /**
  * Compares the objects with what was sent: as files in the server's folder where they are such, else fetched by a tool
@@ -26,10 +28,33 @@ export async function checkPlainObjects(bench: Checker, place: Place, sent: Fing
   }
 }
 
+/**
+ * Remembers what is at a place and answers with a check that a run left it so, and looked at it: by the requests that the
+ * server took, or where it keeps no log by a listing with times, before and after.
+ */
+export async function guardObjects(
+  bench: Checker & Pick<Bench, 'server'>,
+  place: Place,
+): Promise<(requests: Requests) => Promise<void>> {
+  if (bench.server.log) return async (requests) => checkReadsOnly(requests);
+  const before = await listObjects(bench, place);
+  return async () => {
+    if ((await listObjects(bench, place)) !== before) throw new Error('it changed objects');
+  };
+}
+
+function checkReadsOnly(requests: Requests): void {
+  if (!requests || requests.length === 0) throw new Error('it asked the server for nothing');
+  const written = requests.find(({ method }) => method === 'PUT' || method === 'POST' || method === 'DELETE');
+  if (written) throw new Error(`it wrote: ${written.operation} ${written.path}`);
+}
+
 /** The same text as long as no object was written, removed or written again. */
-export async function listObjects(bench: Checker, place: Place): Promise<string> {
+async function listObjects(bench: Checker, place: Place): Promise<string> {
   const courier = await bench.courier();
-  return runUnmeasured(courier.list(await bench.reach(place, 'direct')), bench.signal);
+  const listing = await runUnmeasured(courier.list(await bench.reach(place, 'direct')), bench.signal);
+  // rclone walks prefixes in parallel.
+  return listing.split('\n').sort().join('\n');
 }
 
 /** Below the server, which reads its folder anew for each request: to delete 50,000 objects through it takes as long as a run. */

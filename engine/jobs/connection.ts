@@ -8,6 +8,7 @@ import { formatRemoteUrl, parseRemoteUrl, type RemoteUrl } from '../remotes/remo
 import { createMeter, type Meter } from '../remotes/with-meter.ts';
 import { type AdaptiveLimit, createAdaptiveLimit } from '../transfer/adaptive-limit.ts';
 import type { Session } from './session.ts';
+import { sharesService } from './tree-sides.ts';
 
 export interface Connection {
   readonly store: ObjectStore;
@@ -34,6 +35,8 @@ export interface ConnectOptions {
   readonly plainFiles?: boolean;
   /** Bounds of the adaptive limit, where the usual ones do not fit. */
   readonly limit?: { readonly initial: number; readonly max: number };
+  /** Used together with this one: requests of both count together where they go to one service. */
+  readonly beside?: Pick<Connection, 'store' | 'limit'> | undefined;
 }
 
 /** Connects to a URL; relative paths are taken from `baseFolder`. */
@@ -53,10 +56,15 @@ export async function connectRemote(
   options: ConnectOptions = {},
 ): Promise<Connection> {
   const transfers = context.connection.transfers ?? options.transfers;
-  const limit = createAdaptiveLimit({ clock: systemClock, fixed: transfers, ...options.limit });
+  let limit = createAdaptiveLimit({
+    clock: systemClock,
+    idleMs: () => performance.eventLoopUtilization().idle,
+    fixed: transfers,
+    ...options.limit,
+  });
   const meter = createMeter();
   const tellOutage = outageTeller(context);
-  const { bandwidthBytesPerSecond, create } = options;
+  const { bandwidthBytesPerSecond, beside, create } = options;
   const connections = transfers ?? options.limit?.max;
   const store = await openRemote(url, {
     connection: { ...context.connection, ...(connections === undefined ? {} : { transfers: connections }) },
@@ -72,6 +80,7 @@ export async function connectRemote(
     ...(options.plainFiles ? { plainFiles: true } : {}),
     ...(bandwidthBytesPerSecond === undefined ? {} : { bandwidthBytesPerSecond }),
   });
+  if (beside && beside.limit.fixed === transfers && sharesService(beside.store, store)) limit = beside.limit;
   return { store, meter, limit };
 }
 

@@ -10,10 +10,12 @@ import { basename, dirname, join, resolve, sep } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { ConnectionFlags, JobContext } from '../api/jobs.ts';
 import type { PlaceRequest } from '../api/trees.ts';
+import type { ObjectStore } from '../remotes/object-store.ts';
 import { resolveLocation } from '../remotes/open-remote.ts';
 import { type PeerRemoteUrl, parseRemoteUrl, peerOrigin, type S3RemoteUrl } from '../remotes/remote-url.ts';
 import { findWorkspace, readConfig } from '../workspace/workspace-folder.ts';
 import { type Connection, connectRemote } from './connection.ts';
+import { sharesService } from './tree-sides.ts';
 import { readUserRemotes } from './user-remotes.ts';
 
 export type Place = StdioPlace | LocalPlace | RemotePlace;
@@ -154,6 +156,8 @@ export interface ConnectPlaceOptions {
   /** Where the store has its root: at the place, or, for a single object, at the folder that it is in. */
   readonly at: 'place' | 'parent';
   readonly bandwidthBytesPerSecond?: number;
+  /** The other place of a pair. */
+  readonly beside?: Pick<Connection, 'store' | 'limit'> | undefined;
 }
 
 /** Plain copies have a request for each small file, so they begin with more in flight, and may go higher. */
@@ -169,7 +173,12 @@ export async function connectPlace(
   return connectRemote(
     { connection: place.connection, emit: context.emit, environment: context.environment },
     { ...place.url, prefix: options.at === 'place' ? prefix : prefix.slice(0, parentEnd(prefix)) },
-    { limit: LIMIT, bandwidthBytesPerSecond: options.bandwidthBytesPerSecond, plainFiles: true },
+    {
+      limit: LIMIT,
+      bandwidthBytesPerSecond: options.bandwidthBytesPerSecond,
+      beside: options.beside,
+      plainFiles: true,
+    },
   );
 }
 
@@ -231,6 +240,27 @@ export function checkApart(source: Place, destination: Place, environment: JobCo
   const separator = source.kind === 'local' ? sep : '/';
   const from = withEnd(placeIdentity(source, environment), separator);
   const to = withEnd(placeIdentity(destination, environment), separator);
+  checkOutside([source, from], [destination, to]);
+}
+
+/**
+ * The same for stores once they are open: two profiles may lead to one bucket, which shows only when they are read.
+ * @throws `usage`
+ */
+export function checkStoresApart(
+  [source, from]: readonly [Place, ObjectStore],
+  [destination, to]: readonly [Place, ObjectStore],
+): void {
+  if (!sharesService(from, to)) return;
+  const pathOf = ({ place }: ObjectStore) => `${place!.bucket}/${place!.keyPrefix}`;
+  checkOutside([source, pathOf(from)], [destination, pathOf(to)]);
+}
+
+/** The paths end in separators. */
+function checkOutside(
+  [source, from]: readonly [Place, string],
+  [destination, to]: readonly [Place, string],
+): void {
   if (!from.startsWith(to) && !to.startsWith(from)) return;
   const what =
     from === to

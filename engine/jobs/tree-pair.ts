@@ -6,9 +6,11 @@ import type { TreePairRequest } from '../api/trees.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 import type { Meter } from '../remotes/with-meter.ts';
 import { LINK_SUFFIX, localPlaceKind, statLocal } from '../workspace/local-place.ts';
+import type { Connection } from './connection.ts';
 import { followLink } from './local-items.ts';
 import {
   checkApart,
+  checkStoresApart,
   connectPlace,
   type LocalPlace,
   nameOfPlace,
@@ -54,6 +56,8 @@ export async function openTreePair(
     const source = await opener.openSource(from);
     if (!source.only) checkApart(from, to, context.environment);
     const destination = await opener.openDestination(to, source.only && source.name);
+    if (!source.only && source.side.kind === 'remote' && destination.side.kind === 'remote')
+      checkStoresApart([from, source.side.store], [to, destination.side.store]);
     const only =
       source.only && destination.name !== undefined ? { ...source.only, path: destination.name } : undefined;
     const [sourceSide, destinationSide] = source.only
@@ -110,7 +114,7 @@ class PairOpener {
   readonly meters: Meter[] = [];
   readonly #context: JobContext;
   readonly #options: OpenPairOptions;
-  readonly #opened: { close(): Promise<void> }[] = [];
+  readonly #opened: Connection[] = [];
 
   constructor(context: JobContext, options: OpenPairOptions) {
     this.#context = context;
@@ -138,7 +142,7 @@ class PairOpener {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#opened.splice(0).map((each) => each.close()));
+    await Promise.all(this.#opened.splice(0).map(({ store }) => store.close()));
   }
 
   async #openObject(place: RemotePlace): Promise<OpenedSource | undefined> {
@@ -162,12 +166,14 @@ class PairOpener {
 
   async #connect(place: RemotePlace, at: 'place' | 'parent'): Promise<RemoteSide> {
     const { bandwidthBytesPerSecond } = this.#options;
-    const { limit, meter, store } = await connectPlace(this.#context, place, {
+    const connection = await connectPlace(this.#context, place, {
       at,
+      beside: this.#opened[0],
       ...(bandwidthBytesPerSecond === undefined ? {} : { bandwidthBytesPerSecond }),
     });
+    this.#opened.push(connection);
+    const { limit, meter, store } = connection;
     this.meters.push(meter);
-    this.#opened.push(store);
     return { kind: 'remote', store, limit, text: place.text, pathOf: SAME_PATH };
   }
 }

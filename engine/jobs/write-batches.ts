@@ -64,28 +64,34 @@ export function createWriteBatches(
     const lease = await memory.take(BATCH_BYTES, signal);
     batch = { lease, waiting: [], filledBytes: 0 };
   };
-  const roomFor = async (bytes: number): Promise<Batch> => {
-    for (;;) {
-      if (batch && batch.filledBytes + bytes <= BATCH_BYTES) return batch;
-      flush();
-      opening ??= open().finally(() => {
-        opening = undefined;
-      });
-      await opening;
-    }
+  const roomIn = (bytes: number): Batch | undefined =>
+    batch && batch.filledBytes + bytes <= BATCH_BYTES ? batch : undefined;
+  const openNext = (): Promise<void> => {
+    flush();
+    opening ??= open().finally(() => {
+      opening = undefined;
+    });
+    return opening;
+  };
+  /** In the same turn as the look for room: others wait for the same batch, and whoever comes first may fill or send it. */
+  const put = (to: Batch, file: Omit<PackedFile, 'offset'>, bytes: Uint8Array): Promise<WrittenStat> => {
+    const offset = to.filledBytes;
+    to.lease.bytes.set(bytes, offset);
+    to.filledBytes += bytes.length;
+    const written = new Promise<WrittenStat>((resolve, reject) => {
+      to.waiting.push({ file: { ...file, offset }, resolve, reject });
+    });
+    if (to.waiting.length >= BATCH_FILES) flush();
+    else timer ??= setTimeout(flush, PATIENCE_MS);
+    return written;
   };
   return {
     async write(file, bytes) {
-      const to = await roomFor(bytes.length);
-      const offset = to.filledBytes;
-      to.lease.bytes.set(bytes, offset);
-      to.filledBytes += bytes.length;
-      const written = new Promise<WrittenStat>((resolve, reject) => {
-        to.waiting.push({ file: { ...file, offset }, resolve, reject });
-      });
-      if (to.waiting.length >= BATCH_FILES) flush();
-      else timer ??= setTimeout(flush, PATIENCE_MS);
-      return written;
+      for (;;) {
+        const to = roomIn(bytes.length);
+        if (to) return put(to, file, bytes);
+        await openNext();
+      }
     },
     flush,
   };

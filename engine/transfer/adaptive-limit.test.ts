@@ -48,10 +48,58 @@ describe('the adaptive limit, on simulated links', () => {
   it('reaches high concurrency within a few round trips on tiny requests over 30 ms', async () => {
     const { limit, levels, sendAll } = simulate({ roundTripMs: 30, bytesPerSecond: 100 * MB });
     const tookMs = await sendAll(1_000, 1_024);
-    expect(levels.slice(0, 4)).toEqual([12, 24, 48, 64]);
+    expect(levels.slice(0, 4)).toEqual([15, 18, 21, 24]);
+    expect(levels.at(-1)).toBe(64);
     expect(limit.stats().highest).toBe(64);
-    // 64 at once from the first would take 469 ms; 12 all the time 2,500 ms.
-    expect(tookMs).toBeLessThan(1.4 * 469);
+    // 64 at once from the first would take 480 ms; 12 all the time 2,500 ms.
+    expect(tookMs).toBeLessThan(1.15 * 480);
+  });
+
+  it('needs two round trips more than hundreds at once from the first would, on tiny requests', async () => {
+    const { levels, sendAll } = simulate(
+      { roundTripMs: 30, bytesPerSecond: 100 * MB },
+      { initial: 32, max: 256 },
+    );
+    const tookMs = await sendAll(1_000, 1_024);
+    expect(levels.at(-1)).toBe(256);
+    // 256 at once from the first: four round trips. Here 32, 128, then 256 at once.
+    expect(tookMs).toBeLessThan(6.2 * 30);
+  });
+
+  it('keeps few in flight next to a server that answers at once, however many wait', async () => {
+    // Half a millisecond there and back, and 2,000 answers a second: one in flight is enough.
+    const { levels, sendAll } = simulate(
+      { roundTripMs: 0.5, bytesPerSecond: 2_048_000 },
+      { initial: 32, max: 256 },
+    );
+    const tookMs = await sendAll(2_000, 1_024);
+    // All share the server here, so that the quickest of the first 32 has queued as long as the last.
+    expect(Math.max(...levels)).toBeLessThanOrEqual(128);
+    expect(levels.at(-1)).toBeLessThanOrEqual(16);
+    expect(tookMs).toBeLessThan(1.02 * 1_000);
+  });
+
+  it('does not grow at the start while this process is busy for more than three quarters of the time', async () => {
+    for (const idleShare of [0.2, 0.3]) {
+      const time = createVirtualTime();
+      const network = createSimulatedLink(time.clock, { roundTripMs: 30, bytesPerSecond: 100 * MB });
+      const idleMs = () => idleShare * time.clock.monotonicMs();
+      const limit = createAdaptiveLimit({ clock: time.clock, idleMs, initial: 32, max: 256 });
+      const requests = Array.from({ length: 60 }, () =>
+        limit.run(() => network.request(1_024), { bytes: 1_024 }),
+      );
+      await time.run(Promise.all(requests));
+      expect(limit.stats().highest > 32).toBe(idleShare === 0.3);
+    }
+  });
+
+  it('keeps as many in flight as a long way needs, while nothing queues', async () => {
+    const { limit, sendAll } = simulate(
+      { roundTripMs: 100, bytesPerSecond: 1_000 * MB },
+      { initial: 32, max: 256 },
+    );
+    await sendAll(20_000, 1_024);
+    expect(limit.current).toBe(256);
   });
 
   it('fills a fat long link whose connections are slow each', async () => {
@@ -85,7 +133,10 @@ describe('the adaptive limit, on simulated links', () => {
     expect(network.refused()).toBeLessThan(0.05 * 5_000);
     // Twenty at once without a single refusal would take 7.5 s.
     expect(tookMs).toBeLessThan(1.3 * 7_500);
-    expect(Math.max(...levels.slice(5))).toBeLessThanOrEqual(24);
+    const cutBelow = levels.findIndex((level, at) => level <= 20 && at > 0 && levels[at - 1]! > 20);
+    expect(cutBelow).toBeGreaterThan(0);
+    // A trial takes a quarter more.
+    expect(Math.max(...levels.slice(cutBelow))).toBeLessThanOrEqual(25);
     expect(limit.stats().cuts).toBeGreaterThan(0);
   });
 

@@ -1,7 +1,8 @@
 /**
  * How many requests to have in flight, found out by trying.
  *
- * The limit climbs the hill of throughput level by level (climb.ts says by which rules). At each level the throughput comes from
+ * It starts as TCP does, with more after each answer until answers queue (slow-start.ts). From there the limit climbs the hill of
+ * throughput level by level (climb.ts says by which rules). At each level the throughput comes from
  * Little's law: with L requests in flight all the time, work is done at L x (work of the requests) / (time that they took), counted
  * over requests that started at this level. This needs no stop-watch over bursts and no warm-up pause: one round of requests
  * tells a level. A window in which the limit was not the bound tells nothing, so a caller with little to do never changes it.
@@ -11,13 +12,16 @@
 import { DrayError, type RetryAdvice } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
 import type { Clock } from '../base/clock.ts';
-import { type ClimbBounds, type ClimbState, climbDown, climbOn, startClimb } from './climb.ts';
+import { type ClimbBounds, type ClimbState, climbDown, climbOn, settleAt, startClimb } from './climb.ts';
+import { SLOW_START, type SlowStart, slowStartOn } from './slow-start.ts';
 
 export interface AdaptiveLimitOptions {
   readonly clock: Clock;
   readonly min?: number;
   readonly max?: number;
   readonly initial?: number;
+  /** How long this thread has waited for something to do, since any time; absent: it always has time to spare. */
+  readonly idleMs?: () => number;
   /** Keeps to this number (`--transfers`). */
   readonly fixed?: number | undefined;
 }
@@ -61,6 +65,10 @@ const REQUEST_WORK_BYTES = 64 * 1024;
 const WINDOW_REQUESTS_MIN = 8;
 /** The part of a window's requests that must have met a full house. */
 const FULL_SHARE = 0.75;
+/** Small requests that take no more than so many times the least have not waited for each other. */
+const NO_QUEUE = 1.25;
+/** The share of its time that this thread must spend waiting if it is to have more answers to deal with. */
+const IDLE_SHARE_MIN = 0.25;
 
 export function createAdaptiveLimit(options: AdaptiveLimitOptions): AdaptiveLimit {
   const { clock, fixed } = options;
@@ -70,6 +78,7 @@ export function createAdaptiveLimit(options: AdaptiveLimitOptions): AdaptiveLimi
       ? { min: options.min ?? DEFAULTS.min, max: options.max ?? DEFAULTS.max }
       : { min: fixed, max: fixed };
   const budget = new Budget(initial);
+  const hasIdleTime = watchIdleTime(options);
   const climber = createClimber({ bounds, initial, setLimit: (limit) => budget.setLimit(limit) });
   let highest = budget.limit;
   let completed = 0;
@@ -88,7 +97,9 @@ export function createAdaptiveLimit(options: AdaptiveLimitOptions): AdaptiveLimi
           level,
           tookMs,
           work: bytes + REQUEST_WORK_BYTES,
+          isLarge: bytes > REQUEST_WORK_BYTES,
           isFull: budget.used >= budget.limit,
+          hasIdleTime,
         });
         highest = Math.max(highest, budget.limit);
         return result;
@@ -118,13 +129,34 @@ export function createAdaptiveLimit(options: AdaptiveLimitOptions): AdaptiveLimi
   };
 }
 
+/** Looks back over a time given, or somewhat more. */
+function watchIdleTime({ clock, idleMs }: AdaptiveLimitOptions): (overMs: number) => boolean {
+  if (!idleMs) return () => true;
+  const mark = () => ({ atMs: clock.monotonicMs(), idleMs: idleMs() });
+  let before = mark();
+  let since = before;
+  return (overMs) => {
+    const now = mark();
+    if (now.atMs - since.atMs >= overMs) {
+      before = since;
+      since = now;
+    }
+    const passedMs = now.atMs - before.atMs;
+    return now.idleMs - before.idleMs >= IDLE_SHARE_MIN * passedMs;
+  };
+}
+
 interface Completion {
   /** The level at which the request started. */
   readonly level: number;
   readonly tookMs: number;
   readonly work: number;
+  /** Most of its work is its bytes. */
+  readonly isLarge: boolean;
   /** The limit was reached when it ended. */
   readonly isFull: boolean;
+  /** Over about the time that the request took. */
+  readonly hasIdleTime: (tookMs: number) => boolean;
 }
 
 interface Climber {
@@ -137,9 +169,9 @@ interface Climber {
   cuts(): number;
 }
 
-const EMPTY_WINDOW = { requests: 0, full: 0, work: 0, spentMs: 0 };
+const EMPTY_WINDOW = { requests: 0, full: 0, large: 0, work: 0, spentMs: 0 };
 
-/** Gathers requests into windows and moves the limit after each. */
+/** Hears of each request: grows with the answers at first, then gathers them into windows and moves the limit after each. */
 function createClimber(options: {
   readonly bounds: ClimbBounds;
   readonly initial: number;
@@ -147,7 +179,10 @@ function createClimber(options: {
 }): Climber {
   const { bounds } = options;
   let state = startClimb(options.initial, bounds);
+  let start: SlowStart | undefined = bounds.min === bounds.max ? undefined : SLOW_START;
   let window = EMPTY_WINDOW;
+  /** What a small request takes at least: the way there and back. */
+  let leastMs = Number.POSITIVE_INFINITY;
   let level = 0;
   let lastCutLevel = -1;
   let cuts = 0;
@@ -163,7 +198,37 @@ function createClimber(options: {
     state = next;
   };
 
+  const settle = () => {
+    start = undefined;
+    // What is in flight started under a smaller limit, and belongs to no window.
+    level += 1;
+    state = settleAt(state.limit);
+  };
+
+  const grow = (completion: Completion, going: SlowStart) => {
+    const answer = { ...completion, hasIdleTime: completion.hasIdleTime(completion.tookMs) };
+    const step = slowStartOn(going, answer, state.limit);
+    switch (step.is) {
+      case 'queue':
+        settle();
+        return;
+      case 'large':
+        start = undefined;
+        state = startClimb(state.limit, bounds);
+        return;
+      case 'going': {
+        start = step.start;
+        const limit = Math.min(bounds.max, state.limit + step.more);
+        if (limit === state.limit) return;
+        state = { ...state, limit };
+        options.setLimit(limit);
+        if (limit === bounds.max) settle();
+      }
+    }
+  };
+
   const cut = (advice: 'retry' | 'backoff') => {
+    start = undefined;
     lastCutLevel = level;
     // Each request in flight may tell once of the same congestion.
     reportsIgnored = state.limit;
@@ -175,19 +240,28 @@ function createClimber(options: {
     level: () => level,
     cuts: () => cuts,
     complete: (completion) => {
+      if (!completion.isLarge) leastMs = Math.min(leastMs, completion.tookMs);
       // It started after the last cut and went well: what fails from now on is news.
       if (completion.level > lastCutLevel) reportsIgnored = 0;
       if (completion.level !== level) return;
+      if (start) {
+        grow(completion, start);
+        return;
+      }
       window = {
         requests: window.requests + 1,
         full: window.full + (completion.isFull ? 1 : 0),
+        large: window.large + (completion.isLarge ? 1 : 0),
         work: window.work + completion.work,
         spentMs: window.spentMs + completion.tookMs,
       };
-      const { full, requests, spentMs, work } = window;
+      const { full, large, requests, spentMs, work } = window;
       if (requests < Math.max(WINDOW_REQUESTS_MIN, state.limit)) return;
       if (full < requests * FULL_SHARE) window = EMPTY_WINDOW;
-      else moveTo(climbOn(state, (state.limit * work) / spentMs, bounds));
+      else {
+        const hasQueue = large > 0 || spentMs / requests > NO_QUEUE * leastMs;
+        moveTo(climbOn(state, { rate: (state.limit * work) / spentMs, hasQueue }, bounds));
+      }
     },
     fail: (advice, failedLevel) => {
       // Requests that started before the last cut tell nothing new.

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ClimbState, climbDown, climbOn, startClimb } from './climb.ts';
+import { type ClimbState, climbDown, climbOn, settleAt, startClimb } from './climb.ts';
 
 /** Climbs a hill whose throughput at each limit is given, for so many windows. */
 function climb(
@@ -11,7 +11,7 @@ function climb(
   const states = [startClimb(12, bounds)];
   for (let window = 0; window < windows; window += 1) {
     const state = states.at(-1) as ClimbState;
-    states.push(climbOn(state, rateAt(state.limit), bounds));
+    states.push(climbOn(state, { rate: rateAt(state.limit), hasQueue: true }, bounds));
   }
   return states;
 }
@@ -45,7 +45,7 @@ describe('the climb', () => {
       fc.property(
         fc.array(
           fc.oneof(
-            fc.double({ min: 0.001, max: 1e6, noNaN: true }),
+            fc.record({ rate: fc.double({ min: 0.001, max: 1e6, noNaN: true }), hasQueue: fc.boolean() }),
             fc.constantFrom('retry' as const, 'backoff' as const),
           ),
           {
@@ -58,7 +58,7 @@ describe('the climb', () => {
           const bounds = { min, max: min + room };
           let state = startClimb(12, bounds);
           for (const step of steps) {
-            state = typeof step === 'number' ? climbOn(state, step, bounds) : climbDown(state, step, bounds);
+            state = typeof step === 'object' ? climbOn(state, step, bounds) : climbDown(state, step, bounds);
             expect(Number.isInteger(state.limit)).toBe(true);
             expect(state.limit).toBeGreaterThanOrEqual(bounds.min);
             expect(state.limit).toBeLessThanOrEqual(bounds.max);
@@ -74,10 +74,26 @@ describe('the climb', () => {
     expect(state.limit).toBe(20);
     const limits: number[] = [];
     while (state.mode.is === 'recover') {
-      state = climbOn(state, state.limit, bounds);
+      state = climbOn(state, { rate: state.limit, hasQueue: true }, bounds);
       limits.push(state.limit);
     }
     expect(limits.at(-1)).toBe(32);
     expect(limits.length).toBeLessThan(10);
+  });
+
+  it('tries fewer only where there is a queue; where there is none, twice as many, and more rarely each time that fails', () => {
+    const bounds = { min: 2, max: 256 };
+    const limitsAfter = (hasQueue: boolean) => {
+      let state = settleAt(64);
+      const limits: number[] = [];
+      for (let window = 0; window < 60; window += 1) {
+        // A hill that is flat from 64 on.
+        state = climbOn(state, { rate: Math.min(state.limit, 64), hasQueue }, bounds);
+        if (limits.at(-1) !== state.limit) limits.push(state.limit);
+      }
+      return limits;
+    };
+    expect(Math.min(...limitsAfter(true))).toBe(48);
+    expect(limitsAfter(false)).toEqual([64, 128, 64, 128, 64, 128, 64, 128, 64, 128, 64]);
   });
 });

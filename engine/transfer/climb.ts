@@ -3,7 +3,8 @@
  *
  * - grow: double while at least half of the added concurrency turns into throughput; where nearly nothing does, step back.
  * - hold: now and then try a quarter more or a quarter less. More must pay; less must cost nothing, and then wins, because it
- *   means that requests only waited for each other (latency without gain).
+ *   means that requests only waited for each other (latency without gain). Where answers come as quickly as they ever did, none
+ *   waits for another: there is nothing to gain below, and the number is doubled.
  * - recover: after the remote asked for fewer requests (halved) or failed (a quarter less), climb back in small steps
  *   to a little below where it happened.
  */
@@ -25,6 +26,8 @@ export interface ClimbState {
   /** Windows between trials: doubled after each that fails. */
   readonly patience: number;
   readonly isNextTrialUp: boolean;
+  /** The remote refused or failed once: more is tried in small steps only. */
+  readonly isWary: boolean;
 }
 
 export type ClimbMode =
@@ -60,11 +63,30 @@ export function startClimb(initial: number, bounds: ClimbBounds): ClimbState {
     mode: { is: 'grow', from: undefined },
     patience: PATIENCE_MIN,
     isNextTrialUp: true,
+    isWary: false,
   };
 }
 
-/** What to do after a window at `state.limit` that did work at `rate`. */
-export function climbOn(state: ClimbState, rate: number, bounds: ClimbBounds): ClimbState {
+/** Begins with no growth: a number was found that is enough, and the first trial is of fewer. */
+export function settleAt(limit: number): ClimbState {
+  return {
+    limit,
+    mode: { is: 'hold', usual: undefined, windows: 0 },
+    patience: PATIENCE_MIN,
+    isNextTrialUp: false,
+    isWary: false,
+  };
+}
+
+export interface Window {
+  /** Work per millisecond. */
+  readonly rate: number;
+  /** Whether requests may have waited for each other. */
+  readonly hasQueue: boolean;
+}
+
+/** What to do after a window at `state.limit`. */
+export function climbOn(state: ClimbState, { hasQueue, rate }: Window, bounds: ClimbBounds): ClimbState {
   const here = { limit: state.limit, rate };
   const { mode } = state;
   switch (mode.is) {
@@ -73,7 +95,7 @@ export function climbOn(state: ClimbState, rate: number, bounds: ClimbBounds): C
     case 'trial':
       return afterTrial(state, mode, here, bounds);
     case 'hold':
-      return afterHold(state, mode, here, bounds);
+      return afterHold(state, mode, { here, hasQueue }, bounds);
     case 'recover': {
       const top = Math.min(mode.ceiling, bounds.max);
       if (state.limit >= top) return hold(state, here);
@@ -91,6 +113,7 @@ export function climbDown(state: ClimbState, advice: 'retry' | 'backoff', bounds
     mode: { is: 'recover', ceiling: clamp(Math.floor(state.limit * CEILING_SHARE), bounds) },
     patience: Math.min(PATIENCE_MAX, state.patience * 2),
     isNextTrialUp: false,
+    isWary: true,
   };
 }
 
@@ -135,15 +158,17 @@ function afterTrial(
 function afterHold(
   state: ClimbState,
   { usual, windows }: ClimbMode & { readonly is: 'hold' },
-  here: Level,
+  { hasQueue, here }: { readonly here: Level; readonly hasQueue: boolean },
   bounds: ClimbBounds,
 ): ClimbState {
-  if (usual !== undefined && here.rate < usual.rate * SUDDEN_DROP) {
+  if ((hasQueue || state.isWary) && usual !== undefined && here.rate < usual.rate * SUDDEN_DROP) {
     return tryNeighbour({ ...state, isNextTrialUp: false }, here, bounds);
   }
   const rate = usual === undefined ? here.rate : usual.rate + SMOOTHING * (here.rate - usual.rate);
   const known = { limit: here.limit, rate };
-  if (windows + 1 >= state.patience) return tryNeighbour(state, known, bounds);
+  if (windows + 1 >= state.patience) {
+    return hasQueue || state.isWary ? tryNeighbour(state, known, bounds) : tryDouble(state, known, bounds);
+  }
   return { ...state, mode: { is: 'hold', usual: known, windows: windows + 1 } };
 }
 
@@ -154,6 +179,12 @@ function tryNeighbour(state: ClimbState, base: Level, bounds: ClimbBounds): Clim
   const limit = state.isNextTrialUp ? (up ?? down) : (down ?? up);
   if (limit === undefined) return hold(state, base);
   return { ...state, limit, mode: { is: 'trial', base, isRepeat: false } };
+}
+
+function tryDouble(state: ClimbState, base: Level, bounds: ClimbBounds): ClimbState {
+  if (base.limit >= bounds.max) return hold(state, base);
+  const patience = Math.min(PATIENCE_MAX, state.patience * 2);
+  return { ...state, patience, limit: clamp(base.limit * 2, bounds), mode: { is: 'grow', from: base } };
 }
 
 function hold(state: ClimbState, at: Level): ClimbState {

@@ -34,15 +34,22 @@ describe('The service of a remote', () => {
     );
   });
 
-  it('differs by endpoint, by who signs, and by partition', () => {
+  it('is one at Amazon whoever signs', () => {
+    const amazon = serviceOf({ environment: keys('A') });
+    expect(serviceOf({ environment: keys('B') })).toBe(amazon);
+    expect(serviceOf({}, { name: 'work', settings: {} })).toBe(amazon);
+  });
+
+  it('differs by endpoint, by who signs there, and by partition', () => {
+    const endpoint = 'http://host';
     const services = [
       serviceOf({ environment: keys('A') }),
-      serviceOf({ environment: keys('B') }),
+      serviceOf({ environment: keys('B'), endpoint }),
       serviceOf({ environment: keys('A'), endpoint: 'http://host' }),
       serviceOf({ environment: keys('A'), endpoint: 'http://other' }),
       serviceOf({ environment: keys('A'), region: 'cn-north-1' }),
-      serviceOf({}, { name: 'work', settings: {} }),
-      serviceOf({}, { name: 'home', settings: {} }),
+      serviceOf({ endpoint }, { name: 'work', settings: {} }),
+      serviceOf({ endpoint }, { name: 'home', settings: {} }),
     ];
     expect(new Set(services).size).toBe(services.length);
   });

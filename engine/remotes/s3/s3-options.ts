@@ -80,12 +80,15 @@ export function endpointOf(place: S3Place): URL {
 }
 
 /**
- * What tells the stores apart between which copies are possible. Amazon is one service in all regions of a partition.
+ * What tells the stores apart between which copies are possible. Amazon is one service in all regions of a partition, whoever signs:
+ * a bucket's name is one bucket there, and whether a copy is allowed shows when it is asked for. Elsewhere (Ceph's tenants, say) one
+ * name may mean another bucket for another signer.
  * @param identity Who signs.
  */
 export function storePlaceOf({ bucket, keyPrefix, endpoint, region }: S3Place, identity: string): StorePlace {
   const partition = /^(cn|us-gov)-/.exec(region)?.[1] ?? 'aws';
-  const service = createHash('sha256').update(JSON.stringify([endpoint?.href ?? partition, identity]));
+  const parts = endpoint ? [endpoint.href, identity] : [partition];
+  const service = createHash('sha256').update(JSON.stringify(parts));
   return { service: service.digest('hex'), bucket, keyPrefix };
 }
 

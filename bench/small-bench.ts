@@ -1,0 +1,74 @@
+/** A bench for tests: a real server, and Dray from its sources in every role, since the tools of others may not be there. */
+import { tmpdir } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import type { LoggedRequest } from '../e2e/servers/versitygw.ts';
+import { type Bench, openBench } from './bench.ts';
+import type { ServerName } from './bench-servers.ts';
+import type { Contender, ContenderName, Courier } from './contender.ts';
+import { createDrayCopy } from './contenders.ts';
+import type { CommandRun } from './measure.ts';
+import type { Entrant } from './scenario.ts';
+
+const SOURCES = fileURLToPath(new URL('../app/cli/main.ts', import.meta.url));
+
+export const DRAY_FROM_SOURCES: Contender = createDrayCopy('of the sources', SOURCES);
+
+/** What a server keeps below a folder, objects or parts of them, each file with its time. */
+const LIST_FILES = `
+  import { existsSync, readdirSync, statSync } from 'node:fs';
+  const folder = process.argv[1];
+  for (const path of existsSync(folder) ? readdirSync(folder, { recursive: true }) : []) {
+    const found = statSync(folder + '/' + path, { bigint: true });
+    if (found.isFile()) console.log(path, found.mtimeNs);
+  }`;
+
+const COURIER: Courier = {
+  upload: DRAY_FROM_SOURCES.upload,
+  download: DRAY_FROM_SOURCES.download,
+  list: ({ storeFolder, environment }) => ({
+    file: process.execPath,
+    args: ['--input-type=module', '-e', LIST_FILES, storeFolder],
+    environment,
+  }),
+};
+
+export interface SmallBenchOptions {
+  readonly server?: ServerName;
+  readonly contenders?: Bench['contenders'];
+}
+
+export function openSmallBench(options: SmallBenchOptions = {}): Promise<Bench> {
+  return openBench({
+    parent: tmpdir(),
+    store: 'memory',
+    server: options.server ?? 'versitygw',
+    contenders: options.contenders ?? new Map<ContenderName, Contender>([['dray copy', DRAY_FROM_SOURCES]]),
+    courier: async () => COURIER,
+    signal: new AbortController().signal,
+  });
+}
+
+/**
+ * All that a scenario does with an entrant, once. Answers with the requests, where the server tells them.
+ *
+ * @param change What the check sees instead of what the command did.
+ * @throws Error when the check does not pass.
+ */
+export async function runEntrant(
+  bench: Bench,
+  entrant: Entrant | undefined,
+  change: (run: CommandRun) => CommandRun = (run) => run,
+): Promise<readonly LoggedRequest[] | null> {
+  if (!entrant) throw new Error('The entrant is missing.');
+  await entrant.setUp?.();
+  const attempt = await entrant.prepare();
+  try {
+    await bench.watch.reset();
+    const run = await bench.meter.run(attempt.command, bench.signal);
+    const { requests } = await bench.watch.read();
+    await attempt.check(change(run), requests);
+    return requests;
+  } finally {
+    await attempt.close();
+  }
+}

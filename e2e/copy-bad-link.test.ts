@@ -1,0 +1,210 @@
+/**
+ * Copies up, down and across a link that cuts, stalls or crawls, as real commands. Each ends with everything there, or with an exit code
+ * and a message that names the cause; what is at the destination by then is whole, and the same command ends it once the link is good.
+ */
+import type { ChildProcess } from 'node:child_process';
+import { readdirSync, rmSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type CliResult, runCli } from '../app/cli/run-cli.ts';
+import { copyTree } from '../engine/jobs/copy-tree.ts';
+import { createSandbox, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
+import { describeTree } from '../engine/jobs/same-trees.ts';
+import { type MixedTree, writeMixedTree } from './mixed-tree.ts';
+import { type BadNetwork, startToxiproxy } from './servers/toxiproxy.ts';
+import { type S3Server, startVersitygw } from './servers/versitygw.ts';
+
+const MIB = 1024 * 1024;
+const MINUTES = 60_000;
+/** Every connection ends in the midst of something, and each part and range, of 8 MiB, fits through one at least. */
+const CUT_AFTER_BYTES = 20 * MIB;
+/** Less than any part. */
+const CUT_TOO_SOON_BYTES = MIB;
+/** Small files among them are through by then. */
+const REQUESTS_BEFORE_STALL = 15;
+
+let sandbox: Sandbox;
+let tree: MixedTree;
+let lines: readonly string[];
+/** The one behind the bad link, and for copies across another one. */
+let far: S3Server;
+let near: S3Server;
+let network: BadNetwork;
+beforeAll(async () => {
+  sandbox = createSandbox();
+  tree = writeMixedTree(sandbox, 'tree', {
+    small: 60,
+    large: { 'd1/large': 40 * MIB + 1, 'd5/large': 25 * MIB },
+  });
+  lines = describeTree(tree.root);
+  far = await startVersitygw();
+  near = await startVersitygw({ secretAccessKey: far.secretAccessKey });
+  network = await startToxiproxy({ upstream: far.endpoint });
+  for (const server of [far, near]) {
+    const destination = { place: `s3://${server.bucket}/source/`, connection: { endpoint: server.endpoint } };
+    expect(await copyTree(context(), { source: { place: tree.root }, destination })).toMatchObject({
+      failed: 0,
+    });
+  }
+}, MINUTES);
+afterAll(async () => {
+  sandbox?.[Symbol.dispose]();
+  await network?.stop();
+  await Promise.all([far?.stop(), near?.stop()]);
+});
+beforeEach(() => network.restore());
+
+/** Remembers nothing. */
+function context() {
+  caches += 1;
+  return testContext(sandbox.folder, {
+    environment: { ...far.environment, DRAY_CACHE: sandbox.path(`cache-${caches}`) },
+  });
+}
+let caches = 0;
+
+interface Way {
+  readonly to: string;
+  /** @param name Of the folder at the destination. */
+  readonly parameters: (name: string) => readonly string[];
+  /** What is at the destination. */
+  readonly arrived: (name: string) => Promise<readonly string[]>;
+}
+
+const s3 = (name: string) => `s3://${far.bucket}/${name}/`;
+const at = (server: S3Server, name: string) => ({
+  place: s3(name),
+  connection: { endpoint: server.endpoint },
+});
+
+/** Read back past the bad link. */
+async function readBack(server: S3Server, name: string): Promise<readonly string[]> {
+  const folder = sandbox.path(`back-${name}`);
+  try {
+    await copyTree(context(), { source: at(server, name), destination: { place: folder } }).catch((error) => {
+      expect(error, 'nothing is there').toMatchObject({ code: 'notFound' });
+    });
+    return readdirSync(sandbox.folder).includes(`back-${name}`) ? describeTree(folder) : [];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const WAYS: readonly Way[] = [
+  {
+    to: 'up',
+    parameters: (name) => [tree.root, s3(name), '--endpoint', network.endpoint],
+    arrived: (name) => readBack(far, name),
+  },
+  {
+    to: 'down',
+    parameters: (name) => [s3('source'), sandbox.path(name), '--endpoint', network.endpoint],
+    arrived: async (name) =>
+      describeTree(sandbox.path(name)).filter((line) => !line.startsWith('.dray-tmp/')),
+  },
+  {
+    to: 'across, to the far end of it',
+    parameters: (name) => [
+      ...[s3('source'), '--source-endpoint', near.endpoint],
+      ...[s3(name), '--dest-endpoint', network.endpoint],
+    ],
+    arrived: (name) => readBack(far, name),
+  },
+  {
+    to: 'across, from the far end of it',
+    parameters: (name) => [
+      ...[s3('source'), '--source-endpoint', network.endpoint],
+      ...[s3(name), '--dest-endpoint', near.endpoint],
+    ],
+    arrived: (name) => readBack(near, name),
+  },
+];
+
+function copy(
+  way: Way,
+  name: string,
+  onStarted: (child: ChildProcess) => void = () => {},
+): Promise<CliResult> {
+  return runCli(['copy', ...way.parameters(name), '--json'], {
+    cwd: sandbox.folder,
+    environment: { ...far.environment, DRAY_CACHE: sandbox.path(`cache-${name}`) },
+    onStarted,
+  });
+}
+
+const lastRecord = ({ stdout }: CliResult) => JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '');
+
+async function expectDone(way: Way, name: string, result: CliResult): Promise<void> {
+  expect(result, result.stderr + result.stdout.slice(-1000)).toMatchObject({ exitCode: 0 });
+  expect(await way.arrived(name)).toEqual(lines);
+}
+
+async function expectWholeOnly(way: Way, name: string): Promise<void> {
+  const whole = new Set(lines);
+  expect((await way.arrived(name)).filter((line) => !whole.has(line))).toEqual([]);
+}
+
+describe.each(WAYS)('A copy $to', (way) => {
+  const nameOf = (what: string) => `${what}-${WAYS.indexOf(way)}`;
+
+  it(
+    'arrives over a link whose every connection is cut',
+    async () => {
+      const name = nameOf('cut');
+      await network.cutAfter(CUT_AFTER_BYTES);
+      await network.cutRequestsAfter(CUT_AFTER_BYTES);
+      await expectDone(way, name, await copy(way, name));
+    },
+    3 * MINUTES,
+  );
+
+  it(
+    'arrives over a link that passes nothing for a while, and then crawls, before it is good',
+    async () => {
+      const name = nameOf('stalled');
+      // A part takes 8 s and more: it is under way when the link stalls.
+      await network.setBandwidth(1024);
+      await far.resetRequests();
+      let child: ChildProcess | undefined;
+      const ended = copy(way, name, (started) => {
+        child = started;
+      });
+      const isRunning = () => child?.exitCode === null;
+      while (isRunning() && (await far.requests()).length < REQUESTS_BEFORE_STALL) await pause(5);
+      await network.hang();
+      await pause(500);
+      expect(isRunning(), 'the stall met it').toBe(true);
+      // What hung is closed with this, as by a router that was restarted.
+      await network.restore();
+      await network.setBandwidth(8 * 1024);
+      await pause(1_000);
+      await network.restore();
+      await expectDone(way, name, await ended);
+    },
+    3 * MINUTES,
+  );
+});
+
+describe('A link that lets no large file through', () => {
+  it.each(WAYS)(
+    'ends a copy $to with the cause and whole files alone, and the next one goes on',
+    async (way) => {
+      const name = `never-${WAYS.indexOf(way)}`;
+      await network.cutAfter(CUT_TOO_SOON_BYTES);
+      await network.cutRequestsAfter(CUT_TOO_SOON_BYTES);
+      const result = await copy(way, name);
+      expect([1, 4]).toContain(result.exitCode);
+      const causes = result.stdout.split('\n').filter((line) => line.includes('unreachable'));
+      expect(causes.length, result.stdout.slice(-1000)).toBeGreaterThan(0);
+      expect(
+        causes.some((line) => line.includes(network.endpoint)),
+        causes[0],
+      ).toBe(true);
+      expect(lastRecord(result)).toMatchObject({ exitCode: result.exitCode });
+      await network.restore();
+      await expectWholeOnly(way, name);
+      await expectDone(way, name, await copy(way, name));
+    },
+    3 * MINUTES,
+  );
+});

@@ -1,0 +1,63 @@
+/**
+ * MinIO ends listings too early that begin at a key by `start-after`, where a folder's name goes on with a character below `/`. What is
+ * there must not be taken for missing: a copy would send it again, and a sync would not see what to delete.
+ */
+import { writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { copyTree, syncTree } from '../engine/jobs/copy-tree.ts';
+import { createSandbox, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
+import { startMinio } from './servers/minio.ts';
+import type { S3Endpoint } from './servers/versitygw.ts';
+
+/** More than MinIO reads for one page. */
+const FILES = 1_200;
+const FOLDERS = ['a', 'a-b', 'a.c'] as const;
+
+let sandbox: Sandbox;
+let server: S3Endpoint;
+beforeAll(async () => {
+  sandbox = createSandbox();
+  server = await startMinio();
+  for (const folder of FOLDERS) {
+    sandbox.path('tree', folder, 'x');
+    for (let at = 0; at < FILES; at += 1)
+      writeFileSync(sandbox.path('tree', folder, String(10_000 + at)), `${folder} ${at}`);
+  }
+});
+afterAll(async () => {
+  sandbox?.[Symbol.dispose]();
+  await server?.stop();
+});
+
+it('A tree at MinIO is seen whole by a copy and a sync that start in the midst of it', async () => {
+  const run = (cache: string) =>
+    testContext(sandbox.folder, {
+      environment: { ...server.environment, DRAY_CACHE: sandbox.path(cache) },
+    });
+  const request = {
+    source: { place: sandbox.path('tree') },
+    destination: { place: `s3://${server.bucket}/tree/` },
+  };
+  const files = FILES * FOLDERS.length;
+  expect(await copyTree(run('first'), request)).toMatchObject({ copiedFiles: files, failed: 0 });
+  for (const cache of ['first', 'other']) {
+    const none = { result: 'upToDate', unchangedFiles: files, copiedFiles: 0 };
+    expect(await copyTree(run(cache), request)).toMatchObject(none);
+    expect(await syncTree(run(cache), request)).toMatchObject({ ...none, deletedFiles: 0 });
+  }
+  // Only the last folder of the listing's order: the copy starts there.
+  const filter = {
+    rules: [
+      { action: 'include', pattern: '/a/**' },
+      { action: 'exclude', pattern: '**' },
+    ],
+  } as const;
+  expect(await copyTree(run('third'), { ...request, filter })).toMatchObject({
+    unchangedFiles: FILES,
+    copiedFiles: 0,
+  });
+  const empty = sandbox.path('empty', 'one');
+  writeFileSync(empty, 'one');
+  const emptied = { ...request, source: { place: sandbox.path('empty') }, maxDelete: { percent: 100 } };
+  expect(await syncTree(run('fourth'), emptied)).toMatchObject({ copiedFiles: 1, deletedFiles: files });
+});

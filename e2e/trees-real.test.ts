@@ -1,0 +1,185 @@
+/**
+ * A real tree goes up to one server as plain objects, across to a server of another make, and down again, and not only Dray's own eyes
+ * compare what arrives. It is this project's own node_modules, with thousands of small files, links and large binaries, which is there
+ * wherever these tests run, or the folder that DRAY_REAL_TREE names, which is only read.
+ */
+import { execFile } from 'node:child_process';
+import { cpSync, lstatSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CheckTreesRequest, PlaceRequest, TransferSummary } from '../engine/api/trees.ts';
+import { checkTrees } from '../engine/jobs/check-trees.ts';
+import { copyTree, syncTree } from '../engine/jobs/copy-tree.ts';
+import { createSandbox, eventsOf, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
+import { startMinio } from './servers/minio.ts';
+import { type S3Endpoint, type S3Server, startVersitygw } from './servers/versitygw.ts';
+
+const MIB = 1024 * 1024;
+const MINUTES = 60_000;
+const FILES_MIN = 3_000;
+/** What tools keep in node_modules for themselves may change while the tests run. */
+const OWN_NOTES = /^\.(?!bin$)/;
+
+const given = process.env.DRAY_REAL_TREE;
+const tree = given || fileURLToPath(new URL('../node_modules', import.meta.url));
+const size = measure(tree);
+
+let sandbox: Sandbox;
+let first: S3Server;
+let second: S3Endpoint;
+let root: string;
+beforeAll(async () => {
+  sandbox = createSandbox();
+  // The same credentials: endpoints alone tell the two apart.
+  first = await startVersitygw();
+  second = await startMinio({ secretAccessKey: first.secretAccessKey });
+  root = given || sandbox.path('tree');
+  if (!given)
+    for (const name of ownNames(tree))
+      cpSync(join(tree, name), join(root, name), {
+        recursive: true,
+        verbatimSymlinks: true,
+        preserveTimestamps: true,
+      });
+}, MINUTES);
+afterAll(async () => {
+  sandbox?.[Symbol.dispose]();
+  await Promise.all([first?.stop(), second?.stop()]);
+});
+
+function ownNames(folder: string): string[] {
+  return readdirSync(folder).filter((name) => given || !OWN_NOTES.test(name));
+}
+
+function measure(folder: string) {
+  let [files, links, bytes] = [0, 0, 0];
+  for (const top of ownNames(folder)) {
+    const below = statSync(join(folder, top)).isDirectory()
+      ? readdirSync(join(folder, top), { recursive: true, encoding: 'utf8' })
+      : [];
+    for (const path of [top, ...below.map((name) => join(top, name))]) {
+      const found = lstatSync(join(folder, path));
+      if (found.isSymbolicLink()) links += 1;
+      if (!found.isFile()) continue;
+      files += 1;
+      bytes += found.size;
+    }
+  }
+  return { files, links, bytes };
+}
+
+/** What the system's own `diff -r` says, links compared as links; without empty folders, which S3 has no place for. */
+async function runDiff(left: string, right: string): Promise<string[]> {
+  const parameters = ['-r', '--no-dereference', left, right];
+  const { stdout } = await promisify(execFile)('diff', parameters, { maxBuffer: 64 * MIB }).catch(
+    (error: { readonly stdout?: string; readonly message: string }) => ({
+      stdout: error.stdout || error.message,
+    }),
+  );
+  return stdout.split('\n').filter((line) => {
+    const only = /^Only in (.*): (.*)$/.exec(line);
+    return line !== '' && !(only && isWithoutFiles(join(only[1]!, only[2]!)));
+  });
+}
+
+function isWithoutFiles(path: string): boolean {
+  return lstatSync(path).isDirectory() && readdirSync(path).every((name) => isWithoutFiles(join(path, name)));
+}
+
+const at = (server: S3Endpoint): PlaceRequest => ({
+  place: `s3://${server.bucket}/tree/`,
+  connection: { endpoint: server.endpoint },
+});
+const context = () =>
+  testContext(sandbox.folder, {
+    environment: { ...first.environment, DRAY_CACHE: sandbox.path('cache') },
+  });
+
+interface Step {
+  readonly to: string;
+  readonly pair: () => { readonly source: PlaceRequest; readonly destination: PlaceRequest };
+  readonly isDown?: true;
+}
+const STEPS: readonly Step[] = [
+  { to: 'up to versitygw', pair: () => ({ source: { place: root }, destination: at(first) }) },
+  { to: 'across to MinIO', pair: () => ({ source: at(first), destination: at(second) }) },
+  {
+    to: 'down from MinIO',
+    pair: () => ({ source: at(second), destination: { place: sandbox.path('down') } }),
+    isDown: true,
+  },
+];
+
+/** Every object is compared by its content, and every one is the same. */
+async function expectEqual(request: CheckTreesRequest, items: number): Promise<void> {
+  const checking = context();
+  expect(await checkTrees(checking, request)).toMatchObject({
+    files: items,
+    same: items,
+    differing: 0,
+    onlyInSource: 0,
+    onlyInDestination: 0,
+    uncertain: 0,
+    failed: 0,
+  });
+  expect(eventsOf(checking, 'fileFailed')).toEqual([]);
+}
+
+/** Nothing of what it holds travels again, and no object is written to tell so. */
+function expectNothingSent(summary: TransferSummary, items: number): void {
+  expect(summary).toMatchObject({
+    result: 'upToDate',
+    unchangedFiles: items,
+    copiedFiles: 0,
+    touchedFiles: 0,
+    failed: 0,
+    sentBytes: 0,
+    receivedBytes: 0,
+    requests: { writes: 0 },
+  });
+}
+
+const title = `${given ?? "this project's node_modules"}: ${size.files} files, ${size.links} links, ${Math.round(size.bytes / MIB)} MiB,`;
+describe(title, () => {
+  const items = size.files + size.links;
+  // A bigger tree takes longer.
+  const timeoutMs = given ? 20 * MINUTES : 2 * MINUTES;
+
+  it(`is a tree to speak of`, () => expect(size.files).toBeGreaterThan(FILES_MIN));
+
+  it.each(STEPS)(
+    'goes $to, is equal there, and is not sent a second time',
+    async ({ isDown = false, pair }) => {
+      const request = { ...pair(), links: true };
+      expect(await copyTree(context(), request)).toMatchObject({
+        result: 'copied',
+        files: items,
+        copiedFiles: items,
+        skippedFiles: 0,
+        failed: 0,
+      });
+      expectNothingSent(await copyTree(context(), request), items);
+      expectNothingSent(await syncTree(context(), request), items);
+      // A link and the object that tells of it are one for a copy alone.
+      const filter = { rules: [{ action: 'exclude', pattern: '*.rclonelink' }] } as const;
+      await expectEqual({ ...pair(), filter }, size.files);
+      if (!isDown) return;
+      expect(await runDiff(root, sandbox.path('down'))).toEqual([]);
+    },
+    timeoutMs,
+  );
+
+  it(
+    'is equal at both ends for a check between them, and diff does look',
+    async () => {
+      const down = sandbox.path('down');
+      await expectEqual({ source: { place: root }, destination: { place: down } }, size.files);
+      const name = readdirSync(down)[0]!;
+      rmSync(join(down, name), { recursive: true });
+      expect(await runDiff(root, down)).toEqual([`Only in ${root}: ${name}`]);
+    },
+    timeoutMs,
+  );
+});

@@ -12,7 +12,7 @@ import { systemClock } from '../base/clock.ts';
 import { loadCrc64 } from '../base/crc64-nvme.ts';
 import { TaskSet } from '../base/task-set.ts';
 import { createTreeFilter } from '../model/tree-filter.ts';
-import type { TreeItem } from '../model/tree-item.ts';
+import { isSameSpecial, type TreeItem } from '../model/tree-item.ts';
 import { mergeTrees } from '../query/merge-trees.ts';
 import { UnorderedListing } from '../query/object-pages.ts';
 import { localPlaceKind } from '../workspace/local-place.ts';
@@ -162,6 +162,10 @@ async function walk(check: Check): Promise<void> {
     for (const { source: left, destination: right } of pairs) {
       tasks.check();
       counts.files += 1;
+      if (right && (left.special || right.special)) {
+        tellPlain(check, left, isSameSpecial(left.special, right.special) ? 'same' : 'differs');
+        continue;
+      }
       if (right === undefined || left.sizeBytes !== right.sizeBytes) {
         tellPlain(check, left, right === undefined ? 'onlyInSource' : 'differs');
         continue;
@@ -173,8 +177,13 @@ async function walk(check: Check): Promise<void> {
   }
 }
 
-function tellPlain(check: Check, { path, sizeBytes }: TreeItem, result: ComparedEvent['result']): void {
-  const by: ComparedBy = result === 'differs' ? 'sizes' : 'presence';
+function tellPlain(
+  check: Check,
+  { path, sizeBytes, special }: TreeItem,
+  result: ComparedEvent['result'],
+): void {
+  // A link's target is its content, and all of a folder is that it is there.
+  const by: ComparedBy = special?.kind === 'link' ? 'content' : result === 'differs' ? 'sizes' : 'presence';
   check.tell({ type: 'compared', path, result, by, sizeBytes });
   check.progress.add(1, 0);
 }

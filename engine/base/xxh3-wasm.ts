@@ -1,0 +1,296 @@
+/**
+ * The loops of XXH3-128 as a WebAssembly module, put together here byte by byte: the long form of the algorithm (inputs above 240
+ * bytes; xxHash 0.8 specification, https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md), two accumulators to a vector, over
+ * a whole row of blocks where they were read. hash-wasm has the same sum, but takes each block through a buffer of its own.
+ *
+ * A stripe is 64 bytes: `accumulator[i] += low32(key) * high32(key)` with `key = data ^ secret`, and each word of data is added to the
+ * accumulator beside its own. After 16 stripes the accumulators are scrambled.
+ */
+import {
+  functionCode,
+  functionType,
+  SECTION,
+  section,
+  signed,
+  text,
+  unsigned,
+  VALUE,
+  wasmModule,
+} from './wasm-module.ts';
+
+export const XXH3_SECRET_BYTES = 192;
+export const XXH3_DIGEST_BYTES = 16;
+/** Inputs up to here take another form, which this module has not. */
+export const XXH3_SHORT_BYTES_MAX = 240;
+export const XXH3_MEMORY = { module: 'xxh3', name: 'memory' } as const;
+
+const STRIPE_BYTES = 64;
+const VECTOR_BYTES = 16;
+const STRIPES = 16;
+const ROUND_BYTES = STRIPES * STRIPE_BYTES;
+/** Of the secret, by which each stripe's key lies further on. */
+const SECRET_STEP_BYTES = 8;
+const SCRAMBLE_SECRET = XXH3_SECRET_BYTES - STRIPE_BYTES;
+const LAST_SECRET = SCRAMBLE_SECRET - 7;
+const LOW_SECRET = 11;
+const HIGH_SECRET = SCRAMBLE_SECRET - LOW_SECRET;
+const PAGES_MAX = 65_536;
+
+const PRIME32 = [0x9e3779b1n, 0x85ebca77n, 0xc2b2ae3dn] as const;
+const PRIME64 = [
+  0x9e3779b185ebca87n,
+  0xc2b2ae3d27d4eb4fn,
+  0x165667b19e3779f9n,
+  0x85ebca77c2b2ae63n,
+  0x27d4eb2f165667c5n,
+] as const;
+const START = [PRIME32[2], ...PRIME64.slice(0, 4), PRIME32[1], PRIME64[4], PRIME32[0]];
+const AVALANCHE = 0x165667919e3779f9n;
+
+export interface Xxh3Loops {
+  /**
+   * The digests of the blocks from address `at` to `end`, `XXH3_DIGEST_BYTES` each in canonical (big-endian) form, from `to` on.
+   * Every block, the last one too, is longer than `XXH3_SHORT_BYTES_MAX`. `secret`: the address of the seeded secret.
+   */
+  readonly blocks: (at: number, end: number, blockBytes: number, secret: number, to: number) => void;
+}
+
+/** Numbers of functions. */
+const FOLD = 0;
+const MERGE = 1;
+const DIGEST = 2;
+const BLOCKS = 3;
+
+export function buildXxh3Module(): Uint8Array<ArrayBuffer> {
+  const { i32, i64, v128 } = VALUE;
+  const sharedMemory = [0x02, 0x03, ...unsigned(1), ...unsigned(PAGES_MAX)];
+  return wasmModule(
+    section(SECTION.type, [
+      functionType([i64, i64], [i64]),
+      functionType([v128, v128, v128, v128, i32, i64], [i64]),
+      functionType([i32, i32, i32, i32], []),
+      functionType([i32, i32, i32, i32, i32], []),
+    ]),
+    section(SECTION.import, [[...text(XXH3_MEMORY.module), ...text(XXH3_MEMORY.name), ...sharedMemory]]),
+    section(SECTION.function, [[FOLD], [MERGE], [DIGEST], [BLOCKS]]),
+    section(SECTION.export, [[...text('blocks'), 0x00, BLOCKS]]),
+    section(SECTION.code, [
+      functionCode([i64, i64, i64, i64], foldBody()),
+      functionCode([], mergeBody()),
+      functionCode([i32, i32, i32, i64, i64, v128, v128, v128, v128, v128, v128, v128, v128], digestBody()),
+      functionCode([i32], blocksBody()),
+    ]),
+  );
+}
+
+/** (left, right): both halves of their 128-bit product, one XORed into the other. */
+function foldBody(): number[] {
+  const [left, right, leftHigh, rightHigh, cross, lowest] = [0, 1, 2, 3, 4, 5];
+  const low = (local: number) => [...get(local), ...constant64(0xffffffffn), AND64];
+  const high = (local: number) => [...get(local), ...constant64(32n), SHIFT_RIGHT64];
+  return [
+    ...[...high(left), ...set(leftHigh), ...high(right), ...set(rightHigh)],
+    ...[...low(left), ...low(right), MULTIPLY64, ...set(lowest)],
+    // left's high half by right's low one, kept in `right`; then the other way round, with what carries.
+    ...[...low(left), ...set(left), ...get(leftHigh), ...low(right), MULTIPLY64, ...set(right)],
+    ...[
+      ...high(lowest),
+      ...low(right),
+      ADD64,
+      ...get(left),
+      ...get(rightHigh),
+      MULTIPLY64,
+      ADD64,
+      ...set(cross),
+    ],
+    ...[...high(right), ...high(cross), ADD64, ...get(leftHigh), ...get(rightHigh), MULTIPLY64, ADD64],
+    ...[...get(cross), ...constant64(32n), SHIFT_LEFT64, ...low(lowest), OR64],
+    ...[XOR64, END],
+  ];
+}
+
+/** (accumulators, key, start): one 64-bit half of the digest. */
+function mergeBody(): number[] {
+  const [key, start] = [4, 5];
+  const terms = [0, 1, 2, 3].flatMap((vector) => [
+    ...[...get(vector), ...extract(0), ...get(key), ...load64(VECTOR_BYTES * vector), XOR64],
+    ...[...get(vector), ...extract(1), ...get(key), ...load64(VECTOR_BYTES * vector + 8), XOR64],
+    ...[...call(FOLD), ...get(start), ADD64, ...set(start)],
+  ]);
+  const shifted = (bits: bigint) => [
+    ...[...get(start), ...get(start), ...constant64(bits), SHIFT_RIGHT64, XOR64],
+  ];
+  return [
+    ...terms,
+    ...[...shifted(37n), ...constant64(AVALANCHE), MULTIPLY64, ...set(start)],
+    ...[...shifted(32n), END],
+  ];
+}
+
+const ACCUMULATORS = 9;
+const DATA = 13;
+
+/** (at, end, secret, to): one block. */
+function digestBody(): number[] {
+  const [at, end, secret, to, stop, key, , low, high] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+  const lengthBy = (prime: bigint) => [
+    ...[...get(end), ...get(at), SUBTRACT, EXTEND64, ...constant64(prime), MULTIPLY64],
+  ];
+  const accumulators = [0, 1, 2, 3].flatMap((vector) => get(ACCUMULATORS + vector));
+  const half = (offset: number, start: number) => [
+    ...[...accumulators, ...get(secret), ...constant(offset), ADD, ...get(start), ...call(MERGE)],
+  ];
+  return [
+    ...[0, 1, 2, 3].flatMap((vector) => [
+      ...constantVector(START[2 * vector]!, START[2 * vector + 1]!),
+      ...set(ACCUMULATORS + vector),
+    ]),
+    ...[...lengthBy(PRIME64[0]), ...set(low)],
+    ...[...lengthBy(PRIME64[1]), ...constant64(-1n), XOR64, ...set(high)],
+    ...[...get(end), ...constant(ROUND_BYTES), SUBTRACT, ...set(stop)],
+    ...whileLess(at, stop, [
+      ...Array.from({ length: STRIPES }, (_, index) =>
+        stripe(at, STRIPE_BYTES * index, secret, SECRET_STEP_BYTES * index),
+      ).flat(),
+      ...scramble(secret),
+      ...advance(at, ROUND_BYTES),
+    ]),
+    ...[...get(end), ...constant(STRIPE_BYTES), SUBTRACT, ...set(stop), ...get(secret), ...set(key)],
+    ...whileLess(at, stop, [
+      ...stripe(at, 0, key, 0),
+      ...advance(at, STRIPE_BYTES),
+      ...advance(key, SECRET_STEP_BYTES),
+    ]),
+    ...stripe(stop, 0, secret, LAST_SECRET),
+    // Canonical: the high half first, both big-endian. So all 16 bytes the other way round.
+    ...get(to),
+    ...[...half(LOW_SECRET, low), ...SPLAT, ...half(HIGH_SECRET, high), ...replace(1), ...set(DATA)],
+    ...[...get(DATA), ...get(DATA), ...shuffle(REVERSED), ...storeVector(0), END],
+  ];
+}
+
+/** Two vectors at a time, so that one shuffle gives the low halves of both keys and one the high halves. */
+function stripe(at: number, offset: number, secret: number, keyOffset: number): number[] {
+  const [keys, data] = [DATA + 2, DATA];
+  const halves = [...get(keys), ...get(keys + 1)];
+  return [0, 2].flatMap((first) => [
+    ...[0, 1].flatMap((second) => {
+      const vector = VECTOR_BYTES * (first + second);
+      return [
+        ...[...get(at), ...loadVector(offset + vector), ...tee(data + second)],
+        ...[...get(secret), ...loadVector(keyOffset + vector), ...XOR_VECTOR, ...set(keys + second)],
+      ];
+    }),
+    ...[0, 1].flatMap((second) => [
+      ...[...halves, ...shuffle(LOW_WORDS), ...halves, ...shuffle(HIGH_WORDS)],
+      ...(second === 0 ? MULTIPLY_LOW : MULTIPLY_HIGH),
+      ...[...get(data + second), ...get(data + second), ...shuffle(SWAPPED), ...ADD_VECTOR],
+      ...[...get(ACCUMULATORS + first + second), ...ADD_VECTOR, ...set(ACCUMULATORS + first + second)],
+    ]),
+  ]);
+}
+
+function scramble(secret: number): number[] {
+  return [0, 1, 2, 3].flatMap((vector) => {
+    const accumulator = get(ACCUMULATORS + vector);
+    return [
+      ...[...accumulator, ...accumulator, ...constant(47), ...SHIFT_RIGHT_VECTOR, ...XOR_VECTOR],
+      ...[...get(secret), ...loadVector(SCRAMBLE_SECRET + VECTOR_BYTES * vector), ...XOR_VECTOR],
+      ...[...constantVector(PRIME32[0], PRIME32[0]), ...MULTIPLY_VECTOR, ...set(ACCUMULATORS + vector)],
+    ];
+  });
+}
+
+/** (at, end, blockBytes, secret, to) */
+function blocksBody(): number[] {
+  const [at, end, blockBytes, secret, to, blockEnd] = [0, 1, 2, 3, 4, 5];
+  return [
+    ...whileLess(at, end, [
+      ...[...get(at), ...get(blockBytes), ADD, ...tee(blockEnd), ...get(end)],
+      ...[...get(blockEnd), ...get(end), LESS, SELECT, ...set(blockEnd)],
+      ...[...get(at), ...get(blockEnd), ...get(secret), ...get(to), ...call(DIGEST)],
+      ...[...get(blockEnd), ...set(at)],
+      ...advance(to, XXH3_DIGEST_BYTES),
+    ]),
+    END,
+  ];
+}
+
+/** Addresses are below 2 GiB, so that signed comparisons do. */
+function whileLess(variable: number, stop: number, body: readonly number[]): number[] {
+  const check = [...get(variable), ...get(stop), LESS];
+  return [
+    ...[BLOCK, EMPTY_BLOCK, ...check, IS_ZERO, BRANCH_IF, 0],
+    ...[LOOP, EMPTY_BLOCK, ...body, ...check, BRANCH_IF, 0, END],
+    END,
+  ];
+}
+
+const BLOCK = 0x02;
+const LOOP = 0x03;
+const EMPTY_BLOCK = 0x40;
+const END = 0x0b;
+const BRANCH_IF = 0x0d;
+const SELECT = 0x1b;
+const IS_ZERO = 0x45;
+const LESS = 0x48;
+const ADD = 0x6a;
+const SUBTRACT = 0x6b;
+const ADD64 = 0x7c;
+const MULTIPLY64 = 0x7e;
+const AND64 = 0x83;
+const OR64 = 0x84;
+const XOR64 = 0x85;
+const SHIFT_LEFT64 = 0x86;
+const SHIFT_RIGHT64 = 0x88;
+const EXTEND64 = 0xad;
+const vectorCode = (code: number) => [0xfd, ...unsigned(code)];
+const SPLAT = vectorCode(0x12);
+const XOR_VECTOR = vectorCode(0x51);
+const SHIFT_RIGHT_VECTOR = vectorCode(0xcd);
+const ADD_VECTOR = vectorCode(0xce);
+const MULTIPLY_VECTOR = vectorCode(0xd5);
+const MULTIPLY_LOW = vectorCode(0xde);
+const MULTIPLY_HIGH = vectorCode(0xdf);
+const get = (local: number) => [0x20, ...unsigned(local)];
+const set = (local: number) => [0x21, ...unsigned(local)];
+const tee = (local: number) => [0x22, ...unsigned(local)];
+const call = (index: number) => [0x10, ...unsigned(index)];
+const constant = (value: number) => [0x41, ...signed(value)];
+const constant64 = (value: bigint) => [0x42, ...signed64(BigInt.asIntN(64, value))];
+const constantVector = (low: bigint, high: bigint) => [
+  ...vectorCode(0x0c),
+  ...bytesOf(low),
+  ...bytesOf(high),
+];
+const load64 = (offset: number) => [0x29, 0, ...unsigned(offset)];
+const loadVector = (offset: number) => [...vectorCode(0x00), 0, ...unsigned(offset)];
+const storeVector = (offset: number) => [...vectorCode(0x0b), 0, ...unsigned(offset)];
+const extract = (lane: number) => [...vectorCode(0x1d), lane];
+const replace = (lane: number) => [...vectorCode(0x1e), lane];
+const shuffle = (lanes: readonly number[]) => [...vectorCode(0x0d), ...lanes];
+const advance = (local: number, bytes: number) => [...get(local), ...constant(bytes), ADD, ...set(local)];
+/** Of two vectors of four words each, their even words and their odd ones; of one, its halves exchanged, and its bytes. */
+const LOW_WORDS = wordLanes([0, 2, 4, 6]);
+const HIGH_WORDS = wordLanes([1, 3, 5, 7]);
+const SWAPPED = wordLanes([2, 3, 0, 1]);
+const REVERSED = Array.from({ length: VECTOR_BYTES }, (_, lane) => VECTOR_BYTES - 1 - lane);
+
+function wordLanes(words: readonly number[]): number[] {
+  return words.flatMap((word) => [4 * word, 4 * word + 1, 4 * word + 2, 4 * word + 3]);
+}
+
+function bytesOf(value: bigint): number[] {
+  return Array.from({ length: 8 }, (_, at) => Number((value >> BigInt(8 * at)) & 0xffn));
+}
+
+/** Signed LEB128. */
+function signed64(value: bigint): number[] {
+  const bytes: number[] = [];
+  for (let rest = value; ; rest >>= 7n) {
+    const byte = Number(rest & 0x7fn);
+    const next = rest >> 7n;
+    if ((next === 0n && byte < 0x40) || (next === -1n && byte >= 0x40)) return [...bytes, byte];
+    bytes.push(byte | 0x80);
+  }
+}

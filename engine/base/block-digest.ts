@@ -118,3 +118,13 @@ async function openXxh3(signature: BlockSignature, options: BlockDigesterOptions
     if (longEnd < end) each(longEnd, end, digests.subarray(to));
   };
 }
+
+const PAGE_BYTES = 65_536;
+
+/** Of a whole block of zeros: such blocks need not be sent to where zeros are. */
+export async function zeroBlockDigest(signature: BlockSignature): Promise<Uint8Array> {
+  const pages = Math.ceil((BLOCK_DIGEST_OWN_BYTES + signature.blockBytes) / PAGE_BYTES);
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+  const digester = await openBlockDigester(signature, { memory, ownAt: 0 });
+  return digester.digest(BLOCK_DIGEST_OWN_BYTES, BLOCK_DIGEST_OWN_BYTES + signature.blockBytes);
+}

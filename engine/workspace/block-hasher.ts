@@ -1,11 +1,12 @@
 /** Digests of a file's blocks, or of its chunks by content, by all threads: long ranges are shared out among them. */
 import type { BlockSignature } from '../base/block-digest.ts';
-import type { CutChunks, FileOrDescriptor } from './block-tasks.ts';
+import type { DeltaChunks } from '../model/delta-sides.ts';
+import type { BlockFile } from './block-tasks.ts';
 import { type BlockThreads, type BlockThreadsOptions, openBlockThreads } from './block-threads.ts';
 import type { ChunkSize } from './chunker.ts';
 
 export interface HashBlocks {
-  readonly file: FileOrDescriptor;
+  readonly file: BlockFile;
   /** Half open, in bytes. The end lies within the file. */
   readonly start: number;
   readonly end: number;
@@ -28,7 +29,7 @@ export interface BlockHasher {
    * Chunks that add up to the range. It is cut in stretches of `CUT_STRETCH_BYTES`, each as a file of its own, so that several
    * threads cut: a byte inserted costs a chunk or two more in each of them.
    */
-  cut(wish: CutFile): Promise<CutChunks>;
+  cut(wish: CutFile): Promise<DeltaChunks>;
   close(): Promise<void>;
 }
 

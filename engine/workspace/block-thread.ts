@@ -1,5 +1,5 @@
 /** Carries out block tasks by blocking calls: in a worker thread, or in the caller's for little work. */
-import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { DrayError, fromErrorRecord } from '../api/error.ts';
 import {
   BLOCK_DIGEST_BYTES,
@@ -9,7 +9,8 @@ import {
   digestCount,
   openBlockDigester,
 } from '../base/block-digest.ts';
-import type { BlockResult, BlockTask, FileOrDescriptor, RangeList } from './block-tasks.ts';
+import type { RangeList } from '../model/delta-sides.ts';
+import type { BlockFile, BlockResult, BlockTask } from './block-tasks.ts';
 import { type ChunkerTools, createChunker, openChunkerTools } from './chunker.ts';
 import {
   CHUNKER_MEMORY_START,
@@ -43,6 +44,7 @@ interface State {
 }
 
 const NONE: BlockResult = { digests: new Uint8Array(0) };
+const WRITE_FLAGS = constants.O_RDWR | (constants.O_NOFOLLOW ?? 0);
 const EXACT = { bigint: true } as const;
 
 /** @param stop Its first number becomes other than 0 when tasks are to end with `aborted`. */
@@ -243,35 +245,35 @@ async function digesterOf(state: State, room: Room, signature: BlockSignature): 
   return digester;
 }
 
-/** Translates errors; a file of its own is opened without following a link, and closed. */
-function withFile(file: FileOrDescriptor, mayChange: boolean, work: (descriptor: number) => void): void {
-  const path = typeof file === 'string' ? file : `file ${file}`;
+/** Translates errors; a file without a descriptor is opened here, not through a link, and closed. */
+function withFile(file: BlockFile, mayChange: boolean, work: (descriptor: number) => void): void {
+  const { descriptor, path } = file;
   try {
     const opened =
-      typeof file === 'string'
-        ? openFile(file)
-        : { descriptor: file, stats: fstatSync(file, EXACT), openedMs: 0 };
+      descriptor === undefined
+        ? openFile(path)
+        : { descriptor, stats: fstatSync(descriptor, EXACT), openedMs: 0 };
     try {
       work(opened.descriptor);
       if (!mayChange) checkUnchanged(opened, Number(opened.stats.size));
     } finally {
-      if (typeof file === 'string') closeSync(opened.descriptor);
+      if (descriptor === undefined) closeSync(opened.descriptor);
     }
   } catch (cause) {
     throw cause instanceof DrayError ? cause : fromErrorRecord(describeFailure(path, cause));
   }
 }
 
-function withTarget(file: FileOrDescriptor, work: (descriptor: number) => void): void {
+function withTarget({ descriptor, path }: BlockFile, work: (descriptor: number) => void): void {
   try {
-    const descriptor = typeof file === 'string' ? openSync(file, 'r+') : file;
+    const opened = descriptor ?? openSync(path, WRITE_FLAGS);
     try {
-      work(descriptor);
+      work(opened);
     } finally {
-      if (typeof file === 'string') closeSync(descriptor);
+      if (descriptor === undefined) closeSync(opened);
     }
   } catch (cause) {
-    throw writeError(cause, typeof file === 'string' ? file : `file ${file}`);
+    throw writeError(cause, path);
   }
 }
 

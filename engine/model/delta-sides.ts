@@ -44,6 +44,8 @@ export type DeltaStart = 'old' | 'zeros';
 export interface DeltaTarget {
   /** Of the file as it is before; 0 when there is none. */
   readonly oldBytes: number;
+  /** The old file itself is overwritten. */
+  readonly isInPlace: boolean;
   /** As at the source, of the old file: up to `oldBytes`. A range is signed before anything in it is written. */
   sign(start: number, end: number, signal: AbortSignal): Promise<Uint8Array>;
   cut(signal: AbortSignal): Promise<DeltaChunks>;
@@ -51,7 +53,7 @@ export interface DeltaTarget {
   begin(wish: { readonly sizeBytes: number; readonly keepsOld: boolean }): Promise<DeltaStart>;
   /** Resolves to the digests of the blocks as they arrived here (each range begins one): whoever sent them compares. */
   write(ranges: RangeList, bytes: Uint8Array, signal: AbortSignal): Promise<Uint8Array>;
-  /** Out of the old file, as long as that is there: not where the file itself is overwritten, unless to the same place. */
+  /** Out of the old file; never asked for where that is overwritten. */
   copy(moves: MoveList, signal: AbortSignal): Promise<void>;
   /** Puts the new file in place. @throws `io`, reason `changedWhileRead`, when the old file changed meanwhile and was of use. */
   complete(): Promise<void>;

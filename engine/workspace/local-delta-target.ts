@@ -1,0 +1,184 @@
+/**
+ * The target of a block delta on this machine.
+ *
+ * Beside the old file: a temporary file, which begins as a reflink of the old one where the file system can, else as zeros (what is
+ * kept is then copied piece by piece, by all threads); renamed when it is complete. So whoever reads sees the old file or the new one.
+ * In place: the old file is overwritten. After a crash it is a mixture, and the same delta run again makes it right.
+ */
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  rmSync,
+} from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import { DrayError, fromErrorRecord } from '../api/error.ts';
+import type { BlockSignature } from '../base/block-digest.ts';
+import type { DeltaStart, DeltaTarget } from '../model/delta-sides.ts';
+import { blockHasherOn } from './block-hasher.ts';
+import type { BlockThreads } from './block-threads.ts';
+import type { ChunkSize } from './chunker.ts';
+import { checkUnchanged, describeFailure, type OpenFile, openFile } from './file-reader-open.ts';
+import { loadSetMtime } from './set-mtime.ts';
+import { errnoOf, folderInTheWay, writeError } from './tree-writer-error.ts';
+import { putInPlace } from './tree-writer-place.ts';
+
+export interface LocalDeltaTargetOptions {
+  readonly path: string;
+  readonly signature: BlockSignature;
+  /** For `cut`; both ends the same. */
+  readonly chunkSize: ChunkSize;
+  readonly threads: BlockThreads;
+  /** A name that nothing else has, on the file system of `path`; undefined: the file itself is overwritten. */
+  readonly temporary: string | undefined;
+  /** Of the new file. */
+  readonly mtimeNs: bigint;
+  /** Permission bits; undefined: the old file's, or those of a new one. */
+  readonly mode: number | undefined;
+  /** Whether the content is on the disk before the file is in place. */
+  readonly isDurable: boolean;
+}
+
+const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+const CREATE = constants.O_RDWR | constants.O_CREAT | NO_FOLLOW;
+const CREATE_NEW = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
+const WRITE = constants.O_RDWR | NO_FOLLOW;
+const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = constants;
+const PERMISSION_BITS = 0o7777n;
+const DEFAULT_MODE = 0o666;
+const OWN_MODE = 0o600;
+
+interface NewFile {
+  readonly descriptor: number;
+  readonly path: string;
+}
+
+/** @throws `io` as file sources do when what is there is no regular file, or may not be read. */
+export function openLocalDeltaTarget(options: LocalDeltaTargetOptions): DeltaTarget {
+  const { chunkSize, path, signature, temporary, threads } = options;
+  const old = openOld(path);
+  const oldFile = { path, ...(old ? { descriptor: old.descriptor } : {}) };
+  const oldBytes = old ? Number(old.stats.size) : 0;
+  const isInPlace = temporary === undefined;
+  const hasher = blockHasherOn(threads);
+  let made: NewFile | undefined;
+  let isOfUse = false;
+  let hasTemporary = false;
+  let isEnded = false;
+
+  function end(): void {
+    if (isEnded) return;
+    isEnded = true;
+    if (made) closeSync(made.descriptor);
+    if (old) closeSync(old.descriptor);
+    if (hasTemporary && temporary !== undefined) rmSync(temporary, { force: true });
+  }
+
+  return {
+    oldBytes,
+    isInPlace,
+    async sign(start, signEnd) {
+      return hasher.hash({ file: oldFile, start, end: signEnd, signature, mayChange: isInPlace });
+    },
+    cut: () => hasher.cut({ file: oldFile, start: 0, end: oldBytes, signature, size: chunkSize }),
+    async begin({ keepsOld, sizeBytes }) {
+      return attempt(path, async () => {
+        let starts: DeltaStart = 'old';
+        isOfUse = keepsOld && old !== undefined && !isInPlace;
+        if (temporary === undefined) made = { path, descriptor: openSync(path, CREATE, DEFAULT_MODE) };
+        else {
+          const isCopy = isOfUse && (await reflinked(path, temporary));
+          hasTemporary = isCopy;
+          // A reflink of a file that is read-only is so too.
+          if (isCopy) chmodSync(temporary, OWN_MODE);
+          made = {
+            path: temporary,
+            descriptor: openSync(temporary, isCopy ? WRITE : CREATE_NEW, DEFAULT_MODE),
+          };
+          hasTemporary = true;
+          if (!isCopy) starts = 'zeros';
+        }
+        if (isInPlace && old) checkSameFile(made!, old, path);
+        ftruncateSync(made!.descriptor, sizeBytes);
+        return starts;
+      });
+    },
+    async write(ranges, bytes) {
+      const { digests } = await threads.run({ kind: 'write', file: made!, ranges, bytes, signature });
+      return digests;
+    },
+    async copy(moves) {
+      await threads.run({ kind: 'copy', from: oldFile, to: made!, moves });
+    },
+    async complete() {
+      const setMtime = await loadSetMtime();
+      await attempt(path, async () => {
+        if (isOfUse) checkOld(old!, path);
+        const { descriptor } = made!;
+        const mode = options.mode ?? (old && Number(old.stats.mode & PERMISSION_BITS));
+        if (mode !== undefined) fchmodSync(descriptor, mode);
+        setMtime(descriptor, options.mtimeNs);
+        if (options.isDurable) fsyncSync(descriptor);
+        if (temporary !== undefined && !('stat' in putInPlace(temporary, path))) throw folderInTheWay(path);
+        end();
+      });
+    },
+    async discard() {
+      end();
+    },
+  };
+}
+
+/** A folder in the way is told by the last step. */
+function openOld(path: string): OpenFile | undefined {
+  try {
+    return openFile(path);
+  } catch (cause) {
+    if (errnoOf(cause) === 'ENOENT') return undefined;
+    throw fromErrorRecord(describeFailure(path, cause));
+  }
+}
+
+async function reflinked(from: string, to: string): Promise<boolean> {
+  try {
+    await copyFile(from, to, COPYFILE_EXCL | COPYFILE_FICLONE_FORCE);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') throw error;
+    rmSync(to, { force: true });
+    return false;
+  }
+}
+
+/** Another file may have taken the name between two opens. */
+function checkSameFile(made: NewFile, old: OpenFile, path: string): void {
+  const stats = fstatSync(made.descriptor, { bigint: true });
+  if (stats.ino !== old.stats.ino || stats.dev !== old.stats.dev) throw changedWhileRead(path);
+}
+
+function checkOld(old: OpenFile, path: string): void {
+  try {
+    checkUnchanged(old, Number(old.stats.size));
+  } catch (cause) {
+    throw fromErrorRecord(describeFailure(path, cause));
+  }
+}
+
+function changedWhileRead(path: string): DrayError {
+  return new DrayError('io', `${path} was replaced meanwhile.`, {
+    data: { path, reason: 'changedWhileRead' },
+  });
+}
+
+async function attempt<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw writeError(cause, path);
+  }
+}

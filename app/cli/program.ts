@@ -16,6 +16,7 @@ import { addPushCommand } from './commands/push.ts';
 import { addBranchCommand, addTagCommand } from './commands/refs.ts';
 import { addRemoteCommand } from './commands/remote.ts';
 import { addRestoreCommand } from './commands/restore.ts';
+import { addServeCommand } from './commands/serve.ts';
 import { addStatusCommand } from './commands/status.ts';
 import { addSwitchCommand } from './commands/switch.ts';
 import { addUploadsCommand } from './commands/uploads.ts';
@@ -77,6 +78,7 @@ export function buildProgram(host: CommandHost): Command {
   addUsageCommand(program, host);
   addRemoveCommand(program, host);
   addUploadsCommand(program, host);
+  addServeCommand(program, host);
   program.commandsGroup('Care:');
   addVerifyCommand(program, host);
   addRemoteCommand(program, host);

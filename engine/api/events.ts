@@ -1,6 +1,7 @@
 /** What a running job tells its host. Isomorphic and JSON-safe: `--json` prints these objects, one a line. */
 import type { ErrorRecord } from './error.ts';
 
+import type { ServingEvent } from './peers.ts';
 export type JobEvent =
   | PhaseEvent
   | ProgressEvent
@@ -18,7 +19,8 @@ export type JobEvent =
   | ComparedEvent
   | LookupEvent
   | UsageEvent
-  | UploadEvent;
+  | UploadEvent
+  | ServingEvent;
 
 export type Phase = 'scan' | 'hash' | 'query' | 'upload' | 'download' | 'write' | 'commit' | 'verify';
 

@@ -38,6 +38,8 @@ export interface ServeFolderOptions {
   readonly hostNames: readonly string[];
   readonly connectionsMax: number;
   readonly software: string;
+  /** Told of each that was let in. */
+  readonly onRequest?: () => void;
   /** What failed inside, for the one who runs the server. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -149,6 +151,7 @@ async function answer({ guard, offer, request, response, stop }: Incoming): Prom
   response.on('error', () => {});
   try {
     guard(request);
+    offer.options.onRequest?.();
     const call = callOf(request, response, AbortSignal.any([stop, gone.signal]));
     await route(offer, call);
   } catch (error) {

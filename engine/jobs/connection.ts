@@ -1,4 +1,5 @@
 /** A way to one remote: its store, what counts its requests, and what bounds those in flight. */
+import { join } from 'node:path';
 import type { DrayError } from '../api/error.ts';
 import type { JobContext } from '../api/jobs.ts';
 import { systemClock } from '../base/clock.ts';
@@ -9,6 +10,7 @@ import { createMeter, type Meter } from '../remotes/with-meter.ts';
 import { type AdaptiveLimit, createAdaptiveLimit } from '../transfer/adaptive-limit.ts';
 import type { Session } from './session.ts';
 import { sharesService } from './tree-sides.ts';
+import { userConfigFolder } from './user-remotes.ts';
 
 export interface Connection {
   readonly store: ObjectStore;
@@ -69,6 +71,10 @@ export async function connectRemote(
   const store = await openRemote(url, {
     connection: { ...context.connection, ...(connections === undefined ? {} : { transfers: connections }) },
     environment: context.environment,
+    knownPeers: {
+      path: join(userConfigFolder(context), 'known-peers.json'),
+      onNew: (message) => context.emit({ type: 'warning', warning: 'newPeer', message }),
+    },
     meter,
     retry: {
       onRetry: (error) => {

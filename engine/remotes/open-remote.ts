@@ -7,6 +7,7 @@
 import type { ConnectionFlags } from '../api/jobs.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { ObjectStore } from './object-store.ts';
+import type { KnownPeersOptions } from './peer/known-peers.ts';
 import {
   type PeerRemoteUrl,
   parseEndpoint,
@@ -27,6 +28,8 @@ export interface OpenRemoteOptions {
   readonly create?: boolean;
   /** Of a peer: its files as they are, and not the objects that a repository keeps there. */
   readonly plainFiles?: boolean;
+  /** Of a peer: whose certificates are trusted. */
+  readonly knownPeers?: KnownPeersOptions;
   /** Where to count requests. */
   readonly meter?: Meter;
   readonly clock?: Clock;

@@ -4,6 +4,7 @@ import { DrayError } from '../../api/error.ts';
 import { loadCrc64 } from '../../base/crc64-nvme.ts';
 import type { ObjectStore } from '../object-store.ts';
 import { type PeerRemoteUrl, peerOrigin } from '../remote-url.ts';
+import { createFingerprintCheck, type KnownPeersOptions } from './known-peers.ts';
 import { openPeerClient, type PeerClient } from './peer-client.ts';
 import { createPeerFileStore } from './peer-file-store.ts';
 import { createPeerObjectStore } from './peer-object-store.ts';
@@ -12,6 +13,8 @@ export interface OpenPeerOptions {
   readonly connection: { readonly transfers?: number };
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly plainFiles?: boolean;
+  /** For TLS. Absent: the certificate has to be signed by somebody whom this machine trusts. */
+  readonly knownPeers?: KnownPeersOptions;
 }
 
 const CONNECTIONS = 16;
@@ -25,11 +28,15 @@ export async function openPeerRemote(url: PeerRemoteUrl, options: OpenPeerOption
 
 export async function connectPeer(
   url: PeerRemoteUrl,
-  { connection, environment }: OpenPeerOptions,
+  { connection, environment, knownPeers }: OpenPeerOptions,
 ): Promise<PeerClient> {
   await loadCrc64();
+  const origin = peerOrigin(url);
   return openPeerClient({
-    origin: peerOrigin(url),
+    origin,
+    ...(knownPeers && origin.protocol === 'https:'
+      ? { checkFingerprint: createFingerprintCheck(origin.host, knownPeers) }
+      : {}),
     token: tokenIn(environment),
     connectionsMax: Math.min(connection.transfers ?? CONNECTIONS, CONNECTIONS),
     attemptsMax: 1,

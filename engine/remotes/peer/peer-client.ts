@@ -15,6 +15,8 @@ export interface PeerAddress {
 
 export interface PeerClientOptions extends PeerAddress {
   readonly connectionsMax: number;
+  /** Of the peer's certificate; what it returns ends the connection. */
+  readonly checkFingerprint?: (fingerprint: string) => Error | undefined;
   readonly clock?: Clock;
   /** Told of each failure that is about to be repeated. */
   readonly onRetry?: (error: DrayError) => void;
@@ -76,7 +78,8 @@ const ERROR_BYTES_MAX = 64 * 1024;
 
 export async function openPeerClient(options: PeerClientOptions): Promise<PeerClient> {
   const { connectionsMax, origin, token } = options;
-  const transport = await openHttpTransport(origin, connectionsMax);
+  const { checkFingerprint } = options;
+  const transport = await openHttpTransport(origin, connectionsMax, { checkFingerprint });
   const address = `dray://${origin.host}`;
   const policy: RetryPolicy = {
     clock: options.clock ?? systemClock,

@@ -3,7 +3,7 @@
  * body into the memory where it is wanted, and an exchange costs about a third of what it does through `node:http` or undici.
  */
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import type { ConnectionOptions } from 'node:tls';
+import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import { AnswerReader } from './http-answer-reader.ts';
 import { type AnswerReceiver, HttpError, type HttpRequest } from './http-message.ts';
 
@@ -47,6 +47,8 @@ export interface Route {
   readonly scratch: Buffer;
   /** Of an earlier connection: spares a round trip. */
   tlsSession: Buffer | undefined;
+  /** Decides by the certificate's SHA-256 instead of by who signed it: what it returns ends the connection. */
+  readonly checkFingerprint?: ((fingerprint: string) => Error | undefined) | undefined;
   /** Present for https. */
   readonly connectTls: ((options: ConnectionOptions) => Socket) | undefined;
 }
@@ -147,6 +149,8 @@ export class HttpConnection {
     socket.once(connectTls ? 'secureConnect' : 'connect', () => {
       clearTimeout(this.#connectTimer);
       if (this.#state !== 'connecting') return;
+      const refusal = this.#checkCertificate();
+      if (refusal) return this.#close(refusal);
       this.#state = 'free';
       socket.setTimeout(this.#route.limits.quietMs);
       this.#owner.onFree(this);
@@ -159,6 +163,14 @@ export class HttpConnection {
     socket.on('timeout', () => this.#timedOut());
     socket.on('end', () => this.#ended());
     socket.on('close', () => this.#close(new HttpError('ECONNRESET', 'The connection was closed.')));
+  }
+
+  /** Before a byte of a request is sent. */
+  #checkCertificate(): Error | undefined {
+    const { checkFingerprint } = this.#route;
+    if (!checkFingerprint) return undefined;
+    const { fingerprint256 } = (this.#socket as TLSSocket).getPeerCertificate();
+    return checkFingerprint(fingerprint256 ?? '');
   }
 
   #send({ head, request: { body } }: HttpExchange): void {
@@ -272,7 +284,7 @@ export class HttpConnection {
 
 type OnRead = { readonly buffer: () => Uint8Array; readonly callback: (sizeBytes: number) => boolean };
 
-function openSocket({ origin, connectTls, tlsSession }: Route, onread: OnRead): Socket {
+function openSocket({ checkFingerprint, connectTls, origin, tlsSession }: Route, onread: OnRead): Socket {
   const host = origin.hostname.replace(/^\[|\]$/g, '');
   const options = {
     host,
@@ -289,6 +301,7 @@ function openSocket({ origin, connectTls, tlsSession }: Route, onread: OnRead): 
     ALPNProtocols: ['http/1.1'],
     // An address is no name: the standard wants none sent.
     ...(isIP(host) ? {} : { servername: host }),
+    ...(checkFingerprint ? { rejectUnauthorized: false } : {}),
     ...(tlsSession ? { session: tlsSession } : {}),
   });
 }

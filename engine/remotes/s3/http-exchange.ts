@@ -22,18 +22,22 @@ export interface HttpTransport {
   close(): Promise<void>;
 }
 
+export interface HttpTransportOptions extends Pick<Route, 'checkFingerprint'> {
+  readonly limits?: HttpLimits;
+}
+
 const LIMITS: HttpLimits = { connectMs: CONNECT_TIMEOUT_MS, quietMs: QUIET_TIMEOUT_MS };
 const SCRATCH_BYTES = 64 * 1024;
 
-/** @param limits For tests; the defaults are above. */
+/** @param options `limits` are for tests; the defaults are above. */
 export async function openHttpTransport(
   origin: URL,
   connections: number,
-  limits: HttpLimits = LIMITS,
+  { checkFingerprint, limits = LIMITS }: HttpTransportOptions = {},
 ): Promise<HttpTransport> {
   const connectTls = origin.protocol === 'https:' ? (await import('node:tls')).connect : undefined;
   const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
-  const route: Route = { origin, limits, scratch, connectTls, tlsSession: undefined };
+  const route: Route = { origin, limits, scratch, connectTls, checkFingerprint, tlsSession: undefined };
   const { host } = origin;
   const pool = new HttpPool(route, connections);
   return {

@@ -73,8 +73,7 @@ async function serve(respond: Respond, setting: Setting = {}) {
   const { port } = server.address() as AddressInfo;
   const origin = setting.origin?.(port) ?? `${setting.secure ? 'https' : 'http'}://localhost:${port}`;
   const transport = await openHttpTransport(new URL(origin), setting.connections ?? 1, {
-    connectMs: setting.connectMs ?? 10_000,
-    quietMs: setting.quietMs ?? 60_000,
+    limits: { connectMs: setting.connectMs ?? 10_000, quietMs: setting.quietMs ?? 60_000 },
   });
   open.push({ transport, server, sockets });
   return { transport, sockets, connections: () => connections };

@@ -34,29 +34,46 @@ interface Session {
   readonly id: string;
   readonly content: string;
   readonly meta: FileMeta;
+  /** Its size is told in the end: every range has `rangeBytes` but the last. It does not outlive the server. */
+  readonly isOpenEnded: boolean;
   readonly rangeBytes: number;
   readonly file: LargeFile;
-  readonly journal: RangeJournal;
-  /** Sum by start of what is written. */
-  readonly ranges: Map<number, bigint>;
+  readonly journal: RangeJournal | undefined;
+  /** By start, of what is written. */
+  readonly ranges: Map<number, WrittenRange>;
+  /** By start, of what is being written. */
+  readonly writing: Map<number, Promise<void>>;
   usedMs: number;
-  callsUnderWay: number;
+  /** Calls under way. */
+  readonly calls: Set<Promise<unknown>>;
+}
+
+interface WrittenRange {
+  readonly sum: bigint;
+  readonly sizeBytes: number;
 }
 
 const KIB = 1024;
 const Size = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const Begin = v.strictObject({
   path: v.string(),
-  sizeBytes: Size,
+  /** Absent: told when it is completed. */
+  sizeBytes: v.optional(Size),
   mtimeNs: v.pipe(v.string(), v.regex(/^-?\d{1,20}$/)),
   mode: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(0o7777))),
   /** Stands for the content: the same only if every byte is. */
   content: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(512))),
   rangeBytes: v.pipe(Size, v.minValue(64 * KIB), v.maxValue(PEER_LIMITS.bodyBytesMax)),
+  /** Only go on with what is there of this content; 404 when nothing is. */
+  resume: v.optional(v.boolean()),
 });
 const Nothing = v.strictObject({});
 const Holes = v.strictObject({ ranges: v.pipe(v.array(Size), v.maxLength(100_000)) });
-const Complete = v.strictObject({ crc64: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/))) });
+const Complete = v.strictObject({
+  crc64: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/))),
+  /** Of what was begun without one. */
+  sizeBytes: v.optional(Size),
+});
 
 const IDLE_MAX_MS = 60 * 60_000;
 const SWEPT_EVERY_MS = 60_000;
@@ -75,6 +92,7 @@ export function createPeerUploads({
   const beginning = new Set<string>();
   /** Answers to completions, for those to whom the first one was lost on the way. */
   const completed = new Map<string, unknown>();
+  const completing = new Map<string, Promise<unknown>>();
   const remember = (id: string, answer: unknown) => {
     completed.set(id, answer);
     for (const oldest of completed.keys()) {
@@ -84,14 +102,22 @@ export function createPeerUploads({
   };
   const sweep = setInterval(() => {
     for (const session of sessions.values())
-      if (session.callsUnderWay === 0 && clock.nowMs() - session.usedMs > IDLE_MAX_MS) void leave(session);
+      if (session.calls.size === 0 && clock.nowMs() - session.usedMs > IDLE_MAX_MS) void leave(session);
   }, SWEPT_EVERY_MS);
   sweep.unref();
 
   async function leave(session: Session): Promise<void> {
     sessions.delete(session.id);
-    await session.journal.close();
+    await Promise.allSettled(session.calls);
+    await session.journal?.close();
     await session.file.leave();
+  }
+
+  /** Of no use to anybody any more. */
+  async function drop(session: Session): Promise<void> {
+    sessions.delete(session.id);
+    await session.journal?.remove();
+    await session.file.discard();
   }
 
   async function json<T>(call: PeerCall, schema: v.GenericSchema<unknown, T>): Promise<T> {
@@ -107,12 +133,13 @@ export function createPeerUploads({
 
   async function using<T>(id: string, work: (session: Session) => Promise<T>): Promise<T> {
     const session = sessions.get(id);
-    if (!session) throw new DrayError('notFound', 'There is no such upload.', { data: { upload: id } });
-    session.callsUnderWay += 1;
+    if (!session) throw noUpload(id);
+    const call = work(session);
+    session.calls.add(call);
     try {
-      return await work(session);
+      return await call;
     } finally {
-      session.callsUnderWay -= 1;
+      session.calls.delete(call);
       session.usedMs = clock.nowMs();
     }
   }
@@ -123,14 +150,20 @@ export function createPeerUploads({
     mtimeNs,
     path: text,
     rangeBytes,
+    resume = false,
     sizeBytes,
   }: v.InferOutput<typeof Begin>): Promise<Session> {
     const path = parsePeerPath(text);
+    const isOpenEnded = sizeBytes === undefined;
+    if (isOpenEnded && given !== undefined)
+      throw new PeerRefusal(
+        400,
+        'usage',
+        'What has no size yet cannot be gone on with: leave out "content".',
+      );
     const content = given ?? randomBytes(16).toString('hex');
-    const key = `${path}\0${content}\0${rangeBytes}`;
-    const known = [...sessions.values()].find(
-      (one) => one.content === key && one.meta.sizeBytes === sizeBytes,
-    );
+    const key = [path, content, rangeBytes, sizeBytes, mtimeNs, mode].join('\0');
+    const known = [...sessions.values()].find((one) => one.content === key);
     if (known) return known;
     if (sessions.size + beginning.size >= PEER_LIMITS.uploadsMax)
       throw new DrayError('slowDown', 'Too many uploads are under way.', { retry: 'backoff' });
@@ -140,26 +173,35 @@ export function createPeerUploads({
     try {
       const meta: FileMeta = {
         path,
-        sizeBytes,
+        sizeBytes: sizeBytes ?? 0,
         mtimeNs: BigInt(mtimeNs),
         executable: false,
         ...(mode === undefined ? {} : { mode }),
       };
-      const file = await writer.openLarge(meta, { content: key });
+      const file = await writer.openLarge(meta, isOpenEnded ? { isOpenEnded } : { content: key });
       try {
-        const journal = await openRangeJournal(file.notesPath!, { etag: content, sizeBytes, rangeBytes });
+        const journal =
+          sizeBytes === undefined
+            ? undefined
+            : await openRangeJournal(file.notesPath!, { etag: content, sizeBytes, rangeBytes });
         const session: Session = {
           id: randomBytes(16).toString('hex'),
           content: key,
           meta,
+          isOpenEnded,
           rangeBytes,
           file,
           journal,
           ranges: new Map(),
+          writing: new Map(),
           usedMs: clock.nowMs(),
-          callsUnderWay: 0,
+          calls: new Set(),
         };
         await takeNoted(session);
+        if (resume && session.ranges.size === 0) {
+          await journal?.remove();
+          throw noUpload(session.id);
+        }
         sessions.set(session.id, session);
         return session;
       } catch (error) {
@@ -168,6 +210,28 @@ export function createPeerUploads({
       }
     } finally {
       beginning.delete(key);
+    }
+  }
+
+  /** From here on no range is taken, and those under way are waited for: what is summed is what is put in its place. */
+  async function finish(
+    session: Session,
+    { crc64, sizeBytes }: { readonly sizeBytes: number; readonly crc64: string | undefined },
+  ): Promise<unknown> {
+    sessions.delete(session.id);
+    await Promise.allSettled(session.calls);
+    try {
+      const sum = formatSum(wholeSum(session, sizeBytes));
+      if (crc64 !== undefined && sum !== crc64)
+        throw new DrayError('checksumRefused', `${session.meta.path} is not what was sent.`, {
+          data: { path: session.meta.path },
+        });
+      await session.journal?.remove();
+      return { ...writtenResult(await session.file.commit({ sizeBytes })), crc64: sum };
+    } catch (error) {
+      // Nothing could ever be made of it: who begins again begins anew.
+      await drop(session);
+      throw error;
     }
   }
 
@@ -180,8 +244,11 @@ export function createPeerUploads({
     put: (call, id) =>
       using(id, async (session) => {
         const start = Number(call.query.get('at') ?? Number.NaN);
-        const end = endOfRange(session, start);
-        if (bodyBytesOf(call.request) !== end - start)
+        const sentBytes = bodyBytesOf(call.request);
+        const end = session.isOpenEnded
+          ? endOfOpenRange(session, start, sentBytes)
+          : endOfRange(session, start);
+        if (sentBytes !== end - start)
           throw new PeerRefusal(400, 'usage', `The range at ${start} has ${end - start} bytes.`);
         const body = await receiveBody(call, { budget, maxBytes: session.rangeBytes });
         try {
@@ -190,9 +257,8 @@ export function createPeerUploads({
             throw new DrayError('checksumRefused', 'The range arrived with other bytes than were sent.', {
               retry: 'retry',
             });
-          await session.file.write(start, body.bytes);
-          await session.journal.note({ start, end }, sum);
-          session.ranges.set(start, sum);
+          if (!sessions.has(id)) throw noUpload(id);
+          await writeRange(session, { start, end, sum, bytes: body.bytes });
         } finally {
           body.release();
         }
@@ -201,42 +267,45 @@ export function createPeerUploads({
     holes: (call, id) =>
       using(id, async (session) => {
         const { ranges } = await json(call, Holes);
+        if (session.isOpenEnded) throw new PeerRefusal(400, 'usage', 'What has no size yet has no holes.');
+        if (!sessions.has(id)) throw noUpload(id);
         for (const start of ranges) {
           const end = endOfRange(session, start);
           if (session.ranges.has(start)) continue;
           session.file.accept(start, end - start);
-          session.ranges.set(start, sumOfZeros(end - start));
+          session.ranges.set(start, { sum: sumOfZeros(end - start), sizeBytes: end - start });
         }
         answerJson(call.response, 200, {});
       }),
     state: (call, id) =>
-      using(id, async ({ meta, rangeBytes, ranges }) => {
+      using(id, async ({ isOpenEnded, meta, rangeBytes, ranges }) => {
         await json(call, Nothing);
-        const received = [...ranges].map(([start, sum]) => [start, formatSum(sum)]);
-        answerJson(call.response, 200, { path: meta.path, sizeBytes: meta.sizeBytes, rangeBytes, received });
+        const received = [...ranges].map(([start, { sizeBytes, sum }]) => [start, formatSum(sum), sizeBytes]);
+        const size = isOpenEnded ? {} : { sizeBytes: meta.sizeBytes };
+        answerJson(call.response, 200, { path: meta.path, ...size, rangeBytes, received });
       }),
     complete: async (call, id) => {
-      const done = completed.get(id);
-      if (done) return answerJson(call.response, 200, done);
-      return using(id, async (session) => {
-        const { crc64 } = await json(call, Complete);
-        const sum = formatSum(wholeSum(session));
-        if (crc64 !== undefined && sum !== crc64)
-          throw new DrayError('checksumRefused', `${session.meta.path} is not what was sent.`, {
-            data: { path: session.meta.path },
-          });
-        sessions.delete(id);
-        await session.journal.remove();
-        const answer = { ...writtenResult(await session.file.commit()), crc64: sum };
+      const { crc64, sizeBytes: told } = await json(call, Complete);
+      const done = completed.get(id) ?? completing.get(id);
+      if (done) return answerJson(call.response, 200, await done);
+      const session = sessions.get(id);
+      if (!session) throw noUpload(id);
+      const sizeBytes = sizeOf(session, told);
+      // Checked before anything ends: who left a range out can still send it.
+      wholeSum(session, sizeBytes);
+      const work = finish(session, { sizeBytes, crc64 });
+      completing.set(id, work);
+      try {
+        const answer = await work;
         remember(id, answer);
         answerJson(call.response, 200, answer);
-      });
+      } finally {
+        completing.delete(id);
+      }
     },
     discard: async (call, id) => {
       const session = sessions.get(id);
-      sessions.delete(id);
-      await session?.journal.remove();
-      await session?.file.discard();
+      if (session) await drop(session);
       answerJson(call.response, 200, {});
     },
     async close() {
@@ -247,14 +316,43 @@ export function createPeerUploads({
 }
 
 /** What an earlier run of the server wrote counts only as far as it is really there. */
-async function takeNoted(session: Session): Promise<void> {
-  const { file, journal, ranges } = session;
-  for (const noted of journal.noted.values()) {
-    const bytes = await file.read(noted.start, Buffer.allocUnsafeSlow(noted.end - noted.start));
-    if (crc64Nvme(bytes) !== noted.crc64nvme) continue;
-    file.accept(noted.start, noted.end - noted.start);
-    ranges.set(noted.start, noted.crc64nvme);
+async function takeNoted({ file, journal, ranges }: Session): Promise<void> {
+  for (const { crc64nvme, end, start } of journal?.noted.values() ?? []) {
+    const sizeBytes = end - start;
+    const bytes = await file.read(start, Buffer.allocUnsafeSlow(sizeBytes));
+    if (crc64Nvme(bytes) !== crc64nvme) continue;
+    file.accept(start, sizeBytes);
+    ranges.set(start, { sum: crc64nvme, sizeBytes });
   }
+}
+
+/** One after another where they are the same range: two that differ never mix. */
+function writeRange(
+  { file, journal, ranges, writing }: Session,
+  range: { readonly start: number; readonly end: number; readonly sum: bigint; readonly bytes: Uint8Array },
+): Promise<void> {
+  const { bytes, end, start, sum } = range;
+  const sizeBytes = end - start;
+  const write = async () => {
+    const known = ranges.get(start);
+    // Sent once more because its answer was lost: it is there.
+    if (known?.sum === sum && known.sizeBytes === sizeBytes) return;
+    ranges.delete(start);
+    await file.write(start, bytes);
+    await journal?.note({ start, end }, sum);
+    ranges.set(start, { sum, sizeBytes });
+  };
+  const turn = (writing.get(start) ?? Promise.resolve()).then(write, write);
+  writing.set(start, turn);
+  const done = () => {
+    if (writing.get(start) === turn) writing.delete(start);
+  };
+  turn.then(done, done);
+  return turn;
+}
+
+function noUpload(id: string): DrayError {
+  return new DrayError('notFound', 'There is no such upload.', { data: { upload: id } });
 }
 
 function formatSum(sum: bigint): string {
@@ -268,15 +366,35 @@ function endOfRange({ meta, rangeBytes }: Session, start: number): number {
   return Math.min(start + rangeBytes, meta.sizeBytes);
 }
 
-/** @throws PeerRefusal 409 when something is missing. */
-function wholeSum(session: Session): bigint {
-  const { meta, rangeBytes, ranges } = session;
+/** Only the last range may be shorter, which is checked when it is known to be the last. */
+function endOfOpenRange({ rangeBytes }: Session, start: number, sentBytes: number): number {
+  const isOne = Number.isSafeInteger(start) && start >= 0 && start % rangeBytes === 0;
+  if (!isOne) throw new PeerRefusal(400, 'usage', `No range begins at ${start}.`);
+  if (sentBytes < 1 || sentBytes > rangeBytes)
+    throw new PeerRefusal(400, 'usage', `A range has 1 to ${rangeBytes} bytes.`);
+  return start + sentBytes;
+}
+
+function sizeOf({ isOpenEnded, meta }: Session, told: number | undefined): number {
+  if (isOpenEnded && told === undefined)
+    throw new PeerRefusal(400, 'usage', 'It was begun without a size: "sizeBytes" has to say it now.');
+  if (!isOpenEnded && told !== undefined && told !== meta.sizeBytes)
+    throw new PeerRefusal(400, 'usage', `It was begun with ${meta.sizeBytes} bytes.`);
+  return told ?? meta.sizeBytes;
+}
+
+/** @throws PeerRefusal 409 when something is missing, or too much. */
+function wholeSum({ rangeBytes, ranges }: Session, sizeBytes: number): bigint {
   let sum = 0n;
-  for (let start = 0; start < meta.sizeBytes; start += rangeBytes) {
+  for (let start = 0; start < sizeBytes; start += rangeBytes) {
+    const wantedBytes = Math.min(rangeBytes, sizeBytes - start);
     const next = ranges.get(start);
-    if (next === undefined) throw new PeerRefusal(409, 'conflict', `The range at ${start} has not come.`);
-    sum = start === 0 ? next : combineCrc64(sum, next, endOfRange(session, start) - start);
+    if (next?.sizeBytes !== wantedBytes)
+      throw new PeerRefusal(409, 'conflict', `The range at ${start} has not come.`);
+    sum = start === 0 ? next.sum : combineCrc64(sum, next.sum, wantedBytes);
   }
+  if (ranges.size > Math.ceil(sizeBytes / rangeBytes))
+    throw new PeerRefusal(409, 'conflict', `More came than ${sizeBytes} bytes.`);
   return sum;
 }
 

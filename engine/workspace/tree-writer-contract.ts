@@ -52,6 +52,8 @@ export interface OpenLargeOptions {
    * the same content goes on from it. Zeros where nothing was written yet: who goes on has to know what was.
    */
   readonly content?: string;
+  /** The size is told at `commit`, and that of the meta is nothing. Not together with `content`. */
+  readonly isOpenEnded?: boolean;
 }
 
 /** One file that arrives in pieces. Until `commit` nothing of it is to be seen in the workspace. */
@@ -71,8 +73,9 @@ export interface LargeFile {
    * Puts the file in its place, once every byte has been written, and never otherwise.
    * `verifyContent` reads the written file back and compares it with `meta.blob`: for pieces without a hash of their own.
    * Fails with `damaged`, `conflict`, `diskFull`, `io` or `aborted`; the temporary file is gone in each case.
+   * @param options `sizeBytes`: of a file that was opened without one.
    */
-  commit(options?: { readonly verifyContent?: boolean }): Promise<WrittenStat>;
+  commit(options?: { readonly verifyContent?: boolean; readonly sizeBytes?: number }): Promise<WrittenStat>;
   /** Reads back what was written: fills `into` from the offset on. For those who verify the whole before they commit it. */
   read(offset: number, into: Uint8Array): Promise<Uint8Array>;
   /** Counts as written: bytes that an earlier run wrote, and that were read back and found right. */

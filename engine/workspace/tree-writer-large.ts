@@ -16,6 +16,7 @@ export interface LargeFileOptions {
   readonly temporary: string;
   /** Of a file that outlives this run when it is not finished, and may have outlived another. */
   readonly unfinished?: UnfinishedFile;
+  readonly isOpenEnded?: boolean;
   /** A number that no other stream of the writer has. */
   readonly nextStream: () => number;
   readonly threads: WriteThreads;
@@ -30,7 +31,7 @@ const readAt = promisify(read);
 
 /** Makes the temporary file. Throws `diskFull` and `io`. */
 export function openLargeFile(options: LargeFileOptions): LargeFile {
-  const { meta, temporary, threads, unfinished } = options;
+  const { isOpenEnded = false, meta, temporary, threads, unfinished } = options;
   const fd = unfinished?.fd ?? createSized(options);
   /** Pieces that are written: length by offset. */
   const pieces = new Map<number, number>();
@@ -46,7 +47,7 @@ export function openLargeFile(options: LargeFileOptions): LargeFile {
   }
 
   function assertInside(offset: number, length: number): void {
-    if (offset + length > meta.sizeBytes)
+    if (!isOpenEnded && offset + length > meta.sizeBytes)
       throw damagedFile(meta.path, `more than ${meta.sizeBytes} bytes arrived for it`);
   }
 
@@ -109,12 +110,15 @@ export function openLargeFile(options: LargeFileOptions): LargeFile {
     return into;
   }
 
-  async function commit({ verifyContent = false } = {}): Promise<WrittenStat> {
+  async function commit({
+    sizeBytes = meta.sizeBytes,
+    verifyContent = false,
+  }: Parameters<LargeFile['commit']>[0] = {}): Promise<WrittenStat> {
     assertOpen();
     state = 'committing';
     try {
       await Promise.all(writing);
-      checkComplete(meta, pieces);
+      checkComplete(meta.path, isOpenEnded ? sizeBytes : meta.sizeBytes, pieces);
       const digest =
         verifyContent && meta.blob !== undefined
           ? await threads.run('hashFile', { kind: 'hashFile', fd, path: meta.path })
@@ -196,14 +200,16 @@ async function endStream(lane: WriteLane, stream: number): Promise<string | unde
 }
 
 /** Every byte once: a hole would be zeros that nobody sent. */
-function checkComplete(meta: FileMeta, pieces: ReadonlyMap<number, number>): void {
+function checkComplete(path: string, sizeBytes: number, pieces: ReadonlyMap<number, number>): void {
   let end = 0;
+  let lastEnd = 0;
   for (const [offset, length] of [...pieces].sort(([a], [b]) => a - b)) {
+    lastEnd = Math.max(lastEnd, offset + length);
     if (offset > end) break;
     end = Math.max(end, offset + length);
   }
-  if (end !== meta.sizeBytes)
-    throw damagedFile(meta.path, `only ${end} of its ${meta.sizeBytes} bytes arrived in one piece`);
+  if (end !== sizeBytes || lastEnd !== end)
+    throw damagedFile(path, `${end} of its ${sizeBytes} bytes arrived in one piece`);
 }
 
 /** Not in the caller's turn: over a network, closing a file waits until the server has it, and says when it cannot. */

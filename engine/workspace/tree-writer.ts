@@ -84,7 +84,10 @@ export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
     }
   };
 
-  async function openLarge(meta: FileMeta, { content }: OpenLargeOptions = {}): Promise<LargeFile> {
+  async function openLarge(
+    meta: FileMeta,
+    { content, isOpenEnded }: OpenLargeOptions = {},
+  ): Promise<LargeFile> {
     checkAborted(signal);
     assert(!closing, 'the writer is closed');
     checkPath(meta.path, 'file');
@@ -98,6 +101,7 @@ export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
         meta,
         temporary: unfinished?.temporary ?? newTemporary(),
         ...(unfinished ? { unfinished } : {}),
+        ...(isOpenEnded ? { isOpenEnded } : {}),
         nextStream: () => nextStream++,
         threads,
         signal,

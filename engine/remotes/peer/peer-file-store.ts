@@ -17,6 +17,7 @@ import type {
   ListedObject,
   ListPage,
   ListRequest,
+  MultipartStore,
   ObjectDescription,
   ObjectInfo,
   ObjectRead,
@@ -24,6 +25,7 @@ import type {
   PutOptions,
   PutOutcome,
 } from '../object-store.ts';
+import { putStreamInParts } from '../stream-in-parts.ts';
 import type { PeerClient } from './peer-client.ts';
 import {
   getPeerFile,
@@ -37,7 +39,6 @@ import {
   writePeerFiles,
 } from './peer-files.ts';
 import { createPeerMultipart } from './peer-multipart.ts';
-import { streamToPeer } from './peer-streams.ts';
 
 const PAGE_KEYS = 1_000;
 /** Listings that are read a page at a time, each a request that is open meanwhile. */
@@ -76,6 +77,7 @@ export function createPeerFileStore(client: PeerClient, below: string): ObjectSt
 
   const put = async (key: string, bytes: Uint8Array, options: PutOptions = {}): Promise<PutOutcome> => {
     refuseCondition(options);
+    if (bytes.byteLength > PEER_LIMITS.batchBytesMax) return putLarge(multipart, key, bytes, options);
     const { mode, mtimeNs } = fileMetaOf(options);
     const item = {
       kind: 'file',
@@ -123,7 +125,7 @@ export function createPeerFileStore(client: PeerClient, below: string): ObjectSt
       }
     },
     put,
-    putStream: (key, body, options = {}) => streamToPeer({ put, multipart }, key, body, options),
+    putStream: (key, body, options = {}) => putStreamInParts({ head, put, multipart }, key, body, options),
     list: (request, options) => listPage({ client, below, listings }, request, signalOf(options)),
     async delete(keys, options) {
       for (let at = 0; at < keys.length; at += REMOVED_AT_ONCE) {
@@ -182,6 +184,37 @@ export function createPeerFileStore(client: PeerClient, below: string): ObjectSt
       await client.close();
     },
   };
+}
+
+const RANGE_BYTES = 8 * 1024 * 1024;
+
+/** More than one request may hold. */
+async function putLarge(
+  multipart: MultipartStore,
+  key: string,
+  bytes: Uint8Array,
+  options: PutOptions,
+): Promise<PutOutcome> {
+  const sizeBytes = bytes.byteLength;
+  const uploadId = await multipart.create(key, {
+    ...options,
+    checksum: 'crc64nvme',
+    sizeBytes,
+    partSizeBytes: RANGE_BYTES,
+  });
+  const upload = { key, uploadId };
+  const call = options.signal ? { signal: options.signal } : {};
+  try {
+    const parts = [];
+    for (let at = 0; at < sizeBytes; at += RANGE_BYTES)
+      parts.push(
+        await multipart.uploadPart(upload, parts.length + 1, bytes.subarray(at, at + RANGE_BYTES), call),
+      );
+    return await multipart.complete(upload, parts, options);
+  } catch (error) {
+    await multipart.abort(upload).catch(() => {});
+    throw error;
+  }
 }
 
 /** A folder that is not there holds nothing. */

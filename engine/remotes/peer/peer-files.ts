@@ -295,12 +295,15 @@ export interface PeerUpload {
 
 export interface BeginUpload {
   readonly path: string;
-  readonly sizeBytes: number;
+  /** Absent: told when it is completed. Then it cannot be gone on with, and every range has `rangeBytes` but the last. */
+  readonly sizeBytes?: number;
   readonly mtimeNs: bigint;
   readonly mode?: number;
   /** Stands for the content; with it an upload of the same that was broken off goes on. Absent: it is known by its number alone. */
   readonly content?: string;
   readonly rangeBytes: number;
+  /** Only go on with what is there: `notFound` when nothing is. */
+  readonly resume?: boolean;
 }
 
 const Begun = v.object({
@@ -356,16 +359,19 @@ export async function putPeerHoles(
 
 const Completed = v.object({ token: v.string(), crc64: v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/)) });
 
-/** @param crc64 Of the whole, if it is known: another one is refused. */
+/** @param whole `crc64`: if it is known, another one is refused. `sizeBytes`: of what was begun without. */
 export async function completePeerUpload(
   client: PeerClient,
   upload: PeerUpload,
-  crc64: bigint | undefined,
+  { crc64, sizeBytes }: { readonly crc64?: bigint | undefined; readonly sizeBytes?: number | undefined },
   signal: AbortSignal,
 ): Promise<{ readonly token: string; readonly crc64: bigint }> {
   const done = await client.ask(
     `uploads/${upload.id}/complete`,
-    crc64 === undefined ? {} : { crc64: formatSum(crc64) },
+    {
+      ...(crc64 === undefined ? {} : { crc64: formatSum(crc64) }),
+      ...(sizeBytes === undefined ? {} : { sizeBytes }),
+    },
     Completed,
     signal,
   );

@@ -1,6 +1,13 @@
-/** Uploads to a peer in parts: each part is a range of the file, so their size is fixed when the upload begins. */
+/**
+ * Uploads to a peer in parts: each part is a range of the file, so their size is fixed when the upload begins.
+ *
+ * The peer forgets an upload's number when it is started anew, and keeps what came. So what the callers of this store take for an upload's
+ * id, and note down, is all that it was begun with: whoever has it can begin it again, and is told what is there.
+ */
+import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { DrayError } from '../../api/error.ts';
+import { PEER_LIMITS } from '../../model/peer-protocol.ts';
 import type {
   CallOptions,
   MultipartStore,
@@ -9,16 +16,32 @@ import type {
   PartInfo,
   PutOptions,
 } from '../object-store.ts';
+import { streamPartBytes } from '../stream-part-size.ts';
 import type { PeerClient } from './peer-client.ts';
 import type { FileMetaOfObject } from './peer-file-store.ts';
-import { beginPeerUpload, completePeerUpload, discardPeerUpload, putPeerRange } from './peer-files.ts';
+import {
+  type BeginUpload,
+  beginPeerUpload,
+  completePeerUpload,
+  discardPeerUpload,
+  type PeerUpload,
+  putPeerRange,
+} from './peer-files.ts';
 
 const Uploaded = v.object({
-  path: v.string(),
-  sizeBytes: v.number(),
-  rangeBytes: v.number(),
-  received: v.array(v.tuple([v.number(), v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/))])),
+  received: v.array(v.tuple([v.number(), v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/)), v.number()])),
 });
+
+/** As it stands in an upload's id. */
+const Started = v.strictObject({
+  path: v.string(),
+  sizeBytes: v.optional(v.number()),
+  mtimeNs: v.pipe(v.string(), v.regex(/^-?\d{1,20}$/)),
+  mode: v.optional(v.number()),
+  content: v.string(),
+  rangeBytes: v.number(),
+});
+type Started = v.InferOutput<typeof Started>;
 
 export function createPeerMultipart(
   client: PeerClient,
@@ -27,72 +50,146 @@ export function createPeerMultipart(
 ): MultipartStore {
   const never = new AbortController().signal;
   const signalOf = (options: CallOptions = {}) => options.signal ?? never;
-  /** By upload, for those that this client began or asked about. */
-  const partSizes = new Map<string, number>();
+  /** By id, of those that this client has to do with. */
+  const uploads = new Map<string, Promise<PeerUpload>>();
 
-  const ask = async (upload: MultipartUpload, signal: AbortSignal) => {
-    const state = await client.ask(`uploads/${upload.uploadId}/state`, {}, Uploaded, signal);
-    if (state.path !== pathOf(upload.key)) throw absent(upload);
-    partSizes.set(upload.uploadId, state.rangeBytes);
-    return state;
+  const startedOf = (upload: MultipartUpload): Started => {
+    const started = parseId(upload.uploadId);
+    if (started?.path !== pathOf(upload.key)) throw absent(upload);
+    return started;
   };
-  const partSizeOf = async (upload: MultipartUpload, signal: AbortSignal) =>
-    partSizes.get(upload.uploadId) ?? (await ask(upload, signal)).rangeBytes;
-  const idOf = ({ uploadId }: MultipartUpload) => ({ id: uploadId, received: new Set<number>() });
+
+  const begin = (uploadId: string, started: Started, resume: boolean, signal: AbortSignal) => {
+    const beginning = beginPeerUpload(client, requestOf(started, resume), signal);
+    uploads.set(uploadId, beginning);
+    beginning.catch(() => {
+      if (uploads.get(uploadId) === beginning) uploads.delete(uploadId);
+    });
+    return beginning;
+  };
+
+  /** Once more when the peer was started anew meanwhile. */
+  const using = async <T>(
+    upload: MultipartUpload,
+    { resume, signal }: { readonly resume: boolean; readonly signal: AbortSignal },
+    work: (at: PeerUpload, started: Started) => Promise<T>,
+  ): Promise<T> => {
+    const { uploadId } = upload;
+    const started = startedOf(upload);
+    const known = uploads.get(uploadId);
+    // What has no size yet does not outlive the peer's memory.
+    if (!known && started.sizeBytes === undefined) throw absent(upload);
+    const at = await (known ?? begin(uploadId, started, resume, signal));
+    try {
+      return await work(at, started);
+    } catch (error) {
+      const isForgotten = error instanceof DrayError && error.code === 'notFound';
+      if (!isForgotten || started.sizeBytes === undefined) throw error;
+      const isStale = uploads.get(uploadId) === known;
+      const again = isStale ? begin(uploadId, started, resume, signal) : uploads.get(uploadId);
+      return await work(await (again ?? begin(uploadId, started, resume, signal)), started);
+    }
+  };
 
   return {
+    carriesStreams: true,
     async create(key, options = {}) {
-      const { partSizeBytes, sizeBytes } = options;
-      if (sizeBytes === undefined || partSizeBytes === undefined)
+      const { mode, mtimeNs } = metaOf(options);
+      const { sizeBytes } = options;
+      const rangeBytes =
+        options.partSizeBytes ?? streamPartBytes(sizeBytes === undefined ? {} : { sizeBytes });
+      if (rangeBytes > PEER_LIMITS.bodyBytesMax)
         throw new DrayError(
-          'unsupported',
-          `${client.address} has to know the size of what is sent in parts.`,
+          'usage',
+          `${client.address} takes parts of ${PEER_LIMITS.bodyBytesMax} bytes at most, and one has ${rangeBytes}.`,
         );
-      const upload = await beginPeerUpload(
-        client,
-        { path: pathOf(key), sizeBytes, rangeBytes: partSizeBytes, ...metaOf(options) },
-        signalOf(options),
-      );
-      partSizes.set(upload.id, partSizeBytes);
-      return upload.id;
+      const started: Started = {
+        path: pathOf(key),
+        mtimeNs: mtimeNs.toString(),
+        content: randomBytes(16).toString('hex'),
+        rangeBytes,
+        ...(sizeBytes === undefined ? {} : { sizeBytes }),
+        ...(mode === undefined ? {} : { mode }),
+      };
+      const uploadId = formatId(started);
+      await begin(uploadId, started, false, signalOf(options));
+      return uploadId;
     },
-    async uploadPart(upload, number, bytes, options) {
-      const start = (number - 1) * (await partSizeOf(upload, signalOf(options)));
-      const sum = await putPeerRange(client, { upload: idOf(upload), start, bytes }, signalOf(options));
-      return partInfo(number, sum, bytes.byteLength);
+    uploadPart(upload, number, bytes, options) {
+      const signal = signalOf(options);
+      return using(upload, { resume: false, signal }, async (at, { rangeBytes }) => {
+        const start = (number - 1) * rangeBytes;
+        const sum = await putPeerRange(client, { upload: at, start, bytes }, signal);
+        return partInfo(number, sum, bytes.byteLength);
+      });
     },
     uploadPartCopy: () =>
       Promise.reject(new DrayError('unsupported', `${client.address} does not copy parts within itself.`)),
-    async listParts(upload, options) {
-      const { rangeBytes, received, sizeBytes } = await ask(upload, signalOf(options));
-      return received
-        .map(([start, sum]) =>
-          partInfo(start / rangeBytes + 1, BigInt(`0x${sum}`), Math.min(rangeBytes, sizeBytes - start)),
-        )
-        .sort((a, b) => a.number - b.number);
+    listParts(upload, options) {
+      const signal = signalOf(options);
+      return using(upload, { resume: true, signal }, async ({ id }, { rangeBytes }) => {
+        const { received } = await client.ask(`uploads/${id}/state`, {}, Uploaded, signal);
+        return received
+          .map(([start, sum, sizeBytes]) => partInfo(start / rangeBytes + 1, BigInt(`0x${sum}`), sizeBytes))
+          .sort((a, b) => a.number - b.number);
+      });
     },
-    async complete(upload, _parts, options: PutOptions = {}) {
+    async complete(upload, parts, options: PutOptions = {}) {
       if (options.condition)
         throw new DrayError('unsupported', 'Plain files at a peer cannot be written under a condition.');
       const { checksum } = options;
+      const signal = signalOf(options);
       const crc64 = checksum && 'crc64nvme' in checksum ? checksum.crc64nvme : undefined;
-      const done = await completePeerUpload(client, idOf(upload), crc64, signalOf(options));
-      partSizes.delete(upload.uploadId);
+      const done = await using(upload, { resume: true, signal }, (at, started) => {
+        const sizeBytes = started.sizeBytes ?? parts.reduce((total, part) => total + part.sizeBytes, 0);
+        return completePeerUpload(client, at, { crc64, sizeBytes }, signal);
+      });
+      uploads.delete(upload.uploadId);
       return { written: true, etag: done.token, checksums: { covers: 'whole', crc64nvme: done.crc64 } };
     },
     async abort(upload, options) {
-      partSizes.delete(upload.uploadId);
-      await discardPeerUpload(client, idOf(upload), signalOf(options));
+      const signal = signalOf(options);
+      try {
+        await using(upload, { resume: true, signal }, (at) => discardPeerUpload(client, at, signal));
+      } catch (error) {
+        if (!(error instanceof DrayError) || error.code !== 'notFound') throw error;
+      }
+      uploads.delete(upload.uploadId);
     },
     // What is left of an upload is the peer's own business: it sweeps it.
     listUploads: async () => ({ uploads: [] }),
   };
 }
 
+function requestOf(started: Started, resume: boolean): BeginUpload {
+  const { content, mode, mtimeNs, path, rangeBytes, sizeBytes } = started;
+  return {
+    path,
+    rangeBytes,
+    mtimeNs: BigInt(mtimeNs),
+    ...(sizeBytes === undefined ? {} : { sizeBytes, content }),
+    ...(mode === undefined ? {} : { mode }),
+    ...(resume ? { resume } : {}),
+  };
+}
+
+function formatId(started: Started): string {
+  return Buffer.from(JSON.stringify(started)).toString('base64url');
+}
+
+function parseId(uploadId: string): Started | undefined {
+  try {
+    const parsed = v.safeParse(Started, JSON.parse(Buffer.from(uploadId, 'base64url').toString('utf8')));
+    return parsed.success ? parsed.output : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 function partInfo(number: number, crc64nvme: bigint, sizeBytes: number): PartInfo {
   return { number, etag: crc64nvme.toString(16).padStart(16, '0'), sizeBytes, crc64nvme };
 }
 
-function absent({ key, uploadId }: MultipartUpload): DrayError {
-  return new DrayError('notFound', `There is no upload ${uploadId} of ${key}.`, { data: { key } });
+function absent({ key }: MultipartUpload): DrayError {
+  return new DrayError('notFound', `There is no such upload of ${key}.`, { data: { key } });
 }

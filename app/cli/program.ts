@@ -6,6 +6,7 @@ import { addCloneCommand } from './commands/clone.ts';
 import { addCompletionCommand } from './commands/completion.ts';
 import { addConfigCommand } from './commands/config.ts';
 import { addCopyCommand, addSyncCommand } from './commands/copy.ts';
+import { addDeltaCommand } from './commands/delta.ts';
 import { addDiffCommand } from './commands/diff.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addListTreeCommand } from './commands/list-tree.ts';
@@ -79,6 +80,7 @@ export function buildProgram(host: CommandHost): Command {
   addRemoveCommand(program, host);
   addUploadsCommand(program, host);
   addServeCommand(program, host);
+  addDeltaCommand(program, host);
   program.commandsGroup('Care:');
   addVerifyCommand(program, host);
   addRemoteCommand(program, host);

@@ -1,4 +1,5 @@
 /** What the jobs of peers take and give. */
+import type { PlaceRequest } from './trees.ts';
 
 export interface ServeRequest {
   /** The folder that is offered. */
@@ -35,4 +36,33 @@ export interface ServeSummary {
   readonly folder: string;
   readonly url: string;
   readonly requests: number;
+}
+
+/** One file made like another, by its blocks: `dray delta`. */
+export interface DeltaRequest {
+  readonly source: PlaceRequest;
+  readonly destination: PlaceRequest;
+  /** Default: 64 KiB. */
+  readonly blockBytes?: number;
+  /** Default: `xxh3`. */
+  readonly hash?: 'xxh3' | 'blake3' | 'sha256' | 'sha1' | 'md5';
+  /** `blocks`: at the same offsets; `content`: wherever they lie in the old file; `whole`: all of it travels. */
+  readonly mode?: 'blocks' | 'content' | 'whole';
+  /** Segments under way at once; default: 4. */
+  readonly concurrency?: number;
+  readonly isDryRun?: boolean;
+  /** Overwrite the file itself; a run that was broken off is mended by the same again. */
+  readonly isInPlace?: boolean;
+}
+
+export interface DeltaSummary {
+  readonly result: 'upToDate' | 'wouldCopy' | 'copied';
+  readonly source: string;
+  readonly destination: string;
+  readonly sizeBytes: number;
+  /** Content over the wire; of a dry run: that would go. */
+  readonly sentBytes: number;
+  /** As they were at the destination, at the same place or another. */
+  readonly keptBytes: number;
+  readonly zeroBytes: number;
 }

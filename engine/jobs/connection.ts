@@ -5,7 +5,14 @@ import type { JobContext } from '../api/jobs.ts';
 import { systemClock } from '../base/clock.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import { openRemote, resolveLocation } from '../remotes/open-remote.ts';
-import { formatRemoteUrl, parseRemoteUrl, type RemoteUrl } from '../remotes/remote-url.ts';
+import type { KnownPeersOptions } from '../remotes/peer/known-peers.ts';
+import type { PeerClient } from '../remotes/peer/peer-client.ts';
+import {
+  formatRemoteUrl,
+  type PeerRemoteUrl,
+  parseRemoteUrl,
+  type RemoteUrl,
+} from '../remotes/remote-url.ts';
 import { createMeter, type Meter } from '../remotes/with-meter.ts';
 import { type AdaptiveLimit, createAdaptiveLimit } from '../transfer/adaptive-limit.ts';
 import type { Session } from './session.ts';
@@ -71,10 +78,7 @@ export async function connectRemote(
   const store = await openRemote(url, {
     connection: { ...context.connection, ...(connections === undefined ? {} : { transfers: connections }) },
     environment: context.environment,
-    knownPeers: {
-      path: join(userConfigFolder(context), 'known-peers.json'),
-      onNew: (message) => context.emit({ type: 'warning', warning: 'newPeer', message }),
-    },
+    knownPeers: knownPeersOf(context),
     meter,
     retry: {
       onRetry: (error) => {
@@ -88,6 +92,23 @@ export async function connectRemote(
   });
   if (beside && beside.limit.fixed === transfers && sharesService(beside.store, store)) limit = beside.limit;
   return { store, meter, limit };
+}
+
+function knownPeersOf(context: Pick<JobContext, 'emit' | 'environment'>): KnownPeersOptions {
+  return {
+    path: join(userConfigFolder(context), 'known-peers.json'),
+    onNew: (message) => context.emit({ type: 'warning', warning: 'newPeer', message }),
+  };
+}
+
+/** A way to a peer for calls of its own. The caller closes it. */
+export async function connectPeerOf(
+  context: Pick<JobContext, 'connection' | 'emit' | 'environment'>,
+  url: PeerRemoteUrl,
+): Promise<PeerClient> {
+  const { connectPeer } = await import('../remotes/peer/open-peer.ts');
+  const { connection, environment } = context;
+  return connectPeer(url, { connection, environment, knownPeers: knownPeersOf(context), retries: true });
 }
 
 const OUTAGE_TOLD_EVERY_MS = 5_000;

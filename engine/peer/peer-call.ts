@@ -108,6 +108,13 @@ export async function drained({ response, signal }: PeerCall): Promise<void> {
   await once(response, 'drain', { signal });
 }
 
+export interface BodyOptions {
+  readonly budget: Budget;
+  readonly maxBytes: number;
+  /** In memory that other threads can see. */
+  readonly isShared?: boolean;
+}
+
 export interface Body {
   readonly bytes: Buffer;
   release(): void;
@@ -119,7 +126,7 @@ export interface Body {
  */
 export async function receiveBody(
   call: PeerCall,
-  { budget, maxBytes }: { readonly budget: Budget; readonly maxBytes: number },
+  { budget, isShared = false, maxBytes }: BodyOptions,
 ): Promise<Body> {
   const { request, signal } = call;
   const sizeBytes = bodyBytesOf(request);
@@ -131,7 +138,9 @@ export async function receiveBody(
     );
   const permit = await budget.acquire(Math.max(1, sizeBytes), signal);
   try {
-    const bytes = Buffer.allocUnsafeSlow(sizeBytes);
+    const bytes = isShared
+      ? Buffer.from(new SharedArrayBuffer(sizeBytes))
+      : Buffer.allocUnsafeSlow(sizeBytes);
     let filled = 0;
     const watch = watchPace(request);
     try {

@@ -107,6 +107,37 @@ export function openPeerFile({ realRoot }: OfferedFolder, path: string): number 
   }
 }
 
+export interface HeldParent {
+  /** Leads to the file in the folder that was looked at, wherever that folder's name leads by now. */
+  readonly path: string;
+  close(): void;
+}
+
+/**
+ * The folder of a path, held open: what is done by the path given cannot be led away by a link that appears later.
+ * @throws DrayError `notFound` when there is no such folder, `unsafePath` when it is reached through a link.
+ */
+export function holdParent({ realRoot }: OfferedFolder, path: string): HeldParent {
+  const slash = path.lastIndexOf('/');
+  const parent = slash < 0 ? realRoot : `${realRoot}/${path.slice(0, slash)}`;
+  let fd: number;
+  try {
+    fd = openSync(parent, constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ELOOP') throw leadsAway(path);
+    throw new DrayError('notFound', `There is no folder for ${path}.`, { data: { path } });
+  }
+  if (!liesAt(fd, parent)) {
+    closeSync(fd);
+    throw leadsAway(path);
+  }
+  const name = path.slice(slash + 1);
+  if (process.platform === 'linux')
+    return { path: `/proc/self/fd/${fd}/${name}`, close: () => closeSync(fd) };
+  closeSync(fd);
+  return { path: `${parent}/${name}`, close: () => {} };
+}
+
 /** What lies there, never through a link; undefined when nothing does. @throws DrayError `unsafePath` */
 export function statPeerPath({ realRoot }: OfferedFolder, path: string): Stats | undefined {
   const parent = path.lastIndexOf('/') < 0 ? realRoot : `${realRoot}/${path.slice(0, path.lastIndexOf('/'))}`;

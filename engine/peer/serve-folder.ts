@@ -17,6 +17,7 @@ import { openTreeWriter } from '../workspace/tree-writer.ts';
 import type { TreeWriter } from '../workspace/tree-writer-contract.ts';
 import { answerError, answerJson, type PeerCall, PeerRefusal } from './peer-call.ts';
 import { answerContent } from './peer-content.ts';
+import { createPeerDeltas, type PeerDeltas } from './peer-deltas.ts';
 import { answerEntries } from './peer-entries.ts';
 import { createGuard } from './peer-guard.ts';
 import { createPeerObjects, type PeerObjects } from './peer-objects.ts';
@@ -62,6 +63,7 @@ interface Offer {
   readonly writer: TreeWriter;
   readonly uploads: PeerUploads;
   readonly objects: PeerObjects;
+  readonly deltas: PeerDeltas;
 }
 
 /** @throws DrayError `notFound` for the folder, `usage` for an address that cannot be listened at. */
@@ -78,7 +80,15 @@ export async function serveFolder(options: ServeFolderOptions): Promise<PeerServ
   });
   const uploads = createPeerUploads({ writer, budget, clock: systemClock });
   const objects = createPeerObjects({ folder, budget, isReadOnly: options.isReadOnly });
-  const offer: Offer = { options, folder, budget, writer, uploads, objects };
+  const deltas = createPeerDeltas({
+    folder,
+    writer,
+    budget,
+    clock: systemClock,
+    isReadOnly: options.isReadOnly,
+    signal: stop.signal,
+  });
+  const offer: Offer = { options, folder, budget, writer, uploads, objects, deltas };
   const guard = createGuard({ token: options.token, hostNames: options.hostNames });
   const server = await createServer(options, (request, response) => {
     void answer({ guard, offer, request, response, stop: stop.signal });
@@ -93,6 +103,7 @@ export async function serveFolder(options: ServeFolderOptions): Promise<PeerServ
     server.close();
     await uploads.close();
     await objects.close();
+    await deltas.close();
     stop.abort();
     server.closeAllConnections();
     await writer.close();
@@ -181,7 +192,7 @@ function callOf(request: IncomingMessage, response: ServerResponse, signal: Abor
 const WRITES = new Set(['write', 'remove', 'touch', 'uploads']);
 
 async function route(offer: Offer, call: PeerCall): Promise<void> {
-  const { budget, folder, objects, options, uploads } = offer;
+  const { budget, deltas, folder, objects, options, uploads } = offer;
   const [name = '', id, action, ...rest] = call.route;
   if (rest.length > 0) throw unknownRoute();
   if (options.isReadOnly && WRITES.has(name))
@@ -205,6 +216,10 @@ async function route(offer: Offer, call: PeerCall): Promise<void> {
       return answerTouch(call, offer);
     case 'POST objects/*':
       return objects.answer(call, id!);
+    case 'POST deltas':
+      return deltas.open(call);
+    case 'DELETE deltas/*':
+      return deltas.end(call, id!);
     case 'POST uploads':
       return uploads.begin(call);
     case 'PUT uploads/*':
@@ -218,6 +233,8 @@ async function route(offer: Offer, call: PeerCall): Promise<void> {
     case 'DELETE uploads/*':
       return uploads.discard(call, id!);
     default:
+      if (call.method === 'POST' && name === 'deltas' && action !== undefined)
+        return deltas.answer(call, id!, action);
       throw unknownRoute();
   }
 }

@@ -13,6 +13,8 @@ export interface OpenPeerOptions {
   readonly connection: { readonly transfers?: number };
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly plainFiles?: boolean;
+  /** Calls are repeated here; absent: who wraps the store does that. */
+  readonly retries?: boolean;
   /** For TLS. Absent: the certificate has to be signed by somebody whom this machine trusts. */
   readonly knownPeers?: KnownPeersOptions;
 }
@@ -28,7 +30,7 @@ export async function openPeerRemote(url: PeerRemoteUrl, options: OpenPeerOption
 
 export async function connectPeer(
   url: PeerRemoteUrl,
-  { connection, environment, knownPeers }: OpenPeerOptions,
+  { connection, environment, knownPeers, retries = false }: OpenPeerOptions,
 ): Promise<PeerClient> {
   await loadCrc64();
   const origin = peerOrigin(url);
@@ -39,7 +41,7 @@ export async function connectPeer(
       : {}),
     token: tokenIn(environment),
     connectionsMax: Math.min(connection.transfers ?? CONNECTIONS, CONNECTIONS),
-    attemptsMax: 1,
+    ...(retries ? {} : { attemptsMax: 1 }),
   });
 }
 

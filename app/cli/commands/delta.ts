@@ -1,0 +1,101 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { DeltaRequest, DeltaSummary } from '../../../engine/api/peers.ts';
+import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
+import { addExamples } from '../examples.ts';
+import { formatBytes } from '../format.ts';
+import { given } from '../given.ts';
+
+interface DeltaOptions {
+  readonly blockSize?: number;
+  readonly hash?: NonNullable<DeltaRequest['hash']>;
+  readonly wholeFile?: boolean;
+  readonly cdc?: boolean;
+  readonly concurrency?: number;
+  readonly dryRun?: boolean;
+  readonly inplace?: boolean;
+}
+
+export function addDeltaCommand(program: Command, host: CommandHost): void {
+  const command = program
+    .command('delta')
+    .summary('make one huge file like another, sending what differs')
+    .description(
+      'Makes DST like SRC, both files here or at a peer (dray://HOST:PORT/PATH). Both ends read and sign their blocks in parallel, and only blocks that differ travel. The new file takes its name when every block of it is known to be right.',
+    )
+    .argument('<src>', 'a file, here or at a peer')
+    .argument('<dst>', 'where it goes: its new name, or a folder that ends in "/"')
+    .option(
+      '--block-size <size>',
+      'of the blocks that are compared: 4K, 1MiB, or plain bytes (default: 64K)',
+      parseBlockSize,
+    )
+    .addOption(
+      new Option('--hash <name>', 'what signs a block')
+        .choices(['xxh3', 'blake3', 'sha256', 'sha1', 'md5'])
+        .default('xxh3'),
+    )
+    .option('--cdc', 'cut by content: finds what moved, such as all behind an inserted byte')
+    .option('-W, --whole-file', 'send all of it')
+    .option('-c, --concurrency <n>', 'segments under way at once (default: 4)', parseConcurrency)
+    .option('-n, --dry-run', 'tell how alike they are, and change nothing')
+    .option('--inplace', 'overwrite the file itself; run again after a crash')
+    .action((source: string, destination: string, options: DeltaOptions, self: Command) =>
+      runCommand(host, self, {
+        start: async (context) =>
+          (await import('../../../engine/jobs/delta-file.ts')).deltaFile(context, {
+            source: { place: source },
+            destination: { place: destination },
+            ...given({
+              blockBytes: options.blockSize,
+              hash: options.hash,
+              mode: options.wholeFile ? 'whole' : options.cdc ? 'content' : undefined,
+              concurrency: options.concurrency,
+              isDryRun: options.dryRun,
+              isInPlace: options.inplace,
+            }),
+          }),
+        view,
+        resumable: true,
+      }),
+    );
+  addExamples(command, [
+    ['dray delta disk.img dray://server:7370/disk.img --inplace', 'to a peer, over the old one'],
+    ['dray delta dray://server:7370/base.db base.db', 'from a peer'],
+    ['dray delta a.tar b.tar --dry-run --cdc', 'how much of them is the same'],
+  ]);
+}
+
+const view: CommandView<DeltaSummary> = {
+  onSummary: ({ destination, keptBytes, result, sentBytes, sizeBytes, zeroBytes }, output, { elapsedMs }) => {
+    const share = sizeBytes === 0 ? 100 : ((keptBytes + zeroBytes) / sizeBytes) * 100;
+    const seconds = (elapsedMs / 1000).toFixed(2);
+    const alike = `${share.toFixed(1)} % of ${formatBytes(sizeBytes)} was there`;
+    switch (result) {
+      case 'upToDate':
+        return output.note(
+          `${destination} is the same already: ${formatBytes(sizeBytes)} compared in ${seconds} s.`,
+        );
+      case 'wouldCopy':
+        return output.note(`${alike}; ${formatBytes(sentBytes)} would be sent to ${destination}.`);
+      case 'copied':
+        return output.note(
+          `${destination} is made: ${alike}, ${formatBytes(sentBytes)} sent, in ${seconds} s.`,
+        );
+    }
+  },
+};
+
+const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1024, m: 1024 ** 2 };
+
+function parseBlockSize(text: string): number {
+  const parts = /^(\d{1,9})\s*([km]?)(?:i?b)?$/i.exec(text);
+  const bytes = Number(parts?.[1]) * (UNITS[(parts?.[2] ?? '').toLowerCase()] ?? Number.NaN);
+  if (bytes >= 512 && bytes <= 64 * 1024 * 1024) return bytes;
+  throw new InvalidArgumentError('Write a size from 512 bytes to 64 MiB, such as 4K or 1MiB.');
+}
+
+function parseConcurrency(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 1 && count <= 64) return count;
+  throw new InvalidArgumentError('Write a whole number from 1 to 64.');
+}

@@ -1,0 +1,41 @@
+/** The deltas' part of the peer protocol: one side of a block delta at a distance. Lists of offsets travel as JSON, digests as bytes. */
+import * as v from 'valibot';
+
+const Size = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const Offsets = v.pipe(v.array(Size), v.maxLength(300_000));
+
+export const DeltaOpenSchema = v.strictObject({
+  side: v.picklist(['source', 'target']),
+  path: v.string(),
+  hash: v.picklist(['xxh3', 'blake3', 'sha256', 'sha1', 'md5']),
+  /** 64 bits in hex. */
+  seed: v.pipe(v.string(), v.regex(/^[0-9a-f]{1,16}$/)),
+  blockBytes: v.pipe(Size, v.minValue(512), v.maxValue(64 * 1024 * 1024)),
+  chunkSize: v.strictObject({ min: Size, average: Size, max: v.pipe(Size, v.maxValue(64 * 1024 * 1024)) }),
+  /** Of a target. */
+  isInPlace: v.optional(v.boolean()),
+  isDryRun: v.optional(v.boolean()),
+  mtimeNs: v.optional(v.pipe(v.string(), v.regex(/^-?\d{1,20}$/))),
+  mode: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(0o7777))),
+});
+export type DeltaOpen = v.InferOutput<typeof DeltaOpenSchema>;
+
+export const DeltaOpenedSchema = v.object({
+  delta: v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/)),
+  /** Of a source; of a target as it was. */
+  sizeBytes: Size,
+  mtimeNs: v.optional(v.string()),
+  mode: v.optional(v.number()),
+});
+
+export const DELTA_CALLS = {
+  sign: v.strictObject({ start: Size, end: Size }),
+  cut: v.strictObject({}),
+  read: v.strictObject({ ranges: Offsets, sign: v.boolean() }),
+  begin: v.strictObject({ sizeBytes: Size, keepsOld: v.boolean() }),
+  write: v.strictObject({ ranges: Offsets }),
+  copy: v.strictObject({ moves: Offsets }),
+  check: v.strictObject({}),
+  complete: v.strictObject({}),
+} as const;
+export type DeltaCall = keyof typeof DELTA_CALLS;

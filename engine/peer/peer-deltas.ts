@@ -1,0 +1,309 @@
+/**
+ * `/v1/deltas`: one side of a block delta, here. A delta is opened, called and completed or ended; one that nobody calls for a minute is
+ * ended, and of a target beside the old file nothing stays then.
+ */
+import { randomBytes } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import * as v from 'valibot';
+import { DrayError } from '../api/error.ts';
+import type { Budget } from '../base/budget.ts';
+import type { Clock } from '../base/clock.ts';
+import type { DeltaSource, DeltaTarget } from '../model/delta-sides.ts';
+import { totalBytes } from '../model/delta-sides.ts';
+import { DELTA_CALLS, type DeltaCall, type DeltaOpen, DeltaOpenSchema } from '../model/peer-deltas.ts';
+import { PEER_HEADER, PEER_LIMITS } from '../model/peer-protocol.ts';
+import { type BlockThreads, openBlockThreads } from '../workspace/block-threads.ts';
+import { openLocalDeltaSource } from '../workspace/local-delta-source.ts';
+import { openLocalDeltaTarget } from '../workspace/local-delta-target.ts';
+import type { TreeWriter } from '../workspace/tree-writer-contract.ts';
+import { parentOf } from '../workspace/tree-writer-folders.ts';
+import { answerBatch, answerJson, type PeerCall, PeerRefusal, parseJson, receiveBody } from './peer-call.ts';
+import { holdParent, type OfferedFolder, parsePeerPath } from './peer-paths.ts';
+
+export interface PeerDeltas {
+  open(call: PeerCall): Promise<void>;
+  answer(call: PeerCall, id: string, name: string): Promise<void>;
+  end(call: PeerCall, id: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface PeerDeltasOptions {
+  readonly folder: OfferedFolder;
+  readonly writer: TreeWriter;
+  readonly budget: Budget;
+  readonly clock: Clock;
+  readonly isReadOnly: boolean;
+  readonly signal: AbortSignal;
+}
+
+type Side =
+  | { readonly kind: 'source'; readonly source: DeltaSource; readonly close: () => void }
+  | { readonly kind: 'target'; readonly target: DeltaTarget; readonly close: () => void };
+
+interface Delta {
+  readonly id: string;
+  readonly side: Side;
+  usedMs: number;
+  callsUnderWay: number;
+}
+
+const DELTAS_MAX = 64;
+const IDLE_MAX_MS = 60_000;
+const SWEPT_EVERY_MS = 5_000;
+const READ_BYTES_MAX = 16 * 1024 * 1024;
+const HEAD_BYTES_MAX = 4 * 1024 * 1024;
+
+export function createPeerDeltas(options: PeerDeltasOptions): PeerDeltas {
+  const { budget, clock, folder, isReadOnly, signal, writer } = options;
+  const deltas = new Map<string, Delta>();
+  let threads: BlockThreads | undefined;
+  const threadsOf = () => {
+    threads ??= openBlockThreads({ threads: availableParallelism(), signal });
+    return threads;
+  };
+  const end = async (delta: Delta) => {
+    deltas.delete(delta.id);
+    if (delta.side.kind === 'target') await delta.side.target.discard();
+    delta.side.close();
+  };
+  const sweep = setInterval(() => {
+    for (const delta of deltas.values())
+      if (delta.callsUnderWay === 0 && clock.nowMs() - delta.usedMs > IDLE_MAX_MS) void end(delta);
+  }, SWEPT_EVERY_MS);
+  sweep.unref();
+
+  return {
+    async open(call) {
+      const body = await receiveBody(call, { budget, maxBytes: PEER_LIMITS.jsonBytesMax });
+      const parsed = v.safeParse(DeltaOpenSchema, parseJson(body.bytes));
+      body.release();
+      if (!parsed.success)
+        throw new PeerRefusal(400, 'usage', `The delta is malformed: ${parsed.issues[0].message}.`);
+      const wish = parsed.output;
+      if (isReadOnly && wish.side === 'target' && !wish.isDryRun)
+        throw new PeerRefusal(403, 'accessDenied', 'This peer is read-only.');
+      if (deltas.size >= DELTAS_MAX)
+        throw new DrayError('slowDown', 'Too many deltas are under way.', { retry: 'backoff' });
+      const id = randomBytes(16).toString('hex');
+      const side = openSide({ folder, writer, threads: threadsOf() }, wish);
+      deltas.set(id, { id, side, usedMs: clock.nowMs(), callsUnderWay: 0 });
+      answerJson(call.response, 200, { delta: id, ...describeSide(side) });
+    },
+    async answer(call, id, name) {
+      const delta = deltas.get(id);
+      if (!delta)
+        throw new DrayError('notFound', 'There is no such delta: it has ended.', { data: { delta: id } });
+      if (!Object.hasOwn(DELTA_CALLS, name))
+        throw new PeerRefusal(404, 'unsupported', `No delta knows "${name}".`);
+      delta.callsUnderWay += 1;
+      try {
+        await carryOut({ call, budget, delta, name: name as DeltaCall });
+        if (name === 'complete') {
+          deltas.delete(id);
+          delta.side.close();
+        }
+      } finally {
+        delta.callsUnderWay -= 1;
+        delta.usedMs = clock.nowMs();
+      }
+    },
+    async end(call, id) {
+      const delta = deltas.get(id);
+      if (delta) await end(delta);
+      answerJson(call.response, 200, {});
+    },
+    async close() {
+      clearInterval(sweep);
+      await Promise.allSettled([...deltas.values()].map(end));
+      await threads?.close();
+    },
+  };
+}
+
+interface Opening extends Pick<PeerDeltasOptions, 'folder' | 'writer'> {
+  readonly threads: BlockThreads;
+}
+
+function openSide({ folder, threads, writer }: Opening, wish: DeltaOpen): Side {
+  const path = parsePeerPath(wish.path);
+  const { blockBytes, chunkSize, hash } = wish;
+  const signature = { hash, seed: BigInt(`0x${wish.seed}`), blockBytes };
+  const isWritten = wish.side === 'target' && !wish.isDryRun;
+  if (isWritten && parentOf(path) !== '') writer.makeFolder(`${parentOf(path)}/`);
+  const held = holdParent(folder, path);
+  try {
+    if (wish.side === 'source') {
+      const source = openLocalDeltaSource({ path: held.path, signature, chunkSize, threads });
+      const close = () => {
+        source.close();
+        held.close();
+      };
+      return { kind: 'source', source, close };
+    }
+    const target = openLocalDeltaTarget({
+      path: held.path,
+      signature,
+      chunkSize,
+      threads,
+      temporary: wish.isInPlace || !isWritten ? undefined : writer.newTemporary(),
+      mtimeNs: BigInt(wish.mtimeNs ?? 0),
+      mode: wish.mode,
+      isDurable: false,
+    });
+    return { kind: 'target', target, close: held.close };
+  } catch (error) {
+    held.close();
+    throw naming(path, held.path, error);
+  }
+}
+
+/** Messages speak of the path that was asked for. */
+function naming(path: string, held: string, error: unknown): unknown {
+  if (!(error instanceof DrayError)) return error;
+  return new DrayError(error.code, error.message.replaceAll(held, path), {
+    retry: error.retry,
+    data: { ...error.data, path },
+  });
+}
+
+function describeSide(side: Side): object {
+  if (side.kind === 'target') return { sizeBytes: side.target.oldBytes };
+  const { mode, mtimeNs, sizeBytes } = side.source as DeltaSource & {
+    readonly mode: number;
+    readonly mtimeNs: bigint;
+  };
+  return { sizeBytes, mode, mtimeNs: mtimeNs.toString() };
+}
+
+interface Carrying {
+  readonly call: PeerCall;
+  readonly budget: Budget;
+  readonly delta: Delta;
+  readonly name: DeltaCall;
+}
+
+async function carryOut({ budget, call, delta: { side }, name }: Carrying): Promise<void> {
+  const { request, response, signal } = call;
+  const body = await receiveBody(call, {
+    budget,
+    maxBytes: PEER_LIMITS.bodyBytesMax + HEAD_BYTES_MAX,
+    isShared: name === 'write',
+  });
+  try {
+    const headBytes = Number(request.headers[PEER_HEADER.headBytes] ?? body.bytes.length);
+    if (!Number.isSafeInteger(headBytes) || headBytes < 0 || headBytes > body.bytes.length)
+      throw new PeerRefusal(
+        400,
+        'usage',
+        `The header ${PEER_HEADER.headBytes} does not say where the bytes begin.`,
+      );
+    const parsed = v.safeParse(
+      DELTA_CALLS[name],
+      parseJson(new Uint8Array(body.bytes.subarray(0, headBytes))),
+    );
+    if (!parsed.success)
+      throw new PeerRefusal(400, 'usage', `The call is malformed: ${parsed.issues[0].message}.`);
+    const input = parsed.output as never;
+    const bytes = body.bytes.subarray(headBytes);
+    if (name === 'sign') {
+      const { end, start } = input as { start: number; end: number };
+      if (end < start || end - start > PEER_LIMITS.signedBytesMax) throw outOfBounds();
+      const of = side.kind === 'source' ? side.source : side.target;
+      const limit = side.kind === 'source' ? side.source.sizeBytes : side.target.oldBytes;
+      if (end > limit) throw outOfBounds();
+      return answerBytes(call, {}, await of.sign(start, end, signal));
+    }
+    if (name === 'cut') {
+      const { digests, lengths } = await (side.kind === 'source' ? side.source : side.target).cut(signal);
+      const lengthBytes = new Uint8Array(lengths.buffer, lengths.byteOffset, lengths.byteLength);
+      return answerBatch(
+        response,
+        { chunks: lengths.length },
+        { pieces: [lengthBytes, digests], sizeBytes: lengthBytes.length + digests.length },
+      );
+    }
+    if (side.kind === 'source') return await carryOutAtSource(call, side.source, name, input);
+    return await carryOutAtTarget(call, side.target, name, input, bytes);
+  } finally {
+    body.release();
+  }
+}
+
+async function carryOutAtSource(
+  call: PeerCall,
+  source: DeltaSource,
+  name: DeltaCall,
+  input: never,
+): Promise<void> {
+  const { response, signal } = call;
+  switch (name) {
+    case 'read': {
+      const { ranges, sign } = input as { ranges: number[]; sign: boolean };
+      const list = rangesOf(ranges, source.sizeBytes);
+      const sizeBytes = totalBytes(list);
+      if (sizeBytes > READ_BYTES_MAX) throw outOfBounds();
+      const into = new Uint8Array(new SharedArrayBuffer(sizeBytes));
+      const digests = await source.read(list, into, { sign, signal });
+      // A socket takes no shared memory.
+      const content = Buffer.from(into);
+      const pieces = digests ? [digests, content] : [content];
+      return answerBatch(
+        response,
+        { digestBytes: digests?.length ?? 0 },
+        { pieces, sizeBytes: (digests?.length ?? 0) + content.length },
+      );
+    }
+    case 'check':
+      await source.checkUnchanged();
+      return answerJson(response, 200, {});
+    default:
+      throw new PeerRefusal(409, 'usage', `A source of a delta knows no "${name}".`);
+  }
+}
+
+async function carryOutAtTarget(
+  call: PeerCall,
+  target: DeltaTarget,
+  name: DeltaCall,
+  input: never,
+  bytes: Buffer,
+): Promise<void> {
+  const { response, signal } = call;
+  switch (name) {
+    case 'begin':
+      return answerJson(response, 200, { starts: await target.begin(input) });
+    case 'write': {
+      const { ranges } = input as { ranges: number[] };
+      const list = rangesOf(ranges, Number.MAX_SAFE_INTEGER);
+      if (totalBytes(list) !== bytes.length)
+        throw new PeerRefusal(400, 'usage', 'The ranges do not fit the bytes.');
+      return answerBytes(call, {}, await target.write(list, bytes, signal));
+    }
+    case 'copy':
+      await target.copy(Float64Array.from((input as { moves: number[] }).moves), signal);
+      return answerJson(response, 200, {});
+    case 'complete':
+      await target.complete();
+      return answerJson(response, 200, {});
+    default:
+      throw new PeerRefusal(409, 'usage', `A target of a delta knows no "${name}".`);
+  }
+}
+
+function answerBytes({ response }: PeerCall, head: object, bytes: Uint8Array): void {
+  answerBatch(response, head, { pieces: [bytes], sizeBytes: bytes.length });
+}
+
+function rangesOf(list: readonly number[], limit: number): Float64Array<ArrayBuffer> {
+  let last = 0;
+  for (let at = 0; at < list.length; at += 2) {
+    const [start, end] = [list[at]!, list[at + 1] ?? -1];
+    if (start < last || end <= start || end > limit) throw outOfBounds();
+    last = end;
+  }
+  return Float64Array.from(list);
+}
+
+function outOfBounds(): PeerRefusal {
+  return new PeerRefusal(416, 'usage', 'A range lies outside of the file, or is too long for one call.');
+}

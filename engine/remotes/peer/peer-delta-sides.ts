@@ -1,0 +1,126 @@
+/** The sides of a block delta that lie at a peer. */
+import * as v from 'valibot';
+import { DrayError } from '../../api/error.ts';
+import type { DeltaChunks, DeltaSource, DeltaTarget } from '../../model/delta-sides.ts';
+import { totalBytes } from '../../model/delta-sides.ts';
+import { type DeltaCall, type DeltaOpen, DeltaOpenedSchema } from '../../model/peer-deltas.ts';
+import { PEER_HEADER } from '../../model/peer-protocol.ts';
+import { type PeerClient, parseAnswer } from './peer-client.ts';
+
+export interface PeerDeltaSource extends DeltaSource {
+  readonly mtimeNs: bigint;
+  readonly mode: number;
+  close(): Promise<void>;
+}
+
+type Opening = Omit<DeltaOpen, 'side' | 'isInPlace' | 'isDryRun' | 'mtimeNs' | 'mode'>;
+
+const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+const Nothing = v.object({});
+const Starts = v.object({ starts: v.picklist(['old', 'zeros']) });
+const ReadHead = v.object({ digestBytes: v.number() });
+const CutHead = v.object({ chunks: v.number() });
+
+export async function openPeerDeltaSource(
+  client: PeerClient,
+  opening: Opening,
+  signal: AbortSignal,
+): Promise<PeerDeltaSource> {
+  const opened = await client.ask('deltas', { side: 'source', ...opening }, DeltaOpenedSchema, signal);
+  const calls = callsOf(client, opened.delta);
+  return {
+    sizeBytes: opened.sizeBytes,
+    mtimeNs: BigInt(opened.mtimeNs ?? 0),
+    mode: opened.mode ?? 0o644,
+    sign: calls.sign,
+    cut: calls.cut,
+    async read(ranges, into, { sign, signal: stop }) {
+      const { bytes, head } = await calls.send('read', { ranges: [...ranges], sign }, undefined, stop);
+      const { digestBytes } = parseAnswer(client.address, head, ReadHead);
+      if (bytes.length - digestBytes !== totalBytes(ranges)) throw malformed(client);
+      into.set(bytes.subarray(digestBytes));
+      return sign ? bytes.subarray(0, digestBytes) : undefined;
+    },
+    async checkUnchanged() {
+      await calls.tell('check', {}, signal);
+    },
+    close: () => calls.end(),
+  };
+}
+
+export async function openPeerDeltaTarget(
+  client: PeerClient,
+  opening: Omit<DeltaOpen, 'side'>,
+  signal: AbortSignal,
+): Promise<DeltaTarget> {
+  const opened = await client.ask('deltas', { side: 'target', ...opening }, DeltaOpenedSchema, signal);
+  const calls = callsOf(client, opened.delta);
+  let isEnded = false;
+  return {
+    oldBytes: opened.sizeBytes,
+    isInPlace: opening.isInPlace ?? false,
+    sign: calls.sign,
+    cut: calls.cut,
+    begin: async (wish) => {
+      const { starts } = await client.ask(`deltas/${opened.delta}/begin`, wish, Starts, signal);
+      return starts;
+    },
+    write: async (ranges, bytes, stop) =>
+      (await calls.send('write', { ranges: [...ranges] }, bytes, stop)).bytes,
+    copy: async (moves, stop) => {
+      await calls.tell('copy', { moves: [...moves] }, stop);
+    },
+    async complete() {
+      await calls.tell('complete', {}, signal);
+      isEnded = true;
+    },
+    async discard() {
+      if (isEnded) return;
+      isEnded = true;
+      await calls.end();
+    },
+  };
+}
+
+function callsOf(client: PeerClient, id: string) {
+  const send = async (name: DeltaCall, input: object, bytes: Uint8Array | undefined, signal: AbortSignal) => {
+    const head = Buffer.from(JSON.stringify(input));
+    const answer = await client.call({
+      method: 'POST',
+      route: `deltas/${id}/${name}`,
+      headers: { [PEER_HEADER.headBytes]: String(head.length) },
+      body: bytes ? Buffer.concat([head, bytes]) : head,
+      answerBytesMax: ANSWER_BYTES_MAX,
+      signal,
+    });
+    const headBytes = Number(answer.headers[PEER_HEADER.headBytes]);
+    if (!Number.isSafeInteger(headBytes) || headBytes > answer.bytes.length) throw malformed(client);
+    return { head: answer.bytes.subarray(0, headBytes), bytes: answer.bytes.subarray(headBytes) };
+  };
+  return {
+    send,
+    sign: async (start: number, end: number, signal: AbortSignal) =>
+      (await send('sign', { start, end }, undefined, signal)).bytes,
+    async cut(signal: AbortSignal): Promise<DeltaChunks> {
+      const { bytes, head } = await send('cut', {}, undefined, signal);
+      const { chunks } = parseAnswer(client.address, head, CutHead);
+      if (chunks * 4 > bytes.length) throw malformed(client);
+      const lengths = new Uint32Array(chunks);
+      new Uint8Array(lengths.buffer).set(bytes.subarray(0, chunks * 4));
+      return { lengths, digests: bytes.slice(chunks * 4) };
+    },
+    tell: (name: DeltaCall, input: object, signal: AbortSignal) =>
+      client.ask(`deltas/${id}/${name}`, input, Nothing, signal),
+    /** Whoever stopped, the peer is told: what it holds is of no use any more. */
+    async end() {
+      const signal = AbortSignal.timeout(5_000);
+      await client
+        .call({ method: 'DELETE', route: `deltas/${id}`, answerBytesMax: 0, signal })
+        .catch(() => {});
+    },
+  };
+}
+
+function malformed({ address }: PeerClient): DrayError {
+  return new DrayError('damaged', `${address} sent an answer that makes no sense.`, { data: { address } });
+}

@@ -52,6 +52,8 @@ export interface Bench extends AsyncDisposable {
   courier(): Promise<Courier>;
   /** Written at the first call; `owner` gets one that no other entrant sees. */
   dataset(shape: DatasetShape, owner?: string): Promise<Dataset>;
+  /** What a scenario started and keeps ends with the bench. */
+  atEnd(cleanUp: () => Promise<void>): void;
 }
 
 export interface BenchOptions {
@@ -127,6 +129,9 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
       stored,
       courier: options.courier,
       dataset,
+      atEnd: (cleanUp) => {
+        cleanUps.push(cleanUp);
+      },
       [Symbol.asyncDispose]: close,
     };
   } catch (error) {

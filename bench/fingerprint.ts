@@ -8,10 +8,10 @@ export interface Fingerprint {
   readonly hash: string;
 }
 
-const WORKSPACE_FOLDER = '.dray';
+const OWN_FOLDERS: readonly string[] = ['.dray', '.dray-peer'];
 const BLOCK_BYTES = 1024 * 1024;
 
-/** Leaves out Dray's own folder at the top. Times and modes are not part of it, since plain objects have none. */
+/** Leaves out Dray's own folders at the top. Times and modes are not part of it, since plain objects have none. */
 export function fingerprintOf(root: string): Fingerprint {
   const hash = createHash('sha256');
   const block = Buffer.allocUnsafe(BLOCK_BYTES);
@@ -20,7 +20,7 @@ export function fingerprintOf(root: string): Fingerprint {
     const items = readdirSync(join(root, folder), { withFileTypes: true });
     items.sort((left, right) => (left.name < right.name ? -1 : 1));
     for (const item of items) {
-      if (folder === '' && item.name === WORKSPACE_FOLDER) continue;
+      if (folder === '' && OWN_FOLDERS.includes(item.name)) continue;
       const path = join(folder, item.name);
       if (item.isDirectory()) visit(path);
       else {

@@ -40,6 +40,7 @@ function boundOf(target: Target): number {
     case 'excess':
       return target.atMostMs;
     case 'peakRss':
+    case 'sent':
       return target.atMostBytes;
   }
 }
@@ -58,6 +59,8 @@ function reach(target: Target, find: (name: string) => Measured | undefined): nu
     }
     case 'peakRss':
       return largestPeakRss(measured);
+    case 'sent':
+      return mostSent(measured);
   }
 }
 
@@ -65,4 +68,10 @@ function reach(target: Target, find: (name: string) => Measured | undefined): nu
 export function largestPeakRss(outcome: Measured): number | null {
   const peaks = outcome.runs.flatMap((run) => run.peakRssBytes ?? []);
   return peaks.length > 0 ? Math.max(...peaks) : null;
+}
+
+/** Null where nothing counted. */
+export function mostSent(outcome: Measured): number | null {
+  const sent = outcome.runs.flatMap((run) => run.sentBytes ?? []);
+  return sent.length > 0 ? Math.max(...sent) : null;
 }

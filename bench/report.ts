@@ -1,6 +1,6 @@
 /** Results as Markdown, for a terminal and for a README alike. */
 import { formatBytes, formatCount, formatDuration } from '../app/cli/format.ts';
-import { largestPeakRss, medianMeasured, ratioToBestPeer } from './judge.ts';
+import { largestPeakRss, medianMeasured, mostSent, ratioToBestPeer } from './judge.ts';
 import type { EntrantResult, Figures, ScenarioResult, Target, Verdict } from './results.ts';
 
 const NOTHING = '-';
@@ -57,7 +57,8 @@ export function formatSummary(results: readonly ScenarioResult[]): string[] {
 }
 
 function formatBestOf(target: Target, entrants: readonly EntrantResult[]): string {
-  if (target.kind === 'peakRss') return formatPeakRssOfPeers(entrants);
+  if (target.kind === 'peakRss') return formatOfPeers(entrants, findPeakRss);
+  if (target.kind === 'sent') return formatOfPeers(entrants, findSent);
   const names = target.kind === 'ratio' ? target.toBestOf : [target.over];
   const walls = names.flatMap((name) => {
     const wall = findWall(entrants, name);
@@ -68,24 +69,33 @@ function formatBestOf(target: Target, entrants: readonly EntrantResult[]): strin
 }
 
 function formatOwn(target: Target, entrants: readonly EntrantResult[]): string | undefined {
-  const isMemory = target.kind === 'peakRss';
-  const value = isMemory ? findPeakRss(entrants, target.of) : findWall(entrants, target.of);
-  if (value === undefined) return undefined;
-  return `${target.of}: ${isMemory ? formatBytes(value) : formatDuration(value)}`;
+  if (target.kind === 'ratio' || target.kind === 'excess') {
+    const wall = findWall(entrants, target.of);
+    return wall === undefined ? undefined : `${target.of}: ${formatDuration(wall)}`;
+  }
+  const value = (target.kind === 'sent' ? findSent : findPeakRss)(entrants, target.of);
+  return value === undefined ? undefined : `${target.of}: ${formatBytes(value)}`;
 }
 
+type FindBytes = (entrants: readonly EntrantResult[], name: string) => number | undefined;
+
 /** All of them: what the bound is worth shows in what others take. */
-function formatPeakRssOfPeers(entrants: readonly EntrantResult[]): string {
-  const peaks = entrants.flatMap(({ name, kind }) => {
-    const peak = kind === 'peer' ? findPeakRss(entrants, name) : undefined;
-    return peak === undefined ? [] : [`${name}: ${formatBytes(peak)}`];
+function formatOfPeers(entrants: readonly EntrantResult[], find: FindBytes): string {
+  const values = entrants.flatMap(({ name, kind }) => {
+    const value = kind === 'peer' ? find(entrants, name) : undefined;
+    return value === undefined ? [] : [`${name}: ${formatBytes(value)}`];
   });
-  return peaks.length > 0 ? peaks.join(', ') : NOTHING;
+  return values.length > 0 ? values.join(', ') : NOTHING;
 }
 
 function findPeakRss(entrants: readonly EntrantResult[], name: string): number | undefined {
   const outcome = entrants.find((entrant) => entrant.name === name)?.outcome;
   return outcome?.state === 'measured' ? (largestPeakRss(outcome) ?? undefined) : undefined;
+}
+
+function findSent(entrants: readonly EntrantResult[], name: string): number | undefined {
+  const outcome = entrants.find((entrant) => entrant.name === name)?.outcome;
+  return outcome?.state === 'measured' ? (mostSent(outcome) ?? undefined) : undefined;
 }
 
 function findWall(entrants: readonly EntrantResult[], name: string): number | undefined {
@@ -163,6 +173,8 @@ function formatTarget(target: Target): string {
       return `${target.of} takes at most ${formatDuration(target.atMostMs)} more than ${target.over}`;
     case 'peakRss':
       return `${target.of} stays within ${formatBytes(target.atMostBytes)} of memory`;
+    case 'sent':
+      return `${target.of} sends at most ${formatBytes(target.atMostBytes)}`;
   }
 }
 
@@ -173,6 +185,7 @@ function formatBound(target: Target): string {
     case 'excess':
       return `${formatDuration(target.atMostMs)} more`;
     case 'peakRss':
+    case 'sent':
       return formatBytes(target.atMostBytes);
   }
 }
@@ -185,6 +198,7 @@ function formatReached(target: Target, reached: number): string {
     case 'excess':
       return `${(reached / 1000).toFixed(2)} s`;
     case 'peakRss':
+    case 'sent':
       return formatBytes(reached);
   }
 }

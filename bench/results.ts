@@ -12,8 +12,10 @@ export interface Measurement {
 export interface MeasuredRun extends Measurement {
   /** What the S3 servers were asked for meanwhile, by their own access logs; null where one keeps none. */
   readonly requests: number | null;
-  /** User and system time of the S3 servers meanwhile; null where the system does not tell. */
+  /** User and system time of the servers meanwhile; null where the system does not tell. */
   readonly serverCpuMs: number | null;
+  /** From the client to the server, as counted between them; absent where nothing counts. */
+  readonly sentBytes?: number;
 }
 
 export type Outcome =
@@ -51,7 +53,9 @@ export type Target =
     }
   /** The wall time of one is at most so much longer than that of another. */
   | { readonly kind: 'excess'; readonly of: string; readonly over: string; readonly atMostMs: number }
-  | { readonly kind: 'peakRss'; readonly of: string; readonly atMostBytes: number };
+  | { readonly kind: 'peakRss'; readonly of: string; readonly atMostBytes: number }
+  /** From the client to the server, in every run. */
+  | { readonly kind: 'sent'; readonly of: string; readonly atMostBytes: number };
 
 export interface Verdict {
   readonly target: Target;

@@ -2,7 +2,7 @@
 import type { Bench } from './bench.ts';
 import { judge } from './judge.ts';
 import type { EntrantResult, MeasuredRun, Outcome, ScenarioResult } from './results.ts';
-import type { Entrant, Scenario } from './scenario.ts';
+import type { Attempt, Entrant, Scenario } from './scenario.ts';
 import { spreadOf } from './statistics.ts';
 
 /** An entrant whose warm-up takes longer is measured by that one run: no repetition makes it quick. */
@@ -80,16 +80,33 @@ async function runOnce(course: Course, track: Track, limitMs: number | undefined
   const { file, args } = attempt.command;
   course.command ??= [file, ...args].join(' ');
   try {
+    const before = await readOwnServer(attempt);
     await track.watch.reset();
     const run = await track.meter.run(attempt.command, track.signal, limitMs);
     const work = await track.watch.read();
+    const after = await readOwnServer(attempt);
     await attempt.check(run, work.requests);
     const { wallMs, cpuMs, peakRssBytes } = run;
-    const requests = work.requests?.length ?? null;
-    return { wallMs, cpuMs, peakRssBytes, requests, serverCpuMs: work.cpuMs };
+    const measured = { wallMs, cpuMs, peakRssBytes };
+    if (!before || !after)
+      return { ...measured, requests: work.requests?.length ?? null, serverCpuMs: work.cpuMs };
+    const serverCpuMs = before.cpuMs === null || after.cpuMs === null ? null : after.cpuMs - before.cpuMs;
+    const sent =
+      before.sentBytes === undefined || after.sentBytes === undefined
+        ? {}
+        : { sentBytes: after.sentBytes - before.sentBytes };
+    return { ...measured, requests: null, serverCpuMs, ...sent };
   } finally {
     await attempt.close();
   }
+}
+
+/** Undefined where the attempt asks the servers of the bench. */
+async function readOwnServer({
+  sentBytes,
+  serverCpuMs,
+}: Attempt): Promise<{ readonly cpuMs: number | null; readonly sentBytes: number | undefined } | undefined> {
+  return serverCpuMs && { cpuMs: await serverCpuMs(), sentBytes: sentBytes?.() };
 }
 
 function toResult({ entrant, command, warmUp, runs, state, reason }: Course): EntrantResult {

@@ -32,6 +32,10 @@ export interface Attempt {
    * @throws Error when the work was not done.
    */
   check(run: CommandRun, requests: readonly LoggedRequest[] | null): Promise<void>;
+  /** Of the server of its own that it asks, as a total so far; absent: the bench's servers are asked. */
+  readonly serverCpuMs?: () => Promise<number | null>;
+  /** What has gone to the server so far, in bytes; absent: nothing counts it. */
+  readonly sentBytes?: () => number;
   /** Removes what the run left. */
   close(): Promise<void>;
 }

@@ -2,6 +2,7 @@
 import { formatCount } from '../app/cli/format.ts';
 import type { ContenderName } from './contender.ts';
 import { type DatasetShape, describeShape } from './dataset.ts';
+import { createPeerScenarios, type PeerShapes } from './peer-scenarios.ts';
 import type { Target } from './results.ts';
 import { openScan, scanEntrantName } from './scan-entrants.ts';
 import type { Scenario } from './scenario.ts';
@@ -14,12 +15,13 @@ import {
 } from './transfer-entrants.ts';
 import { createTreeScenarios, type TreeShapes } from './tree-scenarios.ts';
 
-interface Shapes extends TreeShapes {
+interface Shapes extends TreeShapes, PeerShapes {
   readonly scans: readonly [DatasetShape, DatasetShape];
 }
 
 const MB = 1_000_000;
 const KIB = 1024;
+const GIB = 1024 ** 3;
 
 const FULL: Shapes = {
   few: { files: 1_000, bytesMax: KIB, sizes: 'equal' },
@@ -31,6 +33,8 @@ const FULL: Shapes = {
   ],
   objectBytes: { '1gb': 1_000 * MB, '10gb': 10_000 * MB },
   compared: { files: 1_000_000, bytesMax: KIB, sizes: 'spread' },
+  fileBytes: GIB,
+  huge: { files: 20, bytesMax: 200 * MB, sizes: 'equal' },
 };
 
 /** To see that everything works: too small for the figures to mean anything. */
@@ -44,6 +48,8 @@ const QUICK: Shapes = {
   ],
   objectBytes: { '1gb': 50 * MB, '10gb': 300 * MB },
   compared: { files: 10_000, bytesMax: KIB, sizes: 'spread' },
+  fileBytes: GIB / 32,
+  huge: { files: 4, bytesMax: 10 * MB, sizes: 'equal' },
 };
 
 const SMALL_FILE_TOOLS: readonly ContenderName[] = ['dray', 'rclone', 's5cmd', 'restic'];
@@ -56,6 +62,7 @@ export function createScenarios({ isQuick }: { readonly isQuick: boolean }): rea
     ...createClones(shapes),
     createScan(shapes),
     ...createTreeScenarios(shapes),
+    ...createPeerScenarios(shapes),
   ];
 }
 

@@ -1,0 +1,75 @@
+/** The scenarios of files between machines (`dray serve` with `dray copy`, `dray delta`), and what this release promises. */
+import { formatBytes } from '../app/cli/format.ts';
+import { DRAY_COMMAND } from './contenders.ts';
+import { type DatasetShape, describeShape } from './dataset.ts';
+import { DRAY_DELTA, DRAY_WHOLE, openDelta, openInsertion, PDIFFCOPY } from './peer-delta-entrants.ts';
+import { DRAY_PEER, openPeerTree, RCLONE_WAYS, RSYNC } from './peer-tree-entrants.ts';
+import type { Target } from './results.ts';
+import type { Scenario } from './scenario.ts';
+
+export interface PeerShapes {
+  readonly many: DatasetShape;
+  readonly huge: DatasetShape;
+  /** Of the one file that is changed by blocks. */
+  readonly fileBytes: number;
+}
+
+const PERCENTS = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100] as const;
+const SENT_SHARE_MAX = 0.05;
+
+/** @param program What Node runs as Dray: the published command, unless tests run the sources. */
+export function createPeerScenarios(shapes: PeerShapes, program = DRAY_COMMAND): readonly Scenario[] {
+  return [
+    ...createTrees(shapes, program),
+    ...PERCENTS.map((percent) => createDelta(shapes, percent, program)),
+    {
+      name: 'cdc-insert',
+      title: `File of ${formatBytes(shapes.fileBytes)} with one byte inserted at its start, to another machine`,
+      targets: [{ kind: 'sent', of: DRAY_DELTA, atMostBytes: Math.floor(shapes.fileBytes * SENT_SHARE_MAX) }],
+      open: (bench) => openInsertion(bench, { fileBytes: shapes.fileBytes, program }),
+    },
+  ];
+}
+
+function createTrees({ fileBytes, huge, many }: PeerShapes, program: string): readonly Scenario[] {
+  const file: DatasetShape = { files: 1, bytesMax: fileBytes, sizes: 'equal' };
+  const works = [
+    { name: 'peer-file', shape: file, work: 'fresh', targets: [toBestOf(1, RSYNC)] },
+    { name: 'peer-large', shape: huge, work: 'fresh', targets: [toBestOf(0.9, RSYNC, ...RCLONE_WAYS)] },
+    { name: 'peer-50k', shape: many, work: 'fresh', targets: [toBestOf(0.8, RSYNC)] },
+    { name: 'peer-50k-again', shape: many, work: 'again', targets: [toBestOf(0.8, RSYNC)] },
+  ] as const;
+  return works.flatMap(({ name, shape, targets, work }) =>
+    (['direct', 'slow'] as const).map((link): Scenario => {
+      const what = work === 'again' ? 'Second copy' : 'Copy';
+      const title = `${what} of ${describeShape(shape)} to another machine${work === 'again' ? ', nothing changed' : ''}`;
+      return {
+        name: link === 'slow' ? `${name}-latency` : name,
+        title: link === 'slow' ? `${title}, through 30 ms of latency` : title,
+        targets,
+        open: (bench) => openPeerTree(bench, { shape, work, link, program }),
+      };
+    }),
+  );
+}
+
+function createDelta({ fileBytes }: PeerShapes, percent: number, program: string): Scenario {
+  const targets: Target[] =
+    percent === 10
+      ? [deltaTo(0.6, PDIFFCOPY), deltaTo(0.4, RSYNC)]
+      : [deltaTo(1, PDIFFCOPY, RSYNC), ...(percent === 100 ? [deltaTo(1.2, DRAY_WHOLE)] : [])];
+  return {
+    name: `delta-${percent}`,
+    title: `File of ${formatBytes(fileBytes)}, ${percent} % of its blocks of 4 KiB changed, in place on another machine`,
+    targets,
+    open: (bench) => openDelta(bench, { fileBytes, percent, program }),
+  };
+}
+
+function toBestOf(atMost: number, ...names: readonly string[]): Target {
+  return { kind: 'ratio', of: DRAY_PEER, toBestOf: names, atMost };
+}
+
+function deltaTo(atMost: number, ...names: readonly string[]): Target {
+  return { kind: 'ratio', of: DRAY_DELTA, toBestOf: names, atMost };
+}

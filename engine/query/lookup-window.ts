@@ -26,7 +26,10 @@ export function windowItems(state: LookupState): number {
   if (isSparse(state)) return HEADS_AT_ONCE;
   const { itemsInPage, pageSize, tally, wantExtras } = state;
   const isLong = wantExtras || tally.lists >= LONG_WALK_LISTS;
-  const pages = Math.min(isLong ? PAGES_OF_LONG_WALK : PAGES, Math.max(1, Math.floor(ITEMS_MAX / itemsInPage)));
+  const pages = Math.min(
+    isLong ? PAGES_OF_LONG_WALK : PAGES,
+    Math.max(1, Math.floor(ITEMS_MAX / itemsInPage)),
+  );
   return Math.max(1, Math.round(itemsInPage * (itemsInPage === pageSize ? pages : pages - SPARE_PAGES)));
 }
 

@@ -11,7 +11,6 @@ import type { JobContext } from '../api/jobs.ts';
 import type { CopyRequest, SyncRequest, TransferSummary } from '../api/trees.ts';
 import { systemClock } from '../base/clock.ts';
 import { TaskSet } from '../base/task-set.ts';
-import { keepYoungGenerationSmall } from '../base/young-generation.ts';
 import { createTreeFilter } from '../model/tree-filter.ts';
 import { UnorderedListing } from '../query/object-pages.ts';
 import { createLookupTally, type LookupTally } from '../query/tree-lookup.ts';
@@ -83,7 +82,6 @@ interface Transfer extends Pick<TreeRun, 'context' | 'isSync' | 'knowledge' | 'r
 
 async function transferOnce(transfer: Transfer): Promise<TransferSummary> {
   const { context, pair, request } = transfer;
-  keepYoungGenerationSmall();
   const run = openRun(transfer);
   const lookup = createLookupTally();
   if (!request.dryRun && run.destination.kind === 'local') makeRoot(run.destination.root);

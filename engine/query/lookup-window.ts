@@ -13,7 +13,7 @@ import { createPageMatcher } from './page-matcher.ts';
 const PAGES = 8;
 /** Eight windows are under way: in a long walk the pages that the last ones cost are few, and what they hold in memory is not. */
 const PAGES_OF_LONG_WALK = 4;
-const LONG_WALK_LISTS = 64;
+const LONG_WALK_LISTS = 40;
 /** Left free for where the source is denser than before; nothing where both sides are alike, page by page. */
 const SPARE_PAGES = 0.25;
 const ITEMS_MAX = 16_000;

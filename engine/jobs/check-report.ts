@@ -38,8 +38,9 @@ export function openCheckReport(path: string, { destination, source }: TreePair)
   };
   write(`${JSON.stringify(head).slice(0, -1)},"files":[`);
   return {
-    add({ by, path: name, result, sizeBytes }) {
-      lines.push(`${isFirst ? '' : ','}\n${JSON.stringify({ path: name, size: sizeBytes, result, by })}`);
+    add({ by, differsAt, path: name, result, sizeBytes }) {
+      const line = { path: name, size: sizeBytes, result, by, differsAt };
+      lines.push(`${isFirst ? '' : ','}\n${JSON.stringify(line)}`);
       isFirst = false;
       if (lines.length >= BUFFERED_LINES_MAX) flush();
     },

@@ -3,6 +3,7 @@
  * asked for the checksums that they keep, local files are read; nothing is downloaded unless that is asked for, nothing is changed,
  * and the index is not consulted: what it says would prove nothing to anybody else.
  */
+import { tmpdir } from 'node:os';
 import { DrayError } from '../api/error.ts';
 import type { ComparedBy, ComparedEvent } from '../api/events.ts';
 import type { JobContext } from '../api/jobs.ts';
@@ -11,6 +12,7 @@ import { Budget } from '../base/budget.ts';
 import { systemClock } from '../base/clock.ts';
 import { loadCrc64 } from '../base/crc64-nvme.ts';
 import { TaskSet } from '../base/task-set.ts';
+import { createSpills, type Spills } from '../index/tree-spill.ts';
 import { createTreeFilter } from '../model/tree-filter.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 import { mergeTrees } from '../query/merge-trees.ts';
@@ -57,12 +59,6 @@ function checkDestination({ destination, only }: TreePair): void {
   if (only || destination.kind === 'remote' || localPlaceKind(destination.root) === 'folder') return;
   const { root: path, text } = destination;
   throw new DrayError('notFound', `There is no folder ${text} to compare with.`, { data: { path } });
-}
-
-function unordered(cause: UnorderedListing): DrayError {
-  const hint =
-    'A check needs both sides in order; "dray copy --checksum --dry-run" compares such a place too.';
-  return new DrayError('unsupported', `${cause.message} ${hint}`, { cause });
 }
 
 interface CheckTotals {
@@ -115,9 +111,9 @@ function createCheck(
   return {
     async run() {
       try {
-        await walk(check);
+        await walkInOrder(check);
       } catch (error) {
-        tasks.fail(error instanceof UnorderedListing ? unordered(error) : error);
+        tasks.fail(error);
       }
       await tasks.settle();
       progress.end();
@@ -153,11 +149,40 @@ const TOTAL_OF = {
   uncertain: 'uncertain',
 } as const;
 
-async function walk(check: Check): Promise<void> {
+/**
+ * A store that lists in no order shows that by its first page, before anything was told: then both sides go through a sort on disk. One
+ * that shows it later has changed its mind meanwhile.
+ */
+async function walkInOrder(check: Check): Promise<void> {
+  try {
+    await walk(check, undefined);
+  } catch (error) {
+    if (!(error instanceof UnorderedListing)) throw error;
+    if (check.counts.files > 0) throw disordered(error);
+    const spills = createSpills(tmpdir());
+    try {
+      await walk(check, spills);
+    } finally {
+      spills.close();
+    }
+  }
+}
+
+function disordered(cause: UnorderedListing): DrayError {
+  return new DrayError(
+    'remoteFailed',
+    `${cause.message} It did not from the beginning; run the check again.`,
+    {
+      cause,
+    },
+  );
+}
+
+async function walk(check: Check, spills: Spills | undefined): Promise<void> {
   const { counts, pair, request, tasks } = check;
   const room = new Budget(PAIRS_MAX);
-  const source = pair.only ? one(pair.only) : items(check, pair.source);
-  const destination = pair.only ? await theOther(check, pair.only) : items(check, pair.destination);
+  const source = pair.only ? one(pair.only) : items(check, pair.source, spills);
+  const destination = pair.only ? await theOther(check, pair.only) : items(check, pair.destination, spills);
   for await (const { extras, pairs } of mergeTrees(source, destination)) {
     for (const { source: left, destination: right } of pairs) {
       tasks.check();
@@ -186,11 +211,12 @@ async function compare(check: Check, left: TreeItem, right: TreeItem): Promise<v
     if (mode === 'sizeOnly') {
       check.tell({ type: 'compared', path, result: 'same', by: 'sizes', sizeBytes });
     } else {
-      const { by, readBytes, result } = await compareContent(check.sides, left, right, {
+      const { by, differsAt, readBytes, result } = await compareContent(check.sides, left, right, {
         byReading: download ?? false,
       });
       check.totals.readBytes += readBytes;
-      check.tell({ type: 'compared', path, result, by, sizeBytes });
+      const where = differsAt === undefined ? {} : { differsAt };
+      check.tell({ type: 'compared', path, result, by, sizeBytes, ...where });
     }
   } catch (error) {
     check.tasks.check();
@@ -210,8 +236,23 @@ async function theOther(check: Check, only: TreeItem): Promise<AsyncIterable<rea
   return itemsOf(check.pair.destination, { ...itemOptions(check), filter, onFailed: () => {} });
 }
 
-function items(check: Check, side: TreeSide): AsyncIterable<readonly TreeItem[]> {
-  return itemsOf(side, { ...itemOptions(check), filter: createTreeFilter(check.request.filter ?? {}) });
+function items(check: Check, side: TreeSide, spills: Spills | undefined): AsyncIterable<readonly TreeItem[]> {
+  const isSorted = spills !== undefined && side.kind === 'remote';
+  const found = itemsOf(side, {
+    ...itemOptions(check),
+    filter: createTreeFilter(check.request.filter ?? {}),
+    isUnordered: isSorted,
+  });
+  return isSorted ? sorted(found, spills) : found;
+}
+
+async function* sorted(
+  found: AsyncIterable<readonly TreeItem[]>,
+  spills: Spills,
+): AsyncGenerator<readonly TreeItem[]> {
+  const sorter = spills.sorter();
+  for await (const batch of found) sorter.add(batch);
+  yield* sorter.pages();
 }
 
 function itemOptions(check: Check) {

@@ -1,4 +1,5 @@
 /** Pairs the items of the source with what lies at the destination under their names, by the cheapest way to know that. */
+import { DrayError } from '../api/error.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 import { type MatchedBatch, mergeTrees } from '../query/merge-trees.ts';
 import { listTreeItems } from '../query/object-pages.ts';
@@ -95,11 +96,16 @@ function matchLocal(
   });
 }
 
-/** The file, or with `links` the link, at the item's place. */
+/** The file, or with `links` the link, at the item's place. What may not be looked at is told of when it is written to, as that file's own failure. */
 function statItem(side: LocalSide, path: string, links: boolean): TreeItem | undefined {
   const isLink = links && path.endsWith(LINK_SUFFIX);
-  const found = statLocal(side.root, side.pathOf(path), { links: isLink });
-  return typeof found === 'object' ? { ...found, path } : undefined;
+  try {
+    const found = statLocal(side.root, side.pathOf(path), { links: isLink });
+    return typeof found === 'object' ? { ...found, path } : undefined;
+  } catch (error) {
+    if (error instanceof DrayError && error.code === 'io') return undefined;
+    throw error;
+  }
 }
 
 async function* nothing(): AsyncGenerator<readonly TreeItem[]> {}

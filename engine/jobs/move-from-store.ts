@@ -1,9 +1,11 @@
 /** From a store to a local folder. Each file is verified before it takes its place, and a place holds its old or its new content. */
+
 import { join } from 'node:path';
 import { fromErrorRecord } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
 import { loadCrc64 } from '../base/crc64-nvme.ts';
 import { fileToken, type TreeItem } from '../model/tree-item.ts';
+import { mtimeOfObject } from '../query/head-item.ts';
 import type { ObjectInfo } from '../remotes/object-store.ts';
 import { downloadWhole, WHOLE_BYTES_MAX } from '../transfer/download-object.ts';
 import { LINK_SUFFIX, touchLocal } from '../workspace/local-place.ts';
@@ -13,7 +15,6 @@ import type { TreeWriter, WrittenStat } from '../workspace/tree-writer-contract.
 import { fetchLarge } from './fetch-large.ts';
 import { vanished } from './tree-errors.ts';
 import type { Moved, Mover } from './tree-mover.ts';
-import { mtimeOfObject } from './tree-objects.ts';
 import type { TreeRun } from './tree-run.ts';
 import type { LocalSide, RemoteSide } from './tree-sides.ts';
 import { BATCHED_BYTES_MAX, createWriteBatches, type WriteBatches } from './write-batches.ts';

@@ -1,13 +1,15 @@
 /** Closer looks at two items of equal size: by what a listing has not told. Each is made only when `decideItem` asks for it. */
+
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { loadCrc64 } from '../base/crc64-nvme.ts';
 import type { Evidence } from '../model/tree-decision.ts';
 import type { TreeItem } from '../model/tree-item.ts';
+import { mtimeOfObject } from '../query/head-item.ts';
 import { readSmallFile } from '../workspace/file-source.ts';
 import { exactMtimeNs, LINK_SUFFIX, readLink } from '../workspace/local-place.ts';
 import { compareContent } from './check-content.ts';
-import { headObject, mtimeOfObject } from './tree-objects.ts';
+import { headObject } from './tree-objects.ts';
 import type { TreeRun } from './tree-run.ts';
 import type { TreeSide } from './tree-sides.ts';
 

@@ -4,10 +4,10 @@ import { comparePaths } from '../model/entry.ts';
 import { isReservedName } from '../model/safe-path.ts';
 import type { TreeFilter } from '../model/tree-filter.ts';
 import type { TreeItem } from '../model/tree-item.ts';
+import { headItemOf } from '../query/head-item.ts';
 import { listTreeItems } from '../query/object-pages.ts';
 import { statLocal } from '../workspace/local-place.ts';
 import { scanLocalTree } from '../workspace/local-tree.ts';
-import { mtimeOfObject } from './tree-objects.ts';
 import type { LocalSide, RemoteSide, TreeSide } from './tree-sides.ts';
 
 export interface ItemsOptions {
@@ -103,15 +103,5 @@ async function* namedItems(
 
 async function headItem(side: RemoteSide, path: string, signal: AbortSignal): Promise<TreeItem | undefined> {
   const info = await side.limit.run(() => side.store.head(path, { signal }), { bytes: 0, signal });
-  if (!info) return undefined;
-  const mtimeNs = mtimeOfObject(info);
-  return {
-    path,
-    kind: 'object',
-    wasAsked: true,
-    sizeBytes: info.sizeBytes,
-    token: info.etag,
-    modifiedMs: info.modifiedMs,
-    ...(mtimeNs === undefined ? {} : { mtimeNs }),
-  };
+  return info && headItemOf(path, info);
 }

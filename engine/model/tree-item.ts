@@ -17,8 +17,6 @@ export interface TreeItem {
   readonly modifiedMs: number;
   /** The store was asked about this very object (HEAD): what is absent here, it does not tell. */
   readonly wasAsked?: true;
-  /** Where a listing tells it. */
-  readonly storageClass?: string;
   readonly kind: 'file' | 'object';
 }
 

@@ -102,13 +102,12 @@ function checkOrder(store: ObjectStore, after: string, objects: readonly ListedO
   }
 }
 
-function toTreeItem({ etag, key, modifiedMs, sizeBytes, storageClass }: ListedObject): TreeItem {
+function toTreeItem({ etag, key, modifiedMs, sizeBytes }: ListedObject): TreeItem {
   return {
     path: key,
     kind: 'object',
     sizeBytes,
     token: etag,
     modifiedMs,
-    ...(storageClass === undefined ? {} : { storageClass }),
   };
 }

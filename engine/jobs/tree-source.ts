@@ -50,13 +50,22 @@ async function* remoteItems(
 ): AsyncGenerator<readonly TreeItem[]> {
   for await (const page of listTreeItems({ store: side.store, limit: side.limit, signal, isUnordered })) {
     yield page.filter((item) => {
-      if (!filter.includes(item) || isReserved(item.path)) return false;
-      if (!item.path.endsWith('/') && item.path !== '') return true;
-      // Consoles make such objects to show an empty folder.
-      if (item.sizeBytes > 0) onFailed(item.path, namedLikeFolder(item.path));
+      if (!filter.includes(item) || !canTravel(item)) return false;
+      if (!isNamedLikeFolder(item)) return true;
+      onFailed(item.path, namedLikeFolder(item.path));
       return false;
     });
   }
+}
+
+/** Whether a source may have such an object. What none can have is not looked at on the other side either, and no sync deletes it. */
+export function canTravel(item: Pick<TreeItem, 'path' | 'sizeBytes'>): boolean {
+  // Consoles make empty objects under the names of folders, to show them.
+  return !isReserved(item.path) && !(item.sizeBytes === 0 && isNamedLikeFolder(item));
+}
+
+function isNamedLikeFolder({ path }: Pick<TreeItem, 'path'>): boolean {
+  return path === '' || path.endsWith('/');
 }
 
 /** Most names need no closer look: no part begins with a dot, and nothing is beyond ASCII. */

@@ -4,6 +4,7 @@
  * and the index is not consulted: what it says would prove nothing to anybody else.
  */
 import { tmpdir } from 'node:os';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { ComparedBy, ComparedEvent } from '../api/events.ts';
 import type { JobContext } from '../api/jobs.ts';
@@ -13,13 +14,15 @@ import { systemClock } from '../base/clock.ts';
 import { loadCrc64 } from '../base/crc64-nvme.ts';
 import { TaskSet } from '../base/task-set.ts';
 import { createSpills, type Spills } from '../index/tree-spill.ts';
-import { createTreeFilter } from '../model/tree-filter.ts';
+import { createTreeFilter, type TreeFilter } from '../model/tree-filter.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 import { mergeTrees } from '../query/merge-trees.ts';
 import { UnorderedListing } from '../query/object-pages.ts';
 import { localPlaceKind } from '../workspace/local-place.ts';
 import { type CompareSides, compareContent } from './check-content.ts';
-import { type CheckReport, openCheckReport } from './check-report.ts';
+import { type CheckReport, openCheckReport, reportFiles } from './check-report.ts';
+import { followLink } from './local-items.ts';
+import { nothingThere } from './open-side.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { createTreeMemory } from './tree-movers.ts';
 import { openTreePair, type TreePair } from './tree-pair.ts';
@@ -96,6 +99,7 @@ function createCheck(
     counts,
     totals,
     progress,
+    filter: filterOf(request, pair),
     sides: {
       source: pair.source,
       destination: pair.destination,
@@ -138,6 +142,7 @@ interface Check {
   readonly totals: CheckTotals;
   readonly progress: Progress;
   readonly sides: CompareSides;
+  readonly filter: TreeFilter;
   tell(event: ComparedEvent): void;
 }
 
@@ -181,7 +186,7 @@ function disordered(cause: UnorderedListing): DrayError {
 async function walk(check: Check, spills: Spills | undefined): Promise<void> {
   const { counts, pair, request, tasks } = check;
   const room = new Budget(PAIRS_MAX);
-  const source = pair.only ? one(pair.only) : items(check, pair.source, spills);
+  const source = pair.only ? one(pair.only) : somethingOf(check, items(check, pair.source, spills));
   const destination = pair.only ? await theOther(check, pair.only) : items(check, pair.destination, spills);
   for await (const { extras, pairs } of mergeTrees(source, destination)) {
     for (const { source: left, destination: right } of pairs) {
@@ -240,10 +245,41 @@ function items(check: Check, side: TreeSide, spills: Spills | undefined): AsyncI
   const isSorted = spills !== undefined && side.kind === 'remote';
   const found = itemsOf(side, {
     ...itemOptions(check),
-    filter: createTreeFilter(check.request.filter ?? {}),
+    filter: check.filter,
     isUnordered: isSorted,
   });
   return isSorted ? sorted(found, spills) : found;
+}
+
+/** A prefix under which nothing lies does not exist: that of a name mistyped nothing differs proves nothing. */
+async function* somethingOf(
+  { counts, filter, pair }: Check,
+  found: AsyncIterable<readonly TreeItem[]>,
+): AsyncGenerator<readonly TreeItem[]> {
+  let isEmpty = true;
+  for await (const items of found) {
+    if (items.length > 0) isEmpty = false;
+    yield items;
+  }
+  const mayBeEmpty = pair.source.kind === 'local' || pair.isBucketRoot || !filter.isOpen;
+  if (isEmpty && counts.failed === 0 && !mayBeEmpty) throw nothingThere(pair.source.text);
+}
+
+/** As asked for, without the report of this very check, which may lie in one of the folders. */
+function filterOf({ filter, reportPath }: CheckTreesRequest, { destination, source }: TreePair): TreeFilter {
+  const asked = createTreeFilter(filter ?? {});
+  if (reportPath === undefined) return asked;
+  const own = new Set(
+    [source, destination].flatMap((side) => (side.kind === 'local' ? pathsIn(side.root, reportPath) : [])),
+  );
+  return { ...asked, includes: (item) => !own.has(item.path) && asked.includes(item) };
+}
+
+function pathsIn(root: string, reportPath: string): readonly string[] {
+  const folder = followLink(dirname(reportPath));
+  return reportFiles(reportPath).map((path) =>
+    relative(followLink(root), join(folder, basename(path))).replaceAll(sep, '/'),
+  );
 }
 
 async function* sorted(

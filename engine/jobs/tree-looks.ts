@@ -50,11 +50,13 @@ async function isSameHash(
 async function md5Of(side: TreeSide, item: TreeItem): Promise<string> {
   if (side.kind === 'remote') return item.token;
   const path = join(side.root, side.pathOf(item.path));
-  const bytes =
-    side.pathOf(item.path) === item.path || !item.path.endsWith(LINK_SUFFIX)
-      ? readSmallFile(path).bytes
-      : readLink(path);
+  const bytes = isLink(side, item) ? readLink(path) : readSmallFile(path).bytes;
   return createHash('md5').update(bytes).digest('hex');
+}
+
+/** With `--links`: a link whose object's name has a suffix that its own has not. */
+function isLink(side: TreeSide, { path }: TreeItem): boolean {
+  return side.kind === 'local' && path.endsWith(LINK_SUFFIX) && side.pathOf(path) !== path;
 }
 
 async function lookAtTimes(run: SomeRun, source: TreeItem, destination: TreeItem): Promise<Evidence> {
@@ -71,6 +73,8 @@ async function lookAtTimes(run: SomeRun, source: TreeItem, destination: TreeItem
 async function mtimeOf(run: SomeRun, side: TreeSide, item: TreeItem): Promise<bigint | undefined> {
   if (item.mtimeNs !== undefined) return item.mtimeNs;
   if (side.kind === 'local') {
+    // A link is written anew and keeps no time.
+    if (isLink(side, item)) return undefined;
     // A scan's times are doubles, which are not good for nanoseconds.
     return exactMtimeNs(join(side.root, side.pathOf(item.path)));
   }
@@ -85,6 +89,9 @@ async function isSameContent(
   source: TreeItem,
   destination: TreeItem,
 ): Promise<'equal' | 'differs'> {
+  const areLinks = [isLink(run.source, source), isLink(run.destination, destination)];
+  if (areLinks.every(Boolean)) return isSameHash(run, source, destination);
+  if (areLinks.some(Boolean)) return 'differs';
   await loadCrc64();
   const sides = {
     source: run.source,

@@ -179,6 +179,8 @@ export interface ComparedEvent {
   readonly result: 'same' | 'differs' | 'onlyInSource' | 'onlyInDestination' | 'uncertain';
   readonly by: ComparedBy;
   readonly sizeBytes: number;
+  /** The first byte that is another one, where both sides were read. */
+  readonly differsAt?: number;
 }
 
 /** `sizes`: they differ, or nothing else could be compared; `md5OfParts`: an etag of S3's multipart form. */

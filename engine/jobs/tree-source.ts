@@ -4,10 +4,10 @@ import { comparePaths } from '../model/entry.ts';
 import { isReservedName } from '../model/safe-path.ts';
 import type { TreeFilter } from '../model/tree-filter.ts';
 import type { TreeItem } from '../model/tree-item.ts';
+import { headItemOf } from '../query/head-item.ts';
 import { listTreeItems } from '../query/object-pages.ts';
 import { statLocal } from '../workspace/local-place.ts';
 import { scanLocalTree } from '../workspace/local-tree.ts';
-import { mtimeOfObject } from './tree-objects.ts';
 import type { LocalSide, RemoteSide, TreeSide } from './tree-sides.ts';
 
 export interface ItemsOptions {
@@ -56,10 +56,9 @@ async function* remoteItems(
   }
   for await (const page of listTreeItems({ store: side.store, limit: side.limit, signal, isUnordered })) {
     yield page.filter((item) => {
-      if (!filter.includes(item) || isReserved(item.path)) return false;
-      if (!item.path.endsWith('/') && item.path !== '') return true;
-      // Consoles make such objects to show an empty folder.
-      if (item.sizeBytes > 0) onFailed(item.path, namedLikeFolder(item.path));
+      if (!filter.includes(item) || !canTravel(item)) return false;
+      if (!isNamedLikeFolder(item)) return true;
+      onFailed(item.path, namedLikeFolder(item.path));
       return false;
     });
   }
@@ -80,6 +79,17 @@ export async function* specialItems(
       modifiedMs,
       ...(special ? { special } : {}),
     }));
+}
+
+/** Whether a source may have such an object. What none can have is not looked at on the other side either, and no sync deletes it. */
+export function canTravel(item: Pick<TreeItem, 'path' | 'sizeBytes' | 'special'>): boolean {
+  // Consoles make empty objects under the names of folders, to show them.
+  const isMarker = item.sizeBytes === 0 && !item.special && isNamedLikeFolder(item);
+  return !isReserved(item.path) && !isMarker;
+}
+
+function isNamedLikeFolder({ path }: Pick<TreeItem, 'path'>): boolean {
+  return path === '' || path.endsWith('/');
 }
 
 /** Most names need no closer look: no part begins with a dot, and nothing is beyond ASCII. */
@@ -126,15 +136,5 @@ async function* namedItems(
 
 async function headItem(side: RemoteSide, path: string, signal: AbortSignal): Promise<TreeItem | undefined> {
   const info = await side.limit.run(() => side.store.head(path, { signal }), { bytes: 0, signal });
-  if (!info) return undefined;
-  const mtimeNs = mtimeOfObject(info);
-  return {
-    path,
-    kind: 'object',
-    wasAsked: true,
-    sizeBytes: info.sizeBytes,
-    token: info.etag,
-    modifiedMs: info.modifiedMs,
-    ...(mtimeNs === undefined ? {} : { mtimeNs }),
-  };
+  return info && headItemOf(path, info);
 }

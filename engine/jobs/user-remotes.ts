@@ -32,17 +32,22 @@ export function readUserRemotes(context: Pick<JobContext, 'environment'>): UserR
   try {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return byName({});
     throw new DrayError('io', `Your settings in ${path} cannot be read.`, { data: { path }, cause });
   }
   try {
-    return v.parse(SCHEMA, JSON.parse(text)).remotes;
+    return byName(v.parse(SCHEMA, JSON.parse(text)).remotes);
   } catch (cause) {
     throw new DrayError('usage', `Your settings in ${path} are damaged: mend the file, or delete it.`, {
       data: { path },
       cause,
     });
   }
+}
+
+/** Without the names that every object has: none of them is a remote. */
+function byName(remotes: UserRemotes): UserRemotes {
+  return Object.assign(Object.create(null) as UserRemotes, remotes);
 }
 
 /** Replaces the list in one step; what else the file holds stays. */

@@ -19,8 +19,6 @@ export interface TreeItem {
   readonly isFile?: true;
   /** The store was asked about this very object (HEAD): what is absent here, it does not tell. */
   readonly wasAsked?: true;
-  /** Where a listing tells it. */
-  readonly storageClass?: string;
   readonly kind: 'file' | 'object';
   /** No file at all. Only between places that both know such things: a local folder and a peer. */
   readonly special?: SpecialItem;

@@ -8,7 +8,7 @@ export interface Fingerprint {
   readonly hash: string;
 }
 
-const OWN_FOLDERS: readonly string[] = ['.dray', '.dray-peer'];
+const OWN_FOLDERS: readonly string[] = ['.dray', '.dray-peer', '.dray-tmp'];
 const BLOCK_BYTES = 1024 * 1024;
 
 /** Leaves out Dray's own folders at the top. Times and modes are not part of it, since plain objects have none. */

@@ -225,7 +225,7 @@ export function statsOf(root: string): string {
     for (const item of items) {
       const path = join(folder, item.name);
       // What a peer keeps for itself at the top while it runs is not offered.
-      if (path === '.dray-peer') continue;
+      if (path === '.dray-peer' || path === '.dray-tmp') continue;
       const { mode, mtimeNs } = lstatSync(join(root, path), { bigint: true });
       const time = item.isDirectory() ? '' : mtimeNs;
       hash.update(`${path}\0${mode}\0${time}\0`);

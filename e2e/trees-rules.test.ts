@@ -90,6 +90,70 @@ describe('A sync to a store', () => {
   });
 });
 
+describe('A copy to a store', () => {
+  it('takes nothing of a workspace folder, even if it is named', async () => {
+    file('from/.dray/config.json', 'secret', STORED_MS);
+    file('from/a', 'a', STORED_MS);
+    const told = context();
+    expect(
+      await copyTree(told, {
+        source: { place: 'from' },
+        destination: at('to'),
+        filter: { filesFrom: ['.dray/config.json', 'a'] },
+      }),
+    ).toMatchObject({ copiedFiles: 1, failed: 1 });
+    expect(eventsOf(told, 'fileFailed')).toMatchObject([
+      { path: '.dray/config.json', error: { code: 'unsafePath' } },
+    ]);
+    expect(keys()).toEqual(['to/a']);
+  });
+
+  it('finds names of every kind again, there and on the way back', async () => {
+    const names = [
+      '\uffee',
+      '\u{1f600}',
+      'a\u0300',
+      '\u00e0',
+      'a b',
+      'a%2Fb',
+      '-',
+      '#',
+      '?',
+      '&<>',
+      'a-',
+      'a/b',
+      'a!/b',
+      '+',
+    ];
+    for (const name of names) file(`from/${name}`, name, STORED_MS);
+    const up = { source: { place: 'from' }, destination: at('to'), noIndex: true };
+    const down = { source: at('to'), destination: { place: 'back' }, noIndex: true };
+    for (const request of [up, down]) {
+      expect(await sync(request)).toMatchObject({ copiedFiles: names.length, failed: 0 });
+      expect(await sync(request)).toMatchObject({
+        copiedFiles: 0,
+        deletedFiles: 0,
+        unchangedFiles: names.length,
+      });
+    }
+    for (const name of names) expect(readFileSync(sandbox.path('back', name), 'utf8')).toBe(name);
+  });
+
+  it('writes in a dry run nothing at all', async () => {
+    file('from/a', 'a', STORED_MS);
+    put('to/a', 'b');
+    put('to/gone', 'c');
+    const request = {
+      source: { place: 'from' },
+      destination: at('to'),
+      backupDirectory: at('old'),
+      dryRun: true,
+    };
+    expect(await sync(request)).toMatchObject({ copiedFiles: 1, deletedFiles: 1 });
+    expect(store.log.filter((line) => !/^(GET|HEAD) /.test(line))).toEqual([]);
+  });
+});
+
 describe('A sync from a store', () => {
   it('keeps local files of objects that a bound of age leaves out', async () => {
     put('from/out', 'o');

@@ -110,6 +110,14 @@ function namedLikeFolder(path: string): DrayError {
   );
 }
 
+function inWorkspaceFolder(path: string): DrayError {
+  return new DrayError(
+    'unsafePath',
+    `${path} lies in the place of a workspace folder, which never travels; it was left out.`,
+    { data: { path } },
+  );
+}
+
 const NAMED_AT_ONCE = 1_000;
 
 /** `--files-from`: no listing at all. */
@@ -122,6 +130,10 @@ async function* namedItems(
   for (let at = 0; at < ordered.length; at += NAMED_AT_ONCE) {
     const found = await Promise.all(
       ordered.slice(at, at + NAMED_AT_ONCE).map(async (path) => {
+        if (isReserved(path)) {
+          onFailed(path, inWorkspaceFolder(path));
+          return undefined;
+        }
         const item = await (side.kind === 'local'
           ? statLocal(side.root, path)
           : headItem(side, path, signal));

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { ServeRequest, ServeSummary, ServingEvent } from '../../../engine/api/peers.ts';
+import type { ServingEvent } from '../../../engine/api/events.ts';
+import type { ServeRequest, ServeSummary } from '../../../engine/api/peers.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
 import { formatPlural } from '../format.ts';

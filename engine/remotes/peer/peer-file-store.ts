@@ -38,7 +38,7 @@ import {
   touchPeerFile,
   writePeerFiles,
 } from './peer-files.ts';
-import { createPeerMultipart } from './peer-multipart.ts';
+import { createPeerMultipart, type FileMetaOfObject } from './peer-multipart.ts';
 
 const PAGE_KEYS = 1_000;
 /** Listings that are read a page at a time, each a request that is open meanwhile. */
@@ -261,11 +261,6 @@ function objectInfo(key: string, { crc64, etag, mode, mtimeNs, sizeBytes }: Peer
     metadata: { [MTIME_METADATA]: formatObjectTime(mtimeNs), [MODE_METADATA]: mode.toString(8) },
     ...(crc64 === undefined ? {} : { checksums: { covers: 'whole', crc64nvme: crc64 } as const }),
   };
-}
-
-export interface FileMetaOfObject {
-  readonly mtimeNs: bigint;
-  readonly mode?: number;
 }
 
 function fileMetaOf({ metadata }: ObjectDescription): FileMetaOfObject {

@@ -23,6 +23,7 @@ const ENTRIES = {
   'hash-worker': 'engine/workspace/hash-worker.ts',
   'write-worker': 'engine/workspace/write-worker.ts',
   'block-worker': 'engine/workspace/block-worker.ts',
+  'digest-worker': 'engine/transfer/digest-worker.ts',
 };
 
 /** CommonJS packages call `require` for Node's own modules, which an ES module does not have. */

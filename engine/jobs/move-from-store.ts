@@ -9,6 +9,7 @@ import { fileToken, type TreeItem } from '../model/tree-item.ts';
 import { mtimeOfObject } from '../query/head-item.ts';
 import { MODE_METADATA } from '../remotes/file-face.ts';
 import type { ObjectInfo } from '../remotes/object-store.ts';
+import { createDigestThreads, type DigestThreads, openDigest } from '../transfer/digest-threads.ts';
 import { downloadWhole, WHOLE_BYTES_MAX } from '../transfer/download-object.ts';
 import { LINK_SUFFIX, touchLocal } from '../workspace/local-place.ts';
 import { TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
@@ -26,6 +27,8 @@ import { BATCHED_BYTES_MAX, createWriteBatches, type WriteBatches } from './writ
 type DownloadRun = TreeRun<RemoteSide, LocalSide>;
 
 const LARGE_FILES_OPEN_MAX = 16;
+/** Until so much is fetched in ranges, a digest here costs less than the start of a thread for it. */
+const DIGESTED_HERE_BYTES = 32 * 1024 * 1024;
 
 export async function createDownloader(run: DownloadRun): Promise<Mover> {
   await loadCrc64();
@@ -43,6 +46,8 @@ export async function createDownloader(run: DownloadRun): Promise<Mover> {
     writer,
     batches: createWriteBatches(writer, run.memory, signal),
     open: new Budget(LARGE_FILES_OPEN_MAX),
+    digests: createDigestThreads(),
+    rangedBytes: 0,
   };
   const { files } = run.source.store;
   const reads = files && createReadBatches(run, files);
@@ -70,7 +75,7 @@ export async function createDownloader(run: DownloadRun): Promise<Mover> {
     close: async () => {
       reads?.flush();
       parts.batches.flush();
-      await writer.close();
+      await Promise.all([writer.close(), parts.digests.close()]);
     },
   };
 }
@@ -86,6 +91,9 @@ interface Parts {
   readonly writer: TreeWriter;
   readonly batches: WriteBatches;
   readonly open: Budget;
+  readonly digests: DigestThreads;
+  /** Of all files fetched in ranges, until now. */
+  rangedBytes: number;
 }
 
 async function fetchInBatch(
@@ -170,7 +178,17 @@ async function fetchInRanges(run: DownloadRun, parts: Parts, item: TreeItem): Pr
       ...modeOf(run, info),
     };
     const onProgress = (bytes: number) => run.progress.add(0, bytes);
-    const download = { store, key, info, limit, memory: run.memory, signal, onProgress };
+    parts.rangedBytes += info.sizeBytes;
+    const download = {
+      store,
+      key,
+      info,
+      limit,
+      memory: run.memory,
+      openDigest: parts.rangedBytes > DIGESTED_HERE_BYTES ? parts.digests.open : openDigest,
+      signal,
+      onProgress,
+    };
     const { receivedBytes, stat } = await fetchLarge({ writer: parts.writer, meta, download });
     return { ...fetched(run, info, stat, receivedBytes), isProgressTold: true };
   } finally {

@@ -86,7 +86,7 @@ export async function compareFileWithObject(
 /** One piece is read while the one before is looked at. */
 async function readInOrder(
   { memory, signal, source }: Pick<FileAndObject, 'memory' | 'signal' | 'source'>,
-  look: (bytes: Uint8Array) => void,
+  look: (bytes: Uint8Array) => void | Promise<void>,
 ): Promise<void> {
   const { sizeBytes } = source;
   if (sizeBytes === 0) return;
@@ -101,7 +101,7 @@ async function readInOrder(
     for (let next = PIECE_BYTES; reading; next += PIECE_BYTES) {
       const bytes: Uint8Array = await reading;
       reading = next < sizeBytes ? readPiece(next) : undefined;
-      look(bytes);
+      await look(bytes);
     }
   } finally {
     // Memory that is still being read into is not given back.

@@ -21,7 +21,7 @@ beforeAll(loadCrc64);
 
 async function resultOf(example: StoredExample, pieces: readonly Uint8Array[]) {
   const check = (await openContentCheck({ ...example, key: KEY, signal: never }))!;
-  for (const piece of pieces) check.update(piece);
+  for (const piece of pieces) await check.update(piece);
   return check.result();
 }
 

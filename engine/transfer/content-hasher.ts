@@ -1,24 +1,35 @@
 /** Running sums over content that comes in order, for each kind of sum that a store may keep of it. */
-import { createHash, type Hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { crc64Nvme } from '../base/crc64-nvme.ts';
+import { type OpenDigest, openDigest, type RunningDigest } from './digest-threads.ts';
 import { multipartEtag, type ObjectSum } from './object-sums.ts';
 
 export interface ContentHasher {
-  update(bytes: Uint8Array): void;
+  /** The next bytes. They must not change before it resolves. */
+  update(bytes: Uint8Array): void | Promise<void>;
   /** Whether what has passed is the content that the sum is of. To be called once. */
-  matches(): boolean;
+  matches(): boolean | Promise<boolean>;
 }
 
-/** @param partBytes The size of all parts but the last, for `md5OfParts`. CRC64NVME only after `loadCrc64`. */
-export function createContentHasher(sum: ObjectSum, partBytes = 0): ContentHasher {
+export interface HasherOptions {
+  /** The size of all parts but the last, for `md5OfParts`. */
+  readonly partBytes?: number;
+  /** Where digests are computed; default: in this thread. */
+  readonly open?: OpenDigest;
+}
+
+/** CRC64NVME only after `loadCrc64`. */
+export function createContentHasher(
+  sum: ObjectSum,
+  { open = openDigest, partBytes = 0 }: HasherOptions = {},
+): ContentHasher {
   switch (sum.by) {
     case 'sha256':
-      return digestHasher(createHash('sha256'), 'base64', sum.value);
+      return digestHasher(open('sha256'), 'base64', sum.value);
     case 'md5':
-      return digestHasher(createHash('md5'), 'hex', sum.value);
+      return digestHasher(open('md5'), 'hex', sum.value);
     case 'md5OfParts':
-      return partsHasher(sum.value, partBytes);
+      return partsHasher(sum.value, partBytes, open);
     case 'crc64nvme':
       return runningHasher(0n, crc64Nvme, sum.value);
     case 'crc32':
@@ -26,10 +37,10 @@ export function createContentHasher(sum: ObjectSum, partBytes = 0): ContentHashe
   }
 }
 
-function digestHasher(running: Hash, encoding: 'base64' | 'hex', wanted: string): ContentHasher {
+function digestHasher(running: RunningDigest, encoding: 'base64' | 'hex', wanted: string): ContentHasher {
   return {
-    update: (bytes) => void running.update(bytes),
-    matches: () => running.digest(encoding) === wanted,
+    update: (bytes) => running.update(bytes),
+    matches: async () => Buffer.from(await running.end()).toString(encoding) === wanted,
   };
 }
 
@@ -43,28 +54,30 @@ function runningHasher<T>(start: T, add: (bytes: Uint8Array, previous: T) => T, 
   };
 }
 
-function partsHasher(etag: string, partBytes: number): ContentHasher {
+function partsHasher(etag: string, partBytes: number, open: OpenDigest): ContentHasher {
   const parts: Uint8Array[] = [];
-  let running = createHash('md5');
+  let running = open('md5');
   let filled = 0;
-  const endPart = () => {
-    parts.push(running.digest());
-    running = createHash('md5');
+  const endPart = async () => {
+    parts.push(await running.end());
     filled = 0;
   };
   return {
-    update(bytes) {
+    async update(bytes) {
       for (let at = 0; at < bytes.length; ) {
+        if (filled === partBytes) {
+          await endPart();
+          running = open('md5');
+        }
         const taken = Math.min(partBytes - filled, bytes.length - at);
-        running.update(bytes.subarray(at, at + taken));
+        await running.update(bytes.subarray(at, at + taken));
         at += taken;
         filled += taken;
-        if (filled === partBytes) endPart();
       }
     },
-    matches() {
+    async matches() {
       // An empty object in parts has one, which is empty.
-      if (filled > 0 || parts.length === 0) endPart();
+      await endPart();
       return multipartEtag(parts) === etag;
     },
   };

@@ -6,6 +6,7 @@ import type { LeasedMemory } from '../base/leased-memory.ts';
 import { TaskSet } from '../base/task-set.ts';
 import type { ByteRange, ObjectBytes, ObjectInfo, ObjectStore, RemoteKey } from '../remotes/object-store.ts';
 import type { AdaptiveLimit } from './adaptive-limit.ts';
+import type { OpenDigest } from './digest-threads.ts';
 import type { ObjectSource } from './object-source.ts';
 import { bestSum, matchesSum } from './object-sums.ts';
 import type { PartSum } from './part-sums.ts';
@@ -100,6 +101,8 @@ export interface RangesDownload {
   readonly sink: RangeSink;
   readonly limit: AdaptiveLimit;
   readonly memory: LeasedMemory;
+  /** Where digests are computed, when the store keeps nothing better; default: in this thread. */
+  readonly openDigest?: OpenDigest;
   /** Default `rangeBytesFor` its size. */
   readonly rangeBytes?: number;
   /** Of this object in these ranges: what it has noted is read back from the sink, and fetched only when it is not right there. */
@@ -204,7 +207,7 @@ async function fetchRanges(
 ): Promise<VerifiedBy> {
   const { info, limit, memory, rangeBytes = rangeBytesFor(info.sizeBytes) } = request;
   const isWhole = end - start === info.sizeBytes;
-  const check = isWhole ? await openRangeCheck(request) : undefined;
+  const check = isWhole ? await openRangeCheck(request, request.openDigest) : undefined;
   const source = openRemoteSource(request);
   const tasks = new TaskSet(request.signal);
   const room = new Budget(1);

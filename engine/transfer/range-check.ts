@@ -2,6 +2,7 @@
 import { DrayError } from '../api/error.ts';
 import type { ByteRange } from '../remotes/object-store.ts';
 import { type ContentCheck, openContentCheck } from './content-check.ts';
+import type { OpenDigest } from './digest-threads.ts';
 import { bestSum, type ObjectSum, type SumKind } from './object-sums.ts';
 import type { PartedObject } from './part-layout.ts';
 import { joinSums, type PartSum, type SummedPart, sumPart } from './part-sums.ts';
@@ -19,12 +20,12 @@ export interface RangeCheck {
   finish(): Promise<VerifiedBy>;
 }
 
-/** CRC64NVME needs `loadCrc64`. At most one request. */
-export async function openRangeCheck(object: PartedObject): Promise<RangeCheck> {
+/** CRC64NVME needs `loadCrc64`. At most one request. @param open Where digests are computed; default: in this thread. */
+export async function openRangeCheck(object: PartedObject, open?: OpenDigest): Promise<RangeCheck> {
   const sum = bestSum(object.info);
   // CRCs are joined, so that no range waits for another one.
   if (sum?.by === 'crc64nvme' || sum?.by === 'crc32') return joinedCheck(object, sum);
-  const content = await openContentCheck(object);
+  const content = await openContentCheck(object, open);
   return content ? orderedCheck(object, content) : NO_CHECK;
 }
 
@@ -64,7 +65,9 @@ function orderedCheck({ key }: PartedObject, content: ContentCheck): RangeCheck 
     next() {
       const turn = turns.next();
       return async (bytes, signal) => {
-        await turn(signal, async () => content.update(bytes));
+        await turn(signal, async () => {
+          await content.update(bytes);
+        });
         return undefined;
       };
     },

@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { createDigestThreads, type DigestAlgorithm, openDigest } from './digest-threads.ts';
+
+const noise = (length: number, seed: number) => {
+  const bytes = new Uint8Array(new SharedArrayBuffer(length));
+  for (let at = 0; at < length; at += 1) bytes[at] = Math.imul(at + seed, 2_654_435_761) >>> 24;
+  return bytes;
+};
+
+describe('digests in threads', () => {
+  it.each(['md5', 'sha256'] as const)('are those of all bytes in order (%s)', async (algorithm) => {
+    const threads = createDigestThreads(2);
+    const contents = Array.from({ length: 7 }, (_, index) => noise(10_000 * index + 3, index));
+    const ofOne = async (bytes: Uint8Array) => {
+      const digest = threads.open(algorithm);
+      for (let at = 0; at < bytes.length; at += 4_096) await digest.update(bytes.subarray(at, at + 4_096));
+      return digest.end();
+    };
+    expect(await Promise.all(contents.map(ofOne))).toEqual(contents.map((bytes) => whole(algorithm, bytes)));
+    await threads.close();
+  });
+
+  it('are those in the own thread', async () => {
+    const digest = openDigest('md5');
+    digest.update(noise(5_000, 1));
+    digest.update(noise(5_000, 2));
+    const both = Buffer.concat([noise(5_000, 1), noise(5_000, 2)]);
+    expect(Buffer.from(await digest.end())).toEqual(Buffer.from(whole('md5', both)));
+  });
+
+  it('start no thread before one is needed, and end all', async () => {
+    const threads = createDigestThreads(3);
+    await threads.close();
+    const one = createDigestThreads(1);
+    const left = one.open('md5');
+    await left.update(noise(100, 1));
+    // A digest that is given up holds nothing back.
+    await one.close();
+  });
+});
+
+function whole(algorithm: DigestAlgorithm, bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(createHash(algorithm).update(bytes).digest());
+}

@@ -12,6 +12,8 @@
 export interface ClimbBounds {
   readonly min: number;
   readonly max: number;
+  /** Fewer than so many are not tried: they would gain nobody anything. Refusals and failures go below all the same. */
+  readonly enough?: number;
 }
 
 /** A limit and the work per millisecond that was done under it. */
@@ -197,7 +199,7 @@ function levelAbove({ limit }: Level, bounds: ClimbBounds): number | undefined {
 }
 
 function levelBelow({ limit }: Level, bounds: ClimbBounds): number | undefined {
-  const below = clamp(Math.min(limit - 1, limit * TRIAL_DOWN), bounds);
+  const below = Math.max(bounds.enough ?? 0, clamp(Math.min(limit - 1, limit * TRIAL_DOWN), bounds));
   return below < limit ? below : undefined;
 }
 

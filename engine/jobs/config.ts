@@ -22,7 +22,8 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
   },
   'remote.default': {
     meaning: 'the remote that commands use when none is named',
-    check: (session, value) => (session.config.remotes[value] ? undefined : 'there is no such remote'),
+    check: (session, value) =>
+      Object.hasOwn(session.config.remotes, value) ? undefined : 'there is no such remote',
   },
 };
 

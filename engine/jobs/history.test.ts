@@ -208,6 +208,17 @@ describe('a second remote', () => {
   });
 });
 
+describe('a remote', () => {
+  it('cannot have a name that every JavaScript object knows, and none is found by one', async () => {
+    const usage = { code: 'usage' };
+    await expect(push(testContext(root, { remoteName: 'constructor' }), {})).rejects.toMatchObject(usage);
+    const added = remoteAdd(testContext(root), { name: 'constructor', url: sandbox.path('second') });
+    await expect(added).rejects.toMatchObject(usage);
+    const set = config(testContext(root), { name: 'remote.default', value: 'toString' });
+    await expect(set).rejects.toMatchObject(usage);
+  });
+});
+
 describe('verify', () => {
   it('finds nothing in a whole repository, and reads all of it when told to', async () => {
     sandbox.write('work/big', new Uint8Array(2_000_000).fill(7));

@@ -15,7 +15,8 @@ export async function remoteAdd(
   context: JobContext,
   request: RemoteAddRequest,
 ): Promise<{ readonly remotes: number }> {
-  if (!NAME.test(request.name)) {
+  // The readers of such files drop names that every object of JavaScript knows.
+  if (!NAME.test(request.name) || request.name in {}) {
     throw new DrayError(
       'usage',
       `"${request.name}" cannot be a remote's name: letters, digits, dots, dashes and underscores, 64 at most.`,
@@ -25,7 +26,7 @@ export async function remoteAdd(
   const session = await openSession(context, 'remote add');
   try {
     const { remotes } = session.config;
-    if (remotes[request.name]) {
+    if (Object.hasOwn(remotes, request.name)) {
       throw new DrayError(
         'usage',
         `There is a remote "${request.name}" already (${remotes[request.name]!.url}). Remove it first, or choose another name.`,
@@ -48,7 +49,7 @@ function addUserRemote(context: JobContext, { name, url }: RemoteAddRequest): { 
     );
   }
   const remotes = readUserRemotes(context);
-  if (remotes[name]) {
+  if (Object.hasOwn(remotes, name)) {
     throw new DrayError(
       'usage',
       `You have a remote "${name}" already (${remotes[name]!.url}). Remove it first, or choose another name.`,
@@ -121,7 +122,8 @@ export async function remoteTestTarget(
   request: RemoteTestRequest,
 ): Promise<RemoteTestSummary> {
   const workspace = findWorkspace(context.directory);
-  const named = workspace && readConfig(workspace).remotes[request.target];
+  const remotes = workspace ? readConfig(workspace).remotes : {};
+  const named = Object.hasOwn(remotes, request.target) ? remotes[request.target] : undefined;
   const text = named?.url ?? request.target;
   const url = parseRemoteUrl(text, workspace && named ? workspace.root : context.directory);
   return remoteTest(context, { target: text, url });

@@ -156,7 +156,7 @@ function tellMissing(context: JobContext): void {
 
 function chooseRemote(config: WorkspaceConfig, wanted: string | undefined): string {
   const name = wanted ?? config.defaultRemote;
-  if (config.remotes[name]) return name;
+  if (Object.hasOwn(config.remotes, name)) return name;
   const known = Object.keys(config.remotes).join(', ') || 'none';
   throw new DrayError(
     'usage',

@@ -50,9 +50,9 @@ export async function createDownloader(run: DownloadRun): Promise<Mover> {
         ? fetchWhole(run, parts, item)
         : fetchInRanges(run, parts, item);
     },
-    touch: async (item, over, mtimeNs) => ({
+    touch: async (item, over, to) => ({
       sourceToken: item.token,
-      destinationToken: fileToken(await touchLocal(root, run.destination.pathOf(over.path), mtimeNs)),
+      destinationToken: fileToken(await touchLocal(root, run.destination.pathOf(over.path), to)),
     }),
     async remove(paths, onFailed) {
       for (const path of paths) {

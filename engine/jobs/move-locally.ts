@@ -44,9 +44,9 @@ export function createLocalCopier(run: TreeRun<LocalSide, LocalSide>): Mover {
         permit.release();
       }
     },
-    touch: async (item, over, mtimeNs) => ({
+    touch: async (item, over, to) => ({
       sourceToken: item.token,
-      destinationToken: fileToken(await touchLocal(root, destination.pathOf(over.path), mtimeNs)),
+      destinationToken: fileToken(await touchLocal(root, destination.pathOf(over.path), to)),
     }),
     async remove(paths, onFailed) {
       for (const path of paths) {

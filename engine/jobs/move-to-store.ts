@@ -43,9 +43,9 @@ export async function createUploader(run: UploadRun): Promise<Mover> {
         permit.release();
       }
     },
-    touch: async (item, over, mtimeNs) => ({
+    touch: async (item, over, to) => ({
       sourceToken: item.token,
-      destinationToken: await touchObject(run, over, mtimeNs),
+      destinationToken: await touchObject(run, over, to),
     }),
     remove: (paths, onFailed) => removeObjects(run, paths, onFailed),
     close: async () => batches?.flush(),

@@ -1,5 +1,5 @@
 /** Small local files on their way to another machine, many to a request. */
-import { fromErrorRecord } from '../api/error.ts';
+import { DrayError, fromErrorRecord } from '../api/error.ts';
 import type { SpecialItem } from '../model/tree-item.ts';
 import type { FileFace, FileToWrite } from '../remotes/file-face.ts';
 import { readSmallFile, type SmallFile } from '../workspace/file-source.ts';
@@ -75,7 +75,7 @@ export function createSendBatches(run: TreeRun<LocalSide, RemoteSide>, files: Fi
 
 /** A file that cannot be read fails alone. They are read when the batch's turn comes: no more is held than is in flight. */
 async function sendBatch(files: FileFace, batch: readonly Waiting[], signal: AbortSignal): Promise<void> {
-  const loaded: { readonly waiting: Waiting; readonly file: FileToWrite }[] = [];
+  const loaded: Loaded[] = [];
   for (const waiting of batch) {
     try {
       loaded.push({ waiting, file: waiting.load() });
@@ -83,14 +83,45 @@ async function sendBatch(files: FileFace, batch: readonly Waiting[], signal: Abo
       waiting.failed(error);
     }
   }
-  if (loaded.length === 0) return;
-  const results = await files.write(
-    loaded.map(({ file }) => file),
-    { signal },
-  );
-  for (const [at, { waiting }] of loaded.entries()) {
-    const result = results[at]!;
-    if ('error' in result) waiting.failed(fromErrorRecord(result.error));
-    else waiting.done(result.etag);
+  for (const part of withinLimit(loaded, files.bytesMax)) {
+    const results = await files.write(
+      part.map(({ file }) => file),
+      { signal },
+    );
+    for (const [at, { waiting }] of part.entries()) {
+      const result = results[at]!;
+      if ('error' in result) waiting.failed(fromErrorRecord(result.error));
+      else waiting.done(result.etag);
+    }
   }
+}
+
+interface Loaded {
+  readonly waiting: Waiting;
+  readonly file: FileToWrite;
+}
+
+/** Files may have grown since they were listed: what no longer fits goes in requests of its own, and the one too large for any fails alone. */
+function* withinLimit(loaded: readonly Loaded[], bytesMax: number): Generator<readonly Loaded[]> {
+  let part: Loaded[] = [];
+  let partBytes = 0;
+  for (const one of loaded) {
+    const { key, bytes } = one.file;
+    if (bytes.byteLength > bytesMax) {
+      one.waiting.failed(
+        new DrayError('io', `${key} grew while it was copied: copy it again.`, {
+          data: { path: key, reason: 'changedWhileRead' },
+        }),
+      );
+      continue;
+    }
+    if (partBytes + bytes.byteLength > bytesMax) {
+      yield part;
+      part = [];
+      partBytes = 0;
+    }
+    part.push(one);
+    partBytes += bytes.byteLength;
+  }
+  if (part.length > 0) yield part;
 }

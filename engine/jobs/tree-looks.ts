@@ -66,7 +66,8 @@ async function lookAtTimes(run: SomeRun, source: TreeItem, destination: TreeItem
   };
 }
 
-async function mtimeOf(run: SomeRun, side: TreeSide, item: TreeItem): Promise<bigint | undefined> {
+/** Exact, undefined where nobody kept one. */
+export async function mtimeOf(run: SomeRun, side: TreeSide, item: TreeItem): Promise<bigint | undefined> {
   if (item.mtimeNs !== undefined) return item.mtimeNs;
   if (side.kind === 'local') {
     // A scan's times are doubles, which are not good for nanoseconds.

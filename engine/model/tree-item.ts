@@ -22,6 +22,8 @@ export interface TreeItem {
   /** Where a listing tells it. */
   readonly storageClass?: string;
   readonly kind: 'file' | 'object';
+  /** Permission bits of a file, where both sides keep them. */
+  readonly mode?: number;
   /** No file at all. Only between places that both know such things: a local folder and a peer. */
   readonly special?: SpecialItem;
 }

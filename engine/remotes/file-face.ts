@@ -1,26 +1,45 @@
 /** What a store of another machine's files can do beyond objects: many files to a request, with their times and modes. */
 import type { ErrorRecord } from '../api/error.ts';
 import type { SpecialItem } from '../model/tree-item.ts';
-import type { CallOptions, RemoteKey } from './object-store.ts';
 
 /** Under which a file's permission bits, in octal digits, go with it as an object. */
 export const MODE_METADATA = 'mode';
+
+/** As the store's own calls have it, which this is a part of. */
+export interface FileCall {
+  readonly signal?: AbortSignal;
+}
 
 export interface FileFace {
   /** Of one call. */
   readonly filesMax: number;
   readonly bytesMax: number;
-  /** All of it in order: files, links and empty folders. One request, answered while the other machine still looks. */
-  entries(options: CallOptions): AsyncGenerator<readonly FileEntry[]>;
+  /**
+   * All of it in order, or what comes after a key: files, links and empty folders. One request, answered while the other machine still
+   * looks.
+   */
+  entries(options: EntriesOptions): AsyncGenerator<readonly FileEntry[]>;
   /** Each file is written whole or not at all; results stand in their order. One request. */
-  write(files: readonly FileToWrite[], options: CallOptions): Promise<readonly FileWritten[]>;
+  write(files: readonly FileToWrite[], options: FileCall): Promise<readonly FileWritten[]>;
   /** Results in the order asked for: at least one, and fewer than asked for when they would be too large together. One request. */
-  read(keys: readonly RemoteKey[], options: CallOptions): Promise<readonly FileRead[]>;
+  read(keys: readonly string[], options: FileCall): Promise<readonly FileRead[]>;
+  /** Sets what is given of a file, whose content stays. Its etag after that. One request. */
+  touch(key: string, to: FileTouch, options: FileCall): Promise<string>;
+}
+
+export interface EntriesOptions extends FileCall {
+  readonly after?: string;
+}
+
+export interface FileTouch {
+  readonly mtimeNs?: bigint;
+  /** Permission bits. */
+  readonly mode?: number;
 }
 
 export interface FileEntry {
   /** An empty folder's ends in `/`. */
-  readonly key: RemoteKey;
+  readonly key: string;
   readonly sizeBytes: number;
   readonly modifiedMs: number;
   readonly etag: string;
@@ -30,7 +49,7 @@ export interface FileEntry {
 
 /** A file, or with `special` what that says. */
 export interface FileToWrite {
-  readonly key: RemoteKey;
+  readonly key: string;
   readonly bytes: Uint8Array;
   readonly mtimeNs: bigint;
   /** Permission bits. */

@@ -144,6 +144,10 @@ function meterFiles(
       for (const result of results) if ('bytes' in result) meter.received(result.bytes.byteLength);
       return results;
     },
+    touch(key, to, call) {
+      count('writes', call.signal);
+      return files.touch(key, to, call);
+    },
   };
 }
 

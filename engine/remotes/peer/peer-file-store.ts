@@ -38,7 +38,7 @@ import {
   touchPeerFile,
   writePeerFiles,
 } from './peer-files.ts';
-import { createPeerMultipart } from './peer-multipart.ts';
+import { createPeerMultipart, type FileMetaOfObject } from './peer-multipart.ts';
 
 const PAGE_KEYS = 1_000;
 /** Listings that are read a page at a time, each a request that is open meanwhile. */
@@ -155,7 +155,8 @@ export function createPeerFileStore(client: PeerClient, below: string): ObjectSt
     files: {
       filesMax: PEER_LIMITS.batchItemsMax,
       bytesMax: PEER_LIMITS.batchBytesMax,
-      entries: (options) => entriesOf(client, below, signalOf(options)),
+      entries: ({ after, ...options }) => entriesOf(client, { below, after }, signalOf(options)),
+      touch: (key, to, options) => touchPeerFile(client, { path: pathOf(key), ...to }, signalOf(options)),
       async write(files, options) {
         const items = files.map((file) => itemOf(pathOfEntry(file.key), file));
         const contents = files.filter(({ special }) => !special).map(({ bytes }) => bytes);
@@ -220,12 +221,12 @@ async function putLarge(
 /** A folder that is not there holds nothing. */
 async function* entriesOf(
   client: PeerClient,
-  below: string,
+  { after, below }: { readonly below: string; readonly after: string | undefined },
   signal: AbortSignal,
 ): AsyncGenerator<readonly FileEntry[]> {
+  const options = { below, signal, onProblem: () => {}, ...(after === undefined ? {} : { after }) };
   try {
-    for await (const rows of listPeerEntries(client, { below, signal, onProblem: () => {} }))
-      yield rows.map(entryOf);
+    for await (const rows of listPeerEntries(client, options)) yield rows.map(entryOf);
   } catch (error) {
     if (!(error instanceof DrayError) || error.code !== 'notFound') throw error;
   }
@@ -263,11 +264,6 @@ function objectInfo(key: string, { crc64, etag, mode, mtimeNs, sizeBytes }: Peer
   };
 }
 
-export interface FileMetaOfObject {
-  readonly mtimeNs: bigint;
-  readonly mode?: number;
-}
-
 function fileMetaOf({ metadata }: ObjectDescription): FileMetaOfObject {
   const mode = /^[0-7]{1,4}$/.exec(metadata?.[MODE_METADATA] ?? '')?.[0];
   return {
@@ -289,7 +285,7 @@ interface Listing {
 interface Lister {
   readonly client: PeerClient;
   readonly below: string;
-  /** By continuation. */
+  /** By what is listed and where it stands. */
   readonly listings: Map<string, Listing>;
 }
 
@@ -324,9 +320,8 @@ async function listPage(lister: Lister, request: ListRequest, signal: AbortSigna
   listing.rest.push(...objects.splice(limit));
   const last = objects.at(-1)?.key;
   if ((isEnded && listing.rest.length === 0) || last === undefined) return { objects, folders };
-  const continuation = `${last}`;
-  keepListing(lister, continuation, listing);
-  return { objects, folders, continuation };
+  keepListing(lister, listingName(request, last), listing);
+  return { objects, folders, continuation: last };
 }
 
 /** A folder that is not there is an empty prefix. */
@@ -339,15 +334,22 @@ async function nextRows(pages: Listing['pages']): Promise<IteratorResult<readonl
   }
 }
 
-function takeListing({ listings }: Lister, { continuation }: ListRequest): Listing | undefined {
+function takeListing({ listings }: Lister, request: ListRequest): Listing | undefined {
+  const { continuation } = request;
   if (continuation === undefined) return undefined;
-  const listing = listings.get(continuation);
-  listings.delete(continuation);
+  const name = listingName(request, continuation);
+  const listing = listings.get(name);
+  listings.delete(name);
   return listing;
 }
 
-function keepListing({ listings }: Lister, continuation: string, listing: Listing): void {
-  listings.set(continuation, listing);
+/** Two listings may stand at the same key. */
+function listingName({ delimiter, prefix }: ListRequest, continuation: string): string {
+  return [delimiter ?? '', prefix, continuation].join('\0');
+}
+
+function keepListing({ listings }: Lister, name: string, listing: Listing): void {
+  listings.set(name, listing);
   for (const [oldest, { pages }] of listings) {
     if (listings.size <= OPEN_LISTINGS_MAX) break;
     listings.delete(oldest);

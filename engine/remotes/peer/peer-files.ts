@@ -14,6 +14,7 @@ import {
   type WriteItem,
   WriteResultSchema,
 } from '../../model/peer-protocol.ts';
+import type { FileTouch } from '../file-face.ts';
 import type { ByteRange } from '../object-store.ts';
 import { type PeerAnswer, type PeerClient, type PeerStream, parseAnswer } from './peer-client.ts';
 
@@ -280,10 +281,14 @@ const Touched = v.object({ token: v.string(), mtimeMs: v.number() });
 
 export async function touchPeerFile(
   client: PeerClient,
-  { mtimeNs, path }: { readonly path: string; readonly mtimeNs: bigint },
+  { mode, mtimeNs, path }: { readonly path: string } & FileTouch,
   signal: AbortSignal,
 ): Promise<string> {
-  const { token } = await client.ask('touch', { path, mtimeNs: mtimeNs.toString() }, Touched, signal);
+  const to = {
+    ...(mtimeNs === undefined ? {} : { mtimeNs: mtimeNs.toString() }),
+    ...(mode === undefined ? {} : { mode }),
+  };
+  const { token } = await client.ask('touch', { path, ...to }, Touched, signal);
   return token;
 }
 

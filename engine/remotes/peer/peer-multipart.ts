@@ -18,7 +18,6 @@ import type {
 } from '../object-store.ts';
 import { streamPartBytes } from '../stream-part-size.ts';
 import type { PeerClient } from './peer-client.ts';
-import type { FileMetaOfObject } from './peer-file-store.ts';
 import {
   type BeginUpload,
   beginPeerUpload,
@@ -27,6 +26,11 @@ import {
   type PeerUpload,
   putPeerRange,
 } from './peer-files.ts';
+
+export interface FileMetaOfObject {
+  readonly mtimeNs: bigint;
+  readonly mode?: number;
+}
 
 const Uploaded = v.object({
   received: v.array(v.tuple([v.number(), v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/)), v.number()])),

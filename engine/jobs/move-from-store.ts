@@ -78,6 +78,10 @@ function writeSpecial(run: DownloadRun, writer: TreeWriter, { path, special }: T
   return MOVED_SPECIAL;
 }
 
+function isLinkObject({ request }: DownloadRun, { path }: TreeItem): boolean {
+  return request.links === true && path.endsWith(LINK_SUFFIX);
+}
+
 interface Parts {
   readonly writer: TreeWriter;
   readonly batches: WriteBatches;
@@ -86,16 +90,15 @@ interface Parts {
 
 async function fetchInBatch(
   run: DownloadRun,
-  { batches }: Parts,
+  { batches, writer }: Parts,
   item: TreeItem,
   reads: ReadBatches,
 ): Promise<Moved> {
   const { bytes, etag, mode, mtimeNs } = await reads.read(run.source.pathOf(item.path), item.sizeBytes);
   const path = run.destination.pathOf(item.path);
-  const stat = await batches.write(
-    { path, sizeBytes: bytes.length, mtimeNs, executable: false, mode },
-    bytes,
-  );
+  const stat = isLinkObject(run, item)
+    ? writer.writeLink(path, new TextDecoder().decode(bytes))
+    : await batches.write({ path, sizeBytes: bytes.length, mtimeNs, executable: false, mode }, bytes);
   const isRacy = stat.mtimeMs > run.clock.nowMs() - RACY_MS;
   return {
     sourceToken: etag,
@@ -135,8 +138,7 @@ async function writeWhole(
   { bytes, info, item }: { readonly item: TreeItem; readonly info: ObjectInfo; readonly bytes: Uint8Array },
 ): Promise<WrittenStat> {
   const path = run.destination.pathOf(item.path);
-  const isLink = run.request.links && item.path.endsWith(LINK_SUFFIX);
-  if (isLink) return writer.writeLink(path, new TextDecoder().decode(bytes));
+  if (isLinkObject(run, item)) return writer.writeLink(path, new TextDecoder().decode(bytes));
   const file = {
     path,
     sizeBytes: bytes.length,

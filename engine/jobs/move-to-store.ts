@@ -60,16 +60,19 @@ async function putInBatch(run: UploadRun, item: TreeItem, batches: SendBatches):
   }
   const sent = await batches.send({
     key: run.destination.pathOf(item.path),
-    path: sourcePath(run, item),
+    read: () => {
+      const file = readItem(run, item, undefined);
+      return { ...file, mtimeNs: file.stat?.mtimeNs ?? exactMtimeNs(sourcePath(run, item)) ?? 0n };
+    },
     sizeBytes: item.sizeBytes,
   });
   return {
-    sourceToken: tokenOf(sent.stat),
+    sourceToken: sent.stat ? tokenOf(sent.stat) : item.token,
     destinationToken: sent.etag,
-    sentBytes: sent.stat.sizeBytes,
+    sentBytes: sent.sizeBytes,
     receivedBytes: 0,
     inStore: false,
-    sizeBytes: sent.stat.sizeBytes,
+    sizeBytes: sent.sizeBytes,
   };
 }
 

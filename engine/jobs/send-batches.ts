@@ -2,7 +2,7 @@
 import { DrayError, fromErrorRecord } from '../api/error.ts';
 import type { SpecialItem } from '../model/tree-item.ts';
 import type { FileFace, FileToWrite } from '../remotes/file-face.ts';
-import { readSmallFile, type SmallFile } from '../workspace/file-source.ts';
+import type { SmallFile } from '../workspace/file-source.ts';
 import { createGathering } from './gathering.ts';
 import type { TreeRun } from './tree-run.ts';
 import type { LocalSide, RemoteSide } from './tree-sides.ts';
@@ -14,18 +14,21 @@ const BATCH_BYTES = 2 * 1024 * 1024;
 
 export interface FileToSend {
   readonly key: string;
-  /** Of the local file, absolute. */
-  readonly path: string;
+  /** Reads the local file, when its turn comes. */
+  readonly read: () => FileContent;
   readonly sizeBytes: number;
 }
 
 export interface SentFile {
-  readonly stat: SmallFile['stat'];
+  readonly stat: SmallFile['stat'] | undefined;
+  readonly sizeBytes: number;
   readonly etag: string;
 }
 
+export type FileContent = Pick<SmallFile, 'bytes'> & Partial<SmallFile> & { readonly mtimeNs: bigint };
+
 export interface SendBatches {
-  /** Resolves when the file is in its place. */
+  /** Resolves when the file is in its place. A link whose content is its target has no stat. */
   send(file: FileToSend): Promise<SentFile>;
   /** A link or a folder. */
   sendSpecial(key: string, special: SpecialItem): Promise<void>;
@@ -54,14 +57,15 @@ export function createSendBatches(run: TreeRun<LocalSide, RemoteSide>, files: Fi
     },
   });
   return {
-    send: ({ key, path, sizeBytes }) =>
+    send: ({ key, read, sizeBytes }) =>
       new Promise((resolve, reject) => {
-        let file: SmallFile | undefined;
+        let file: FileContent | undefined;
         const load = () => {
-          file = readSmallFile(path);
-          return { key, bytes: file.bytes, mtimeNs: file.stat.mtimeNs, mode: file.mode };
+          file = read();
+          const { bytes, mode, mtimeNs } = file;
+          return { key, bytes, mtimeNs, ...(mode === undefined ? {} : { mode }) };
         };
-        const done = (etag: string) => resolve({ stat: file!.stat, etag });
+        const done = (etag: string) => resolve({ stat: file!.stat, sizeBytes: file!.bytes.byteLength, etag });
         gathering.add({ load, done, failed: reject }, sizeBytes);
       }),
     sendSpecial: (key, special) =>

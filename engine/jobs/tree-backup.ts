@@ -18,9 +18,19 @@ export interface Backup {
 
 /** @param store Rooted at the backup folder, of the same service as the destination's. */
 export function createRemoteBackup(destination: RemoteSide, store: ObjectStore, signal: AbortSignal): Backup {
+  const { files } = store;
   return {
     async keep(item) {
+      if (item.special?.kind === 'folder') return;
       const fromKey = destination.pathOf(item.path);
+      if (files) {
+        const fromPath = destination.store.files!.pathOf(fromKey);
+        await destination.limit.run(() => files.keep({ fromPath, to: item.path }, { signal }), {
+          bytes: 0,
+          signal,
+        });
+        return;
+      }
       const info = { key: fromKey, sizeBytes: item.sizeBytes, etag: item.token, modifiedMs: item.modifiedMs };
       const copied = await destination.limit.run(
         () => copyInStore({ from: destination.store, fromKey, to: store, toKey: item.path, info, signal }),
@@ -43,6 +53,8 @@ export function createRemoteBackup(destination: RemoteSide, store: ObjectStore, 
 export function createLocalBackup(destination: LocalSide, folder: string): Backup {
   return {
     async keep(item) {
+      // With nothing in it, a folder has nothing to keep.
+      if (item.special?.kind === 'folder') return;
       const from = join(destination.root, destination.pathOf(item.path));
       const to = join(folder, item.path);
       try {
@@ -76,7 +88,8 @@ export async function openBackup(run: TreeRun, request: PlaceRequest): Promise<B
   }
   if (place.kind !== 'remote') throw elsewhere(request.place);
   const { store } = await connectPlace(context, place, { at: 'place' });
-  if (!sharesService(destination.store, store)) {
+  const areOneMachine = store.files !== undefined && store.files.machine === destination.store.files?.machine;
+  if (!areOneMachine && !sharesService(destination.store, store)) {
     await store.close();
     throw elsewhere(request.place);
   }

@@ -11,6 +11,10 @@ export interface FileCall {
 }
 
 export interface FileFace {
+  /** Stands for the machine and what it offers: the faces of one and the same have the same. */
+  readonly machine: string;
+  /** Where a key lies there. */
+  pathOf(key: string): string;
   /** Of one call. */
   readonly filesMax: number;
   readonly bytesMax: number;
@@ -23,8 +27,16 @@ export interface FileFace {
   write(files: readonly FileToWrite[], options: FileCall): Promise<readonly FileWritten[]>;
   /** Results in the order asked for: at least one, and fewer than asked for when they would be too large together. One request. */
   read(keys: readonly string[], options: FileCall): Promise<readonly FileRead[]>;
+  /** Copies a file or a link there, over what lies at `to`; nothing travels. What is not there is no error. One request. */
+  keep(file: FileToKeep, options: FileCall): Promise<void>;
   /** Sets what is given of a file, whose content stays. Its etag after that. One request. */
   touch(key: string, to: FileTouch, options: FileCall): Promise<string>;
+}
+
+export interface FileToKeep {
+  /** As `pathOf` of a face of the same machine has it. */
+  readonly fromPath: string;
+  readonly to: string;
 }
 
 export interface EntriesOptions extends FileCall {

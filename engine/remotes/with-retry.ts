@@ -79,11 +79,14 @@ export function withRetry(store: ObjectStore, options: RetryOptions): ObjectStor
 
 function withFilesRetry(files: FileFace, policy: RetryPolicy): FileFace {
   return {
+    machine: files.machine,
+    pathOf: (key) => files.pathOf(key),
     filesMax: files.filesMax,
     bytesMax: files.bytesMax,
     entries: (call) => entriesOf(files, policy, call),
     write: (written, call) => retrying(policy, call.signal, () => files.write(written, call)),
     read: (keys, call) => retrying(policy, call.signal, () => files.read(keys, call)),
+    keep: (file, call) => retrying(policy, call.signal, () => files.keep(file, call)),
     touch: (key, to, call) => retrying(policy, call.signal, () => files.touch(key, to, call)),
   };
 }

@@ -30,6 +30,7 @@ import type { PeerClient } from './peer-client.ts';
 import {
   getPeerFile,
   headPeerFile,
+  keepPeerFile,
   listPeerEntries,
   type PeerFileInfo,
   readPeerFiles,
@@ -153,9 +154,13 @@ export function createPeerFileStore(client: PeerClient, below: string): ObjectSt
     },
     multipart,
     files: {
+      machine: client.address,
+      pathOf: pathOfEntry,
       filesMax: PEER_LIMITS.batchItemsMax,
       bytesMax: PEER_LIMITS.batchBytesMax,
       entries: ({ after, ...options }) => entriesOf(client, { below, after }, signalOf(options)),
+      keep: ({ fromPath, to }, options) =>
+        keepPeerFile(client, { from: fromPath, to: pathOf(to) }, signalOf(options)),
       touch: (key, to, options) => touchPeerFile(client, { path: pathOf(key), ...to }, signalOf(options)),
       async write(files, options) {
         const items = files.map((file) => itemOf(pathOfEntry(file.key), file));

@@ -292,6 +292,17 @@ export async function touchPeerFile(
   return token;
 }
 
+/** Copies a file or a link at the peer itself, over what lies at `to`. */
+export async function keepPeerFile(
+  client: PeerClient,
+  paths: { readonly from: string; readonly to: string },
+  signal: AbortSignal,
+): Promise<void> {
+  await client.ask('keep', paths, Nothing, signal);
+}
+
+const Nothing = v.object({});
+
 export interface PeerUpload {
   readonly id: string;
   /** Starts of ranges that are there already. */
@@ -315,7 +326,6 @@ const Begun = v.object({
   upload: v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/)),
   received: v.array(v.number()),
 });
-const Nothing = v.object({});
 
 export async function beginPeerUpload(
   client: PeerClient,

@@ -4,8 +4,8 @@ import { DrayError, type ErrorCode, exitCodeOf } from '../../api/error.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { createRetryBudget, type RetryPolicy, retrying } from '../../base/retry.ts';
 import { PEER_HEADER, PEER_PROTOCOL } from '../../model/peer-protocol.ts';
-import { type HttpTransport, openHttpTransport } from '../s3/http-exchange.ts';
-import { type HttpAnswer, HttpError } from '../s3/http-message.ts';
+import { type HttpTransport, openHttpTransport } from '../http/http-exchange.ts';
+import { type HttpAnswer, HttpError } from '../http/http-message.ts';
 
 export interface PeerAddress {
   /** `http://HOST:PORT` or `https://HOST:PORT`. */

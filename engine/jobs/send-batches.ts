@@ -9,8 +9,8 @@ import type { LocalSide, RemoteSide } from './tree-sides.ts';
 
 /** Larger ones are worth a request of their own. */
 export const SENT_IN_BATCHES_BYTES_MAX = 256 * 1024;
-const BATCH_FILES = 256;
-const BATCH_BYTES = 2 * 1024 * 1024;
+export const BATCH_FILES = 256;
+export const BATCH_BYTES = 2 * 1024 * 1024;
 
 export interface FileToSend {
   readonly key: string;

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CopyRequest } from '../engine/api/trees.ts';
+import { checkTrees } from '../engine/jobs/check-trees.ts';
 import { copyTree, syncTree } from '../engine/jobs/copy-tree.ts';
 import {
   createSandbox,
@@ -204,6 +205,12 @@ describe('a store', () => {
     const synced = await syncTree(contextOf(), up());
     expect(synced).toMatchObject({ failed: 0, deletedFiles: 2 });
     expect([...store.objects.keys()].sort()).toEqual(['tree/a', 'tree/b-', 'tree/n1', 'tree/n2']);
+    const context = contextOf();
+    sandbox.write('up/n2', 'N2');
+    const checked = await checkTrees(context, up());
+    expect(checked).toMatchObject({ same: 3, differing: 1, onlyInSource: 0, onlyInDestination: 0 });
+    const told = context.events.filter(({ type }) => type === 'compared');
+    expect(told.map((event) => 'path' in event && event.path)).toHaveLength(4);
   });
 
   it('that stops listing half-way fails the sync before anything is deleted', async () => {

@@ -22,6 +22,7 @@ const ENTRIES = {
   dray: 'app/cli/main.ts',
   'hash-worker': 'engine/workspace/hash-worker.ts',
   'write-worker': 'engine/workspace/write-worker.ts',
+  'block-worker': 'engine/workspace/block-worker.ts',
 };
 
 /** CommonJS packages call `require` for Node's own modules, which an ES module does not have. */

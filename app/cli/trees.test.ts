@@ -152,7 +152,7 @@ describe('check', () => {
     expect(exitCode).toBe(3);
     const lines = stdout.trimEnd().split('\n');
     expect(lines.slice(0, -1).sort()).toEqual([
-      'DIFFERS  a.jpg  (content read on both sides)',
+      'DIFFERS  a.jpg  (content read on both sides, first at byte 0)',
       'only in destination  extra  (name)',
       'only in source  b.txt  (name)',
     ]);

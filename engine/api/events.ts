@@ -1,7 +1,6 @@
 /** What a running job tells its host. Isomorphic and JSON-safe: `--json` prints these objects, one a line. */
 import type { ErrorRecord } from './error.ts';
 
-import type { ServingEvent } from './peers.ts';
 export type JobEvent =
   | PhaseEvent
   | ProgressEvent
@@ -179,6 +178,8 @@ export interface ComparedEvent {
   readonly result: 'same' | 'differs' | 'onlyInSource' | 'onlyInDestination' | 'uncertain';
   readonly by: ComparedBy;
   readonly sizeBytes: number;
+  /** The first byte that is another one, where both sides were read. */
+  readonly differsAt?: number;
 }
 
 /** `sizes`: they differ, or nothing else could be compared; `md5OfParts`: an etag of S3's multipart form. */
@@ -231,4 +232,17 @@ export interface UploadEvent {
   readonly started: string;
   readonly parts: number;
   readonly bytes: number;
+}
+
+/** Told once, when requests are answered. */
+export interface ServingEvent {
+  readonly type: 'serving';
+  readonly folder: string;
+  /** `dray://HOST:PORT`, as clients write it. */
+  readonly url: string;
+  readonly isReadOnly: boolean;
+  /** SHA-256 of the certificate in hex with colons; absent without TLS. */
+  readonly fingerprint?: string;
+  /** Only a token that this run made: nobody could know it otherwise. */
+  readonly token?: string;
 }

@@ -19,19 +19,6 @@ export interface ServeRequest {
   readonly software: string;
 }
 
-/** Told once, when requests are answered. */
-export interface ServingEvent {
-  readonly type: 'serving';
-  readonly folder: string;
-  /** `dray://HOST:PORT`, as clients write it. */
-  readonly url: string;
-  readonly isReadOnly: boolean;
-  /** SHA-256 of the certificate in hex with colons; absent without TLS. */
-  readonly fingerprint?: string;
-  /** Only a token that this run made: nobody could know it otherwise. */
-  readonly token?: string;
-}
-
 export interface ServeSummary {
   readonly folder: string;
   readonly url: string;

@@ -125,25 +125,24 @@ interface ItemRow {
   readonly size: number;
   readonly token: string;
   readonly modified_ms: number;
-  readonly storage_class: string | null;
 }
 
 function createSorter({ database, write }: SpillFile, table: string): SortedSpill {
   database.exec(
     `CREATE TABLE ${table} (path TEXT PRIMARY KEY, kind TEXT NOT NULL, size INTEGER NOT NULL, token TEXT NOT NULL,
-      modified_ms REAL NOT NULL, storage_class TEXT) WITHOUT ROWID`,
+      modified_ms REAL NOT NULL) WITHOUT ROWID`,
   );
   const insert = database.prepare(
-    `INSERT OR REPLACE INTO ${table} (path, kind, size, token, modified_ms, storage_class) VALUES (?, ?, ?, ?, ?, ?)`,
+    `INSERT OR REPLACE INTO ${table} (path, kind, size, token, modified_ms) VALUES (?, ?, ?, ?, ?)`,
   );
   const page = database.prepare<[string, number], ItemRow>(
-    `SELECT path, kind, size, token, modified_ms, storage_class FROM ${table} WHERE path > ? ORDER BY path LIMIT ?`,
+    `SELECT path, kind, size, token, modified_ms FROM ${table} WHERE path > ? ORDER BY path LIMIT ?`,
   );
   return {
     add(items) {
       write(() => {
-        for (const { kind, modifiedMs, path, sizeBytes, storageClass, token } of items)
-          insert.run(path, kind, sizeBytes, token, modifiedMs, storageClass ?? null);
+        for (const { kind, modifiedMs, path, sizeBytes, token } of items)
+          insert.run(path, kind, sizeBytes, token, modifiedMs);
       });
     },
     *pages() {
@@ -157,13 +156,12 @@ function createSorter({ database, write }: SpillFile, table: string): SortedSpil
   };
 }
 
-function toItem({ kind, modified_ms, path, size, storage_class, token }: ItemRow): TreeItem {
+function toItem({ kind, modified_ms, path, size, token }: ItemRow): TreeItem {
   return {
     path,
     kind,
     sizeBytes: size,
     token,
     modifiedMs: modified_ms,
-    ...(storage_class === null ? {} : { storageClass: storage_class }),
   };
 }

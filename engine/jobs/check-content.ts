@@ -24,6 +24,8 @@ export interface ComparedContent {
   readonly result: 'same' | 'differs' | 'uncertain';
   readonly by: ComparedBy;
   readonly readBytes: number;
+  /** The first byte that is another one, where both sides were read. */
+  readonly differsAt?: number;
 }
 
 /** @throws `notFound` when one of them went away meanwhile, `io` when a file changed while it was read. */

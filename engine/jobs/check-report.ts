@@ -18,9 +18,18 @@ export interface CheckReport {
 
 const BUFFERED_LINES_MAX = 1_000;
 
+/** The files that a report is or will be: of these no check tells, wherever they lie. */
+export function reportFiles(path: string): readonly string[] {
+  return [path, temporaryOf(path)];
+}
+
+function temporaryOf(path: string): string {
+  return `${path}.${process.pid}.tmp`;
+}
+
 /** @throws `io` when the file cannot be written. */
 export function openCheckReport(path: string, { destination, source }: TreePair): CheckReport {
-  const temporary = `${path}.${process.pid}.tmp`;
+  const temporary = temporaryOf(path);
   let file: number | undefined = attempt(path, () => openSync(temporary, 'wx'));
   let lines: string[] = [];
   let isFirst = true;
@@ -38,8 +47,9 @@ export function openCheckReport(path: string, { destination, source }: TreePair)
   };
   write(`${JSON.stringify(head).slice(0, -1)},"files":[`);
   return {
-    add({ by, path: name, result, sizeBytes }) {
-      lines.push(`${isFirst ? '' : ','}\n${JSON.stringify({ path: name, size: sizeBytes, result, by })}`);
+    add({ by, differsAt, path: name, result, sizeBytes }) {
+      const line = { path: name, size: sizeBytes, result, by, differsAt };
+      lines.push(`${isFirst ? '' : ','}\n${JSON.stringify(line)}`);
       isFirst = false;
       if (lines.length >= BUFFERED_LINES_MAX) flush();
     },
@@ -50,7 +60,12 @@ export function openCheckReport(path: string, { destination, source }: TreePair)
       );
       closeSync(file!);
       file = undefined;
-      attempt(path, () => renameSync(temporary, path));
+      try {
+        attempt(path, () => renameSync(temporary, path));
+      } catch (error) {
+        rmSync(temporary, { force: true });
+        throw error;
+      }
     },
     close() {
       if (file === undefined) return;

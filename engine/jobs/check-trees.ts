@@ -3,6 +3,8 @@
  * asked for the checksums that they keep, local files are read; nothing is downloaded unless that is asked for, nothing is changed,
  * and the index is not consulted: what it says would prove nothing to anybody else.
  */
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { ComparedBy, ComparedEvent } from '../api/events.ts';
 import type { JobContext } from '../api/jobs.ts';
@@ -11,13 +13,16 @@ import { Budget } from '../base/budget.ts';
 import { systemClock } from '../base/clock.ts';
 import { loadCrc64 } from '../base/crc64-nvme.ts';
 import { TaskSet } from '../base/task-set.ts';
-import { createTreeFilter } from '../model/tree-filter.ts';
+import { createSpills, type Spills } from '../index/tree-spill.ts';
+import { createTreeFilter, type TreeFilter } from '../model/tree-filter.ts';
 import { isSameSpecial, type TreeItem } from '../model/tree-item.ts';
 import { mergeTrees } from '../query/merge-trees.ts';
 import { UnorderedListing } from '../query/object-pages.ts';
 import { localPlaceKind } from '../workspace/local-place.ts';
 import { type CompareSides, compareContent } from './check-content.ts';
-import { type CheckReport, openCheckReport } from './check-report.ts';
+import { type CheckReport, openCheckReport, reportFiles } from './check-report.ts';
+import { followLink } from './local-items.ts';
+import { nothingThere } from './open-side.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { createTreeMemory } from './tree-movers.ts';
 import { openTreePair, type TreePair } from './tree-pair.ts';
@@ -59,12 +64,6 @@ function checkDestination({ destination, only }: TreePair): void {
   throw new DrayError('notFound', `There is no folder ${text} to compare with.`, { data: { path } });
 }
 
-function unordered(cause: UnorderedListing): DrayError {
-  const hint =
-    'A check needs both sides in order; "dray copy --checksum --dry-run" compares such a place too.';
-  return new DrayError('unsupported', `${cause.message} ${hint}`, { cause });
-}
-
 interface CheckTotals {
   same: number;
   differing: number;
@@ -100,6 +99,7 @@ function createCheck(
     counts,
     totals,
     progress,
+    filter: filterOf(request, pair),
     sides: {
       source: pair.source,
       destination: pair.destination,
@@ -115,9 +115,9 @@ function createCheck(
   return {
     async run() {
       try {
-        await walk(check);
+        await walkInOrder(check);
       } catch (error) {
-        tasks.fail(error instanceof UnorderedListing ? unordered(error) : error);
+        tasks.fail(error);
       }
       await tasks.settle();
       progress.end();
@@ -142,6 +142,7 @@ interface Check {
   readonly totals: CheckTotals;
   readonly progress: Progress;
   readonly sides: CompareSides;
+  readonly filter: TreeFilter;
   tell(event: ComparedEvent): void;
 }
 
@@ -153,11 +154,40 @@ const TOTAL_OF = {
   uncertain: 'uncertain',
 } as const;
 
-async function walk(check: Check): Promise<void> {
+/**
+ * A store that lists in no order shows that by its first page, before anything was told: then both sides go through a sort on disk. One
+ * that shows it later has changed its mind meanwhile.
+ */
+async function walkInOrder(check: Check): Promise<void> {
+  try {
+    await walk(check, undefined);
+  } catch (error) {
+    if (!(error instanceof UnorderedListing)) throw error;
+    if (check.counts.files > 0) throw disordered(error);
+    const spills = createSpills(tmpdir());
+    try {
+      await walk(check, spills);
+    } finally {
+      spills.close();
+    }
+  }
+}
+
+function disordered(cause: UnorderedListing): DrayError {
+  return new DrayError(
+    'remoteFailed',
+    `${cause.message} It did not from the beginning; run the check again.`,
+    {
+      cause,
+    },
+  );
+}
+
+async function walk(check: Check, spills: Spills | undefined): Promise<void> {
   const { counts, pair, request, tasks } = check;
   const room = new Budget(PAIRS_MAX);
-  const source = pair.only ? one(pair.only) : items(check, pair.source);
-  const destination = pair.only ? await theOther(check, pair.only) : items(check, pair.destination);
+  const source = pair.only ? one(pair.only) : somethingOf(check, items(check, pair.source, spills));
+  const destination = pair.only ? await theOther(check, pair.only) : items(check, pair.destination, spills);
   for await (const { extras, pairs } of mergeTrees(source, destination)) {
     for (const { source: left, destination: right } of pairs) {
       tasks.check();
@@ -195,11 +225,12 @@ async function compare(check: Check, left: TreeItem, right: TreeItem): Promise<v
     if (mode === 'sizeOnly') {
       check.tell({ type: 'compared', path, result: 'same', by: 'sizes', sizeBytes });
     } else {
-      const { by, readBytes, result } = await compareContent(check.sides, left, right, {
+      const { by, differsAt, readBytes, result } = await compareContent(check.sides, left, right, {
         byReading: download ?? false,
       });
       check.totals.readBytes += readBytes;
-      check.tell({ type: 'compared', path, result, by, sizeBytes });
+      const where = differsAt === undefined ? {} : { differsAt };
+      check.tell({ type: 'compared', path, result, by, sizeBytes, ...where });
     }
   } catch (error) {
     check.tasks.check();
@@ -219,8 +250,54 @@ async function theOther(check: Check, only: TreeItem): Promise<AsyncIterable<rea
   return itemsOf(check.pair.destination, { ...itemOptions(check), filter, onFailed: () => {} });
 }
 
-function items(check: Check, side: TreeSide): AsyncIterable<readonly TreeItem[]> {
-  return itemsOf(side, { ...itemOptions(check), filter: createTreeFilter(check.request.filter ?? {}) });
+function items(check: Check, side: TreeSide, spills: Spills | undefined): AsyncIterable<readonly TreeItem[]> {
+  const isSorted = spills !== undefined && side.kind === 'remote';
+  const found = itemsOf(side, {
+    ...itemOptions(check),
+    filter: check.filter,
+    isUnordered: isSorted,
+  });
+  return isSorted ? sorted(found, spills) : found;
+}
+
+/** A prefix under which nothing lies does not exist: that of a name mistyped nothing differs proves nothing. */
+async function* somethingOf(
+  { counts, filter, pair }: Check,
+  found: AsyncIterable<readonly TreeItem[]>,
+): AsyncGenerator<readonly TreeItem[]> {
+  let isEmpty = true;
+  for await (const items of found) {
+    if (items.length > 0) isEmpty = false;
+    yield items;
+  }
+  const mayBeEmpty = pair.source.kind === 'local' || pair.isBucketRoot || !filter.isOpen;
+  if (isEmpty && counts.failed === 0 && !mayBeEmpty) throw nothingThere(pair.source.text);
+}
+
+/** As asked for, without the report of this very check, which may lie in one of the folders. */
+function filterOf({ filter, reportPath }: CheckTreesRequest, { destination, source }: TreePair): TreeFilter {
+  const asked = createTreeFilter(filter ?? {});
+  if (reportPath === undefined) return asked;
+  const own = new Set(
+    [source, destination].flatMap((side) => (side.kind === 'local' ? pathsIn(side.root, reportPath) : [])),
+  );
+  return { ...asked, includes: (item) => !own.has(item.path) && asked.includes(item) };
+}
+
+function pathsIn(root: string, reportPath: string): readonly string[] {
+  const folder = followLink(dirname(reportPath));
+  return reportFiles(reportPath).map((path) =>
+    relative(followLink(root), join(folder, basename(path))).replaceAll(sep, '/'),
+  );
+}
+
+async function* sorted(
+  found: AsyncIterable<readonly TreeItem[]>,
+  spills: Spills,
+): AsyncGenerator<readonly TreeItem[]> {
+  const sorter = spills.sorter();
+  for await (const batch of found) sorter.add(batch);
+  yield* sorter.pages();
 }
 
 function itemOptions(check: Check) {

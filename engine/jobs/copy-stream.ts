@@ -20,6 +20,12 @@ export async function copyStream(context: JobContext, request: CopyRequest): Pro
   const { destination, source } = request;
   if (request.dryRun)
     throw new DrayError('usage', 'A stream cannot be looked at beforehand: leave out --dry-run.');
+  const { backupDirectory, immutable, update } = request;
+  if (backupDirectory || immutable || update)
+    throw new DrayError(
+      'usage',
+      'Of a stream, nothing at the destination is looked at: leave out --backup-dir, --immutable and --update.',
+    );
   if (source.place === '-' && destination.place === '-')
     throw new DrayError('usage', 'Only one side can be "-".');
   return source.place === '-' ? fromInput(context, request) : toOutput(context, request);

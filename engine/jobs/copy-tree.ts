@@ -46,6 +46,7 @@ async function transferTree(
   request: SyncRequest,
   { isSync }: { readonly isSync: boolean },
 ): Promise<TransferSummary> {
+  checkLooks(request, isSync);
   // A pattern that makes no sense is told before anything is looked up.
   createTreeFilter(request.filter ?? {});
   const pair = await openTreePair(context, request, {
@@ -75,6 +76,22 @@ async function transferTree(
   }
 }
 
+/** @throws `usage`: what has to be kept, or deleted, has to be looked at. */
+function checkLooks(request: SyncRequest, isSync: boolean): void {
+  const { backupDirectory, immutable, noCheckDestination, update } = request;
+  if (!noCheckDestination) return;
+  const option = backupDirectory
+    ? '--backup-dir'
+    : immutable
+      ? '--immutable'
+      : update
+        ? '--update'
+        : undefined;
+  if (option === undefined && !isSync) return;
+  const who = option === undefined ? 'A sync has' : `${option} needs`;
+  throw new DrayError('usage', `${who} to look at the destination: leave out --no-check-dest.`);
+}
+
 interface Transfer extends Pick<TreeRun, 'context' | 'isSync' | 'knowledge' | 'request'> {
   readonly pair: TreePair;
   readonly isSorted: boolean;
@@ -87,7 +104,9 @@ async function transferOnce(transfer: Transfer): Promise<TransferSummary> {
   if (!request.dryRun && run.destination.kind === 'local') makeRoot(run.destination.root);
   const mover = await createMover(run);
   const backup =
-    request.backupDirectory && !request.dryRun ? await openBackup(run, request.backupDirectory) : undefined;
+    request.backupDirectory && !request.dryRun
+      ? await openBackup(run, request.backupDirectory, { isSingle: pair.only !== undefined })
+      : undefined;
   try {
     const deletes = createDeletes(run, { mover, backup });
     const work = { mover, looks: createLooks(run), deletes, backup, refuse: refusalOf(run.destination) };

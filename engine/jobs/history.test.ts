@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cloneWorkspace } from './clone.ts';
@@ -192,6 +192,8 @@ describe('a second remote', () => {
       changes: { added: 2 },
     });
     sandbox.write('work/a', 'two');
+    // An old time, or the young file would be read again for its age alone.
+    utimesSync(join(root, 'a'), 1_000_000, 1_000_000.25);
     expect(await push(testContext(root), {})).toMatchObject({ result: 'pushed', changes: { modified: 1 } });
     expect(await push(testContext(root, backup), {})).toMatchObject({
       result: 'pushed',

@@ -1,9 +1,12 @@
 /** From a store to a local folder. Each file is verified before it takes its place, and a place holds its old or its new content. */
+
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fromErrorRecord } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
 import { loadCrc64 } from '../base/crc64-nvme.ts';
 import { fileToken, type TreeItem } from '../model/tree-item.ts';
+import { mtimeOfObject } from '../query/head-item.ts';
 import { MODE_METADATA } from '../remotes/file-face.ts';
 import type { ObjectInfo } from '../remotes/object-store.ts';
 import { downloadWhole, WHOLE_BYTES_MAX } from '../transfer/download-object.ts';
@@ -16,7 +19,6 @@ import { createReadBatches, type ReadBatches } from './read-batches.ts';
 import { SENT_IN_BATCHES_BYTES_MAX } from './send-batches.ts';
 import { vanished } from './tree-errors.ts';
 import { MOVED_SPECIAL, type Moved, type Mover } from './tree-mover.ts';
-import { mtimeOfObject } from './tree-objects.ts';
 import type { TreeRun } from './tree-run.ts';
 import type { LocalSide, RemoteSide } from './tree-sides.ts';
 import { BATCHED_BYTES_MAX, createWriteBatches, type WriteBatches } from './write-batches.ts';
@@ -33,6 +35,8 @@ export async function createDownloader(run: DownloadRun): Promise<Mover> {
     root,
     temporaryFolder: join(root, TEMPORARY_FOLDER_NAME),
     isTemporaryFolderOwn: true,
+    // This thread has its own hands full with receiving and checking: with one more than there are cores, 1 GB took twice the CPU.
+    threads: Math.max(1, availableParallelism() - 1),
     signal,
   });
   const parts: Parts = {

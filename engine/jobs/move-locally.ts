@@ -1,19 +1,21 @@
 /** From a folder to a folder on this machine. */
 import { join } from 'node:path';
 import { Budget } from '../base/budget.ts';
-import { fileToken } from '../model/tree-item.ts';
+import { fileToken, type TreeItem } from '../model/tree-item.ts';
 import { copyLocalFile } from '../workspace/copy-local-file.ts';
-import { touchLocal } from '../workspace/local-place.ts';
+import { LINK_SUFFIX, readLink, touchLocal } from '../workspace/local-place.ts';
 import { TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
 import { openTreeWriter } from '../workspace/tree-writer.ts';
 import type { TreeWriter } from '../workspace/tree-writer-contract.ts';
-import type { Mover } from './tree-mover.ts';
+import type { Moved, Mover } from './tree-mover.ts';
 import type { TreeRun } from './tree-run.ts';
 import type { LocalSide } from './tree-sides.ts';
 
 const COPIES_AT_ONCE = 8;
 
-export function createLocalCopier(run: TreeRun<LocalSide, LocalSide>): Mover {
+type LocalRun = TreeRun<LocalSide, LocalSide>;
+
+export function createLocalCopier(run: LocalRun): Mover {
   const { destination, source, tasks } = run;
   const { root } = destination;
   const { signal } = tasks;
@@ -22,6 +24,7 @@ export function createLocalCopier(run: TreeRun<LocalSide, LocalSide>): Mover {
   const writer = openTreeWriter({ root, temporaryFolder, isTemporaryFolderOwn: true, threads: 0, signal });
   return {
     async move(item) {
+      if (run.request.links && item.path.endsWith(LINK_SUFFIX)) return copyLink(run, writer, item);
       const permit = await room.acquire(1, signal);
       try {
         const path = destination.pathOf(item.path);
@@ -58,6 +61,19 @@ export function createLocalCopier(run: TreeRun<LocalSide, LocalSide>): Mover {
       }
     },
     close: () => writer.close(),
+  };
+}
+
+function copyLink({ destination, source }: LocalRun, writer: TreeWriter, item: TreeItem): Moved {
+  const target = readLink(join(source.root, source.pathOf(item.path)));
+  const stat = writer.writeLink(destination.pathOf(item.path), new TextDecoder().decode(target));
+  return {
+    sourceToken: item.token,
+    destinationToken: fileToken(stat),
+    sentBytes: 0,
+    receivedBytes: 0,
+    inStore: false,
+    sizeBytes: target.length,
   };
 }
 

@@ -119,7 +119,8 @@ function namedPlace(
   const workspace = findWorkspace(context.directory);
   const own = workspace ? readConfig(workspace).remotes : {};
   const users = readUserRemotes(context);
-  const remote = own[name] ?? users[name];
+  const ofWorkspace = Object.hasOwn(own, name) ? own[name] : undefined;
+  const remote = ofWorkspace ?? users[name];
   if (!remote) {
     if (existsSync(resolve(context.directory, `${name}:${below}`))) return undefined;
     const known = [...new Set([...Object.keys(own), ...Object.keys(users)])].sort();
@@ -129,7 +130,7 @@ function namedPlace(
         : 'Add one with "dray remote add --user NAME URL".';
     throw new DrayError('usage', `There is no remote "${name}". ${hint}`, { data: { name } });
   }
-  const base = own[name] && workspace ? workspace.root : context.directory;
+  const base = ofWorkspace && workspace ? workspace.root : context.directory;
   const url = parseRemoteUrl(remote.url, base);
   checkBelow(name, below);
   const isFolderForm = below === '' || below.endsWith('/');

@@ -34,6 +34,7 @@ export async function push(context: JobContext, request: PushRequest): Promise<P
 async function pushTo(session: Session, connection: Connection, request: PushRequest): Promise<PushSummary> {
   const { store, meter, limit } = connection;
   const branch = session.state.branch;
+  const scannedAgainst = session.index.settings.base;
   // The ref travels while the scan runs. A failed scan must not leave its rejection unhandled.
   const linking = linkRepository(session, store, branch);
   linking.catch(() => {});
@@ -43,14 +44,15 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
   await settleLanding(session, store, link);
   const isRecheck = request.noIndex === true;
   if (isRecheck) forgetRemote(session, link);
-  const wasSettled = session.index.settings.base !== undefined;
+  const wasSettled = scannedAgainst !== undefined && session.index.settings.base === scannedAgainst;
   const base = await ensureBase(session, store, link, { isInDoubt: isRecheck });
   const scope = { repository: link.known.id, isBaseInDoubt: isRecheck };
   const query = createExistenceQuery(
     existenceOptions(session, connection, link, { mode: request.query, scope }),
   );
   if (isRecheck) await recheckBase({ session, store, link, base, query });
-  const isUnchanged = scanned.differing === 0 && wasSettled;
+  // What the scan found the same is so to the base it met: another remote's, it may be, and not this one's.
+  const isUnchanged = scanned.differing === 0 && wasSettled && session.index.settings.base === scannedAgainst;
   const commit = link.tip?.commit ?? null;
   if (isUnchanged)
     return summary({ session, connection, query, branch, commit, failed, changes: NO_CHANGES });

@@ -6,7 +6,7 @@ import type { PlaceRequest } from '../api/trees.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import { copyInStore } from '../transfer/copy-in-store.ts';
-import { checkApart, connectPlace, parsePlace } from './places.ts';
+import { checkApart, checkStoresApart, connectPlace, parsePlace } from './places.ts';
 import type { TreeRun } from './tree-run.ts';
 import { type LocalSide, type RemoteSide, sharesService } from './tree-sides.ts';
 
@@ -77,21 +77,38 @@ export function createLocalBackup(destination: LocalSide, folder: string): Backu
 }
 
 /** @throws `usage` when the folder is at another store or lies inside one of the trees. */
-export async function openBackup(run: TreeRun, request: PlaceRequest): Promise<Backup> {
-  const { context, destination, tasks } = run;
+export async function openBackup(
+  run: TreeRun,
+  request: PlaceRequest,
+  { isSingle }: { readonly isSingle: boolean },
+): Promise<Backup> {
+  const { context, destination, source, tasks } = run;
   const place = parsePlace(context, request);
-  checkApart(place, parsePlace(context, run.request.destination), context.environment);
-  checkApart(place, parsePlace(context, run.request.source), context.environment);
+  const to = parsePlace(context, run.request.destination);
+  const from = parsePlace(context, run.request.source);
+  checkApart(place, to, context.environment);
+  checkApart(place, from, context.environment);
   if (destination.kind === 'local') {
     if (place.kind !== 'local') throw elsewhere(request.place);
     return createLocalBackup(destination, place.path);
   }
   if (place.kind !== 'remote') throw elsewhere(request.place);
   const { store } = await connectPlace(context, place, { at: 'place' });
+<<<<<<< HEAD
   const areOneMachine = store.files !== undefined && store.files.machine === destination.store.files?.machine;
   if (!areOneMachine && !sharesService(destination.store, store)) {
+=======
+  try {
+    if (!sharesService(destination.store, store)) throw elsewhere(request.place);
+    // Of a single object the store's root is its folder, which may hold the backups as well.
+    if (!isSingle) {
+      checkStoresApart([place, store], [to, destination.store]);
+      if (source.kind === 'remote') checkStoresApart([place, store], [from, source.store]);
+    }
+  } catch (error) {
+>>>>>>> c022b6efec467af2a0b740eb09a9ff73e2ec47b4
     await store.close();
-    throw elsewhere(request.place);
+    throw error;
   }
   return createRemoteBackup(destination, store, tasks.signal);
 }

@@ -1,4 +1,7 @@
 /** Pairs the items of the source with what lies at the destination under their names, by the cheapest way to know that. */
+import { DrayError } from '../api/error.ts';
+import type { TreeFilterRequest } from '../api/trees.ts';
+import { createTreeFilter, type TreeFilter } from '../model/tree-filter.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 import { type MatchedBatch, mergeTrees } from '../query/merge-trees.ts';
 import { listTreeItems } from '../query/object-pages.ts';
@@ -7,7 +10,7 @@ import { LINK_SUFFIX, localPlaceKind, statLocal } from '../workspace/local-place
 import { scanLocalTree } from '../workspace/local-tree.ts';
 import { type TreeRun, tellFailure } from './tree-run.ts';
 import type { LocalSide, RemoteSide } from './tree-sides.ts';
-import { itemsOf, specialItems } from './tree-source.ts';
+import { canTravel, itemsOf, specialItems } from './tree-source.ts';
 
 export interface MatchOptions {
   /** The whole source, when it is one file or object. */
@@ -18,20 +21,50 @@ export interface MatchOptions {
 }
 
 export function matchTrees(run: TreeRun, options: MatchOptions): AsyncIterable<MatchedBatch> {
-  const { destination, request } = run;
-  const source = options.only ? single(options.only) : sourceItems(run, options);
-  if (request.noCheckDestination && !run.isSync) return withoutLook(source, options.lookup);
-  if (destination.kind === 'local') return matchLocal(run, destination, source, options.lookup);
-  if (destination.special) return besideEntries(run, destination, source, options.lookup);
-  if (options.isSorted) return mergeTrees(source, sortedListing(run, destination));
-  return lookUpDestination({
-    source,
-    store: destination.store,
-    limit: destination.limit,
-    wantExtras: run.isSync,
-    signal: run.tasks.signal,
-    tally: options.lookup,
-  });
+  // What lies beside a single file is none of a sync's business.
+  if (options.only) return lookUp(run, { ...options, source: single(options.only), wantExtras: false });
+  if (!run.isSync) {
+    const source = sourceItems(run, options, run.filter);
+    if (run.request.noCheckDestination) return withoutLook(source, options.lookup);
+    return lookUp(run, { ...options, source, wantExtras: false });
+  }
+  const source = sourceItems(run, options, withoutBounds(run.request.filter ?? {}));
+  return asSyncSees(run, lookUp(run, { ...options, source, wantExtras: true }));
+}
+
+interface LookUpOptions extends Omit<MatchOptions, 'only'> {
+  readonly source: AsyncIterable<readonly TreeItem[]>;
+  readonly wantExtras: boolean;
+}
+
+function lookUp(run: TreeRun, options: LookUpOptions): AsyncIterable<MatchedBatch> {
+  const { destination } = run;
+  if (destination.kind === 'local') return matchLocal(run, destination, options);
+  const { isSorted, lookup: tally, source, wantExtras } = options;
+  if (destination.special) return besideEntries(run, destination, source, tally);
+  if (isSorted) return mergeTrees(source, sortedListing(run, destination));
+  const { limit, store } = destination;
+  return lookUpDestination({ source, store, limit, wantExtras, signal: run.tasks.signal, tally });
+}
+
+/**
+ * A file that has outgrown a bound at the source is not gone from there, and at a store it is as old as its upload: bounds are applied
+ * when it is known what lies on both sides.
+ */
+function withoutBounds({ filesFrom, rules }: TreeFilterRequest): TreeFilter {
+  return createTreeFilter({ ...(filesFrom ? { filesFrom } : {}), ...(rules ? { rules } : {}) });
+}
+
+async function* asSyncSees(
+  { filter }: TreeRun,
+  batches: AsyncIterable<MatchedBatch>,
+): AsyncGenerator<MatchedBatch> {
+  for await (const { extras, pairs } of batches) {
+    yield {
+      pairs: filter.isBounded ? pairs.filter(({ source }) => filter.includes(source)) : pairs,
+      extras: extras.filter(canTravel),
+    };
+  }
 }
 
 /** One request tells all that a peer's folder holds, and it is answered as fast as the folder is walked. */
@@ -51,8 +84,12 @@ async function* single(item: TreeItem): AsyncGenerator<readonly TreeItem[]> {
   yield [item];
 }
 
-function sourceItems(run: TreeRun, { isSorted }: MatchOptions): AsyncIterable<readonly TreeItem[]> {
-  const { clock, counts, filter, request, source, tasks } = run;
+function sourceItems(
+  run: TreeRun,
+  { isSorted }: MatchOptions,
+  filter: TreeFilter,
+): AsyncIterable<readonly TreeItem[]> {
+  const { clock, counts, request, source, tasks } = run;
   const options = {
     filter,
     nowMs: clock.nowMs(),
@@ -83,8 +120,7 @@ async function* withoutLook(
 function matchLocal(
   run: TreeRun,
   side: LocalSide,
-  source: AsyncIterable<readonly TreeItem[]>,
-  tally: LookupTally,
+  { lookup: tally, source, wantExtras }: LookUpOptions,
 ): AsyncIterable<MatchedBatch> {
   const { clock, filter, request, tasks } = run;
   const isThere = localPlaceKind(side.root) === 'folder';
@@ -106,16 +142,21 @@ function matchLocal(
     source,
     statLocal: (path) => (isThere ? statItem(side, path, request.links ?? false) : undefined),
     scan,
-    wantExtras: run.isSync,
+    wantExtras,
     tally,
   });
 }
 
-/** The file, or with `links` the link, at the item's place. */
+/** The file, or with `links` the link, at the item's place. What may not be looked at is told of when it is written to, as that file's own failure. */
 function statItem(side: LocalSide, path: string, links: boolean): TreeItem | undefined {
   const isLink = links && path.endsWith(LINK_SUFFIX);
-  const found = statLocal(side.root, side.pathOf(path), { links: isLink });
-  return typeof found === 'object' ? { ...found, path } : undefined;
+  try {
+    const found = statLocal(side.root, side.pathOf(path), { links: isLink });
+    return typeof found === 'object' ? { ...found, path } : undefined;
+  } catch (error) {
+    if (error instanceof DrayError && error.code === 'io') return undefined;
+    throw error;
+  }
 }
 
 async function* nothing(): AsyncGenerator<readonly TreeItem[]> {}

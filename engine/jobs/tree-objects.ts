@@ -1,6 +1,6 @@
 /** What copies of every kind do with objects that are there already. */
 import { DrayError } from '../api/error.ts';
-import { formatObjectTime, MTIME_METADATA, parseObjectTime } from '../model/object-time.ts';
+import { formatObjectTime, MTIME_METADATA } from '../model/object-time.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 import type { FileTouch } from '../remotes/file-face.ts';
 import type { ObjectInfo } from '../remotes/object-store.ts';
@@ -74,10 +74,4 @@ export function headObject(
     bytes: 0,
     signal,
   });
-}
-
-/** In nanoseconds since the epoch, as it was given when the object was written; undefined when nobody did. */
-export function mtimeOfObject({ metadata }: Pick<ObjectInfo, 'metadata'>): bigint | undefined {
-  const text = metadata?.[MTIME_METADATA];
-  return text === undefined ? undefined : parseObjectTime(text);
 }

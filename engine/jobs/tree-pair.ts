@@ -4,6 +4,7 @@ import { DrayError } from '../api/error.ts';
 import type { JobContext } from '../api/jobs.ts';
 import type { TreePairRequest } from '../api/trees.ts';
 import type { TreeItem } from '../model/tree-item.ts';
+import { headItemOf } from '../query/head-item.ts';
 import type { Meter } from '../remotes/with-meter.ts';
 import { LINK_SUFFIX, localPlaceKind, statLocal } from '../workspace/local-place.ts';
 import type { Connection } from './connection.ts';
@@ -19,7 +20,6 @@ import {
   placeIdentity,
   type RemotePlace,
 } from './places.ts';
-import { mtimeOfObject } from './tree-objects.ts';
 import type { LocalSide, RemoteSide, TreeSide } from './tree-sides.ts';
 
 export interface TreePair {
@@ -151,17 +151,7 @@ class PairOpener {
     const { signal } = this.#context;
     const info = await side.store.head(name, { checksums: true, signal });
     if (!info) return undefined;
-    const mtimeNs = mtimeOfObject(info);
-    const only: TreeItem = {
-      path: name,
-      kind: 'object',
-      wasAsked: true,
-      sizeBytes: info.sizeBytes,
-      token: info.etag,
-      modifiedMs: info.modifiedMs,
-      ...(mtimeNs === undefined ? {} : { mtimeNs }),
-    };
-    return { side: { ...side, pathOf: () => name }, only, name };
+    return { side: { ...side, pathOf: () => name }, only: headItemOf(name, info), name };
   }
 
   async #connect(place: RemotePlace, at: 'place' | 'parent'): Promise<RemoteSide> {

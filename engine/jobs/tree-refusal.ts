@@ -13,7 +13,7 @@ export function refusalOf(
 ): (item: TreeItem) => DrayError | undefined {
   return destination.kind === 'local'
     ? (item) => refuseFile(item, platform)
-    : (item) => refuseKey(item, (destination.store.place?.keyPrefix ?? '').length);
+    : (item) => refuseKey(item, Buffer.byteLength(destination.store.place?.keyPrefix ?? ''));
 }
 
 function refuseFile({ path, special }: TreeItem, platform: string): DrayError | undefined {

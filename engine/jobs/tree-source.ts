@@ -4,10 +4,10 @@ import { comparePaths } from '../model/entry.ts';
 import { isReservedName } from '../model/safe-path.ts';
 import type { TreeFilter } from '../model/tree-filter.ts';
 import type { TreeItem } from '../model/tree-item.ts';
+import { headItemOf } from '../query/head-item.ts';
 import { listTreeItems } from '../query/object-pages.ts';
 import { statLocal } from '../workspace/local-place.ts';
 import { scanLocalTree } from '../workspace/local-tree.ts';
-import { mtimeOfObject } from './tree-objects.ts';
 import type { LocalSide, RemoteSide, TreeSide } from './tree-sides.ts';
 
 export interface ItemsOptions {
@@ -56,10 +56,9 @@ async function* remoteItems(
   }
   for await (const page of listTreeItems({ store: side.store, limit: side.limit, signal, isUnordered })) {
     yield page.filter((item) => {
-      if (!filter.includes(item) || isReserved(item.path)) return false;
-      if (!item.path.endsWith('/') && item.path !== '') return true;
-      // Consoles make such objects to show an empty folder.
-      if (item.sizeBytes > 0) onFailed(item.path, namedLikeFolder(item.path));
+      if (!filter.includes(item) || !canTravel(item)) return false;
+      if (!isNamedLikeFolder(item)) return true;
+      onFailed(item.path, namedLikeFolder(item.path));
       return false;
     });
   }
@@ -82,6 +81,17 @@ export async function* specialItems(
     }));
 }
 
+/** Whether a source may have such an object. What none can have is not looked at on the other side either, and no sync deletes it. */
+export function canTravel(item: Pick<TreeItem, 'path' | 'sizeBytes' | 'special'>): boolean {
+  // Consoles make empty objects under the names of folders, to show them.
+  const isMarker = item.sizeBytes === 0 && !item.special && isNamedLikeFolder(item);
+  return !isReserved(item.path) && !isMarker;
+}
+
+function isNamedLikeFolder({ path }: Pick<TreeItem, 'path'>): boolean {
+  return path === '' || path.endsWith('/');
+}
+
 /** Most names need no closer look: no part begins with a dot, and nothing is beyond ASCII. */
 const MAY_BE_RESERVED = /(?:^|\/)\.|[^\u0020-\u007e]/;
 
@@ -100,6 +110,14 @@ function namedLikeFolder(path: string): DrayError {
   );
 }
 
+function inWorkspaceFolder(path: string): DrayError {
+  return new DrayError(
+    'unsafePath',
+    `${path} lies in the place of a workspace folder, which never travels; it was left out.`,
+    { data: { path } },
+  );
+}
+
 const NAMED_AT_ONCE = 1_000;
 
 /** `--files-from`: no listing at all. */
@@ -112,6 +130,10 @@ async function* namedItems(
   for (let at = 0; at < ordered.length; at += NAMED_AT_ONCE) {
     const found = await Promise.all(
       ordered.slice(at, at + NAMED_AT_ONCE).map(async (path) => {
+        if (isReserved(path)) {
+          onFailed(path, inWorkspaceFolder(path));
+          return undefined;
+        }
         const item = await (side.kind === 'local'
           ? statLocal(side.root, path)
           : headItem(side, path, signal));
@@ -126,15 +148,5 @@ async function* namedItems(
 
 async function headItem(side: RemoteSide, path: string, signal: AbortSignal): Promise<TreeItem | undefined> {
   const info = await side.limit.run(() => side.store.head(path, { signal }), { bytes: 0, signal });
-  if (!info) return undefined;
-  const mtimeNs = mtimeOfObject(info);
-  return {
-    path,
-    kind: 'object',
-    wasAsked: true,
-    sizeBytes: info.sizeBytes,
-    token: info.etag,
-    modifiedMs: info.modifiedMs,
-    ...(mtimeNs === undefined ? {} : { mtimeNs }),
-  };
+  return info && headItemOf(path, info);
 }

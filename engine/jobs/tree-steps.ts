@@ -4,6 +4,7 @@
  */
 import { DrayError } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
+import { createYoungGenerationBound } from '../base/young-generation.ts';
 import { type Decision, decideItem, type Evidence } from '../model/tree-decision.ts';
 import { isSameSpecial, type TreeItem } from '../model/tree-item.ts';
 import type { MatchedBatch } from '../query/merge-trees.ts';
@@ -33,7 +34,9 @@ export async function takeSteps(
 ): Promise<void> {
   const room = new Budget(ITEMS_MAX);
   const { counts, filter, tasks } = run;
+  const youngGeneration = createYoungGenerationBound();
   for await (const batch of batches) {
+    youngGeneration.check();
     for (const { source, destination } of batch.pairs) {
       tasks.check();
       counts.files += 1;

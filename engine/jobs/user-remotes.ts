@@ -1,5 +1,5 @@
 /** Remotes of the user's own, known in every folder: `dray remote add --user`. Kept beside other programs' settings, never with a secret. */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as v from 'valibot';
@@ -32,17 +32,22 @@ export function readUserRemotes(context: Pick<JobContext, 'environment'>): UserR
   try {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return byName({});
     throw new DrayError('io', `Your settings in ${path} cannot be read.`, { data: { path }, cause });
   }
   try {
-    return v.parse(SCHEMA, JSON.parse(text)).remotes;
+    return byName(v.parse(SCHEMA, JSON.parse(text)).remotes);
   } catch (cause) {
     throw new DrayError('usage', `Your settings in ${path} are damaged: mend the file, or delete it.`, {
       data: { path },
       cause,
     });
   }
+}
+
+/** Without the names that every object has: none of them is a remote. */
+function byName(remotes: UserRemotes): UserRemotes {
+  return Object.assign(Object.create(null) as UserRemotes, remotes);
 }
 
 /** Replaces the list in one step; what else the file holds stays. */
@@ -55,8 +60,27 @@ export function writeUserRemotes(context: Pick<JobContext, 'environment'>, remot
   } catch {
     // There is none yet.
   }
-  const temporary = `${path}.${process.pid}.tmp`;
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(temporary, `${JSON.stringify({ ...kept, remotes }, undefined, 2)}\n`, { flush: true });
-  renameSync(temporary, path);
+  const real = behindLink(path);
+  const temporary = `${real}.${process.pid}.tmp`;
+  try {
+    mkdirSync(dirname(real), { recursive: true });
+    writeFileSync(temporary, `${JSON.stringify({ ...kept, remotes }, undefined, 2)}\n`, { flush: true });
+    try {
+      renameSync(temporary, real);
+    } catch (error) {
+      rmSync(temporary, { force: true });
+      throw error;
+    }
+  } catch (cause) {
+    throw new DrayError('io', `Your settings in ${path} cannot be written.`, { data: { path }, cause });
+  }
+}
+
+/** Settings are often kept elsewhere, and a link leads there. */
+function behindLink(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }

@@ -15,6 +15,8 @@ export interface TreeFilter {
   mayContain(folder: string): boolean;
   /** The only paths there are, in order, each once. */
   readonly paths?: readonly string[];
+  /** There are bounds of size or age besides the names. */
+  readonly isBounded: boolean;
   /** Lets everything through. */
   readonly isOpen: boolean;
 }
@@ -42,6 +44,7 @@ export function createTreeFilter(request: TreeFilterRequest): TreeFilter {
     },
     mayContain: (folder) => !isShut(rules, folder),
     ...(paths ? { paths } : {}),
+    isBounded,
     isOpen: rules.length === 0 && !isBounded && !paths,
   };
 }

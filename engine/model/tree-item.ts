@@ -19,8 +19,6 @@ export interface TreeItem {
   readonly isFile?: true;
   /** The store was asked about this very object (HEAD): what is absent here, it does not tell. */
   readonly wasAsked?: true;
-  /** Where a listing tells it. */
-  readonly storageClass?: string;
   readonly kind: 'file' | 'object';
   /** Permission bits of a file, where both sides keep them. */
   readonly mode?: number;

@@ -1,9 +1,9 @@
 /** A HEAD for each name. Tells more than a listing does: the time that the object's metadata hold. */
+
 import { DrayError } from '../api/error.ts';
 import { comparePaths } from '../model/entry.ts';
-import { MTIME_METADATA, parseObjectTime } from '../model/object-time.ts';
 import type { TreeItem } from '../model/tree-item.ts';
-import type { ObjectInfo } from '../remotes/object-store.ts';
+import { headItemOf } from './head-item.ts';
 import type { LookupState } from './lookup-state.ts';
 import type { MatchedBatch, MatchedPair } from './merge-trees.ts';
 
@@ -27,25 +27,10 @@ async function ask(state: LookupState, { path }: TreeItem): Promise<TreeItem | u
     const info = await limit.run(() => store.head(path, { signal }), { bytes: 0, signal });
     if (!info) return undefined;
     tally.destinationSeen += 1;
-    return itemOf(path, info);
+    return headItemOf(path, info);
   } catch (error) {
     // No key of this store, so nothing lies there. Whoever writes it is told why it cannot be.
     if (error instanceof DrayError && error.code === 'unsafePath') return undefined;
     throw error;
   }
-}
-
-function itemOf(path: string, info: ObjectInfo): TreeItem {
-  const text = info.metadata?.[MTIME_METADATA];
-  const mtimeNs = text === undefined ? undefined : parseObjectTime(text);
-  return {
-    path,
-    kind: 'object',
-    wasAsked: true,
-    sizeBytes: info.sizeBytes,
-    token: info.etag,
-    modifiedMs: info.modifiedMs,
-    ...(mtimeNs === undefined ? {} : { mtimeNs }),
-    ...(info.storageClass === undefined ? {} : { storageClass: info.storageClass }),
-  };
 }

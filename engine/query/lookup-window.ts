@@ -11,6 +11,9 @@ import type { MatchedBatch } from './merge-trees.ts';
 import { createPageMatcher } from './page-matcher.ts';
 
 const PAGES = 8;
+/** Eight windows are under way: in a long walk the pages that the last ones cost are few, and what they hold in memory is not. */
+const PAGES_OF_LONG_WALK = 4;
+const LONG_WALK_LISTS = 40;
 /** Left free for where the source is denser than before; nothing where both sides are alike, page by page. */
 const SPARE_PAGES = 0.25;
 const ITEMS_MAX = 16_000;
@@ -21,8 +24,12 @@ const PIECES_TO_TRIAL = 16;
 /** How many source items the next window takes. */
 export function windowItems(state: LookupState): number {
   if (isSparse(state)) return HEADS_AT_ONCE;
-  const { itemsInPage, pageSize } = state;
-  const pages = Math.min(PAGES, Math.max(1, Math.floor(ITEMS_MAX / itemsInPage)));
+  const { itemsInPage, pageSize, tally, wantExtras } = state;
+  const isLong = wantExtras || tally.lists >= LONG_WALK_LISTS;
+  const pages = Math.min(
+    isLong ? PAGES_OF_LONG_WALK : PAGES,
+    Math.max(1, Math.floor(ITEMS_MAX / itemsInPage)),
+  );
   return Math.max(1, Math.round(itemsInPage * (itemsInPage === pageSize ? pages : pages - SPARE_PAGES)));
 }
 

@@ -49,7 +49,6 @@ describe('a listing as a tree', () => {
       sizeBytes: 1,
       token: 'm2',
       modifiedMs: expect.any(Number),
-      storageClass: 'STANDARD',
     });
     expect(requests.map(({ startAfter }) => startAfter)).toEqual(['a', undefined]);
   });

@@ -102,14 +102,13 @@ function checkOrder(store: ObjectStore, after: string, objects: readonly ListedO
   }
 }
 
-function toTreeItem({ etag, isFile, key, modifiedMs, sizeBytes, storageClass }: ListedObject): TreeItem {
+function toTreeItem({ etag, isFile, key, modifiedMs, sizeBytes }: ListedObject): TreeItem {
   return {
     path: key,
     kind: 'object',
     sizeBytes,
     token: etag,
     modifiedMs,
-    ...(storageClass === undefined ? {} : { storageClass }),
     ...(isFile ? { isFile } : {}),
   };
 }

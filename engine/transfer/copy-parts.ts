@@ -1,7 +1,9 @@
 /** A copy inside the store in parts: for objects above the limit of one copy. Goes on after a crash where it is journalled. */
+
 import pLimit from 'p-limit';
 import { toDrayError } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
+import { keptDescription } from '../remotes/kept-description.ts';
 import type {
   CopySource,
   MultipartStore,
@@ -74,16 +76,7 @@ async function describe(request: PartsCopy): Promise<ObjectDescription> {
   const found = await from.head(fromKey, signal ? { signal } : {});
   // Another object's description goes with another object: the copy of its parts will then be refused.
   if (found === undefined || found.etag !== info.etag) return wanted;
-  const { contentType, metadata, cacheControl, contentDisposition, contentEncoding, contentLanguage } = found;
-  return {
-    ...(contentType === undefined ? {} : { contentType }),
-    ...(metadata ? { metadata } : {}),
-    ...(cacheControl === undefined ? {} : { cacheControl }),
-    ...(contentDisposition === undefined ? {} : { contentDisposition }),
-    ...(contentEncoding === undefined ? {} : { contentEncoding }),
-    ...(contentLanguage === undefined ? {} : { contentLanguage }),
-    ...wanted,
-  };
+  return { ...keptDescription(found), ...wanted };
 }
 
 /** The first failure stops the others; all have ended when this returns or throws. */

@@ -41,6 +41,14 @@ export function openLargeFile(options: LargeFileOptions): LargeFile {
   let streamDigest: string | undefined;
   let ending: Promise<void> | undefined;
 
+  let lane: WriteLane | undefined;
+  /** Threads that write to one file at once spin on its lock in the kernel; only hashing is worth several. */
+  function laneFor(verify: BlobHash | undefined): WriteLane {
+    if (verify !== undefined) return threads;
+    lane ??= threads.lane();
+    return lane;
+  }
+
   function assertOpen(): void {
     if (options.signal.aborted) throw new DrayError('aborted', 'Stopped on request.');
     assert(state === 'open', `${meta.path}: written after its end`);
@@ -67,7 +75,7 @@ export function openLargeFile(options: LargeFileOptions): LargeFile {
     await note(
       offset,
       length,
-      threads.run('piece', { kind: 'piece', fd, path: meta.path, offset, bytes, verify }),
+      laneFor(verify).run('piece', { kind: 'piece', fd, path: meta.path, offset, bytes, verify }),
     );
   }
 

@@ -43,6 +43,7 @@ interface Job {
 
 interface Member {
   readonly worker: Worker;
+  readonly exited: Promise<void>;
   readonly jobs: Map<number, Job>;
 }
 
@@ -72,6 +73,13 @@ export function openWriteThreads(options: WriteThreadsOptions): WriteThreads {
   if (options.signal.aborted) onAbort();
   options.signal.addEventListener('abort', onAbort, { once: true });
 
+  /** By itself, once it is through with its start: a thread that is ended while it loads native code takes the process with it. */
+  function end({ exited, worker }: Member): Promise<void> {
+    worker.ref();
+    worker.postMessage('end');
+    return exited;
+  }
+
   function start(): void {
     while (members.length < options.threads) {
       const data: WriteThreadData = {
@@ -86,7 +94,8 @@ export function openWriteThreads(options: WriteThreadsOptions): WriteThreads {
         workerData: data,
         execArgv: [],
       });
-      const member: Member = { worker, jobs: new Map() };
+      const exited = new Promise<void>((done) => worker.once('exit', () => done()));
+      const member: Member = { worker, exited, jobs: new Map() };
       worker.on('message', (answer: WorkerAnswer) => settle(member, answer));
       worker.on('error', (error) => fail(member, error));
       // An idle thread does not keep the process alive.
@@ -181,7 +190,7 @@ export function openWriteThreads(options: WriteThreadsOptions): WriteThreads {
     async close() {
       options.signal.removeEventListener('abort', onAbort);
       await this.idle();
-      await Promise.all(members.splice(0).map((member) => member.worker.terminate()));
+      await Promise.all(members.splice(0).map(end));
     },
   };
 }

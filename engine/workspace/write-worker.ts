@@ -16,8 +16,9 @@ export type WorkerAnswer =
 const port = parentPort!;
 const thread = await openWriteThread(workerData as WriteThreadData);
 
-port.on('message', ({ id, task }: WorkerRequest) => {
-  port.postMessage(answer(id, task));
+port.on('message', (message: WorkerRequest | 'end') => {
+  if (message === 'end') port.close();
+  else port.postMessage(answer(message.id, message.task));
 });
 
 function answer(id: number, task: WriteTask): WorkerAnswer {

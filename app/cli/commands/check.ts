@@ -88,10 +88,11 @@ const view: CommandView<CheckTreesSummary> = {
   },
 };
 
-function printCompared({ by, path, result }: ComparedEvent, output: Output): void {
+function printCompared({ by, differsAt, path, result }: ComparedEvent, output: Output): void {
   if (result === 'same' && !output.verbose) return;
   const color = result === 'same' ? 'green' : result === 'uncertain' ? 'yellow' : 'red';
-  output.result(`${output.paint(color, RESULTS[result])}  ${quotePath(path)}  (${METHODS[by]})`);
+  const where = differsAt === undefined ? '' : `, first at byte ${formatCount(differsAt)}`;
+  output.result(`${output.paint(color, RESULTS[result])}  ${quotePath(path)}  (${METHODS[by]}${where})`);
 }
 
 export function formatCheckEnd(summary: CheckTreesSummary): string[] {

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { ServeRequest, ServeSummary, ServingEvent } from '../../../engine/api/peers.ts';
+import type { ServingEvent } from '../../../engine/api/events.ts';
+import type { ServeRequest, ServeSummary } from '../../../engine/api/peers.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
 import { formatPlural } from '../format.ts';
@@ -25,11 +26,7 @@ export function addServeCommand(program: Command, host: CommandHost): void {
       'Offers a folder: other machines name it as dray://HOST:PORT, in copy, sync, check, ls, du, cat and rm, and for repositories. Only who has the token may ask. It runs until it is stopped.',
     )
     .argument('<folder>', 'what is offered, with all in it')
-    .option(
-      '--listen <host:port>',
-      'where (default: 127.0.0.1:7370, this machine alone; 0.0.0.0:7370: everywhere)',
-      parseListen,
-    )
+    .option('--listen <host:port>', 'where (default: 127.0.0.1:7370; everywhere: 0.0.0.0:7370)', parseListen)
     .option('--read-only', 'refuse every write')
     .option('--token-file <file>', 'keep the token there, from run to run')
     .option(
@@ -63,7 +60,7 @@ export function addServeCommand(program: Command, host: CommandHost): void {
       }),
     );
   addExamples(command, [
-    ['dray serve /data', 'to this machine alone, as through an SSH tunnel'],
+    ['dray serve /data', 'to this machine alone'],
     ['dray serve /data --listen 0.0.0.0:7370 --token-file ~/.dray-token', 'to the network, encrypted'],
     ['DRAY_TOKEN=... dray copy dray://server:7370/photos photos', 'at the other end'],
   ]);

@@ -169,7 +169,10 @@ export class HttpConnection {
   #checkCertificate(): Error | undefined {
     const { checkFingerprint } = this.#route;
     if (!checkFingerprint) return undefined;
-    const { fingerprint256 } = (this.#socket as TLSSocket).getPeerCertificate();
+    const socket = this.#socket as TLSSocket;
+    // A session is resumed only with the peer that it was made with, whose certificate was checked then.
+    if (socket.isSessionReused()) return undefined;
+    const { fingerprint256 } = socket.getPeerCertificate();
     return checkFingerprint(fingerprint256 ?? '');
   }
 

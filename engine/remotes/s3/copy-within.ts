@@ -2,8 +2,10 @@
  * Copies inside the store, the same for both clients: one request where that does, in parts above S3's limit, and what a
  * refusal means.
  */
+
 import pLimit from 'p-limit';
 import { DrayError } from '../../api/error.ts';
+import { keptDescription } from '../kept-description.ts';
 import type {
   CallOptions,
   CopyOptions,
@@ -131,17 +133,4 @@ export async function copyInParts(
     await multipart.abort(upload).catch(() => {});
     throw error;
   }
-}
-
-/** A copy of an object takes the default storage class, if none is asked for. */
-function keptDescription(info: ObjectInfo): ObjectDescription {
-  const { contentType, metadata, cacheControl, contentDisposition, contentEncoding, contentLanguage } = info;
-  return {
-    ...(contentType === undefined ? {} : { contentType }),
-    ...(metadata ? { metadata } : {}),
-    ...(cacheControl === undefined ? {} : { cacheControl }),
-    ...(contentDisposition === undefined ? {} : { contentDisposition }),
-    ...(contentEncoding === undefined ? {} : { contentEncoding }),
-    ...(contentLanguage === undefined ? {} : { contentLanguage }),
-  };
 }

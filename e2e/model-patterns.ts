@@ -1,0 +1,13 @@
+/** The few patterns of the model, by hand: no code of the engine's decides what it is compared with. */
+export function compilePatterns(exclude: string | undefined): (path: string) => boolean {
+  switch (exclude) {
+    case undefined:
+      return () => true;
+    case '*.log':
+      return (path) => !path.endsWith('.log');
+    case 'd0/**':
+      return (path) => !/(?:^|\/)d0\//.test(path);
+    default:
+      throw new RangeError(`The model knows no pattern ${exclude}.`);
+  }
+}

@@ -1,0 +1,82 @@
+/** `dray rm` and `dray uploads` against stores that do not do all that they are asked. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { RemovePlaceRequest } from '../engine/api/trees.ts';
+import { eventsOf, testContext } from '../engine/jobs/job-fixture.ts';
+import { removePlace } from '../engine/jobs/remove-place.ts';
+import { type FakeS3, startFakeS3 } from './servers/fake-s3.ts';
+
+let store: FakeS3;
+beforeEach(async () => {
+  store = await startFakeS3();
+  for (const key of ['p', 'p/', 'p/a', 'p/b.log', 'p/deep/c', 'p-beside', 'q'])
+    store.objects.set(key, Buffer.from('x'));
+});
+afterEach(() => store[Symbol.asyncDispose]());
+
+const keys = () => [...store.objects.keys()].sort();
+async function remove(key: string, more: Partial<RemovePlaceRequest> = {}) {
+  const told = testContext('/', { environment: store.environment });
+  const place = `s3://${store.bucket}/${key}`;
+  const summary = await removePlace(told, { place, connection: { endpoint: store.endpoint }, ...more });
+  return {
+    summary,
+    paths: eventsOf(told, 'change')
+      .map(({ path }) => path)
+      .sort(),
+    told,
+  };
+}
+
+describe('rm', () => {
+  it('removes the object of that very name and nothing below or beside it', async () => {
+    expect((await remove('p')).summary).toMatchObject({ removed: 1, failed: 0 });
+    expect(keys()).toEqual(['p-beside', 'p/', 'p/a', 'p/b.log', 'p/deep/c', 'q']);
+  });
+
+  it('removes all below a prefix only if that is asked for', async () => {
+    await expect(remove('p/')).rejects.toMatchObject({ code: 'usage' });
+    await expect(remove('')).rejects.toMatchObject({ code: 'usage' });
+    await expect(remove('p/deep')).rejects.toMatchObject({ code: 'notFound' });
+    expect(keys()).toHaveLength(7);
+    expect((await remove('p/', { recursive: true })).summary).toMatchObject({ removed: 4 });
+    expect(keys()).toEqual(['p', 'p-beside', 'q']);
+  });
+
+  it('removes what its filter takes', async () => {
+    const filter = { rules: [{ action: 'exclude', pattern: '*.log' }] } as const;
+    expect((await remove('p/', { recursive: true, filter })).summary).toMatchObject({ removed: 3 });
+    expect(keys()).toEqual(['p', 'p-beside', 'p/b.log', 'q']);
+  });
+
+  it('tells in a dry run what it would remove, and asks for nothing else', async () => {
+    const { paths, summary } = await remove('p/', { recursive: true, dryRun: true });
+    expect(paths).toEqual(['', 'a', 'b.log', 'deep/c']);
+    expect(summary).toMatchObject({ removed: 4, bytes: 4 });
+    expect(keys()).toHaveLength(7);
+    expect(store.log.some((line) => /^(POST|DELETE|PUT)/.test(line))).toBe(false);
+  });
+
+  it('says that nothing is there, and never of a whole bucket', async () => {
+    await expect(remove('typo/', { recursive: true })).rejects.toMatchObject({ code: 'notFound' });
+    store.objects.clear();
+    expect((await remove('', { recursive: true })).summary).toMatchObject({ removed: 0 });
+  });
+
+  it('removes all of a store that lists in no order', async () => {
+    store.objects.clear();
+    for (let at = 0; at < 900; at += 1) store.objects.set(`p/${at}`, Buffer.from(''));
+    store.listing = 'shuffled';
+    expect((await remove('p/', { recursive: true })).summary).toMatchObject({ removed: 900, failed: 0 });
+    expect(keys()).toEqual([]);
+  });
+
+  it('names each object that it may not remove, and removes the others', async () => {
+    store.fault = ({ key, method, query }) => {
+      if (method === 'POST' && query.has('delete')) return { status: 403, code: 'AccessDenied' };
+      return method === 'DELETE' && key === 'p/a' ? { status: 403, code: 'AccessDenied' } : undefined;
+    };
+    const { summary, told } = await remove('p/', { recursive: true });
+    expect([summary.removed, summary.failed, keys()]).toEqual([3, 1, ['p', 'p-beside', 'p/a', 'q']]);
+    expect(eventsOf(told, 'fileFailed')).toMatchObject([{ path: 'a', error: { code: 'accessDenied' } }]);
+  });
+});

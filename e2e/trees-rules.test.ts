@@ -1,0 +1,240 @@
+/** What a sync and a check must leave alone at a store, or must not take for success: rules that only whole runs show. */
+import { existsSync, readFileSync, utimesSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { CheckTreesRequest, SyncRequest } from '../engine/api/trees.ts';
+import { checkTrees } from '../engine/jobs/check-trees.ts';
+import { copyTree, syncTree } from '../engine/jobs/copy-tree.ts';
+import { createSandbox, eventsOf, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
+import { type FakeS3, startFakeS3 } from './servers/fake-s3.ts';
+
+let store: FakeS3;
+let sandbox: Sandbox;
+beforeEach(async () => {
+  store = await startFakeS3();
+  sandbox = createSandbox();
+});
+afterEach(async () => {
+  sandbox[Symbol.dispose]();
+  await store[Symbol.asyncDispose]();
+});
+
+/** When the fake store says that everything was stored. */
+const STORED_MS = Date.UTC(2026, 10, 13, 10);
+const DAY_MS = 86_400_000;
+
+const context = () =>
+  testContext(sandbox.folder, { environment: { ...store.environment, DRAY_CACHE: sandbox.path('cache') } });
+const at = (path: string) => ({
+  place: `s3://${store.bucket}/${path}`,
+  connection: { endpoint: store.endpoint },
+});
+const put = (key: string, content = '') => store.objects.set(key, Buffer.from(content));
+const keys = () => [...store.objects.keys()].sort();
+const file = (path: string, content: string, timeMs: number) =>
+  utimesSync(sandbox.write(path, content), timeMs / 1000, timeMs / 1000);
+const sync = (request: SyncRequest) => syncTree(context(), { maxDelete: { percent: 100 }, ...request });
+const check = (request: CheckTreesRequest) => checkTrees(context(), request);
+
+describe('A sync to a store', () => {
+  it('keeps what stands for folders there, and what lies in a workspace folder: no source can have those', async () => {
+    file('from/a', 'a', STORED_MS);
+    for (const key of ['to/', 'to/empty/', 'to/.dray/config.json', 'to/x/.dray/state', 'to/gone'])
+      put(key, key.endsWith('/') ? '' : 'x');
+    expect(await sync({ source: { place: 'from' }, destination: at('to') })).toMatchObject({
+      copiedFiles: 1,
+      deletedFiles: 1,
+    });
+    expect(keys()).toEqual(['to/', 'to/.dray/config.json', 'to/a', 'to/empty/', 'to/x/.dray/state']);
+  });
+
+  it.each(['newerThanMs', 'olderThanMs'] as const)(
+    'keeps what the source has and a bound of age leaves out (%s)',
+    async (bound) => {
+      const limit = STORED_MS + (bound === 'newerThanMs' ? -DAY_MS : DAY_MS);
+      const [out, taken] =
+        bound === 'newerThanMs' ? [limit - DAY_MS, limit + DAY_MS] : [limit + DAY_MS, limit - DAY_MS];
+      file('from/out', 'left out', out);
+      file('from/taken', 'taken', taken);
+      for (const name of ['out', 'taken', 'extra']) put(`to/${name}`, 'other');
+      expect(
+        await sync({ source: { place: 'from' }, destination: at('to'), filter: { [bound]: limit } }),
+      ).toMatchObject({ files: 1, copiedFiles: 1, deletedFiles: 1 });
+      expect(keys()).toEqual(['to/out', 'to/taken']);
+      expect(store.objects.get('to/out')!.toString()).toBe('other');
+    },
+  );
+
+  it.each(['minSizeBytes', 'maxSizeBytes'] as const)(
+    'keeps what the source has and a bound of size leaves out (%s)',
+    async (bound) => {
+      file('from/small', 's', STORED_MS);
+      file('from/large', 'l'.repeat(100), STORED_MS);
+      for (const name of ['small', 'large']) put(`to/${name}`, 'x'.repeat(50));
+      await sync({ source: { place: 'from' }, destination: at('to'), filter: { [bound]: 50 } });
+      const sizes = Object.fromEntries([...store.objects].map(([key, bytes]) => [key, bytes.length]));
+      expect(sizes).toEqual(
+        bound === 'minSizeBytes' ? { 'to/small': 50, 'to/large': 100 } : { 'to/small': 1, 'to/large': 50 },
+      );
+    },
+  );
+
+  it('of one file touches nothing beside it', async () => {
+    file('from/a', 'a', STORED_MS);
+    put('to/other', 'x');
+    put('to/z', 'x');
+    expect(await sync({ source: { place: 'from/a' }, destination: at('to/') })).toMatchObject({
+      copiedFiles: 1,
+      deletedFiles: 0,
+    });
+    expect(keys()).toEqual(['to/a', 'to/other', 'to/z']);
+  });
+});
+
+describe('A copy to a store', () => {
+  it('takes nothing of a workspace folder, even if it is named', async () => {
+    file('from/.dray/config.json', 'secret', STORED_MS);
+    file('from/a', 'a', STORED_MS);
+    const told = context();
+    expect(
+      await copyTree(told, {
+        source: { place: 'from' },
+        destination: at('to'),
+        filter: { filesFrom: ['.dray/config.json', 'a'] },
+      }),
+    ).toMatchObject({ copiedFiles: 1, failed: 1 });
+    expect(eventsOf(told, 'fileFailed')).toMatchObject([
+      { path: '.dray/config.json', error: { code: 'unsafePath' } },
+    ]);
+    expect(keys()).toEqual(['to/a']);
+  });
+
+  it('finds names of every kind again, there and on the way back', async () => {
+    const names = [
+      '\uffee',
+      '\u{1f600}',
+      'a\u0300',
+      '\u00e0',
+      'a b',
+      'a%2Fb',
+      '-',
+      '#',
+      '?',
+      '&<>',
+      'a-',
+      'a/b',
+      'a!/b',
+      '+',
+    ];
+    for (const name of names) file(`from/${name}`, name, STORED_MS);
+    const up = { source: { place: 'from' }, destination: at('to'), noIndex: true };
+    const down = { source: at('to'), destination: { place: 'back' }, noIndex: true };
+    for (const request of [up, down]) {
+      expect(await sync(request)).toMatchObject({ copiedFiles: names.length, failed: 0 });
+      expect(await sync(request)).toMatchObject({
+        copiedFiles: 0,
+        deletedFiles: 0,
+        unchangedFiles: names.length,
+      });
+    }
+    for (const name of names) expect(readFileSync(sandbox.path('back', name), 'utf8')).toBe(name);
+  });
+
+  it('writes in a dry run nothing at all', async () => {
+    file('from/a', 'a', STORED_MS);
+    put('to/a', 'b');
+    put('to/gone', 'c');
+    const request = {
+      source: { place: 'from' },
+      destination: at('to'),
+      backupDirectory: at('old'),
+      dryRun: true,
+    };
+    expect(await sync(request)).toMatchObject({ copiedFiles: 1, deletedFiles: 1 });
+    expect(store.log.filter((line) => !/^(GET|HEAD) /.test(line))).toEqual([]);
+  });
+});
+
+describe('A sync from a store', () => {
+  it('keeps local files of objects that a bound of age leaves out', async () => {
+    put('from/out', 'o');
+    put('from/in', 'i');
+    file('to/out', 'old', STORED_MS - 100 * DAY_MS);
+    const filter = { olderThanMs: STORED_MS - DAY_MS };
+    expect(await sync({ source: at('from'), destination: { place: 'to' }, filter })).toMatchObject({
+      files: 0,
+      deletedFiles: 0,
+    });
+    expect(readFileSync(sandbox.path('to/out'), 'utf8')).toBe('old');
+  });
+
+  it('of one object touches nothing beside its file', async () => {
+    put('from/a', 'a');
+    file('to/other', 'x', STORED_MS);
+    expect(await sync({ source: at('from/a'), destination: { place: 'to/' } })).toMatchObject({
+      copiedFiles: 1,
+      deletedFiles: 0,
+    });
+    expect(existsSync(sandbox.path('to/other'))).toBe(true);
+  });
+});
+
+describe('A check', () => {
+  it('of a source prefix where nothing lies is an error, above all with --one-way', async () => {
+    file('to/a', 'a', STORED_MS);
+    for (const oneWay of [true, false])
+      await expect(check({ source: at('typo'), destination: { place: 'to' }, oneWay })).rejects.toMatchObject(
+        { code: 'notFound' },
+      );
+  });
+
+  it('does not take its own report for a file of the tree, in the first run or the next', async () => {
+    for (const side of ['left', 'right']) file(`${side}/a`, 'a', STORED_MS);
+    const request = {
+      source: { place: 'left' },
+      destination: { place: 'right' },
+      reportPath: sandbox.path('left/report.json'),
+    };
+    for (const _ of [1, 2])
+      expect(await check(request)).toMatchObject({ same: 1, onlyInSource: 0, files: 1 });
+  });
+});
+
+describe('A copy', () => {
+  it('that may not look at the destination refuses to promise what it would have to look for', async () => {
+    file('from/a', 'a', STORED_MS);
+    for (const more of [{ immutable: true }, { update: true }, { backupDirectory: at('old') }])
+      await expect(
+        copyTree(context(), {
+          source: { place: 'from' },
+          destination: at('to'),
+          noCheckDestination: true,
+          ...more,
+        }),
+      ).rejects.toMatchObject({ code: 'usage' });
+    expect(keys()).toEqual([]);
+  });
+
+  it('from a name that every object of JavaScript has is from no remote', async () => {
+    for (const name of ['constructor', 'toString', 'valueOf'])
+      await expect(
+        copyTree(context(), { source: { place: `${name}:x` }, destination: at('to') }),
+      ).rejects.toMatchObject({ code: 'usage' });
+  });
+
+  it('of a link between folders with --links keeps it, and the next run finds it', async () => {
+    file('from/a', 'a', STORED_MS);
+    (await import('node:fs')).symlinkSync('a', sandbox.path('from/link'));
+    const request = { source: { place: 'from' }, destination: { place: 'to' }, links: true };
+    const first = context();
+    const s1 = await copyTree(first, request);
+    expect([s1, eventsOf(first, 'fileFailed')]).toMatchObject([{ copiedFiles: 2, failed: 0 }, []]);
+    for (const noIndex of [false, true]) {
+      const c = context();
+      const s = await copyTree(c, { ...request, noIndex });
+      expect([s, eventsOf(c, 'fileFailed')]).toMatchObject([
+        { copiedFiles: 0, touchedFiles: 0, failed: 0, unchangedFiles: 2 },
+        [],
+      ]);
+    }
+  });
+});

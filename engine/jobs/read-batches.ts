@@ -1,8 +1,8 @@
 /** Small files of another machine, many to a request. */
 import { fromErrorRecord } from '../api/error.ts';
 import type { FileFace, FileRead } from '../remotes/file-face.ts';
+import { BATCH_BYTES, BATCH_FILES } from './batch-limits.ts';
 import { createGathering } from './gathering.ts';
-import { BATCH_BYTES, BATCH_FILES } from './send-batches.ts';
 import type { TreeRun } from './tree-run.ts';
 import type { RemoteSide, TreeSide } from './tree-sides.ts';
 

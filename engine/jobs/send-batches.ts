@@ -3,14 +3,10 @@ import { DrayError, fromErrorRecord } from '../api/error.ts';
 import type { SpecialItem } from '../model/tree-item.ts';
 import type { FileFace, FileToWrite } from '../remotes/file-face.ts';
 import type { SmallFile } from '../workspace/file-source.ts';
+import { BATCH_BYTES, BATCH_FILES } from './batch-limits.ts';
 import { createGathering } from './gathering.ts';
 import type { TreeRun } from './tree-run.ts';
 import type { LocalSide, RemoteSide } from './tree-sides.ts';
-
-/** Larger ones are worth a request of their own. */
-export const SENT_IN_BATCHES_BYTES_MAX = 256 * 1024;
-export const BATCH_FILES = 256;
-export const BATCH_BYTES = 2 * 1024 * 1024;
 
 export interface FileToSend {
   readonly key: string;

@@ -5,7 +5,7 @@ import type { TreeItem } from '../model/tree-item.ts';
 import { rangeBytesFor, WHOLE_BYTES_MAX } from '../transfer/download-object.ts';
 import { partSizeFor } from '../transfer/part-size.ts';
 import { ONE_PUT_BYTES } from '../transfer/upload-object.ts';
-import { BATCH_BYTES, BATCH_FILES, SENT_IN_BATCHES_BYTES_MAX } from './send-batches.ts';
+import { BATCH_BYTES, BATCH_FILES, SENT_IN_BATCHES_BYTES_MAX } from './batch-limits.ts';
 import { sharesService, type TreeSide } from './tree-sides.ts';
 
 /** S3's limit of one copy inside the store. */

@@ -94,19 +94,16 @@ export async function openBackup(
   }
   if (place.kind !== 'remote') throw elsewhere(request.place);
   const { store } = await connectPlace(context, place, { at: 'place' });
-<<<<<<< HEAD
-  const areOneMachine = store.files !== undefined && store.files.machine === destination.store.files?.machine;
-  if (!areOneMachine && !sharesService(destination.store, store)) {
-=======
   try {
-    if (!sharesService(destination.store, store)) throw elsewhere(request.place);
+    const { files } = store;
+    const areOneMachine = files !== undefined && files.machine === destination.store.files?.machine;
+    if (!areOneMachine && !sharesService(destination.store, store)) throw elsewhere(request.place);
     // Of a single object the store's root is its folder, which may hold the backups as well.
     if (!isSingle) {
       checkStoresApart([place, store], [to, destination.store]);
       if (source.kind === 'remote') checkStoresApart([place, store], [from, source.store]);
     }
   } catch (error) {
->>>>>>> c022b6efec467af2a0b740eb09a9ff73e2ec47b4
     await store.close();
     throw error;
   }

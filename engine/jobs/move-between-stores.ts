@@ -42,9 +42,9 @@ export async function createStoreCopier(run: StoreRun): Promise<Mover> {
         permit.release();
       }
     },
-    touch: async (item, over, mtimeNs) => ({
+    touch: async (item, over, to) => ({
       sourceToken: item.token,
-      destinationToken: await touchObject(run, over, mtimeNs),
+      destinationToken: await touchObject(run, over, to),
     }),
     remove: (paths, onFailed) => removeObjects(run, paths, onFailed),
     close: async () => {},

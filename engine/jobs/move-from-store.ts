@@ -15,9 +15,9 @@ import { LINK_SUFFIX, touchLocal } from '../workspace/local-place.ts';
 import { TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
 import { openTreeWriter } from '../workspace/tree-writer.ts';
 import type { TreeWriter, WrittenStat } from '../workspace/tree-writer-contract.ts';
+import { SENT_IN_BATCHES_BYTES_MAX } from './batch-limits.ts';
 import { fetchLarge } from './fetch-large.ts';
 import { createReadBatches, type ReadBatches } from './read-batches.ts';
-import { SENT_IN_BATCHES_BYTES_MAX } from './send-batches.ts';
 import { vanished } from './tree-errors.ts';
 import { MOVED_SPECIAL, type Moved, type Mover } from './tree-mover.ts';
 import type { TreeRun } from './tree-run.ts';
@@ -59,9 +59,9 @@ export async function createDownloader(run: DownloadRun): Promise<Mover> {
         ? fetchWhole(run, parts, item)
         : fetchInRanges(run, parts, item);
     },
-    touch: async (item, over, mtimeNs) => ({
+    touch: async (item, over, to) => ({
       sourceToken: item.token,
-      destinationToken: fileToken(await touchLocal(root, run.destination.pathOf(over.path), mtimeNs)),
+      destinationToken: fileToken(await touchLocal(root, run.destination.pathOf(over.path), to)),
     }),
     async remove(paths, onFailed) {
       for (const path of paths) {
@@ -87,6 +87,10 @@ function writeSpecial(run: DownloadRun, writer: TreeWriter, { path, special }: T
   return MOVED_SPECIAL;
 }
 
+function isLinkObject({ request }: DownloadRun, { path }: TreeItem): boolean {
+  return request.links === true && path.endsWith(LINK_SUFFIX);
+}
+
 interface Parts {
   readonly writer: TreeWriter;
   readonly batches: WriteBatches;
@@ -98,16 +102,15 @@ interface Parts {
 
 async function fetchInBatch(
   run: DownloadRun,
-  { batches }: Parts,
+  { batches, writer }: Parts,
   item: TreeItem,
   reads: ReadBatches,
 ): Promise<Moved> {
   const { bytes, etag, mode, mtimeNs } = await reads.read(run.source.pathOf(item.path), item.sizeBytes);
   const path = run.destination.pathOf(item.path);
-  const stat = await batches.write(
-    { path, sizeBytes: bytes.length, mtimeNs, executable: false, mode },
-    bytes,
-  );
+  const stat = isLinkObject(run, item)
+    ? writer.writeLink(path, new TextDecoder().decode(bytes))
+    : await batches.write({ path, sizeBytes: bytes.length, mtimeNs, executable: false, mode }, bytes);
   const isRacy = stat.mtimeMs > run.clock.nowMs() - RACY_MS;
   return {
     sourceToken: etag,
@@ -147,8 +150,7 @@ async function writeWhole(
   { bytes, info, item }: { readonly item: TreeItem; readonly info: ObjectInfo; readonly bytes: Uint8Array },
 ): Promise<WrittenStat> {
   const path = run.destination.pathOf(item.path);
-  const isLink = run.request.links && item.path.endsWith(LINK_SUFFIX);
-  if (isLink) return writer.writeLink(path, new TextDecoder().decode(bytes));
+  if (isLinkObject(run, item)) return writer.writeLink(path, new TextDecoder().decode(bytes));
   const file = {
     path,
     sizeBytes: bytes.length,

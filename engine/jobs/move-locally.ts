@@ -47,9 +47,9 @@ export function createLocalCopier(run: LocalRun): Mover {
         permit.release();
       }
     },
-    touch: async (item, over, mtimeNs) => ({
+    touch: async (item, over, to) => ({
       sourceToken: item.token,
-      destinationToken: fileToken(await touchLocal(root, destination.pathOf(over.path), mtimeNs)),
+      destinationToken: fileToken(await touchLocal(root, destination.pathOf(over.path), to)),
     }),
     async remove(paths, onFailed) {
       for (const path of paths) {

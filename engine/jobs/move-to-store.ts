@@ -9,9 +9,10 @@ import { uploadInParts } from '../transfer/multipart-upload.ts';
 import { ONE_PUT_BYTES, putObject } from '../transfer/upload-object.ts';
 import { openFileSource, readSmallFile, type SmallFile, tokenOf } from '../workspace/file-source.ts';
 import { exactMtimeNs, LINK_SUFFIX, readLink } from '../workspace/local-place.ts';
+import { SENT_IN_BATCHES_BYTES_MAX } from './batch-limits.ts';
 import { loadContentTypes } from './object-content-type.ts';
 import { describeFile } from './object-description.ts';
-import { createSendBatches, SENT_IN_BATCHES_BYTES_MAX, type SendBatches } from './send-batches.ts';
+import { createSendBatches, type SendBatches } from './send-batches.ts';
 import { MOVED_SPECIAL, type Moved, type Mover } from './tree-mover.ts';
 import { headObject, removeObjects, touchObject } from './tree-objects.ts';
 import type { TreeRun } from './tree-run.ts';
@@ -43,9 +44,9 @@ export async function createUploader(run: UploadRun): Promise<Mover> {
         permit.release();
       }
     },
-    touch: async (item, over, mtimeNs) => ({
+    touch: async (item, over, to) => ({
       sourceToken: item.token,
-      destinationToken: await touchObject(run, over, mtimeNs),
+      destinationToken: await touchObject(run, over, to),
     }),
     remove: (paths, onFailed) => removeObjects(run, paths, onFailed),
     close: async () => batches?.flush(),
@@ -60,16 +61,19 @@ async function putInBatch(run: UploadRun, item: TreeItem, batches: SendBatches):
   }
   const sent = await batches.send({
     key: run.destination.pathOf(item.path),
-    path: sourcePath(run, item),
+    read: () => {
+      const file = readItem(run, item, undefined);
+      return { ...file, mtimeNs: file.stat?.mtimeNs ?? exactMtimeNs(sourcePath(run, item)) ?? 0n };
+    },
     sizeBytes: item.sizeBytes,
   });
   return {
-    sourceToken: tokenOf(sent.stat),
+    sourceToken: sent.stat ? tokenOf(sent.stat) : item.token,
     destinationToken: sent.etag,
-    sentBytes: sent.stat.sizeBytes,
+    sentBytes: sent.sizeBytes,
     receivedBytes: 0,
     inStore: false,
-    sizeBytes: sent.stat.sizeBytes,
+    sizeBytes: sent.sizeBytes,
   };
 }
 

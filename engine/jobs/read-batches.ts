@@ -1,12 +1,10 @@
 /** Small files of another machine, many to a request. */
 import { fromErrorRecord } from '../api/error.ts';
 import type { FileFace, FileRead } from '../remotes/file-face.ts';
+import { BATCH_BYTES, BATCH_FILES } from './batch-limits.ts';
 import { createGathering } from './gathering.ts';
 import type { TreeRun } from './tree-run.ts';
 import type { RemoteSide, TreeSide } from './tree-sides.ts';
-
-const BATCH_FILES = 256;
-const BATCH_BYTES = 2 * 1024 * 1024;
 
 export type ReadFile = Exclude<FileRead, { readonly error: unknown }>;
 

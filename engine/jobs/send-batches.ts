@@ -1,31 +1,30 @@
 /** Small local files on their way to another machine, many to a request. */
-import { fromErrorRecord } from '../api/error.ts';
+import { DrayError, fromErrorRecord } from '../api/error.ts';
 import type { SpecialItem } from '../model/tree-item.ts';
 import type { FileFace, FileToWrite } from '../remotes/file-face.ts';
-import { readSmallFile, type SmallFile } from '../workspace/file-source.ts';
+import type { SmallFile } from '../workspace/file-source.ts';
+import { BATCH_BYTES, BATCH_FILES } from './batch-limits.ts';
 import { createGathering } from './gathering.ts';
 import type { TreeRun } from './tree-run.ts';
 import type { LocalSide, RemoteSide } from './tree-sides.ts';
 
-/** Larger ones are worth a request of their own. */
-export const SENT_IN_BATCHES_BYTES_MAX = 256 * 1024;
-const BATCH_FILES = 256;
-const BATCH_BYTES = 2 * 1024 * 1024;
-
 export interface FileToSend {
   readonly key: string;
-  /** Of the local file, absolute. */
-  readonly path: string;
+  /** Reads the local file, when its turn comes. */
+  readonly read: () => FileContent;
   readonly sizeBytes: number;
 }
 
 export interface SentFile {
-  readonly stat: SmallFile['stat'];
+  readonly stat: SmallFile['stat'] | undefined;
+  readonly sizeBytes: number;
   readonly etag: string;
 }
 
+export type FileContent = Pick<SmallFile, 'bytes'> & Partial<SmallFile> & { readonly mtimeNs: bigint };
+
 export interface SendBatches {
-  /** Resolves when the file is in its place. */
+  /** Resolves when the file is in its place. A link whose content is its target has no stat. */
   send(file: FileToSend): Promise<SentFile>;
   /** A link or a folder. */
   sendSpecial(key: string, special: SpecialItem): Promise<void>;
@@ -54,14 +53,15 @@ export function createSendBatches(run: TreeRun<LocalSide, RemoteSide>, files: Fi
     },
   });
   return {
-    send: ({ key, path, sizeBytes }) =>
+    send: ({ key, read, sizeBytes }) =>
       new Promise((resolve, reject) => {
-        let file: SmallFile | undefined;
+        let file: FileContent | undefined;
         const load = () => {
-          file = readSmallFile(path);
-          return { key, bytes: file.bytes, mtimeNs: file.stat.mtimeNs, mode: file.mode };
+          file = read();
+          const { bytes, mode, mtimeNs } = file;
+          return { key, bytes, mtimeNs, ...(mode === undefined ? {} : { mode }) };
         };
-        const done = (etag: string) => resolve({ stat: file!.stat, etag });
+        const done = (etag: string) => resolve({ stat: file!.stat, sizeBytes: file!.bytes.byteLength, etag });
         gathering.add({ load, done, failed: reject }, sizeBytes);
       }),
     sendSpecial: (key, special) =>
@@ -75,7 +75,7 @@ export function createSendBatches(run: TreeRun<LocalSide, RemoteSide>, files: Fi
 
 /** A file that cannot be read fails alone. They are read when the batch's turn comes: no more is held than is in flight. */
 async function sendBatch(files: FileFace, batch: readonly Waiting[], signal: AbortSignal): Promise<void> {
-  const loaded: { readonly waiting: Waiting; readonly file: FileToWrite }[] = [];
+  const loaded: Loaded[] = [];
   for (const waiting of batch) {
     try {
       loaded.push({ waiting, file: waiting.load() });
@@ -83,14 +83,45 @@ async function sendBatch(files: FileFace, batch: readonly Waiting[], signal: Abo
       waiting.failed(error);
     }
   }
-  if (loaded.length === 0) return;
-  const results = await files.write(
-    loaded.map(({ file }) => file),
-    { signal },
-  );
-  for (const [at, { waiting }] of loaded.entries()) {
-    const result = results[at]!;
-    if ('error' in result) waiting.failed(fromErrorRecord(result.error));
-    else waiting.done(result.etag);
+  for (const part of withinLimit(loaded, files.bytesMax)) {
+    const results = await files.write(
+      part.map(({ file }) => file),
+      { signal },
+    );
+    for (const [at, { waiting }] of part.entries()) {
+      const result = results[at]!;
+      if ('error' in result) waiting.failed(fromErrorRecord(result.error));
+      else waiting.done(result.etag);
+    }
   }
+}
+
+interface Loaded {
+  readonly waiting: Waiting;
+  readonly file: FileToWrite;
+}
+
+/** Files may have grown since they were listed: what no longer fits goes in requests of its own, and the one too large for any fails alone. */
+function* withinLimit(loaded: readonly Loaded[], bytesMax: number): Generator<readonly Loaded[]> {
+  let part: Loaded[] = [];
+  let partBytes = 0;
+  for (const one of loaded) {
+    const { key, bytes } = one.file;
+    if (bytes.byteLength > bytesMax) {
+      one.waiting.failed(
+        new DrayError('io', `${key} grew while it was copied: copy it again.`, {
+          data: { path: key, reason: 'changedWhileRead' },
+        }),
+      );
+      continue;
+    }
+    if (partBytes + bytes.byteLength > bytesMax) {
+      yield part;
+      part = [];
+      partBytes = 0;
+    }
+    part.push(one);
+    partBytes += bytes.byteLength;
+  }
+  if (part.length > 0) yield part;
 }

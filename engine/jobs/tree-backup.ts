@@ -18,9 +18,19 @@ export interface Backup {
 
 /** @param store Rooted at the backup folder, of the same service as the destination's. */
 export function createRemoteBackup(destination: RemoteSide, store: ObjectStore, signal: AbortSignal): Backup {
+  const { files } = store;
   return {
     async keep(item) {
+      if (item.special?.kind === 'folder') return;
       const fromKey = destination.pathOf(item.path);
+      if (files) {
+        const fromPath = destination.store.files!.pathOf(fromKey);
+        await destination.limit.run(() => files.keep({ fromPath, to: item.path }, { signal }), {
+          bytes: 0,
+          signal,
+        });
+        return;
+      }
       const info = { key: fromKey, sizeBytes: item.sizeBytes, etag: item.token, modifiedMs: item.modifiedMs };
       const copied = await destination.limit.run(
         () => copyInStore({ from: destination.store, fromKey, to: store, toKey: item.path, info, signal }),
@@ -43,6 +53,8 @@ export function createRemoteBackup(destination: RemoteSide, store: ObjectStore, 
 export function createLocalBackup(destination: LocalSide, folder: string): Backup {
   return {
     async keep(item) {
+      // With nothing in it, a folder has nothing to keep.
+      if (item.special?.kind === 'folder') return;
       const from = join(destination.root, destination.pathOf(item.path));
       const to = join(folder, item.path);
       try {
@@ -83,7 +95,9 @@ export async function openBackup(
   if (place.kind !== 'remote') throw elsewhere(request.place);
   const { store } = await connectPlace(context, place, { at: 'place' });
   try {
-    if (!sharesService(destination.store, store)) throw elsewhere(request.place);
+    const { files } = store;
+    const areOneMachine = files !== undefined && files.machine === destination.store.files?.machine;
+    if (!areOneMachine && !sharesService(destination.store, store)) throw elsewhere(request.place);
     // Of a single object the store's root is its folder, which may hold the backups as well.
     if (!isSingle) {
       checkStoresApart([place, store], [to, destination.store]);

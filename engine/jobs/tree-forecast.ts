@@ -5,6 +5,7 @@ import type { TreeItem } from '../model/tree-item.ts';
 import { rangeBytesFor, WHOLE_BYTES_MAX } from '../transfer/download-object.ts';
 import { partSizeFor } from '../transfer/part-size.ts';
 import { ONE_PUT_BYTES } from '../transfer/upload-object.ts';
+import { BATCH_BYTES, BATCH_FILES, SENT_IN_BATCHES_BYTES_MAX } from './batch-limits.ts';
 import { sharesService, type TreeSide } from './tree-sides.ts';
 
 /** S3's limit of one copy inside the store. */
@@ -30,9 +31,20 @@ export function createForecast({ destination, source }: Sides, partSizeBytes: nu
     source.kind === 'remote' &&
     destination.kind === 'remote' &&
     sharesService(source.store, destination.store);
+  // Between a folder here and one of another machine, small files travel many to a request.
+  const areBatched =
+    source.kind !== destination.kind &&
+    [source, destination].some((side) => side.kind === 'remote' && side.store.files !== undefined);
+  const batched = { files: 0, bytes: 0 };
+  const isBatched = (sizeBytes: number) => areBatched && sizeBytes <= SENT_IN_BATCHES_BYTES_MAX;
+  const batch = (sizeBytes: number) => {
+    batched.files += 1;
+    batched.bytes += sizeBytes;
+  };
   const send = (sizeBytes: number) => {
     sentBytes += sizeBytes;
-    if (sizeBytes <= ONE_PUT_BYTES) at.destination.writes += 1;
+    if (isBatched(sizeBytes)) batch(sizeBytes);
+    else if (sizeBytes <= ONE_PUT_BYTES) at.destination.writes += 1;
     else {
       // Begin, parts, complete, and a look at the result.
       at.destination.writes += 2 + Math.ceil(sizeBytes / partSizeFor(sizeBytes, partSizeBytes));
@@ -41,10 +53,15 @@ export function createForecast({ destination, source }: Sides, partSizeBytes: nu
   };
   const receive = (sizeBytes: number) => {
     receivedBytes += sizeBytes;
-    at.source.reads += sizeBytes <= WHOLE_BYTES_MAX ? 1 : 1 + Math.ceil(sizeBytes / rangeBytesFor(sizeBytes));
+    if (isBatched(sizeBytes)) batch(sizeBytes);
+    else
+      at.source.reads +=
+        sizeBytes <= WHOLE_BYTES_MAX ? 1 : 1 + Math.ceil(sizeBytes / rangeBytesFor(sizeBytes));
   };
   return {
-    copies({ sizeBytes }) {
+    copies({ sizeBytes, special }) {
+      // At a folder here they take no request at all.
+      if (special && destination.kind === 'local') return;
       if (staysInside) {
         at.destination.writes +=
           sizeBytes <= COPY_BYTES_MAX ? 1 : 2 + Math.ceil(sizeBytes / (COPY_BYTES_MAX / 10));
@@ -55,14 +72,20 @@ export function createForecast({ destination, source }: Sides, partSizeBytes: nu
     },
     touches() {
       if (destination.kind !== 'remote') return;
-      at.destination.reads += 1;
+      // An object is copied onto itself, and looked at for that.
+      if (!destination.store.files) at.destination.reads += 1;
       at.destination.writes += 1;
     },
     totals(deleted) {
       const deletes = destination.kind === 'remote' ? Math.ceil(deleted / DELETED_AT_ONCE) : 0;
       const none = { lists: 0, deletes: 0 };
-      const reads = at.source.reads + at.destination.reads;
-      const writes = at.source.writes + at.destination.writes;
+      const batches = Math.max(
+        Math.ceil(batched.files / BATCH_FILES),
+        Math.ceil(batched.bytes / BATCH_BYTES),
+      );
+      const isSent = destination.kind === 'remote';
+      const reads = at.source.reads + at.destination.reads + (isSent ? 0 : batches);
+      const writes = at.source.writes + at.destination.writes + (isSent ? batches : 0);
       const price = (side: TreeSide, counts: Parameters<typeof dollarsFor>[1]) =>
         side.kind === 'remote' ? dollarsFor(side.store.provider, counts) : 0;
       const dollars =

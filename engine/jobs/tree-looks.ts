@@ -70,7 +70,8 @@ async function lookAtTimes(run: SomeRun, source: TreeItem, destination: TreeItem
   };
 }
 
-async function mtimeOf(run: SomeRun, side: TreeSide, item: TreeItem): Promise<bigint | undefined> {
+/** Exact, undefined where nobody kept one. */
+export async function mtimeOf(run: SomeRun, side: TreeSide, item: TreeItem): Promise<bigint | undefined> {
   if (item.mtimeNs !== undefined) return item.mtimeNs;
   if (side.kind === 'local') {
     // A link is written anew and keeps no time.

@@ -1,11 +1,12 @@
 /** What one pair of kinds of places has to know to bring an item across; one implementation for each pair. */
 import type { TreeItem } from '../model/tree-item.ts';
+import type { FileTouch } from '../remotes/file-face.ts';
 
 export interface Mover {
   /** Brings the item's content across and puts it in its place, verified; `over` is what lies there now. */
   move(item: TreeItem, over: TreeItem | undefined): Promise<Moved>;
-  /** Gives what lies at the destination, whose content is equal, the source's modification time. */
-  touch(item: TreeItem, over: TreeItem, mtimeNs: bigint): Promise<Pair>;
+  /** Gives what lies at the destination, whose content is equal, the source's modification time or its mode, or both. */
+  touch(item: TreeItem, over: TreeItem, to: FileTouch): Promise<Pair>;
   /** Removes items of the destination; tells of each that could not be, by its path. */
   remove(items: readonly string[], onFailed: (path: string, error: unknown) => void): Promise<void>;
   /** Waits for work under way. Idempotent. */

@@ -2,6 +2,7 @@
 import { DrayError } from '../api/error.ts';
 import { formatObjectTime, MTIME_METADATA } from '../model/object-time.ts';
 import type { TreeItem } from '../model/tree-item.ts';
+import type { FileTouch } from '../remotes/file-face.ts';
 import type { ObjectInfo } from '../remotes/object-store.ts';
 import type { TreeRun } from './tree-run.ts';
 import type { RemoteSide, TreeSide } from './tree-sides.ts';
@@ -30,11 +31,15 @@ export async function removeObjects(
   }
 }
 
-/** Sets an object's time by a copy onto itself, in the store. Returns its etag after that. */
-export async function touchObject(run: StoreRun, object: TreeItem, mtimeNs: bigint): Promise<string> {
+/** Sets an object's time by a copy onto itself, in the store; of another machine's file, what is given. Returns its etag after that. */
+export async function touchObject(run: StoreRun, object: TreeItem, to: FileTouch): Promise<string> {
   const { limit, pathOf, store } = run.destination;
   const { signal } = run.tasks;
   const key = pathOf(object.path);
+  const { files } = store;
+  if (files) return limit.run(() => files.touch(key, to, { signal }), { bytes: 0, signal });
+  const { mtimeNs } = to;
+  if (mtimeNs === undefined) return object.token;
   const info = await headObject(run.destination, object.path, signal);
   const metadata = { ...info?.metadata, [MTIME_METADATA]: formatObjectTime(mtimeNs) };
   const outcome = info

@@ -70,14 +70,14 @@ export async function* specialItems(
   signal: AbortSignal,
 ): AsyncGenerator<readonly TreeItem[]> {
   for await (const entries of side.store.files!.entries({ signal }))
-    yield entries.map(({ etag, key, modifiedMs, sizeBytes, special }) => ({
+    yield entries.map(({ etag, key, mode, modifiedMs, sizeBytes, special }) => ({
       path: key,
       kind: 'object',
       isFile: true,
       sizeBytes,
       token: etag,
       modifiedMs,
-      ...(special ? { special } : {}),
+      ...(special ? { special } : { mode }),
     }));
 }
 

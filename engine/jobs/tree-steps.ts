@@ -8,9 +8,10 @@ import { createYoungGenerationBound } from '../base/young-generation.ts';
 import { type Decision, decideItem, type Evidence } from '../model/tree-decision.ts';
 import { isSameSpecial, type TreeItem } from '../model/tree-item.ts';
 import type { MatchedBatch } from '../query/merge-trees.ts';
+import type { FileTouch } from '../remotes/file-face.ts';
 import type { Backup } from './tree-backup.ts';
 import type { Deletes } from './tree-deletes.ts';
-import type { Looks } from './tree-looks.ts';
+import { type Looks, mtimeOf } from './tree-looks.ts';
 import type { Mover } from './tree-mover.ts';
 import { failItem, type TreeRun, tellChange, tellFailure } from './tree-run.ts';
 
@@ -83,7 +84,7 @@ function firstStep(
       evidence,
     });
   const decision = decide({});
-  if (decision.do === 'same') {
+  if (decision.do === 'same' && modeWanted(run, { source, destination }) === undefined) {
     if (recalled === 'equal' || recalled === 'equalByTime') run.counts.decidedByIndex += 1;
     settleSame(run);
     return undefined;
@@ -154,12 +155,16 @@ async function carryOut(
   pair: ItemPair,
   { decision, evidence }: Clear,
 ): Promise<void> {
-  const { source, destination } = pair;
+  const { source } = pair;
   switch (decision.do) {
-    case 'same':
+    case 'same': {
+      const mode = modeWanted(run, pair);
+      if (mode !== undefined)
+        return touch(run, work, pair, { to: { mode }, isCompared: evidence.content === 'equal' });
       noteSame(run, pair, evidence);
       settleSame(run);
       return;
+    }
     case 'skip':
       run.counts.skippedFiles += 1;
       run.progress.looked(1);
@@ -175,7 +180,10 @@ async function carryOut(
       );
       return;
     case 'touch':
-      await touch(run, work, { source, destination }, evidence.sourceMtimeNs ?? source.mtimeNs!);
+      await touch(run, work, pair, {
+        to: { ...modeOf(run, pair), ...(await timeOf(run, source, evidence)) },
+        isCompared: true,
+      });
       return;
     case 'copy':
       await copy(run, work, pair);
@@ -193,17 +201,35 @@ function settleSame(run: TreeRun): void {
   run.progress.looked(1);
 }
 
+/** That of the source, where both sides have one and they differ. What must never change keeps its own. */
+function modeWanted({ request }: TreeRun, { destination, source }: ItemPair): number | undefined {
+  if (request.immutable || destination?.mode === undefined || source.mode === destination.mode)
+    return undefined;
+  return source.mode;
+}
+
+/** Two scans may have told that the times differ, and not what they are to the nanosecond. */
+async function timeOf(run: TreeRun, source: TreeItem, { sourceMtimeNs }: Evidence): Promise<FileTouch> {
+  const mtimeNs = sourceMtimeNs ?? (await mtimeOf(run, run.source, source));
+  return mtimeNs === undefined ? {} : { mtimeNs };
+}
+
+function modeOf(run: TreeRun, pair: ItemPair): FileTouch {
+  const mode = modeWanted(run, pair);
+  return mode === undefined ? {} : { mode };
+}
+
 /** Only where both times are known is one said to differ. */
 async function touch(
   run: TreeRun,
   { mover }: TreeWork,
   { source, destination }: ItemPair,
-  mtimeNs: bigint,
+  { isCompared, to }: { readonly to: FileTouch; readonly isCompared: boolean },
 ): Promise<void> {
   run.forecast?.touches();
   if (!run.request.dryRun) {
-    const pair = await mover.touch(source, destination!, mtimeNs);
-    run.knowledge.note(source.path, pair, 'content');
+    const pair = await mover.touch(source, destination!, to);
+    run.knowledge.note(source.path, pair, isCompared ? 'content' : 'time');
   }
   run.counts.touchedFiles += 1;
   tellChange(run, 'time', source);

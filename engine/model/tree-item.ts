@@ -20,6 +20,8 @@ export interface TreeItem {
   /** The store was asked about this very object (HEAD): what is absent here, it does not tell. */
   readonly wasAsked?: true;
   readonly kind: 'file' | 'object';
+  /** Permission bits of a file, where both sides keep them. */
+  readonly mode?: number;
   /** No file at all. Only between places that both know such things: a local folder and a peer. */
   readonly special?: SpecialItem;
 }

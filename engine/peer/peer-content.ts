@@ -52,21 +52,31 @@ export async function answerContent(call: PeerCall, folder: OfferedFolder): Prom
         ? {}
         : { 'content-range': `bytes ${range.start}-${range.end - 1}/${stat.sizeBytes}` }),
     });
-    if (method === 'GET') await sendRange(call, { fd, ...range });
-    const after = fstatSync(fd, { bigint: true });
-    const isSame =
-      after.mtimeNs === stats.mtimeNs && after.ctimeNs === stats.ctimeNs && after.size === stats.size;
-    // All of it is out by now but for its last piece: the other end learns of it by the cut.
-    if (isSame || method === 'HEAD') response.end();
-    else response.destroy();
+    const isSame = () => {
+      const after = fstatSync(fd, { bigint: true });
+      return after.mtimeNs === stats.mtimeNs && after.ctimeNs === stats.ctimeNs && after.size === stats.size;
+    };
+    if (method === 'GET') await sendRange(call, { fd, ...range, isSame });
+    response.end();
   } finally {
     closeSync(fd);
   }
 }
 
+/** The last piece goes when all was read and the file is still the same: without it the other end sees that it is short. */
 async function sendRange(
   { response, signal }: PeerCall,
-  { end, fd, start }: { readonly fd: number; readonly start: number; readonly end: number },
+  {
+    end,
+    fd,
+    isSame,
+    start,
+  }: {
+    readonly fd: number;
+    readonly start: number;
+    readonly end: number;
+    readonly isSame: () => boolean;
+  },
 ): Promise<void> {
   for (let at = start; at < end; ) {
     if (signal.aborted) throw new DrayError('aborted', 'The client went away.');
@@ -75,6 +85,7 @@ async function sendRange(
     const { bytesRead } = await readAt(fd, piece, 0, piece.length, at);
     if (bytesRead === 0) throw new DrayError('io', 'The file became shorter while it was sent.');
     at += bytesRead;
+    if (at === end && !isSame()) throw new DrayError('io', 'The file was changed while it was sent.');
     if (!response.write(piece.subarray(0, bytesRead))) await once(response, 'drain', { signal });
   }
 }

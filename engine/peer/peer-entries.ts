@@ -26,12 +26,17 @@ export async function answerEntries(call: PeerCall, folder: OfferedFolder): Prom
   const root = below === '' ? folder.realRoot : `${folder.realRoot}/${below}`;
   if (below !== '' && !statPeerPath(folder, below)?.isDirectory())
     throw new DrayError('notFound', `There is no folder ${below}.`, { data: { path: below } });
+  const isFolded = query.get('folded') === '1';
+  const folded = isFolded ? foldedRows(call, root) : [];
   response.writeHead(200, {
     [PEER_HEADER.protocol]: PEER_PROTOCOL,
     'content-type': 'application/x-ndjson',
     'cache-control': 'no-store',
   });
-  if (query.get('folded') === '1') return answerFolded(call, root);
+  if (isFolded) {
+    response.end(`${JSON.stringify({ entries: folded })}\n${JSON.stringify({ end: true })}\n`);
+    return;
+  }
   const nowMs = Date.now();
   const problems: string[] = [];
   let told = 0;
@@ -104,7 +109,7 @@ function parseLimit(text: string | null): number {
 }
 
 /** One level, in one page: folders (with a slash at their end) stand for what is in them. */
-async function answerFolded({ query, response }: PeerCall, root: string): Promise<void> {
+function foldedRows({ query }: PeerCall, root: string): readonly EntryRow[] {
   const after = query.get('after');
   const nowMs = Date.now();
   const rows: EntryRow[] = [];
@@ -130,5 +135,5 @@ async function answerFolded({ query, response }: PeerCall, root: string): Promis
     if (row) rows.push(row);
   }
   rows.sort(([left], [right]) => comparePaths(left, right));
-  response.end(`${JSON.stringify({ entries: rows })}\n${JSON.stringify({ end: true })}\n`);
+  return rows;
 }

@@ -151,16 +151,23 @@ export async function answerRemove(call: PeerCall, { budget, writer }: WritePart
   }
 }
 
-const TouchHead = v.strictObject({ path: v.string(), mtimeNs: v.pipe(v.string(), v.regex(/^-?\d{1,20}$/)) });
+const TouchHead = v.strictObject({
+  path: v.string(),
+  mtimeNs: v.optional(v.pipe(v.string(), v.regex(/^-?\d{1,20}$/))),
+  mode: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(0o7777))),
+});
 
 export async function answerTouch(call: PeerCall, { budget, folder }: WriteParts): Promise<void> {
   const body = await receiveBody(call, { budget, maxBytes: PEER_LIMITS.jsonBytesMax });
   try {
     const parsed = v.safeParse(TouchHead, parseJson(body.bytes));
     if (!parsed.success)
-      throw new PeerRefusal(400, 'usage', 'The body has to be {"path":"...","mtimeNs":"..."}.');
-    const { mtimeNs, path } = parsed.output;
-    const stat = await touchLocal(folder.realRoot, parsePeerPath(path), BigInt(mtimeNs));
+      throw new PeerRefusal(400, 'usage', 'The body has to be {"path":"...","mtimeNs":"...","mode":...}.');
+    const { mode, mtimeNs, path } = parsed.output;
+    const stat = await touchLocal(folder.realRoot, parsePeerPath(path), {
+      ...(mtimeNs === undefined ? {} : { mtimeNs: BigInt(mtimeNs) }),
+      ...(mode === undefined ? {} : { mode }),
+    });
     answerJson(call.response, 200, writtenResult(stat));
   } finally {
     body.release();

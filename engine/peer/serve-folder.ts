@@ -20,6 +20,7 @@ import { answerContent } from './peer-content.ts';
 import { createPeerDeltas, type PeerDeltas } from './peer-deltas.ts';
 import { answerEntries } from './peer-entries.ts';
 import { createGuard } from './peer-guard.ts';
+import { answerKeep } from './peer-keep.ts';
 import { createPeerObjects, type PeerObjects } from './peer-objects.ts';
 import { type OfferedFolder, openOffered } from './peer-paths.ts';
 import { answerRead } from './peer-reads.ts';
@@ -189,7 +190,7 @@ function callOf(request: IncomingMessage, response: ServerResponse, signal: Abor
   return { method: request.method ?? '', route: parts, query: url.searchParams, request, response, signal };
 }
 
-const WRITES = new Set(['write', 'remove', 'touch', 'uploads']);
+const WRITES = new Set(['write', 'remove', 'touch', 'keep', 'uploads']);
 
 async function route(offer: Offer, call: PeerCall): Promise<void> {
   const { budget, deltas, folder, objects, options, uploads } = offer;
@@ -212,6 +213,8 @@ async function route(offer: Offer, call: PeerCall): Promise<void> {
       return answerWrite(call, offer);
     case 'POST remove':
       return answerRemove(call, offer);
+    case 'POST keep':
+      return answerKeep(call, offer);
     case 'POST touch':
       return answerTouch(call, offer);
     case 'POST objects/*':

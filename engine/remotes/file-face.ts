@@ -5,20 +5,48 @@ import type { SpecialItem } from '../model/tree-item.ts';
 /** Under which a file's permission bits, in octal digits, go with it as an object. */
 export const MODE_METADATA = 'mode';
 
+/** As the store's own calls have it, which this is a part of. */
 export interface FileCall {
   readonly signal?: AbortSignal;
 }
 
 export interface FileFace {
+  /** Stands for the machine and what it offers: the faces of one and the same have the same. */
+  readonly machine: string;
+  /** Where a key lies there. */
+  pathOf(key: string): string;
   /** Of one call. */
   readonly filesMax: number;
   readonly bytesMax: number;
-  /** All of it in order: files, links and empty folders. One request, answered while the other machine still looks. */
-  entries(options: FileCall): AsyncGenerator<readonly FileEntry[]>;
+  /**
+   * All of it in order, or what comes after a key: files, links and empty folders. One request, answered while the other machine still
+   * looks.
+   */
+  entries(options: EntriesOptions): AsyncGenerator<readonly FileEntry[]>;
   /** Each file is written whole or not at all; results stand in their order. One request. */
   write(files: readonly FileToWrite[], options: FileCall): Promise<readonly FileWritten[]>;
   /** Results in the order asked for: at least one, and fewer than asked for when they would be too large together. One request. */
   read(keys: readonly string[], options: FileCall): Promise<readonly FileRead[]>;
+  /** Copies a file or a link there, over what lies at `to`; nothing travels. What is not there is no error. One request. */
+  keep(file: FileToKeep, options: FileCall): Promise<void>;
+  /** Sets what is given of a file, whose content stays. Its etag after that. One request. */
+  touch(key: string, to: FileTouch, options: FileCall): Promise<string>;
+}
+
+export interface FileToKeep {
+  /** As `pathOf` of a face of the same machine has it. */
+  readonly fromPath: string;
+  readonly to: string;
+}
+
+export interface EntriesOptions extends FileCall {
+  readonly after?: string;
+}
+
+export interface FileTouch {
+  readonly mtimeNs?: bigint;
+  /** Permission bits. */
+  readonly mode?: number;
 }
 
 export interface FileEntry {

@@ -127,6 +127,8 @@ function meterFiles(
   count: (requestClass: RequestClass, signal: AbortSignal | undefined) => void,
 ): FileFace {
   return {
+    machine: files.machine,
+    pathOf: (key) => files.pathOf(key),
     filesMax: files.filesMax,
     bytesMax: files.bytesMax,
     entries(call) {
@@ -143,6 +145,14 @@ function meterFiles(
       const results = await files.read(keys, call);
       for (const result of results) if ('bytes' in result) meter.received(result.bytes.byteLength);
       return results;
+    },
+    keep(file, call) {
+      count('writes', call.signal);
+      return files.keep(file, call);
+    },
+    touch(key, to, call) {
+      count('writes', call.signal);
+      return files.touch(key, to, call);
     },
   };
 }

@@ -19,7 +19,7 @@ import {
   type RetryPolicy,
   retrying,
 } from '../base/retry.ts';
-import type { FileFace } from './file-face.ts';
+import type { EntriesOptions, FileEntry, FileFace } from './file-face.ts';
 import type { MultipartStore, MultipartUpload, ObjectStore, PutOutcome, RemoteKey } from './object-store.ts';
 import { putStreamInParts } from './stream-in-parts.ts';
 
@@ -79,13 +79,40 @@ export function withRetry(store: ObjectStore, options: RetryOptions): ObjectStor
 
 function withFilesRetry(files: FileFace, policy: RetryPolicy): FileFace {
   return {
+    machine: files.machine,
+    pathOf: (key) => files.pathOf(key),
     filesMax: files.filesMax,
     bytesMax: files.bytesMax,
-    // Who reads the entries begins anew when they break off.
-    entries: (call) => files.entries(call),
+    entries: (call) => entriesOf(files, policy, call),
     write: (written, call) => retrying(policy, call.signal, () => files.write(written, call)),
     read: (keys, call) => retrying(policy, call.signal, () => files.read(keys, call)),
+    keep: (file, call) => retrying(policy, call.signal, () => files.keep(file, call)),
+    touch: (key, to, call) => retrying(policy, call.signal, () => files.touch(key, to, call)),
   };
+}
+
+/** A listing that breaks off goes on after what was told of. */
+async function* entriesOf(
+  files: FileFace,
+  policy: RetryPolicy,
+  call: EntriesOptions,
+): AsyncGenerator<readonly FileEntry[]> {
+  let last: Pick<EntriesOptions, 'after'> = {};
+  let pages = files.entries(call);
+  try {
+    for (;;) {
+      const { done, value } = await retrying(policy, call.signal, (failures) => {
+        if (failures.length > 0) pages = files.entries({ ...call, ...last });
+        return pages.next();
+      });
+      if (done) return;
+      const key = value.at(-1)?.key;
+      if (key !== undefined) last = { after: key };
+      yield value;
+    }
+  } finally {
+    await pages.return(undefined);
+  }
 }
 
 function withMultipartRetry(

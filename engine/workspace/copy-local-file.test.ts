@@ -44,7 +44,7 @@ const read = (path: string) => readFileSync(join(base, path), 'utf8');
 
 describe('a copy on this machine', () => {
   it('has the content, the time to the nanosecond and the tokens of both', async () => {
-    await touchLocal(join(base, 'from'), 'file', MTIME_NS);
+    await touchLocal(join(base, 'from'), 'file', { mtimeNs: MTIME_NS });
     const copied = await copy();
     expect(read('to/file')).toBe('new');
     expect(exactMtimeNs(join(base, 'to/file'))).toBe(exactMtimeNs(join(base, 'from/file')));

@@ -64,7 +64,7 @@ describe("the user's own path", () => {
 
 describe('setting a time', () => {
   it('is exact to the nanosecond and gives what a scan will see', async () => {
-    const stat = await touchLocal(root, 'folder/file', MTIME_NS);
+    const stat = await touchLocal(root, 'folder/file', { mtimeNs: MTIME_NS });
     const { ctimeMs, ino, mtimeMs, size } = lstatSync(join(root, 'folder/file'));
     expect(stat).toEqual({ sizeBytes: size, mtimeMs, ctimeMs, inode: ino });
     const found = exactMtimeNs(join(root, 'folder/file'));
@@ -75,10 +75,12 @@ describe('setting a time', () => {
   it('goes through no link, and touches nothing but files', async () => {
     utimesSync(join(root, 'folder/file'), 1, 1);
     for (const path of ['to-folder/file', 'pipe', 'folder']) {
-      await expect(touchLocal(root, path, MTIME_NS)).rejects.toMatchObject({ code: 'unsafePath' });
+      await expect(touchLocal(root, path, { mtimeNs: MTIME_NS })).rejects.toMatchObject({
+        code: 'unsafePath',
+      });
     }
-    await expect(touchLocal(root, 'to-file', MTIME_NS)).rejects.toMatchObject({ code: 'io' });
-    await expect(touchLocal(root, 'absent', MTIME_NS)).rejects.toMatchObject({ code: 'io' });
+    await expect(touchLocal(root, 'to-file', { mtimeNs: MTIME_NS })).rejects.toMatchObject({ code: 'io' });
+    await expect(touchLocal(root, 'absent', { mtimeNs: MTIME_NS })).rejects.toMatchObject({ code: 'io' });
     expect(exactMtimeNs(join(root, 'folder/file'))).toBe(1_000_000_000n);
   });
 

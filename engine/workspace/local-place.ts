@@ -2,6 +2,7 @@
 import {
   closeSync,
   constants,
+  fchmodSync,
   fstatSync,
   lstatSync,
   openSync,
@@ -117,10 +118,14 @@ const TOUCH_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constant
 let setMtime: SetMtime | undefined;
 
 /**
- * Sets the modification time of a file below the root.
+ * Sets the modification time of a file below the root, its permission bits, or both.
  * @throws DrayError `unsafePath` for a link on the way to it and for what is no file, `io`.
  */
-export async function touchLocal(root: string, path: string, mtimeNs: bigint): Promise<WrittenStat> {
+export async function touchLocal(
+  root: string,
+  path: string,
+  { mode, mtimeNs }: { readonly mtimeNs?: bigint; readonly mode?: number },
+): Promise<WrittenStat> {
   setMtime ??= await loadSetMtime();
   const link = linkAbove(root, path);
   if (link !== undefined) throw unsafePath(path, `${link} is a symbolic link where a folder has to be`);
@@ -129,7 +134,8 @@ export async function touchLocal(root: string, path: string, mtimeNs: bigint): P
     const fd = openSync(absolute, TOUCH_FLAGS);
     try {
       if (!fstatSync(fd).isFile()) throw unsafePath(path, 'it is no regular file');
-      setMtime(fd, mtimeNs);
+      if (mode !== undefined) fchmodSync(fd, mode);
+      if (mtimeNs !== undefined) setMtime(fd, mtimeNs);
     } finally {
       closeSync(fd);
     }

@@ -21,7 +21,7 @@ export interface LocalTreeOptions {
   readonly includes?: (item: TreeItem) => boolean;
   /** Give links as well, under their names with `LINK_SUFFIX`; their size is that of their target. */
   readonly links?: boolean;
-  /** Give links and empty folders as what they are (`TreeItem.special`). */
+  /** Give links and empty folders as what they are (`TreeItem.special`), and the modes of files. */
   readonly special?: boolean;
   readonly nowMs: number;
   /** Names looked at before a batch is handed out. */
@@ -71,7 +71,9 @@ function takeEntry(
     return;
   }
   if (kind === 'folder') return;
-  const item = itemOf(kind === 'link' && order ? path + LINK_SUFFIX : path, entry, nowMs);
+  const plain = itemOf(kind === 'link' && order ? path + LINK_SUFFIX : path, entry, nowMs);
+  // Windows has none that would mean anything elsewhere.
+  const item = special && process.platform !== 'win32' ? { ...plain, mode: entry.mode } : plain;
   if (includes && !includes(item)) return;
   if (kind === 'file') {
     if (order?.dropNamed(path)) tellTaken(path, onProblem);

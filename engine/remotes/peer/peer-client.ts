@@ -4,8 +4,8 @@ import { DrayError, type ErrorCode, exitCodeOf } from '../../api/error.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { createRetryBudget, type RetryPolicy, retrying } from '../../base/retry.ts';
 import { PEER_HEADER, PEER_PROTOCOL } from '../../model/peer-protocol.ts';
-import { type HttpTransport, openHttpTransport } from '../s3/http-exchange.ts';
-import { type HttpAnswer, HttpError } from '../s3/http-message.ts';
+import { type HttpTransport, openHttpTransport } from '../http/http-exchange.ts';
+import { type HttpAnswer, HttpError } from '../http/http-message.ts';
 
 export interface PeerAddress {
   /** `http://HOST:PORT` or `https://HOST:PORT`. */
@@ -175,6 +175,18 @@ async function readError(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return Buffer.concat(pieces);
 }
 
+/** Answers to `HEAD` have no body that would say more. */
+const CODES: Readonly<Record<number, ErrorCode>> = {
+  401: 'accessDenied',
+  403: 'accessDenied',
+  404: 'notFound',
+  412: 'conflict',
+  422: 'unsafePath',
+  429: 'slowDown',
+  503: 'slowDown',
+};
+const RETRIES: Readonly<Record<number, 'backoff'>> = { 429: 'backoff', 503: 'backoff' };
+
 /** @throws DrayError when it is a refusal, or no answer of a peer at all. */
 function checkAnswer(address: string, { headers, status }: HttpAnswer, bytes: Uint8Array): void {
   if (headers[PEER_HEADER.protocol] !== String(PEER_PROTOCOL))
@@ -188,14 +200,10 @@ function checkAnswer(address: string, { headers, status }: HttpAnswer, bytes: Ui
   if (status < 300) return;
   const parsed = v.safeParse(ErrorBody, tryJson(bytes));
   if (!parsed.success)
-    throw new DrayError(
-      status === 404 ? 'notFound' : 'remoteFailed',
-      `${address} answered with HTTP ${status}.`,
-      {
-        retry: status >= 500 ? 'retry' : 'no',
-        data: { address, status },
-      },
-    );
+    throw new DrayError(CODES[status] ?? 'remoteFailed', `${address} answered with HTTP ${status}.`, {
+      retry: RETRIES[status] ?? (status >= 500 ? 'retry' : 'no'),
+      data: { address, status },
+    });
   const { code, data = {}, message, retry } = parsed.output.error;
   throw new DrayError(isErrorCode(code) ? code : 'remoteFailed', message, {
     retry,

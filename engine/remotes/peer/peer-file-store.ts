@@ -30,6 +30,7 @@ import type { PeerClient } from './peer-client.ts';
 import {
   getPeerFile,
   headPeerFile,
+  keepPeerFile,
   listPeerEntries,
   type PeerFileInfo,
   readPeerFiles,
@@ -153,9 +154,14 @@ export function createPeerFileStore(client: PeerClient, below: string): ObjectSt
     },
     multipart,
     files: {
+      machine: client.address,
+      pathOf: pathOfEntry,
       filesMax: PEER_LIMITS.batchItemsMax,
       bytesMax: PEER_LIMITS.batchBytesMax,
-      entries: (options) => entriesOf(client, below, signalOf(options)),
+      entries: ({ after, ...options }) => entriesOf(client, { below, after }, signalOf(options)),
+      keep: ({ fromPath, to }, options) =>
+        keepPeerFile(client, { from: fromPath, to: pathOf(to) }, signalOf(options)),
+      touch: (key, to, options) => touchPeerFile(client, { path: pathOf(key), ...to }, signalOf(options)),
       async write(files, options) {
         const items = files.map((file) => itemOf(pathOfEntry(file.key), file));
         const contents = files.filter(({ special }) => !special).map(({ bytes }) => bytes);
@@ -220,12 +226,12 @@ async function putLarge(
 /** A folder that is not there holds nothing. */
 async function* entriesOf(
   client: PeerClient,
-  below: string,
+  { after, below }: { readonly below: string; readonly after: string | undefined },
   signal: AbortSignal,
 ): AsyncGenerator<readonly FileEntry[]> {
+  const options = { below, signal, onProblem: () => {}, ...(after === undefined ? {} : { after }) };
   try {
-    for await (const rows of listPeerEntries(client, { below, signal, onProblem: () => {} }))
-      yield rows.map(entryOf);
+    for await (const rows of listPeerEntries(client, options)) yield rows.map(entryOf);
   } catch (error) {
     if (!(error instanceof DrayError) || error.code !== 'notFound') throw error;
   }
@@ -284,7 +290,7 @@ interface Listing {
 interface Lister {
   readonly client: PeerClient;
   readonly below: string;
-  /** By continuation. */
+  /** By what is listed and where it stands. */
   readonly listings: Map<string, Listing>;
 }
 
@@ -319,9 +325,8 @@ async function listPage(lister: Lister, request: ListRequest, signal: AbortSigna
   listing.rest.push(...objects.splice(limit));
   const last = objects.at(-1)?.key;
   if ((isEnded && listing.rest.length === 0) || last === undefined) return { objects, folders };
-  const continuation = `${last}`;
-  keepListing(lister, continuation, listing);
-  return { objects, folders, continuation };
+  keepListing(lister, listingName(request, last), listing);
+  return { objects, folders, continuation: last };
 }
 
 /** A folder that is not there is an empty prefix. */
@@ -334,15 +339,22 @@ async function nextRows(pages: Listing['pages']): Promise<IteratorResult<readonl
   }
 }
 
-function takeListing({ listings }: Lister, { continuation }: ListRequest): Listing | undefined {
+function takeListing({ listings }: Lister, request: ListRequest): Listing | undefined {
+  const { continuation } = request;
   if (continuation === undefined) return undefined;
-  const listing = listings.get(continuation);
-  listings.delete(continuation);
+  const name = listingName(request, continuation);
+  const listing = listings.get(name);
+  listings.delete(name);
   return listing;
 }
 
-function keepListing({ listings }: Lister, continuation: string, listing: Listing): void {
-  listings.set(continuation, listing);
+/** Two listings may stand at the same key. */
+function listingName({ delimiter, prefix }: ListRequest, continuation: string): string {
+  return [delimiter ?? '', prefix, continuation].join('\0');
+}
+
+function keepListing({ listings }: Lister, name: string, listing: Listing): void {
+  listings.set(name, listing);
   for (const [oldest, { pages }] of listings) {
     if (listings.size <= OPEN_LISTINGS_MAX) break;
     listings.delete(oldest);

@@ -14,6 +14,7 @@ import {
   type WriteItem,
   WriteResultSchema,
 } from '../../model/peer-protocol.ts';
+import type { FileTouch } from '../file-face.ts';
 import type { ByteRange } from '../object-store.ts';
 import { type PeerAnswer, type PeerClient, type PeerStream, parseAnswer } from './peer-client.ts';
 
@@ -280,12 +281,27 @@ const Touched = v.object({ token: v.string(), mtimeMs: v.number() });
 
 export async function touchPeerFile(
   client: PeerClient,
-  { mtimeNs, path }: { readonly path: string; readonly mtimeNs: bigint },
+  { mode, mtimeNs, path }: { readonly path: string } & FileTouch,
   signal: AbortSignal,
 ): Promise<string> {
-  const { token } = await client.ask('touch', { path, mtimeNs: mtimeNs.toString() }, Touched, signal);
+  const to = {
+    ...(mtimeNs === undefined ? {} : { mtimeNs: mtimeNs.toString() }),
+    ...(mode === undefined ? {} : { mode }),
+  };
+  const { token } = await client.ask('touch', { path, ...to }, Touched, signal);
   return token;
 }
+
+/** Copies a file or a link at the peer itself, over what lies at `to`. */
+export async function keepPeerFile(
+  client: PeerClient,
+  paths: { readonly from: string; readonly to: string },
+  signal: AbortSignal,
+): Promise<void> {
+  await client.ask('keep', paths, Nothing, signal);
+}
+
+const Nothing = v.object({});
 
 export interface PeerUpload {
   readonly id: string;
@@ -310,7 +326,6 @@ const Begun = v.object({
   upload: v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/)),
   received: v.array(v.number()),
 });
-const Nothing = v.object({});
 
 export async function beginPeerUpload(
   client: PeerClient,

@@ -1,8 +1,8 @@
 /** What the lean calls share: how a request is begun, how its body is covered, and what is learned from the answers. */
 import { createHash } from 'node:crypto';
+import type { HttpAnswer } from '../http/http-message.ts';
 import type { CallOptions, ChecksumKind, ObjectStore, PutOptions, PutOutcome } from '../object-store.ts';
 import { checksumKindOf } from '../received-checksum.ts';
-import type { HttpAnswer } from './http-message.ts';
 import { checksumHeaderOf, checksumsOfAnswer, etagOf } from './object-headers.ts';
 import { headerOf, type LeanClient, type LeanRequest, type S3Connection } from './s3-connection.ts';
 import type { S3Failure } from './s3-errors.ts';

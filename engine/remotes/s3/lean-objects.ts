@@ -1,4 +1,6 @@
 /** The hot calls: HEAD, GET, PUT and LIST. */
+
+import type { HttpAnswer } from '../http/http-message.ts';
 import type {
   CallOptions,
   GetOptions,
@@ -13,7 +15,6 @@ import type {
   ReadOptions,
 } from '../object-store.ts';
 import { checkedBody, checkRange, rangeHeader } from './checked-body.ts';
-import type { HttpAnswer } from './http-message.ts';
 import { type Lean, noteVerified, payloadHashOf, requestFor, writtenAs } from './lean-call.ts';
 import {
   checksumHeaders,

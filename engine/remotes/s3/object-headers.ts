@@ -1,4 +1,6 @@
 /** What goes with an object, as the headers of lean requests and answers have it. */
+
+import type { HttpAnswer } from '../http/http-message.ts';
 import type {
   ChecksumKind,
   ObjectChecksums,
@@ -6,7 +8,6 @@ import type {
   ObjectInfo,
   PutOptions,
 } from '../object-store.ts';
-import type { HttpAnswer } from './http-message.ts';
 import { dateOf, headerOf } from './s3-connection.ts';
 import { checksumPair, objectChecksumsOf } from './s3-values.ts';
 import { unquote } from './s3-xml.ts';

@@ -1,9 +1,9 @@
 /** What both clients share about one remote: where it is now, who signs, and how one lean request is sent. */
 import type { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
-import type { ByteQueue } from './byte-queue.ts';
-import { type HttpTransport, openHttpTransport } from './http-exchange.ts';
-import type { HttpAnswer } from './http-message.ts';
+import type { ByteQueue } from '../http/byte-queue.ts';
+import { type HttpTransport, openHttpTransport } from '../http/http-exchange.ts';
+import type { HttpAnswer } from '../http/http-message.ts';
 import type { CredentialSource } from './s3-credentials.ts';
 import { type S3Call, type S3Failure, translateFailure, translateThrown } from './s3-errors.ts';
 import { requestBaseOf, type S3Place } from './s3-options.ts';

@@ -1,7 +1,7 @@
 /** What S3 and the network say, translated once into a DrayError that names the thing and the remedy. */
 import { DrayError, type DrayErrorOptions, type ErrorCode, type RetryAdvice } from '../../api/error.ts';
+import { AnswerTooLarge } from '../http/http-message.ts';
 import type { PutOptions, PutOutcome } from '../object-store.ts';
-import { AnswerTooLarge } from './http-message.ts';
 import { endpointOf, type S3Place } from './s3-options.ts';
 
 /** A failed call in the words of the store, however it was made. Never holds a secret. */

@@ -1,7 +1,7 @@
 /** One call through the AWS SDK: sent once, its outcome in the terms of `s3-errors.ts`. */
 import type { S3Client } from '@aws-sdk/client-s3';
 import { checkAborted } from '../../base/abort.ts';
-import { CONNECT_TIMEOUT_MS, QUIET_TIMEOUT_MS } from './http-exchange.ts';
+import { CONNECT_TIMEOUT_MS, QUIET_TIMEOUT_MS } from '../http/http-exchange.ts';
 import { moveTo, type S3Connection } from './s3-connection.ts';
 import { type S3Call, type S3Failure, translateFailure, translateThrown } from './s3-errors.ts';
 import { endpointOf, type S3Place } from './s3-options.ts';

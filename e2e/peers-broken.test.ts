@@ -1,0 +1,254 @@
+/**
+ * Copies between machines that are cut: the client or the server is killed in the middle, the network between them breaks and stalls. Whenever
+ * that is, what lies at the destination is whole; the next run goes on, and in the end nothing is missing and nothing is left over.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { runCli } from '../app/cli/run-cli.ts';
+import { createSandbox, type Sandbox } from '../engine/jobs/job-fixture.ts';
+import { describeTree } from '../engine/jobs/same-trees.ts';
+import { noise } from '../engine/peer/peer-fixture.ts';
+import { freePort } from './servers/tools.ts';
+import { startToxiproxy } from './servers/toxiproxy.ts';
+
+const MIB = 1024 * 1024;
+const TOKEN = 'token-of-the-tests-that-is-long-enough';
+const LARGE_BYTES = 120 * MIB;
+/** Parts of the large file that a kill may cost, at the most that are in flight at once. */
+const LOST_BYTES_MAX = 80 * MIB;
+
+let sandbox: Sandbox;
+let port: number;
+let server: ChildProcess;
+
+async function startServer(): Promise<void> {
+  server = spawn(
+    process.execPath,
+    [
+      fileURLToPath(new URL('../app/cli/main.ts', import.meta.url)),
+      'serve',
+      sandbox.path('offered'),
+      '--listen',
+      `127.0.0.1:${port}`,
+      '--token-file',
+      sandbox.path('token'),
+      '--json',
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  await new Promise((resolve) => server.stdout!.once('data', resolve));
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGKILL');
+  await ended;
+}
+
+beforeEach(async () => {
+  sandbox = createSandbox();
+  mkdirSync(sandbox.path('offered'));
+  writeFileSync(sandbox.path('token'), TOKEN, { mode: 0o600 });
+  for (let index = 0; index < 400; index += 1)
+    sandbox.write(`source/d${index % 9}/${index}`, noise(1 + index * 7, 1));
+  sandbox.write('source/d4/large', noise(LARGE_BYTES, 2));
+  sandbox.write('source/middle', noise(6 * MIB, 3));
+  port = await freePort();
+  await startServer();
+});
+afterEach(async () => {
+  await kill(server);
+  sandbox?.[Symbol.dispose]();
+});
+
+const place = (at = port) => `dray://127.0.0.1:${at}`;
+const run = (parameters: readonly string[], onStarted?: (child: ChildProcess) => void) =>
+  runCli(parameters, {
+    cwd: sandbox.folder,
+    environment: { DRAY_TOKEN: TOKEN, DRAY_CACHE: sandbox.path('cache') },
+    ...(onStarted ? { onStarted } : {}),
+  });
+const summaryOf = (stdout: string) => JSON.parse(stdout.trim().split('\n').at(-1)!);
+
+/** Every file that is there is whole. */
+function expectWhole(root: string): void {
+  if (!existsSync(root)) return;
+  const walk = (below: string) => {
+    for (const { isDirectory, name } of readdirSync(join(root, below), { withFileTypes: true }).map(
+      (entry) => ({
+        name: entry.name,
+        isDirectory: entry.isDirectory(),
+      }),
+    )) {
+      if (name === '.dray-tmp') continue;
+      const path = join(below, name);
+      if (isDirectory) walk(path);
+      else
+        expect(
+          readFileSync(join(root, path)).equals(readFileSync(sandbox.path(`source/${path}`))),
+          path,
+        ).toBe(true);
+    }
+  };
+  walk('');
+}
+
+/** Bytes of the unfinished large file that were noted, seen from outside. */
+function notedRanges(root: string): number {
+  const folder = join(root, '.dray-tmp');
+  if (!existsSync(folder)) return 0;
+  const notes = readdirSync(folder).filter((name) => name.endsWith('.notes'));
+  return notes.reduce((total, name) => {
+    try {
+      return total + readFileSync(join(folder, name), 'utf8').split('\n').length - 2;
+    } catch {
+      return total;
+    }
+  }, 0);
+}
+
+async function untilNoted(root: string, ranges: number, isOver: () => boolean): Promise<void> {
+  while (notedRanges(root) < ranges && !isOver()) await pause(1);
+}
+
+/** Runs until so much of the large file came, then does `strike`. */
+async function struck(
+  parameters: readonly string[],
+  {
+    ranges,
+    root,
+    strike,
+  }: {
+    readonly root: string;
+    readonly ranges: number;
+    readonly strike: (child: ChildProcess) => Promise<void>;
+  },
+) {
+  let isOver = false;
+  let client: ChildProcess | undefined;
+  const running = run(parameters, (child) => {
+    client = child;
+  }).finally(() => {
+    isOver = true;
+  });
+  await untilNoted(root, ranges, () => isOver);
+  const wasCut = !isOver;
+  await strike(client!);
+  return { wasCut, result: running };
+}
+
+const DIRECTIONS = [
+  { name: 'to a peer', parameters: () => ['copy', 'source', place()], root: () => sandbox.path('offered') },
+  {
+    name: 'from a peer',
+    parameters: () => ['copy', place(), 'back'],
+    root: () => sandbox.path('back'),
+  },
+] as const;
+
+async function prepare(direction: (typeof DIRECTIONS)[number]): Promise<void> {
+  if (direction.name === 'to a peer') return;
+  expect(await run(['copy', 'source', place()])).toMatchObject({ exitCode: 0 });
+}
+
+async function expectEnd(direction: (typeof DIRECTIONS)[number]): Promise<void> {
+  const end = await run([...direction.parameters(), '--json']);
+  expect(end).toMatchObject({ exitCode: 0 });
+  const { receivedBytes, sentBytes } = summaryOf(end.stdout);
+  expect(sentBytes + receivedBytes).toBeLessThanOrEqual(LOST_BYTES_MAX + 8 * MIB);
+  const left = existsSync(join(direction.root(), '.dray-tmp'))
+    ? readdirSync(join(direction.root(), '.dray-tmp'))
+    : [];
+  expect(left.filter((name) => name.startsWith('unfinished'))).toEqual([]);
+  rmSync(join(direction.root(), '.dray-tmp'), { recursive: true, force: true });
+  expect(describeTree(direction.root())).toEqual(describeTree(sandbox.path('source')));
+}
+
+describe.each(DIRECTIONS)('a copy $name', (direction) => {
+  it('whose client is killed goes on', async () => {
+    await prepare(direction);
+    const { result, wasCut } = await struck(direction.parameters(), {
+      root: direction.root(),
+      ranges: 6,
+      strike: kill,
+    });
+    await result;
+    expect(wasCut).toBe(true);
+    expectWhole(direction.root());
+    await expectEnd(direction);
+  });
+
+  it('whose server is killed goes on, at the latest when it is run again', async () => {
+    await prepare(direction);
+    const { result, wasCut } = await struck(direction.parameters(), {
+      root: direction.root(),
+      ranges: 6,
+      strike: () => kill(server),
+    });
+    expect(wasCut).toBe(true);
+    expectWhole(direction.root());
+    await startServer();
+    await result;
+    expectWhole(direction.root());
+    await expectEnd(direction);
+  });
+
+  it('over a network that cuts every connection after some bytes ends with all there', async () => {
+    await prepare(direction);
+    const network = await startToxiproxy({ upstream: `http://127.0.0.1:${port}` });
+    onTestFinished(() => network.stop());
+    await (direction.name === 'to a peer' ? network.cutRequestsAfter(20 * MIB) : network.cutAfter(20 * MIB));
+    const through = direction
+      .parameters()
+      .map((parameter) =>
+        parameter === place() ? place(Number(new URL(network.endpoint).port)) : parameter,
+      );
+    for (let attempt = 0; attempt < 4; attempt += 1) {
+      const { exitCode } = await run([...through, '--transfers', '2']);
+      expectWhole(direction.root());
+      if (exitCode === 0) break;
+    }
+    await network.restore();
+    await expectEnd(direction);
+  });
+});
+
+describe('a repository at a peer', () => {
+  it('loses nothing of two who push at once', async () => {
+    const one = ['-C', sandbox.path('one')];
+    const two = ['-C', sandbox.path('two')];
+    sandbox.write('one/start', 'start');
+    await run([...one, 'init', '--remote', `${place()}/repository`]);
+    expect(await run([...one, 'push', '-m', 'start'])).toMatchObject({ exitCode: 0 });
+    expect(await run(['clone', `${place()}/repository`, 'two'])).toMatchObject({ exitCode: 0 });
+    for (let round = 0; round < 3; round += 1) {
+      sandbox.write(`one/of-one-${round}`, noise(200_000, 10 + round));
+      sandbox.write(`two/of-two-${round}`, noise(200_000, 20 + round));
+      const both = await Promise.all([
+        run([...one, 'push', '-m', `one ${round}`]),
+        run([...two, 'push', '-m', `two ${round}`]),
+      ]);
+      expect(both.filter(({ exitCode }) => exitCode === 0).length).toBeGreaterThanOrEqual(1);
+      for (const who of [one, two, one, two]) {
+        expect(await run([...who, 'pull'])).toMatchObject({ exitCode: 0 });
+        await run([...who, 'push', '-m', `both ${round}`]);
+      }
+    }
+    expect(await run(['clone', `${place()}/repository`, 'three'])).toMatchObject({ exitCode: 0 });
+    const names = readdirSync(sandbox.path('three'))
+      .filter((name) => name !== '.dray')
+      .sort();
+    expect(names).toEqual(
+      [0, 1, 2]
+        .flatMap((round) => [`of-one-${round}`, `of-two-${round}`])
+        .concat('start')
+        .sort(),
+    );
+    expect(await run(['-C', sandbox.path('three'), 'verify', '--read-data'])).toMatchObject({ exitCode: 0 });
+  });
+});

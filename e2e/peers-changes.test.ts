@@ -1,0 +1,216 @@
+/** What every option of copy and sync does when one side is a folder of another machine. */
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runCli } from '../app/cli/run-cli.ts';
+import { copyStream } from '../engine/jobs/copy-stream.ts';
+import { createSandbox, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
+import { noise } from '../engine/peer/peer-fixture.ts';
+import { type PeerServer, serveFolder } from '../engine/peer/serve-folder.ts';
+
+const MIB = 1024 * 1024;
+const TOKEN = 'token-of-the-tests';
+let sandbox: Sandbox;
+let server: PeerServer;
+let place: string;
+beforeEach(async () => {
+  sandbox = createSandbox();
+  mkdirSync(sandbox.path('offered'));
+  server = await serveFolder({
+    root: sandbox.path('offered'),
+    host: '127.0.0.1',
+    port: 0,
+    token: TOKEN,
+    isReadOnly: false,
+    hostNames: [],
+    connectionsMax: 64,
+    software: 'test',
+    onFailure: (error) => console.error(error),
+  });
+  place = `dray://127.0.0.1:${server.address.port}`;
+});
+afterEach(async () => {
+  await server?.close();
+  sandbox?.[Symbol.dispose]();
+});
+
+const OLD = 1_500_000_000;
+const run = async (...parameters: readonly string[]) => {
+  const result = await runCli(parameters, {
+    cwd: sandbox.folder,
+    environment: { DRAY_TOKEN: TOKEN, XDG_CACHE_HOME: sandbox.path('cache') },
+  });
+  return result;
+};
+/** The last line of `--json`. */
+const told = async (...parameters: readonly string[]) => {
+  const { exitCode, stderr, stdout } = await run(...parameters, '--json');
+  expect([exitCode, stderr]).toEqual([0, '']);
+  return JSON.parse(stdout.trim().split('\n').at(-1)!);
+};
+const age = (path: string, seconds = OLD) => utimesSync(sandbox.path(path), seconds, seconds);
+const plant = (path: string, content: string | Buffer, seconds = OLD) => {
+  sandbox.write(path, content);
+  age(path, seconds);
+};
+const text = (path: string) => readFileSync(sandbox.path(path), 'utf8');
+const modeOf = (path: string) => statSync(sandbox.path(path)).mode & 0o7777;
+
+describe('what differs by its time or its mode alone', () => {
+  const SIZES = { small: 10, middle: 2 * MIB, large: 20 * MIB };
+  beforeEach(() => {
+    for (const [name, size] of Object.entries(SIZES)) plant(`source/${name}`, noise(size, 1));
+  });
+
+  it('is touched and not sent again, to a peer and from it', async () => {
+    await run('copy', 'source', place);
+    for (const name of Object.keys(SIZES)) age(`source/${name}`, OLD + 100);
+    expect(await told('copy', 'source', place)).toMatchObject({
+      touchedFiles: 3,
+      copiedFiles: 0,
+      sentBytes: 0,
+    });
+    for (const name of Object.keys(SIZES))
+      expect(statSync(sandbox.path(`offered/${name}`)).mtimeMs).toBe((OLD + 100) * 1000);
+    expect(await told('copy', 'source', place)).toMatchObject({ result: 'upToDate' });
+    await run('copy', place, 'back');
+    for (const name of Object.keys(SIZES)) age(`offered/${name}`, OLD + 200);
+    expect(await told('copy', place, 'back')).toMatchObject({ touchedFiles: 3, copiedFiles: 0 });
+    for (const name of Object.keys(SIZES))
+      expect(statSync(sandbox.path(`back/${name}`)).mtimeMs).toBe((OLD + 200) * 1000);
+  });
+
+  it('gets its mode, in both directions, and a dry run says so before', async () => {
+    await run('copy', 'source', place);
+    for (const name of Object.keys(SIZES)) chmodSync(sandbox.path(`source/${name}`), 0o750);
+    expect(await told('copy', 'source', place, '--dry-run')).toMatchObject({
+      touchedFiles: 3,
+      copiedFiles: 0,
+    });
+    expect(modeOf('offered/small')).not.toBe(0o750);
+    expect(await told('copy', 'source', place)).toMatchObject({
+      touchedFiles: 3,
+      copiedFiles: 0,
+      sentBytes: 0,
+    });
+    for (const name of Object.keys(SIZES)) expect(modeOf(`offered/${name}`)).toBe(0o750);
+    expect(await told('copy', 'source', place)).toMatchObject({ result: 'upToDate', touchedFiles: 0 });
+    await run('copy', place, 'back');
+    chmodSync(sandbox.path('offered/large'), 0o604);
+    age('offered/small', OLD + 7);
+    chmodSync(sandbox.path('offered/small'), 0o600);
+    expect(await told('sync', place, 'back')).toMatchObject({ touchedFiles: 2, copiedFiles: 0 });
+    expect([modeOf('back/large'), modeOf('back/small')]).toEqual([0o604, 0o600]);
+    expect(await told('sync', place, 'back')).toMatchObject({ touchedFiles: 0 });
+  });
+
+  it('keeps its mode where it must never change', async () => {
+    await run('copy', 'source', place);
+    chmodSync(sandbox.path('source/small'), 0o750);
+    expect(await told('copy', 'source', place, '--immutable')).toMatchObject({ touchedFiles: 0, failed: 0 });
+    expect(modeOf('offered/small')).not.toBe(0o750);
+  });
+});
+
+describe('the options of a copy', () => {
+  it('--backup-dir keeps what is replaced and what is removed', async () => {
+    plant('source/changed', 'new, and longer');
+    plant('offered/tree/changed', 'old');
+    plant('offered/tree/gone', 'gone');
+    await told('sync', 'source', `${place}/tree`, '--backup-dir', `${place}/kept`);
+    expect([text('offered/tree/changed'), text('offered/kept/changed'), text('offered/kept/gone')]).toEqual([
+      'new, and longer',
+      'old',
+      'gone',
+    ]);
+    expect(existsSync(sandbox.path('offered/tree/gone'))).toBe(false);
+  });
+
+  it('--immutable refuses, --update leaves what is newer, --checksum finds what times hide', async () => {
+    plant('source/one', 'new content');
+    plant('offered/one', 'old', OLD + 100);
+    const refused = await run('copy', 'source', place, '--immutable');
+    expect([refused.exitCode, text('offered/one')]).toEqual([4, 'old']);
+    expect(await told('copy', 'source', place, '--update')).toMatchObject({
+      skippedFiles: 1,
+      copiedFiles: 0,
+    });
+    plant('offered/one', 'NEW CONTENT');
+    expect(await told('copy', 'source', place)).toMatchObject({ copiedFiles: 0 });
+    expect(await told('copy', 'source', place, '--checksum')).toMatchObject({ copiedFiles: 1 });
+    expect(text('offered/one')).toBe('new content');
+  });
+
+  it('filters leave out files, links and empty folders', async () => {
+    plant('source/keep/a.txt', 'a');
+    plant('source/skip/b.txt', 'b');
+    plant('source/keep/c.log', 'c');
+    mkdirSync(sandbox.path('source/skip/empty'));
+    mkdirSync(sandbox.path('source/keep/empty'));
+    symlinkSync('a.txt', sandbox.path('source/skip/link'));
+    await told('copy', 'source', place, '--exclude', 'skip/**', '--exclude', '*.log');
+    expect(readdirSync(sandbox.path('offered')).filter((name) => name !== '.dray-tmp')).toEqual(['keep']);
+    expect(readdirSync(sandbox.path('offered/keep')).sort()).toEqual(['a.txt', 'empty']);
+    plant('offered/skip/extra', 'stays');
+    await told('sync', 'source', place, '--exclude', 'skip/**', '--exclude', '*.log');
+    expect(text('offered/skip/extra')).toBe('stays');
+  });
+
+  it('--links keeps links as objects, as with any store', async () => {
+    plant('source/a.txt', 'a');
+    symlinkSync('a.txt', sandbox.path('source/link'));
+    await told('copy', 'source', place, '--links');
+    expect(text('offered/link.rclonelink')).toBe('a.txt');
+    await told('copy', place, 'back', '--links');
+    expect(text('back/link')).toBe('a');
+  });
+
+  it('check --download reads all of it, and tells what differs', async () => {
+    plant('source/a', 'same');
+    plant('source/b', 'one thing');
+    plant('offered/a', 'same');
+    plant('offered/b', 'two thing');
+    const { exitCode, stdout } = await run('check', 'source', place, '--download');
+    expect(exitCode).toBe(3);
+    expect(stdout).toContain('b');
+    plant('offered/b', 'one thing');
+    expect(await run('check', 'source', place, '--download')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('--dry-run tells of requests by batches, and of no money', async () => {
+    for (let index = 0; index < 1_000; index += 1) plant(`source/${index}`, String(index));
+    const forecast = await told('copy', 'source', place, '--dry-run');
+    const done = await told('copy', 'source', place);
+    expect(forecast.forecast).toMatchObject({ dollars: 0, writes: 4, total: 4 });
+    expect(forecast.copiedFiles).toBe(1_000);
+    expect(done.requests.total).toBeLessThanOrEqual(8);
+  });
+});
+
+describe('a stream of unknown length', () => {
+  it('becomes a file of a peer, whatever its size', async () => {
+    for (const size of [0, 5, 8 * MIB + 1, 50 * MIB + 12_345]) {
+      const content = noise(size, 5);
+      const { emit: _, ...context } = testContext(sandbox.folder, {
+        environment: { DRAY_TOKEN: TOKEN, DRAY_CACHE: sandbox.path('cache') },
+      });
+      async function* input() {
+        for (let at = 0; at < size; at += 700_001) yield content.subarray(at, at + 700_001);
+      }
+      const summary = await copyStream(
+        { ...context, emit: () => {}, standardInput: input() },
+        { source: { place: '-' }, destination: { place: `${place}/streams/of-${size}` } },
+      );
+      expect(summary).toMatchObject({ bytes: size });
+      expect(readFileSync(sandbox.path(`offered/streams/of-${size}`)).equals(content)).toBe(true);
+    }
+  });
+});

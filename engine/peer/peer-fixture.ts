@@ -1,0 +1,79 @@
+/** For tests: a folder that is offered, a client of it, and requests written by hand. */
+import { createCipheriv } from 'node:crypto';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { openPeerClient, type PeerClient } from '../remotes/peer/peer-client.ts';
+import { type PeerServer, serveFolder } from './serve-folder.ts';
+
+export const TEST_TOKEN = 'a-token-of-this-test';
+
+export interface TestPeer extends AsyncDisposable {
+  readonly root: string;
+  readonly client: PeerClient;
+  readonly port: () => number;
+  path(name: string): string;
+  /** An old file, whose time vouches for it. */
+  write(name: string, content: string | Uint8Array): void;
+  send(
+    method: string,
+    route: string,
+    options?: { readonly headers?: Record<string, string>; readonly body?: string | Uint8Array },
+  ): Promise<Response>;
+  /** The same folder at the same port, by a server that remembers nothing. */
+  restart(): Promise<void>;
+}
+
+const OLD_SECONDS = 1_600_000_000;
+
+export async function startTestPeer(): Promise<TestPeer> {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'dray-peer-')));
+  const serve = (port: number): Promise<PeerServer> =>
+    serveFolder({
+      root,
+      host: '127.0.0.1',
+      port,
+      token: TEST_TOKEN,
+      isReadOnly: false,
+      hostNames: [],
+      connectionsMax: 64,
+      software: 'test',
+      onFailure: (error) => console.error(error),
+    });
+  let server = await serve(0);
+  const { port } = server.address;
+  const origin = new URL(`http://127.0.0.1:${port}`);
+  const client = await openPeerClient({ origin, token: TEST_TOKEN, connectionsMax: 8, attemptsMax: 3 });
+  return {
+    root,
+    client,
+    port: () => port,
+    path: (name) => join(root, name),
+    write(name, content) {
+      mkdirSync(dirname(join(root, name)), { recursive: true });
+      writeFileSync(join(root, name), content);
+      utimesSync(join(root, name), OLD_SECONDS, OLD_SECONDS);
+    },
+    send: (method, route, { body, headers } = {}) =>
+      fetch(`${origin.origin}/v1/${route}`, {
+        method,
+        headers: { authorization: `Bearer ${TEST_TOKEN}`, ...headers },
+        ...(body === undefined ? {} : { body: body as NonNullable<RequestInit['body']> }),
+      }),
+    async restart() {
+      await server.close();
+      server = await serve(port);
+    },
+    async [Symbol.asyncDispose]() {
+      await client.close();
+      await server.close();
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}
+
+export function noise(sizeBytes: number, seed: number): Buffer {
+  return createCipheriv('aes-128-ctr', Buffer.alloc(16, seed), Buffer.alloc(16)).update(
+    Buffer.alloc(sizeBytes),
+  );
+}

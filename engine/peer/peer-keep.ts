@@ -1,0 +1,71 @@
+/** `POST /v1/keep`: copies a file or a link within the offered folder, for who is about to replace or remove it. */
+import { closeSync, fstatSync, read, readlinkSync } from 'node:fs';
+import { promisify } from 'node:util';
+import * as v from 'valibot';
+import { DrayError } from '../api/error.ts';
+import { PEER_LIMITS } from '../model/peer-protocol.ts';
+import { answerJson, type PeerCall, PeerRefusal, parseJson, receiveBody } from './peer-call.ts';
+import { openPeerFile, parsePeerPath, statPeerPath } from './peer-paths.ts';
+import type { WriteParts } from './peer-writes.ts';
+
+const Keep = v.strictObject({ from: v.string(), to: v.string() });
+const PIECE_BYTES = 1024 * 1024;
+const PERMISSION_BITS = 0o7777n;
+const readAt = promisify(read);
+
+/** What is not there is kept by doing nothing. */
+export async function answerKeep(call: PeerCall, parts: WriteParts): Promise<void> {
+  const body = await receiveBody(call, { budget: parts.budget, maxBytes: PEER_LIMITS.jsonBytesMax });
+  try {
+    const parsed = v.safeParse(Keep, parseJson(body.bytes));
+    if (!parsed.success) throw new PeerRefusal(400, 'usage', 'The body has to be {"from":"...","to":"..."}.');
+    const [from, to] = [parsePeerPath(parsed.output.from), parsePeerPath(parsed.output.to)];
+    if (from === to) throw new PeerRefusal(400, 'usage', 'A file cannot be kept under its own name.');
+    const { folder, writer } = parts;
+    if (statPeerPath(folder, from)?.isSymbolicLink())
+      writer.writeLink(to, readlinkSync(`${folder.realRoot}/${from}`));
+    else await copyFile(call, parts, { from, to });
+    answerJson(call.response, 200, {});
+  } finally {
+    body.release();
+  }
+}
+
+async function copyFile(
+  { signal }: PeerCall,
+  { folder, writer }: WriteParts,
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<void> {
+  const fd = openPeerFile(folder, from);
+  if (fd === undefined) return;
+  try {
+    const { mode, mtimeNs, size } = fstatSync(fd, { bigint: true });
+    const sizeBytes = Number(size);
+    const file = await writer.openLarge({
+      path: to,
+      sizeBytes,
+      mtimeNs,
+      executable: false,
+      mode: Number(mode & PERMISSION_BITS),
+    });
+    try {
+      await file.writeStream(piecesOf(fd, sizeBytes, signal));
+      await file.commit();
+    } finally {
+      await file.discard();
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+async function* piecesOf(fd: number, sizeBytes: number, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < sizeBytes; ) {
+    if (signal.aborted) throw new DrayError('aborted', 'The client went away.');
+    const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, sizeBytes - at));
+    const { bytesRead } = await readAt(fd, piece, 0, piece.length, at);
+    if (bytesRead === 0) return;
+    at += bytesRead;
+    yield piece.subarray(0, bytesRead);
+  }
+}

@@ -12,6 +12,7 @@ import { uploadInParts } from '../transfer/multipart-upload.ts';
 import { openRemoteSource } from '../transfer/remote-source.ts';
 import { putObject } from '../transfer/upload-object.ts';
 import { describeObject, wantsOtherDescription } from './object-description.ts';
+import { createPassBatches } from './pass-batches.ts';
 import { vanished } from './tree-errors.ts';
 import type { Moved, Mover } from './tree-mover.ts';
 import { headObject, removeObjects, touchObject } from './tree-objects.ts';
@@ -27,13 +28,16 @@ export async function createStoreCopier(run: StoreRun): Promise<Mover> {
   const open = new Budget(LARGE_OBJECTS_OPEN_MAX);
   // Turned off by the first refusal: what is refused once (another account's bucket) is refused for every object.
   let canCopyInside = sharesService(run.source.store, run.destination.store);
+  const batches = createPassBatches(run);
   return {
     async move(item) {
-      if (canCopyInside) {
+      if (canCopyInside && !item.special) {
         const moved = await copyInside(run, item);
         if (moved) return moved;
         canCopyInside = false;
       }
+      const passed = batches?.pass(item);
+      if (passed) return passed;
       if (item.sizeBytes <= WHOLE_BYTES_MAX) return passWhole(run, item);
       const permit = await open.acquire(1, run.tasks.signal);
       try {
@@ -47,7 +51,7 @@ export async function createStoreCopier(run: StoreRun): Promise<Mover> {
       destinationToken: await touchObject(run, over, to),
     }),
     remove: (paths, onFailed) => removeObjects(run, paths, onFailed),
-    close: async () => {},
+    close: async () => batches?.flush(),
   };
 }
 

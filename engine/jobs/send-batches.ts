@@ -1,4 +1,4 @@
-/** Small local files on their way to another machine, many to a request. */
+/** Small files on their way to another machine, many to a request. */
 import { DrayError, fromErrorRecord } from '../api/error.ts';
 import type { SpecialItem } from '../model/tree-item.ts';
 import type { FileFace, FileToWrite } from '../remotes/file-face.ts';
@@ -6,11 +6,11 @@ import type { SmallFile } from '../workspace/file-source.ts';
 import { BATCH_BYTES, BATCH_FILES } from './batch-limits.ts';
 import { createGathering } from './gathering.ts';
 import type { TreeRun } from './tree-run.ts';
-import type { LocalSide, RemoteSide } from './tree-sides.ts';
+import type { RemoteSide, TreeSide } from './tree-sides.ts';
 
 export interface FileToSend {
   readonly key: string;
-  /** Reads the local file, when its turn comes. */
+  /** Gives the file, when its turn comes. */
   readonly read: () => FileContent;
   readonly sizeBytes: number;
 }
@@ -38,7 +38,7 @@ interface Waiting {
   readonly failed: (error: unknown) => void;
 }
 
-export function createSendBatches(run: TreeRun<LocalSide, RemoteSide>, files: FileFace): SendBatches {
+export function createSendBatches(run: TreeRun<TreeSide, RemoteSide>, files: FileFace): SendBatches {
   const { limit } = run.destination;
   const { signal } = run.tasks;
   const gathering = createGathering<Waiting>({

@@ -78,7 +78,7 @@ export async function openTreePair(
   }
 }
 
-/** Between a folder here and one of another machine nothing is lost that both have. */
+/** Between folders of two machines nothing is lost that both have. */
 function withSpecial(
   source: TreeSide,
   destination: TreeSide,
@@ -86,7 +86,7 @@ function withSpecial(
 ): readonly [TreeSide, TreeSide] {
   const isOf = (side: TreeSide) => (side.kind === 'local' ? 'local' : side.store.files ? 'peer' : 'store');
   const kinds = new Set([isOf(source), isOf(destination)]);
-  if (links || !kinds.has('peer') || kinds.has('store') || kinds.size < 2) return [source, destination];
+  if (links || !kinds.has('peer') || kinds.has('store')) return [source, destination];
   return [
     { ...source, special: true },
     { ...destination, special: true },

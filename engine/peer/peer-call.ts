@@ -84,10 +84,15 @@ export function answerError(
   }
   const status = statusOf(error);
   const record = recordOf(error);
-  if (!request.complete) response.setHeader('connection', 'close');
+  // What is left of its body is not read.
+  if (!request.complete && hasBody(request)) response.setHeader('connection', 'close');
   if (status === 401) response.setHeader('www-authenticate', 'Bearer');
   if (status === 429 || status === 503) response.setHeader('retry-after', '1');
   answerJson(response, status, { error: record });
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
 function statusOf(error: unknown): number {

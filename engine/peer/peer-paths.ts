@@ -69,7 +69,8 @@ function reasonToRefuse(path: string): string | undefined {
     if (part === '') return 'it has an empty part';
     if (part === '.' || part === '..') return `it has the part "${part}"`;
   }
-  if (parts[0] === TEMPORARY_FOLDER_NAME) return 'unfinished files lie there';
+  // Where the case of names makes no difference, this is the same folder.
+  if (parts[0]!.toLowerCase() === TEMPORARY_FOLDER_NAME) return 'unfinished files lie there';
   return undefined;
 }
 
@@ -145,7 +146,9 @@ export function statPeerPath({ realRoot }: OfferedFolder, path: string): Stats |
     if (realpathSync(parent) !== parent.replaceAll('/', sep)) throw leadsAway(path);
     return lstatSync(`${realRoot}/${path}`, { throwIfNoEntry: false });
   } catch (error) {
-    if (ABSENT.has((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    const code = (error as NodeJS.ErrnoException).code ?? '';
+    if (ABSENT.has(code)) return undefined;
+    if (code === 'ELOOP') throw leadsAway(path);
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../../base/clock.ts';
 import { createRetryBudget, type RetryPolicy, retrying } from '../../base/retry.ts';
 import { PEER_HEADER, PEER_PROTOCOL } from '../../model/peer-protocol.ts';
 import { type HttpTransport, openHttpTransport } from '../http/http-exchange.ts';
-import { type HttpAnswer, HttpError } from '../http/http-message.ts';
+import { AnswerTooLarge, type HttpAnswer, HttpError } from '../http/http-message.ts';
 
 export interface PeerAddress {
   /** `http://HOST:PORT` or `https://HOST:PORT`. */
@@ -265,6 +265,15 @@ const REASONS: Readonly<Record<string, string>> = {
 
 function translate(address: string, error: unknown, signal: AbortSignal | undefined): DrayError {
   if (error instanceof DrayError) return error;
+  if (error instanceof AnswerTooLarge)
+    return new DrayError(
+      'damaged',
+      `${address} sends ${error.sizeBytes} bytes, more than there is room for.`,
+      {
+        data: { address },
+        cause: error,
+      },
+    );
   if (signal?.aborted || (error instanceof Error && error.name === 'AbortError'))
     return new DrayError('aborted', 'Stopped on request.', { cause: error });
   const code = error instanceof HttpError ? error.code : (error as NodeJS.ErrnoException)?.code;

@@ -174,7 +174,7 @@ const PACE_CHECKED_EVERY_MS = 30_000;
 const PACE_BYTES_MIN = 32 * 1024;
 
 /** A client that sends next to nothing holds memory that others wait for. */
-function watchPace(request: IncomingMessage): { took(sizeBytes: number): void; end(): void } {
+export function watchPace(request: IncomingMessage): { took(sizeBytes: number): void; end(): void } {
   let since = 0;
   const timer = setInterval(() => {
     if (since < PACE_BYTES_MIN)

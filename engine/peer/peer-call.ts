@@ -1,6 +1,7 @@
 /** One request to a peer while it is being dealt with: what it asks, the way to its body, and the forms of answers. */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isMarkedAsUntransferable } from 'node:worker_threads';
 import { DrayError, type ErrorCode, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import type { Budget } from '../base/budget.ts';
 import { PEER_HEADER, PEER_LIMITS, PEER_PROTOCOL } from '../model/peer-protocol.ts';
@@ -149,6 +150,7 @@ export async function receiveBody(
         piece.copy(bytes, filled);
         filled += piece.length;
         watch.took(piece.length);
+        freeOwn(piece);
       }
     } finally {
       watch.end();
@@ -159,6 +161,18 @@ export async function receiveBody(
     permit.release();
     throw error;
   }
+}
+
+/** What is smaller may lie in memory that Node shares out. */
+const FREED_BYTES_MIN = 16 * 1024;
+
+/**
+ * Gives the memory of a chunk that is done with back at once, when all of it is the chunk's: left to the garbage collector, which wakes for every 64 MiB of
+ * them, a body costs half as much CPU again.
+ */
+export function freeOwn({ buffer, byteLength, byteOffset }: Buffer): void {
+  const isOwn = buffer instanceof ArrayBuffer && byteOffset + byteLength === buffer.byteLength;
+  if (isOwn && byteLength >= FREED_BYTES_MIN && !isMarkedAsUntransferable(buffer)) buffer.transfer(0);
 }
 
 export function bodyBytesOf(request: IncomingMessage): number {

@@ -6,7 +6,7 @@ import { DrayError } from '../api/error.ts';
 import type { Budget } from '../base/budget.ts';
 import { crc64Nvme } from '../base/crc64-nvme.ts';
 import { createLeasedMemory, type Lease } from '../base/leased-memory.ts';
-import { bodyBytesOf, type PeerCall, PeerRefusal, watchPace } from './peer-call.ts';
+import { bodyBytesOf, freeOwn, type PeerCall, PeerRefusal, watchPace } from './peer-call.ts';
 
 /** One write to the disk. */
 const PIECE_BYTES = 1024 * 1024;
@@ -71,6 +71,7 @@ export function createRangeReceiver(budget: Budget): RangeReceiver {
             rest = rest.subarray(taken.length);
             lease.bytes.set(taken, filled);
             filled += taken.length;
+            if (rest.length === 0) freeOwn(taken);
           }
           hand(lease, pieceBytes, received);
           lease = undefined;

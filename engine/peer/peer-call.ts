@@ -147,7 +147,7 @@ export async function receiveBody(
     try {
       for await (const piece of request as AsyncIterable<Buffer>) {
         if (filled + piece.length > sizeBytes) break;
-        piece.copy(bytes, filled);
+        copyInto(bytes, piece, filled);
         filled += piece.length;
         watch.took(piece.length);
         freeOwn(piece);
@@ -161,6 +161,13 @@ export async function receiveBody(
     permit.release();
     throw error;
   }
+}
+
+/** V8 copies to shared memory byte by byte, at a tenth of the speed, unless both lie at whole words; Node's own loop does not mind. */
+export function copyInto(target: Uint8Array, piece: Uint8Array, at: number): void {
+  if (piece.length === 0) return;
+  const { buffer, byteLength, byteOffset } = target;
+  Buffer.from(buffer, byteOffset, byteLength).fill(piece, at, at + piece.length);
 }
 
 /** What is smaller may lie in memory that Node shares out. */

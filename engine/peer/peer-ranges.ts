@@ -6,7 +6,7 @@ import { DrayError } from '../api/error.ts';
 import type { Budget } from '../base/budget.ts';
 import { crc64Nvme } from '../base/crc64-nvme.ts';
 import { createLeasedMemory, type Lease } from '../base/leased-memory.ts';
-import { bodyBytesOf, freeOwn, type PeerCall, PeerRefusal, watchPace } from './peer-call.ts';
+import { bodyBytesOf, copyInto, freeOwn, type PeerCall, PeerRefusal, watchPace } from './peer-call.ts';
 
 /** One write to the disk. */
 const PIECE_BYTES = 1024 * 1024;
@@ -69,7 +69,7 @@ export function createRangeReceiver(budget: Budget): RangeReceiver {
             }
             const taken = rest.subarray(0, pieceBytes - filled);
             rest = rest.subarray(taken.length);
-            lease.bytes.set(taken, filled);
+            copyInto(lease.bytes, taken, filled);
             filled += taken.length;
             if (rest.length === 0) freeOwn(taken);
           }

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isMarkedAsUntransferable } from 'node:worker_threads';
 import { DrayError, type ErrorCode, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import type { Budget } from '../base/budget.ts';
+import type { LeasedMemory } from '../base/leased-memory.ts';
 import { PEER_HEADER, PEER_LIMITS, PEER_PROTOCOL } from '../model/peer-protocol.ts';
 
 export interface PeerCall {
@@ -112,8 +113,8 @@ export async function drained({ response, signal }: PeerCall): Promise<void> {
 export interface BodyOptions {
   readonly budget: Budget;
   readonly maxBytes: number;
-  /** In memory that other threads can see. */
-  readonly isShared?: boolean;
+  /** That other threads can see, under the same budget. Absent: memory of its own. */
+  readonly shared?: LeasedMemory;
 }
 
 export interface Body {
@@ -125,10 +126,7 @@ export interface Body {
  * The whole body in memory, within what all requests together may hold: a client whose turn has not come is not read from.
  * @throws PeerRefusal 411 without a length, 413 above `maxBytes`, 400 when it is cut short, 408 when it stalls.
  */
-export async function receiveBody(
-  call: PeerCall,
-  { budget, isShared = false, maxBytes }: BodyOptions,
-): Promise<Body> {
+export async function receiveBody(call: PeerCall, { budget, maxBytes, shared }: BodyOptions): Promise<Body> {
   const { request, signal } = call;
   const sizeBytes = bodyBytesOf(request);
   if (sizeBytes > maxBytes)
@@ -137,11 +135,9 @@ export async function receiveBody(
       'usage',
       `The body has ${sizeBytes} bytes, and at most ${maxBytes} are taken.`,
     );
-  const permit = await budget.acquire(Math.max(1, sizeBytes), signal);
+  const room = await roomFor({ budget, shared, sizeBytes, signal });
   try {
-    const bytes = isShared
-      ? Buffer.from(new SharedArrayBuffer(sizeBytes))
-      : Buffer.allocUnsafeSlow(sizeBytes);
+    const { bytes } = room;
     let filled = 0;
     const watch = watchPace(request);
     try {
@@ -156,11 +152,30 @@ export async function receiveBody(
       watch.end();
     }
     if (filled !== sizeBytes) throw new PeerRefusal(400, 'usage', 'The body ended early.');
-    return { bytes, release: () => permit.release() };
+    return room;
   } catch (error) {
-    permit.release();
+    room.release();
     throw error;
   }
+}
+
+async function roomFor({
+  budget,
+  shared,
+  signal,
+  sizeBytes,
+}: {
+  readonly budget: Budget;
+  readonly shared: LeasedMemory | undefined;
+  readonly sizeBytes: number;
+  readonly signal: AbortSignal;
+}): Promise<Body> {
+  if (shared) {
+    const { bytes, release } = await shared.take(sizeBytes, signal);
+    return { bytes: Buffer.from(bytes.buffer, bytes.byteOffset, sizeBytes), release };
+  }
+  const permit = await budget.acquire(Math.max(1, sizeBytes), signal);
+  return { bytes: Buffer.allocUnsafeSlow(sizeBytes), release: () => permit.release() };
 }
 
 /** V8 copies to shared memory byte by byte, at a tenth of the speed, unless both lie at whole words; Node's own loop does not mind. */

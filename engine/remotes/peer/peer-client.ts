@@ -29,6 +29,8 @@ export interface PeerRequest {
   readonly route: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
+  /** Begins the body. */
+  readonly lead?: Uint8Array;
   readonly into?: Uint8Array;
   readonly answerBytesMax: number;
   readonly signal: AbortSignal;
@@ -93,11 +95,12 @@ export async function openPeerClient(options: PeerClientOptions): Promise<PeerCl
   const authorization = `Bearer ${token}`;
   const wire = (request: Omit<PeerRequest, 'answerBytesMax'>) => {
     counts.requests += 1;
-    counts.sentBytes += request.body?.byteLength ?? 0;
+    counts.sentBytes += (request.lead?.byteLength ?? 0) + (request.body?.byteLength ?? 0);
     return {
       method: request.method,
       path: `/v${PEER_PROTOCOL}/${request.route}`,
       headers: { ...request.headers, authorization },
+      ...(request.lead ? { lead: request.lead } : {}),
       ...(request.body ? { body: request.body } : {}),
       ...(request.into ? { into: request.into } : {}),
       signal: request.signal,

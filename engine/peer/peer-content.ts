@@ -1,6 +1,5 @@
 /** `GET` and `HEAD /v1/content`: one file, or a range of it. */
 
-import { once } from 'node:events';
 import { closeSync, fstatSync, read } from 'node:fs';
 import { promisify } from 'node:util';
 import { DrayError } from '../api/error.ts';
@@ -13,6 +12,8 @@ import { exactToken, peerToken } from './peer-token.ts';
 
 const readAt = promisify(read);
 const PIECE_BYTES = 512 * 1024;
+/** One is read while the other is sent. */
+const PIECES_AT_ONCE = 2;
 const SUMMED_BYTES = 4 * 1024 * 1024;
 const PERMISSION_BITS = 0o7777n;
 
@@ -78,16 +79,39 @@ async function sendRange(
     readonly isSame: () => boolean;
   },
 ): Promise<void> {
-  for (let at = start; at < end; ) {
-    if (signal.aborted) throw new DrayError('aborted', 'The client went away.');
-    // Each piece is the socket's until it is sent.
-    const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, end - at));
-    const { bytesRead } = await readAt(fd, piece, 0, piece.length, at);
+  const wheel = Array.from({ length: PIECES_AT_ONCE }, () => ({
+    bytes: Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, end - start)),
+    /** A piece is the socket's until it is sent. */
+    sent: Promise.resolve(),
+  }));
+  for (let at = start, turn = 0; at < end; turn += 1) {
+    const piece = wheel[turn % wheel.length]!;
+    await orAborted(piece.sent, signal);
+    if (signal.aborted) throw gone();
+    const { bytesRead } = await readAt(fd, piece.bytes, 0, Math.min(piece.bytes.length, end - at), at);
     if (bytesRead === 0) throw new DrayError('io', 'The file became shorter while it was sent.');
     at += bytesRead;
     if (at === end && !isSame()) throw new DrayError('io', 'The file was changed while it was sent.');
-    if (!response.write(piece.subarray(0, bytesRead))) await once(response, 'drain', { signal });
+    piece.sent = new Promise((resolve) => {
+      response.write(piece.bytes.subarray(0, bytesRead), () => resolve());
+    });
   }
+}
+
+function gone(): DrayError {
+  return new DrayError('aborted', 'The client went away.');
+}
+
+function orAborted(sent: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(gone());
+    if (signal.aborted) return stop();
+    signal.addEventListener('abort', stop, { once: true });
+    void sent.then(() => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    });
+  });
 }
 
 /** The file's own sum, read for it: in pieces, so that others have their turn. */

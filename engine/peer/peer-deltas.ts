@@ -8,6 +8,7 @@ import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
 import type { Budget } from '../base/budget.ts';
 import type { Clock } from '../base/clock.ts';
+import { createLeasedMemory, type LeasedMemory } from '../base/leased-memory.ts';
 import type { DeltaSource, DeltaTarget } from '../model/delta-sides.ts';
 import { totalBytes } from '../model/delta-sides.ts';
 import { DELTA_CALLS, type DeltaCall, type DeltaOpen, DeltaOpenSchema } from '../model/peer-deltas.ts';
@@ -61,6 +62,11 @@ export function createPeerDeltas(options: PeerDeltasOptions): PeerDeltas {
     threads ??= openBlockThreads({ threads: availableParallelism(), signal });
     return threads;
   };
+  const shared = createLeasedMemory({
+    budget,
+    largestBytes: PEER_LIMITS.bodyBytesMax + HEAD_BYTES_MAX,
+    open: (lengthBytes) => ({ buffer: new SharedArrayBuffer(lengthBytes), start: 0 }),
+  });
   const end = async (delta: Delta) => {
     deltas.delete(delta.id);
     if (delta.side.kind === 'target') await delta.side.target.discard();
@@ -97,7 +103,7 @@ export function createPeerDeltas(options: PeerDeltasOptions): PeerDeltas {
         throw new PeerRefusal(404, 'unsupported', `No delta knows "${name}".`);
       delta.callsUnderWay += 1;
       try {
-        await carryOut({ call, budget, delta, name: name as DeltaCall });
+        await carryOut({ call, budget, shared, delta, name: name as DeltaCall });
         if (name === 'complete') {
           deltas.delete(id);
           delta.side.close();
@@ -176,18 +182,20 @@ function describeSide(side: Side): object {
 }
 
 interface Carrying {
+  /** For what its threads write. */
+  readonly shared: LeasedMemory;
   readonly call: PeerCall;
   readonly budget: Budget;
   readonly delta: Delta;
   readonly name: DeltaCall;
 }
 
-async function carryOut({ budget, call, delta: { side }, name }: Carrying): Promise<void> {
+async function carryOut({ budget, call, delta: { side }, name, shared }: Carrying): Promise<void> {
   const { request, response, signal } = call;
   const body = await receiveBody(call, {
     budget,
     maxBytes: PEER_LIMITS.bodyBytesMax + HEAD_BYTES_MAX,
-    isShared: name === 'write',
+    ...(name === 'write' ? { shared } : {}),
   });
   try {
     const headBytes = Number(request.headers[PEER_HEADER.headBytes] ?? body.bytes.length);

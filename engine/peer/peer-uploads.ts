@@ -16,6 +16,7 @@ import { openRangeJournal, type RangeJournal } from '../transfer/range-journal.t
 import type { FileMeta, LargeFile, TreeWriter } from '../workspace/tree-writer-contract.ts';
 import { answerJson, bodyBytesOf, type PeerCall, PeerRefusal, parseJson, receiveBody } from './peer-call.ts';
 import { parsePeerPath } from './peer-paths.ts';
+import { createRangeReceiver } from './peer-ranges.ts';
 import { writtenResult } from './peer-writes.ts';
 
 export interface PeerUploads {
@@ -41,7 +42,7 @@ interface Session {
   readonly journal: RangeJournal | undefined;
   /** By start, of what is written. */
   readonly ranges: Map<number, WrittenRange>;
-  /** By start, of what is being written. */
+  /** By start, of what is being received. */
   readonly writing: Map<number, Promise<void>>;
   usedMs: number;
   /** Calls under way. */
@@ -88,6 +89,7 @@ export function createPeerUploads({
   readonly budget: Budget;
   readonly clock: Clock;
 }): PeerUploads {
+  const receiver = createRangeReceiver(budget);
   const sessions = new Map<string, Session>();
   const beginning = new Set<string>();
   /** Answers to completions, for those to whom the first one was lost on the way. */
@@ -213,6 +215,33 @@ export function createPeerUploads({
     }
   }
 
+  /** Straight to the disk, where it counts once all of it was found to be what was sent. */
+  async function receiveRange(
+    session: Session,
+    { end, start }: { readonly start: number; readonly end: number },
+    call: PeerCall,
+  ): Promise<void> {
+    const { file, id, journal, ranges } = session;
+    const told = call.request.headers[PEER_HEADER.crc64];
+    const sizeBytes = end - start;
+    const known = ranges.get(start);
+    // Sent once more because its answer was lost: it is there, and stays as it is.
+    const isThere = known?.sizeBytes === sizeBytes && formatSum(known.sum) === told;
+    if (!sessions.has(id)) throw noUpload(id);
+    if (!isThere) ranges.delete(start);
+    const sum = await receiver.receive(call, async (offset, bytes) => {
+      if (!isThere) await file.place(start + offset, bytes);
+    });
+    if (formatSum(sum) !== told)
+      throw new DrayError('checksumRefused', 'The range arrived with other bytes than were sent.', {
+        retry: 'retry',
+      });
+    if (isThere) return;
+    file.accept(start, sizeBytes);
+    await journal?.note({ start, end }, sum);
+    ranges.set(start, { sum, sizeBytes });
+  }
+
   /** From here on no range is taken, and those under way are waited for: what is summed is what is put in its place. */
   async function finish(
     session: Session,
@@ -250,18 +279,7 @@ export function createPeerUploads({
           : endOfRange(session, start);
         if (sentBytes !== end - start)
           throw new PeerRefusal(400, 'usage', `The range at ${start} has ${end - start} bytes.`);
-        const body = await receiveBody(call, { budget, maxBytes: session.rangeBytes });
-        try {
-          const sum = crc64Nvme(body.bytes);
-          if (formatSum(sum) !== call.request.headers[PEER_HEADER.crc64])
-            throw new DrayError('checksumRefused', 'The range arrived with other bytes than were sent.', {
-              retry: 'retry',
-            });
-          if (!sessions.has(id)) throw noUpload(id);
-          await writeRange(session, { start, end, sum, bytes: body.bytes });
-        } finally {
-          body.release();
-        }
+        await inTurn(session, start, () => receiveRange(session, { start, end }, call));
         answerJson(call.response, 200, {});
       }),
     holes: (call, id) =>
@@ -327,22 +345,8 @@ async function takeNoted({ file, journal, ranges }: Session): Promise<void> {
 }
 
 /** One after another where they are the same range: two that differ never mix. */
-function writeRange(
-  { file, journal, ranges, writing }: Session,
-  range: { readonly start: number; readonly end: number; readonly sum: bigint; readonly bytes: Uint8Array },
-): Promise<void> {
-  const { bytes, end, start, sum } = range;
-  const sizeBytes = end - start;
-  const write = async () => {
-    const known = ranges.get(start);
-    // Sent once more because its answer was lost: it is there.
-    if (known?.sum === sum && known.sizeBytes === sizeBytes) return;
-    ranges.delete(start);
-    await file.write(start, bytes);
-    await journal?.note({ start, end }, sum);
-    ranges.set(start, { sum, sizeBytes });
-  };
-  const turn = (writing.get(start) ?? Promise.resolve()).then(write, write);
+function inTurn({ writing }: Session, start: number, work: () => Promise<void>): Promise<void> {
+  const turn = (writing.get(start) ?? Promise.resolve()).then(work, work);
   writing.set(start, turn);
   const done = () => {
     if (writing.get(start) === turn) writing.delete(start);

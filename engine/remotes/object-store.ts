@@ -71,6 +71,8 @@ export interface ObjectStore {
 export interface MultipartStore {
   /** True: `putStream` does nothing but `put` or these calls, so a wrapper may make them itself and repeat each on its own. */
   readonly carriesStreams?: boolean;
+  /** `complete` compares the sum of all bytes that came, and answers with it when it is right: nobody needs to ask again. */
+  readonly confirmsWhole?: boolean;
   create(key: RemoteKey, options?: CreateUploadOptions): Promise<UploadId>;
   /** `number` counts from 1. A part may be sent again under its number; the last one wins. */
   uploadPart(

@@ -13,7 +13,7 @@ import type { MultipartStore, ObjectRead, ObjectStore } from './object-store.ts'
 
 export type FaultMethod =
   | Exclude<keyof ObjectStore, 'address' | 'provider' | 'place' | 'multipart' | 'files' | 'close'>
-  | Exclude<keyof MultipartStore, 'carriesStreams'>;
+  | Exclude<keyof MultipartStore, 'carriesStreams' | 'confirmsWhole'>;
 
 /** What a hook sees: the call's arguments, and after it its value. */
 export interface FaultCall {
@@ -113,6 +113,7 @@ export function withFaults(store: ObjectStore, faults: Faults): ObjectStore {
     ...(multipart && {
       multipart: {
         ...(multipart.carriesStreams ? { carriesStreams: true } : {}),
+        ...(multipart.confirmsWhole ? { confirmsWhole: true } : {}),
         create: faulty('create', multipart.create.bind(multipart)),
         uploadPart: faulty('uploadPart', multipart.uploadPart.bind(multipart)),
         uploadPartCopy: faulty('uploadPartCopy', multipart.uploadPartCopy.bind(multipart)),

@@ -164,6 +164,7 @@ function meterMultipart(
 ): MultipartStore {
   return {
     ...(multipart.carriesStreams ? { carriesStreams: true } : {}),
+    ...(multipart.confirmsWhole ? { confirmsWhole: true } : {}),
     create(key, call) {
       count('writes', call?.signal);
       return multipart.create(key, call);

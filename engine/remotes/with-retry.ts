@@ -122,6 +122,7 @@ function withMultipartRetry(
 ): MultipartStore {
   return {
     ...(multipart.carriesStreams ? { carriesStreams: true } : {}),
+    ...(multipart.confirmsWhole ? { confirmsWhole: true } : {}),
     create: (key, call) => retrying(policy, call?.signal, () => multipart.create(key, call)),
     uploadPart: (upload, number, bytes, put) =>
       retrying(policy, put?.signal, () => multipart.uploadPart(upload, number, bytes, put)),

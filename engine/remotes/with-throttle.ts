@@ -64,6 +64,7 @@ function delegated(
 function throttledMultipart(multipart: MultipartStore, throttle: Throttle): MultipartStore {
   return {
     ...(multipart.carriesStreams ? { carriesStreams: true } : {}),
+    ...(multipart.confirmsWhole ? { confirmsWhole: true } : {}),
     create: (key, call) => multipart.create(key, call),
     async uploadPart(upload, number, bytes, put) {
       await throttle.take(bytes.byteLength, put?.signal);

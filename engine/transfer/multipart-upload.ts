@@ -14,7 +14,7 @@ import assert from 'node:assert';
 import { DrayError, type ErrorCode, toDrayError } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
 import { loadCrc64 } from '../base/crc64-nvme.ts';
-import type { MultipartStore, ObjectStore, PutOutcome } from '../remotes/object-store.ts';
+import type { MultipartStore, ObjectChecksums, ObjectStore, PutOutcome } from '../remotes/object-store.ts';
 import { confirmObject } from './confirm-object.ts';
 import { DELTA_BLOCK_MAX_BYTES, PARTS_MAX } from './part-size.ts';
 import { joinSums, type PartSum } from './part-sums.ts';
@@ -141,6 +141,10 @@ async function finish(request: PartsUpload, context: Sent): Promise<UploadedObje
     await abandon(request, multipart, session.upload);
     return { ...result, etag: '' };
   }
+  if (multipart.confirmsWhole && isConfirmed(outcome.checksums, crc64nvme)) {
+    journal.forget(key);
+    return { ...result, etag: outcome.etag, confirmedBy: 'checksum' };
+  }
   const { by, info } = await confirmObject(store, {
     key,
     sum,
@@ -174,6 +178,10 @@ async function complete(
     const message = `The parts of ${key} do not make up what was sent: the store refused the checksum of the whole.`;
     throw new DrayError('damaged', message, { data: { key }, cause });
   }
+}
+
+function isConfirmed(told: ObjectChecksums | undefined, crc64nvme: bigint | undefined): boolean {
+  return told?.covers === 'whole' && told.crc64nvme !== undefined && told.crc64nvme === crc64nvme;
 }
 
 function crc64Of(sum: PartSum): bigint | undefined {

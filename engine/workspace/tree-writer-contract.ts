@@ -65,6 +65,11 @@ export interface LargeFile {
    */
   write(offset: number, bytes: Uint8Array, verify?: BlobHash): Promise<void>;
   /**
+   * Writes bytes that count only once `accept` has said so: those of a range that is verified when all of it has come. As
+   * `write` otherwise; shared memory stays the caller's and may be used again afterwards.
+   */
+  place(offset: number, bytes: Uint8Array): Promise<void>;
+  /**
    * Writes the whole content from one stream in order, hashing on the way; `commit` then compares it with
    * `meta.blob`. May be called again after the stream failed. `damaged` when it is longer or shorter than the file.
    */
@@ -78,7 +83,7 @@ export interface LargeFile {
   commit(options?: { readonly verifyContent?: boolean; readonly sizeBytes?: number }): Promise<WrittenStat>;
   /** Reads back what was written: fills `into` from the offset on. For those who verify the whole before they commit it. */
   read(offset: number, into: Uint8Array): Promise<Uint8Array>;
-  /** Counts as written: bytes that an earlier run wrote, and that were read back and found right. */
+  /** Counts as written: bytes that were placed and verified, or that an earlier run wrote, and that were read back and found right. */
   accept(offset: number, lengthBytes: number): void;
   /** Of a file that outlives this run: where who writes it may note what is written. Kept and removed with the file. */
   readonly notesPath?: string;

@@ -61,7 +61,10 @@ export function openLargeFile(options: LargeFileOptions): LargeFile {
 
   /** The write, and its note once it is on the disk. */
   function note(offset: number, length: number, work: Promise<unknown>): Promise<void> {
-    const noted = work.then(() => void pieces.set(offset, length));
+    return track(work.then(() => void pieces.set(offset, length)));
+  }
+
+  function track(noted: Promise<void>): Promise<void> {
     writing.add(noted);
     const forget = () => void writing.delete(noted);
     noted.then(forget, forget);
@@ -76,6 +79,17 @@ export function openLargeFile(options: LargeFileOptions): LargeFile {
       offset,
       length,
       laneFor(verify).run('piece', { kind: 'piece', fd, path: meta.path, offset, bytes, verify }),
+    );
+  }
+
+  async function place(offset: number, bytes: Uint8Array): Promise<void> {
+    assertOpen();
+    assertInside(offset, bytes.length);
+    const task = { kind: 'piece', fd, path: meta.path, offset, bytes } as const;
+    await track(
+      laneFor(undefined)
+        .run('piece', task)
+        .then(() => {}),
     );
   }
 
@@ -170,6 +184,7 @@ export function openLargeFile(options: LargeFileOptions): LargeFile {
 
   return {
     write,
+    place,
     writeStream,
     read: readBack,
     accept,

@@ -60,6 +60,8 @@ const PIECE_BYTES = 1024 * 1024;
 /** TLS takes a copy of what it is given, and Node sees no progress within it: one of these within the time-out must get through. */
 const TLS_PIECE_BYTES = 64 * 1024;
 
+const NOTHING = new Uint8Array(0);
+
 export class HttpConnection {
   readonly #route: Route;
   readonly #owner: ConnectionOwner;
@@ -176,20 +178,23 @@ export class HttpConnection {
     return checkFingerprint(fingerprint256 ?? '');
   }
 
-  #send({ head, request: { body } }: HttpExchange): void {
+  #send({ head, request: { body = NOTHING, lead = NOTHING } }: HttpExchange): void {
     const socket = this.#socket;
-    if (!body || body.byteLength === 0) {
+    const bodyBytes = lead.byteLength + body.byteLength;
+    if (bodyBytes === 0) {
       socket.write(head);
-    } else if (body.byteLength < COPY_BELOW_BYTES) {
+    } else if (bodyBytes < COPY_BELOW_BYTES) {
       const headBytes = Buffer.byteLength(head);
-      const whole = Buffer.allocUnsafe(headBytes + body.byteLength);
+      const whole = Buffer.allocUnsafe(headBytes + bodyBytes);
       whole.write(head);
-      whole.set(body, headBytes);
+      whole.set(lead, headBytes);
+      whole.set(body, headBytes + lead.byteLength);
       socket.write(whole);
     } else {
       this.#isSending = true;
       socket.cork();
       socket.write(head);
+      if (lead.byteLength > 0) socket.write(lead);
       this.#sendFrom(body, 0);
       socket.uncork();
     }

@@ -7,6 +7,8 @@ export interface HttpRequest {
   /** `host` and `content-length` come by themselves. Text goes as UTF-8. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
+  /** Begins the body: what would else have to be copied before it. */
+  readonly lead?: Uint8Array;
   /** For the answer of an `exchange`, if it fits; left alone once that has ended. */
   readonly into?: Uint8Array;
   readonly signal: AbortSignal | undefined;

@@ -6,7 +6,7 @@ const METHODS_WITH_BODY = /^(?:PUT|POST)$/;
 
 /** @throws TypeError for what would end a line early: nobody shall smuggle a header into a request. */
 export function requestHead(request: HttpRequest, host: string): string {
-  const { method, path, headers, body } = request;
+  const { method, path, headers, body, lead } = request;
   if (!/^[!-~]+$/.test(path)) throw new TypeError('The path of a request holds what is not encoded.');
   let head = `${method} ${path} HTTP/1.1\r\n`;
   if (headers.host === undefined) head += `host: ${host}\r\n`;
@@ -16,7 +16,8 @@ export function requestHead(request: HttpRequest, host: string): string {
       throw new TypeError(`The header "${name}" cannot be sent.`);
     head += `${name}: ${value}\r\n`;
   }
-  if (body || METHODS_WITH_BODY.test(method)) head += `content-length: ${body?.byteLength ?? 0}\r\n`;
+  const bodyBytes = (lead?.byteLength ?? 0) + (body?.byteLength ?? 0);
+  if (body || lead || METHODS_WITH_BODY.test(method)) head += `content-length: ${bodyBytes}\r\n`;
   return `${head}\r\n`;
 }
 

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../../base/clock.ts';
 import { createRetryBudget, type RetryPolicy, retrying } from '../../base/retry.ts';
 import { PEER_HEADER, PEER_PROTOCOL } from '../../model/peer-protocol.ts';
 import { type HttpTransport, openHttpTransport } from '../http/http-exchange.ts';
-import { type HttpAnswer, HttpError } from '../http/http-message.ts';
+import { AnswerTooLarge, type HttpAnswer, HttpError } from '../http/http-message.ts';
 
 export interface PeerAddress {
   /** `http://HOST:PORT` or `https://HOST:PORT`. */
@@ -29,6 +29,8 @@ export interface PeerRequest {
   readonly route: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
+  /** Begins the body. */
+  readonly lead?: Uint8Array;
   readonly into?: Uint8Array;
   readonly answerBytesMax: number;
   readonly signal: AbortSignal;
@@ -93,11 +95,12 @@ export async function openPeerClient(options: PeerClientOptions): Promise<PeerCl
   const authorization = `Bearer ${token}`;
   const wire = (request: Omit<PeerRequest, 'answerBytesMax'>) => {
     counts.requests += 1;
-    counts.sentBytes += request.body?.byteLength ?? 0;
+    counts.sentBytes += (request.lead?.byteLength ?? 0) + (request.body?.byteLength ?? 0);
     return {
       method: request.method,
       path: `/v${PEER_PROTOCOL}/${request.route}`,
       headers: { ...request.headers, authorization },
+      ...(request.lead ? { lead: request.lead } : {}),
       ...(request.body ? { body: request.body } : {}),
       ...(request.into ? { into: request.into } : {}),
       signal: request.signal,
@@ -265,6 +268,15 @@ const REASONS: Readonly<Record<string, string>> = {
 
 function translate(address: string, error: unknown, signal: AbortSignal | undefined): DrayError {
   if (error instanceof DrayError) return error;
+  if (error instanceof AnswerTooLarge)
+    return new DrayError(
+      'damaged',
+      `${address} sends ${error.sizeBytes} bytes, more than there is room for.`,
+      {
+        data: { address },
+        cause: error,
+      },
+    );
   if (signal?.aborted || (error instanceof Error && error.name === 'AbortError'))
     return new DrayError('aborted', 'Stopped on request.', { cause: error });
   const code = error instanceof HttpError ? error.code : (error as NodeJS.ErrnoException)?.code;

@@ -89,7 +89,8 @@ function callsOf(client: PeerClient, id: string) {
       method: 'POST',
       route: `deltas/${id}/${name}`,
       headers: { [PEER_HEADER.headBytes]: String(head.length) },
-      body: bytes ? Buffer.concat([head, bytes]) : head,
+      lead: head,
+      ...(bytes ? { body: bytes } : {}),
       answerBytesMax: ANSWER_BYTES_MAX,
       signal,
     });

@@ -8,7 +8,6 @@
 import { DrayError, type ErrorRecord } from '../../api/error.ts';
 import { formatObjectTime, MTIME_METADATA, parseObjectTime } from '../../model/object-time.ts';
 import { type EntryRow, PEER_LIMITS, type WriteItem } from '../../model/peer-protocol.ts';
-import { checkReadSize } from '../byte-range.ts';
 import { type FileEntry, type FileToWrite, MODE_METADATA } from '../file-face.ts';
 import { checkKey } from '../object-key.ts';
 import type {
@@ -33,6 +32,7 @@ import {
   keepPeerFile,
   listPeerEntries,
   type PeerFileInfo,
+  readPeerFile,
   readPeerFiles,
   removePeerFiles,
   sumOf,
@@ -107,23 +107,9 @@ export function createPeerFileStore(client: PeerClient, below: string): ObjectSt
     head,
     get,
     async read(key, options) {
-      const read = await get(key, options);
+      const read = await readPeerFile(client, pathOf(key), { ...options, signal: signalOf(options) });
       if (!read) return undefined;
-      try {
-        checkReadSize(key, read.sizeBytes, options.maxBytes);
-        const bytes =
-          options.into && read.sizeBytes <= options.into.byteLength
-            ? options.into.subarray(0, read.sizeBytes)
-            : new Uint8Array(read.sizeBytes);
-        let filled = 0;
-        for await (const piece of read.body) {
-          bytes.set(piece, filled);
-          filled += piece.byteLength;
-        }
-        return { bytes, etag: read.etag, info: read.info };
-      } finally {
-        read.body.destroy();
-      }
+      return { bytes: read.bytes, etag: read.info.etag, info: objectInfo(key, read.info) };
     },
     put,
     putStream: (key, body, options = {}) => putStreamInParts({ head, put, multipart }, key, body, options),

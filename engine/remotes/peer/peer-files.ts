@@ -14,6 +14,7 @@ import {
   type WriteItem,
   WriteResultSchema,
 } from '../../model/peer-protocol.ts';
+import { checkReadSize } from '../byte-range.ts';
 import type { FileTouch } from '../file-face.ts';
 import type { ByteRange } from '../object-store.ts';
 import { type PeerAnswer, type PeerClient, type PeerStream, parseAnswer } from './peer-client.ts';
@@ -132,31 +133,62 @@ export interface PeerFileRead {
   readonly body: PeerStream['body'];
 }
 
+export interface PeerFileRequest {
+  readonly range?: ByteRange;
+  readonly ifMatch?: string;
+  readonly signal: AbortSignal;
+}
+
 /** As a stream, undefined when there is no such file. @throws DrayError `conflict` when it is not `ifMatch`. */
 export async function getPeerFile(
   client: PeerClient,
   path: string,
-  {
-    ifMatch,
-    range,
-    signal,
-  }: { readonly range?: ByteRange; readonly ifMatch?: string; readonly signal: AbortSignal },
+  request: PeerFileRequest,
 ): Promise<PeerFileRead | undefined> {
   return absentAsUndefined(async () => {
-    const { body, headers } = await client.stream({
-      method: 'GET',
-      route: contentRoute(path),
-      headers: {
-        ...(range ? { range: `bytes=${range.start}-${range.end - 1}` } : {}),
-        ...(ifMatch === undefined ? {} : { 'if-match': `"${ifMatch}"` }),
-      },
-      signal,
-    });
-    const total = /\/(\d+)$/.exec(String(headers['content-range'] ?? ''))?.[1];
-    const info = infoOf(client, headers);
-    const sizeBytes = info.sizeBytes;
-    return { info: total === undefined ? info : { ...info, sizeBytes: Number(total) }, sizeBytes, body };
+    const { body, headers } = await client.stream(contentRequest(path, request));
+    return { ...sizesOf(client, headers), body };
   });
+}
+
+/** The same in memory, straight from the network. @throws DrayError `damaged` above `maxBytes`. */
+export async function readPeerFile(
+  client: PeerClient,
+  path: string,
+  { into, maxBytes, ...request }: PeerFileRequest & { readonly maxBytes: number; readonly into?: Uint8Array },
+): Promise<{ readonly info: PeerFileInfo; readonly bytes: Uint8Array } | undefined> {
+  return absentAsUndefined(async () => {
+    const { bytes, headers } = await client.call({
+      ...contentRequest(path, request),
+      answerBytesMax: maxBytes,
+      ...(into ? { into } : {}),
+    });
+    checkReadSize(path, bytes.byteLength, maxBytes);
+    return { info: sizesOf(client, headers).info, bytes };
+  });
+}
+
+function contentRequest(path: string, { ifMatch, range, signal }: PeerFileRequest) {
+  return {
+    method: 'GET',
+    route: contentRoute(path),
+    headers: {
+      ...(range ? { range: `bytes=${range.start}-${range.end - 1}` } : {}),
+      ...(ifMatch === undefined ? {} : { 'if-match': `"${ifMatch}"` }),
+    },
+    signal,
+  } as const;
+}
+
+/** `sizeBytes` of the body, `info` of the whole file. */
+function sizesOf(
+  client: PeerClient,
+  headers: PeerAnswer['headers'],
+): { readonly info: PeerFileInfo; readonly sizeBytes: number } {
+  const total = /\/(\d+)$/.exec(String(headers['content-range'] ?? ''))?.[1];
+  const info = infoOf(client, headers);
+  const { sizeBytes } = info;
+  return { info: total === undefined ? info : { ...info, sizeBytes: Number(total) }, sizeBytes };
 }
 
 async function absentAsUndefined<T>(work: () => Promise<T>): Promise<T | undefined> {
@@ -347,11 +379,17 @@ export async function putPeerRange(
   {
     bytes,
     start,
+    sum = crc64Nvme(bytes),
     upload,
-  }: { readonly upload: PeerUpload; readonly start: number; readonly bytes: Uint8Array },
+  }: {
+    readonly upload: PeerUpload;
+    readonly start: number;
+    readonly bytes: Uint8Array;
+    /** Of the bytes, where it is known. */
+    readonly sum?: bigint | undefined;
+  },
   signal: AbortSignal,
 ): Promise<bigint> {
-  const sum = crc64Nvme(bytes);
   await client.call({
     method: 'PUT',
     route: `uploads/${upload.id}?at=${start}`,

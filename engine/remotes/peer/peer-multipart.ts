@@ -97,6 +97,7 @@ export function createPeerMultipart(
 
   return {
     carriesStreams: true,
+    confirmsWhole: true,
     async create(key, options = {}) {
       const { mode, mtimeNs } = metaOf(options);
       const { sizeBytes } = options;
@@ -123,7 +124,7 @@ export function createPeerMultipart(
       const signal = signalOf(options);
       return using(upload, { resume: false, signal }, async (at, { rangeBytes }) => {
         const start = (number - 1) * rangeBytes;
-        const sum = await putPeerRange(client, { upload: at, start, bytes }, signal);
+        const sum = await putPeerRange(client, { upload: at, start, bytes, sum: sumIn(options) }, signal);
         return partInfo(number, sum, bytes.byteLength);
       });
     },
@@ -141,9 +142,8 @@ export function createPeerMultipart(
     async complete(upload, parts, options: PutOptions = {}) {
       if (options.condition)
         throw new DrayError('unsupported', 'Plain files at a peer cannot be written under a condition.');
-      const { checksum } = options;
       const signal = signalOf(options);
-      const crc64 = checksum && 'crc64nvme' in checksum ? checksum.crc64nvme : undefined;
+      const crc64 = sumIn(options);
       const done = await using(upload, { resume: true, signal }, (at, started) => {
         const sizeBytes = started.sizeBytes ?? parts.reduce((total, part) => total + part.sizeBytes, 0);
         return completePeerUpload(client, at, { crc64, sizeBytes }, signal);
@@ -163,6 +163,12 @@ export function createPeerMultipart(
     // What is left of an upload is the peer's own business: it sweeps it.
     listUploads: async () => ({ uploads: [] }),
   };
+}
+
+/** What the caller has computed is not computed again. */
+function sumIn(options: { readonly checksum?: PutOptions['checksum'] } = {}): bigint | undefined {
+  const { checksum } = options;
+  return checksum && 'crc64nvme' in checksum ? checksum.crc64nvme : undefined;
 }
 
 function requestOf(started: Started, resume: boolean): BeginUpload {

@@ -4,6 +4,7 @@ import { DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import type { Budget } from '../base/budget.ts';
 import { crc64Nvme } from '../base/crc64-nvme.ts';
 import {
+  isFileItem,
   PEER_HEADER,
   PEER_LIMITS,
   type PeerWriteResult,
@@ -23,7 +24,7 @@ export interface WriteParts {
 }
 
 const WriteHead = v.strictObject({
-  items: v.pipe(v.array(WriteItemSchema), v.minLength(1), v.maxLength(PEER_LIMITS.batchItemsMax)),
+  items: v.pipe(v.array(v.unknown()), v.minLength(1), v.maxLength(PEER_LIMITS.batchItemsMax)),
 });
 
 /** Results stand in the order of the items. */
@@ -77,7 +78,7 @@ function parseWrite(
       'usage',
       `The head is malformed: ${v.flatten(parsed.issues).root?.[0] ?? parsed.issues[0].message}.`,
     );
-  const { items } = parsed.output;
+  const items = parsed.output.items.map(parseItem);
   const contents = bytes.subarray(headBytes);
   const announcedBytes = items.reduce(
     (total, item) => total + (item.kind === 'file' ? item.sizeBytes : 0),
@@ -90,6 +91,13 @@ function parseWrite(
       `The head announces ${announcedBytes} bytes, and ${contents.length} came.`,
     );
   return { items, contents };
+}
+
+function parseItem(item: unknown): WriteItem {
+  if (isFileItem(item)) return item as WriteItem;
+  const parsed = v.safeParse(WriteItemSchema, item);
+  if (parsed.success) return parsed.output;
+  throw new PeerRefusal(400, 'usage', `The head is malformed: ${parsed.issues[0].message}.`);
 }
 
 type Prepared = { readonly file: PackedFile } | { readonly result: PeerWriteResult };

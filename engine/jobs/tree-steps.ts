@@ -5,7 +5,7 @@
 import { DrayError } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
 import { createYoungGenerationBound } from '../base/young-generation.ts';
-import { type Decision, decideItem, type Evidence } from '../model/tree-decision.ts';
+import { type Decision, decideItem, type Evidence, type Recalled } from '../model/tree-decision.ts';
 import { isSameSpecial, type TreeItem } from '../model/tree-item.ts';
 import type { MatchedBatch } from '../query/merge-trees.ts';
 import type { FileTouch } from '../remotes/file-face.ts';
@@ -102,9 +102,7 @@ function firstStep(
     return undefined;
   }
   if (source.special || destination?.special) return specialStep(run, { source, destination });
-  const recalled = destination
-    ? run.knowledge.recall(source.path, { sourceToken: source.token, destinationToken: destination.token })
-    : 'unknown';
+  let recalled: Recalled = 'unknown';
   const decide = (evidence: Evidence) =>
     decideItem({
       source,
@@ -115,7 +113,13 @@ function firstStep(
       immutable: run.request.immutable ?? false,
       evidence,
     });
-  const decision = decide({});
+  let decision = decide({});
+  // Only what the listings leave open is worth a look at what is remembered: it never makes two that are the same differ.
+  if (destination && decision.do !== 'same') {
+    const tokens = { sourceToken: source.token, destinationToken: destination.token };
+    recalled = run.knowledge.recall(source.path, tokens);
+    decision = decide({});
+  }
   if (decision.do === 'same' && modeWanted(run, { source, destination }) === undefined) {
     if (recalled === 'equal' || recalled === 'equalByTime') run.counts.decidedByIndex += 1;
     settleSame(run);

@@ -113,10 +113,15 @@ export interface BodyOptions {
   readonly maxBytes: number;
   /** In memory that other threads can see. */
   readonly isShared?: boolean;
+  /** What comes first, apart from the rest. */
+  readonly headBytes?: number;
 }
 
 export interface Body {
+  /** Of a length of its own, so that it can move to another thread. */
   readonly bytes: Buffer;
+  /** Empty unless asked for. */
+  readonly head: Buffer;
   release(): void;
 }
 
@@ -126,7 +131,7 @@ export interface Body {
  */
 export async function receiveBody(
   call: PeerCall,
-  { budget, isShared = false, maxBytes }: BodyOptions,
+  { budget, headBytes = 0, isShared = false, maxBytes }: BodyOptions,
 ): Promise<Body> {
   const { request, signal } = call;
   const sizeBytes = bodyBytesOf(request);
@@ -138,15 +143,17 @@ export async function receiveBody(
     );
   const permit = await budget.acquire(Math.max(1, sizeBytes), signal);
   try {
+    const head = Buffer.allocUnsafeSlow(headBytes);
     const bytes = isShared
-      ? Buffer.from(new SharedArrayBuffer(sizeBytes))
-      : Buffer.allocUnsafeSlow(sizeBytes);
+      ? Buffer.from(new SharedArrayBuffer(sizeBytes - headBytes))
+      : Buffer.allocUnsafeSlow(sizeBytes - headBytes);
     let filled = 0;
     const watch = watchPace(request);
     try {
       for await (const piece of request as AsyncIterable<Buffer>) {
         if (filled + piece.length > sizeBytes) break;
-        piece.copy(bytes, filled);
+        const ofHead = filled < headBytes ? piece.copy(head, filled) : 0;
+        if (ofHead < piece.length) piece.copy(bytes, filled + ofHead - headBytes, ofHead);
         filled += piece.length;
         watch.took(piece.length);
       }
@@ -154,7 +161,7 @@ export async function receiveBody(
       watch.end();
     }
     if (filled !== sizeBytes) throw new PeerRefusal(400, 'usage', 'The body ended early.');
-    return { bytes, release: () => permit.release() };
+    return { bytes, head, release: () => permit.release() };
   } catch (error) {
     permit.release();
     throw error;

@@ -78,4 +78,17 @@ describe('a budget', () => {
       }),
     );
   });
+
+  it('takes units at once only where nobody waits, and gives them back by number', async () => {
+    const budget = new Budget(2);
+    expect(budget.takeNow(1)).toBe(true);
+    expect(budget.takeNow(2)).toBe(false);
+    const waiting = budget.acquire(2);
+    expect(budget.takeNow(1)).toBe(false);
+    budget.giveBack(1);
+    await waiting;
+    expect(budget.used).toBe(2);
+    budget.giveBack(2);
+    expect(budget.used).toBe(0);
+  });
 });

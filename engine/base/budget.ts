@@ -55,6 +55,19 @@ export class Budget {
     };
   }
 
+  /** As `acquire`, for who makes no promise of each of thousands: whether they fit at once. `giveBack` ends it. */
+  takeNow(units: number): boolean {
+    if (this.#waiters.length > 0 || !this.#fits(units)) return false;
+    this.#used += units;
+    return true;
+  }
+
+  /** Of units that were taken, in place of their permit's `release`. */
+  giveBack(units: number): void {
+    this.#used -= units;
+    this.#grantWaiting();
+  }
+
   #fits(units: number): boolean {
     return this.#used === 0 || this.#used + units <= this.#limit;
   }

@@ -9,11 +9,10 @@ import { uploadInParts } from '../transfer/multipart-upload.ts';
 import { ONE_PUT_BYTES, putObject } from '../transfer/upload-object.ts';
 import { openFileSource, readSmallFile, type SmallFile, tokenOf } from '../workspace/file-source.ts';
 import { exactMtimeNs, LINK_SUFFIX, readLink } from '../workspace/local-place.ts';
-import { SENT_IN_BATCHES_BYTES_MAX } from './batch-limits.ts';
 import { loadContentTypes } from './object-content-type.ts';
 import { describeFile } from './object-description.ts';
-import { createSendBatches, type SendBatches } from './send-batches.ts';
-import { MOVED_SPECIAL, type Moved, type Mover } from './tree-mover.ts';
+import { createSendBatches, type FileContent } from './send-batches.ts';
+import type { Moved, Mover, SmallMove, SmallMover } from './tree-mover.ts';
 import { headObject, removeObjects, touchObject } from './tree-objects.ts';
 import type { TreeRun } from './tree-run.ts';
 import type { LocalSide, RemoteSide } from './tree-sides.ts';
@@ -31,11 +30,11 @@ export async function createUploader(run: UploadRun): Promise<Mover> {
   await Promise.all([loadContentTypes(), loadCrc64()]);
   const open = new Budget(LARGE_FILES_OPEN_MAX);
   const { files } = run.destination.store;
-  const batches = files && createSendBatches(run, files);
+  const small = files && createSendBatches(run, { files, read: (item) => readForBatch(run, item) });
   return {
+    ...(small ? { small } : {}),
     async move(item, over) {
-      if (batches && (item.special || item.sizeBytes <= SENT_IN_BATCHES_BYTES_MAX))
-        return putInBatch(run, item, batches);
+      if (small?.takes(item)) return moveSmall(small, item, over);
       if (item.sizeBytes <= ONE_PUT_BYTES) return putFile(run, item);
       const permit = await open.acquire(1, run.tasks.signal);
       try {
@@ -49,32 +48,25 @@ export async function createUploader(run: UploadRun): Promise<Mover> {
       destinationToken: await touchObject(run, over, to),
     }),
     remove: (paths, onFailed) => removeObjects(run, paths, onFailed),
-    close: async () => batches?.flush(),
+    close: async () => small?.flush(),
   };
 }
 
-/** The file is read when its batch goes, and told of when it is in its place. */
-async function putInBatch(run: UploadRun, item: TreeItem, batches: SendBatches): Promise<Moved> {
-  if (item.special) {
-    await batches.sendSpecial(run.destination.pathOf(item.path), item.special);
-    return MOVED_SPECIAL;
-  }
-  const sent = await batches.send({
-    key: run.destination.pathOf(item.path),
-    read: () => {
-      const file = readItem(run, item, undefined);
-      return { ...file, mtimeNs: file.stat?.mtimeNs ?? exactMtimeNs(sourcePath(run, item)) ?? 0n };
-    },
-    sizeBytes: item.sizeBytes,
+/** For one whose caller waits for it. */
+function moveSmall(small: SmallMover, item: TreeItem, over: TreeItem | undefined): Promise<Moved> {
+  return new Promise((resolve, reject) => {
+    const told = {
+      moved: (_: SmallMove, moved: Moved) => resolve(moved),
+      failed: (_: SmallMove, error: unknown) => reject(error),
+    };
+    small.move({ item, over, told });
   });
-  return {
-    sourceToken: sent.stat ? tokenOf(sent.stat) : item.token,
-    destinationToken: sent.etag,
-    sentBytes: sent.sizeBytes,
-    receivedBytes: 0,
-    inStore: false,
-    sizeBytes: sent.sizeBytes,
-  };
+}
+
+function readForBatch(run: UploadRun, item: TreeItem): FileContent {
+  const { bytes, mode, stat } = readItem(run, item, undefined);
+  const mtimeNs = stat?.mtimeNs ?? exactMtimeNs(sourcePath(run, item)) ?? 0n;
+  return { bytes, mtimeNs, ...(stat ? { stat } : {}), ...(mode === undefined ? {} : { mode }) };
 }
 
 async function putFile(run: UploadRun, item: TreeItem): Promise<Moved> {

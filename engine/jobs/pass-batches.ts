@@ -1,10 +1,9 @@
 /** From a folder of one other machine to one of another: small files, links and empty folders, many to a request on either side. */
 import { Budget } from '../base/budget.ts';
 import type { TreeItem } from '../model/tree-item.ts';
-import { SENT_IN_BATCHES_BYTES_MAX } from './batch-limits.ts';
 import { createReadBatches } from './read-batches.ts';
-import { createSendBatches } from './send-batches.ts';
-import { MOVED_SPECIAL, type Moved } from './tree-mover.ts';
+import { createSendBatches, type FileContent } from './send-batches.ts';
+import type { Moved, SmallMove } from './tree-mover.ts';
 import type { TreeRun } from './tree-run.ts';
 import type { RemoteSide } from './tree-sides.ts';
 
@@ -22,39 +21,38 @@ export function createPassBatches(run: TreeRun<RemoteSide, RemoteSide>): PassBat
   const from = run.source.store.files;
   const to = run.destination.store.files;
   if (!from || !to) return undefined;
-  const reads = createReadBatches(run, from);
-  const sends = createSendBatches(run, to);
   const memory = new Budget(MEMORY_BYTES);
+  const reads = createReadBatches(run, from);
+  /** What came and is not written yet. */
+  const contents = new Map<TreeItem, FileContent>();
+  const sends = createSendBatches(run, { files: to, read: (item) => contents.get(item)! });
 
-  async function passSpecial(item: TreeItem, special: NonNullable<TreeItem['special']>): Promise<Moved> {
-    await sends.sendSpecial(run.destination.pathOf(item.path), special);
-    return MOVED_SPECIAL;
-  }
+  const send = (item: TreeItem) =>
+    new Promise<Moved>((resolve, reject) => {
+      const told: SmallMove['told'] = {
+        moved: (_small, moved) => resolve(moved),
+        failed: (_small, error) => reject(error),
+      };
+      sends.move({ item, over: undefined, told });
+    });
 
   async function passFile(item: TreeItem): Promise<Moved> {
     const permit = await memory.acquire(item.sizeBytes, run.tasks.signal);
     try {
       const file = await reads.read(run.source.pathOf(item.path), item.sizeBytes);
-      const key = run.destination.pathOf(item.path);
-      const sizeBytes = file.bytes.length;
-      const { etag } = await sends.send({ key, read: () => file, sizeBytes });
-      return {
-        sourceToken: file.etag,
-        destinationToken: etag,
-        sentBytes: sizeBytes,
-        receivedBytes: sizeBytes,
-        inStore: false,
-        sizeBytes,
-      };
+      contents.set(item, file);
+      const moved = await send(item);
+      return { ...moved, sourceToken: file.etag, receivedBytes: moved.sentBytes };
     } finally {
+      contents.delete(item);
       permit.release();
     }
   }
 
   return {
     pass(item) {
-      if (item.special) return passSpecial(item, item.special);
-      return item.sizeBytes <= SENT_IN_BATCHES_BYTES_MAX ? passFile(item) : undefined;
+      if (!sends.takes(item)) return undefined;
+      return item.special ? send(item) : passFile(item);
     },
     flush() {
       reads.flush();

@@ -1,114 +1,138 @@
 /** Small files on their way to another machine, many to a request. */
 import { DrayError, fromErrorRecord } from '../api/error.ts';
-import type { SpecialItem } from '../model/tree-item.ts';
+import type { TreeItem } from '../model/tree-item.ts';
 import type { FileFace, FileToWrite } from '../remotes/file-face.ts';
-import type { SmallFile } from '../workspace/file-source.ts';
-import { BATCH_BYTES, BATCH_FILES } from './batch-limits.ts';
+import { type SmallFile, tokenOf } from '../workspace/file-source.ts';
+import { BATCH_BYTES, BATCH_FILES, SENT_IN_BATCHES_BYTES_MAX } from './batch-limits.ts';
 import { createGathering } from './gathering.ts';
+import { MOVED_SPECIAL, type Moved, type SmallMove, type SmallMover } from './tree-mover.ts';
 import type { TreeRun } from './tree-run.ts';
 import type { RemoteSide, TreeSide } from './tree-sides.ts';
 
-export interface FileToSend {
-  readonly key: string;
-  /** Gives the file, when its turn comes. */
-  readonly read: () => FileContent;
-  readonly sizeBytes: number;
-}
-
-export interface SentFile {
-  readonly stat: SmallFile['stat'] | undefined;
-  readonly sizeBytes: number;
-  readonly etag: string;
-}
-
+/** A link whose content is its target has no stat and no mode. */
 export type FileContent = Pick<SmallFile, 'bytes'> & Partial<SmallFile> & { readonly mtimeNs: bigint };
 
-export interface SendBatches {
-  /** Resolves when the file is in its place. A link whose content is its target has no stat. */
-  send(file: FileToSend): Promise<SentFile>;
-  /** A link or a folder. */
-  sendSpecial(key: string, special: SpecialItem): Promise<void>;
-  flush(): void;
+export interface SendBatchesOptions {
+  readonly files: FileFace;
+  /** Gives the file, when its turn comes. */
+  readonly read: (item: TreeItem) => FileContent;
 }
 
-interface Waiting {
-  /** Reads it, when its turn comes. */
-  readonly load: () => FileToWrite;
-  readonly done: (etag: string) => void;
-  readonly failed: (error: unknown) => void;
-}
-
-export function createSendBatches(run: TreeRun<TreeSide, RemoteSide>, files: FileFace): SendBatches {
-  const { limit } = run.destination;
+export function createSendBatches(
+  run: TreeRun<TreeSide, RemoteSide>,
+  { files, read }: SendBatchesOptions,
+): SmallMover {
+  const { limit, pathOf } = run.destination;
   const { signal } = run.tasks;
-  const gathering = createGathering<Waiting>({
+  const sender: Sender = { files, pathOf, read, signal };
+  const gathering = createGathering<SmallMove>({
     tasksMax: Math.min(BATCH_FILES, files.filesMax),
     bytesMax: Math.min(BATCH_BYTES, files.bytesMax),
     send(batch, sizeBytes) {
+      const waiting = new Set(batch);
       limit
-        .run(() => sendBatch(files, batch, signal), { bytes: sizeBytes, signal })
+        .run(() => sendBatch(sender, batch, waiting), { bytes: sizeBytes, signal })
         .catch((error: unknown) => {
-          for (const { failed } of batch) failed(error);
+          for (const small of waiting) small.told.failed(small, error);
         });
     },
   });
   return {
-    send: ({ key, read, sizeBytes }) =>
-      new Promise((resolve, reject) => {
-        let file: FileContent | undefined;
-        const load = () => {
-          file = read();
-          const { bytes, mode, mtimeNs } = file;
-          return { key, bytes, mtimeNs, ...(mode === undefined ? {} : { mode }) };
-        };
-        const done = (etag: string) => resolve({ stat: file!.stat, sizeBytes: file!.bytes.byteLength, etag });
-        gathering.add({ load, done, failed: reject }, sizeBytes);
-      }),
-    sendSpecial: (key, special) =>
-      new Promise((resolve, reject) => {
-        const load = () => ({ key, bytes: new Uint8Array(), mtimeNs: 0n, special });
-        gathering.add({ load, done: () => resolve(), failed: reject }, 0);
-      }),
+    takes: ({ sizeBytes, special }) => special !== undefined || sizeBytes <= SENT_IN_BATCHES_BYTES_MAX,
+    move: (small) => gathering.add(small, small.item.special ? 0 : small.item.sizeBytes),
     flush: () => gathering.flush(),
   };
 }
 
-/** A file that cannot be read fails alone. They are read when the batch's turn comes: no more is held than is in flight. */
-async function sendBatch(files: FileFace, batch: readonly Waiting[], signal: AbortSignal): Promise<void> {
+interface Sender extends SendBatchesOptions {
+  readonly pathOf: (path: string) => string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A file that cannot be read fails alone. They are read when the batch's turn comes: no more is held than is in flight.
+ * @param waiting Those of the batch that nothing has been told of.
+ */
+async function sendBatch(
+  sender: Sender,
+  batch: readonly SmallMove[],
+  waiting: Set<SmallMove>,
+): Promise<void> {
+  const { files, signal } = sender;
   const loaded: Loaded[] = [];
-  for (const waiting of batch) {
+  const fail = (small: SmallMove, error: unknown) => {
+    waiting.delete(small);
+    small.told.failed(small, error);
+  };
+  for (const small of batch) {
     try {
-      loaded.push({ waiting, file: waiting.load() });
+      loaded.push(load(sender, small));
     } catch (error) {
-      waiting.failed(error);
+      fail(small, error);
     }
   }
-  for (const part of withinLimit(loaded, files.bytesMax)) {
+  for (const part of withinLimit(loaded, files.bytesMax, fail)) {
     const results = await files.write(
       part.map(({ file }) => file),
       { signal },
     );
-    for (const [at, { waiting }] of part.entries()) {
+    for (const [at, one] of part.entries()) {
+      const { small } = one;
       const result = results[at]!;
-      if ('error' in result) waiting.failed(fromErrorRecord(result.error));
-      else waiting.done(result.etag);
+      if ('error' in result) fail(small, fromErrorRecord(result.error));
+      else {
+        waiting.delete(small);
+        small.told.moved(small, movedOf(one, result.etag));
+      }
     }
   }
 }
 
 interface Loaded {
-  readonly waiting: Waiting;
+  readonly small: SmallMove;
   readonly file: FileToWrite;
+  /** What vouches for the local content; '' where nothing does. */
+  readonly token: string;
+}
+
+const NOTHING = new Uint8Array();
+
+function load({ pathOf, read }: Sender, small: SmallMove): Loaded {
+  const { item } = small;
+  const key = pathOf(item.path);
+  if (item.special)
+    return { small, token: '', file: { key, bytes: NOTHING, mtimeNs: 0n, special: item.special } };
+  const { bytes, mode, mtimeNs, stat } = read(item);
+  const file = { key, bytes, mtimeNs, ...(mode === undefined ? {} : { mode }) };
+  return { small, token: stat ? tokenOf(stat) : item.token, file };
+}
+
+function movedOf({ file, token }: Loaded, etag: string): Moved {
+  if (file.special) return MOVED_SPECIAL;
+  const sizeBytes = file.bytes.byteLength;
+  return {
+    sourceToken: token,
+    destinationToken: etag,
+    sentBytes: sizeBytes,
+    receivedBytes: 0,
+    inStore: false,
+    sizeBytes,
+  };
 }
 
 /** Files may have grown since they were listed: what no longer fits goes in requests of its own, and the one too large for any fails alone. */
-function* withinLimit(loaded: readonly Loaded[], bytesMax: number): Generator<readonly Loaded[]> {
+function* withinLimit(
+  loaded: readonly Loaded[],
+  bytesMax: number,
+  fail: (small: SmallMove, error: unknown) => void,
+): Generator<readonly Loaded[]> {
   let part: Loaded[] = [];
   let partBytes = 0;
   for (const one of loaded) {
-    const { key, bytes } = one.file;
+    const { bytes, key } = one.file;
     if (bytes.byteLength > bytesMax) {
-      one.waiting.failed(
+      fail(
+        one.small,
         new DrayError('io', `${key} grew while it was copied: copy it again.`, {
           data: { path: key, reason: 'changedWhileRead' },
         }),

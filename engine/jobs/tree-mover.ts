@@ -5,12 +5,32 @@ import type { FileTouch } from '../remotes/file-face.ts';
 export interface Mover {
   /** Brings the item's content across and puts it in its place, verified; `over` is what lies there now. */
   move(item: TreeItem, over: TreeItem | undefined): Promise<Moved>;
+  /** Where small items go many to a request. */
+  readonly small?: SmallMover;
   /** Gives what lies at the destination, whose content is equal, the source's modification time or its mode, or both. */
   touch(item: TreeItem, over: TreeItem, to: FileTouch): Promise<Pair>;
   /** Removes items of the destination; tells of each that could not be, by its path. */
   remove(items: readonly string[], onFailed: (path: string, error: unknown) => void): Promise<void>;
   /** Waits for work under way. Idempotent. */
   close(): Promise<void>;
+}
+
+/** As `move` does, without a promise for each of many thousands, which would cost more than the rest of what is done here for a file. */
+export interface SmallMover {
+  takes(item: TreeItem): boolean;
+  move(small: SmallMove): void;
+  /** Sends what waits for others to go with. */
+  flush(): void;
+}
+
+export interface SmallMove {
+  readonly item: TreeItem;
+  readonly over: TreeItem | undefined;
+  /** Of this item and of any others: one of the two is called, once. Neither throws. */
+  readonly told: {
+    moved(small: SmallMove, moved: Moved): void;
+    failed(small: SmallMove, error: unknown): void;
+  };
 }
 
 /** What the two sides hold now, for the index; '' where nothing vouches. */

@@ -5,14 +5,15 @@
 import { DrayError } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
 import { createYoungGenerationBound } from '../base/young-generation.ts';
-import { type Decision, decideItem, type Evidence } from '../model/tree-decision.ts';
+import { type Decision, decideItem, type Evidence, type Recalled } from '../model/tree-decision.ts';
 import { isSameSpecial, type TreeItem } from '../model/tree-item.ts';
 import type { MatchedBatch } from '../query/merge-trees.ts';
 import type { FileTouch } from '../remotes/file-face.ts';
+import { createSmallMoves } from './small-moves.ts';
 import type { Backup } from './tree-backup.ts';
 import type { Deletes } from './tree-deletes.ts';
 import { type Looks, mtimeOf } from './tree-looks.ts';
-import type { Mover } from './tree-mover.ts';
+import type { Moved, Mover, SmallMove } from './tree-mover.ts';
 import { failItem, type TreeRun, tellChange, tellFailure } from './tree-run.ts';
 
 /** Items under way: what waits costs some memory, and requests in flight are bounded elsewhere. */
@@ -34,45 +35,74 @@ export async function takeSteps(
 ): Promise<void> {
   const room = new Budget(ITEMS_MAX);
   const { counts, filter, tasks } = run;
+  const { small: mover } = work.mover;
+  const onMoved = ({ item, over }: SmallMove, moved: Moved) => noteMoved(run, item, over, moved);
+  const small = mover && createSmallMoves(run, { mover, room, onMoved });
   const youngGeneration = createYoungGenerationBound();
-  for await (const batch of batches) {
-    youngGeneration.check();
-    for (const { source, destination } of batch.pairs) {
-      tasks.check();
-      counts.files += 1;
-      counts.bytes += source.sizeBytes;
-      if (destination) counts.destinationFiles += 1;
-      const next = firstStep(run, work, source, destination);
-      if (next === undefined) continue;
-      const permit = await room.acquire(1, tasks.signal);
-      tasks.spawn(() => next().finally(() => permit.release()));
+  try {
+    for await (const batch of batches) {
+      youngGeneration.check();
+      for (const { source, destination } of batch.pairs) {
+        tasks.check();
+        counts.files += 1;
+        counts.bytes += source.sizeBytes;
+        if (destination) counts.destinationFiles += 1;
+        const next = firstStep(run, work, source, destination);
+        if (next === undefined) continue;
+        // What it took is given back by its number of units: a permit for each would be one more thing to make.
+        if (!room.takeNow(1)) await room.acquire(1, tasks.signal);
+        if (next === 'copy' && mayBeSmall(work, destination) && small?.takes(source))
+          small.start(source, destination);
+        else spawnStep(run, work, { source, destination }, next, room);
+      }
+      for (const extra of batch.extras) {
+        if (!filter.includes(extra)) continue;
+        counts.destinationFiles += 1;
+        if (run.isSync) work.deletes.add(extra);
+      }
     }
-    for (const extra of batch.extras) {
-      if (!filter.includes(extra)) continue;
-      counts.destinationFiles += 1;
-      if (run.isSync) work.deletes.add(extra);
-    }
+  } finally {
+    await small?.settle();
   }
+}
+
+/** What lies there may have to be kept first. */
+function mayBeSmall({ backup }: TreeWork, destination: TreeItem | undefined): boolean {
+  return !backup || !destination;
 }
 
 type Step = () => Promise<void>;
 
-/** What is left to do for the pair; undefined when it is settled at once, as most are in a second run. */
+function spawnStep(run: TreeRun, work: TreeWork, pair: ItemPair, next: Step | 'copy', room: Budget): void {
+  const step = next === 'copy' ? () => failing(run, pair.source, () => copy(run, work, pair)) : next;
+  run.tasks.spawn(() => step().finally(() => room.giveBack(1)));
+}
+
+/** An item's own failure is told of, and the others go on. */
+async function failing(run: TreeRun, { path }: TreeItem, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    run.tasks.check();
+    failItem(run, path, error);
+    run.progress.looked(1);
+  }
+}
+
+/** What is left to do for the pair: undefined when it is settled at once, as most are in a second run, `copy` when no more is to be found out. */
 function firstStep(
   run: TreeRun,
   work: TreeWork,
   source: TreeItem,
   destination: TreeItem | undefined,
-): Step | undefined {
+): Step | 'copy' | undefined {
   const refused = work.refuse(source);
   if (refused) {
     tellFailure(run, source.path, refused);
     return undefined;
   }
-  if (source.special || destination?.special) return specialStep(run, work, { source, destination });
-  const recalled = destination
-    ? run.knowledge.recall(source.path, { sourceToken: source.token, destinationToken: destination.token })
-    : 'unknown';
+  if (source.special || destination?.special) return specialStep(run, { source, destination });
+  let recalled: Recalled = 'unknown';
   const decide = (evidence: Evidence) =>
     decideItem({
       source,
@@ -83,43 +113,31 @@ function firstStep(
       immutable: run.request.immutable ?? false,
       evidence,
     });
-  const decision = decide({});
+  let decision = decide({});
+  // Only what the listings leave open is worth a look at what is remembered: it never makes two that are the same differ.
+  if (destination && decision.do !== 'same') {
+    const tokens = { sourceToken: source.token, destinationToken: destination.token };
+    recalled = run.knowledge.recall(source.path, tokens);
+    decision = decide({});
+  }
   if (decision.do === 'same' && modeWanted(run, { source, destination }) === undefined) {
     if (recalled === 'equal' || recalled === 'equalByTime') run.counts.decidedByIndex += 1;
     settleSame(run);
     return undefined;
   }
-  return async () => {
-    try {
-      await carryOut(
-        run,
-        work,
-        { source, destination },
-        await lookUntilClear(work, { source, destination }, decision, decide),
-      );
-    } catch (error) {
-      run.tasks.check();
-      failItem(run, source.path, error);
-      run.progress.looked(1);
-    }
-  };
+  if (decision.do === 'copy') return 'copy';
+  const pair = { source, destination };
+  return () =>
+    failing(run, source, async () => {
+      await carryOut(run, work, pair, await lookUntilClear(work, pair, decision, decide));
+    });
 }
 
 /** Links and folders are all that there is to know of them. */
-function specialStep(run: TreeRun, work: TreeWork, pair: ItemPair): Step | undefined {
-  if (pair.destination && isSameSpecial(pair.source.special, pair.destination.special)) {
-    settleSame(run);
-    return undefined;
-  }
-  return async () => {
-    try {
-      await copy(run, work, pair);
-    } catch (error) {
-      run.tasks.check();
-      failItem(run, pair.source.path, error);
-      run.progress.looked(1);
-    }
-  };
+function specialStep(run: TreeRun, pair: ItemPair): 'copy' | undefined {
+  if (!pair.destination || !isSameSpecial(pair.source.special, pair.destination.special)) return 'copy';
+  settleSame(run);
+  return undefined;
 }
 
 interface ItemPair {
@@ -237,23 +255,29 @@ async function touch(
 }
 
 async function copy(run: TreeRun, work: TreeWork, { source, destination }: ItemPair): Promise<void> {
-  const { counts, knowledge, progress, request } = run;
-  let sizeBytes = source.sizeBytes;
-  let isProgressTold = false;
   run.forecast?.copies(source);
-  if (!request.dryRun) {
+  if (!run.request.dryRun) {
     if (destination) await work.backup?.keep(destination);
-    const moved = await work.mover.move(source, destination);
-    counts.sentBytes += moved.sentBytes;
-    counts.receivedBytes += moved.receivedBytes;
-    if (moved.inStore) counts.copiedInStore += 1;
-    sizeBytes = moved.sizeBytes;
-    isProgressTold = moved.isProgressTold ?? false;
-    knowledge.note(source.path, moved, 'content');
+    noteMoved(run, source, destination, await work.mover.move(source, destination));
+    return;
   }
-  counts.copiedFiles += 1;
-  counts.copiedBytes += sizeBytes;
-  tellChange(run, destination ? 'modified' : 'added', source);
-  if (request.dryRun) progress.looked(1);
-  else progress.add(1, isProgressTold ? 0 : sizeBytes);
+  noteCopied(run, source, destination, source.sizeBytes);
+  run.progress.looked(1);
+}
+
+function noteMoved(run: TreeRun, source: TreeItem, over: TreeItem | undefined, moved: Moved): void {
+  const { counts, knowledge, progress } = run;
+  const { inStore, isProgressTold = false, receivedBytes, sentBytes, sizeBytes } = moved;
+  counts.sentBytes += sentBytes;
+  counts.receivedBytes += receivedBytes;
+  if (inStore) counts.copiedInStore += 1;
+  knowledge.note(source.path, moved, 'content');
+  noteCopied(run, source, over, sizeBytes);
+  progress.add(1, isProgressTold ? 0 : sizeBytes);
+}
+
+function noteCopied(run: TreeRun, source: TreeItem, over: TreeItem | undefined, sizeBytes: number): void {
+  run.counts.copiedFiles += 1;
+  run.counts.copiedBytes += sizeBytes;
+  tellChange(run, over ? 'modified' : 'added', source);
 }

@@ -48,10 +48,12 @@ export type EntryRow = readonly [
   target?: string,
 ];
 
-const Digits = v.pipe(v.string(), v.regex(/^-?\d{1,20}$/));
+const DIGITS = /^-?\d{1,20}$/;
+const CRC64 = /^[0-9a-f]{16}$/;
+const Digits = v.pipe(v.string(), v.regex(DIGITS));
 const Size = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const Mode = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(0o7777));
-const Crc64 = v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/));
+const Crc64 = v.pipe(v.string(), v.regex(CRC64));
 
 export const EntryRowSchema = v.union([
   v.strictTuple([v.string(), v.picklist(['f', 'd']), Size, v.number(), Mode, v.string()]),
@@ -83,6 +85,28 @@ export const WriteItemSchema = v.variant('kind', [
 ]);
 export type WriteItem = v.InferOutput<typeof WriteItemSchema>;
 
+/** Whether the schema would take it as a file, found out by hand: of small files, checking them all by a schema costs as much as a write. */
+export function isFileItem(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { crc64, kind, mode, mtimeNs, path, sizeBytes } = value as Readonly<Record<string, unknown>>;
+  return (
+    kind === 'file' &&
+    typeof path === 'string' &&
+    Number.isSafeInteger(sizeBytes) &&
+    (sizeBytes as number) >= 0 &&
+    typeof mtimeNs === 'string' &&
+    DIGITS.test(mtimeNs) &&
+    typeof crc64 === 'string' &&
+    CRC64.test(crc64) &&
+    (mode === undefined || isMode(mode)) &&
+    Object.keys(value).length === (mode === undefined ? 5 : 6)
+  );
+}
+
+function isMode(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 0o7777;
+}
+
 const ErrorRecordSchema = v.strictObject({
   code: v.string(),
   message: v.string(),
@@ -103,3 +127,10 @@ export const WriteResultSchema = v.union([
   v.strictObject({ error: ErrorRecordSchema }),
 ]);
 export type PeerWriteResult = v.InferOutput<typeof WriteResultSchema>;
+
+/** Whether the schema would take it as that of a file that was written, found out by hand. */
+export function isWritten(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { mtimeMs, token } = value as Readonly<Record<string, unknown>>;
+  return typeof token === 'string' && typeof mtimeMs === 'number' && Object.keys(value).length === 2;
+}

@@ -35,11 +35,14 @@ export function isSameSpecial(left: SpecialItem | undefined, right: SpecialItem 
 }
 
 /** The token of a local file. Doubles exactly as `lstat` gives them. */
-export function fileToken(stat: {
-  readonly sizeBytes: number;
-  readonly mtimeMs: number;
-  readonly ctimeMs: number;
-  readonly inode: number;
-}): string {
-  return `${stat.sizeBytes} ${stat.mtimeMs} ${stat.ctimeMs} ${stat.inode}`;
+export function fileToken(
+  stat: {
+    readonly sizeBytes: number;
+    readonly mtimeMs: number;
+    readonly ctimeMs: number;
+    readonly inode: number;
+  },
+  between = ' ',
+): string {
+  return `${stat.sizeBytes}${between}${stat.mtimeMs}${between}${stat.ctimeMs}${between}${stat.inode}`;
 }

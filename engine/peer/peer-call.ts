@@ -120,10 +120,15 @@ export interface BodyOptions {
   readonly maxBytes: number;
   /** That other threads can see, under the same budget. Absent: memory of its own. */
   readonly shared?: LeasedMemory;
+  /** What comes first, apart from the rest. */
+  readonly headBytes?: number;
 }
 
 export interface Body {
+  /** Of a length of its own, so that it can move to another thread. */
   readonly bytes: Buffer;
+  /** Empty unless asked for. */
+  readonly head: Buffer;
   release(): void;
 }
 
@@ -131,7 +136,10 @@ export interface Body {
  * The whole body in memory, within what all requests together may hold: a client whose turn has not come is not read from.
  * @throws PeerRefusal 411 without a length, 413 above `maxBytes`, 400 when it is cut short, 408 when it stalls.
  */
-export async function receiveBody(call: PeerCall, { budget, maxBytes, shared }: BodyOptions): Promise<Body> {
+export async function receiveBody(
+  call: PeerCall,
+  { budget, headBytes = 0, maxBytes, shared }: BodyOptions,
+): Promise<Body> {
   const { request, signal } = call;
   const sizeBytes = bodyBytesOf(request);
   if (sizeBytes > maxBytes)
@@ -140,15 +148,17 @@ export async function receiveBody(call: PeerCall, { budget, maxBytes, shared }: 
       'usage',
       `The body has ${sizeBytes} bytes, and at most ${maxBytes} are taken.`,
     );
-  const room = await roomFor({ budget, shared, sizeBytes, signal });
+  const room = await roomFor({ budget, shared, sizeBytes: sizeBytes - headBytes, signal });
   try {
+    const head = Buffer.allocUnsafeSlow(headBytes);
     const { bytes } = room;
     let filled = 0;
     const watch = watchPace(request);
     try {
       for await (const piece of request as AsyncIterable<Buffer>) {
         if (filled + piece.length > sizeBytes) break;
-        copyInto(bytes, piece, filled);
+        const ofHead = filled < headBytes ? piece.copy(head, filled) : 0;
+        if (ofHead < piece.length) copyInto(bytes, piece.subarray(ofHead), filled + ofHead - headBytes);
         filled += piece.length;
         watch.took(piece.length);
         freeOwn(piece);
@@ -157,7 +167,7 @@ export async function receiveBody(call: PeerCall, { budget, maxBytes, shared }: 
       watch.end();
     }
     if (filled !== sizeBytes) throw new PeerRefusal(400, 'usage', 'The body ended early.');
-    return room;
+    return { bytes, head, release: room.release };
   } catch (error) {
     room.release();
     throw error;
@@ -174,7 +184,7 @@ async function roomFor({
   readonly shared: LeasedMemory | undefined;
   readonly sizeBytes: number;
   readonly signal: AbortSignal;
-}): Promise<Body> {
+}): Promise<Omit<Body, 'head'>> {
   if (shared) {
     const { bytes, release } = await shared.take(sizeBytes, signal);
     return { bytes: Buffer.from(bytes.buffer, bytes.byteOffset, sizeBytes), release };

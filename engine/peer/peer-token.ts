@@ -11,5 +11,5 @@ export function peerToken(stat: TokenStat, nowMs: number): string {
 
 /** Of a file that is open, for ranges of one and the same content. */
 export function exactToken(stat: TokenStat): string {
-  return fileToken(stat).replaceAll(' ', '-');
+  return fileToken(stat, '-');
 }

@@ -4,6 +4,7 @@ import { DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import type { Budget } from '../base/budget.ts';
 import { crc64Nvme } from '../base/crc64-nvme.ts';
 import {
+  isFileItem,
   PEER_HEADER,
   PEER_LIMITS,
   type PeerWriteResult,
@@ -12,7 +13,7 @@ import {
 } from '../model/peer-protocol.ts';
 import { touchLocal } from '../workspace/local-place.ts';
 import type { PackedFile, TreeWriter, WrittenStat } from '../workspace/tree-writer-contract.ts';
-import { answerJson, type PeerCall, PeerRefusal, parseJson, receiveBody } from './peer-call.ts';
+import { answerJson, bodyBytesOf, type PeerCall, PeerRefusal, parseJson, receiveBody } from './peer-call.ts';
 import { type OfferedFolder, parsePeerPath } from './peer-paths.ts';
 import { peerToken } from './peer-token.ts';
 
@@ -23,7 +24,7 @@ export interface WriteParts {
 }
 
 const WriteHead = v.strictObject({
-  items: v.pipe(v.array(WriteItemSchema), v.minLength(1), v.maxLength(PEER_LIMITS.batchItemsMax)),
+  items: v.pipe(v.array(v.unknown()), v.minLength(1), v.maxLength(PEER_LIMITS.batchItemsMax)),
 });
 
 /** Results stand in the order of the items. */
@@ -31,9 +32,12 @@ export async function answerWrite(call: PeerCall, parts: WriteParts): Promise<vo
   const body = await receiveBody(call, {
     budget: parts.budget,
     maxBytes: PEER_LIMITS.jsonBytesMax + PEER_LIMITS.batchBytesMax,
+    headBytes: headBytesOf(call),
   });
   try {
-    const { contents, items } = parseWrite(call, body.bytes);
+    // They move to the thread that writes them.
+    const contents = body.bytes;
+    const items = parseWrite(body.head, contents);
     const results: PeerWriteResult[] = new Array(items.length);
     const files: { readonly at: number; readonly file: PackedFile }[] = [];
     let offset = 0;
@@ -59,26 +63,26 @@ export async function answerWrite(call: PeerCall, parts: WriteParts): Promise<vo
   }
 }
 
-function parseWrite(
-  { request }: PeerCall,
-  bytes: Buffer,
-): { readonly items: readonly WriteItem[]; readonly contents: Buffer } {
+function headBytesOf({ request }: PeerCall): number {
   const headBytes = Number(request.headers[PEER_HEADER.headBytes] ?? Number.NaN);
-  if (!Number.isSafeInteger(headBytes) || headBytes < 0 || headBytes > bytes.length)
+  if (!Number.isSafeInteger(headBytes) || headBytes < 0 || headBytes > bodyBytesOf(request))
     throw new PeerRefusal(
       400,
       'usage',
       `The header ${PEER_HEADER.headBytes} does not say where the contents begin.`,
     );
-  const parsed = v.safeParse(WriteHead, parseJson(bytes.subarray(0, headBytes)));
+  return headBytes;
+}
+
+function parseWrite(head: Buffer, contents: Buffer): readonly WriteItem[] {
+  const parsed = v.safeParse(WriteHead, parseJson(head));
   if (!parsed.success)
     throw new PeerRefusal(
       400,
       'usage',
       `The head is malformed: ${v.flatten(parsed.issues).root?.[0] ?? parsed.issues[0].message}.`,
     );
-  const { items } = parsed.output;
-  const contents = bytes.subarray(headBytes);
+  const items = parsed.output.items.map(parseItem);
   const announcedBytes = items.reduce(
     (total, item) => total + (item.kind === 'file' ? item.sizeBytes : 0),
     0,
@@ -89,7 +93,14 @@ function parseWrite(
       'usage',
       `The head announces ${announcedBytes} bytes, and ${contents.length} came.`,
     );
-  return { items, contents };
+  return items;
+}
+
+function parseItem(item: unknown): WriteItem {
+  if (isFileItem(item)) return item as WriteItem;
+  const parsed = v.safeParse(WriteItemSchema, item);
+  if (parsed.success) return parsed.output;
+  throw new PeerRefusal(400, 'usage', `The head is malformed: ${parsed.issues[0].message}.`);
 }
 
 type Prepared = { readonly file: PackedFile } | { readonly result: PeerWriteResult };

@@ -1,10 +1,5 @@
 /** Offers a folder to other machines over HTTP/1.1; `PROTOCOL.md` says how. */
-import {
-  createServer as createHttpServer,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { DrayError } from '../api/error.ts';
@@ -127,7 +122,11 @@ async function createServer(
     connectionsCheckingInterval: 5_000,
     noDelay: true,
   };
-  if (!tls) return createHttpServer(limits, onRequest);
+  if (!tls) {
+    // To import it loads Node's own undici as well (15 ms), which the commands beside `serve` need not wait for.
+    const { createServer: createHttpServer } = await import('node:http');
+    return createHttpServer(limits, onRequest);
+  }
   const { createServer: createHttpsServer } = await import('node:https');
   return createHttpsServer({ ...limits, ...tls, minVersion: 'TLSv1.3' }, onRequest);
 }

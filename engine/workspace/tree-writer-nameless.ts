@@ -15,6 +15,7 @@ export interface NamelessFiles {
 /** Values of Linux's ABI (include/uapi/linux/fcntl.h); Node has no constant for them. */
 const AT_FDCWD = -100;
 const AT_SYMLINK_FOLLOW = 0x400;
+const AT_EMPTY_PATH = 0x1000;
 const TMPFILE_BIT = 0o20000000;
 
 /** `undefined` where the system, the file system or the C library does not serve: tried on a file of that name. */
@@ -22,12 +23,12 @@ export async function loadNamelessFiles(probe: string): Promise<NamelessFiles | 
   if (process.platform !== 'linux') return undefined;
   try {
     const { default: koffi } = await import('koffi');
-    const files = bindLinkat(
-      koffi
-        .load(null)
-        .func('int linkat(int fromFolder, const char *from, int toFolder, const char *to, int flags)'),
-    );
-    return works(files, probe) ? files : undefined;
+    const linkat: Linkat = koffi
+      .load(null)
+      .func('int linkat(int fromFolder, const char *from, int toFolder, const char *to, int flags)');
+    return [linkByDescriptor, linkByProc]
+      .map((link) => bindLinkat((fd, absolute) => link(linkat, fd, absolute)))
+      .find((files) => works(files, probe));
   } catch {
     return undefined;
   }
@@ -35,14 +36,19 @@ export async function loadNamelessFiles(probe: string): Promise<NamelessFiles | 
 
 type Linkat = (fromFolder: number, from: string, toFolder: number, to: string, flags: number) => number;
 
-function bindLinkat(linkat: Linkat): NamelessFiles {
+/** For who opened the file, from Linux 6.10 on; before that for root alone. It spares a look into `/proc`. */
+function linkByDescriptor(linkat: Linkat, fd: number, absolute: string): boolean {
+  return linkat(fd, '', AT_FDCWD, absolute, AT_EMPTY_PATH) === 0;
+}
+
+function linkByProc(linkat: Linkat, fd: number, absolute: string): boolean {
+  return linkat(AT_FDCWD, `/proc/self/fd/${fd}`, AT_FDCWD, absolute, AT_SYMLINK_FOLLOW) === 0;
+}
+
+function bindLinkat(link: NamelessFiles['link']): NamelessFiles {
   // O_DIRECTORY is a part of O_TMPFILE, and differs between processors.
   const flags = TMPFILE_BIT | constants.O_DIRECTORY | constants.O_WRONLY;
-  return {
-    open: (folder, mode) => openSync(folder, flags, mode),
-    link: (fd, absolute) =>
-      linkat(AT_FDCWD, `/proc/self/fd/${fd}`, AT_FDCWD, absolute, AT_SYMLINK_FOLLOW) === 0,
-  };
+  return { open: (folder, mode) => openSync(folder, flags, mode), link };
 }
 
 function works(files: NamelessFiles, probe: string): boolean {

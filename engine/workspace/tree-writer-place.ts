@@ -1,5 +1,5 @@
 /** The last step of every file with a temporary name. */
-import { lstatSync, renameSync, rmSync } from 'node:fs';
+import { lstatSync, renameSync, rmSync, type Stats } from 'node:fs';
 import type { WrittenStat } from './tree-writer-contract.ts';
 import { errnoOf } from './tree-writer-error.ts';
 
@@ -28,7 +28,10 @@ export function putInPlaceOrRemove(temporary: string, absolute: string): PlaceOu
 
 /** As the scan will see it; the change time is the rename's. */
 export function statWritten(absolute: string): WrittenStat {
-  const { mtimeMs, ctimeMs, ino, size } = lstatSync(absolute);
+  return writtenStat(lstatSync(absolute));
+}
+
+export function writtenStat({ ctimeMs, ino, mtimeMs, size }: Stats): WrittenStat {
   return { mtimeMs, ctimeMs, inode: ino, sizeBytes: size };
 }
 

@@ -66,6 +66,20 @@ describe('files whose bytes the caller has verified', () => {
     expect(existsSync(join(root, 'a'))).toBe(false);
   });
 
+  it('have the very mode asked for, whatever the umask takes off, new or over another file', async () => {
+    const modes = [0o644, 0o600, 0o666, 0o777, 0o444, 0o2755, 0o000];
+    const items = modes.map((mode, at): PackedFile => ({ ...meta(`m${at}`, 1), offset: 0, mode }));
+    for (const turn of ['new', 'over another']) {
+      const results = await open().writeMany(Buffer.from('x'), items);
+      for (const [at, mode] of modes.entries()) {
+        const { ctimeMs, ino, mode: found } = statSync(join(root, `m${at}`));
+        expect(found & 0o7777, `${mode.toString(8)}, ${turn}`).toBe(mode);
+        // What is told is what a scan would find.
+        expect(results[at]).toMatchObject({ stat: { inode: ino, ctimeMs } });
+      }
+    }
+  });
+
   it('can be read back before they are put in place, and are refused with a hole', async () => {
     const file = await open().openLarge(meta('large', 8));
     await file.write(4, Buffer.from('5678'));

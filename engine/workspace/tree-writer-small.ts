@@ -1,11 +1,20 @@
 /** Small files, whole: verified, written beside the tree and put into it in one step. */
 import { hash } from 'node:crypto';
-import { closeSync, constants, fchmodSync, openSync, unlinkSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  openSync,
+  type Stats,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import { type DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import type { PackedFile } from './tree-writer-contract.ts';
 import { contentDiffers, damagedFile, writeError } from './tree-writer-error.ts';
 import type { NamelessFiles } from './tree-writer-nameless.ts';
-import { type PlaceOutcome, putInPlaceOrRemove, statWritten } from './tree-writer-place.ts';
+import { type PlaceOutcome, putInPlaceOrRemove, writtenStat } from './tree-writer-place.ts';
 import type { WriteThread } from './tree-writer-thread.ts';
 
 export type FileOutcome = PlaceOutcome | { readonly error: ErrorRecord };
@@ -35,15 +44,29 @@ function writeNameless(
   content: Uint8Array,
 ): PlaceOutcome {
   const absolute = `${thread.root}/${item.path}`;
-  const fd = nameless.open(absolute.slice(0, absolute.lastIndexOf('/')), modeOf(item));
+  const { mode } = item;
+  const fd = nameless.open(absolute.slice(0, absolute.lastIndexOf('/')), mode ?? modeOf(item));
   try {
     writeFully(fd, content, 0);
-    seal(thread, fd, item);
-    if (!nameless.link(fd, absolute)) return replaceBy(thread, nameless, fd, absolute);
+    // As a rule the file has its mode from its opening.
+    if (mode !== undefined && (mode & (thread.umask | ~0o777)) !== 0) fchmodSync(fd, mode);
+    thread.setMtime(fd, item.mtimeNs);
+    if (!nameless.link(fd, absolute)) {
+      if (mode !== undefined) fchmodSync(fd, mode);
+      return replaceBy(thread, nameless, fd, absolute);
+    }
+    return { stat: writtenStat(withMode(fd, mode)) };
   } finally {
     closeSync(fd);
   }
-  return { stat: statWritten(absolute) };
+}
+
+/** A folder's default list of rights may have taken some of them off when the file was opened. */
+function withMode(fd: number, mode: number | undefined): Stats {
+  const stats = fstatSync(fd);
+  if (mode === undefined || (stats.mode & 0o7777) === mode) return stats;
+  fchmodSync(fd, mode);
+  return fstatSync(fd);
 }
 
 /** Something is in the way, as a rule the file's old content: only a rename replaces that, and it needs a name. */

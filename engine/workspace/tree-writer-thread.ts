@@ -11,6 +11,8 @@ export interface WriteThread {
   /** Shared by all threads: not 0 once the writer is to stop. */
   readonly stop: Int32Array;
   readonly setMtime: SetMtime;
+  /** What the kernel takes off the mode of a new file. */
+  readonly umask: number;
   /** Absent where the file system has none: small files then get a temporary name too. */
   readonly nameless: NamelessFiles | undefined;
   readonly streams: Map<number, Hash>;
@@ -24,7 +26,7 @@ export type WriteThreadData = Pick<WriteThread, 'root' | 'temporaryPrefix' | 'st
 export async function openWriteThread(data: WriteThreadData): Promise<WriteThread> {
   const setMtime = await loadSetMtime();
   const nameless = await loadNamelessFiles(`${data.temporaryPrefix}0`);
-  return { ...data, setMtime, nameless, streams: new Map(), nextName: 1 };
+  return { ...data, setMtime, umask: process.umask(), nameless, streams: new Map(), nextName: 1 };
 }
 
 /** Throws `aborted` once the writer is to stop. Called before every file and block. */

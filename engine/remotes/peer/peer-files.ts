@@ -6,6 +6,7 @@ import {
   EntryPageSchema,
   type EntryRow,
   EntryRowSchema,
+  isWritten,
   PEER_HEADER,
   PEER_LIMITS,
   type PeerWriteResult,
@@ -272,7 +273,7 @@ export async function readPeerFiles(
   return { results, contents };
 }
 
-const WriteAnswer = v.object({ results: v.array(WriteResultSchema) });
+const WriteAnswer = v.object({ results: v.array(v.unknown()) });
 
 /** @param contents Of the files among the items, one after another. */
 export async function writePeerFiles(
@@ -291,7 +292,9 @@ export async function writePeerFiles(
   });
   const { results } = parseAnswer(client.address, bytes, WriteAnswer);
   if (results.length !== items.length) throw malformed(client);
-  return results;
+  for (const result of results)
+    if (!isWritten(result) && !v.is(WriteResultSchema, result)) throw malformed(client);
+  return results as readonly PeerWriteResult[];
 }
 
 const RemoveAnswer = v.object({

@@ -14,6 +14,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BLOCK_HASHES, type BlockHash } from '../base/block-digest.ts';
 import { Budget } from '../base/budget.ts';
+import { createLeasedMemory } from '../base/leased-memory.ts';
 import type { DeltaSource, DeltaTarget } from '../model/delta-sides.ts';
 import { type BlockDelta, type DeltaReport, runBlockDelta } from '../transfer/block-delta.ts';
 import { openBlockThreads } from '../workspace/block-threads.ts';
@@ -21,6 +22,7 @@ import { openLocalDeltaSource } from '../workspace/local-delta-source.ts';
 import { openLocalDeltaTarget } from '../workspace/local-delta-target.ts';
 
 const CHUNK_SIZE = { min: 256, average: 1024, max: 4096 };
+const MIB = 1024 * 1024;
 const MTIME_NS = 1_600_000_000_123_456_789n;
 
 let folder: string;
@@ -68,7 +70,11 @@ async function deltaOf(wish: Wish): Promise<DeltaReport> {
       signature,
       mode,
       concurrency: 3,
-      memory: new Budget(16 * 1024 * 1024),
+      memory: createLeasedMemory({
+        budget: new Budget(16 * MIB),
+        largestBytes: 4 * MIB,
+        open: (length) => ({ buffer: new SharedArrayBuffer(length), start: 0 }),
+      }),
       signal,
       ...(wish.isDryRun ? { isDryRun: true } : {}),
       ...(wish.onProgress ? { onProgress: wish.onProgress } : {}),

@@ -8,9 +8,11 @@ import type { DeltaRequest, DeltaSummary } from '../api/peers.ts';
 import type { BlockSignature } from '../base/block-digest.ts';
 import { Budget } from '../base/budget.ts';
 import { systemClock } from '../base/clock.ts';
-import type { DeltaSource, DeltaTarget } from '../model/delta-sides.ts';
+import { createLeasedMemory } from '../base/leased-memory.ts';
+import { DELTA_CHUNK_SIZE, type DeltaFile, type DeltaTarget } from '../model/delta-sides.ts';
 import type { PeerClient } from '../remotes/peer/peer-client.ts';
 import { type DeltaReport, runBlockDelta } from '../transfer/block-delta.ts';
+import { DELTA_RANGE_BYTES_MAX } from '../transfer/delta-plan.ts';
 import { type BlockThreads, openBlockThreads } from '../workspace/block-threads.ts';
 import { openLocalDeltaSource } from '../workspace/local-delta-source.ts';
 import { openLocalDeltaTarget } from '../workspace/local-delta-target.ts';
@@ -24,14 +26,6 @@ import { createProgress } from './progress.ts';
 const BLOCK_BYTES = 64 * 1024;
 const CONCURRENCY = 4;
 const MEMORY_BYTES = 128 * 1024 * 1024;
-/** Cuts by content: small enough that one changed byte costs little, large enough that a terabyte is listed. */
-const CHUNK_SIZE = { min: 16 * 1024, average: 64 * 1024, max: 256 * 1024 };
-
-interface OpenSource extends DeltaSource {
-  readonly mtimeNs: bigint;
-  readonly mode: number;
-  close(): void | Promise<void>;
-}
 
 /** @throws `notFound` without a source, `usage` for places that hold no file, and what reading and writing throw. */
 export async function deltaFile(context: JobContext, request: DeltaRequest): Promise<DeltaSummary> {
@@ -63,42 +57,44 @@ class SideOpener {
     this.#context = context;
     this.#request = request;
     // Of chunks that are cut by content each has one digest.
-    const blockBytes = request.mode === 'content' ? CHUNK_SIZE.max : (request.blockBytes ?? BLOCK_BYTES);
+    const blockBytes =
+      request.mode === 'content' ? DELTA_CHUNK_SIZE.max : (request.blockBytes ?? BLOCK_BYTES);
     this.signature = { hash: request.hash ?? 'xxh3', seed: randomBytes(8).readBigUInt64BE(), blockBytes };
   }
 
-  async source(place: LocalPlace | RemotePlace): Promise<OpenSource> {
+  async source(place: LocalPlace | RemotePlace): Promise<DeltaFile> {
     if (place.kind === 'remote') {
       const { client, path } = await this.#connect(place);
-      const { openPeerDeltaSource } = await import('../remotes/peer/peer-delta-sides.ts');
-      return openPeerDeltaSource(client, { path, ...this.#wish() }, this.#context.signal);
+      const { deltaOpening, openPeerDeltaSource } = await import('../remotes/peer/peer-delta-sides.ts');
+      return openPeerDeltaSource(client, deltaOpening(path, this.signature), this.#context.signal);
     }
     if (localPlaceKind(place.path) !== 'file')
       throw new DrayError('notFound', `There is no file ${place.text}.`, { data: { path: place.path } });
     return openLocalDeltaSource({
       path: followLink(place.path),
       signature: this.signature,
-      chunkSize: CHUNK_SIZE,
+      chunkSize: DELTA_CHUNK_SIZE,
       threads: this.#ownThreads(),
     });
   }
 
-  async target(place: LocalPlace | RemotePlace, name: string, source: OpenSource): Promise<DeltaTarget> {
+  async target(place: LocalPlace | RemotePlace, name: string, source: DeltaFile): Promise<DeltaTarget> {
     const { isDryRun = false, isInPlace = false } = this.#request;
     const { mode, mtimeNs } = source;
     if (place.kind === 'remote') {
       const { client, path } = await this.#connect(place);
-      const { openPeerDeltaTarget } = await import('../remotes/peer/peer-delta-sides.ts');
+      const { deltaOpening, openPeerDeltaTarget } = await import('../remotes/peer/peer-delta-sides.ts');
       const target = place.isFolderForm ? [path, name].filter((part) => part !== '').join('/') : path;
-      const wish = { path: target, ...this.#wish(), isInPlace, isDryRun, mtimeNs: mtimeNs.toString(), mode };
-      return openPeerDeltaTarget(client, wish, this.#context.signal);
+      const wish = { isInPlace, isDryRun, mtimeNs: mtimeNs.toString(), mode };
+      const opening = { ...deltaOpening(target, this.signature), ...wish };
+      return openPeerDeltaTarget(client, opening, this.#context.signal);
     }
     const isFolder = place.isFolderForm || localPlaceKind(place.path) === 'folder';
     const path = isFolder ? join(place.path, name) : place.path;
     return openLocalDeltaTarget({
       path,
       signature: this.signature,
-      chunkSize: CHUNK_SIZE,
+      chunkSize: DELTA_CHUNK_SIZE,
       threads: this.#ownThreads(),
       temporary: isInPlace || isDryRun ? undefined : temporaryFor(path),
       mtimeNs,
@@ -110,11 +106,6 @@ class SideOpener {
   async close(): Promise<void> {
     await this.#threads?.close();
     for (const client of this.#clients) await client.close();
-  }
-
-  #wish() {
-    const { blockBytes, hash, seed } = this.signature;
-    return { hash, blockBytes, seed: seed.toString(16), chunkSize: CHUNK_SIZE };
   }
 
   #ownThreads(): BlockThreads {
@@ -140,7 +131,7 @@ function temporaryFor(path: string): string {
 }
 
 interface Sides {
-  readonly source: DeltaSource;
+  readonly source: DeltaFile;
   readonly target: DeltaTarget;
   readonly signature: BlockSignature;
 }
@@ -153,7 +144,11 @@ async function run(context: JobContext, request: DeltaRequest, sides: Sides): Pr
     ...sides,
     mode: request.mode ?? 'blocks',
     concurrency: request.concurrency ?? CONCURRENCY,
-    memory: new Budget(MEMORY_BYTES),
+    memory: createLeasedMemory({
+      budget: new Budget(MEMORY_BYTES),
+      largestBytes: Math.max(DELTA_RANGE_BYTES_MAX, sides.signature.blockBytes),
+      open: (length) => ({ buffer: new SharedArrayBuffer(length), start: 0 }),
+    }),
     ...(request.isDryRun ? { isDryRun: true } : {}),
     signal: context.signal,
     onProgress: ({ doneBytes }) => {

@@ -11,6 +11,7 @@ import { downloadWhole, WHOLE_BYTES_MAX } from '../transfer/download-object.ts';
 import { uploadInParts } from '../transfer/multipart-upload.ts';
 import { openRemoteSource } from '../transfer/remote-source.ts';
 import { putObject } from '../transfer/upload-object.ts';
+import type { DeltaMover } from './delta-mover.ts';
 import { describeObject, wantsOtherDescription } from './object-description.ts';
 import { vanished } from './tree-errors.ts';
 import type { Moved, Mover } from './tree-mover.ts';
@@ -22,18 +23,20 @@ const LARGE_OBJECTS_OPEN_MAX = 8;
 
 type StoreRun = TreeRun<RemoteSide, RemoteSide>;
 
-export async function createStoreCopier(run: StoreRun): Promise<Mover> {
+export async function createStoreCopier(run: StoreRun, delta: DeltaMover | undefined): Promise<Mover> {
   await loadCrc64();
   const open = new Budget(LARGE_OBJECTS_OPEN_MAX);
   // Turned off by the first refusal: what is refused once (another account's bucket) is refused for every object.
   let canCopyInside = sharesService(run.source.store, run.destination.store);
   return {
-    async move(item) {
+    async move(item, over) {
       if (canCopyInside) {
         const moved = await copyInside(run, item);
         if (moved) return moved;
         canCopyInside = false;
       }
+      const changed = await delta?.move(item, over);
+      if (changed) return changed;
       if (item.sizeBytes <= WHOLE_BYTES_MAX) return passWhole(run, item);
       const permit = await open.acquire(1, run.tasks.signal);
       try {

@@ -15,6 +15,7 @@ import { TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
 import { openTreeWriter } from '../workspace/tree-writer.ts';
 import type { TreeWriter, WrittenStat } from '../workspace/tree-writer-contract.ts';
 import { SENT_IN_BATCHES_BYTES_MAX } from './batch-limits.ts';
+import type { OpenDeltaMover } from './delta-mover.ts';
 import { fetchLarge } from './fetch-large.ts';
 import { createReadBatches, type ReadBatches } from './read-batches.ts';
 import { vanished } from './tree-errors.ts';
@@ -27,7 +28,7 @@ type DownloadRun = TreeRun<RemoteSide, LocalSide>;
 
 const LARGE_FILES_OPEN_MAX = 16;
 
-export async function createDownloader(run: DownloadRun): Promise<Mover> {
+export async function createDownloader(run: DownloadRun, openDelta: OpenDeltaMover): Promise<Mover> {
   await loadCrc64();
   const { signal } = run.tasks;
   const { root } = run.destination;
@@ -39,6 +40,7 @@ export async function createDownloader(run: DownloadRun): Promise<Mover> {
     threads: Math.max(1, availableParallelism() - 1),
     signal,
   });
+  const delta = openDelta(() => writer.newTemporary());
   const parts: Parts = {
     writer,
     batches: createWriteBatches(writer, run.memory, signal),
@@ -47,9 +49,11 @@ export async function createDownloader(run: DownloadRun): Promise<Mover> {
   const { files } = run.source.store;
   const reads = files && createReadBatches(run, files);
   return {
-    async move(item) {
+    async move(item, over) {
       if (item.special) return writeSpecial(run, writer, item);
       if (reads && item.sizeBytes <= SENT_IN_BATCHES_BYTES_MAX) return fetchInBatch(run, parts, item, reads);
+      const changed = await delta?.move(item, over);
+      if (changed) return changed;
       return item.sizeBytes <= WHOLE_BYTES_MAX
         ? fetchWhole(run, parts, item)
         : fetchInRanges(run, parts, item);

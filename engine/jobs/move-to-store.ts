@@ -10,6 +10,7 @@ import { ONE_PUT_BYTES, putObject } from '../transfer/upload-object.ts';
 import { openFileSource, readSmallFile, type SmallFile, tokenOf } from '../workspace/file-source.ts';
 import { exactMtimeNs, LINK_SUFFIX, readLink } from '../workspace/local-place.ts';
 import { SENT_IN_BATCHES_BYTES_MAX } from './batch-limits.ts';
+import type { DeltaMover } from './delta-mover.ts';
 import { loadContentTypes } from './object-content-type.ts';
 import { describeFile } from './object-description.ts';
 import { createSendBatches, type SendBatches } from './send-batches.ts';
@@ -27,7 +28,7 @@ const LARGE_FILES_OPEN_MAX = 8;
 
 type UploadRun = TreeRun<LocalSide, RemoteSide>;
 
-export async function createUploader(run: UploadRun): Promise<Mover> {
+export async function createUploader(run: UploadRun, delta: DeltaMover | undefined): Promise<Mover> {
   await Promise.all([loadContentTypes(), loadCrc64()]);
   const open = new Budget(LARGE_FILES_OPEN_MAX);
   const { files } = run.destination.store;
@@ -36,6 +37,8 @@ export async function createUploader(run: UploadRun): Promise<Mover> {
     async move(item, over) {
       if (batches && (item.special || item.sizeBytes <= SENT_IN_BATCHES_BYTES_MAX))
         return putInBatch(run, item, batches);
+      const changed = await delta?.move(item, over);
+      if (changed) return changed;
       if (item.sizeBytes <= ONE_PUT_BYTES) return putFile(run, item);
       const permit = await open.acquire(1, run.tasks.signal);
       try {
@@ -159,7 +162,7 @@ async function previousObject(
 ): Promise<PreviousObject | undefined> {
   const { delta = true } = run.request;
   const multipart: MultipartStore | undefined = run.destination.store.multipart;
-  if (!delta || !multipart || !over || over.token === '') return undefined;
+  if (!delta || !multipart || run.destination.store.files || !over || over.token === '') return undefined;
   if (item.sizeBytes <= DELTA_BYTES_MIN || over.sizeBytes <= DELTA_BYTES_MIN) return undefined;
   const { store } = run.destination;
   const key = run.destination.pathOf(item.path);

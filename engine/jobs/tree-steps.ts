@@ -240,7 +240,7 @@ async function copy(run: TreeRun, work: TreeWork, { source, destination }: ItemP
   const { counts, knowledge, progress, request } = run;
   let sizeBytes = source.sizeBytes;
   let isProgressTold = false;
-  run.forecast?.copies(source);
+  run.forecast?.copies(source, await work.mover.foresee?.(source, destination));
   if (!request.dryRun) {
     if (destination) await work.backup?.keep(destination);
     const moved = await work.mover.move(source, destination);

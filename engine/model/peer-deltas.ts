@@ -26,6 +26,8 @@ export const DeltaOpenedSchema = v.object({
   sizeBytes: Size,
   mtimeNs: v.optional(v.string()),
   mode: v.optional(v.number()),
+  /** Of a source: as in a listing. */
+  token: v.optional(v.string()),
 });
 
 export const DELTA_CALLS = {

@@ -25,8 +25,9 @@ import type { BlockThreads } from './block-threads.ts';
 import type { ChunkSize } from './chunker.ts';
 import { checkUnchanged, describeFailure, type OpenFile, openFile } from './file-reader-open.ts';
 import { loadSetMtime } from './set-mtime.ts';
+import type { WrittenStat } from './tree-writer-contract.ts';
 import { errnoOf, folderInTheWay, writeError } from './tree-writer-error.ts';
-import { putInPlace } from './tree-writer-place.ts';
+import { putInPlace, statWritten } from './tree-writer-place.ts';
 
 export interface LocalDeltaTargetOptions {
   readonly path: string;
@@ -42,6 +43,8 @@ export interface LocalDeltaTargetOptions {
   readonly mode: number | undefined;
   /** Whether the content is on the disk before the file is in place. */
   readonly isDurable: boolean;
+  /** What `complete` tells of the file; absent: nothing. */
+  readonly tokenOf?: (stat: WrittenStat) => string;
 }
 
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
@@ -117,15 +120,17 @@ export function openLocalDeltaTarget(options: LocalDeltaTargetOptions): DeltaTar
     },
     async complete() {
       const setMtime = await loadSetMtime();
-      await attempt(path, async () => {
+      return await attempt(path, async () => {
         if (isOfUse) checkOld(old!, path);
         const { descriptor } = made!;
         const mode = options.mode ?? (old && Number(old.stats.mode & PERMISSION_BITS));
         if (mode !== undefined) fchmodSync(descriptor, mode);
         setMtime(descriptor, options.mtimeNs);
         if (options.isDurable) fsyncSync(descriptor);
-        if (temporary !== undefined && !('stat' in putInPlace(temporary, path))) throw folderInTheWay(path);
+        const placed = temporary === undefined ? { stat: statWritten(path) } : putInPlace(temporary, path);
+        if (!('stat' in placed)) throw folderInTheWay(path);
         end();
+        return options.tokenOf?.(placed.stat) ?? '';
       });
     },
     async discard() {

@@ -27,6 +27,7 @@ import type {
 } from '../object-store.ts';
 import { putStreamInParts } from '../stream-in-parts.ts';
 import type { PeerClient } from './peer-client.ts';
+import { deltaOpening, openPeerDeltaSource, openPeerDeltaTarget } from './peer-delta-sides.ts';
 import {
   getPeerFile,
   headPeerFile,
@@ -183,6 +184,16 @@ export function createPeerFileStore(client: PeerClient, below: string): ObjectSt
           at += result.sizeBytes;
           return { bytes, mtimeNs: BigInt(result.mtimeNs), mode: result.mode, etag: result.token };
         });
+      },
+      deltas: {
+        source: (key, signature, options) =>
+          openPeerDeltaSource(client, deltaOpening(pathOf(key), signature), signalOf(options)),
+        target: (key, { isDryRun, mode, mtimeNs, signature }, options) =>
+          openPeerDeltaTarget(
+            client,
+            { ...deltaOpening(pathOf(key), signature), isDryRun, mode, mtimeNs: mtimeNs.toString() },
+            signalOf(options),
+          ),
       },
     },
     async close() {

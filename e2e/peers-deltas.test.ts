@@ -1,5 +1,16 @@
-/** Large files that changed, between a folder here and another machine: only what differs travels, counted at the socket. */
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync } from 'node:fs';
+/** Large files that changed or have holes, between a folder here and another machine: only what differs travels, counted at the socket. */
+import {
+  chmodSync,
+  closeSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeSync,
+} from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../app/cli/run-cli.ts';
@@ -227,6 +238,72 @@ describe('a large file that lies at both ends', () => {
     expect(isSame('source/file', 'offered/file')).toBe(true);
     const left = readdirSync(sandbox.path('offered/.dray-tmp'));
     expect(left.filter((name) => statSync(sandbox.path('offered/.dray-tmp', name)).size > 0)).toEqual([]);
+  });
+});
+
+/** 256 MiB, of which one MiB is there. */
+function plantSparse(path: string, dataAt: number, seconds: number, seed = 5): void {
+  const full = sandbox.path(path);
+  const fd = openSync(full, 'w');
+  try {
+    ftruncateSync(fd, 256 * MIB);
+    writeSync(fd, noise(MIB, seed), 0, MIB, dataAt);
+  } finally {
+    closeSync(fd);
+  }
+  utimesSync(full, seconds, seconds);
+}
+
+const diskBytes = (path: string) => statSync(sandbox.path(path)).blocks * 512;
+
+describe('a file with holes', () => {
+  it('is sent without them and keeps them, to a peer, back, and on to another', async () => {
+    plantSparse('source/below/image', 77 * MIB + 123, OLD);
+    // A file system that has no holes has nothing to keep.
+    const most = diskBytes('source/below/image') + MIB;
+    expect((await told('copy', 'source', place)).sentBytes).toBeLessThan(1.2 * MIB);
+    expect(wire.bytes()).toBeLessThan(2 * MIB);
+    expect(diskBytes('offered/below/image')).toBeLessThanOrEqual(most);
+    expect((await told('copy', place, 'back')).receivedBytes).toBeLessThan(1.2 * MIB);
+    expect(wire.bytes()).toBeLessThan(2 * MIB);
+    expect(diskBytes('back/below/image')).toBeLessThanOrEqual(most);
+    expect(isSame('source/below/image', 'back/below/image')).toBe(true);
+    expect(readdirSync(sandbox.path('back'))).toEqual(['below']);
+    mkdirSync(sandbox.path('other'));
+    const second = await serve('other');
+    try {
+      await told('copy', place, `dray://127.0.0.1:${second.address.port}`);
+      expect(wire.bytes()).toBeLessThan(2 * MIB);
+      expect(diskBytes('other/below/image')).toBeLessThanOrEqual(most);
+      expect(isSame('source/below/image', 'other/below/image')).toBe(true);
+    } finally {
+      await second.close();
+    }
+    expect(await told('copy', place, 'back')).toMatchObject({ result: 'upToDate' });
+  });
+
+  it.each(['', '--inplace'])('takes its holes along in a delta %s', async (inPlace) => {
+    plantSparse('source/image', 3 * MIB, OLD, 5);
+    plantSparse('offered/image', 200 * MIB, OLD - 60, 6);
+    const most = diskBytes('source/image') + MIB;
+    const options = inPlace === '' ? [] : [inPlace];
+    const done = await told('delta', 'source/image', `${place}/image`, ...options);
+    expect(done).toMatchObject({ result: 'copied' });
+    expect(done.sentBytes).toBeLessThan(1.2 * MIB);
+    expect(wire.bytes()).toBeLessThan(2 * MIB);
+    expect(isSame('source/image', 'offered/image')).toBe(true);
+    // In place, what was there becomes a hole where the system can do that: Linux, on all but a few file systems.
+    expect(diskBytes('offered/image')).toBeLessThanOrEqual(inPlace === '' ? most : most + 2 * MIB);
+    expect(await told('delta', 'source/image', `${place}/image`)).toMatchObject({ sentBytes: 0 });
+  });
+
+  it('loses what became zeros, and nothing else travels', async () => {
+    plantSparse('source/image', 3 * MIB, OLD, 5);
+    sandbox.path('offered/image');
+    plant('offered/image', noise(256 * MIB, 9), OLD - 60);
+    const done = await told('delta', 'source/image', `${place}/image`, '--inplace');
+    expect(done.sentBytes).toBeLessThan(1.2 * MIB);
+    expect(isSame('source/image', 'offered/image')).toBe(true);
   });
 });
 

@@ -73,9 +73,9 @@ export async function runDelta(
 function summaryOf(
   { isDryRun }: DeltaRequest,
   places: Pick<DeltaSummary, 'source' | 'destination'>,
-  { copiedBytes, sameBytes, sentBytes, sizeBytes, zeroBytes }: DeltaReport,
+  { clearedBytes, copiedBytes, sameBytes, sentBytes, sizeBytes, zeroBytes }: DeltaReport,
 ): DeltaSummary {
-  const isSame = sentBytes === 0 && copiedBytes === 0;
+  const isSame = sentBytes + copiedBytes + clearedBytes === 0;
   return {
     result: isSame ? 'upToDate' : isDryRun ? 'wouldCopy' : 'copied',
     ...places,

@@ -2,6 +2,8 @@
  * A file that lies at both ends and differs, between machines: only the blocks that differ travel. A new file is made beside the old
  * one, each block of it known to be right, and renamed over it.
  *
+ * A file with holes goes the same way, also when nothing lies there: zeros do not travel, and what is a hole stays one.
+ *
  * Where that cannot be (an older peer, an old file that may not be read), the caller sends the whole file.
  */
 import { randomBytes } from 'node:crypto';
@@ -18,20 +20,31 @@ import { type BlockThreads, openBlockThreads } from '../workspace/block-threads.
 import { isRacy } from '../workspace/file-reader-open.ts';
 import { openLocalDeltaSource } from '../workspace/local-delta-source.ts';
 import { openLocalDeltaTarget } from '../workspace/local-delta-target.ts';
-import { LINK_SUFFIX } from '../workspace/local-place.ts';
+import { isSparseFile, LINK_SUFFIX } from '../workspace/local-place.ts';
+import type { TreeWriter } from '../workspace/tree-writer-contract.ts';
+import { parentOf } from '../workspace/tree-writer-folders.ts';
 import type { ForeseenDelta, Moved } from './tree-mover.ts';
 import type { TreeRun } from './tree-run.ts';
 
 export interface DeltaMover {
-  /** Undefined when the whole file has to travel; what was tried is undone and counted then. */
-  move(item: TreeItem, over: TreeItem | undefined): Promise<Moved | undefined>;
+  /**
+   * Undefined when the whole file has to travel; what was tried is undone and counted then.
+   * @param hint `isSparse`: of a source at a peer, which said so. Here it is looked at.
+   */
+  move(item: TreeItem, over: TreeItem | undefined, hint?: SparseHint): Promise<Moved | undefined>;
   /** What `move` would send. Both ends are read for it. */
   foresee(item: TreeItem, over: TreeItem | undefined): Promise<ForeseenDelta | undefined>;
   close(): Promise<void>;
 }
 
-/** @param newTemporary Where a new file is made at a destination here; undefined at a peer, which has its own way. */
-export type OpenDeltaMover = (newTemporary: (() => string) | undefined) => DeltaMover | undefined;
+export interface SparseHint {
+  readonly isSparse?: boolean;
+}
+
+/** @param writer Of a destination here; undefined at a peer, which has its own. */
+export type OpenDeltaMover = (writer: FileMaking | undefined) => DeltaMover | undefined;
+
+type FileMaking = Pick<TreeWriter, 'makeFolder' | 'newTemporary'>;
 
 /**
  * From here on a delta of which a tenth changed takes less CPU time at both ends together than the whole file, even over a loopback
@@ -56,10 +69,7 @@ const NO_REASON_FOR_WHOLE: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /** Undefined where no such delta can be: with a store, within this machine, or when it is not wanted. */
-export function createDeltaMover(
-  run: TreeRun,
-  newTemporary: (() => string) | undefined,
-): DeltaMover | undefined {
+export function createDeltaMover(run: TreeRun, writer: FileMaking | undefined): DeltaMover | undefined {
   const { destination, request, source } = run;
   const sides = [source, destination];
   const isBetweenMachines = sides.some(({ kind }) => kind === 'remote');
@@ -78,11 +88,16 @@ export function createDeltaMover(
   // Turned off by the first peer that has no deltas: it will have none for the next file.
   let isKnown = true;
 
-  async function attempt(item: TreeItem, over: TreeItem | undefined, isDryRun: boolean) {
-    if (!isKnown || !isWorthwhile(run, item, over)) return undefined;
+  async function attempt(
+    item: TreeItem,
+    over: TreeItem | undefined,
+    { isDryRun, isSparse = false }: SparseHint & { readonly isDryRun: boolean },
+  ) {
+    if (!isKnown || !isPlain(run, item, over)) return undefined;
+    if (!isSparse && !isAlike(item, over) && !isSparseHere(run, item)) return undefined;
     const permit = await open.acquire(1, signal);
     try {
-      return await deltaOnce({ run, newTemporary, signature, threads: threadsOf(), isDryRun }, item);
+      return await deltaOnce({ run, writer, signature, threads: threadsOf(), isDryRun }, item);
     } catch (error) {
       const { code, data } = toDrayError(error);
       if (NO_REASON_FOR_WHOLE.has(code) || data.reason === 'changedWhileRead') throw error;
@@ -94,12 +109,12 @@ export function createDeltaMover(
   }
 
   return {
-    async move(item, over) {
-      const done = await attempt(item, over, false);
+    async move(item, over, hint = {}) {
+      const done = await attempt(item, over, { ...hint, isDryRun: false });
       return done && movedOf(run, done);
     },
     async foresee(item, over) {
-      const done = await attempt(item, over, true);
+      const done = await attempt(item, over, { isDryRun: true });
       const { batches, sentBytes, sizeBytes } = done?.result ?? {};
       if (sizeBytes === undefined) return undefined;
       return { batches: batches!, sentBytes: sentBytes!, segments: Math.ceil(sizeBytes / SEGMENT_BYTES) };
@@ -108,16 +123,23 @@ export function createDeltaMover(
   };
 }
 
-function isWorthwhile({ request }: TreeRun, item: TreeItem, over: TreeItem | undefined): boolean {
-  if (!over || item.special || over.special) return false;
-  if (request.links && item.path.endsWith(LINK_SUFFIX)) return false;
-  if (item.sizeBytes < DELTA_BYTES_MIN) return false;
-  return over.sizeBytes >= Math.max(DELTA_BYTES_MIN, item.sizeBytes * OLD_SHARE_MIN);
+function isPlain({ request }: TreeRun, item: TreeItem, over: TreeItem | undefined): boolean {
+  if (item.special || over?.special || item.sizeBytes < DELTA_BYTES_MIN) return false;
+  return !(request.links && item.path.endsWith(LINK_SUFFIX));
+}
+
+function isAlike(item: TreeItem, over: TreeItem | undefined): boolean {
+  return over !== undefined && over.sizeBytes >= Math.max(DELTA_BYTES_MIN, item.sizeBytes * OLD_SHARE_MIN);
+}
+
+/** Holes need not travel, whatever lies at the destination. */
+function isSparseHere({ source }: TreeRun, { path }: TreeItem): boolean {
+  return source.kind === 'local' && isSparseFile(join(source.root, source.pathOf(path)));
 }
 
 interface Making {
   readonly run: TreeRun;
-  readonly newTemporary: (() => string) | undefined;
+  readonly writer: FileMaking | undefined;
   readonly signature: BlockSignature;
   readonly threads: BlockThreads;
   readonly isDryRun: boolean;
@@ -199,7 +221,7 @@ async function openSource({ run, signature, threads }: Making, { path }: TreeIte
 }
 
 async function openTarget(
-  { isDryRun, newTemporary, run, signature, threads }: Making,
+  { isDryRun, run, signature, threads, writer }: Making,
   { path }: TreeItem,
   source: DeltaFile,
 ): Promise<DeltaTarget> {
@@ -207,18 +229,21 @@ async function openTarget(
   const { signal } = tasks;
   const { mode, mtimeNs } = source;
   const at = destination.pathOf(path);
-  if (destination.kind === 'local')
+  if (destination.kind === 'local') {
+    // Refuses a path that leads out, and one that goes through a link.
+    if (!isDryRun && parentOf(at) !== '') writer!.makeFolder(`${parentOf(at)}/`);
     return openLocalDeltaTarget({
       path: join(destination.root, at),
       signature,
       chunkSize: DELTA_CHUNK_SIZE,
       threads,
-      temporary: isDryRun ? undefined : newTemporary!(),
+      temporary: isDryRun ? undefined : writer!.newTemporary(),
       mtimeNs,
       mode,
       isDurable: false,
       tokenOf: (stat) => (isRacy(stat.mtimeMs, clock.nowMs()) ? '' : fileToken(stat)),
     });
+  }
   const wish = { signature, mode, mtimeNs, isDryRun };
   const opened = await destination.limit.run(
     () => destination.store.files!.deltas.target(at, wish, { signal }),
@@ -243,6 +268,7 @@ function limitedTarget(target: DeltaTarget, limit: AdaptiveLimit): DeltaTarget {
     sign: (start, end, signal) => limit.run(() => target.sign(start, end, signal), { bytes: 0, signal }),
     write: (ranges, bytes, signal) =>
       limit.run(() => target.write(ranges, bytes, signal), { bytes: bytes.byteLength, signal }),
+    clear: (ranges, signal) => limit.run(() => target.clear(ranges, signal), { bytes: 0, signal }),
     copy: (moves, signal) => limit.run(() => target.copy(moves, signal), { bytes: 0, signal }),
   };
 }

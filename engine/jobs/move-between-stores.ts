@@ -40,7 +40,7 @@ export async function createStoreCopier(run: StoreRun, delta: DeltaMover | undef
       if (item.sizeBytes <= WHOLE_BYTES_MAX) return passWhole(run, item);
       const permit = await open.acquire(1, run.tasks.signal);
       try {
-        return await passInParts(run, item);
+        return await passInParts(run, item, delta);
       } finally {
         permit.release();
       }
@@ -126,11 +126,13 @@ async function passWhole(run: StoreRun, item: TreeItem): Promise<Moved> {
   }
 }
 
-async function passInParts(run: StoreRun, item: TreeItem): Promise<Moved> {
+async function passInParts(run: StoreRun, item: TreeItem, delta: DeltaMover | undefined): Promise<Moved> {
   const { destination, knowledge, memory, request } = run;
   const { signal } = run.tasks;
   const info = await headObject(run.source, item.path, signal);
   if (!info) throw vanished(item.path);
+  const sparse = info.isSparse ? await delta?.move(item, undefined, { isSparse: true }) : undefined;
+  if (sparse) return sparse;
   const source = openRemoteSource({
     store: run.source.store,
     key: run.source.pathOf(item.path),

@@ -15,7 +15,7 @@ import { TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
 import { openTreeWriter } from '../workspace/tree-writer.ts';
 import type { TreeWriter, WrittenStat } from '../workspace/tree-writer-contract.ts';
 import { SENT_IN_BATCHES_BYTES_MAX } from './batch-limits.ts';
-import type { OpenDeltaMover } from './delta-mover.ts';
+import type { DeltaMover, OpenDeltaMover } from './delta-mover.ts';
 import { fetchLarge } from './fetch-large.ts';
 import { createReadBatches, type ReadBatches } from './read-batches.ts';
 import { vanished } from './tree-errors.ts';
@@ -40,7 +40,7 @@ export async function createDownloader(run: DownloadRun, openDelta: OpenDeltaMov
     threads: Math.max(1, availableParallelism() - 1),
     signal,
   });
-  const delta = openDelta(() => writer.newTemporary());
+  const delta = openDelta(writer);
   const parts: Parts = {
     writer,
     batches: createWriteBatches(writer, run.memory, signal),
@@ -56,7 +56,7 @@ export async function createDownloader(run: DownloadRun, openDelta: OpenDeltaMov
       if (changed) return changed;
       return item.sizeBytes <= WHOLE_BYTES_MAX
         ? fetchWhole(run, parts, item)
-        : fetchInRanges(run, parts, item);
+        : fetchInRanges(run, parts, item, delta);
     },
     touch: async (item, over, to) => ({
       sourceToken: item.token,
@@ -160,7 +160,12 @@ async function writeWhole(
   throw fromErrorRecord(result!.error);
 }
 
-async function fetchInRanges(run: DownloadRun, parts: Parts, item: TreeItem): Promise<Moved> {
+async function fetchInRanges(
+  run: DownloadRun,
+  parts: Parts,
+  item: TreeItem,
+  delta: DeltaMover | undefined,
+): Promise<Moved> {
   const { limit, store } = run.source;
   const { signal } = run.tasks;
   const key = run.source.pathOf(item.path);
@@ -168,6 +173,8 @@ async function fetchInRanges(run: DownloadRun, parts: Parts, item: TreeItem): Pr
   try {
     const info = await limit.run(() => store.head(key, { checksums: true, signal }), { bytes: 0, signal });
     if (!info) throw vanished(item.path);
+    const sparse = info.isSparse ? await delta?.move(item, undefined, { isSparse: true }) : undefined;
+    if (sparse) return sparse;
     const meta = {
       path: run.destination.pathOf(item.path),
       sizeBytes: info.sizeBytes,

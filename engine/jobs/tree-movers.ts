@@ -21,8 +21,8 @@ const MEMORY_BYTES = 128 * MIB;
 
 export async function createMover(run: TreeRun): Promise<Mover> {
   let delta: DeltaMover | undefined;
-  const openDelta: OpenDeltaMover = (newTemporary) => {
-    delta = createDeltaMover(run, newTemporary);
+  const openDelta: OpenDeltaMover = (writer) => {
+    delta = createDeltaMover(run, writer);
     return delta;
   };
   const mover = await openMover(run, openDelta);

@@ -67,6 +67,8 @@ export interface DeltaTarget {
   begin(wish: { readonly sizeBytes: number; readonly keepsOld: boolean }): Promise<DeltaStart>;
   /** Resolves to the digests of the blocks as they arrived here (each range begins one): whoever sent them compares. */
   write(ranges: RangeList, bytes: Uint8Array, signal: AbortSignal): Promise<Uint8Array>;
+  /** Makes zeros of whole blocks, holes where that can be: what is zeros at the source does not travel. */
+  clear(ranges: RangeList, signal: AbortSignal): Promise<void>;
   /** Out of the old file; never asked for where that is overwritten. */
   copy(moves: MoveList, signal: AbortSignal): Promise<void>;
   /**

@@ -36,6 +36,7 @@ export const DELTA_CALLS = {
   read: v.strictObject({ ranges: Offsets, sign: v.boolean() }),
   begin: v.strictObject({ sizeBytes: Size, keepsOld: v.boolean() }),
   write: v.strictObject({ ranges: Offsets }),
+  clear: v.strictObject({ ranges: Offsets }),
   copy: v.strictObject({ moves: Offsets }),
   check: v.strictObject({}),
   complete: v.strictObject({}),

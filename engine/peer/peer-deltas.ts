@@ -295,6 +295,9 @@ async function carryOutAtTarget(
         throw new PeerRefusal(400, 'usage', 'The ranges do not fit the bytes.');
       return answerBytes(call, {}, await target.write(list, bytes, signal));
     }
+    case 'clear':
+      await target.clear(rangesOf((input as { ranges: number[] }).ranges, Number.MAX_SAFE_INTEGER), signal);
+      return answerJson(response, 200, {});
     case 'copy':
       await target.copy(Float64Array.from((input as { moves: number[] }).moves), signal);
       return answerJson(response, 200, {});

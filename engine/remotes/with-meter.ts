@@ -190,6 +190,7 @@ function meterDeltas(deltas: DeltaFace, meter: Meter): DeltaFace {
           meter.sent(bytes.byteLength);
           return counted('writes', () => target.write(ranges, bytes, signal));
         },
+        clear: (ranges, signal) => counted('writes', () => target.clear(ranges, signal)),
         copy: (moves, signal) => counted('writes', () => target.copy(moves, signal)),
         complete: () => counted('writes', () => target.complete()),
       };

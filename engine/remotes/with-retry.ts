@@ -115,6 +115,7 @@ function withDeltasRetry(deltas: DeltaFace, policy: RetryPolicy): DeltaFace {
         cut: (signal) => again(() => target.cut(signal), signal),
         begin: (begin) => again(() => target.begin(begin)),
         write: (ranges, bytes, signal) => again(() => target.write(ranges, bytes, signal), signal),
+        clear: (ranges, signal) => again(() => target.clear(ranges, signal), signal),
         copy: (moves, signal) => again(() => target.copy(moves, signal), signal),
         complete: () => again(() => target.complete()),
       };

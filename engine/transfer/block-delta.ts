@@ -12,7 +12,13 @@ import { BLOCK_DIGEST_BYTES, type BlockSignature, zeroBlockDigest } from '../bas
 import { Budget } from '../base/budget.ts';
 import type { LeasedMemory } from '../base/leased-memory.ts';
 import { TaskSet } from '../base/task-set.ts';
-import type { DeltaSource, DeltaStart, DeltaTarget, RangeList } from '../model/delta-sides.ts';
+import {
+  type DeltaSource,
+  type DeltaStart,
+  type DeltaTarget,
+  type RangeList,
+  totalBytes,
+} from '../model/delta-sides.ts';
 import {
   batchRanges,
   DELTA_RANGE_BYTES_MAX,
@@ -52,6 +58,8 @@ export interface DeltaReport {
   readonly sameBytes: number;
   readonly copiedBytes: number;
   readonly zeroBytes: number;
+  /** Zeros that took the place of something else. */
+  readonly clearedBytes: number;
   /** Calls that carried, or would carry, what is sent. */
   readonly batches: number;
 }
@@ -100,7 +108,15 @@ async function openRun(delta: BlockDelta, set: TaskSet): Promise<Run> {
   const { isDryRun, mode, signature, source, target } = delta;
   const { sizeBytes } = source;
   const begun = isDryRun ? 'old' : await target.begin({ sizeBytes, keepsOld: mode !== 'whole' });
-  const none = { doneBytes: 0, sentBytes: 0, sameBytes: 0, copiedBytes: 0, zeroBytes: 0, batches: 0 };
+  const none = {
+    doneBytes: 0,
+    sentBytes: 0,
+    sameBytes: 0,
+    copiedBytes: 0,
+    zeroBytes: 0,
+    clearedBytes: 0,
+    batches: 0,
+  };
   const tally = { sizeBytes, ...none };
   return { ...delta, set, zero: await zeroBlockDigest(signature), starts: begun, tally };
 }
@@ -159,6 +175,7 @@ async function deltaSegment(run: Run, start: number, end: number): Promise<void>
   const batches = batchRanges(plan.different, DELTA_RANGE_BYTES_MAX);
   if (run.isDryRun) wouldSend(run, plan.differentBytes, batches.length);
   else {
+    if (plan.cleared.length > 0) await target.clear(plan.cleared, set.signal);
     if (plan.copied.length > 0) await target.copy(plan.copied, set.signal);
     for (const batch of batches) {
       const expected = digestsOf(batch.ranges, { digests: signed, start, blockBytes, digestBytes });
@@ -168,6 +185,7 @@ async function deltaSegment(run: Run, start: number, end: number): Promise<void>
   for (let at = 2; at < plan.copied.length; at += 3) run.tally.copiedBytes += plan.copied[at]!;
   run.tally.sameBytes += plan.sameBytes;
   run.tally.zeroBytes += plan.zeroBytes;
+  run.tally.clearedBytes += totalBytes(plan.cleared);
   done(run, end - start);
 }
 

@@ -24,6 +24,7 @@ import { blockHasherOn } from './block-hasher.ts';
 import type { BlockThreads } from './block-threads.ts';
 import type { ChunkSize } from './chunker.ts';
 import { checkUnchanged, describeFailure, type OpenFile, openFile } from './file-reader-open.ts';
+import { loadPunchHole } from './punch-hole.ts';
 import { loadSetMtime } from './set-mtime.ts';
 import type { WrittenStat } from './tree-writer-contract.ts';
 import { errnoOf, folderInTheWay, writeError } from './tree-writer-error.ts';
@@ -55,6 +56,8 @@ const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = constants;
 const PERMISSION_BITS = 0o7777n;
 const DEFAULT_MODE = 0o666;
 const OWN_MODE = 0o600;
+/** Written at once where holes cannot be made. */
+const ZEROS_BYTES = 4 * 1024 * 1024;
 
 interface NewFile {
   readonly descriptor: number;
@@ -73,6 +76,7 @@ export function openLocalDeltaTarget(options: LocalDeltaTargetOptions): DeltaTar
   let isOfUse = false;
   let hasTemporary = false;
   let isEnded = false;
+  let newBytes = 0;
 
   function end(): void {
     if (isEnded) return;
@@ -107,6 +111,7 @@ export function openLocalDeltaTarget(options: LocalDeltaTargetOptions): DeltaTar
           if (!isCopy) starts = 'zeros';
         }
         if (isInPlace && old) checkSameFile(made!, old, path);
+        newBytes = sizeBytes;
         ftruncateSync(made!.descriptor, sizeBytes);
         return starts;
       });
@@ -114,6 +119,22 @@ export function openLocalDeltaTarget(options: LocalDeltaTargetOptions): DeltaTar
     async write(ranges, bytes) {
       const { digests } = await threads.run({ kind: 'write', file: made!, ranges, bytes, signature });
       return digests;
+    },
+    async clear(ranges) {
+      const punch = await loadPunchHole();
+      const { descriptor } = made!;
+      for (let at = 0; at < ranges.length; at += 2) {
+        const [start, end] = [ranges[at]!, ranges[at + 1]!];
+        if (end > newBytes) throw outside(path);
+        if (punch(descriptor, start, end - start)) continue;
+        const zeros = new Uint8Array(new SharedArrayBuffer(Math.min(ZEROS_BYTES, end - start)));
+        for (let from = start; from < end; from += zeros.length) {
+          const piece = { from, to: Math.min(from + zeros.length, end) };
+          const bytes = zeros.subarray(0, piece.to - piece.from);
+          const write = { file: made!, ranges: Float64Array.of(piece.from, piece.to), bytes, signature };
+          await threads.run({ kind: 'write', ...write });
+        }
+      }
     },
     async copy(moves) {
       await threads.run({ kind: 'copy', from: oldFile, to: made!, moves });
@@ -172,6 +193,10 @@ function checkOld(old: OpenFile, path: string): void {
   } catch (cause) {
     throw fromErrorRecord(describeFailure(path, cause));
   }
+}
+
+function outside(path: string): DrayError {
+  return new DrayError('usage', `A range lies outside of ${path}.`, { data: { path } });
 }
 
 function changedWhileRead(path: string): DrayError {

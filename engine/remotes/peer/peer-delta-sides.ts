@@ -69,6 +69,9 @@ export async function openPeerDeltaTarget(
     },
     write: async (ranges, bytes, stop) =>
       (await calls.send('write', { ranges: [...ranges] }, bytes, stop)).bytes,
+    clear: async (ranges, stop) => {
+      await calls.tell('clear', { ranges: [...ranges] }, stop);
+    },
     copy: async (moves, stop) => {
       await calls.tell('copy', { moves: [...moves] }, stop);
     },

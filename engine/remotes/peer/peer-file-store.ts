@@ -268,12 +268,16 @@ function itemOf(path: string, { bytes, mode, mtimeNs, special }: FileToWrite): W
   return { kind: 'file', path, sizeBytes, mtimeNs: mtimeNs.toString(), crc64: sumOf(bytes), ...modes };
 }
 
-function objectInfo(key: string, { crc64, etag, mode, mtimeNs, sizeBytes }: PeerFileInfo): ObjectInfo {
+function objectInfo(
+  key: string,
+  { crc64, etag, isSparse, mode, mtimeNs, sizeBytes }: PeerFileInfo,
+): ObjectInfo {
   return {
     key,
     sizeBytes,
     etag,
     etagIsOpaque: true,
+    ...(isSparse ? { isSparse } : {}),
     modifiedMs: Number(mtimeNs / 1_000_000n),
     metadata: { [MTIME_METADATA]: formatObjectTime(mtimeNs), [MODE_METADATA]: mode.toString(8) },
     ...(crc64 === undefined ? {} : { checksums: { covers: 'whole', crc64nvme: crc64 } as const }),

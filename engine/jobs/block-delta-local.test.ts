@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DrayError } from '../api/error.ts';
 import { BLOCK_HASHES, type BlockHash } from '../base/block-digest.ts';
 import { Budget } from '../base/budget.ts';
 import { createLeasedMemory } from '../base/leased-memory.ts';
@@ -225,6 +226,34 @@ describe('a block delta between two files', () => {
       });
       expect(get('old').equals(old)).toBe(true);
       expect(readdirSync(folder).sort()).toEqual(['new', 'old']);
+    }
+  });
+
+  it('has batches of a segment on their way beside each other, and none any more once one has failed', async () => {
+    put('old', randomBytes(16 * MIB));
+    put('new', randomBytes(16 * MIB));
+    for (const fails of [false, true]) {
+      let underWay = 0;
+      let most = 0;
+      const target = (inner: DeltaTarget): DeltaTarget => ({
+        ...inner,
+        async write(ranges, bytes, signal) {
+          underWay += 1;
+          most = Math.max(most, underWay);
+          await new Promise((resolve) => setTimeout(resolve, 20));
+          underWay -= 1;
+          if (fails && ranges[0] === 0) throw new DrayError('io', 'The disk is gone.');
+          return inner.write(ranges, bytes, signal);
+        },
+        async discard() {
+          expect(underWay).toBe(0);
+          await inner.discard();
+        },
+      });
+      const delta = deltaOf({ blockBytes: 4096, target });
+      if (fails) await expect(delta).rejects.toMatchObject({ code: 'io' });
+      else expect(await delta).toMatchObject({ sentBytes: 16 * MIB, batches: 4 });
+      expect(most).toBe(4);
     }
   });
 

@@ -177,10 +177,13 @@ async function deltaSegment(run: Run, start: number, end: number): Promise<void>
   else {
     if (plan.cleared.length > 0) await target.clear(plan.cleared, set.signal);
     if (plan.copied.length > 0) await target.copy(plan.copied, set.signal);
-    for (const batch of batches) {
-      const expected = digestsOf(batch.ranges, { digests: signed, start, blockBytes, digestBytes });
-      await send(run, batch, expected);
-    }
+    // Beside each other, since each waits for its answer: memory, and who wraps the sides, bound them.
+    const sends = batches.map((batch) =>
+      send(run, batch, digestsOf(batch.ranges, { digests: signed, start, blockBytes, digestBytes })),
+    );
+    // None is left running when another one fails.
+    await Promise.allSettled(sends);
+    await Promise.all(sends);
   }
   for (let at = 2; at < plan.copied.length; at += 3) run.tally.copiedBytes += plan.copied[at]!;
   run.tally.sameBytes += plan.sameBytes;

@@ -190,6 +190,18 @@ describe('a large file that lies at both ends', () => {
     }
   });
 
+  it('is sent as what differs under --bwlimit too, beside small ones in one request', async () => {
+    plant('source/file', changed.subarray(0, 24 * MIB), OLD + 60);
+    plant('offered/file', old.subarray(0, 24 * MIB));
+    for (let number = 0; number < 30; number += 1) plant(`source/small${number}`, noise(100, number));
+    chmodSync(sandbox.path('source/small1'), 0o701);
+    const done = await told('copy', 'source', place, '--bwlimit', '100M');
+    expect(done.sentBytes).toBeLessThan(1.1 * MIB + 3_000);
+    expect(done.requests.total).toBeLessThan(20);
+    expect(isSame('source/file', 'offered/file')).toBe(true);
+    expect(statSync(sandbox.path('offered/small1')).mode & 0o777).toBe(0o701);
+  });
+
   it('is sent whole with --no-delta', async () => {
     const size = 12 * MIB;
     plant('source/file', changed.subarray(9 * MIB, 9 * MIB + size), OLD + 60);

@@ -84,7 +84,7 @@ export function addCopyOptions(command: Command): void {
     .addOption(new Option('--bwlimit <rate>', 'at most so much a second: 10M is 10 MiB').argParser(parseRate))
     // On by default: for people who like to say so.
     .addOption(new Option('--delta').hideHelp())
-    .option('--no-delta', 'send changed large objects whole');
+    .option('--no-delta', 'send large files and objects that changed whole');
   addPairOptions(command);
 }
 

@@ -53,3 +53,33 @@ export interface DeltaSummary {
   readonly keptBytes: number;
   readonly zeroBytes: number;
 }
+
+/** `dray delta --benchmark`: on a copy of the source beside the destination, which is removed in the end. */
+export interface DeltaBenchmarkRequest extends Omit<DeltaRequest, 'isDryRun'> {
+  /** From 0 to 100 percent changed, at equal steps; 2 at least. */
+  readonly rows: number;
+}
+
+export interface DeltaTiming {
+  /** Content. */
+  readonly sentBytes: number;
+  readonly elapsedMs: number;
+}
+
+export interface DeltaBenchmarkRow {
+  /** Of the blocks, 0 to 1. */
+  readonly changedShare: number;
+  readonly changedBytes: number;
+  readonly dray: DeltaTiming;
+  /** Where it is installed and both files are on this machine. */
+  readonly rsync?: DeltaTiming;
+}
+
+export interface DeltaBenchmarkSummary {
+  readonly source: string;
+  readonly destination: string;
+  readonly sizeBytes: number;
+  readonly blockBytes: number;
+  readonly rows: readonly DeltaBenchmarkRow[];
+  readonly rsyncVersion?: string;
+}

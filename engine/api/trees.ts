@@ -58,7 +58,7 @@ export interface CopyRequest extends TreePairRequest {
   readonly contentType?: string;
   readonly partSizeBytes?: number;
   readonly bandwidthBytesPerSecond?: number;
-  /** Copy unchanged ranges of large objects inside the store. Default true. */
+  /** Copy unchanged ranges of large objects inside the store; between machines, send only the blocks of a large file that differ. Default true. */
   readonly delta?: boolean;
   /** Keep symbolic links as `NAME.rclonelink` objects; without it they are left out with a warning. */
   readonly links?: boolean;

@@ -119,12 +119,17 @@ async function openXxh3(signature: BlockSignature, options: BlockDigesterOptions
   };
 }
 
-const PAGE_BYTES = 65_536;
+const zeroDigests = new Map<string, Promise<Uint8Array>>();
+const ZERO_DIGESTS_KEPT = 16;
 
 /** Of a whole block of zeros: such blocks need not be sent to where zeros are. */
-export async function zeroBlockDigest(signature: BlockSignature): Promise<Uint8Array> {
-  const pages = Math.ceil((BLOCK_DIGEST_OWN_BYTES + signature.blockBytes) / PAGE_BYTES);
-  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
-  const digester = await openBlockDigester(signature, { memory, ownAt: 0 });
-  return digester.digest(BLOCK_DIGEST_OWN_BYTES, BLOCK_DIGEST_OWN_BYTES + signature.blockBytes);
+export function zeroBlockDigest(signature: BlockSignature): Promise<Uint8Array> {
+  const { blockBytes, hash, seed } = signature;
+  const key = `${hash} ${seed} ${blockBytes}`;
+  const known = zeroDigests.get(key);
+  if (known) return known;
+  if (zeroDigests.size >= ZERO_DIGESTS_KEPT) zeroDigests.clear();
+  const digest = openOne(signature).then((digestOf) => digestOf(new Uint8Array(blockBytes)));
+  zeroDigests.set(key, digest);
+  return digest;
 }

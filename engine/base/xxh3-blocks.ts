@@ -20,10 +20,12 @@ export interface Xxh3Blocks {
   readonly blocks: (at: number, end: number, blockBytes: number, to: number) => void;
 }
 
-/** Takes some milliseconds. Throws where WebAssembly has no vectors. */
+let compiled: WebAssembly.Module | undefined;
+
+/** Takes some milliseconds for the first time. Throws where WebAssembly has no vectors. */
 export function openXxh3Blocks({ memory, ownAt }: Xxh3Options): Xxh3Blocks {
-  const module = new WebAssembly.Module(buildXxh3Module());
-  const { exports } = new WebAssembly.Instance(module, {
+  compiled ??= new WebAssembly.Module(buildXxh3Module());
+  const { exports } = new WebAssembly.Instance(compiled, {
     [XXH3_MEMORY.module]: { [XXH3_MEMORY.name]: memory },
   });
   const { blocks } = exports as unknown as Xxh3Loops;

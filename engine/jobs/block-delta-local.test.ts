@@ -12,8 +12,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DrayError } from '../api/error.ts';
 import { BLOCK_HASHES, type BlockHash } from '../base/block-digest.ts';
 import { Budget } from '../base/budget.ts';
+import { createLeasedMemory } from '../base/leased-memory.ts';
 import type { DeltaSource, DeltaTarget } from '../model/delta-sides.ts';
 import { type BlockDelta, type DeltaReport, runBlockDelta } from '../transfer/block-delta.ts';
 import { openBlockThreads } from '../workspace/block-threads.ts';
@@ -21,6 +23,7 @@ import { openLocalDeltaSource } from '../workspace/local-delta-source.ts';
 import { openLocalDeltaTarget } from '../workspace/local-delta-target.ts';
 
 const CHUNK_SIZE = { min: 256, average: 1024, max: 4096 };
+const MIB = 1024 * 1024;
 const MTIME_NS = 1_600_000_000_123_456_789n;
 
 let folder: string;
@@ -68,7 +71,11 @@ async function deltaOf(wish: Wish): Promise<DeltaReport> {
       signature,
       mode,
       concurrency: 3,
-      memory: new Budget(16 * 1024 * 1024),
+      memory: createLeasedMemory({
+        budget: new Budget(16 * MIB),
+        largestBytes: 4 * MIB,
+        open: (length) => ({ buffer: new SharedArrayBuffer(length), start: 0 }),
+      }),
       signal,
       ...(wish.isDryRun ? { isDryRun: true } : {}),
       ...(wish.onProgress ? { onProgress: wish.onProgress } : {}),
@@ -219,6 +226,34 @@ describe('a block delta between two files', () => {
       });
       expect(get('old').equals(old)).toBe(true);
       expect(readdirSync(folder).sort()).toEqual(['new', 'old']);
+    }
+  });
+
+  it('has batches of a segment on their way beside each other, and none any more once one has failed', async () => {
+    put('old', randomBytes(16 * MIB));
+    put('new', randomBytes(16 * MIB));
+    for (const fails of [true, false]) {
+      let underWay = 0;
+      let most = 0;
+      const target = (inner: DeltaTarget): DeltaTarget => ({
+        ...inner,
+        async write(ranges, bytes, signal) {
+          underWay += 1;
+          most = Math.max(most, underWay);
+          await new Promise((resolve) => setTimeout(resolve, 20));
+          underWay -= 1;
+          if (fails && ranges[0] === 0) throw new DrayError('io', 'The disk is gone.');
+          return inner.write(ranges, bytes, signal);
+        },
+        async discard() {
+          expect(underWay).toBe(0);
+          await inner.discard();
+        },
+      });
+      const delta = deltaOf({ blockBytes: 4096, target });
+      if (fails) await expect(delta).rejects.toMatchObject({ code: 'io' });
+      else expect(await delta).toMatchObject({ sentBytes: 16 * MIB, batches: 4 });
+      expect(most).toBe(4);
     }
   });
 

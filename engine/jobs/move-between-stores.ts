@@ -11,6 +11,7 @@ import { downloadWhole, WHOLE_BYTES_MAX } from '../transfer/download-object.ts';
 import { uploadInParts } from '../transfer/multipart-upload.ts';
 import { openRemoteSource } from '../transfer/remote-source.ts';
 import { putObject } from '../transfer/upload-object.ts';
+import type { DeltaMover } from './delta-mover.ts';
 import { describeObject, wantsOtherDescription } from './object-description.ts';
 import { createPassBatches } from './pass-batches.ts';
 import { vanished } from './tree-errors.ts';
@@ -23,14 +24,14 @@ const LARGE_OBJECTS_OPEN_MAX = 8;
 
 type StoreRun = TreeRun<RemoteSide, RemoteSide>;
 
-export async function createStoreCopier(run: StoreRun): Promise<Mover> {
+export async function createStoreCopier(run: StoreRun, delta: DeltaMover | undefined): Promise<Mover> {
   await loadCrc64();
   const open = new Budget(LARGE_OBJECTS_OPEN_MAX);
   // Turned off by the first refusal: what is refused once (another account's bucket) is refused for every object.
   let canCopyInside = sharesService(run.source.store, run.destination.store);
   const batches = createPassBatches(run);
   return {
-    async move(item) {
+    async move(item, over) {
       if (canCopyInside && !item.special) {
         const moved = await copyInside(run, item);
         if (moved) return moved;
@@ -38,10 +39,12 @@ export async function createStoreCopier(run: StoreRun): Promise<Mover> {
       }
       const passed = batches?.pass(item);
       if (passed) return passed;
+      const changed = await delta?.move(item, over);
+      if (changed) return changed;
       if (item.sizeBytes <= WHOLE_BYTES_MAX) return passWhole(run, item);
       const permit = await open.acquire(1, run.tasks.signal);
       try {
-        return await passInParts(run, item);
+        return await passInParts(run, item, delta);
       } finally {
         permit.release();
       }
@@ -127,11 +130,13 @@ async function passWhole(run: StoreRun, item: TreeItem): Promise<Moved> {
   }
 }
 
-async function passInParts(run: StoreRun, item: TreeItem): Promise<Moved> {
+async function passInParts(run: StoreRun, item: TreeItem, delta: DeltaMover | undefined): Promise<Moved> {
   const { destination, knowledge, memory, request } = run;
   const { signal } = run.tasks;
   const info = await headObject(run.source, item.path, signal);
   if (!info) throw vanished(item.path);
+  const sparse = info.isSparse ? await delta?.move(item, undefined, { isSparse: true }) : undefined;
+  if (sparse) return sparse;
   const source = openRemoteSource({
     store: run.source.store,
     key: run.source.pathOf(item.path),

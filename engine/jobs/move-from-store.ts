@@ -16,6 +16,7 @@ import { TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
 import { openTreeWriter } from '../workspace/tree-writer.ts';
 import type { TreeWriter, WrittenStat } from '../workspace/tree-writer-contract.ts';
 import { SENT_IN_BATCHES_BYTES_MAX } from './batch-limits.ts';
+import type { DeltaMover, OpenDeltaMover } from './delta-mover.ts';
 import { fetchLarge } from './fetch-large.ts';
 import { createReadBatches, type ReadBatches } from './read-batches.ts';
 import { vanished } from './tree-errors.ts';
@@ -30,7 +31,7 @@ const LARGE_FILES_OPEN_MAX = 16;
 /** Until so much is fetched in ranges, a digest here costs less than the start of a thread for it. */
 const DIGESTED_HERE_BYTES = 32 * 1024 * 1024;
 
-export async function createDownloader(run: DownloadRun): Promise<Mover> {
+export async function createDownloader(run: DownloadRun, openDelta: OpenDeltaMover): Promise<Mover> {
   await loadCrc64();
   const { signal } = run.tasks;
   const { root } = run.destination;
@@ -42,6 +43,7 @@ export async function createDownloader(run: DownloadRun): Promise<Mover> {
     threads: Math.max(1, availableParallelism() - 1),
     signal,
   });
+  const delta = openDelta(writer);
   const parts: Parts = {
     writer,
     batches: createWriteBatches(writer, run.memory, signal),
@@ -52,12 +54,14 @@ export async function createDownloader(run: DownloadRun): Promise<Mover> {
   const { files } = run.source.store;
   const reads = files && createReadBatches(run, files);
   return {
-    async move(item) {
+    async move(item, over) {
       if (item.special) return writeSpecial(run, writer, item);
       if (reads && item.sizeBytes <= SENT_IN_BATCHES_BYTES_MAX) return fetchInBatch(run, parts, item, reads);
+      const changed = await delta?.move(item, over);
+      if (changed) return changed;
       return item.sizeBytes <= WHOLE_BYTES_MAX
         ? fetchWhole(run, parts, item)
-        : fetchInRanges(run, parts, item);
+        : fetchInRanges(run, parts, item, delta);
     },
     touch: async (item, over, to) => ({
       sourceToken: item.token,
@@ -164,7 +168,12 @@ async function writeWhole(
   throw fromErrorRecord(result!.error);
 }
 
-async function fetchInRanges(run: DownloadRun, parts: Parts, item: TreeItem): Promise<Moved> {
+async function fetchInRanges(
+  run: DownloadRun,
+  parts: Parts,
+  item: TreeItem,
+  delta: DeltaMover | undefined,
+): Promise<Moved> {
   const { limit, store } = run.source;
   const { signal } = run.tasks;
   const key = run.source.pathOf(item.path);
@@ -172,6 +181,8 @@ async function fetchInRanges(run: DownloadRun, parts: Parts, item: TreeItem): Pr
   try {
     const info = await limit.run(() => store.head(key, { checksums: true, signal }), { bytes: 0, signal });
     if (!info) throw vanished(item.path);
+    const sparse = info.isSparse ? await delta?.move(item, undefined, { isSparse: true }) : undefined;
+    if (sparse) return sparse;
     const meta = {
       path: run.destination.pathOf(item.path),
       sizeBytes: info.sizeBytes,

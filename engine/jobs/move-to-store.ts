@@ -9,6 +9,7 @@ import { uploadInParts } from '../transfer/multipart-upload.ts';
 import { ONE_PUT_BYTES, putObject } from '../transfer/upload-object.ts';
 import { openFileSource, readSmallFile, type SmallFile, tokenOf } from '../workspace/file-source.ts';
 import { exactMtimeNs, LINK_SUFFIX, readLink } from '../workspace/local-place.ts';
+import type { DeltaMover } from './delta-mover.ts';
 import { loadContentTypes } from './object-content-type.ts';
 import { describeFile } from './object-description.ts';
 import { createSendBatches, type FileContent } from './send-batches.ts';
@@ -26,7 +27,7 @@ const LARGE_FILES_OPEN_MAX = 8;
 
 type UploadRun = TreeRun<LocalSide, RemoteSide>;
 
-export async function createUploader(run: UploadRun): Promise<Mover> {
+export async function createUploader(run: UploadRun, delta: DeltaMover | undefined): Promise<Mover> {
   await Promise.all([loadContentTypes(), loadCrc64()]);
   const open = new Budget(LARGE_FILES_OPEN_MAX);
   const { files } = run.destination.store;
@@ -35,6 +36,8 @@ export async function createUploader(run: UploadRun): Promise<Mover> {
     ...(small ? { small } : {}),
     async move(item, over) {
       if (small?.takes(item)) return moveSmall(small, item, over);
+      const changed = await delta?.move(item, over);
+      if (changed) return changed;
       if (item.sizeBytes <= ONE_PUT_BYTES) return putFile(run, item);
       const permit = await open.acquire(1, run.tasks.signal);
       try {
@@ -151,7 +154,7 @@ async function previousObject(
 ): Promise<PreviousObject | undefined> {
   const { delta = true } = run.request;
   const multipart: MultipartStore | undefined = run.destination.store.multipart;
-  if (!delta || !multipart || !over || over.token === '') return undefined;
+  if (!delta || !multipart || run.destination.store.files || !over || over.token === '') return undefined;
   if (item.sizeBytes <= DELTA_BYTES_MIN || over.sizeBytes <= DELTA_BYTES_MIN) return undefined;
   const { store } = run.destination;
   const key = run.destination.pathOf(item.path);

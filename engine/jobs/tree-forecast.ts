@@ -6,6 +6,7 @@ import { rangeBytesFor, WHOLE_BYTES_MAX } from '../transfer/download-object.ts';
 import { partSizeFor } from '../transfer/part-size.ts';
 import { ONE_PUT_BYTES } from '../transfer/upload-object.ts';
 import { BATCH_BYTES, BATCH_FILES, SENT_IN_BATCHES_BYTES_MAX } from './batch-limits.ts';
+import type { ForeseenDelta } from './tree-mover.ts';
 import { sharesService, type TreeSide } from './tree-sides.ts';
 
 /** S3's limit of one copy inside the store. */
@@ -13,7 +14,8 @@ const COPY_BYTES_MAX = 5 * 1024 ** 3;
 const DELETED_AT_ONCE = 1_000;
 
 export interface Forecast {
-  copies(item: TreeItem): void;
+  /** @param delta Given: only what differs travels. */
+  copies(item: TreeItem, delta?: ForeseenDelta): void;
   touches(): void;
   totals(deletes: number): RequestTotals;
 }
@@ -58,8 +60,22 @@ export function createForecast({ destination, source }: Sides, partSizeBytes: nu
       at.source.reads +=
         sizeBytes <= WHOLE_BYTES_MAX ? 1 : 1 + Math.ceil(sizeBytes / rangeBytesFor(sizeBytes));
   };
+  const passDelta = ({ batches, segments, sentBytes: bytes }: ForeseenDelta) => {
+    if (source.kind === 'remote') {
+      receivedBytes += bytes;
+      // Open it, sign its segments, read, and look whether it changed meanwhile.
+      at.source.reads += 2 + segments + batches;
+    }
+    if (destination.kind === 'remote') {
+      sentBytes += bytes;
+      at.destination.reads += segments;
+      // Open it, begin, write, complete.
+      at.destination.writes += 3 + batches;
+    }
+  };
   return {
-    copies({ sizeBytes, special }) {
+    copies({ sizeBytes, special }, delta) {
+      if (delta) return passDelta(delta);
       // At a folder here they take no request at all.
       if (special && destination.kind === 'local') return;
       if (staysInside) {

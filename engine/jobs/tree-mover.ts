@@ -9,6 +9,8 @@ export interface Mover {
   readonly small?: SmallMover;
   /** Gives what lies at the destination, whose content is equal, the source's modification time or its mode, or both. */
   touch(item: TreeItem, over: TreeItem, to: FileTouch): Promise<Pair>;
+  /** What `move` would send where that is less than the whole of it; undefined: all of it. Changes nothing. */
+  foresee?(item: TreeItem, over: TreeItem | undefined): Promise<ForeseenDelta | undefined>;
   /** Removes items of the destination; tells of each that could not be, by its path. */
   remove(items: readonly string[], onFailed: (path: string, error: unknown) => void): Promise<void>;
   /** Waits for work under way. Idempotent. */
@@ -31,6 +33,14 @@ export interface SmallMove {
     moved(small: SmallMove, moved: Moved): void;
     failed(small: SmallMove, error: unknown): void;
   };
+}
+
+/** Of a block delta. */
+export interface ForeseenDelta {
+  readonly sentBytes: number;
+  /** Calls that would carry them. */
+  readonly batches: number;
+  readonly segments: number;
 }
 
 /** What the two sides hold now, for the index; '' where nothing vouches. */

@@ -4,6 +4,7 @@ import type { CopyRequest } from '../api/trees.ts';
 import { Budget } from '../base/budget.ts';
 import { createLeasedMemory, type LeasedMemory } from '../base/leased-memory.ts';
 import { PART_SIZE_MAX_BYTES } from '../transfer/part-size.ts';
+import { createDeltaMover, type DeltaMover, type OpenDeltaMover } from './delta-mover.ts';
 import { createDryMover } from './dry-mover.ts';
 import { createStoreCopier } from './move-between-stores.ts';
 import { createDownloader } from './move-from-store.ts';
@@ -19,15 +20,34 @@ const MIB = 1024 * 1024;
 const MEMORY_BYTES = 128 * MIB;
 
 export async function createMover(run: TreeRun): Promise<Mover> {
+  let delta: DeltaMover | undefined;
+  const openDelta: OpenDeltaMover = (writer) => {
+    delta = createDeltaMover(run, writer);
+    return delta;
+  };
+  const mover = await openMover(run, openDelta);
+  return {
+    ...mover,
+    async close() {
+      try {
+        await mover.close();
+      } finally {
+        await delta?.close();
+      }
+    },
+  };
+}
+
+function openMover(run: TreeRun, openDelta: OpenDeltaMover): Promise<Mover> | Mover {
   const { destination, request, source } = run;
-  if (request.dryRun) return createDryMover();
+  if (request.dryRun) return createDryMover(openDelta(undefined));
   if (destination.kind === 'remote') {
     return source.kind === 'remote'
-      ? createStoreCopier(run as TreeRun<RemoteSide, RemoteSide>)
-      : createUploader(run as TreeRun<LocalSide, RemoteSide>);
+      ? createStoreCopier(run as TreeRun<RemoteSide, RemoteSide>, openDelta(undefined))
+      : createUploader(run as TreeRun<LocalSide, RemoteSide>, openDelta(undefined));
   }
   return source.kind === 'remote'
-    ? createDownloader(run as TreeRun<RemoteSide, LocalSide>)
+    ? createDownloader(run as TreeRun<RemoteSide, LocalSide>, openDelta)
     : createLocalCopier(run as TreeRun<LocalSide, LocalSide>);
 }
 

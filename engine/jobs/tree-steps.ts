@@ -255,7 +255,7 @@ async function touch(
 }
 
 async function copy(run: TreeRun, work: TreeWork, { source, destination }: ItemPair): Promise<void> {
-  run.forecast?.copies(source);
+  run.forecast?.copies(source, await work.mover.foresee?.(source, destination));
   if (!run.request.dryRun) {
     if (destination) await work.backup?.keep(destination);
     noteMoved(run, source, destination, await work.mover.move(source, destination));

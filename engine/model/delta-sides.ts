@@ -9,6 +9,9 @@ export type RangeList = Float64Array<ArrayBuffer>;
 /** [from, to, length, ...]: `length` bytes at `from` in the old file are those at `to` in the new one. */
 export type MoveList = Float64Array<ArrayBuffer>;
 
+/** How both ends cut: small enough that one changed byte costs little, large enough that a terabyte is listed. */
+export const DELTA_CHUNK_SIZE = { min: 16 * 1024, average: 64 * 1024, max: 256 * 1024 } as const;
+
 /** What a file was cut into by content, in order. */
 export interface DeltaChunks {
   readonly lengths: Uint32Array;
@@ -35,6 +38,17 @@ export interface DeltaSource {
   checkUnchanged(): Promise<void>;
 }
 
+/** Of which the other end knows more than its bytes. */
+export interface DeltaFile extends DeltaSource {
+  readonly mtimeNs: bigint;
+  /** Permission bits. */
+  readonly mode: number;
+  /** As a listing there tells it, '' when nothing vouches. */
+  readonly token: string;
+  /** When nothing is under way. */
+  close(): void | Promise<void>;
+}
+
 /**
  * What is not written of a new file: `old`: it is as in the old file, and zeros beyond its end; `zeros`: it is zeros, and what is to be
  * kept of the old file has to be copied.
@@ -53,10 +67,15 @@ export interface DeltaTarget {
   begin(wish: { readonly sizeBytes: number; readonly keepsOld: boolean }): Promise<DeltaStart>;
   /** Resolves to the digests of the blocks as they arrived here (each range begins one): whoever sent them compares. */
   write(ranges: RangeList, bytes: Uint8Array, signal: AbortSignal): Promise<Uint8Array>;
+  /** Makes zeros of whole blocks, holes where that can be: what is zeros at the source does not travel. */
+  clear(ranges: RangeList, signal: AbortSignal): Promise<void>;
   /** Out of the old file; never asked for where that is overwritten. */
   copy(moves: MoveList, signal: AbortSignal): Promise<void>;
-  /** Puts the new file in place. @throws `io`, reason `changedWhileRead`, when the old file changed meanwhile and was of use. */
-  complete(): Promise<void>;
+  /**
+   * Puts the new file in place. Its token as a listing there tells it, '' when nothing vouches.
+   * @throws `io`, reason `changedWhileRead`, when the old file changed meanwhile and was of use.
+   */
+  complete(): Promise<string>;
   /** Leaves the old file as it is (where it is overwritten: as it has become), and nothing beside it. Also after a failure. */
   discard(): Promise<void>;
 }

@@ -26,6 +26,8 @@ export const DeltaOpenedSchema = v.object({
   sizeBytes: Size,
   mtimeNs: v.optional(v.string()),
   mode: v.optional(v.number()),
+  /** Of a source: as in a listing. */
+  token: v.optional(v.string()),
 });
 
 export const DELTA_CALLS = {
@@ -34,6 +36,7 @@ export const DELTA_CALLS = {
   read: v.strictObject({ ranges: Offsets, sign: v.boolean() }),
   begin: v.strictObject({ sizeBytes: Size, keepsOld: v.boolean() }),
   write: v.strictObject({ ranges: Offsets }),
+  clear: v.strictObject({ ranges: Offsets }),
   copy: v.strictObject({ moves: Offsets }),
   check: v.strictObject({}),
   complete: v.strictObject({}),

@@ -14,6 +14,8 @@ export const PEER_HEADER = {
   mode: 'dray-mode',
   /** The file is as young as the answer: its etag may stand for other content a moment later. */
   isYoung: 'dray-young',
+  /** The file has holes that are worth keeping. */
+  isSparse: 'dray-sparse',
   /** Of the body, 16 lower-case hex digits. */
   crc64: 'dray-crc64nvme',
 } as const;

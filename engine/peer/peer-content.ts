@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { DrayError } from '../api/error.ts';
 import { crc64Nvme } from '../base/crc64-nvme.ts';
 import { PEER_HEADER, PEER_PROTOCOL } from '../model/peer-protocol.ts';
+import { isSparse } from '../model/sparse-file.ts';
 import { readStatOf } from '../workspace/file-reader-open.ts';
 import { type PeerCall, PeerRefusal } from './peer-call.ts';
 import { type OfferedFolder, openPeerFile, parsePeerPath } from './peer-paths.ts';
@@ -43,6 +44,9 @@ export async function answerContent(call: PeerCall, folder: OfferedFolder): Prom
       [PEER_HEADER.mode]: (stats.mode & PERMISSION_BITS).toString(8),
       // What a listing would say: absent while the time proves nothing.
       ...(peerToken(stat, openedMs) === '' ? { [PEER_HEADER.isYoung]: '1' } : {}),
+      ...(isSparse({ sizeBytes: stat.sizeBytes, blocks: Number(stats.blocks) })
+        ? { [PEER_HEADER.isSparse]: '1' }
+        : {}),
       ...(crc64 === undefined ? {} : { [PEER_HEADER.crc64]: crc64 }),
       etag: `"${token}"`,
       'accept-ranges': 'bytes',

@@ -1,6 +1,6 @@
 /**
- * `/v1/deltas`: one side of a block delta, here. A delta is opened, called and completed or ended; one that nobody calls for a minute is
- * ended, and of a target beside the old file nothing stays then.
+ * `/v1/deltas`: one side of a block delta, here. A delta is opened, called and completed or ended; one that nobody calls for five minutes
+ * is ended, and of a target beside the old file nothing stays then.
  */
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
@@ -9,17 +9,18 @@ import { DrayError } from '../api/error.ts';
 import type { Budget } from '../base/budget.ts';
 import type { Clock } from '../base/clock.ts';
 import { createLeasedMemory, type LeasedMemory } from '../base/leased-memory.ts';
-import type { DeltaSource, DeltaTarget } from '../model/delta-sides.ts';
+import type { DeltaSource, DeltaStart, DeltaTarget } from '../model/delta-sides.ts';
 import { totalBytes } from '../model/delta-sides.ts';
 import { DELTA_CALLS, type DeltaCall, type DeltaOpen, DeltaOpenSchema } from '../model/peer-deltas.ts';
 import { PEER_HEADER, PEER_LIMITS } from '../model/peer-protocol.ts';
 import { type BlockThreads, openBlockThreads } from '../workspace/block-threads.ts';
-import { openLocalDeltaSource } from '../workspace/local-delta-source.ts';
+import { type LocalDeltaSource, openLocalDeltaSource } from '../workspace/local-delta-source.ts';
 import { openLocalDeltaTarget } from '../workspace/local-delta-target.ts';
 import type { TreeWriter } from '../workspace/tree-writer-contract.ts';
 import { parentOf } from '../workspace/tree-writer-folders.ts';
 import { answerBatch, answerJson, type PeerCall, PeerRefusal, parseJson, receiveBody } from './peer-call.ts';
 import { holdParent, type OfferedFolder, parsePeerPath } from './peer-paths.ts';
+import { peerToken } from './peer-token.ts';
 
 export interface PeerDeltas {
   open(call: PeerCall): Promise<void>;
@@ -38,18 +39,23 @@ export interface PeerDeltasOptions {
 }
 
 type Side =
-  | { readonly kind: 'source'; readonly source: DeltaSource; readonly close: () => void }
+  | { readonly kind: 'source'; readonly source: LocalDeltaSource; readonly close: () => void }
   | { readonly kind: 'target'; readonly target: DeltaTarget; readonly close: () => void };
 
 interface Delta {
   readonly id: string;
   readonly side: Side;
+  /** Of a target: what has begun or ended it. The same call again, whose answer was lost, is answered by the same. */
+  begun?: Promise<DeltaStart>;
+  completed?: Promise<string>;
   usedMs: number;
   callsUnderWay: number;
 }
 
 const DELTAS_MAX = 64;
-const IDLE_MAX_MS = 60_000;
+/** A slow disk or a bandwidth limit at the other end may leave minutes between two calls. */
+const IDLE_MAX_MS = 5 * 60_000;
+const COMPLETED_MAX = 4_096;
 const SWEPT_EVERY_MS = 5_000;
 const READ_BYTES_MAX = 16 * 1024 * 1024;
 const HEAD_BYTES_MAX = 4 * 1024 * 1024;
@@ -57,6 +63,15 @@ const HEAD_BYTES_MAX = 4 * 1024 * 1024;
 export function createPeerDeltas(options: PeerDeltasOptions): PeerDeltas {
   const { budget, clock, folder, isReadOnly, signal, writer } = options;
   const deltas = new Map<string, Delta>();
+  /** Tokens of what was completed, for those to whom the answer was lost on the way. */
+  const completed = new Map<string, string>();
+  const remember = (id: string, token: string) => {
+    completed.set(id, token);
+    for (const oldest of completed.keys()) {
+      if (completed.size <= COMPLETED_MAX) break;
+      completed.delete(oldest);
+    }
+  };
   let threads: BlockThreads | undefined;
   const threadsOf = () => {
     threads ??= openBlockThreads({ threads: availableParallelism(), signal });
@@ -91,12 +106,14 @@ export function createPeerDeltas(options: PeerDeltasOptions): PeerDeltas {
       if (deltas.size >= DELTAS_MAX)
         throw new DrayError('slowDown', 'Too many deltas are under way.', { retry: 'backoff' });
       const id = randomBytes(16).toString('hex');
-      const side = openSide({ folder, writer, threads: threadsOf() }, wish);
+      const side = openSide({ clock, folder, writer, threads: threadsOf() }, wish);
       deltas.set(id, { id, side, usedMs: clock.nowMs(), callsUnderWay: 0 });
-      answerJson(call.response, 200, { delta: id, ...describeSide(side) });
+      answerJson(call.response, 200, { delta: id, ...describeSide(side, clock.nowMs()) });
     },
     async answer(call, id, name) {
       const delta = deltas.get(id);
+      if (name === 'complete' && completed.has(id))
+        return answerJson(call.response, 200, { token: completed.get(id) });
       if (!delta)
         throw new DrayError('notFound', 'There is no such delta: it has ended.', { data: { delta: id } });
       if (!Object.hasOwn(DELTA_CALLS, name))
@@ -104,8 +121,9 @@ export function createPeerDeltas(options: PeerDeltasOptions): PeerDeltas {
       delta.callsUnderWay += 1;
       try {
         await carryOut({ call, budget, shared, delta, name: name as DeltaCall });
-        if (name === 'complete') {
-          deltas.delete(id);
+        const token = name === 'complete' ? await delta.completed : undefined;
+        if (token !== undefined && deltas.delete(id)) {
+          remember(id, token);
           delta.side.close();
         }
       } finally {
@@ -126,11 +144,11 @@ export function createPeerDeltas(options: PeerDeltasOptions): PeerDeltas {
   };
 }
 
-interface Opening extends Pick<PeerDeltasOptions, 'folder' | 'writer'> {
+interface Opening extends Pick<PeerDeltasOptions, 'clock' | 'folder' | 'writer'> {
   readonly threads: BlockThreads;
 }
 
-function openSide({ folder, threads, writer }: Opening, wish: DeltaOpen): Side {
+function openSide({ clock, folder, threads, writer }: Opening, wish: DeltaOpen): Side {
   const path = parsePeerPath(wish.path);
   const { blockBytes, chunkSize, hash } = wish;
   const signature = { hash, seed: BigInt(`0x${wish.seed}`), blockBytes };
@@ -155,6 +173,7 @@ function openSide({ folder, threads, writer }: Opening, wish: DeltaOpen): Side {
       mtimeNs: BigInt(wish.mtimeNs ?? 0),
       mode: wish.mode,
       isDurable: false,
+      tokenOf: (stat) => peerToken(stat, clock.nowMs()),
     });
     return { kind: 'target', target, close: held.close };
   } catch (error) {
@@ -172,13 +191,10 @@ function naming(path: string, held: string, error: unknown): unknown {
   });
 }
 
-function describeSide(side: Side): object {
+function describeSide(side: Side, nowMs: number): object {
   if (side.kind === 'target') return { sizeBytes: side.target.oldBytes };
-  const { mode, mtimeNs, sizeBytes } = side.source as DeltaSource & {
-    readonly mode: number;
-    readonly mtimeNs: bigint;
-  };
-  return { sizeBytes, mode, mtimeNs: mtimeNs.toString() };
+  const { mode, mtimeNs, sizeBytes, stat } = side.source;
+  return { sizeBytes, mode, mtimeNs: mtimeNs.toString(), token: peerToken(stat, nowMs) };
 }
 
 interface Carrying {
@@ -190,7 +206,8 @@ interface Carrying {
   readonly name: DeltaCall;
 }
 
-async function carryOut({ budget, call, delta: { side }, name, shared }: Carrying): Promise<void> {
+async function carryOut({ budget, call, delta, name, shared }: Carrying): Promise<void> {
+  const { side } = delta;
   const { request, response, signal } = call;
   const body = await receiveBody(call, {
     budget,
@@ -231,7 +248,7 @@ async function carryOut({ budget, call, delta: { side }, name, shared }: Carryin
       );
     }
     if (side.kind === 'source') return await carryOutAtSource(call, side.source, name, input);
-    return await carryOutAtTarget(call, side.target, name, input, bytes);
+    return await carryOutAtTarget({ call, delta, name, bytes }, side.target, input);
   } finally {
     body.release();
   }
@@ -270,16 +287,15 @@ async function carryOutAtSource(
 }
 
 async function carryOutAtTarget(
-  call: PeerCall,
+  { bytes, call, delta, name }: Omit<Carrying, 'budget' | 'shared'> & { readonly bytes: Buffer },
   target: DeltaTarget,
-  name: DeltaCall,
   input: never,
-  bytes: Buffer,
 ): Promise<void> {
   const { response, signal } = call;
   switch (name) {
     case 'begin':
-      return answerJson(response, 200, { starts: await target.begin(input) });
+      delta.begun ??= target.begin(input);
+      return answerJson(response, 200, { starts: await delta.begun });
     case 'write': {
       const { ranges } = input as { ranges: number[] };
       const list = rangesOf(ranges, Number.MAX_SAFE_INTEGER);
@@ -287,12 +303,15 @@ async function carryOutAtTarget(
         throw new PeerRefusal(400, 'usage', 'The ranges do not fit the bytes.');
       return answerBytes(call, {}, await target.write(list, bytes, signal));
     }
+    case 'clear':
+      await target.clear(rangesOf((input as { ranges: number[] }).ranges, Number.MAX_SAFE_INTEGER), signal);
+      return answerJson(response, 200, {});
     case 'copy':
       await target.copy(Float64Array.from((input as { moves: number[] }).moves), signal);
       return answerJson(response, 200, {});
     case 'complete':
-      await target.complete();
-      return answerJson(response, 200, {});
+      delta.completed ??= target.complete();
+      return answerJson(response, 200, { token: await delta.completed });
     default:
       throw new PeerRefusal(409, 'usage', `A target of a delta knows no "${name}".`);
   }

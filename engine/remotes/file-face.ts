@@ -1,5 +1,7 @@
 /** What a store of another machine's files can do beyond objects: many files to a request, with their times and modes. */
 import type { ErrorRecord } from '../api/error.ts';
+import type { BlockSignature } from '../base/block-digest.ts';
+import type { DeltaFile, DeltaTarget } from '../model/delta-sides.ts';
 import type { SpecialItem } from '../model/tree-item.ts';
 
 /** Under which a file's permission bits, in octal digits, go with it as an object. */
@@ -31,6 +33,22 @@ export interface FileFace {
   keep(file: FileToKeep, options: FileCall): Promise<void>;
   /** Sets what is given of a file, whose content stays. Its etag after that. One request. */
   touch(key: string, to: FileTouch, options: FileCall): Promise<string>;
+  /** Sides of block deltas at the other machine. The signal is for all of their calls; whoever opened one ends it. */
+  readonly deltas: DeltaFace;
+}
+
+export interface DeltaFace {
+  source(key: string, signature: BlockSignature, options: FileCall): Promise<DeltaFile>;
+  target(key: string, target: DeltaTargetWish, options: FileCall): Promise<DeltaTarget>;
+}
+
+export interface DeltaTargetWish {
+  readonly signature: BlockSignature;
+  /** Of the new file. */
+  readonly mtimeNs: bigint;
+  /** Permission bits. */
+  readonly mode: number;
+  readonly isDryRun: boolean;
 }
 
 export interface FileToKeep {

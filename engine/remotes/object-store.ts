@@ -271,6 +271,8 @@ export interface ObjectInfo extends ObjectDescription {
   /** Where they were asked for and the store keeps some. */
   readonly checksums?: ObjectChecksums;
   readonly partCount?: number;
+  /** A file with holes, which need not be sent: `files.deltas` leaves them out. */
+  readonly isSparse?: true;
   /** The store says that it encrypts with keys that it does not own: the etag is no MD5 then, however it looks. */
   readonly etagIsOpaque?: true;
   /** The remote's clock at the answer (Date header), where it tells. */

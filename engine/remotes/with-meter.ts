@@ -1,7 +1,7 @@
 /** Counts what a store is asked: requests by class of the price list, and bytes. It wraps below the retry wrapper. */
 import type { RequestTotals } from '../api/jobs.ts';
 import { dollarsFor, type RequestCounts } from '../model/prices.ts';
-import type { FileFace } from './file-face.ts';
+import type { DeltaFace, FileFace } from './file-face.ts';
 import type { MultipartStore, ObjectRead, ObjectStore } from './object-store.ts';
 import { streamRequests } from './stream-part-size.ts';
 
@@ -153,6 +153,47 @@ function meterFiles(
     touch(key, to, call) {
       count('writes', call.signal);
       return files.touch(key, to, call);
+    },
+    deltas: meterDeltas(files.deltas, meter),
+  };
+}
+
+/** Digests are no content. What ends a side is not counted: it happens once whatever was asked. */
+function meterDeltas(deltas: DeltaFace, meter: Meter): DeltaFace {
+  const counted = async <T>(requestClass: RequestClass, work: () => Promise<T>): Promise<T> => {
+    meter.count(requestClass);
+    return work();
+  };
+  return {
+    async source(key, signature, call) {
+      const source = await counted('reads', () => deltas.source(key, signature, call));
+      return {
+        ...source,
+        sign: (start, end, signal) => counted('reads', () => source.sign(start, end, signal)),
+        cut: (signal) => counted('reads', () => source.cut(signal)),
+        async read(ranges, into, wish) {
+          const digests = await counted('reads', () => source.read(ranges, into, wish));
+          meter.received(into.byteLength);
+          return digests;
+        },
+        checkUnchanged: () => counted('reads', () => source.checkUnchanged()),
+      };
+    },
+    async target(key, wish, call) {
+      const target = await counted(wish.isDryRun ? 'reads' : 'writes', () => deltas.target(key, wish, call));
+      return {
+        ...target,
+        sign: (start, end, signal) => counted('reads', () => target.sign(start, end, signal)),
+        cut: (signal) => counted('reads', () => target.cut(signal)),
+        begin: (begin) => counted('writes', () => target.begin(begin)),
+        write(ranges, bytes, signal) {
+          meter.sent(bytes.byteLength);
+          return counted('writes', () => target.write(ranges, bytes, signal));
+        },
+        clear: (ranges, signal) => counted('writes', () => target.clear(ranges, signal)),
+        copy: (moves, signal) => counted('writes', () => target.copy(moves, signal)),
+        complete: () => counted('writes', () => target.complete()),
+      };
     },
   };
 }

@@ -19,7 +19,7 @@ import {
   type RetryPolicy,
   retrying,
 } from '../base/retry.ts';
-import type { EntriesOptions, FileEntry, FileFace } from './file-face.ts';
+import type { DeltaFace, EntriesOptions, FileEntry, FileFace } from './file-face.ts';
 import type { MultipartStore, MultipartUpload, ObjectStore, PutOutcome, RemoteKey } from './object-store.ts';
 import { putStreamInParts } from './stream-in-parts.ts';
 
@@ -88,6 +88,38 @@ function withFilesRetry(files: FileFace, policy: RetryPolicy): FileFace {
     read: (keys, call) => retrying(policy, call.signal, () => files.read(keys, call)),
     keep: (file, call) => retrying(policy, call.signal, () => files.keep(file, call)),
     touch: (key, to, call) => retrying(policy, call.signal, () => files.touch(key, to, call)),
+    deltas: withDeltasRetry(files.deltas, policy),
+  };
+}
+
+/** Each call may be made again: what begins or completes a file answers the same then. */
+function withDeltasRetry(deltas: DeltaFace, policy: RetryPolicy): DeltaFace {
+  return {
+    async source(key, signature, call) {
+      const again = <T>(work: () => Promise<T>, signal = call.signal) => retrying(policy, signal, work);
+      const source = await again(() => deltas.source(key, signature, call));
+      return {
+        ...source,
+        sign: (start, end, signal) => again(() => source.sign(start, end, signal), signal),
+        cut: (signal) => again(() => source.cut(signal), signal),
+        read: (ranges, into, wish) => again(() => source.read(ranges, into, wish), wish.signal),
+        checkUnchanged: () => again(() => source.checkUnchanged()),
+      };
+    },
+    async target(key, wish, call) {
+      const again = <T>(work: () => Promise<T>, signal = call.signal) => retrying(policy, signal, work);
+      const target = await again(() => deltas.target(key, wish, call));
+      return {
+        ...target,
+        sign: (start, end, signal) => again(() => target.sign(start, end, signal), signal),
+        cut: (signal) => again(() => target.cut(signal), signal),
+        begin: (begin) => again(() => target.begin(begin)),
+        write: (ranges, bytes, signal) => again(() => target.write(ranges, bytes, signal), signal),
+        clear: (ranges, signal) => again(() => target.clear(ranges, signal), signal),
+        copy: (moves, signal) => again(() => target.copy(moves, signal), signal),
+        complete: () => again(() => target.complete()),
+      };
+    },
   };
 }
 

@@ -6,6 +6,7 @@
  * paid for once its size is known, before its reader gets it; so a rate holds over seconds, not within each.
  */
 import type { Clock } from '../base/clock.ts';
+import type { FileFace } from './file-face.ts';
 import type { CallOptions, MultipartStore, ObjectRead, ObjectStore } from './object-store.ts';
 
 export interface ThrottleOptions {
@@ -41,13 +42,62 @@ export function withThrottle(store: ObjectStore, options: ThrottleOptions): Obje
     },
     putStream: (key, body, put) => store.putStream(key, throttled(body, throttle, put?.signal), put),
     ...(multipart ? { multipart: throttledMultipart(multipart, throttle) } : {}),
+    ...(store.files ? { files: throttledFiles(store.files, throttle) } : {}),
+  };
+}
+
+function throttledFiles(files: FileFace, throttle: Throttle): FileFace {
+  return {
+    machine: files.machine,
+    pathOf: (key) => files.pathOf(key),
+    filesMax: files.filesMax,
+    bytesMax: files.bytesMax,
+    entries: (call) => files.entries(call),
+    async write(written, call) {
+      await throttle.take(
+        written.reduce((total, { bytes }) => total + bytes.byteLength, 0),
+        call.signal,
+      );
+      return files.write(written, call);
+    },
+    async read(keys, call) {
+      const results = await files.read(keys, call);
+      const bytes = results.reduce((total, one) => total + ('bytes' in one ? one.bytes.byteLength : 0), 0);
+      await throttle.take(bytes, call.signal);
+      return results;
+    },
+    keep: (file, call) => files.keep(file, call),
+    touch: (key, to, call) => files.touch(key, to, call),
+    deltas: {
+      async source(key, signature, call) {
+        const source = await files.deltas.source(key, signature, call);
+        return {
+          ...source,
+          async read(ranges, into, wish) {
+            const digests = await source.read(ranges, into, wish);
+            await throttle.take(into.byteLength, wish.signal);
+            return digests;
+          },
+        };
+      },
+      async target(key, wish, call) {
+        const target = await files.deltas.target(key, wish, call);
+        return {
+          ...target,
+          async write(ranges, bytes, signal) {
+            await throttle.take(bytes.byteLength, signal);
+            return target.write(ranges, bytes, signal);
+          },
+        };
+      },
+    },
   };
 }
 
 /** Calls that carry no content. */
 function delegated(
   store: ObjectStore,
-): Omit<ObjectStore, 'get' | 'read' | 'put' | 'putStream' | 'multipart'> {
+): Omit<ObjectStore, 'get' | 'read' | 'put' | 'putStream' | 'multipart' | 'files'> {
   return {
     address: store.address,
     provider: store.provider,

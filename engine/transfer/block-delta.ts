@@ -10,9 +10,15 @@ import { DrayError } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
 import { BLOCK_DIGEST_BYTES, type BlockSignature, zeroBlockDigest } from '../base/block-digest.ts';
 import { Budget } from '../base/budget.ts';
-import { createLeasedMemory, type LeasedMemory } from '../base/leased-memory.ts';
+import type { LeasedMemory } from '../base/leased-memory.ts';
 import { TaskSet } from '../base/task-set.ts';
-import type { DeltaSource, DeltaStart, DeltaTarget, RangeList } from '../model/delta-sides.ts';
+import {
+  type DeltaSource,
+  type DeltaStart,
+  type DeltaTarget,
+  type RangeList,
+  totalBytes,
+} from '../model/delta-sides.ts';
 import {
   batchRanges,
   DELTA_RANGE_BYTES_MAX,
@@ -22,7 +28,7 @@ import {
 } from './delta-plan.ts';
 
 /** What is signed in one go; rounded down to whole blocks. */
-const SEGMENT_BYTES = 16 * 1024 * 1024;
+export const SEGMENT_BYTES = 16 * 1024 * 1024;
 
 export interface BlockDelta {
   readonly source: DeltaSource;
@@ -33,8 +39,8 @@ export interface BlockDelta {
   readonly mode: 'blocks' | 'content' | 'whole';
   /** Segments, or batches, under way at once. */
   readonly concurrency: number;
-  /** Bytes of content in memory at once. */
-  readonly memory: Budget;
+  /** Of content; it gives as much as `DELTA_RANGE_BYTES_MAX` and a block at once. */
+  readonly memory: LeasedMemory;
   /** Nothing is written; the target is neither begun nor completed. */
   readonly isDryRun?: boolean;
   readonly signal: AbortSignal;
@@ -52,11 +58,19 @@ export interface DeltaReport {
   readonly sameBytes: number;
   readonly copiedBytes: number;
   readonly zeroBytes: number;
+  /** Zeros that took the place of something else. */
+  readonly clearedBytes: number;
+  /** Calls that carried, or would carry, what is sent. */
+  readonly batches: number;
+}
+
+export interface DeltaResult extends DeltaReport {
+  /** Of the new file; '' when nothing vouches, and for a dry run. */
+  readonly token: string;
 }
 
 interface Run extends BlockDelta {
   readonly set: TaskSet;
-  readonly leases: LeasedMemory;
   readonly zero: Uint8Array;
   readonly starts: DeltaStart;
   readonly tally: { -readonly [K in keyof DeltaReport]: DeltaReport[K] };
@@ -67,7 +81,7 @@ interface Run extends BlockDelta {
  * @throws `io` with reason `changedWhileRead` when either file changed meanwhile; `checksumRefused` when other bytes arrived than were
  * signed; what the sides throw; `aborted`.
  */
-export async function runBlockDelta(delta: BlockDelta): Promise<DeltaReport> {
+export async function runBlockDelta(delta: BlockDelta): Promise<DeltaResult> {
   const { source, target } = delta;
   const set = new TaskSet(delta.signal);
   try {
@@ -78,8 +92,8 @@ export async function runBlockDelta(delta: BlockDelta): Promise<DeltaReport> {
     await source.checkUnchanged();
     checkAborted(delta.signal);
     if (delta.isDryRun) await target.discard();
-    else await target.complete();
-    return { ...run.tally };
+    const token = delta.isDryRun ? '' : await target.complete();
+    return { ...run.tally, token };
   } catch (error) {
     set.fail(error);
     await set.settle().catch(() => undefined);
@@ -91,16 +105,20 @@ export async function runBlockDelta(delta: BlockDelta): Promise<DeltaReport> {
 }
 
 async function openRun(delta: BlockDelta, set: TaskSet): Promise<Run> {
-  const { isDryRun, memory, mode, signature, source, target } = delta;
+  const { isDryRun, mode, signature, source, target } = delta;
   const { sizeBytes } = source;
   const begun = isDryRun ? 'old' : await target.begin({ sizeBytes, keepsOld: mode !== 'whole' });
-  const leases = createLeasedMemory({
-    budget: memory,
-    largestBytes: Math.max(DELTA_RANGE_BYTES_MAX, signature.blockBytes),
-    open: (length) => ({ buffer: new SharedArrayBuffer(length), start: 0 }),
-  });
-  const tally = { sizeBytes, doneBytes: 0, sentBytes: 0, sameBytes: 0, copiedBytes: 0, zeroBytes: 0 };
-  return { ...delta, set, leases, zero: await zeroBlockDigest(signature), starts: begun, tally };
+  const none = {
+    doneBytes: 0,
+    sentBytes: 0,
+    sameBytes: 0,
+    copiedBytes: 0,
+    zeroBytes: 0,
+    clearedBytes: 0,
+    batches: 0,
+  };
+  const tally = { sizeBytes, ...none };
+  return { ...delta, set, zero: await zeroBlockDigest(signature), starts: begun, tally };
 }
 
 async function everyBlock(run: Run): Promise<void> {
@@ -154,28 +172,40 @@ async function deltaSegment(run: Run, start: number, end: number): Promise<void>
   checkLength(old, digestBytes * Math.ceil(Math.max(0, targetEnd - start) / blockBytes));
   const segment = { start, end, blockBytes, digestBytes, source: signed, target: old, targetEnd };
   const plan = planSegment({ ...segment, zero, starts });
-  if (run.isDryRun) run.tally.sentBytes += plan.differentBytes;
+  const batches = batchRanges(plan.different, DELTA_RANGE_BYTES_MAX);
+  if (run.isDryRun) wouldSend(run, plan.differentBytes, batches.length);
   else {
+    if (plan.cleared.length > 0) await target.clear(plan.cleared, set.signal);
     if (plan.copied.length > 0) await target.copy(plan.copied, set.signal);
-    for (const batch of batchRanges(plan.different, DELTA_RANGE_BYTES_MAX)) {
-      const expected = digestsOf(batch.ranges, { digests: signed, start, blockBytes, digestBytes });
-      await send(run, batch, expected);
-    }
+    // Beside each other, since each waits for its answer: memory, and who wraps the sides, bound them.
+    const sends = batches.map((batch) =>
+      send(run, batch, digestsOf(batch.ranges, { digests: signed, start, blockBytes, digestBytes })),
+    );
+    // None is left running when another one fails.
+    await Promise.allSettled(sends);
+    await Promise.all(sends);
   }
   for (let at = 2; at < plan.copied.length; at += 3) run.tally.copiedBytes += plan.copied[at]!;
   run.tally.sameBytes += plan.sameBytes;
   run.tally.zeroBytes += plan.zeroBytes;
+  run.tally.clearedBytes += totalBytes(plan.cleared);
   done(run, end - start);
+}
+
+function wouldSend({ tally }: Run, bytes: number, batches: number): void {
+  tally.sentBytes += bytes;
+  tally.batches += batches;
 }
 
 async function send(run: Run, { bytes, ranges }: RangeBatch, expected: Uint8Array): Promise<void> {
   const { set, source, target } = run;
-  const lease = await run.leases.take(bytes, set.signal);
+  const lease = await run.memory.take(bytes, set.signal);
   try {
     const content = lease.bytes.subarray(0, bytes);
     await source.read(ranges, content, { sign: false, signal: set.signal });
     checkArrived(await target.write(ranges, content, set.signal), expected);
     run.tally.sentBytes += bytes;
+    run.tally.batches += 1;
   } finally {
     lease.release();
   }
@@ -187,14 +217,14 @@ async function wholeSegment(run: Run, start: number, end: number): Promise<void>
   const step = Math.max(1, Math.floor(DELTA_RANGE_BYTES_MAX / signature.blockBytes)) * signature.blockBytes;
   for (let at = start; at < end; at += step) {
     const stop = Math.min(at + step, end);
-    const lease = await run.leases.take(stop - at, set.signal);
+    const lease = await run.memory.take(stop - at, set.signal);
     try {
       const content = lease.bytes.subarray(0, stop - at);
       const digests = await source.read(Float64Array.of(at, stop), content, {
         sign: true,
         signal: set.signal,
       });
-      if (run.isDryRun) run.tally.sentBytes += stop - at;
+      if (run.isDryRun) wouldSend(run, stop - at, 1);
       else await writeWhole(run, at, content, digests!);
     } finally {
       lease.release();
@@ -221,6 +251,7 @@ async function writeWhole(run: Run, at: number, content: Uint8Array, digests: Ui
     const expected = digestsOf(ranges, { digests, start: at, blockBytes, digestBytes });
     checkArrived(await target.write(ranges, content.subarray(from - at, to - at), run.set.signal), expected);
     run.tally.sentBytes += to - from;
+    run.tally.batches += 1;
   }
   run.tally.zeroBytes += whole.zeroBytes;
   run.tally.sameBytes += whole.sameBytes;
@@ -236,12 +267,12 @@ async function deltaContent(run: Run): Promise<void> {
   if (plan.sentBytes + plan.copiedBytes !== source.sizeBytes) throw changed('what it was cut into');
   tally.copiedBytes = plan.copiedBytes;
   tally.sameBytes = plan.copiedBytes;
+  const batches = batchRanges(plan.sent, DELTA_RANGE_BYTES_MAX);
   if (isDryRun) {
-    tally.sentBytes = plan.sentBytes;
+    wouldSend(run, plan.sentBytes, batches.length);
     done(run, source.sizeBytes);
     return;
   }
-  const batches = batchRanges(plan.sent, DELTA_RANGE_BYTES_MAX);
   const firsts: number[] = [];
   for (let at = 0, chunk = 0; at < batches.length; at += 1) {
     firsts.push(chunk);

@@ -50,7 +50,13 @@ describe('planSegment', () => {
           for (let block = at(from); block < at(to); block += 1) result[block] = now[block]!;
           last = to;
         }
+        for (let range = 0; range < plan.cleared.length; range += 2)
+          for (let block = at(plan.cleared[range]!); block < at(plan.cleared[range + 1]!); block += 1)
+            result[block] = 0;
         expect(result).toEqual(now);
+        expect(totalBytes(plan.different)).toBe(
+          now.filter((block, index) => block !== 0 && block !== target[index]).length * blockBytes,
+        );
         expect(totalBytes(plan.different)).toBe(plan.differentBytes);
         expect(plan.sameBytes + plan.differentBytes).toBe(end - start);
         const differing = now.filter((block, index) => block !== (target[index] ?? (block === 0 ? 0 : -1)));

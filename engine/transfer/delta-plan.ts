@@ -24,25 +24,29 @@ export interface SegmentPlan {
   readonly different: RangeList;
   /** To be copied from the old file; empty where it is there already. */
   readonly copied: MoveList;
+  /** Zeros at the source and something else at the target: to be made there. */
+  readonly cleared: RangeList;
   readonly differentBytes: number;
-  /** Also what is zeros at both ends. */
+  /** All that is not sent. */
   readonly sameBytes: number;
-  /** Of them: zeros that neither travel nor are written. */
+  /** Of them: zeros at the source. */
   readonly zeroBytes: number;
 }
 
-type Fate = 'different' | 'same' | 'zeros';
+type Fate = 'different' | 'same' | 'zeros' | 'cleared';
 
 export function planSegment(segment: SegmentDigests): SegmentPlan {
   const { blockBytes, end, start, starts } = segment;
   const fateOf = compareBlocks(segment);
   const different = createRanges(Math.max(1, Math.floor(DELTA_RANGE_BYTES_MAX / blockBytes)) * blockBytes);
   const copied = createRanges(Number.POSITIVE_INFINITY);
+  const cleared = createRanges(Number.POSITIVE_INFINITY);
   let zeroBytes = 0;
   for (let at = start, index = 0; at < end; at += blockBytes, index += 1) {
     const blockEnd = Math.min(at + blockBytes, end);
     const fate = fateOf(index, at, blockEnd);
     if (fate === 'different') different.add(at, blockEnd);
+    else if (fate === 'cleared') cleared.add(at, blockEnd);
     else if (fate === 'zeros') zeroBytes += blockEnd - at;
     else if (starts === 'zeros') copied.add(at, blockEnd);
   }
@@ -50,9 +54,10 @@ export function planSegment(segment: SegmentDigests): SegmentPlan {
   return {
     different: different.list(),
     copied: movesInPlace(copied.list()),
+    cleared: cleared.list(),
     differentBytes,
     sameBytes: end - start - differentBytes,
-    zeroBytes,
+    zeroBytes: zeroBytes + cleared.bytes(),
   };
 }
 
@@ -76,10 +81,12 @@ function compareBlocks(segment: SegmentDigests): (index: number, at: number, blo
     const isWhole = blockEnd - at === blockBytes;
     // Where the new file begins as zeros they are there already; elsewhere only behind the old one's end.
     const beginsZero = starts === 'zeros' || at >= targetEnd;
-    if (beginsZero && isWhole && isEqual(word, zero, 0)) return 'zeros';
+    const isZeros = isWhole && isEqual(word, zero, 0);
+    if (beginsZero && isZeros) return 'zeros';
     const targetBlockEnd = Math.min(at + blockBytes, targetEnd);
     const isThere = at < targetEnd && targetBlockEnd === blockEnd;
-    return isThere && isEqual(word, target, word) ? 'same' : 'different';
+    if (isThere && isEqual(word, target, word)) return 'same';
+    return isZeros ? 'cleared' : 'different';
   };
 }
 

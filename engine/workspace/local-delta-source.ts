@@ -2,11 +2,13 @@
 import { closeSync, fstatSync } from 'node:fs';
 import { DrayError, fromErrorRecord } from '../api/error.ts';
 import type { BlockSignature } from '../base/block-digest.ts';
-import type { DeltaSource } from '../model/delta-sides.ts';
+import type { DeltaFile } from '../model/delta-sides.ts';
 import { blockHasherOn } from './block-hasher.ts';
 import type { BlockThreads } from './block-threads.ts';
 import type { ChunkSize } from './chunker.ts';
-import { checkUnchanged, describeFailure, openFile } from './file-reader-open.ts';
+import { checkUnchanged, describeFailure, openFile, readStatOf } from './file-reader-open.ts';
+import type { ReadStat } from './file-reader-types.ts';
+import { tokenOf } from './file-source.ts';
 
 export interface LocalDeltaSourceOptions {
   readonly path: string;
@@ -16,11 +18,8 @@ export interface LocalDeltaSourceOptions {
   readonly threads: BlockThreads;
 }
 
-export interface LocalDeltaSource extends DeltaSource {
-  readonly mtimeNs: bigint;
-  /** Permission bits. */
-  readonly mode: number;
-  /** When nothing is under way. */
+export interface LocalDeltaSource extends DeltaFile {
+  readonly stat: ReadStat;
   close(): void;
 }
 
@@ -33,8 +32,11 @@ export function openLocalDeltaSource(options: LocalDeltaSourceOptions): LocalDel
   const file = { path, descriptor: opened.descriptor };
   const sizeBytes = Number(opened.stats.size);
   const hasher = blockHasherOn(threads);
+  const stat = readStatOf(opened);
   return {
     sizeBytes,
+    stat,
+    token: tokenOf(stat),
     mtimeNs: opened.stats.mtimeNs,
     mode: Number(opened.stats.mode & PERMISSION_BITS),
     sign: (start, end) => hasher.hash({ file, start, end, signature }),

@@ -24,9 +24,11 @@ import { blockHasherOn } from './block-hasher.ts';
 import type { BlockThreads } from './block-threads.ts';
 import type { ChunkSize } from './chunker.ts';
 import { checkUnchanged, describeFailure, type OpenFile, openFile } from './file-reader-open.ts';
+import { loadPunchHole } from './punch-hole.ts';
 import { loadSetMtime } from './set-mtime.ts';
+import type { WrittenStat } from './tree-writer-contract.ts';
 import { errnoOf, folderInTheWay, writeError } from './tree-writer-error.ts';
-import { putInPlace } from './tree-writer-place.ts';
+import { putInPlace, statWritten } from './tree-writer-place.ts';
 
 export interface LocalDeltaTargetOptions {
   readonly path: string;
@@ -42,6 +44,8 @@ export interface LocalDeltaTargetOptions {
   readonly mode: number | undefined;
   /** Whether the content is on the disk before the file is in place. */
   readonly isDurable: boolean;
+  /** What `complete` tells of the file; absent: nothing. */
+  readonly tokenOf?: (stat: WrittenStat) => string;
 }
 
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
@@ -52,6 +56,8 @@ const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = constants;
 const PERMISSION_BITS = 0o7777n;
 const DEFAULT_MODE = 0o666;
 const OWN_MODE = 0o600;
+/** Written at once where holes cannot be made. */
+const ZEROS_BYTES = 4 * 1024 * 1024;
 
 interface NewFile {
   readonly descriptor: number;
@@ -70,6 +76,7 @@ export function openLocalDeltaTarget(options: LocalDeltaTargetOptions): DeltaTar
   let isOfUse = false;
   let hasTemporary = false;
   let isEnded = false;
+  let newBytes = 0;
 
   function end(): void {
     if (isEnded) return;
@@ -104,6 +111,7 @@ export function openLocalDeltaTarget(options: LocalDeltaTargetOptions): DeltaTar
           if (!isCopy) starts = 'zeros';
         }
         if (isInPlace && old) checkSameFile(made!, old, path);
+        newBytes = sizeBytes;
         ftruncateSync(made!.descriptor, sizeBytes);
         return starts;
       });
@@ -112,20 +120,38 @@ export function openLocalDeltaTarget(options: LocalDeltaTargetOptions): DeltaTar
       const { digests } = await threads.run({ kind: 'write', file: made!, ranges, bytes, signature });
       return digests;
     },
+    async clear(ranges) {
+      const punch = await loadPunchHole();
+      const { descriptor } = made!;
+      for (let at = 0; at < ranges.length; at += 2) {
+        const [start, end] = [ranges[at]!, ranges[at + 1]!];
+        if (end > newBytes) throw outside(path);
+        if (punch(descriptor, start, end - start)) continue;
+        const zeros = new Uint8Array(new SharedArrayBuffer(Math.min(ZEROS_BYTES, end - start)));
+        for (let from = start; from < end; from += zeros.length) {
+          const piece = { from, to: Math.min(from + zeros.length, end) };
+          const bytes = zeros.subarray(0, piece.to - piece.from);
+          const write = { file: made!, ranges: Float64Array.of(piece.from, piece.to), bytes, signature };
+          await threads.run({ kind: 'write', ...write });
+        }
+      }
+    },
     async copy(moves) {
       await threads.run({ kind: 'copy', from: oldFile, to: made!, moves });
     },
     async complete() {
       const setMtime = await loadSetMtime();
-      await attempt(path, async () => {
+      return await attempt(path, async () => {
         if (isOfUse) checkOld(old!, path);
         const { descriptor } = made!;
         const mode = options.mode ?? (old && Number(old.stats.mode & PERMISSION_BITS));
         if (mode !== undefined) fchmodSync(descriptor, mode);
         setMtime(descriptor, options.mtimeNs);
         if (options.isDurable) fsyncSync(descriptor);
-        if (temporary !== undefined && !('stat' in putInPlace(temporary, path))) throw folderInTheWay(path);
+        const placed = temporary === undefined ? { stat: statWritten(path) } : putInPlace(temporary, path);
+        if (!('stat' in placed)) throw folderInTheWay(path);
         end();
+        return options.tokenOf?.(placed.stat) ?? '';
       });
     },
     async discard() {
@@ -167,6 +193,10 @@ function checkOld(old: OpenFile, path: string): void {
   } catch (cause) {
     throw fromErrorRecord(describeFailure(path, cause));
   }
+}
+
+function outside(path: string): DrayError {
+  return new DrayError('usage', `A range lies outside of ${path}.`, { data: { path } });
 }
 
 function changedWhileRead(path: string): DrayError {

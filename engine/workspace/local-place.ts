@@ -11,6 +11,7 @@ import {
   statSync,
 } from 'node:fs';
 import { fromErrorRecord } from '../api/error.ts';
+import { isSparse } from '../model/sparse-file.ts';
 import { fileToken, type TreeItem } from '../model/tree-item.ts';
 import { describeFailure, isRacy } from './file-reader-open.ts';
 import { loadSetMtime, type SetMtime } from './set-mtime.ts';
@@ -91,6 +92,16 @@ function lstatOf(path: string): Stats | undefined {
 /** A file's modification time to the nanosecond, or undefined when it is gone. @throws DrayError `io`. */
 export function exactMtimeNs(path: string): bigint | undefined {
   return attempt(path, () => lstatSync(path, { bigint: true, throwIfNoEntry: false })?.mtimeNs);
+}
+
+/** What cannot be looked at is told by who reads it. */
+export function isSparseFile(path: string): boolean {
+  try {
+    const { blocks, size } = lstatSync(path);
+    return isSparse({ sizeBytes: size, blocks });
+  } catch {
+    return false;
+  }
 }
 
 /** A part of the path is a file, or the system has no such names: then nothing lies there. */

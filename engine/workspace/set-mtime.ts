@@ -13,8 +13,15 @@ const WIDE_ARCHITECTURES = ['x64', 'arm64', 'ppc64', 'riscv64', 'loong64', 's390
 /** UTIME_OMIT: leave the access time as it is (Linux: include/uapi/linux/stat.h; macOS: sys/stat.h). */
 const OMIT: Partial<Record<NodeJS.Platform, bigint>> = { linux: (1n << 30n) - 2n, darwin: -2n };
 
-/** Loads the exact way (about 10 ms, once a thread), or gives the rounding one where that cannot be. */
-export async function loadSetMtime(): Promise<SetMtime> {
+let loaded: Promise<SetMtime> | undefined;
+
+/** The exact way (about 10 ms, once a thread), or the rounding one where that cannot be. */
+export function loadSetMtime(): Promise<SetMtime> {
+  loaded ??= load();
+  return loaded;
+}
+
+async function load(): Promise<SetMtime> {
   const omit = OMIT[process.platform];
   if (omit === undefined || !WIDE_ARCHITECTURES.includes(process.arch)) return setMtimeRounded;
   try {

@@ -1,9 +1,15 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { DeltaRequest, DeltaSummary } from '../../../engine/api/peers.ts';
-import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
+import type {
+  DeltaBenchmarkSummary,
+  DeltaRequest,
+  DeltaSummary,
+  DeltaTiming,
+} from '../../../engine/api/peers.ts';
+import { type CommandHost, type CommandView, runCommand, usageError } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
 import { formatBytes } from '../format.ts';
 import { given } from '../given.ts';
+import { formatTable } from '../table.ts';
 
 interface DeltaOptions {
   readonly blockSize?: number;
@@ -13,6 +19,7 @@ interface DeltaOptions {
   readonly concurrency?: number;
   readonly dryRun?: boolean;
   readonly inplace?: boolean;
+  readonly benchmark?: number;
 }
 
 export function addDeltaCommand(program: Command, host: CommandHost): void {
@@ -39,29 +46,46 @@ export function addDeltaCommand(program: Command, host: CommandHost): void {
     .option('-c, --concurrency <n>', 'segments under way at once (default: 4)', parseConcurrency)
     .option('-n, --dry-run', 'tell how alike they are, and change nothing')
     .option('--inplace', 'overwrite the file itself; run again after a crash')
-    .action((source: string, destination: string, options: DeltaOptions, self: Command) =>
-      runCommand(host, self, {
-        start: async (context) =>
-          (await import('../../../engine/jobs/delta-file.ts')).deltaFile(context, {
-            source: { place: source },
-            destination: { place: destination },
-            ...given({
-              blockBytes: options.blockSize,
-              hash: options.hash,
-              mode: options.wholeFile ? 'whole' : options.cdc ? 'content' : undefined,
-              concurrency: options.concurrency,
-              isDryRun: options.dryRun,
-              isInPlace: options.inplace,
-            }),
-          }),
-        view,
-        resumable: true,
-      }),
-    );
+    .option(
+      '--benchmark <n>',
+      'measure n rows, from 0 to 100 % changed, on a copy of SRC beside DST; with rsync beside it where that is installed',
+      parseRows,
+    )
+    .action((source: string, destination: string, options: DeltaOptions, self: Command) => {
+      const request: DeltaRequest = {
+        source: { place: source },
+        destination: { place: destination },
+        ...given({
+          blockBytes: options.blockSize,
+          hash: options.hash,
+          mode: options.wholeFile ? 'whole' : options.cdc ? 'content' : undefined,
+          concurrency: options.concurrency,
+          isDryRun: options.dryRun,
+          isInPlace: options.inplace,
+        }),
+      };
+      const { benchmark } = options;
+      return benchmark === undefined
+        ? runCommand(host, self, {
+            start: async (context) =>
+              (await import('../../../engine/jobs/delta-file.ts')).deltaFile(context, request),
+            view,
+            resumable: true,
+          })
+        : runCommand(host, self, {
+            start: async (context) => {
+              if (options.dryRun) throw usageError('A benchmark writes: leave out --dry-run or --benchmark.');
+              const { benchmarkDelta } = await import('../../../engine/jobs/delta-benchmark.ts');
+              return benchmarkDelta(context, { ...request, rows: benchmark });
+            },
+            view: benchmarkView,
+          });
+    });
   addExamples(command, [
     ['dray delta disk.img dray://server:7370/disk.img --inplace', 'to a peer, over the old one'],
     ['dray delta dray://server:7370/base.db base.db', 'from a peer'],
     ['dray delta a.tar b.tar --dry-run --cdc', 'how much of them is the same'],
+    ['dray delta disk.img /mnt/copies/ --benchmark 11', 'how fast it is here, in steps of 10 %'],
   ]);
 }
 
@@ -85,6 +109,32 @@ const view: CommandView<DeltaSummary> = {
   },
 };
 
+const benchmarkView: CommandView<DeltaBenchmarkSummary> = {
+  onSummary: ({ blockBytes, rows, rsyncVersion, sizeBytes }, output) => {
+    const timing = ({ elapsedMs, sentBytes }: DeltaTiming) => [
+      formatBytes(sentBytes),
+      `${(elapsedMs / 1000).toFixed(2)} s`,
+      elapsedMs > 0 ? (sizeBytes / MIB / (elapsedMs / 1000)).toFixed(0) : '',
+    ];
+    const columns = (name: string) => [`${name} sent`, 'time', 'MiB/s'];
+    const table = [
+      ['changed', ...columns('dray'), ...(rsyncVersion === undefined ? [] : columns('rsync'))],
+      ...rows.map(({ changedShare, dray, rsync }) => [
+        `${(changedShare * 100).toFixed(0)} %`,
+        ...timing(dray),
+        ...(rsync ? timing(rsync) : []),
+      ]),
+    ];
+    for (const line of formatTable(table, Array<'right'>(table[0]!.length).fill('right')))
+      output.result(line);
+    const rival = rsyncVersion === undefined ? '' : `, rsync ${rsyncVersion}`;
+    output.note(
+      `${formatBytes(sizeBytes)} in blocks of ${formatBytes(blockBytes)}${rival}; each row was compared and is equal.`,
+    );
+  },
+};
+
+const MIB = 1024 ** 2;
 const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1024, m: 1024 ** 2 };
 
 function parseBlockSize(text: string): number {
@@ -92,6 +142,12 @@ function parseBlockSize(text: string): number {
   const bytes = Number(parts?.[1]) * (UNITS[(parts?.[2] ?? '').toLowerCase()] ?? Number.NaN);
   if (bytes >= 512 && bytes <= 64 * 1024 * 1024) return bytes;
   throw new InvalidArgumentError('Write a size from 512 bytes to 64 MiB, such as 4K or 1MiB.');
+}
+
+function parseRows(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 2 && count <= 101) return count;
+  throw new InvalidArgumentError('Write a whole number from 2 to 101.');
 }
 
 function parseConcurrency(text: string): number {

@@ -1,22 +1,23 @@
 /** The sides of a block delta that lie at a peer. */
 import * as v from 'valibot';
 import { DrayError } from '../../api/error.ts';
-import type { DeltaChunks, DeltaSource, DeltaTarget } from '../../model/delta-sides.ts';
-import { totalBytes } from '../../model/delta-sides.ts';
+import type { BlockSignature } from '../../base/block-digest.ts';
+import type { DeltaChunks, DeltaFile, DeltaTarget } from '../../model/delta-sides.ts';
+import { DELTA_CHUNK_SIZE, totalBytes } from '../../model/delta-sides.ts';
 import { type DeltaCall, type DeltaOpen, DeltaOpenedSchema } from '../../model/peer-deltas.ts';
 import { PEER_HEADER } from '../../model/peer-protocol.ts';
 import { type PeerClient, parseAnswer } from './peer-client.ts';
 
-export interface PeerDeltaSource extends DeltaSource {
-  readonly mtimeNs: bigint;
-  readonly mode: number;
-  close(): Promise<void>;
-}
-
 type Opening = Omit<DeltaOpen, 'side' | 'isInPlace' | 'isDryRun' | 'mtimeNs' | 'mode'>;
+
+export function deltaOpening(path: string, { blockBytes, hash, seed }: BlockSignature): Opening {
+  return { path, hash, blockBytes, seed: seed.toString(16), chunkSize: DELTA_CHUNK_SIZE };
+}
 
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 const Nothing = v.object({});
+/** Peers that knew no tokens said nothing. */
+const Completed = v.object({ token: v.optional(v.string()) });
 const Starts = v.object({ starts: v.picklist(['old', 'zeros']) });
 const ReadHead = v.object({ digestBytes: v.number() });
 const CutHead = v.object({ chunks: v.number() });
@@ -25,13 +26,14 @@ export async function openPeerDeltaSource(
   client: PeerClient,
   opening: Opening,
   signal: AbortSignal,
-): Promise<PeerDeltaSource> {
+): Promise<DeltaFile> {
   const opened = await client.ask('deltas', { side: 'source', ...opening }, DeltaOpenedSchema, signal);
   const calls = callsOf(client, opened.delta);
   return {
     sizeBytes: opened.sizeBytes,
     mtimeNs: BigInt(opened.mtimeNs ?? 0),
     mode: opened.mode ?? 0o644,
+    token: opened.token ?? '',
     sign: calls.sign,
     cut: calls.cut,
     async read(ranges, into, { sign, signal: stop }) {
@@ -67,12 +69,16 @@ export async function openPeerDeltaTarget(
     },
     write: async (ranges, bytes, stop) =>
       (await calls.send('write', { ranges: [...ranges] }, bytes, stop)).bytes,
+    clear: async (ranges, stop) => {
+      await calls.tell('clear', { ranges: [...ranges] }, stop);
+    },
     copy: async (moves, stop) => {
       await calls.tell('copy', { moves: [...moves] }, stop);
     },
     async complete() {
-      await calls.tell('complete', {}, signal);
+      const { token = '' } = await client.ask(`deltas/${opened.delta}/complete`, {}, Completed, signal);
       isEnded = true;
+      return token;
     },
     async discard() {
       if (isEnded) return;

@@ -26,6 +26,7 @@ import type {
 } from '../object-store.ts';
 import { putStreamInParts } from '../stream-in-parts.ts';
 import type { PeerClient } from './peer-client.ts';
+import { deltaOpening, openPeerDeltaSource, openPeerDeltaTarget } from './peer-delta-sides.ts';
 import {
   getPeerFile,
   headPeerFile,
@@ -170,6 +171,16 @@ export function createPeerFileStore(client: PeerClient, below: string): ObjectSt
           return { bytes, mtimeNs: BigInt(result.mtimeNs), mode: result.mode, etag: result.token };
         });
       },
+      deltas: {
+        source: (key, signature, options) =>
+          openPeerDeltaSource(client, deltaOpening(pathOf(key), signature), signalOf(options)),
+        target: (key, { isDryRun, mode, mtimeNs, signature }, options) =>
+          openPeerDeltaTarget(
+            client,
+            { ...deltaOpening(pathOf(key), signature), isDryRun, mode, mtimeNs: mtimeNs.toString() },
+            signalOf(options),
+          ),
+      },
     },
     async close() {
       await Promise.allSettled([...listings.values()].map(({ pages }) => pages.return(undefined)));
@@ -243,12 +254,16 @@ function itemOf(path: string, { bytes, mode, mtimeNs, special }: FileToWrite): W
   return { kind: 'file', path, sizeBytes, mtimeNs: mtimeNs.toString(), crc64: sumOf(bytes), ...modes };
 }
 
-function objectInfo(key: string, { crc64, etag, mode, mtimeNs, sizeBytes }: PeerFileInfo): ObjectInfo {
+function objectInfo(
+  key: string,
+  { crc64, etag, isSparse, mode, mtimeNs, sizeBytes }: PeerFileInfo,
+): ObjectInfo {
   return {
     key,
     sizeBytes,
     etag,
     etagIsOpaque: true,
+    ...(isSparse ? { isSparse } : {}),
     modifiedMs: Number(mtimeNs / 1_000_000n),
     metadata: { [MTIME_METADATA]: formatObjectTime(mtimeNs), [MODE_METADATA]: mode.toString(8) },
     ...(crc64 === undefined ? {} : { checksums: { covers: 'whole', crc64nvme: crc64 } as const }),

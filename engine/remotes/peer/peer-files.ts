@@ -43,6 +43,7 @@ export interface PeerFileInfo {
   readonly token: string;
   /** Of the whole content, where it was asked for: the peer reads the file for it. */
   readonly crc64?: bigint;
+  readonly isSparse?: true;
 }
 
 /** In byte order, while the peer still walks. @throws DrayError `notFound`, `damaged` when it ends early. */
@@ -466,6 +467,7 @@ function infoOf({ address }: PeerClient, headers: PeerAnswer['headers']): PeerFi
     etag: etag.slice(1, -1),
     token: young === undefined ? etag.slice(1, -1) : '',
     ...(crc64 === undefined ? {} : { crc64: BigInt(`0x${crc64}`) }),
+    ...(parsed.output[PEER_HEADER.isSparse] === undefined ? {} : { isSparse: true }),
   };
 }
 
@@ -475,6 +477,7 @@ const ContentHeaders = v.object({
   [PEER_HEADER.mtimeNs]: v.pipe(v.string(), v.regex(/^-?\d{1,20}$/)),
   [PEER_HEADER.mode]: v.pipe(v.string(), v.regex(/^[0-7]{1,4}$/)),
   [PEER_HEADER.isYoung]: v.optional(v.string()),
+  [PEER_HEADER.isSparse]: v.optional(v.string()),
   [PEER_HEADER.crc64]: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/))),
 });
 

@@ -1,0 +1,109 @@
+/** Opens the two ends of a block delta, each of which is a file here or at a peer. */
+import { randomBytes } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { DrayError } from '../api/error.ts';
+import type { JobContext } from '../api/jobs.ts';
+import type { DeltaRequest } from '../api/peers.ts';
+import type { BlockSignature } from '../base/block-digest.ts';
+import { DELTA_CHUNK_SIZE, type DeltaFile, type DeltaTarget } from '../model/delta-sides.ts';
+import type { PeerClient } from '../remotes/peer/peer-client.ts';
+import { type BlockThreads, openBlockThreads } from '../workspace/block-threads.ts';
+import { openLocalDeltaSource } from '../workspace/local-delta-source.ts';
+import { openLocalDeltaTarget } from '../workspace/local-delta-target.ts';
+import { localPlaceKind } from '../workspace/local-place.ts';
+import { connectPeerOf } from './connection.ts';
+import { followLink } from './local-items.ts';
+import type { LocalPlace, RemotePlace } from './places.ts';
+
+const BLOCK_BYTES = 64 * 1024;
+
+type Wish = Pick<DeltaRequest, 'blockBytes' | 'hash' | 'isDryRun' | 'isInPlace' | 'mode'>;
+
+export class SideOpener {
+  readonly signature: BlockSignature;
+  readonly #context: JobContext;
+  readonly #request: Wish;
+  readonly #clients: PeerClient[] = [];
+  #threads: BlockThreads | undefined;
+
+  constructor(context: JobContext, request: Wish) {
+    this.#context = context;
+    this.#request = request;
+    // Of chunks that are cut by content each has one digest.
+    const blockBytes =
+      request.mode === 'content' ? DELTA_CHUNK_SIZE.max : (request.blockBytes ?? BLOCK_BYTES);
+    this.signature = { hash: request.hash ?? 'xxh3', seed: randomBytes(8).readBigUInt64BE(), blockBytes };
+  }
+
+  async source(place: LocalPlace | RemotePlace): Promise<DeltaFile> {
+    if (place.kind === 'remote') {
+      const { client, path } = await this.#connect(place);
+      const { deltaOpening, openPeerDeltaSource } = await import('../remotes/peer/peer-delta-sides.ts');
+      return openPeerDeltaSource(client, deltaOpening(path, this.signature), this.#context.signal);
+    }
+    if (localPlaceKind(place.path) !== 'file')
+      throw new DrayError('notFound', `There is no file ${place.text}.`, { data: { path: place.path } });
+    return openLocalDeltaSource({
+      path: followLink(place.path),
+      signature: this.signature,
+      chunkSize: DELTA_CHUNK_SIZE,
+      threads: this.#ownThreads(),
+    });
+  }
+
+  async target(
+    place: LocalPlace | RemotePlace,
+    name: string,
+    source: Pick<DeltaFile, 'mode' | 'mtimeNs'>,
+  ): Promise<DeltaTarget> {
+    const { isDryRun = false, isInPlace = false } = this.#request;
+    const { mode, mtimeNs } = source;
+    if (place.kind === 'remote') {
+      const { client, path } = await this.#connect(place);
+      const { deltaOpening, openPeerDeltaTarget } = await import('../remotes/peer/peer-delta-sides.ts');
+      const target = place.isFolderForm ? [path, name].filter((part) => part !== '').join('/') : path;
+      const wish = { isInPlace, isDryRun, mtimeNs: mtimeNs.toString(), mode };
+      const opening = { ...deltaOpening(target, this.signature), ...wish };
+      return openPeerDeltaTarget(client, opening, this.#context.signal);
+    }
+    const isFolder = place.isFolderForm || localPlaceKind(place.path) === 'folder';
+    const path = isFolder ? join(place.path, name) : place.path;
+    return openLocalDeltaTarget({
+      path,
+      signature: this.signature,
+      chunkSize: DELTA_CHUNK_SIZE,
+      threads: this.#ownThreads(),
+      temporary: isInPlace || isDryRun ? undefined : temporaryFor(path),
+      mtimeNs,
+      mode,
+      isDurable: false,
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#threads?.close();
+    for (const client of this.#clients) await client.close();
+  }
+
+  #ownThreads(): BlockThreads {
+    this.#threads ??= openBlockThreads({ threads: availableParallelism(), signal: this.#context.signal });
+    return this.#threads;
+  }
+
+  async #connect(place: RemotePlace): Promise<{ readonly client: PeerClient; readonly path: string }> {
+    if (place.url.kind !== 'peer')
+      throw new DrayError(
+        'usage',
+        `${place.text} is no file of this machine or of a peer; "dray copy" sends deltas to stores.`,
+      );
+    const client = await connectPeerOf(this.#context, place.url);
+    this.#clients.push(client);
+    return { client, path: place.url.prefix };
+  }
+}
+
+/** Beside the file, with a name that no scan of a tree would take for one of its own. */
+function temporaryFor(path: string): string {
+  return join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.dray-part`);
+}

@@ -113,6 +113,9 @@ export async function serveFolder(options: ServeFolderOptions): Promise<PeerServ
   };
 }
 
+/** All of TLS 1.3; the one that costs least first: AES-128 takes two thirds of the rounds of AES-256. */
+const CIPHERS = 'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256';
+
 async function createServer(
   { tls }: ServeFolderOptions,
   onRequest: (request: IncomingMessage, response: ServerResponse) => void,
@@ -128,7 +131,10 @@ async function createServer(
     return createHttpServer(limits, onRequest);
   }
   const { createServer: createHttpsServer } = await import('node:https');
-  return createHttpsServer({ ...limits, ...tls, minVersion: 'TLSv1.3' }, onRequest);
+  return createHttpsServer(
+    { ...limits, ...tls, minVersion: 'TLSv1.3', ciphers: CIPHERS, honorCipherOrder: true },
+    onRequest,
+  );
 }
 
 function listen(server: Server, { host, port }: ServeFolderOptions): Promise<void> {

@@ -17,6 +17,7 @@ import { DrayError } from '../api/error.ts';
 import { PEER_LIMITS } from '../model/peer-protocol.ts';
 import { isReservedName } from '../model/safe-path.ts';
 import { TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
+import { heldReach } from '../workspace/tree-reach.ts';
 import { PeerRefusal } from './peer-call.ts';
 
 export interface OfferedFolder {
@@ -119,24 +120,13 @@ export interface HeldParent {
  * @throws DrayError `notFound` when there is no such folder, `unsafePath` when it is reached through a link.
  */
 export function holdParent({ realRoot }: OfferedFolder, path: string): HeldParent {
-  const slash = path.lastIndexOf('/');
-  const parent = slash < 0 ? realRoot : `${realRoot}/${path.slice(0, slash)}`;
-  let fd: number;
+  const reach = heldReach(realRoot);
   try {
-    fd = openSync(parent, constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0));
+    return { path: reach.absoluteOf(path), close: () => reach.release() };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ELOOP') throw leadsAway(path);
-    throw new DrayError('notFound', `There is no folder for ${path}.`, { data: { path } });
+    if (error instanceof DrayError) throw error;
+    throw new DrayError('notFound', `There is no folder for ${path}.`, { data: { path }, cause: error });
   }
-  if (!liesAt(fd, parent)) {
-    closeSync(fd);
-    throw leadsAway(path);
-  }
-  const name = path.slice(slash + 1);
-  if (process.platform === 'linux')
-    return { path: `/proc/self/fd/${fd}/${name}`, close: () => closeSync(fd) };
-  closeSync(fd);
-  return { path: `${parent}/${name}`, close: () => {} };
 }
 
 /** What lies there, never through a link; undefined when nothing does. @throws DrayError `unsafePath` */

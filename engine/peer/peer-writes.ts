@@ -12,6 +12,7 @@ import {
   WriteItemSchema,
 } from '../model/peer-protocol.ts';
 import { touchLocal } from '../workspace/local-place.ts';
+import { heldReach } from '../workspace/tree-reach.ts';
 import type { PackedFile, TreeWriter, WrittenStat } from '../workspace/tree-writer-contract.ts';
 import { answerJson, bodyBytesOf, type PeerCall, PeerRefusal, parseJson, receiveBody } from './peer-call.ts';
 import { type OfferedFolder, parsePeerPath } from './peer-paths.ts';
@@ -175,10 +176,12 @@ export async function answerTouch(call: PeerCall, { budget, folder }: WriteParts
     if (!parsed.success)
       throw new PeerRefusal(400, 'usage', 'The body has to be {"path":"...","mtimeNs":"...","mode":...}.');
     const { mode, mtimeNs, path } = parsed.output;
-    const stat = await touchLocal(folder.realRoot, parsePeerPath(path), {
+    const to = {
       ...(mtimeNs === undefined ? {} : { mtimeNs: BigInt(mtimeNs) }),
       ...(mode === undefined ? {} : { mode }),
-    });
+    };
+    const { realRoot } = folder;
+    const stat = await touchLocal(realRoot, parsePeerPath(path), to, heldReach(realRoot));
     answerJson(call.response, 200, writtenResult(stat));
   } finally {
     body.release();

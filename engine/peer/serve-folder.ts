@@ -72,6 +72,7 @@ export async function serveFolder(options: ServeFolderOptions): Promise<PeerServ
     root: folder.realRoot,
     temporaryFolder: join(folder.realRoot, TEMPORARY_FOLDER_NAME),
     isTemporaryFolderOwn: true,
+    isWatchful: true,
     signal: stop.signal,
   });
   const uploads = createPeerUploads({ writer, budget, clock: systemClock });

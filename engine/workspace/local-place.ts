@@ -15,6 +15,7 @@ import { isSparse } from '../model/sparse-file.ts';
 import { fileToken, type TreeItem } from '../model/tree-item.ts';
 import { describeFailure, isRacy } from './file-reader-open.ts';
 import { loadSetMtime, type SetMtime } from './set-mtime.ts';
+import { plainReach, type TreeReach } from './tree-reach.ts';
 import type { WrittenStat } from './tree-writer-contract.ts';
 import { errnoOf, unsafePath, writeError } from './tree-writer-error.ts';
 import { statWritten } from './tree-writer-place.ts';
@@ -136,12 +137,13 @@ export async function touchLocal(
   root: string,
   path: string,
   { mode, mtimeNs }: { readonly mtimeNs?: bigint; readonly mode?: number },
+  reach: TreeReach = plainReach(root),
 ): Promise<WrittenStat> {
   setMtime ??= await loadSetMtime();
   const link = linkAbove(root, path);
   if (link !== undefined) throw unsafePath(path, `${link} is a symbolic link where a folder has to be`);
-  const absolute = `${root}/${path}`;
   try {
+    const absolute = reach.absoluteOf(path);
     const fd = openSync(absolute, TOUCH_FLAGS);
     try {
       if (!fstatSync(fd).isFile()) throw unsafePath(path, 'it is no regular file');
@@ -153,5 +155,7 @@ export async function touchLocal(
     return statWritten(absolute);
   } catch (error) {
     throw writeError(error, path);
+  } finally {
+    reach.release();
   }
 }

@@ -9,6 +9,11 @@ export interface TreeWriterOptions {
   readonly temporaryFolder: string;
   /** The temporary folder is there only as long as it is needed: made for the first file, removed in the end if nothing is in it. */
   readonly isTemporaryFolderOwn?: boolean;
+  /**
+   * Others change the tree meanwhile: nothing is known of a folder from one call to the next, and no link that appears leads a write away. Then
+   * `root` has to be without links.
+   */
+  readonly isWatchful?: boolean;
   /** Worker threads at most; default: one for each core, 8 at most. 0: all work is done by the caller's thread. */
   readonly threads?: number;
   /** Stops the writer: what is under way rejects with `aborted`, and no temporary file stays behind. */
@@ -102,8 +107,8 @@ export interface LargeFile {
  * - Content is not forced to the disk (no fsync): after a power cut the scan sees sizes or times that differ from
  *   the index's, and a pull writes those files again.
  *
- * It protects against what a commit holds and what lies in the folder, not against another process that swaps
- * folders for links while it works: such a process could write to the workspace by itself.
+ * It protects against what a commit holds and what lies in the folder, and, if it is watchful, against another process that swaps
+ * folders for links while it works. In a workspace it need not be: such a process could write there by itself.
  */
 export interface TreeWriter {
   /**

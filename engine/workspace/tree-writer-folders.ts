@@ -10,6 +10,7 @@
  */
 import { lstatSync, mkdirSync, rmdirSync, type Stats } from 'node:fs';
 import { DrayError } from '../api/error.ts';
+import { plainReach, type TreeReach } from './tree-reach.ts';
 import { errnoOf, folderInTheWay, unsafePath, writeError } from './tree-writer-error.ts';
 
 /** Inodes of folders. */
@@ -40,7 +41,9 @@ export function parentOf(path: string): string {
   return slash < 0 ? '' : path.slice(0, slash);
 }
 
-export function openFolders(root: string): Folders {
+/** @param watchful The way to folders that others change meanwhile: then nothing is known from one call to the next. */
+export function openFolders(root: string, watchful?: TreeReach): Folders {
+  const reach = watchful ?? plainReach(root);
   const inodes = new Map<string, number>();
   const held = new Map<number, number>();
 
@@ -49,7 +52,7 @@ export function openFolders(root: string): Folders {
     const known = inodes.get(folder);
     if (known !== undefined) return known;
     if (folder !== '' && find(parentOf(folder), isMade) === undefined) return undefined;
-    const absolute = folder === '' ? root : `${root}/${folder}`;
+    const absolute = folder === '' ? root : reach.absoluteOf(folder);
     // The root itself may be reached through a link: the user named it.
     let stat = folder === '' ? lstatRoot(root) : lstatSync(absolute, { throwIfNoEntry: false });
     if (stat === undefined && isMade) stat = makeOne(absolute);
@@ -76,7 +79,7 @@ export function openFolders(root: string): Folders {
     if (inode === undefined) return false;
     if (held.has(inode)) return false;
     try {
-      rmdirSync(`${root}/${folder}`);
+      rmdirSync(reach.absoluteOf(folder));
     } catch (error) {
       if (isNotEmpty(error)) return false;
       throw writeError(error, folder);
@@ -85,31 +88,20 @@ export function openFolders(root: string): Folders {
     return true;
   }
 
+  /** One call of the caller's. */
+  function once<T>(work: () => T): T {
+    if (watchful) inodes.clear();
+    try {
+      return work();
+    } finally {
+      reach.release();
+    }
+  }
+
   return {
-    make: (folder) => void findTranslated(folder, true),
-    exists: (folder) => findTranslated(folder, false) !== undefined,
-    holdParents(paths) {
-      const hold: number[] = [];
-      const errors = new Map<string, DrayError>();
-      let last: string | undefined;
-      let lastError: DrayError | undefined;
-      for (const path of paths) {
-        const parent = parentOf(path);
-        if (parent !== last) {
-          last = parent;
-          lastError = undefined;
-          try {
-            const inode = findTranslated(parent, true)!;
-            held.set(inode, (held.get(inode) ?? 0) + 1);
-            hold.push(inode);
-          } catch (error) {
-            lastError = writeError(error, path);
-          }
-        }
-        if (lastError) errors.set(path, lastError);
-      }
-      return { hold, errors };
-    },
+    make: (folder) => once(() => void findTranslated(folder, true)),
+    exists: (folder) => once(() => findTranslated(folder, false) !== undefined),
+    holdParents: (paths) => once(() => holdParents(paths)),
     release(hold) {
       for (const inode of hold) {
         const count = held.get(inode)! - 1;
@@ -117,13 +109,38 @@ export function openFolders(root: string): Folders {
         else held.set(inode, count);
       }
     },
-    remove(folder) {
-      if (findTranslated(folder, false) !== undefined && !tryRemove(folder)) throw folderInTheWay(folder);
-    },
-    prune(folder) {
-      for (let at = folder; at !== '' && tryRemove(at); at = parentOf(at));
-    },
+    remove: (folder) =>
+      once(() => {
+        if (findTranslated(folder, false) !== undefined && !tryRemove(folder)) throw folderInTheWay(folder);
+      }),
+    prune: (folder) =>
+      once(() => {
+        for (let at = folder; at !== '' && tryRemove(at); at = parentOf(at));
+      }),
   };
+
+  function holdParents(paths: Iterable<string>) {
+    const hold: number[] = [];
+    const errors = new Map<string, DrayError>();
+    let last: string | undefined;
+    let lastError: DrayError | undefined;
+    for (const path of paths) {
+      const parent = parentOf(path);
+      if (parent !== last) {
+        last = parent;
+        lastError = undefined;
+        try {
+          const inode = findTranslated(parent, true)!;
+          held.set(inode, (held.get(inode) ?? 0) + 1);
+          hold.push(inode);
+        } catch (error) {
+          lastError = writeError(error, path);
+        }
+      }
+      if (lastError) errors.set(path, lastError);
+    }
+    return { hold, errors };
+  }
 }
 
 function lstatRoot(root: string): Stats {

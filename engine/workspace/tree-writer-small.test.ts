@@ -25,7 +25,7 @@ describe.each(['without a name', 'with a name'])('a small file whose temporary f
     root = mkdtempSync(`${tmpdir()}/dray-small-`);
     mkdirSync(`${root}/tmp`);
     const stop = new Int32Array(new SharedArrayBuffer(4));
-    thread = await openWriteThread({ root, temporaryPrefix: `${root}/tmp/t`, stop });
+    thread = await openWriteThread({ root, isWatchful: false, temporaryPrefix: `${root}/tmp/t`, stop });
     expect(readdirSync(`${root}/tmp`)).toEqual([]);
     if (variant === 'with a name') thread = { ...thread, nameless: undefined };
     // Every Linux file system that the tests are run on has them.

@@ -43,7 +43,7 @@ function writeNameless(
   item: PackedFile,
   content: Uint8Array,
 ): PlaceOutcome {
-  const absolute = `${thread.root}/${item.path}`;
+  const absolute = thread.reach.absoluteOf(item.path);
   const { mode } = item;
   const fd = nameless.open(absolute.slice(0, absolute.lastIndexOf('/')), mode ?? modeOf(item));
   try {
@@ -90,7 +90,7 @@ function writeNamed(thread: WriteThread, item: PackedFile, content: Uint8Array):
     unlinkSync(temporary);
     throw error;
   }
-  return putInPlaceOrRemove(temporary, `${thread.root}/${item.path}`);
+  return putInPlaceOrRemove(temporary, thread.reach.absoluteOf(item.path));
 }
 
 function seal(thread: WriteThread, fd: number, { mode, mtimeNs }: PackedFile): void {

@@ -80,6 +80,14 @@ export function runWriteTask<K extends WriteTask['kind']>(
 ): TaskResults[K];
 export function runWriteTask(thread: WriteThread, task: WriteTask): TaskResults[WriteTask['kind']] {
   checkStopped(thread);
+  try {
+    return runTask(thread, task);
+  } finally {
+    thread.reach.release();
+  }
+}
+
+function runTask(thread: WriteThread, task: WriteTask): TaskResults[WriteTask['kind']] {
   switch (task.kind) {
     case 'files':
       return writeFiles(thread, task);
@@ -166,7 +174,7 @@ function sealLarge(thread: WriteThread, task: SealTask): null {
 
 function placeLarge(thread: WriteThread, task: PlaceTask): PlaceOutcome {
   try {
-    return putInPlace(task.temporary, `${thread.root}/${task.path}`);
+    return putInPlace(task.temporary, thread.reach.absoluteOf(task.path));
   } catch (error) {
     throw writeError(error, task.path);
   }

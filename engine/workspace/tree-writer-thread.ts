@@ -2,10 +2,12 @@
 import type { Hash } from 'node:crypto';
 import { DrayError } from '../api/error.ts';
 import { loadSetMtime, type SetMtime } from './set-mtime.ts';
+import { heldReach, plainReach, type TreeReach } from './tree-reach.ts';
 import { loadNamelessFiles, type NamelessFiles } from './tree-writer-nameless.ts';
 
 export interface WriteThread {
-  readonly root: string;
+  /** To places in the tree; let go of after each task. */
+  readonly reach: TreeReach;
   /** Of this thread alone. */
   readonly temporaryPrefix: string;
   /** Shared by all threads: not 0 once the writer is to stop. */
@@ -20,13 +22,17 @@ export interface WriteThread {
 }
 
 /** What a thread is told; the rest it loads for itself. */
-export type WriteThreadData = Pick<WriteThread, 'root' | 'temporaryPrefix' | 'stop'>;
+export interface WriteThreadData extends Pick<WriteThread, 'temporaryPrefix' | 'stop'> {
+  readonly root: string;
+  readonly isWatchful: boolean;
+}
 
 /** The C library is loaded here, once a thread, in some 10 ms. */
-export async function openWriteThread(data: WriteThreadData): Promise<WriteThread> {
+export async function openWriteThread({ isWatchful, root, ...data }: WriteThreadData): Promise<WriteThread> {
+  const reach = isWatchful ? heldReach(root) : plainReach(root);
   const setMtime = await loadSetMtime();
   const nameless = await loadNamelessFiles(`${data.temporaryPrefix}0`);
-  return { ...data, setMtime, umask: process.umask(), nameless, streams: new Map(), nextName: 1 };
+  return { ...data, reach, setMtime, umask: process.umask(), nameless, streams: new Map(), nextName: 1 };
 }
 
 /** Throws `aborted` once the writer is to stop. Called before every file and block. */

@@ -49,6 +49,7 @@ interface Member {
 
 export interface WriteThreadsOptions {
   readonly root: string;
+  readonly isWatchful: boolean;
   readonly temporaryPrefix: string;
   readonly threads: number;
   readonly signal: AbortSignal;
@@ -84,6 +85,7 @@ export function openWriteThreads(options: WriteThreadsOptions): WriteThreads {
     while (members.length < options.threads) {
       const data: WriteThreadData = {
         root: options.root,
+        isWatchful: options.isWatchful,
         temporaryPrefix: `${options.temporaryPrefix}${members.length + 1}.`,
         stop,
       };
@@ -150,6 +152,7 @@ export function openWriteThreads(options: WriteThreadsOptions): WriteThreads {
       checkAborted(options.signal);
       inline ??= await openWriteThread({
         root: options.root,
+        isWatchful: options.isWatchful,
         temporaryPrefix: `${options.temporaryPrefix}0.`,
         stop,
       });

@@ -17,6 +17,7 @@ import { type DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts
 import { checkAborted } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
 import { checkEntryPath } from '../model/safe-path.ts';
+import { heldReach, plainReach, type TreeReach } from './tree-reach.ts';
 import { cutBatches, type FileBatch } from './tree-writer-batches.ts';
 import type {
   FileMeta,
@@ -46,7 +47,7 @@ const THREADS_MAX = 8;
 
 /** Opens a writer and removes the temporary files of runs that were killed. Throws `io` or `diskFull`. Close it. */
 export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
-  const { isTemporaryFolderOwn = false, root, temporaryFolder, signal } = options;
+  const { isTemporaryFolderOwn = false, isWatchful = false, root, temporaryFolder, signal } = options;
   const prefix = temporaryPrefix(temporaryFolder);
   let isPrepared = false;
   /** Before the first temporary file. */
@@ -57,10 +58,11 @@ export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
     isPrepared = true;
   };
   if (!isTemporaryFolderOwn || existsSync(temporaryFolder)) prepare();
-  const folders = openFolders(root);
+  const reach = isWatchful ? heldReach(root) : plainReach(root);
+  const folders = openFolders(root, isWatchful ? reach : undefined);
   const limit = options.threads ?? Math.min(availableParallelism(), THREADS_MAX);
-  const threads = openWriteThreads({ root, temporaryPrefix: prefix, threads: limit, signal });
-  const context: WriterContext = { root, folders, threads };
+  const threads = openWriteThreads({ root, isWatchful, temporaryPrefix: prefix, threads: limit, signal });
+  const context: WriterContext = { reach, folders, threads };
   const openFiles = new Set<LargeFile>();
   let nextTemporary = 0;
   let nextStream = 0;
@@ -161,7 +163,7 @@ export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
 }
 
 interface WriterContext {
-  readonly root: string;
+  readonly reach: TreeReach;
   readonly folders: Folders;
   readonly threads: WriteThreads;
 }
@@ -214,17 +216,19 @@ function toResult(context: WriterContext, path: string, outcome: FileOutcome): W
 }
 
 /** Replaces an empty folder in the way: only here, in the thread that owns the folders. */
-function finish({ root, folders }: WriterContext, path: string, outcome: PlaceOutcome): WrittenStat {
+function finish({ folders, reach }: WriterContext, path: string, outcome: PlaceOutcome): WrittenStat {
   if ('stat' in outcome) return outcome.stat;
   const temporary = outcome.folderInTheWay;
   try {
     folders.remove(path);
-    const again = putInPlace(temporary, `${root}/${path}`);
+    const again = putInPlace(temporary, reach.absoluteOf(path));
     if ('stat' in again) return again.stat;
     throw folderInTheWay(path);
   } catch (error) {
     rmSync(temporary, { force: true });
     throw writeError(error, path);
+  } finally {
+    reach.release();
   }
 }
 
@@ -236,34 +240,45 @@ function writeLink(
   checkPath(path, 'link');
   if (target === '' || target.includes('\0')) throw unsafePath(path, 'no link can have its target');
   context.folders.make(parentOf(path));
-  const absolute = `${context.root}/${path}`;
+  const { reach } = context;
   try {
+    const absolute = reach.absoluteOf(path);
     symlinkSync(target, absolute);
     return statWritten(absolute);
   } catch (error) {
     if (errnoOf(error) !== 'EEXIST') throw writeError(error, path);
+  } finally {
+    reach.release();
   }
   const temporary = link.newTemporary();
   try {
     symlinkSync(target, temporary);
-    return finish(context, path, putInPlace(temporary, absolute));
+    return finish(context, path, putInPlace(temporary, reach.absoluteOf(path)));
   } catch (error) {
     rmSync(temporary, { force: true });
     throw writeError(error, path);
   }
 }
 
-function remove({ root, folders }: WriterContext, path: string): void {
+function remove(context: WriterContext, path: string): void {
+  const { folders, reach } = context;
   checkPath(path);
   const name = withoutSlash(path);
   const parent = parentOf(name);
   if (!folders.exists(parent)) return;
-  const stat = lstatFor(`${root}/${name}`, path);
-  if (stat === undefined) return;
-  if (stat.isDirectory()) folders.remove(name);
-  // A folder was to go, and something else lies there: the folder is absent.
-  else if (name !== path) return;
-  else unlinkIfThere(`${root}/${name}`, path);
+  let isFolder: boolean;
+  try {
+    const absolute = reach.absoluteOf(name);
+    const stat = lstatFor(absolute, path);
+    if (stat === undefined) return;
+    isFolder = stat.isDirectory();
+    // A folder was to go, and something else lies there: the folder is absent.
+    if (!isFolder && name !== path) return;
+    if (!isFolder) unlinkIfThere(absolute, path);
+  } finally {
+    reach.release();
+  }
+  if (isFolder) folders.remove(name);
   folders.prune(parent);
 }
 

@@ -1,0 +1,212 @@
+/** Links that lead out of what is offered, there from the beginning or made while others write. */
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { crc64Nvme, loadCrc64 } from '../base/crc64-nvme.ts';
+import { noise, startTestPeer, type TestPeer } from './peer-fixture.ts';
+
+let peer: TestPeer;
+let outside: string;
+beforeEach(async () => {
+  await loadCrc64();
+  peer = await startTestPeer();
+  outside = realpathSync(mkdtempSync(join(tmpdir(), 'dray-outside-')));
+  writeFileSync(join(outside, 'secret'), 'not offered');
+});
+afterEach(async () => {
+  await peer?.[Symbol.asyncDispose]();
+  rmSync(outside, { recursive: true, force: true });
+});
+
+const hex = (bytes: Uint8Array) => crc64Nvme(bytes).toString(16).padStart(16, '0');
+
+function write(...items: readonly { readonly path: string; readonly content: Uint8Array }[]) {
+  const head = JSON.stringify({
+    items: items.map(({ content, path }) => ({
+      kind: 'file',
+      path,
+      sizeBytes: content.length,
+      mtimeNs: '1600000000000000000',
+      crc64: hex(content),
+    })),
+  });
+  return peer.send('POST', 'write', {
+    headers: { 'dray-head-bytes': String(Buffer.byteLength(head)) },
+    body: Buffer.concat([Buffer.from(head), ...items.map(({ content }) => content)]),
+  });
+}
+
+const json = async (answer: Promise<Response>) => (await answer).json() as Promise<Record<string, never>>;
+const content = new TextEncoder().encode('from a client');
+
+/** What was a folder is a link out from now on. */
+function leadAway(name: string): void {
+  rmSync(peer.path(name), { recursive: true });
+  symlinkSync(outside, peer.path(name));
+}
+
+function expectNothingOutside(): void {
+  expect(readdirSync(outside)).toEqual(['secret']);
+  expect(readFileSync(join(outside, 'secret'), 'utf8')).toBe('not offered');
+}
+
+describe('a folder that becomes a link out', () => {
+  beforeEach(() => mkdirSync(peer.path('folder')));
+
+  it('takes no files of a batch, although the server wrote there before', async () => {
+    expect(await json(write({ path: 'folder/before', content }))).toMatchObject({
+      results: [{ mtimeMs: 1.6e12 }],
+    });
+    leadAway('folder');
+    const answer = await json(
+      write({ path: 'folder/new', content }, { path: 'folder/secret', content }, { path: 'fine', content }),
+    );
+    const refused = { error: { code: 'unsafePath' } };
+    expect(answer).toMatchObject({ results: [refused, refused, { mtimeMs: 1.6e12 }] });
+    expectNothingOutside();
+    expect(readFileSync(peer.path('fine'), 'utf8')).toBe('from a client');
+  });
+
+  it('takes no links, no folders, no times, and gives none away', async () => {
+    await write({ path: 'folder/before', content });
+    leadAway('folder');
+    const head = JSON.stringify({
+      items: [
+        { kind: 'link', path: 'folder/link', target: 'x' },
+        { kind: 'folder', path: 'folder/made' },
+      ],
+    });
+    const made = peer.send('POST', 'write', {
+      headers: { 'dray-head-bytes': String(head.length) },
+      body: head,
+    });
+    const refused = { error: { code: 'unsafePath' } };
+    expect(await json(made)).toMatchObject({ results: [refused, refused] });
+    const removed = peer.send('POST', 'remove', {
+      body: JSON.stringify({ paths: ['folder/secret', 'folder/none/'] }),
+    });
+    expect(await json(removed)).toMatchObject({ errors: [{ code: 'unsafePath' }, { code: 'unsafePath' }] });
+    for (const [route, body] of [
+      ['touch', { path: 'folder/secret', mtimeNs: '0', mode: 0o777 }],
+      ['keep', { from: 'fine', to: 'folder/kept' }],
+      ['uploads', { path: 'folder/new', mtimeNs: '0', rangeBytes: 65_536, sizeBytes: 10 }],
+      [
+        'deltas',
+        {
+          side: 'target',
+          path: 'folder/secret',
+          hash: 'xxh3',
+          seed: 1,
+          blockBytes: 4_096,
+          chunkSize: 0,
+          isInPlace: true,
+          isDryRun: false,
+        },
+      ],
+      ['objects/put?at=folder', { key: 'new' }],
+    ] as const) {
+      peer.write('fine', 'is there');
+      const { status } = await peer.send('POST', route, { body: JSON.stringify(body) });
+      expect(status, route).toBeGreaterThanOrEqual(400);
+      expect(status, route).toBeLessThan(500);
+    }
+    expectNothingOutside();
+  });
+
+  it('does not get an upload that began while it was a folder', async () => {
+    const bytes = noise(200_000, 1);
+    const begun = await json(
+      peer.send('POST', 'uploads', {
+        body: JSON.stringify({
+          path: 'folder/large',
+          mtimeNs: '0',
+          rangeBytes: 65_536,
+          sizeBytes: bytes.length,
+          content: 'c',
+        }),
+      }),
+    );
+    const { upload: id } = begun as unknown as { readonly upload: string };
+    for (let at = 0; at < bytes.length; at += 65_536) {
+      const range = bytes.subarray(at, at + 65_536);
+      const put = await peer.send('PUT', `uploads/${id}?at=${at}`, {
+        headers: { 'dray-crc64nvme': hex(range) },
+        body: range,
+      });
+      expect(put.status).toBe(200);
+    }
+    renameSync(peer.path('folder'), peer.path('aside'));
+    symlinkSync(outside, peer.path('folder'));
+    const completed = await peer.send('POST', `uploads/${id}/complete`, {
+      body: JSON.stringify({ crc64: hex(bytes) }),
+    });
+    expect(completed.status).toBe(422);
+    expect(((await completed.json()) as { error: { code: string } }).error.code).toBe('unsafePath');
+    expectNothingOutside();
+  });
+
+  it('leads nothing away while it changes to and fro under many writes', async () => {
+    symlinkSync(outside, peer.path('link'));
+    let isOver = false;
+    const swapping = (async () => {
+      while (!isOver) {
+        renameSync(peer.path('folder'), peer.path('aside'));
+        renameSync(peer.path('link'), peer.path('folder'));
+        await new Promise(setImmediate);
+        renameSync(peer.path('folder'), peer.path('link'));
+        renameSync(peer.path('aside'), peer.path('folder'));
+        await new Promise(setImmediate);
+      }
+    })();
+    let written = 0;
+    let refused = 0;
+    for (let round = 0; round < 60; round += 1) {
+      const items = Array.from({ length: 40 }, (_, index) => ({ path: `folder/${round}-${index}`, content }));
+      const { results } = (await json(write(...items))) as unknown as {
+        results: readonly { error?: unknown }[];
+      };
+      written += results.filter(({ error }) => !error).length;
+      refused += results.filter(({ error }) => error).length;
+    }
+    isOver = true;
+    await swapping;
+    expect(written + refused).toBe(2_400);
+    expectNothingOutside();
+    expect(readdirSync(peer.path('folder')).length).toBe(written);
+  });
+});
+
+describe('a link that leads out', () => {
+  it('is stored as it is, listed as a link, and never followed', async () => {
+    symlinkSync(outside, peer.path('out'));
+    for (const path of ['out/secret', 'out']) {
+      expect((await peer.send('GET', `content?path=${path}`)).status, path).toBeGreaterThanOrEqual(400);
+      expect(
+        (await peer.send('HEAD', `content?path=${path}&sums=crc64nvme`)).status,
+        path,
+      ).toBeGreaterThanOrEqual(400);
+    }
+    expect((await peer.send('GET', 'entries?path=out')).status).toBe(404);
+    const listed = await (await peer.send('GET', 'entries?path=')).text();
+    expect(listed).toContain('["out","l"');
+    expect(listed).not.toContain('secret');
+    expect(await json(peer.send('POST', 'read', { body: '{"paths":["out/secret"]}' }))).toMatchObject({});
+    expect(await json(peer.send('POST', 'remove', { body: '{"paths":["out"]}' }))).toEqual({
+      errors: [null],
+    });
+    expect(existsSync(peer.path('out'))).toBe(false);
+    expectNothingOutside();
+  });
+});

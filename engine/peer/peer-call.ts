@@ -7,6 +7,16 @@ import type { Budget } from '../base/budget.ts';
 import type { LeasedMemory } from '../base/leased-memory.ts';
 import { PEER_HEADER, PEER_LIMITS, PEER_PROTOCOL } from '../model/peer-protocol.ts';
 
+/** How long others are waited for. */
+export interface PeerPatience {
+  /** From the connection, or from a request's first byte, to the end of its headers. */
+  readonly headersMs: number;
+  /** A body brings `PACE_BYTES_MIN` in each such time. */
+  readonly paceMs: number;
+  /** A client takes some of what it is sent in each such time. */
+  readonly stallMs: number;
+}
+
 export interface PeerCall {
   readonly method: string;
   /** Parts of the URL's path after `/v1`. */
@@ -16,6 +26,7 @@ export interface PeerCall {
   readonly response: ServerResponse;
   /** Aborted when the client went away or the server closes. */
   readonly signal: AbortSignal;
+  readonly patience: PeerPatience;
 }
 
 /** A refusal that is HTTP's own rather than the engine's. */
@@ -153,7 +164,7 @@ export async function receiveBody(
     const head = Buffer.allocUnsafeSlow(headBytes);
     const { bytes } = room;
     let filled = 0;
-    const watch = watchPace(request);
+    const watch = watchPace(call);
     try {
       for await (const piece of request as AsyncIterable<Buffer>) {
         if (filled + piece.length > sizeBytes) break;
@@ -221,17 +232,16 @@ export function bodyBytesOf(request: IncomingMessage): number {
   return Number(text);
 }
 
-const PACE_CHECKED_EVERY_MS = 30_000;
 const PACE_BYTES_MIN = 32 * 1024;
 
 /** A client that sends next to nothing holds memory that others wait for. */
-export function watchPace(request: IncomingMessage): { took(sizeBytes: number): void; end(): void } {
+export function watchPace({ patience, request }: PeerCall): { took(sizeBytes: number): void; end(): void } {
   let since = 0;
   const timer = setInterval(() => {
     if (since < PACE_BYTES_MIN)
       request.destroy(new PeerRefusal(408, 'slowDown', 'The body comes too slowly.'));
     since = 0;
-  }, PACE_CHECKED_EVERY_MS);
+  }, patience.paceMs);
   timer.unref();
   return {
     took: (sizeBytes) => {
@@ -239,6 +249,20 @@ export function watchPace(request: IncomingMessage): { took(sizeBytes: number): 
     },
     end: () => clearInterval(timer),
   };
+}
+
+/** Cuts off a client that takes nothing of what it is sent, which is held for it meanwhile. */
+export function watchReader(response: ServerResponse, { stallMs }: PeerPatience): void {
+  let takenBefore = -1;
+  const timer = setInterval(() => {
+    const { socket } = response;
+    if (!socket) return;
+    const taken = socket.bytesWritten - socket.writableLength;
+    if (socket.writableLength > 0 && taken === takenBefore) response.destroy();
+    takenBefore = taken;
+  }, stallMs);
+  timer.unref();
+  response.once('close', () => clearInterval(timer));
 }
 
 /** @throws PeerRefusal 400 */

@@ -1,6 +1,5 @@
 /** `GET /v1/entries`: what the folder holds, as lines that come while it is still being walked. */
 
-import { once } from 'node:events';
 import { lstatSync, readlinkSync } from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { DrayError } from '../api/error.ts';
@@ -10,7 +9,7 @@ import { type EntryRow, PEER_HEADER, PEER_LIMITS, PEER_PROTOCOL } from '../model
 import { isReservedName } from '../model/safe-path.ts';
 import { readFolderNames } from '../workspace/folder-names.ts';
 import { type ScannedEntry, scanWorkspace, TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
-import { type PeerCall, PeerRefusal } from './peer-call.ts';
+import { drained, type PeerCall, PeerRefusal } from './peer-call.ts';
 import { type OfferedFolder, parsePeerPath, statPeerPath } from './peer-paths.ts';
 import { peerToken } from './peer-token.ts';
 
@@ -67,10 +66,6 @@ export async function answerEntries(call: PeerCall, folder: OfferedFolder): Prom
 }
 
 const PROBLEMS_MAX = 1_000;
-
-async function drained({ response, signal }: PeerCall): Promise<void> {
-  await once(response, 'drain', { signal });
-}
 
 /** Whether a folder (ending in `/`) may hold paths after this one. */
 function mayHoldAfter(folder: string, after: string): boolean {

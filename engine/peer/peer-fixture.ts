@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, utimesSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { openPeerClient, type PeerClient } from '../remotes/peer/peer-client.ts';
-import { type PeerServer, serveFolder } from './serve-folder.ts';
+import { type PeerServer, type ServeFolderOptions, serveFolder } from './serve-folder.ts';
 
 export const TEST_TOKEN = 'a-token-of-this-test';
 
@@ -26,7 +26,7 @@ export interface TestPeer extends AsyncDisposable {
 
 const OLD_SECONDS = 1_600_000_000;
 
-export async function startTestPeer(): Promise<TestPeer> {
+export async function startTestPeer(more: Partial<ServeFolderOptions> = {}): Promise<TestPeer> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'dray-peer-')));
   const serve = (port: number): Promise<PeerServer> =>
     serveFolder({
@@ -39,6 +39,7 @@ export async function startTestPeer(): Promise<TestPeer> {
       connectionsMax: 64,
       software: 'test',
       onFailure: (error) => console.error(error),
+      ...more,
     });
   let server = await serve(0);
   const { port } = server.address;

@@ -38,7 +38,7 @@ export function createRangeReceiver(budget: Budget): RangeReceiver {
       const { request, signal } = call;
       const sizeBytes = bodyBytesOf(request);
       const writing = new Set<Promise<void>>();
-      const watch = watchPace(request);
+      const watch = watchPace(call);
       const chunks = chunksOf(call);
       let rest: Buffer = EMPTY;
       let failure: { readonly error: unknown } | undefined;

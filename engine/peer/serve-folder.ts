@@ -10,7 +10,14 @@ import { PEER_LIMITS, PEER_PROTOCOL } from '../model/peer-protocol.ts';
 import { TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
 import { openTreeWriter } from '../workspace/tree-writer.ts';
 import type { TreeWriter } from '../workspace/tree-writer-contract.ts';
-import { answerError, answerJson, type PeerCall, PeerRefusal } from './peer-call.ts';
+import {
+  answerError,
+  answerJson,
+  type PeerCall,
+  type PeerPatience,
+  PeerRefusal,
+  watchReader,
+} from './peer-call.ts';
 import { answerContent } from './peer-content.ts';
 import { createPeerDeltas, type PeerDeltas } from './peer-deltas.ts';
 import { answerEntries } from './peer-entries.ts';
@@ -33,7 +40,9 @@ export interface ServeFolderOptions {
   readonly tls?: { readonly cert: string; readonly key: string };
   /** Names that it may be asked by, beside addresses. */
   readonly hostNames: readonly string[];
+  /** One more is closed at once. */
   readonly connectionsMax: number;
+  readonly patience?: PeerPatience;
   readonly software: string;
   /** Told of each that was let in. */
   readonly onRequest?: () => void;
@@ -49,7 +58,7 @@ export interface PeerServer {
 
 /** Contents of requests in memory at once. */
 const BODIES_BYTES_MAX = 192 * 1024 * 1024;
-const HEADERS_TIMEOUT_MS = 10_000;
+const PATIENCE: PeerPatience = { headersMs: 10_000, paceMs: 30_000, stallMs: 60_000 };
 const KEEP_ALIVE_MS = 60_000;
 
 interface Offer {
@@ -65,6 +74,7 @@ interface Offer {
 /** @throws DrayError `notFound` for the folder, `usage` for an address that cannot be listened at. */
 export async function serveFolder(options: ServeFolderOptions): Promise<PeerServer> {
   await loadCrc64();
+  const { patience = PATIENCE } = options;
   const folder = openOffered(options.root);
   const stop = new AbortController();
   const budget = new Budget(BODIES_BYTES_MAX);
@@ -88,9 +98,9 @@ export async function serveFolder(options: ServeFolderOptions): Promise<PeerServ
   const offer: Offer = { options, folder, budget, writer, uploads, objects, deltas };
   const guard = createGuard({ token: options.token, hostNames: options.hostNames });
   const server = await createServer(options, (request, response) => {
-    void answer({ guard, offer, request, response, stop: stop.signal });
+    void answer({ guard, offer, patience, request, response, stop: stop.signal });
   });
-  server.headersTimeout = HEADERS_TIMEOUT_MS;
+  server.headersTimeout = patience.headersMs;
   server.requestTimeout = 0;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.maxConnections = options.connectionsMax;
@@ -118,12 +128,12 @@ export async function serveFolder(options: ServeFolderOptions): Promise<PeerServ
 const CIPHERS = 'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256';
 
 async function createServer(
-  { tls }: ServeFolderOptions,
+  { patience = PATIENCE, tls }: ServeFolderOptions,
   onRequest: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<Server> {
   const limits = {
     maxHeaderSize: PEER_LIMITS.headerBytesMax,
-    connectionsCheckingInterval: 5_000,
+    connectionsCheckingInterval: patience.headersMs / 2,
     noDelay: true,
   };
   if (!tls) {
@@ -158,20 +168,22 @@ interface Incoming {
   readonly guard: (request: IncomingMessage) => void;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  readonly patience: PeerPatience;
   readonly stop: AbortSignal;
 }
 
-async function answer({ guard, offer, request, response, stop }: Incoming): Promise<void> {
+async function answer({ guard, offer, patience, request, response, stop }: Incoming): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   // A request whose body breaks off is told to whoever reads it; one that nobody reads must not end the process.
   request.on('error', () => {});
   response.on('error', () => {});
+  watchReader(response, patience);
   try {
     guard(request);
     offer.options.onRequest?.();
-    const call = callOf(request, response, AbortSignal.any([stop, gone.signal]));
-    await route(offer, call);
+    const signal = AbortSignal.any([stop, gone.signal]);
+    await route(offer, { ...routeOf(request), request, response, signal, patience });
   } catch (error) {
     const isKnown = error instanceof PeerRefusal || error instanceof DrayError || gone.signal.aborted;
     if (!isKnown) offer.options.onFailure(error);
@@ -179,7 +191,7 @@ async function answer({ guard, offer, request, response, stop }: Incoming): Prom
   }
 }
 
-function callOf(request: IncomingMessage, response: ServerResponse, signal: AbortSignal): PeerCall {
+function routeOf(request: IncomingMessage): Pick<PeerCall, 'method' | 'query' | 'route'> {
   let url: URL;
   try {
     url = new URL(request.url ?? '', 'http://peer');
@@ -193,59 +205,54 @@ function callOf(request: IncomingMessage, response: ServerResponse, signal: Abor
       'unsupported',
       `This peer speaks version ${PEER_PROTOCOL} of the protocol, under /v${PEER_PROTOCOL}/.`,
     );
-  return { method: request.method ?? '', route: parts, query: url.searchParams, request, response, signal };
+  return { method: request.method ?? '', route: parts, query: url.searchParams };
 }
 
-const WRITES = new Set(['write', 'remove', 'touch', 'keep', 'uploads']);
+interface Route {
+  /** Refused by a peer that is read-only; `itself`: the calls differ, and it sees to that. */
+  readonly writes: boolean | 'itself';
+  readonly answer: (call: PeerCall, offer: Offer, id: string, action: string) => Promise<void> | void;
+}
+
+const reads = (answer: Route['answer']): Route => ({ writes: false, answer });
+const writes = (answer: Route['answer']): Route => ({ writes: true, answer });
+const decides = (answer: Route['answer']): Route => ({ writes: 'itself', answer });
+
+/** By the method and the path below the version; `*` is any number or name. */
+export const PEER_ROUTES: Readonly<Record<string, Route>> = {
+  'GET ': reads((call, offer) => answerJson(call.response, 200, describe(offer))),
+  'GET entries': reads((call, { folder }) => answerEntries(call, folder)),
+  'GET content': reads((call, { folder }) => answerContent(call, folder)),
+  'HEAD content': reads((call, { folder }) => answerContent(call, folder)),
+  'POST read': reads(answerRead),
+  'POST write': writes(answerWrite),
+  'POST remove': writes(answerRemove),
+  'POST keep': writes(answerKeep),
+  'POST touch': writes(answerTouch),
+  'POST objects/*': decides((call, { objects }, name) => objects.answer(call, name)),
+  'POST deltas': decides((call, { deltas }) => deltas.open(call)),
+  'POST deltas/*/*': decides((call, { deltas }, id, action) => deltas.answer(call, id, action)),
+  'DELETE deltas/*': decides((call, { deltas }, id) => deltas.end(call, id)),
+  'POST uploads': writes((call, { uploads }) => uploads.begin(call)),
+  'PUT uploads/*': writes((call, { uploads }, id) => uploads.put(call, id)),
+  'POST uploads/*/holes': writes((call, { uploads }, id) => uploads.holes(call, id)),
+  'POST uploads/*/state': writes((call, { uploads }, id) => uploads.state(call, id)),
+  'POST uploads/*/complete': writes((call, { uploads }, id) => uploads.complete(call, id)),
+  'DELETE uploads/*': writes((call, { uploads }, id) => uploads.discard(call, id)),
+};
 
 async function route(offer: Offer, call: PeerCall): Promise<void> {
-  const { budget, deltas, folder, objects, options, uploads } = offer;
   const [name = '', id, action, ...rest] = call.route;
-  if (rest.length > 0) throw unknownRoute();
-  if (options.isReadOnly && WRITES.has(name))
+  const [short, long] = [[name, ...(id === undefined ? [] : ['*'])].join('/'), `${name}/*/*`];
+  const candidates = action === undefined ? [short] : [`${short}/${action}`, long];
+  const found = candidates
+    .map((path) => `${call.method} ${path}`)
+    .find((at) => Object.hasOwn(PEER_ROUTES, at));
+  if (found === undefined || rest.length > 0) throw unknownRoute();
+  const { answer: answerCall, writes: isWrite } = PEER_ROUTES[found]!;
+  if (offer.options.isReadOnly && isWrite === true)
     throw new PeerRefusal(403, 'accessDenied', 'This peer is read-only.');
-  const at = `${call.method} ${[name, id === undefined ? undefined : '*', action].filter((part) => part !== undefined).join('/')}`;
-  switch (at) {
-    case 'GET ':
-      return answerJson(call.response, 200, describe(offer));
-    case 'GET entries':
-      return answerEntries(call, folder);
-    case 'GET content':
-    case 'HEAD content':
-      return answerContent(call, folder);
-    case 'POST read':
-      return answerRead(call, { folder, budget });
-    case 'POST write':
-      return answerWrite(call, offer);
-    case 'POST remove':
-      return answerRemove(call, offer);
-    case 'POST keep':
-      return answerKeep(call, offer);
-    case 'POST touch':
-      return answerTouch(call, offer);
-    case 'POST objects/*':
-      return objects.answer(call, id!);
-    case 'POST deltas':
-      return deltas.open(call);
-    case 'DELETE deltas/*':
-      return deltas.end(call, id!);
-    case 'POST uploads':
-      return uploads.begin(call);
-    case 'PUT uploads/*':
-      return uploads.put(call, id!);
-    case 'POST uploads/*/holes':
-      return uploads.holes(call, id!);
-    case 'POST uploads/*/state':
-      return uploads.state(call, id!);
-    case 'POST uploads/*/complete':
-      return uploads.complete(call, id!);
-    case 'DELETE uploads/*':
-      return uploads.discard(call, id!);
-    default:
-      if (call.method === 'POST' && name === 'deltas' && action !== undefined)
-        return deltas.answer(call, id!, action);
-      throw unknownRoute();
-  }
+  await answerCall(call, offer, id ?? '', action ?? '');
 }
 
 function unknownRoute(): PeerRefusal {

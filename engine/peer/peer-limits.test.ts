@@ -1,0 +1,154 @@
+/** Clients that are slow, silent, too many or too large: each is ended by itself, and the others go on. */
+import { connect, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { PEER_LIMITS } from '../model/peer-protocol.ts';
+import { noise, startTestPeer, TEST_TOKEN, type TestPeer } from './peer-fixture.ts';
+
+let peer: TestPeer;
+const open: Socket[] = [];
+afterEach(async () => {
+  for (const socket of open.splice(0)) socket.destroy();
+  await peer?.[Symbol.asyncDispose]();
+});
+
+/** Short, so that a test need not wait; what is tested is that the time has an end. */
+const SHORT = { headersMs: 200, paceMs: 200, stallMs: 200 };
+const NEVER = 1_000_000;
+
+function openSocket(): Socket {
+  const socket = connect({ port: peer.port(), host: '127.0.0.1' });
+  socket.on('error', () => {});
+  open.push(socket);
+  return socket;
+}
+
+const closed = (socket: Socket) =>
+  new Promise<string>((resolve) => {
+    const pieces: Buffer[] = [];
+    socket.on('data', (piece) => pieces.push(piece));
+    socket.once('close', () => resolve(Buffer.concat(pieces).toString('latin1')));
+  });
+
+function head(method: string, route: string, more: readonly string[] = []): string {
+  const lines = [
+    `${method} /v1/${route} HTTP/1.1`,
+    'host: 127.0.0.1',
+    `authorization: Bearer ${TEST_TOKEN}`,
+    ...more,
+  ];
+  return `${lines.join('\r\n')}\r\n\r\n`;
+}
+
+const expectAlive = async () => expect((await peer.send('GET', '')).status).toBe(200);
+
+describe('a client that is slow', () => {
+  it('is closed when its headers never end', async () => {
+    peer = await startTestPeer({ patience: { ...SHORT, paceMs: NEVER, stallMs: NEVER } });
+    const socket = openSocket();
+    const ended = closed(socket);
+    socket.write('GET /v1/ HTTP/1.1\r\nhost: 127.0.0.1\r\nx-never: e');
+    expect(await ended).toContain('408');
+    await expectAlive();
+  });
+
+  it.each([
+    ['write', ['content-length: 100000', 'dray-head-bytes: 10']],
+    ['read', ['content-length: 1000']],
+    ['deltas', ['content-length: 1000']],
+    ['objects/put', ['content-length: 1000']],
+  ])('is closed when the body of "%s" stalls', async (route, headers) => {
+    peer = await startTestPeer({ patience: { ...SHORT, headersMs: NEVER, stallMs: NEVER } });
+    const socket = openSocket();
+    const ended = closed(socket);
+    socket.write(`${head('POST', route, headers)}{"pa`);
+    await ended;
+    await expectAlive();
+  });
+
+  it('is closed when a range of a large file stalls, and the upload goes on with another', async () => {
+    peer = await startTestPeer({ patience: { ...SHORT, headersMs: NEVER, stallMs: NEVER } });
+    const begun = await peer.send('POST', 'uploads', {
+      body: JSON.stringify({ path: 'large', mtimeNs: '0', rangeBytes: 65_536, sizeBytes: 65_536 }),
+    });
+    const { upload } = (await begun.json()) as { upload: string };
+    const socket = openSocket();
+    const ended = closed(socket);
+    socket.write(
+      `${head('PUT', `uploads/${upload}?at=0`, ['content-length: 65536', 'dray-crc64nvme: 0000000000000000'])}abc`,
+    );
+    await ended;
+    const state = await peer.send('POST', `uploads/${upload}/state`, { body: '{}' });
+    expect(await state.json()).toMatchObject({ received: [] });
+    await expectAlive();
+  });
+
+  it('is closed when it takes nothing of what it asked for', async () => {
+    peer = await startTestPeer({ patience: { ...SHORT, headersMs: NEVER, paceMs: NEVER } });
+    peer.write('large', noise(64 * 1024 * 1024, 1));
+    const socket = openSocket();
+    socket.pause();
+    const ended = new Promise<void>((resolve) => {
+      socket.once('close', () => resolve());
+    });
+    socket.write(head('GET', 'content?path=large'));
+    // What the kernel had taken is there still; only then comes the end.
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    let taken = 0;
+    socket.on('data', (piece) => {
+      taken += piece.length;
+    });
+    socket.resume();
+    await ended;
+    expect(taken).toBeLessThan(64 * 1024 * 1024);
+    await expectAlive();
+  });
+});
+
+describe('what is too much', () => {
+  it('one connection more than allowed is closed, and the next is let in when one has ended', async () => {
+    peer = await startTestPeer({ connectionsMax: 3 });
+    const three = Array.from({ length: 3 }, openSocket);
+    const answered = (socket: Socket) =>
+      new Promise<string>((resolve) => {
+        socket.once('data', (piece) => resolve(String(piece)));
+      });
+    for (const socket of three) {
+      const answer = answered(socket);
+      socket.write(head('GET', ''));
+      expect(await answer).toContain('HTTP/1.1 200');
+    }
+    expect(await closed(openSocket())).toBe('');
+    const [first] = three;
+    const ended = closed(first!);
+    first!.end();
+    await ended;
+    const late = openSocket();
+    const answer = answered(late);
+    late.write(head('GET', ''));
+    expect(await answer).toContain('HTTP/1.1 200');
+  });
+
+  it.each([
+    ['headers', head('GET', '', [`x-long: ${'x'.repeat(PEER_LIMITS.headerBytesMax)}`]), '431'],
+    ['JSON', head('POST', 'read', [`content-length: ${PEER_LIMITS.jsonBytesMax + 1}`]), '413'],
+    [
+      'a batch',
+      head('POST', 'write', [
+        `content-length: ${PEER_LIMITS.bodyBytesMax + PEER_LIMITS.jsonBytesMax + 1}`,
+        'dray-head-bytes: 2',
+      ]),
+      '413',
+    ],
+    ['a body without its length', head('POST', 'read', ['transfer-encoding: chunked']), '411'],
+    ['a path', head('GET', `content?path=${'x'.repeat(PEER_LIMITS.pathBytesMax + 1)}`), '414'],
+  ])('%s is refused before it is read', async (_what, text, status) => {
+    peer = await startTestPeer();
+    const socket = openSocket();
+    const answer = new Promise<string>((resolve) => {
+      socket.once('data', (piece) => resolve(String(piece)));
+    });
+    socket.write(text);
+    expect(await answer).toContain(`HTTP/1.1 ${status}`);
+    await expectAlive();
+  });
+});

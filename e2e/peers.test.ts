@@ -215,4 +215,14 @@ describe('a peer that refuses', () => {
       stderr: expect.stringContaining(`${place} cannot be reached`),
     });
   });
+
+  it('takes its token from the file that a named remote names', async () => {
+    sandbox.write('offered/a', 'content');
+    sandbox.write('token', `${TOKEN}\n`);
+    const none = { DRAY_TOKEN: '', DRAY_CONFIG: sandbox.path('config.json') };
+    expect(await run(['ls', place], none)).toMatchObject({ exitCode: 1 });
+    const url = `${place}?tokenFile=${sandbox.path('token')}`;
+    expect(await run(['remote', 'add', '--user', 'nas', url], none)).toMatchObject({ exitCode: 0 });
+    expect(await run(['cat', 'nas:a'], none)).toMatchObject({ exitCode: 0, stdout: 'content' });
+  });
 });

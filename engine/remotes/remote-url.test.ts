@@ -136,3 +136,28 @@ describe('The location of a bucket', () => {
     expect(resolveLocation(url('s3://bucket'), { pathStyle: false })).toEqual({ pathStyle: false });
   });
 });
+
+describe("a peer's URL", () => {
+  it('names the file of its token and whether it is encrypted, and comes back as it went', () => {
+    const text = 'dray://nas:7371/photos/2024?tls=on&tokenFile=/home/ada/my%20token';
+    const url = parseRemoteUrl(text, '/');
+    expect(url).toEqual({
+      kind: 'peer',
+      host: 'nas',
+      port: 7371,
+      prefix: 'photos/2024',
+      tls: true,
+      tokenFile: '/home/ada/my token',
+    });
+    expect(formatRemoteUrl(url)).toBe(text);
+  });
+
+  it.each([
+    'dray://nas/?tokenFile=token',
+    'dray://nas/?token=secret',
+    'dray://token@nas/',
+    'dray://nas/?tls=maybe',
+  ])('is refused when it holds a secret or makes no sense: %s', (text) =>
+    expect(() => parseRemoteUrl(text, '/')).toThrow(expect.objectContaining({ code: 'usage' })),
+  );
+});

@@ -8,7 +8,7 @@
  * Bucket and prefix are percent-decoded: a `%` in a name is written `%25`, a `?` `%3F`. A URL never holds a secret: it is
  * stored, printed and shared.
  */
-import { basename, resolve } from 'node:path';
+import { basename, isAbsolute, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { DrayError } from '../api/error.ts';
 
@@ -37,6 +37,8 @@ export interface PeerRemoteUrl {
   readonly prefix: string;
   /** Absent: on, unless the address is this machine's own (loopback). */
   readonly tls?: boolean;
+  /** Holds the token; absolute. Before the environment's. */
+  readonly tokenFile?: string;
 }
 
 /** Where and as whom the bucket is reached. What is absent is found elsewhere (`open-remote.ts`). */
@@ -144,19 +146,33 @@ function parsePeer(text: string): PeerRemoteUrl {
   return { kind: 'peer', host, port, prefix: parsePrefix(path), ...parsePeerQuery(query) };
 }
 
-function parsePeerQuery(query: string): { readonly tls?: boolean } {
+function parsePeerQuery(query: string): Pick<PeerRemoteUrl, 'tls' | 'tokenFile'> {
   const parameters = new URLSearchParams(query);
   for (const name of parameters.keys())
-    if (name !== 'tls') throw refuse(`A peer's URL has no parameter "${name}"; it has tls=on and tls=off.`);
+    if (name !== 'tls' && name !== 'tokenFile')
+      throw refuse(
+        `A peer's URL has no parameter "${name}"; it has tls=on, tls=off and tokenFile=/absolute/path (never the token itself).`,
+      );
   const tls = parameters.get('tls');
-  if (tls === null) return {};
-  if (tls !== 'on' && tls !== 'off') throw refuse(`tls is "on" or "off", not "${tls}".`);
-  return { tls: tls === 'on' };
+  if (tls !== null && tls !== 'on' && tls !== 'off') throw refuse(`tls is "on" or "off", not "${tls}".`);
+  const tokenFile = parameters.get('tokenFile');
+  if (tokenFile !== null && !isAbsolute(tokenFile))
+    throw refuse(
+      `tokenFile needs an absolute path, since the URL is used in many folders; not "${tokenFile}".`,
+    );
+  return {
+    ...(tls === null ? {} : { tls: tls === 'on' }),
+    ...(tokenFile === null ? {} : { tokenFile }),
+  };
 }
 
-function formatPeer({ host, port, prefix, tls }: PeerRemoteUrl): string {
+function formatPeer({ host, port, prefix, tls, tokenFile }: PeerRemoteUrl): string {
   const path = prefix === '' ? '' : `/${prefix.split('/').map(encodePart).join('/')}`;
-  const query = tls === undefined ? '' : `?tls=${tls ? 'on' : 'off'}`;
+  const parameters = [
+    ...(tls === undefined ? [] : [`tls=${tls ? 'on' : 'off'}`]),
+    ...(tokenFile === undefined ? [] : [`tokenFile=${tokenFile.split('/').map(encodePart).join('/')}`]),
+  ];
+  const query = parameters.length === 0 ? '' : `?${parameters.join('&')}`;
   return `dray://${host.includes(':') ? `[${host}]` : host}:${port}${path}${query}`;
 }
 

@@ -1,4 +1,4 @@
-/** From a peer's URL to a store. The token comes from `DRAY_TOKEN`, or from the file that `DRAY_TOKEN_FILE` names. */
+/** From a peer's URL to a store. The token comes from the file that the URL names, from `DRAY_TOKEN`, or from the file that `DRAY_TOKEN_FILE` names. */
 import { readFileSync } from 'node:fs';
 import { DrayError } from '../../api/error.ts';
 import { loadCrc64 } from '../../base/crc64-nvme.ts';
@@ -39,23 +39,33 @@ export async function connectPeer(
     ...(knownPeers && origin.protocol === 'https:'
       ? { checkFingerprint: createFingerprintCheck(origin.host, knownPeers) }
       : {}),
-    token: tokenIn(environment),
+    token: tokenFor(url, environment),
     connectionsMax: Math.min(connection.transfers ?? CONNECTIONS, CONNECTIONS),
     ...(retries ? {} : { attemptsMax: 1 }),
   });
 }
 
 /** @throws DrayError `noCredentials` */
-function tokenIn({ DRAY_TOKEN, DRAY_TOKEN_FILE }: OpenPeerOptions['environment']): string {
+function tokenFor(
+  { tokenFile }: PeerRemoteUrl,
+  { DRAY_TOKEN, DRAY_TOKEN_FILE }: OpenPeerOptions['environment'],
+): string {
+  if (tokenFile !== undefined) return readToken(tokenFile);
   if (DRAY_TOKEN) return DRAY_TOKEN;
-  if (!DRAY_TOKEN_FILE)
-    throw new DrayError(
-      'noCredentials',
-      'A peer asks for its token. Set DRAY_TOKEN to what "dray serve" showed, or DRAY_TOKEN_FILE to a file that holds it.',
-    );
+  if (DRAY_TOKEN_FILE) return readToken(DRAY_TOKEN_FILE);
+  throw new DrayError(
+    'noCredentials',
+    'A peer asks for its token. Set DRAY_TOKEN to what "dray serve" showed, or name a file that holds it: by DRAY_TOKEN_FILE, or in the URL by ?tokenFile=/absolute/path.',
+  );
+}
+
+function readToken(file: string): string {
   try {
-    return readFileSync(DRAY_TOKEN_FILE, 'utf8').trim();
+    return readFileSync(file, 'utf8').trim();
   } catch (cause) {
-    throw new DrayError('noCredentials', `The token file ${DRAY_TOKEN_FILE} cannot be read.`, { cause });
+    throw new DrayError('noCredentials', `The token file ${file} cannot be read.`, {
+      data: { path: file },
+      cause,
+    });
   }
 }

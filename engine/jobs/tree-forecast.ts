@@ -33,19 +33,19 @@ export function createForecast({ destination, source }: Sides, partSizeBytes: nu
     source.kind === 'remote' &&
     destination.kind === 'remote' &&
     sharesService(source.store, destination.store);
-  // Between a folder here and one of another machine, small files travel many to a request.
+  // Between folders of two machines, this one or not, small files travel many to a request.
   const areBatched =
-    source.kind !== destination.kind &&
-    [source, destination].some((side) => side.kind === 'remote' && side.store.files !== undefined);
-  const batched = { files: 0, bytes: 0 };
+    !staysInside &&
+    [source, destination].every((side) => side.kind === 'local' || side.store.files !== undefined);
+  const batched = { source: { files: 0, bytes: 0 }, destination: { files: 0, bytes: 0 } };
   const isBatched = (sizeBytes: number) => areBatched && sizeBytes <= SENT_IN_BATCHES_BYTES_MAX;
-  const batch = (sizeBytes: number) => {
-    batched.files += 1;
-    batched.bytes += sizeBytes;
+  const batch = (end: keyof typeof batched, sizeBytes: number) => {
+    batched[end].files += 1;
+    batched[end].bytes += sizeBytes;
   };
   const send = (sizeBytes: number) => {
     sentBytes += sizeBytes;
-    if (isBatched(sizeBytes)) batch(sizeBytes);
+    if (isBatched(sizeBytes)) batch('destination', sizeBytes);
     else if (sizeBytes <= ONE_PUT_BYTES) at.destination.writes += 1;
     else {
       // Begin, parts, complete, and a look at the result.
@@ -55,7 +55,7 @@ export function createForecast({ destination, source }: Sides, partSizeBytes: nu
   };
   const receive = (sizeBytes: number) => {
     receivedBytes += sizeBytes;
-    if (isBatched(sizeBytes)) batch(sizeBytes);
+    if (isBatched(sizeBytes)) batch('source', sizeBytes);
     else
       at.source.reads +=
         sizeBytes <= WHOLE_BYTES_MAX ? 1 : 1 + Math.ceil(sizeBytes / rangeBytesFor(sizeBytes));
@@ -83,7 +83,8 @@ export function createForecast({ destination, source }: Sides, partSizeBytes: nu
           sizeBytes <= COPY_BYTES_MAX ? 1 : 2 + Math.ceil(sizeBytes / (COPY_BYTES_MAX / 10));
         return;
       }
-      if (source.kind === 'remote') receive(sizeBytes);
+      // A listing has told all of a link or an empty folder.
+      if (source.kind === 'remote' && !special) receive(sizeBytes);
       if (destination.kind === 'remote') send(sizeBytes);
     },
     touches() {
@@ -95,13 +96,8 @@ export function createForecast({ destination, source }: Sides, partSizeBytes: nu
     totals(deleted) {
       const deletes = destination.kind === 'remote' ? Math.ceil(deleted / DELETED_AT_ONCE) : 0;
       const none = { lists: 0, deletes: 0 };
-      const batches = Math.max(
-        Math.ceil(batched.files / BATCH_FILES),
-        Math.ceil(batched.bytes / BATCH_BYTES),
-      );
-      const isSent = destination.kind === 'remote';
-      const reads = at.source.reads + at.destination.reads + (isSent ? 0 : batches);
-      const writes = at.source.writes + at.destination.writes + (isSent ? batches : 0);
+      const reads = at.source.reads + at.destination.reads + batchesOf(batched.source);
+      const writes = at.source.writes + at.destination.writes + batchesOf(batched.destination);
       const price = (side: TreeSide, counts: Parameters<typeof dollarsFor>[1]) =>
         side.kind === 'remote' ? dollarsFor(side.store.provider, counts) : 0;
       const dollars =
@@ -119,4 +115,8 @@ export function createForecast({ destination, source }: Sides, partSizeBytes: nu
       };
     },
   };
+}
+
+function batchesOf({ bytes, files }: { readonly files: number; readonly bytes: number }): number {
+  return Math.max(Math.ceil(files / BATCH_FILES), Math.ceil(bytes / BATCH_BYTES));
 }

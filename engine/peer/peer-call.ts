@@ -41,6 +41,18 @@ const STATUS: Readonly<Partial<Record<ErrorCode, number>>> = {
   diskFull: 507,
   aborted: 503,
 };
+/** Of what the file system refuses: it is the request that does not fit what lies there, and no failure of the server. */
+const STATUS_OF_ERRNO: Readonly<Record<string, number>> = {
+  ENOENT: 404,
+  ENOTDIR: 404,
+  EISDIR: 409,
+  EEXIST: 409,
+  ENOTEMPTY: 409,
+  EACCES: 403,
+  EPERM: 403,
+  EROFS: 403,
+  ELOOP: 422,
+};
 const STATUS_UNFORESEEN = 500;
 
 export function answerJson(response: ServerResponse, status: number, value: unknown): void {
@@ -92,7 +104,8 @@ export function answerError(
 
 function statusOf(error: unknown): number {
   if (error instanceof PeerRefusal) return error.status;
-  return error instanceof DrayError ? (STATUS[error.code] ?? STATUS_UNFORESEEN) : STATUS_UNFORESEEN;
+  if (!(error instanceof DrayError)) return STATUS_UNFORESEEN;
+  return STATUS[error.code] ?? STATUS_OF_ERRNO[String(error.data.errno)] ?? STATUS_UNFORESEEN;
 }
 
 function recordOf(error: unknown): ErrorRecord {

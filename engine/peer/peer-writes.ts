@@ -13,7 +13,7 @@ import {
 import { touchLocal } from '../workspace/local-place.ts';
 import type { PackedFile, TreeWriter, WrittenStat } from '../workspace/tree-writer-contract.ts';
 import { answerJson, type PeerCall, PeerRefusal, parseJson, receiveBody } from './peer-call.ts';
-import { type OfferedFolder, parsePeerPath } from './peer-paths.ts';
+import { type OfferedFolder, parsePeerPath, statPeerPath } from './peer-paths.ts';
 import { peerToken } from './peer-token.ts';
 
 export interface WriteParts {
@@ -163,8 +163,11 @@ export async function answerTouch(call: PeerCall, { budget, folder }: WriteParts
     const parsed = v.safeParse(TouchHead, parseJson(body.bytes));
     if (!parsed.success)
       throw new PeerRefusal(400, 'usage', 'The body has to be {"path":"...","mtimeNs":"...","mode":...}.');
-    const { mode, mtimeNs, path } = parsed.output;
-    const stat = await touchLocal(folder.realRoot, parsePeerPath(path), {
+    const { mode, mtimeNs } = parsed.output;
+    const path = parsePeerPath(parsed.output.path);
+    if (!statPeerPath(folder, path))
+      throw new DrayError('notFound', `There is no file ${path}.`, { data: { path } });
+    const stat = await touchLocal(folder.realRoot, path, {
       ...(mtimeNs === undefined ? {} : { mtimeNs: BigInt(mtimeNs) }),
       ...(mode === undefined ? {} : { mode }),
     });

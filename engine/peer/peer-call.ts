@@ -96,7 +96,8 @@ export function answerError(
   }
   const status = statusOf(error);
   const record = recordOf(error);
-  if (!request.complete) response.setHeader('connection', 'close');
+  // The rest of a body is not waited for.
+  if (!request.complete && hasBody(request)) response.setHeader('connection', 'close');
   if (status === 401) response.setHeader('www-authenticate', 'Bearer');
   if (status === 429 || status === 503) response.setHeader('retry-after', '1');
   answerJson(response, status, { error: record });
@@ -172,6 +173,10 @@ export async function receiveBody(
     permit.release();
     throw error;
   }
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 export function bodyBytesOf(request: IncomingMessage): number {

@@ -91,8 +91,13 @@ export async function serveFolder(options: ServeFolderOptions): Promise<PeerServ
   });
   const offer: Offer = { options, folder, budget, writer, uploads, objects, deltas };
   const guard = createGuard({ token: options.token, hostNames: options.hostNames });
-  const server = await createServer(options, (request, response) => {
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     void answer({ guard, offer, request, response, stop: stop.signal });
+  };
+  const server = await createServer(options, onRequest);
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    continueInTurn(response);
+    onRequest(request, response);
   });
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = 0;
@@ -132,6 +137,15 @@ async function createServer(
   return createHttpsServer({ ...limits, ...tls, minVersion: 'TLSv1.3' }, onRequest);
 }
 
+/** Node by itself writes `100 Continue` of a pipelined request into the answer, when that is ready before its turn. */
+function continueInTurn(response: ServerResponse): void {
+  const write = () => {
+    if (!response.headersSent) response.writeContinue();
+  };
+  if (response.socket) write();
+  else response.once('socket', write);
+}
+
 function listen(server: Server, { host, port }: ServeFolderOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
@@ -161,6 +175,8 @@ async function answer({ guard, offer, request, response, stop }: Incoming): Prom
   // A request whose body breaks off is told to whoever reads it; one that nobody reads must not end the process.
   request.on('error', () => {});
   response.on('error', () => {});
+  // After a wish for another protocol, which is not granted, nothing more is read from the connection.
+  if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
   try {
     guard(request);
     offer.options.onRequest?.();

@@ -1,0 +1,142 @@
+/**
+ * A hundred thousand requests that no client would send, over raw sockets, pipelined: a server that offers a folder answers each with a
+ * refusal or rightly, never fails, stays small, and nothing that the token does not open is read or changed. The seed is fixed.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createSandbox, type Sandbox } from '../engine/jobs/job-fixture.ts';
+import { describeTree } from '../engine/jobs/same-trees.ts';
+import { conversation, FUZZ_TOKEN, SECRET, UNWELCOME } from './peers-fuzz-requests.ts';
+import { converse } from './peers-fuzz-socket.ts';
+
+const SEED = 20_261_121;
+const REQUESTS = Number(process.env.FUZZ ?? 100_000);
+const LANES = 8;
+const RSS_MIB_MAX = 300;
+/** Busy, and the disk is full: refusals that the protocol names. All else from 500 on is a failure. */
+const REFUSALS_FROM_500 = new Set([501, 503]);
+
+let sandbox: Sandbox;
+const servers: { readonly child: ChildProcess; readonly port: number; stderr: string; stdout: string }[] = [];
+
+async function startServer(folder: string, ...more: readonly string[]) {
+  const main = fileURLToPath(new URL('../app/cli/main.ts', import.meta.url));
+  const child = spawn(
+    process.execPath,
+    [
+      main,
+      'serve',
+      folder,
+      '--listen',
+      '127.0.0.1:0',
+      '--token-file',
+      sandbox.path('token'),
+      '--json',
+      ...more,
+    ],
+    { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, DRAY_CACHE: sandbox.path('cache') } },
+  );
+  const server = { child, port: 0, stderr: '', stdout: '' };
+  child.stderr.on('data', (text) => {
+    server.stderr += text;
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.once('exit', () => reject(new Error(`The server ended: ${server.stderr}`)));
+    child.stdout.on('data', (text) => {
+      server.stdout += text;
+      if (server.stdout.includes('\n')) resolve();
+    });
+  });
+  server.port = Number(/127\.0\.0\.1:(\d+)/.exec(server.stdout)![1]);
+  servers.push(server);
+  return server;
+}
+
+beforeEach(() => {
+  sandbox = createSandbox();
+  writeFileSync(sandbox.path('token'), FUZZ_TOKEN, { mode: 0o600 });
+  sandbox.write('outside/secret', SECRET);
+  for (const root of ['offered', 'still']) {
+    for (let index = 0; index < 30; index += 1) sandbox.write(`${root}/kept/${index}`, `content ${index}`);
+    mkdirSync(sandbox.path(`${root}/play`));
+    symlinkSync('../outside', sandbox.path(`${root}/way-out`));
+    symlinkSync('../outside/secret', sandbox.path(`${root}/secret`));
+  }
+});
+afterEach(async () => {
+  for (const { child } of servers.splice(0)) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await ended;
+  }
+  sandbox?.[Symbol.dispose]();
+});
+
+it(`${REQUESTS.toLocaleString('en')} requests that make no sense leave the server and the folder well`, async () => {
+  const writable = await startServer(sandbox.path('offered'));
+  const readOnly = await startServer(sandbox.path('still'), '--read-only');
+  const outside = describeTree(sandbox.path('outside'));
+  const kept = describeTree(sandbox.path('offered/kept'));
+  const still = describeTree(sandbox.path('still'));
+  const statuses = new Map<number, number>();
+  let answered = 0;
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: LANES }, async (_, lane) => {
+      const { port } = lane % 4 === 3 ? readOnly : writable;
+      while (answered < REQUESTS) {
+        const requests = conversation(SEED + next++);
+        for (const { answer, request } of await converse(port, requests)) {
+          answered += 1;
+          statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+          const shown = () =>
+            `${request.bytes.toString('latin1').slice(0, 600)}\n-> ${answer.status} ${answer.body.toString('latin1').slice(0, 300)}`;
+          if (answer.status >= 500 && !REFUSALS_FROM_500.has(answer.status)) expect.fail(shown());
+          if (answer.status < 300 && !request.hasToken) expect.fail(shown());
+          if (answer.body.includes(SECRET)) expect.fail(shown());
+        }
+      }
+    }),
+  );
+  const rssMib = [writable, readOnly].map(({ child }) => rssPeakMib(child.pid!));
+  const shown = [...statuses]
+    .sort(([left], [right]) => left - right)
+    .map(([status, count]) => `${status}: ${count}`);
+  console.log(
+    `peer fuzz: ${answered.toLocaleString('en')} requests, seed ${SEED}, ${next.toLocaleString('en')} connections, at most ${Math.max(...rssMib)} MiB; ${shown.join(', ')}`,
+  );
+  expect(answered).toBeGreaterThanOrEqual(REQUESTS);
+  for (const { child, port, stdout } of [writable, readOnly]) {
+    expect(child.exitCode).toBeNull();
+    expect(stdout).not.toContain('requestFailed');
+    const response = await fetch(`http://127.0.0.1:${port}/v1/content?path=kept/7`, {
+      headers: { authorization: `Bearer ${FUZZ_TOKEN}` },
+    });
+    expect([response.status, await response.text()]).toEqual([200, 'content 7']);
+  }
+  for (const mib of rssMib) expect(mib).toBeLessThan(RSS_MIB_MAX);
+  expect(describeTree(sandbox.path('outside'))).toEqual(outside);
+  expect(describeTree(sandbox.path('offered/kept'))).toEqual(kept);
+  expect(describeTree(sandbox.path('still'))).toEqual(still);
+  expect(readdirSync(sandbox.folder).sort()).toEqual(
+    ['cache', 'offered', 'outside', 'still', 'token'].filter((name) =>
+      existsSync(`${sandbox.folder}/${name}`),
+    ),
+  );
+  expect(describeTree(sandbox.path('offered')).filter((line) => line.includes(UNWELCOME))).toEqual([]);
+  // Who has the token could write: the fuzz does not pass by refusing everything.
+  expect(readdirSync(sandbox.path('offered/play')).length).toBeGreaterThan(0);
+});
+
+/** Of the process; 0 where the system does not tell. */
+function rssPeakMib(pid: number): number {
+  try {
+    const [, kib] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return Math.round(Number(kib) / 1024);
+  } catch {
+    return 0;
+  }
+}

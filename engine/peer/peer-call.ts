@@ -1,6 +1,7 @@
 /** One request to a peer while it is being dealt with: what it asks, the way to its body, and the forms of answers. */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DrayError, type ErrorCode, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import type { Budget } from '../base/budget.ts';
 import { PEER_HEADER, PEER_LIMITS, PEER_PROTOCOL } from '../model/peer-protocol.ts';
@@ -86,18 +87,19 @@ export function answerBatch(
 }
 
 /** An answer that has begun can only be cut: the other end sees that it is short. */
-export function answerError(
+export async function answerError(
   { request, response }: Pick<PeerCall, 'request' | 'response'>,
   error: unknown,
-): void {
+): Promise<void> {
   if (response.headersSent) {
     response.destroy();
     return;
   }
   const status = statusOf(error);
   const record = recordOf(error);
-  // The rest of a body is not waited for.
-  if (!request.complete && hasBody(request)) response.setHeader('connection', 'close');
+  // A small body came with its head, and is seen a moment later. The rest of a large one is not waited for.
+  if (isUnread(request)) await nextTurn();
+  if (isUnread(request)) response.setHeader('connection', 'close');
   if (status === 401) response.setHeader('www-authenticate', 'Bearer');
   if (status === 429 || status === 503) response.setHeader('retry-after', '1');
   answerJson(response, status, { error: record });
@@ -175,7 +177,8 @@ export async function receiveBody(
   }
 }
 
-function hasBody({ headers }: IncomingMessage): boolean {
+function isUnread({ complete, headers }: IncomingMessage): boolean {
+  if (complete) return false;
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 

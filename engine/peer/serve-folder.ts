@@ -225,7 +225,7 @@ async function answer({ connections, guard, offer, request, response, stop }: In
   } catch (error) {
     const isKnown = error instanceof PeerRefusal || error instanceof DrayError || gone.aborted;
     if (!isKnown) offer.options.onFailure(error);
-    answerError({ request, response }, error);
+    await answerError({ request, response }, error);
   }
 }
 

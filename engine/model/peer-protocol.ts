@@ -22,6 +22,8 @@ export const PEER_HEADER = {
 
 export const PEER_LIMITS = {
   pathBytesMax: 4_096,
+  /** Each part costs the server a look or a folder: thousands of them in one path, a second of its time. */
+  pathPartsMax: 256,
   headerBytesMax: 16 * 1024,
   /** JSON at the beginning of a body, or all of it. */
   jsonBytesMax: 4 * 1024 * 1024,

@@ -1,6 +1,7 @@
 /** One request to a peer while it is being dealt with: what it asks, the way to its body, and the forms of answers. */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isMarkedAsUntransferable } from 'node:worker_threads';
 import { DrayError, type ErrorCode, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import type { Budget } from '../base/budget.ts';
@@ -54,6 +55,18 @@ const STATUS: Readonly<Partial<Record<ErrorCode, number>>> = {
   diskFull: 507,
   aborted: 503,
 };
+/** Of what the file system refuses: it is the request that does not fit what lies there, and no failure of the server. */
+const STATUS_OF_ERRNO: Readonly<Record<string, number>> = {
+  ENOENT: 404,
+  ENOTDIR: 404,
+  EISDIR: 409,
+  EEXIST: 409,
+  ENOTEMPTY: 409,
+  EACCES: 403,
+  EPERM: 403,
+  EROFS: 403,
+  ELOOP: 422,
+};
 const STATUS_UNFORESEEN = 500;
 
 export function answerJson(response: ServerResponse, status: number, value: unknown): void {
@@ -87,30 +100,28 @@ export function answerBatch(
 }
 
 /** An answer that has begun can only be cut: the other end sees that it is short. */
-export function answerError(
+export async function answerError(
   { request, response }: Pick<PeerCall, 'request' | 'response'>,
   error: unknown,
-): void {
+): Promise<void> {
   if (response.headersSent) {
     response.destroy();
     return;
   }
   const status = statusOf(error);
   const record = recordOf(error);
-  // What is left of its body is not read.
-  if (!request.complete && hasBody(request)) response.setHeader('connection', 'close');
+  // A small body came with its head, and is seen a moment later. The rest of a large one is not waited for.
+  if (isUnread(request)) await nextTurn();
+  if (isUnread(request)) response.setHeader('connection', 'close');
   if (status === 401) response.setHeader('www-authenticate', 'Bearer');
   if (status === 429 || status === 503) response.setHeader('retry-after', '1');
   answerJson(response, status, { error: record });
 }
 
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
-}
-
 function statusOf(error: unknown): number {
   if (error instanceof PeerRefusal) return error.status;
-  return error instanceof DrayError ? (STATUS[error.code] ?? STATUS_UNFORESEEN) : STATUS_UNFORESEEN;
+  if (!(error instanceof DrayError)) return STATUS_UNFORESEEN;
+  return STATUS[error.code] ?? STATUS_OF_ERRNO[String(error.data.errno)] ?? STATUS_UNFORESEEN;
 }
 
 function recordOf(error: unknown): ErrorRecord {
@@ -221,6 +232,11 @@ const FREED_BYTES_MIN = 16 * 1024;
 export function freeOwn({ buffer, byteLength, byteOffset }: Buffer): void {
   const isOwn = buffer instanceof ArrayBuffer && byteOffset + byteLength === buffer.byteLength;
   if (isOwn && byteLength >= FREED_BYTES_MIN && !isMarkedAsUntransferable(buffer)) buffer.transfer(0);
+}
+
+function isUnread({ complete, headers }: IncomingMessage): boolean {
+  if (complete) return false;
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 export function bodyBytesOf(request: IncomingMessage): number {

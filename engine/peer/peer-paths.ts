@@ -66,6 +66,7 @@ function reasonToRefuse(path: string): string | undefined {
   if (process.platform === 'win32' && /[\\:]/.test(path))
     return 'it holds a character that Windows gives a meaning';
   const parts = path.split('/');
+  if (parts.length > PEER_LIMITS.pathPartsMax) return `it has more than ${PEER_LIMITS.pathPartsMax} parts`;
   for (const part of parts) {
     if (part === '') return 'it has an empty part';
     if (part === '.' || part === '..') return `it has the part "${part}"`;

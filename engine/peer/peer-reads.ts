@@ -1,4 +1,5 @@
 /** `POST /v1/read`: many small files in one answer. */
+import { once } from 'node:events';
 import { closeSync, fstatSync, readSync } from 'node:fs';
 import * as v from 'valibot';
 import { type DrayError, toErrorRecord } from '../api/error.ts';
@@ -54,14 +55,14 @@ export async function answerRead(
   }
 }
 
-function sent({ response }: PeerCall): Promise<void> {
-  return new Promise((resolve) => {
-    if (response.writableFinished || response.destroyed) resolve();
-    else {
-      response.once('finish', resolve);
-      response.once('close', resolve);
-    }
-  });
+/** Or the client is gone. */
+async function sent({ response, signal }: PeerCall): Promise<void> {
+  if (response.writableFinished || response.destroyed) return;
+  try {
+    await once(response, 'finish', { signal });
+  } catch {
+    // Nobody is there to send it to.
+  }
 }
 
 function readOne(

@@ -15,7 +15,7 @@ import { touchLocal } from '../workspace/local-place.ts';
 import { heldReach } from '../workspace/tree-reach.ts';
 import type { PackedFile, TreeWriter, WrittenStat } from '../workspace/tree-writer-contract.ts';
 import { answerJson, bodyBytesOf, type PeerCall, PeerRefusal, parseJson, receiveBody } from './peer-call.ts';
-import { type OfferedFolder, parsePeerPath } from './peer-paths.ts';
+import { type OfferedFolder, parsePeerPath, statPeerPath } from './peer-paths.ts';
 import { peerToken } from './peer-token.ts';
 
 export interface WriteParts {
@@ -175,13 +175,16 @@ export async function answerTouch(call: PeerCall, { budget, folder }: WriteParts
     const parsed = v.safeParse(TouchHead, parseJson(body.bytes));
     if (!parsed.success)
       throw new PeerRefusal(400, 'usage', 'The body has to be {"path":"...","mtimeNs":"...","mode":...}.');
-    const { mode, mtimeNs, path } = parsed.output;
+    const { mode, mtimeNs } = parsed.output;
+    const path = parsePeerPath(parsed.output.path);
+    if (!statPeerPath(folder, path))
+      throw new DrayError('notFound', `There is no file ${path}.`, { data: { path } });
     const to = {
       ...(mtimeNs === undefined ? {} : { mtimeNs: BigInt(mtimeNs) }),
       ...(mode === undefined ? {} : { mode }),
     };
     const { realRoot } = folder;
-    const stat = await touchLocal(realRoot, parsePeerPath(path), to, heldReach(realRoot));
+    const stat = await touchLocal(realRoot, path, to, heldReach(realRoot));
     answerJson(call.response, 200, writtenResult(stat));
   } finally {
     body.release();

@@ -1,6 +1,7 @@
 /** Offers a folder to other machines over HTTP/1.1; `PROTOCOL.md` says how. */
+import { once, setMaxListeners } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
@@ -97,8 +98,14 @@ export async function serveFolder(options: ServeFolderOptions): Promise<PeerServ
   });
   const offer: Offer = { options, folder, budget, writer, uploads, objects, deltas };
   const guard = createGuard({ token: options.token, hostNames: options.hostNames });
-  const server = await createServer(options, (request, response) => {
-    void answer({ guard, offer, patience, request, response, stop: stop.signal });
+  const connections = followConnections();
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+    void answer({ connections, guard, offer, patience, request, response, stop: stop.signal });
+  };
+  const server = await createServer(options, onRequest);
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    continueInTurn(response);
+    onRequest(request, response);
   });
   server.headersTimeout = patience.headersMs;
   server.requestTimeout = 0;
@@ -148,6 +155,15 @@ async function createServer(
   );
 }
 
+/** Node by itself writes `100 Continue` of a pipelined request into the answer, when that is ready before its turn. */
+function continueInTurn(response: ServerResponse): void {
+  const write = () => {
+    if (!response.headersSent) response.writeContinue();
+  };
+  if (response.socket) write();
+  else response.once('socket', write);
+}
+
 function listen(server: Server, { host, port }: ServeFolderOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
@@ -163,7 +179,45 @@ function listen(server: Server, { host, port }: ServeFolderOptions): Promise<voi
   });
 }
 
+/**
+ * Requests of one connection are dealt with one after another: what a later one holds, memory above all, an earlier one never waits for.
+ * @returns Whether there is still somebody to answer.
+ */
+async function hasTurn(response: ServerResponse, gone: AbortSignal): Promise<boolean> {
+  if (gone.aborted) return false;
+  if (response.socket) return true;
+  try {
+    await once(response, 'socket', { signal: gone });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+interface Connections {
+  /** Aborted when the connection is closed. An answer that waits for its turn is not told of that by itself. */
+  signalOf(socket: Socket): AbortSignal;
+}
+
+function followConnections(): Connections {
+  const controllers = new WeakMap<Socket, AbortController>();
+  return {
+    signalOf(socket) {
+      let controller = controllers.get(socket);
+      if (!controller) {
+        controller = new AbortController();
+        controllers.set(socket, controller);
+        setMaxListeners(0, controller.signal);
+        if (socket.destroyed) controller.abort();
+        else socket.once('close', () => controller?.abort());
+      }
+      return controller.signal;
+    },
+  };
+}
+
 interface Incoming {
+  readonly connections: Connections;
   readonly offer: Offer;
   readonly guard: (request: IncomingMessage) => void;
   readonly request: IncomingMessage;
@@ -172,22 +226,25 @@ interface Incoming {
   readonly stop: AbortSignal;
 }
 
-async function answer({ guard, offer, patience, request, response, stop }: Incoming): Promise<void> {
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
+async function answer(incoming: Incoming): Promise<void> {
+  const { connections, guard, offer, patience, request, response, stop } = incoming;
+  const gone = connections.signalOf(request.socket);
   // A request whose body breaks off is told to whoever reads it; one that nobody reads must not end the process.
   request.on('error', () => {});
   response.on('error', () => {});
+  // After a wish for another protocol, which is not granted, nothing more is read from the connection.
+  if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
+  if (!(await hasTurn(response, gone))) return;
   watchReader(response, patience);
   try {
     guard(request);
     offer.options.onRequest?.();
-    const signal = AbortSignal.any([stop, gone.signal]);
+    const signal = AbortSignal.any([stop, gone]);
     await route(offer, { ...routeOf(request), request, response, signal, patience });
   } catch (error) {
-    const isKnown = error instanceof PeerRefusal || error instanceof DrayError || gone.signal.aborted;
+    const isKnown = error instanceof PeerRefusal || error instanceof DrayError || gone.aborted;
     if (!isKnown) offer.options.onFailure(error);
-    answerError({ request, response }, error);
+    await answerError({ request, response }, error);
   }
 }
 

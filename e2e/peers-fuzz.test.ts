@@ -14,6 +14,7 @@ import { converse } from './peers-fuzz-socket.ts';
 const SEED = 20_261_121;
 const REQUESTS = 100_000;
 const LANES = 8;
+/** Bodies may take 192 of them; without any leak the rest is what the allocator keeps. */
 const RSS_MIB_MAX = 400;
 const TIMEOUT_MS = 300_000;
 /** Busy, and the disk is full: refusals that the protocol names. All else from 500 on is a failure. */

@@ -9,7 +9,10 @@ const Crc64 = v.pipe(
 const Size = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const Uint32 = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(0xffff_ffff));
 const Sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
-const Range = v.strictObject({ start: Size, end: Size });
+const Range = v.pipe(
+  v.strictObject({ start: Size, end: Size }),
+  v.check(({ end, start }) => start <= end, 'A range ends before it begins'),
+);
 const Key = v.string();
 
 /** Big integers are sums here; JSON has no other way for them. */

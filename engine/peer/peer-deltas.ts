@@ -50,6 +50,12 @@ interface Delta {
   completed?: Promise<string>;
   usedMs: number;
   callsUnderWay: number;
+  /** Of a target that is overwritten. */
+  readonly inPlacePath: string | undefined;
+  /** Another one took its file over: it is asked nothing more. */
+  isOver: boolean;
+  /** Waiting for the calls under way. */
+  readonly onIdle: (() => void)[];
 }
 
 const DELTAS_MAX = 64;
@@ -87,6 +93,16 @@ export function createPeerDeltas(options: PeerDeltasOptions): PeerDeltas {
     if (delta.side.kind === 'target') await delta.side.target.discard();
     delta.side.close();
   };
+  /**
+   * Two that overwrite one file at once would leave a mixture, and so would one that comes back while what it sent before it died is still being
+   * written. The newer one wins: the older is at its end once its calls are.
+   */
+  const overwriting = (path: string) => [...deltas.values()].find((delta) => delta.inPlacePath === path);
+  const endOnceIdle = async (delta: Delta) => {
+    delta.isOver = true;
+    if (delta.callsUnderWay > 0) await new Promise<void>((resolve) => delta.onIdle.push(resolve));
+    if (deltas.has(delta.id)) await end(delta);
+  };
   const sweep = setInterval(() => {
     for (const delta of deltas.values())
       if (delta.callsUnderWay === 0 && clock.nowMs() - delta.usedMs > IDLE_MAX_MS) void end(delta);
@@ -106,15 +122,28 @@ export function createPeerDeltas(options: PeerDeltasOptions): PeerDeltas {
       if (deltas.size >= DELTAS_MAX)
         throw new DrayError('slowDown', 'Too many deltas are under way.', { retry: 'backoff' });
       const id = randomBytes(16).toString('hex');
+      const isOverwriting = wish.side === 'target' && wish.isInPlace === true && !wish.isDryRun;
+      const inPlacePath = isOverwriting ? parsePeerPath(wish.path) : undefined;
+      if (inPlacePath !== undefined)
+        for (let other = overwriting(inPlacePath); other; other = overwriting(inPlacePath))
+          await endOnceIdle(other);
       const side = openSide({ clock, folder, writer, threads: threadsOf() }, wish);
-      deltas.set(id, { id, side, usedMs: clock.nowMs(), callsUnderWay: 0 });
+      deltas.set(id, {
+        id,
+        side,
+        inPlacePath,
+        usedMs: clock.nowMs(),
+        callsUnderWay: 0,
+        isOver: false,
+        onIdle: [],
+      });
       answerJson(call.response, 200, { delta: id, ...describeSide(side, clock.nowMs()) });
     },
     async answer(call, id, name) {
       const delta = deltas.get(id);
       if (name === 'complete' && completed.has(id))
         return answerJson(call.response, 200, { token: completed.get(id) });
-      if (!delta)
+      if (!delta || delta.isOver)
         throw new DrayError('notFound', 'There is no such delta: it has ended.', { data: { delta: id } });
       if (!Object.hasOwn(DELTA_CALLS, name))
         throw new PeerRefusal(404, 'unsupported', `No delta knows "${name}".`);
@@ -128,6 +157,7 @@ export function createPeerDeltas(options: PeerDeltasOptions): PeerDeltas {
         }
       } finally {
         delta.callsUnderWay -= 1;
+        if (delta.callsUnderWay === 0) for (const resolve of delta.onIdle.splice(0)) resolve();
         delta.usedMs = clock.nowMs();
       }
     },

@@ -1,0 +1,87 @@
+/** Two clients that write one file of a peer at the same time: in the end it is the one's or the other's, whole, and nothing is left over. */
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { copyTree } from '../engine/jobs/copy-tree.ts';
+import { deltaFile } from '../engine/jobs/delta-file.ts';
+import { createSandbox, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
+import { noise } from '../engine/peer/peer-fixture.ts';
+import { type PeerServer, serveFolder } from '../engine/peer/serve-folder.ts';
+
+const MIB = 1024 * 1024;
+const TOKEN = 'token-of-the-tests';
+const ROUNDS = 20;
+
+let sandbox: Sandbox;
+let server: PeerServer;
+beforeEach(async () => {
+  sandbox = createSandbox();
+  mkdirSync(sandbox.path('offered'));
+  server = await serveFolder({
+    root: sandbox.path('offered'),
+    host: '127.0.0.1',
+    port: 0,
+    token: TOKEN,
+    isReadOnly: false,
+    hostNames: [],
+    connectionsMax: 64,
+    software: 'test',
+    onFailure: (error) => {
+      throw error;
+    },
+  });
+});
+afterEach(async () => {
+  await server?.close();
+  sandbox?.[Symbol.dispose]();
+});
+
+const context = (who: string) =>
+  testContext(sandbox.folder, {
+    environment: { DRAY_TOKEN: TOKEN, DRAY_CACHE: sandbox.path(`cache-${who}`) },
+  });
+const place = (path: string) => ({ place: `dray://127.0.0.1:${server.address.port}/${path}` });
+
+const copy = (who: string) =>
+  copyTree(context(who), {
+    source: { place: sandbox.path(who) },
+    destination: place('to'),
+    compare: 'checksum',
+  });
+const delta = (isInPlace: boolean) => (who: string) =>
+  deltaFile(context(who), {
+    source: { place: sandbox.path(`${who}/file`) },
+    destination: place('to/file'),
+    blockBytes: 16 * 1024,
+    isInPlace,
+  });
+
+const WAYS = [
+  { name: 'small, in batches', sizeBytes: 20_000, one: copy, two: copy },
+  { name: 'large, in ranges', sizeBytes: 20 * MIB, one: copy, two: copy },
+  { name: 'as deltas beside the old one', sizeBytes: 6 * MIB, one: delta(false), two: delta(false) },
+  { name: 'as deltas in place', sizeBytes: 6 * MIB, one: delta(true), two: delta(true) },
+  { name: 'as a copy and a delta', sizeBytes: 12 * MIB, one: copy, two: delta(false) },
+] as const;
+
+describe.each(WAYS)('two clients that write one file, $name', ({ one, sizeBytes, two }) => {
+  it(`leave the content of one of them, ${ROUNDS} times`, async () => {
+    sandbox.write('start/file', noise(sizeBytes, 99));
+    await copy('start');
+    for (let round = 0; round < ROUNDS; round += 1) {
+      // Each differs from what lies there in blocks of its own and in common ones.
+      const contents = ['one', 'two'].map((who, at) => {
+        const bytes = noise(sizeBytes, 99);
+        noise(Math.floor(sizeBytes / 2), 2 * round + at).copy(bytes, at * Math.floor(sizeBytes / 4));
+        sandbox.write(`${who}/file`, bytes);
+        return bytes;
+      });
+      const ends = await Promise.allSettled([one('one'), two('two')]);
+      expect(ends.some(({ status }) => status === 'fulfilled')).toBe(true);
+      const end = readFileSync(sandbox.path('offered/to/file'));
+      expect(contents.some((bytes) => bytes.equals(end))).toBe(true);
+    }
+    // With the server the folder of unfinished files goes, if nothing is in it.
+    await server.close();
+    expect(readdirSync(sandbox.path('offered'))).toEqual(['to']);
+  });
+});

@@ -61,6 +61,7 @@ export interface PeerServer {
 const BODIES_BYTES_MAX = 192 * 1024 * 1024;
 const PATIENCE: PeerPatience = { headersMs: 10_000, paceMs: 30_000, stallMs: 60_000 };
 const KEEP_ALIVE_MS = 60_000;
+const TENDED_EVERY_MS = 60 * 60_000;
 
 interface Offer {
   readonly options: ServeFolderOptions;
@@ -86,6 +87,8 @@ export async function serveFolder(options: ServeFolderOptions): Promise<PeerServ
     isWatchful: true,
     signal: stop.signal,
   });
+  const tending = setInterval(() => writer.tend(systemClock.nowMs()), TENDED_EVERY_MS);
+  tending.unref();
   const uploads = createPeerUploads({ writer, budget, clock: systemClock });
   const objects = createPeerObjects({ folder, budget, isReadOnly: options.isReadOnly });
   const deltas = createPeerDeltas({
@@ -114,6 +117,7 @@ export async function serveFolder(options: ServeFolderOptions): Promise<PeerServ
   await listen(server, options);
   let closing: Promise<void> | undefined;
   const close = async () => {
+    clearInterval(tending);
     server.close();
     await uploads.close();
     await objects.close();

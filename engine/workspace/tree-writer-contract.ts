@@ -130,6 +130,8 @@ export interface TreeWriter {
   remove(path: string): void;
   /** A file name in the temporary folder, which is there then, for a file that the caller writes and moves or removes by itself. */
   newTemporary(): string;
+  /** To be called now and then by who keeps a writer for days: sweeps what dead runs left, and shows that this one lives. */
+  tend(nowMs: number): void;
   /** Leaves or discards large files that are open, waits for work under way and stops the threads. Idempotent. */
   close(): Promise<void>;
 }

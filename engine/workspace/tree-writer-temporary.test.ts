@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openTreeWriter } from './tree-writer.ts';
 import { sweepTemporaryFolder, temporaryPrefix } from './tree-writer-temporary.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -35,6 +36,21 @@ describe('temporary files', () => {
     sweepTemporaryFolder(folder, Date.now() + 23 * HOUR_MS);
     expect(readdirSync(folder)).toHaveLength(2);
     sweepTemporaryFolder(folder, Date.now() + 25 * HOUR_MS);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('of a writer that is kept for days stay its own, and what others left meanwhile goes', async () => {
+    const temporaryFolder = `${folder}/.dray-tmp`;
+    const { signal } = new AbortController();
+    const writer = openTreeWriter({ root: folder, temporaryFolder, isTemporaryFolderOwn: true, signal });
+    writer.newTemporary();
+    const [holder] = readdirSync(temporaryFolder);
+    const dead = spawnSync(process.execPath, ['-e', '']).pid;
+    const left = holder!.replace(`-${process.pid}-`, `-${dead}-`);
+    writeFileSync(`${temporaryFolder}/${left}`, '');
+    writer.tend(Date.now() + 25 * HOUR_MS);
+    expect(readdirSync(temporaryFolder)).toEqual([holder]);
+    await writer.close();
     expect(readdirSync(folder)).toEqual([]);
   });
 });

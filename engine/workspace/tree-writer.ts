@@ -49,11 +49,12 @@ const THREADS_MAX = 8;
 export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
   const { isTemporaryFolderOwn = false, isWatchful = false, root, temporaryFolder, signal } = options;
   const prefix = temporaryPrefix(temporaryFolder);
+  const holder = `${prefix}9998.0`;
   let isPrepared = false;
   /** Before the first temporary file. */
   const prepare = () => {
     if (isPrepared) return;
-    if (isTemporaryFolderOwn) holdTemporaryFolder(temporaryFolder, `${prefix}9998.0`);
+    if (isTemporaryFolderOwn) holdTemporaryFolder(temporaryFolder, holder);
     else makeTemporaryFolder(temporaryFolder);
     isPrepared = true;
   };
@@ -154,6 +155,12 @@ export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
     remove(path) {
       checkAborted(signal);
       remove(context, path);
+    },
+    tend(nowMs) {
+      if (closing || !existsSync(temporaryFolder)) return;
+      sweep(temporaryFolder, nowMs);
+      // As young as can be, so that no other writer takes it for a dead one's.
+      if (isPrepared && isTemporaryFolderOwn) writeFileSync(holder, '');
     },
     close: () => {
       closing ??= close();
@@ -314,11 +321,15 @@ function failed(error: DrayError): { readonly error: ErrorRecord } {
 function makeTemporaryFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true });
-    sweepTemporaryFolder(folder, systemClock.nowMs());
-    sweepUnfinishedFiles(folder, systemClock.nowMs());
+    sweep(folder, systemClock.nowMs());
   } catch (error) {
     throw writeError(error, folder);
   }
+}
+
+function sweep(folder: string, nowMs: number): void {
+  sweepTemporaryFolder(folder, nowMs);
+  sweepUnfinishedFiles(folder, nowMs);
 }
 
 const HOLD_TRIES_MAX = 100;

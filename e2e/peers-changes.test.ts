@@ -13,28 +13,17 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../app/cli/run-cli.ts';
 import { copyStream } from '../engine/jobs/copy-stream.ts';
 import { createSandbox, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
-import { noise } from '../engine/peer/peer-fixture.ts';
-import { type PeerServer, serveFolder } from '../engine/peer/serve-folder.ts';
+import { noise, serveForTest, TEST_TOKEN } from '../engine/peer/peer-fixture.ts';
+import type { PeerServer } from '../engine/peer/serve-folder.ts';
 
 const MIB = 1024 * 1024;
-const TOKEN = 'token-of-the-tests';
 let sandbox: Sandbox;
 let server: PeerServer;
 let place: string;
 beforeEach(async () => {
   sandbox = createSandbox();
   mkdirSync(sandbox.path('offered'));
-  server = await serveFolder({
-    root: sandbox.path('offered'),
-    host: '127.0.0.1',
-    port: 0,
-    token: TOKEN,
-    isReadOnly: false,
-    hostNames: [],
-    connectionsMax: 64,
-    software: 'test',
-    onFailure: (error) => console.error(error),
-  });
+  server = await serveForTest(sandbox.path('offered'));
   place = `dray://127.0.0.1:${server.address.port}`;
 });
 afterEach(async () => {
@@ -46,7 +35,7 @@ const OLD = 1_500_000_000;
 const run = async (...parameters: readonly string[]) => {
   const result = await runCli(parameters, {
     cwd: sandbox.folder,
-    environment: { DRAY_TOKEN: TOKEN, XDG_CACHE_HOME: sandbox.path('cache') },
+    environment: { DRAY_TOKEN: TEST_TOKEN, XDG_CACHE_HOME: sandbox.path('cache') },
   });
   return result;
 };
@@ -200,7 +189,7 @@ describe('a stream of unknown length', () => {
     for (const size of [0, 5, 8 * MIB + 1, 50 * MIB + 12_345]) {
       const content = noise(size, 5);
       const { emit: _, ...context } = testContext(sandbox.folder, {
-        environment: { DRAY_TOKEN: TOKEN, DRAY_CACHE: sandbox.path('cache') },
+        environment: { DRAY_TOKEN: TEST_TOKEN, DRAY_CACHE: sandbox.path('cache') },
       });
       async function* input() {
         for (let at = 0; at < size; at += 700_001) yield content.subarray(at, at + 700_001);

@@ -15,11 +15,10 @@ import { connect, createServer, type Server } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../app/cli/run-cli.ts';
 import { createSandbox, type Sandbox } from '../engine/jobs/job-fixture.ts';
-import { noise } from '../engine/peer/peer-fixture.ts';
-import { type PeerServer, serveFolder } from '../engine/peer/serve-folder.ts';
+import { noise, serveForTest, TEST_TOKEN } from '../engine/peer/peer-fixture.ts';
+import type { PeerServer } from '../engine/peer/serve-folder.ts';
 
 const MIB = 1024 * 1024;
-const TOKEN = 'token-of-the-tests';
 let sandbox: Sandbox;
 let peer: PeerServer;
 let wire: Wire;
@@ -37,18 +36,7 @@ afterEach(async () => {
   sandbox?.[Symbol.dispose]();
 });
 
-const serve = (folder: string) =>
-  serveFolder({
-    root: sandbox.path(folder),
-    host: '127.0.0.1',
-    port: 0,
-    token: TOKEN,
-    isReadOnly: false,
-    hostNames: [],
-    connectionsMax: 64,
-    software: 'test',
-    onFailure: (error) => console.error(error),
-  });
+const serve = (folder: string) => serveForTest(sandbox.path(folder));
 
 interface Wire {
   readonly port: number;
@@ -102,7 +90,7 @@ const OLD = 1_500_000_000;
 const run = (...parameters: readonly string[]) =>
   runCli(parameters, {
     cwd: sandbox.folder,
-    environment: { DRAY_TOKEN: TOKEN, XDG_CACHE_HOME: sandbox.path('cache') },
+    environment: { DRAY_TOKEN: TEST_TOKEN, XDG_CACHE_HOME: sandbox.path('cache') },
   });
 /** The last line of `--json`. */
 const told = async (...parameters: readonly string[]) => {

@@ -16,11 +16,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { runCli } from '../app/cli/run-cli.ts';
 import { createSandbox, type Sandbox } from '../engine/jobs/job-fixture.ts';
-import { type PeerServer, serveFolder } from '../engine/peer/serve-folder.ts';
+import { serveForTest, TEST_TOKEN } from '../engine/peer/peer-fixture.ts';
+import type { PeerServer } from '../engine/peer/serve-folder.ts';
 import { startVersitygw } from './servers/versitygw.ts';
 
 const MIB = 1024 * 1024;
-const TOKEN = 'token-of-the-tests';
 
 let sandbox: Sandbox;
 let server: PeerServer;
@@ -43,25 +43,13 @@ function serve({
   readonly isReadOnly?: boolean;
   readonly port?: number;
 }): Promise<PeerServer> {
-  return serveFolder({
-    root: sandbox.path('offered'),
-    host: '127.0.0.1',
-    port,
-    token: TOKEN,
-    isReadOnly,
-    hostNames: [],
-    connectionsMax: 64,
-    software: 'test',
-    onFailure: (error) => {
-      throw error;
-    },
-  });
+  return serveForTest(sandbox.path('offered'), { port, isReadOnly });
 }
 
 const run = (parameters: readonly string[], more: Readonly<Record<string, string>> = {}) =>
   runCli(parameters, {
     cwd: sandbox.folder,
-    environment: { DRAY_TOKEN: TOKEN, XDG_CACHE_HOME: sandbox.path('cache'), ...more },
+    environment: { DRAY_TOKEN: TEST_TOKEN, XDG_CACHE_HOME: sandbox.path('cache'), ...more },
   });
 
 function noise(sizeBytes: number, seed: number): Buffer {
@@ -218,7 +206,7 @@ describe('a peer that refuses', () => {
 
   it('takes its token from the file that a named remote names', async () => {
     sandbox.write('offered/a', 'content');
-    sandbox.write('token', `${TOKEN}\n`);
+    sandbox.write('token', `${TEST_TOKEN}\n`);
     const none = { DRAY_TOKEN: '', DRAY_CONFIG: sandbox.path('config.json') };
     expect(await run(['ls', place], none)).toMatchObject({ exitCode: 1 });
     const url = `${place}?tokenFile=${sandbox.path('token')}`;

@@ -26,21 +26,25 @@ export interface TestPeer extends AsyncDisposable {
 
 const OLD_SECONDS = 1_600_000_000;
 
+/** The folder at a port of its own on loopback, for who has `TEST_TOKEN`. */
+export function serveForTest(root: string, more: Partial<ServeFolderOptions> = {}): Promise<PeerServer> {
+  return serveFolder({
+    root,
+    host: '127.0.0.1',
+    port: 0,
+    token: TEST_TOKEN,
+    isReadOnly: false,
+    hostNames: [],
+    connectionsMax: 64,
+    software: 'test',
+    onFailure: (error) => console.error(error),
+    ...more,
+  });
+}
+
 export async function startTestPeer(more: Partial<ServeFolderOptions> = {}): Promise<TestPeer> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'dray-peer-')));
-  const serve = (port: number): Promise<PeerServer> =>
-    serveFolder({
-      root,
-      host: '127.0.0.1',
-      port,
-      token: TEST_TOKEN,
-      isReadOnly: false,
-      hostNames: [],
-      connectionsMax: 64,
-      software: 'test',
-      onFailure: (error) => console.error(error),
-      ...more,
-    });
+  const serve = (port: number) => serveForTest(root, { ...more, port });
   let server = await serve(0);
   const { port } = server.address;
   const origin = new URL(`http://127.0.0.1:${port}`);

@@ -298,6 +298,28 @@ describe('a block delta between two files', () => {
       expect(get('old').equals(now)).toBe(true);
     }
   });
+
+  it('signs little of two large files that have nothing in common, and makes one like the other', async () => {
+    const size = 20 * 16 * MIB + 12_345;
+    writeFileSync(join(folder, 'new'), randomBytes(size));
+    for (const isInPlace of [false, true]) {
+      writeFileSync(join(folder, 'old'), randomBytes(size - 100_000));
+      let signedBytes = 0;
+      const target = (plain: DeltaTarget): DeltaTarget => ({
+        ...plain,
+        isInPlace: plain.isInPlace,
+        oldBytes: plain.oldBytes,
+        sign(start, end, signal) {
+          signedBytes += end - start;
+          return plain.sign(start, end, signal);
+        },
+      });
+      const report = await deltaOf({ blockBytes: 4_096, isInPlace, target });
+      expect(report.sentBytes).toBe(size);
+      expect(signedBytes).toBeLessThan(0.7 * size);
+      expect(readFileSync(join(folder, 'old')).equals(readFileSync(join(folder, 'new')))).toBe(true);
+    }
+  });
 });
 
 /** Bytes of the blocks that are not the same at both ends. */

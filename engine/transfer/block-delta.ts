@@ -19,6 +19,7 @@ import {
   type RangeList,
   totalBytes,
 } from '../model/delta-sides.ts';
+import { createDeltaOdds, type DeltaOdds } from './delta-odds.ts';
 import {
   batchRanges,
   DELTA_RANGE_BYTES_MAX,
@@ -73,6 +74,7 @@ interface Run extends BlockDelta {
   readonly set: TaskSet;
   readonly zero: Uint8Array;
   readonly starts: DeltaStart;
+  readonly odds: DeltaOdds;
   readonly tally: { -readonly [K in keyof DeltaReport]: DeltaReport[K] };
 }
 
@@ -118,13 +120,25 @@ async function openRun(delta: BlockDelta, set: TaskSet): Promise<Run> {
     batches: 0,
   };
   const tally = { sizeBytes, ...none };
-  return { ...delta, set, zero: await zeroBlockDigest(signature), starts: begun, tally };
+  return {
+    ...delta,
+    set,
+    zero: await zeroBlockDigest(signature),
+    starts: begun,
+    odds: createDeltaOdds(),
+    tally,
+  };
 }
 
 async function everyBlock(run: Run): Promise<void> {
   switch (run.mode) {
     case 'blocks':
-      return eachSegment(run, (start, end) => deltaSegment(run, start, end));
+      return eachSegment(run, (start, end) =>
+        // A dry run tells how alike the files are.
+        run.isDryRun || run.odds.isWorthSigning()
+          ? deltaSegment(run, start, end)
+          : wholeSegment(run, start, end),
+      );
     case 'whole':
       return eachSegment(run, (start, end) => wholeSegment(run, start, end));
     case 'content':
@@ -172,6 +186,7 @@ async function deltaSegment(run: Run, start: number, end: number): Promise<void>
   checkLength(old, digestBytes * Math.ceil(Math.max(0, targetEnd - start) / blockBytes));
   const segment = { start, end, blockBytes, digestBytes, source: signed, target: old, targetEnd };
   const plan = planSegment({ ...segment, zero, starts });
+  run.odds.found(plan.differentBytes, end - start);
   const batches = batchRanges(plan.different, DELTA_RANGE_BYTES_MAX);
   if (run.isDryRun) wouldSend(run, plan.differentBytes, batches.length);
   else {

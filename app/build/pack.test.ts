@@ -94,6 +94,15 @@ describe('the packed command', () => {
     expect(existsSync(join(folder, 'remote', 'dray.json'))).toBe(true);
   });
 
+  it('makes one file like another by its blocks, and measures that', () => {
+    const [source, target] = [join(folder, 'new.bin'), join(folder, 'old.bin')];
+    writeFileSync(source, Buffer.alloc(3 * MIB, 'the new content of a file '));
+    writeFileSync(target, Buffer.alloc(2 * MIB, 'the old content of a file '));
+    dray('delta', source, target);
+    expect(readFileSync(target).equals(readFileSync(source))).toBe(true);
+    expect(dray('delta', source, target, '--benchmark', '2', '--json')).toContain('"exitCode":0');
+  });
+
   it.each(['auto', 'sdk'])('speaks S3 through what was bundled (--client %s)', async (client) => {
     await using server = await startVersitygw();
     const here = join(folder, `s3-${client}`);

@@ -21,7 +21,7 @@ async function write(name: string): Promise<string> {
   const path = join(folder, name);
   const journal = await openRangeJournal(path, DOWNLOAD);
   expect(journal.noted.size).toBe(0);
-  await Promise.all(RANGES.map((range) => journal.note(range, range.crc64nvme)));
+  for (const range of RANGES) await journal.note(range, range.crc64nvme);
   await journal.close();
   return path;
 }
@@ -35,6 +35,17 @@ async function notedIn(path: string, download = DOWNLOAD) {
 describe('a range journal', () => {
   it('gives back what an earlier run has noted', async () => {
     expect(await notedIn(await write('again'))).toEqual(RANGES);
+  });
+
+  it('keeps the lines of ranges apart that are noted at once, in whatever order', async () => {
+    const path = join(folder, 'at-once');
+    const download = { ...DOWNLOAD, sizeBytes: 200_000 };
+    const journal = await openRangeJournal(path, download);
+    const ranges = Array.from({ length: 200 }, (_, at) => ({ start: at * 1_000, end: (at + 1) * 1_000 }));
+    await Promise.all(ranges.map((range) => journal.note(range, BigInt(range.start))));
+    await journal.close();
+    const noted = (await notedIn(path, download)).sort((a, b) => a.start - b.start);
+    expect(noted).toEqual(ranges.map((range) => ({ ...range, crc64nvme: BigInt(range.start) })));
   });
 
   it('begins anew for another object, size or cut, and for one without an etag', async () => {

@@ -35,9 +35,9 @@ export function App() {
   }, []);
   return (
     <RouterProvider navigate={(href) => location.assign(href)}>
-      <a className="skip" href="#screen" onClick={skipToScreen}>
+      <button type="button" className="skip" onClick={focusScreen}>
         Skip to the screen
-      </a>
+      </button>
       <AwayBanner />
       <div className="window">
         <Rail onPalette={() => setPaletteOpen(true)} />
@@ -87,13 +87,11 @@ function useScreenFocus(screen: string): void {
   const isFirst = useRef(true);
   // biome-ignore lint/correctness/useExhaustiveDependencies: it runs because the screen is another one
   useEffect(() => {
-    if (!isFirst.current) document.getElementById('screen')?.focus();
+    if (!isFirst.current) focusScreen();
     isFirst.current = false;
   }, [screen]);
 }
 
-/** The hash is the route, so the link itself would leave the screen. */
-function skipToScreen(event: React.MouseEvent): void {
-  event.preventDefault();
+function focusScreen(): void {
   document.getElementById('screen')?.focus();
 }

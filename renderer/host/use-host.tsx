@@ -1,5 +1,6 @@
 /** How screens ask the engine. */
 import {
+  keepPreviousData,
   QueryClient,
   QueryClientProvider,
   type UseMutationResult,
@@ -61,9 +62,7 @@ export function useAsk<N extends HostRequestName>(
     queryFn: ({ signal }) => host.ask(name, input, { signal }),
     enabled: when,
     staleTime: freshMs,
-    ...(keepsPrevious
-      ? { placeholderData: (previous: unknown) => previous as AnswerOf<N> & (() => never) }
-      : {}),
+    ...(keepsPrevious ? { placeholderData: keepPreviousData } : {}),
   });
 }
 

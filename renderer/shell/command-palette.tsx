@@ -20,7 +20,13 @@ interface Command {
   readonly run: () => void;
 }
 
-export function CommandPalette({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }) {
+export function CommandPalette({
+  isOpen,
+  onClose,
+}: {
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+}) {
   const { contains } = useFilter({ sensitivity: 'base' });
   const commands = useCommands();
   return (
@@ -37,7 +43,10 @@ export function CommandPalette({ isOpen, onClose }: { readonly isOpen: boolean; 
           <Autocomplete filter={contains}>
             <SearchField aria-label="Search commands" autoFocus className="palette-search">
               <Icon name="search" />
-              <Input className="search-input" placeholder="Go to a screen, choose a workspace, do something" />
+              <Input
+                className="search-input"
+                placeholder="Go to a screen, choose a workspace, do something"
+              />
             </SearchField>
             <Menu
               className="menu palette-list"

@@ -35,7 +35,8 @@ export function Rail({ onPalette }: { readonly onPalette: () => void }) {
 
 function RailList({ screens }: { readonly screens: readonly ScreenName[] }) {
   const { screen: here } = useRoute();
-  const running = useTransfers()?.filter(({ state }) => state === 'running' || state === 'waiting').length ?? 0;
+  const running =
+    useTransfers()?.filter(({ state }) => state === 'running' || state === 'waiting').length ?? 0;
   return (
     <ul>
       {screens.map((screen) => {

@@ -1,8 +1,8 @@
 /** Short messages that come and go. What has to be acted on stays until it is closed. */
 import './toasts.css';
 import {
-  Text,
   UNSTABLE_Toast as AriaToast,
+  Text,
   UNSTABLE_ToastContent as ToastContent,
   UNSTABLE_ToastQueue as ToastQueue,
   UNSTABLE_ToastRegion as ToastRegion,
@@ -37,7 +37,11 @@ export function Toasts() {
     <ToastRegion queue={queue} className="toasts" aria-label="Messages">
       {({ toast }) => (
         <AriaToast toast={toast} className={`toast toast-${toast.content.tone}`}>
-          <Icon name={toast.content.tone === 'danger' ? 'warning' : toast.content.tone === 'info' ? 'info' : 'check'} />
+          <Icon
+            name={
+              toast.content.tone === 'danger' ? 'warning' : toast.content.tone === 'info' ? 'info' : 'check'
+            }
+          />
           <ToastContent className="grow">
             <Text slot="title" className="toast-title">
               {toast.content.title}

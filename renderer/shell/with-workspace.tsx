@@ -17,7 +17,12 @@ export function WithWorkspace({
 }) {
   const { current } = useWorkspaces();
   const { isPending, error, refetch } = useAsk('home.list', {}, { freshMs: 5_000 });
-  if (current) return <div key={current.root} className="screen">{children(current)}</div>;
+  if (current)
+    return (
+      <div key={current.root} className="screen">
+        {children(current)}
+      </div>
+    );
   return (
     <Screen title={title} isFull>
       {isPending ? (

@@ -23,6 +23,8 @@ const ABOVE_MODEL = ['engine/api', 'engine/base', 'engine/model'];
 const MIDDLE = [...ABOVE_MODEL, 'engine/index', 'engine/remotes'];
 const PARTS = [...MIDDLE, 'engine/repository', 'engine/workspace', 'engine/query', 'engine/transfer'];
 const ENGINE = [...PARTS, 'engine/peer', 'engine/jobs'];
+/** Windows are hosts of the engine behind a port. */
+const WINDOW = [...ENGINE, 'engine/host'];
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'engine/api': [],
   'engine/base': ['engine/api'],
@@ -35,9 +37,10 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'engine/transfer': MIDDLE,
   'engine/peer': PARTS,
   'engine/jobs': [...PARTS, 'engine/peer'],
-  'app/renderer': ['engine/api'],
-  'app/desktop': ENGINE,
-  'app/web': ENGINE,
+  'engine/host': ENGINE,
+  renderer: ['engine/api'],
+  'app/desktop': WINDOW,
+  'app/web': WINDOW,
   'app/cli': ENGINE,
   'app/build': [],
   'app/quickstart': ['app/build'],
@@ -141,9 +144,8 @@ function findCycles(
 }
 
 function readSources(root: string): Map<string, string> {
-  const files = globSync(['app/**/*.ts', 'engine/**/*.ts', 'bench/**/*.ts', 'e2e/**/*.ts', '.ci/*.ts'], {
-    cwd: root,
-  });
+  const folders = ['app/**/*.ts', 'engine/**/*.ts', 'renderer/**/*.{ts,tsx}', 'bench/**/*.ts', 'e2e/**/*.ts'];
+  const files = globSync([...folders, '.ci/*.ts'], { cwd: root });
   const names = files.map((file) => file.replaceAll('\\', '/')).sort();
   return new Map(names.map((name) => [name, readFileSync(`${root}${name}`, 'utf8')]));
 }

@@ -179,7 +179,12 @@ function TableRow(props: TableRowProps) {
   );
 }
 
-function SkipBox({ row, skip, canSkip, onSkip }: TableRowProps & { readonly row: ChangeRow; skip: 'itself' | 'above' | undefined }) {
+function SkipBox({
+  row,
+  skip,
+  canSkip,
+  onSkip,
+}: TableRowProps & { readonly row: ChangeRow; skip: 'itself' | 'above' | undefined }) {
   if (!canSkip(row)) return null;
   return (
     <input
@@ -199,7 +204,10 @@ function RowName({ row, isTree }: { readonly row: ChangeRow; readonly isTree: bo
   const path = row.path.replace(/\/$/, '');
   const slash = path.lastIndexOf('/') + 1;
   return (
-    <span className="change-name cut" title={row.fromPath === undefined ? row.path : `${row.fromPath} -> ${row.path}`}>
+    <span
+      className="change-name cut"
+      title={row.fromPath === undefined ? row.path : `${row.fromPath} -> ${row.path}`}
+    >
       {!isTree && slash > 0 && <span className="faint">{path.slice(0, slash)}</span>}
       {path.slice(slash)}
       {row.fromPath !== undefined && <span className="faint"> from {row.fromPath}</span>}
@@ -223,7 +231,9 @@ function RowSize({ row }: { readonly row: ChangeRow }) {
   return (
     <>
       {formatBytes(row.sizeBytes)}
-      {old !== undefined && old !== row.sizeBytes && <span className="unseen"> instead of {formatBytes(old)}</span>}
+      {old !== undefined && old !== row.sizeBytes && (
+        <span className="unseen"> instead of {formatBytes(old)}</span>
+      )}
     </>
   );
 }
@@ -333,7 +343,12 @@ function useKeys(props: ChangeTableProps, virtualizer: Virtualizer<HTMLDivElemen
     } else if (!row) return;
     else if (event.key === ' ' && props.canSkip(row)) props.onSkip(row);
     else if (event.key === 'Enter') activate(active);
-    else if (isTree && row.below && (event.key === 'ArrowRight') !== open.has(row.path) && /^Arrow(Left|Right)$/.test(event.key))
+    else if (
+      isTree &&
+      row.below &&
+      (event.key === 'ArrowRight') !== open.has(row.path) &&
+      /^Arrow(Left|Right)$/.test(event.key)
+    )
       props.onToggleFolder(row.path);
     else if (row.change === 'conflict' && event.key === 'o') props.onDecide(row.path, 'ours');
     else if (row.change === 'conflict' && event.key === 't') props.onDecide(row.path, 'theirs');

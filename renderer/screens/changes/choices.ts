@@ -25,7 +25,11 @@ export const NO_CHOICES: Choices = { skipped: new Map(), decided: new Map(), for
 export function skipOf({ skipped }: Choices, path: string): 'itself' | 'above' | undefined {
   if (skipped.size === 0) return undefined;
   if (skipped.has(path)) return 'itself';
-  for (let slash = path.indexOf('/'); slash >= 0 && slash < path.length - 1; slash = path.indexOf('/', slash + 1))
+  for (
+    let slash = path.indexOf('/');
+    slash >= 0 && slash < path.length - 1;
+    slash = path.indexOf('/', slash + 1)
+  )
     if (skipped.has(path.slice(0, slash + 1))) return 'above';
   return undefined;
 }

@@ -159,6 +159,12 @@ function TextSides({
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
     <div className="text-sides" tabIndex={0} role="region" aria-label="Lines of both sides">
       <table className="text-table">
+        <colgroup>
+          <col className="text-numbers" />
+          <col />
+          <col className="text-numbers" />
+          <col />
+        </colgroup>
         <thead className="unseen">
           <tr>
             <th>Line before</th>
@@ -194,9 +200,13 @@ function TextRow({ row }: { readonly row: DiffRow }) {
   return (
     <tr>
       <td className="text-number">{row.left?.number}</td>
-      <td className={`text-line ${isLeft ? 'text-removed' : row.left ? '' : 'text-absent'}`}>{row.left?.text}</td>
+      <td className={`text-line ${isLeft ? 'text-removed' : row.left ? '' : 'text-absent'}`}>
+        {row.left?.text}
+      </td>
       <td className="text-number">{row.right?.number}</td>
-      <td className={`text-line ${isRight ? 'text-added' : row.right ? '' : 'text-absent'}`}>{row.right?.text}</td>
+      <td className={`text-line ${isRight ? 'text-added' : row.right ? '' : 'text-absent'}`}>
+        {row.right?.text}
+      </td>
     </tr>
   );
 }

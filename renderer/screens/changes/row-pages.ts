@@ -9,7 +9,11 @@ const PAGES_KEPT = 60;
 /** Pages that are flown over while the thumb is dragged are not asked for. */
 const REST_MS = 40;
 
-export type FetchRows = (offset: number, limit: number, signal: AbortSignal) => Promise<AnswerOf<'changes.rows'>>;
+export type FetchRows = (
+  offset: number,
+  limit: number,
+  signal: AbortSignal,
+) => Promise<AnswerOf<'changes.rows'>>;
 
 export interface RowPages {
   /** Undefined until the first page came. */

@@ -1,6 +1,6 @@
 /** The rows of a list of changes, however many: only those in sight are drawn. */
 import './change-table.css';
-import { elementScroll, useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
+import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import {
   type KeyboardEvent,
   type RefObject,
@@ -45,12 +45,12 @@ export function ChangeTable(props: ChangeTableProps) {
   const id = useId();
   useSyncExternalStore(pages.subscribe, pages.version);
   const total = pages.total();
-  const { scroll, virtualizer } = useScaledRows(viewport, total ?? 0);
+  const { scroll, virtualizer, showRow } = useScaledRows(viewport, total ?? 0);
   const items = virtualizer.getVirtualItems();
   const first = items[0]?.index ?? 0;
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => pages.look(first, last), [pages, first, last]);
-  const { active, onKeyDown, activate } = useKeys(props, virtualizer, total ?? 0);
+  const { active, onKeyDown, activate } = useKeys(props, { virtualizer, showRow, total: total ?? 0 });
   const error = pages.error();
   const shift = (viewport.current?.scrollTop ?? 0) - scroll.offsetPx();
   return (
@@ -144,8 +144,9 @@ function TableRow(props: TableRowProps) {
       style={style}
       onClick={props.onActivate}
     >
-      <span role="gridcell" className="change-path" style={{ paddingLeft: depth * 16 }}>
+      <span role="gridcell" className="change-path">
         <SkipBox {...props} row={row} skip={skip} />
+        {isTree && <span style={{ flex: 'none', width: depth * 16 + (isFolder ? 0 : 28) }} />}
         {isFolder && (
           <button
             type="button"
@@ -308,13 +309,33 @@ function useScaledRows(viewport: RefObject<HTMLDivElement | null>, count: number
     estimateSize: () => ROW_PX,
     overscan: OVERSCAN_ROWS,
     observeElementOffset,
-    scrollToFn: (offset, options, instance) => elementScroll(scroll.moveTo(offset), options, instance),
+    // Moved by `showRow` alone: the virtualizer would stop at what it takes for the element's end.
+    scrollToFn: () => {},
   });
-  return { scroll, virtualizer };
+  const showRow = (index: number) => {
+    const element = viewport.current;
+    if (!element) return;
+    const top = index * ROW_PX;
+    const from = scroll.offsetPx();
+    const to = top < from ? top : Math.max(from, top + ROW_PX - element.clientHeight);
+    if (to !== from) element.scrollTop = scroll.moveTo(to);
+  };
+  return { scroll, virtualizer, showRow };
 }
 
 /** The keys of a grid: up, down, pages, ends; left and right for folders; space leaves out; o and t decide. */
-function useKeys(props: ChangeTableProps, virtualizer: Virtualizer<HTMLDivElement, Element>, total: number) {
+function useKeys(
+  props: ChangeTableProps,
+  {
+    virtualizer,
+    showRow,
+    total,
+  }: {
+    readonly virtualizer: Virtualizer<HTMLDivElement, Element>;
+    readonly showRow: (index: number) => void;
+    readonly total: number;
+  },
+) {
   const { pages, isTree, open } = props;
   const [chosen, setActive] = useState(0);
   const active = Math.min(chosen, Math.max(0, total - 1));
@@ -338,7 +359,7 @@ function useKeys(props: ChangeTableProps, virtualizer: Virtualizer<HTMLDivElemen
     const row = pages.rowAt(active);
     if (to !== undefined) {
       const index = Math.min(Math.max(0, to), total - 1);
-      virtualizer.scrollToIndex(index);
+      showRow(index);
       activate(index);
     } else if (!row) return;
     else if (event.key === ' ' && props.canSkip(row)) props.onSkip(row);

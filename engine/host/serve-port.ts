@@ -78,9 +78,7 @@ function checkInput(name: HostRequestName, input: unknown): never {
 }
 
 function tooMany(): DrayError {
-  return new DrayError(
-    'slowDown',
-    `${REQUESTS_MAX} requests are under way already. Wait for some of them.`,
-    { retry: 'backoff' },
-  );
+  return new DrayError('slowDown', `${REQUESTS_MAX} requests are under way already. Wait for some of them.`, {
+    retry: 'backoff',
+  });
 }

@@ -11,7 +11,10 @@ export interface TransferRate {
   reset(): void;
   note(nowMs: number, bytesDone: number): void;
   /** @param left Bytes; undefined where the whole is not known. */
-  read(nowMs: number, left: number | undefined): { readonly bytesPerSecond: number; readonly secondsLeft?: number };
+  read(
+    nowMs: number,
+    left: number | undefined,
+  ): { readonly bytesPerSecond: number; readonly secondsLeft?: number };
 }
 
 export function createTransferRate(): TransferRate {

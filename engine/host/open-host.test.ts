@@ -70,7 +70,11 @@ describe('an engine in a thread of its own', () => {
     const next = connectHost(host.openPort());
     expect(await next.ask('home.list', {})).toEqual({ workspaces: [] });
     // The queue's lock was the crashed thread's.
-    const { id } = await next.ask('transfers.start', { kind: 'copy', source: '/nowhere', destination: '/nothing' });
+    const { id } = await next.ask('transfers.start', {
+      kind: 'copy',
+      source: '/nowhere',
+      destination: '/nothing',
+    });
     expect(id).toBeDefined();
   });
 

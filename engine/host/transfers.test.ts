@@ -33,10 +33,11 @@ describe('the queue of transfers', () => {
     const root = await fixture.workspace();
     sandbox.write('work/a.txt', 'a');
     sandbox.write('work/b.txt', 'b');
-    const pushed = await transferIn(client, await start({ kind: 'push', root, message: 'first', skip: ['b.txt'] }), [
-      'done',
-      'failed',
-    ]);
+    const pushed = await transferIn(
+      client,
+      await start({ kind: 'push', root, message: 'first', skip: ['b.txt'] }),
+      ['done', 'failed'],
+    );
     expect(pushed).toMatchObject({
       state: 'done',
       title: 'Push work',
@@ -55,7 +56,10 @@ describe('the queue of transfers', () => {
     expect(readFileSync(join(root, 'c.txt'), 'utf8')).toBe('c');
 
     writeFileSync(join(root, 'a.txt'), 'spoilt');
-    const restored = await transferIn(client, await start({ kind: 'restore', root, paths: ['a.txt'] }), ['done', 'failed']);
+    const restored = await transferIn(client, await start({ kind: 'restore', root, paths: ['a.txt'] }), [
+      'done',
+      'failed',
+    ]);
     expect(restored).toMatchObject({ state: 'done', summary: { restored: 1 } });
     expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('a');
 
@@ -134,9 +138,19 @@ describe('the queue of transfers', () => {
     queue.change({ ids: [ids[4]!], action: 'up' });
     expect(queue.list().map(({ id }) => id)).toEqual([ids[0], ids[1], ids[2], ids[4], ids[3]]);
     queue.change({ ids: [ids[0]!, ids[1]!], action: 'up' });
-    expect(queue.list().map(({ id }) => id).slice(0, 2)).toEqual([ids[0], ids[1]]);
+    expect(
+      queue
+        .list()
+        .map(({ id }) => id)
+        .slice(0, 2),
+    ).toEqual([ids[0], ids[1]]);
     queue.change({ ids: [ids[0]!, ids[1]!], action: 'down' });
-    expect(queue.list().map(({ id }) => id).slice(0, 3)).toEqual([ids[2], ids[0], ids[1]]);
+    expect(
+      queue
+        .list()
+        .map(({ id }) => id)
+        .slice(0, 3),
+    ).toEqual([ids[2], ids[0], ids[1]]);
     await expect.poll(states, { timeout: 20_000 }).toEqual(Array(5).fill('done'));
   });
 

@@ -11,8 +11,9 @@ import type { HostRequests, Transfer, TransferOrder, TransferState } from '../ap
 import type { ConnectionFlags, JobContext } from '../api/jobs.ts';
 import type { Clock } from '../base/clock.ts';
 import { openTransferFile } from './transfer-file.ts';
-import { busyKeyOf, runTransfer, type TransferOutcome, titleOf } from './transfer-jobs.ts';
+import { billedPlaceOf, busyKeyOf, runTransfer, type TransferOutcome, titleOf } from './transfer-jobs.ts';
 import { createTransferRecord, type TransferRecord } from './transfer-record.ts';
+import type { UsageFile } from './usage-file.ts';
 
 const RUNNING_MAX = 2;
 const QUEUE_MAX = 1_000;
@@ -38,6 +39,7 @@ export interface QueueHost {
   readonly environment: JobContext['environment'];
   readonly folder: string;
   readonly clock: Clock;
+  readonly usageFile: UsageFile;
   connectionFlags(): ConnectionFlags;
 }
 
@@ -124,7 +126,10 @@ function createQueue(host: QueueHost, file: Awaited<ReturnType<typeof openTransf
     try {
       const summary = await runTransfer(facts.order, contextIn);
       facts.summary = summary;
-      if ('requests' in summary) facts.requests = summary.requests;
+      if ('requests' in summary) {
+        facts.requests = summary.requests;
+        host.usageFile.add({ place: billedPlaceOf(facts.order), nowMs: now(), requests: summary.requests });
+      }
       if (summary.failed > 0) facts.error = toErrorRecord(someFailed(summary));
       // Whoever paused it too late has it done.
       settle(record, summary.failed > 0 ? 'failed' : 'done');

@@ -7,6 +7,7 @@
  */
 import type { ChangeRow, ChangeView } from '../api/host.ts';
 import { comparePaths } from '../model/entry.ts';
+import { createRowTree, type RowTree } from './row-tree.ts';
 
 const CHANGES = ['added', 'modified', 'deleted', 'renamed', 'mode', 'time', 'conflict'] as const;
 const KINDS = ['file', 'link', 'folder'] as const;
@@ -37,6 +38,8 @@ export function createRowList(): RowList {
   const oldSizes = createGrowingNumbers();
   const codes = createGrowingBytes();
   const views = new Map<string, Uint32Array>();
+  /** By the view that it is of. */
+  const trees = new WeakMap<object, RowTree>();
   let count = 0;
   let lastPath = '';
   let isSorted = true;
@@ -83,6 +86,22 @@ export function createRowList(): RowList {
     return made;
   };
 
+  const treeOf = (chosen: Uint32Array | undefined): RowTree => {
+    const of = chosen ?? trees;
+    const known = trees.get(of);
+    if (known) return known;
+    const rowAt = (at: number) => (chosen ? chosen[at]! : at);
+    const tree = createRowTree({
+      size: chosen ? chosen.length : count,
+      pathAt: (at) => textOf(rowAt(at)).split(SEPARATOR, 1)[0]!,
+      rowAt: (at) => read(rowAt(at)),
+      sizeAt: (at) => sizes.at(rowAt(at)),
+      changeAt: (at) => CHANGES[codes.at(rowAt(at)) >> 2]!,
+    });
+    trees.set(of, tree);
+    return tree;
+  };
+
   return {
     get size() {
       return count;
@@ -103,6 +122,10 @@ export function createRowList(): RowList {
       for (const part of [paths, starts, sizes, oldSizes, codes]) part.trim();
     },
     rows(view, offset, limit) {
+      if (view.open) {
+        const { sort: _, open, ...byPath } = view;
+        return treeOf(viewOf(byPath)).rows(open, offset, limit);
+      }
       const chosen = viewOf(view);
       const total = chosen ? chosen.length : count;
       const rows: ChangeRow[] = [];

@@ -168,7 +168,7 @@ function TableRow(props: TableRowProps) {
         <RowName row={row} isTree={isTree} />
       </span>
       <span role="gridcell" className="change-kind">
-        {row.change === 'conflict' ? (
+        {row.change === 'conflict' && !isFolder ? (
           <Sides path={row.path} winner={winnerOf(choices, row.path)} onDecide={props.onDecide} />
         ) : isFolder ? (
           <BelowCounts row={row} />
@@ -368,6 +368,7 @@ function useKeys(
     };
     const to = moves[event.key];
     const row = pages.rowAt(active);
+    const isConflict = row?.change === 'conflict' && row.below === undefined;
     if (to !== undefined) {
       const index = Math.min(Math.max(0, to), total - 1);
       showRow(index);
@@ -382,8 +383,8 @@ function useKeys(
       /^Arrow(Left|Right)$/.test(event.key)
     )
       props.onToggleFolder(row.path);
-    else if (row.change === 'conflict' && event.key === 'o') props.onDecide(row.path, 'ours');
-    else if (row.change === 'conflict' && event.key === 't') props.onDecide(row.path, 'theirs');
+    else if (isConflict && event.key === 'o') props.onDecide(row.path, 'ours');
+    else if (isConflict && event.key === 't') props.onDecide(row.path, 'theirs');
     else return;
     event.preventDefault();
   };

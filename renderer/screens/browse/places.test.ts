@@ -1,13 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  below,
-  crumbsOf,
-  localLocation,
-  parentOf,
-  placeOf,
-  refuseFolderName,
-  remoteRoot,
-} from './places.ts';
+import { below, crumbsOf, localLocation, parentOf, placeOf, refuseFolderName, remoteRoot } from './places.ts';
 
 describe('A place of a pane', () => {
   it('is a path on this computer, with forward slashes on every system', () => {
@@ -37,12 +29,19 @@ describe('A place of a pane', () => {
     expect(placeOf(down)).toBe('/home/ada/data/raw/');
     expect(parentOf(parentOf(down)!)).toEqual(start);
     expect(parentOf(localLocation('/'))).toBeUndefined();
-    expect(crumbsOf(down).map((crumb) => crumb.name)).toEqual(['This computer', 'home', 'ada', 'data', 'raw']);
+    expect(crumbsOf(down).map((crumb) => crumb.name)).toEqual([
+      'This computer',
+      'home',
+      'ada',
+      'data',
+      'raw',
+    ]);
   });
 
   it('refuses names that no folder can have', () => {
     const taken = new Set(['raw']);
-    for (const name of ['', '.', '..', 'a/b', 'a\\b', 'raw']) expect(refuseFolderName(name, taken)).toBeTypeOf('string');
+    for (const name of ['', '.', '..', 'a/b', 'a\\b', 'raw'])
+      expect(refuseFolderName(name, taken)).toBeTypeOf('string');
     expect(refuseFolderName('raw 2', taken)).toBeUndefined();
   });
 });

@@ -65,10 +65,14 @@ function commit(name: string, ...parents: string[]): GraphCommit {
 
 /** Newest first; each commit's parents are among the older ones, and the oldest has none. */
 function histories(): fc.Arbitrary<GraphCommit[]> {
-  return fc.array(fc.array(fc.nat({ max: 6 }), { maxLength: 3 }), { minLength: 1, maxLength: 40 }).map((distances) =>
-    distances.map((back, index) => {
-      const parents = back.map((distance) => index + 1 + distance).filter((parent) => parent < distances.length);
-      return { commit: String(index), parents: [...new Set(parents)].map(String) };
-    }),
-  );
+  return fc
+    .array(fc.array(fc.nat({ max: 6 }), { maxLength: 3 }), { minLength: 1, maxLength: 40 })
+    .map((distances) =>
+      distances.map((back, index) => {
+        const parents = back
+          .map((distance) => index + 1 + distance)
+          .filter((parent) => parent < distances.length);
+        return { commit: String(index), parents: [...new Set(parents)].map(String) };
+      }),
+    );
 }

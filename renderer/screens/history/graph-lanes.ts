@@ -66,7 +66,8 @@ export function layOutGraph(commits: readonly GraphCommit[]): GraphRow[] {
       below.push({ from: lane, to: target, color: lanes[target]!.color });
     }
     for (const [index, line] of lanes.entries()) {
-      if (line !== undefined && !started.has(index)) below.push({ from: index, to: index, color: line.color });
+      if (line !== undefined && !started.has(index))
+        below.push({ from: index, to: index, color: line.color });
     }
     const ends = [lane, ...above.flatMap(bothEnds), ...below.flatMap(bothEnds)];
     return { lane, color, above, below, width: Math.max(...ends) + 1 };

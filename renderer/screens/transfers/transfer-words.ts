@@ -41,7 +41,11 @@ export function fractionDone(transfer: Transfer): number | undefined {
  */
 export function describeTimeLeft(transfer: Transfer): string {
   if (transfer.state !== 'running') return '';
-  if (transfer.bytesDone > 0 && transfer.bytesPerSecond < STALLED_BELOW_BYTES_PER_SECOND && hasBytesLeft(transfer))
+  if (
+    transfer.bytesDone > 0 &&
+    transfer.bytesPerSecond < STALLED_BELOW_BYTES_PER_SECOND &&
+    hasBytesLeft(transfer)
+  )
     return 'nothing is moving at the moment';
   const seconds = transfer.secondsLeft;
   if (seconds === undefined || !Number.isFinite(seconds)) return 'time left not known yet';
@@ -59,7 +63,8 @@ export function roughDuration(seconds: number): string {
   if (minutes < 60) return `about ${Math.max(1, minutes)} min`;
   const hours = Math.floor(minutes / 60);
   const rest = Math.round((minutes % 60) / 10) * 10;
-  if (hours < 24) return rest === 0 || rest === 60 ? `about ${rest ? hours + 1 : hours} h` : `about ${hours} h ${rest} min`;
+  if (hours < 24)
+    return rest === 0 || rest === 60 ? `about ${rest ? hours + 1 : hours} h` : `about ${hours} h ${rest} min`;
   return `about ${Math.round(hours / 24)} days`;
 }
 
@@ -118,7 +123,7 @@ export function adviceFor(code: ErrorCode): Advice {
       };
     case 'bucketMissing':
     case 'notARepository':
-      return { text: 'Look at the remote's address.', go: { screen: 'remotes', label: 'Open Remotes' } };
+      return { text: 'Look at the address of the remote.', go: { screen: 'remotes', label: 'Open Remotes' } };
     case 'conflict':
       return {
         text: 'Both sides changed the same files. Choose for each which one stays.',
@@ -127,9 +132,11 @@ export function adviceFor(code: ErrorCode): Advice {
     case 'unreachable':
     case 'remoteFailed':
     case 'slowDown':
-      return { text: 'What has arrived is kept. Retry when the remote can be reached: it goes on from there.' };
+      return {
+        text: 'What has arrived is kept. Retry when the remote can be reached: it goes on from there.',
+      };
     case 'clockSkew':
-      return { text: 'Set this machine's clock, then retry.' };
+      return { text: 'Set the clock of this machine, then retry.' };
     case 'diskFull':
       return { text: 'Free some space, then retry: what has arrived is kept.' };
     case 'partial':
@@ -139,7 +146,7 @@ export function adviceFor(code: ErrorCode): Advice {
     case 'checksumRefused':
       return { text: 'A file changed while it was read. Retry sends it again.' };
     case 'tooManyDeletes':
-      return { text: 'Nothing was deleted. Look at the sync's preview in Browse before you go on.' };
+      return { text: 'Nothing was deleted. Look at the preview of the sync in Browse before you go on.' };
     default:
       return { text: '' };
   }

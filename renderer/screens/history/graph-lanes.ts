@@ -75,7 +75,7 @@ export function layOutGraph(commits: readonly GraphCommit[]): GraphRow[] {
 }
 
 function freeLane(lanes: readonly (Lane | undefined)[]): number {
-  const free = lanes.findIndex((lane) => lane === undefined);
+  const free = lanes.indexOf(undefined);
   return free === -1 ? lanes.length : free;
 }
 

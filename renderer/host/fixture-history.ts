@@ -4,7 +4,13 @@ import type { AnswerOf, ChangeRow, EntryRow, FilePreview, InputOf } from '../../
 
 const MIB = 1024 ** 2;
 
-const SHAPE: readonly (readonly [commit: string, parents: string, author: string, message: string, refs: string])[] = [
+const SHAPE: readonly (readonly [
+  commit: string,
+  parents: string,
+  author: string,
+  message: string,
+  refs: string,
+])[] = [
   ['9c41', '77d0', 'Ada Okafor', 'Samples of November, runs 8 to 11', 'main'],
   ['b3aa', '5e19', 'Jun Watanabe', 'Relabel the control group', 'relabel'],
   ['77d0', 'a8f2 61bc', 'Ada Okafor', 'Merge the cleaned annotations', ''],
@@ -93,7 +99,8 @@ export function compareCommits(_input: InputOf<'history.compare'>): AnswerOf<'hi
 export function previewAtCommit({ path }: InputOf<'history.preview'>): FilePreview {
   const facts = { sizeBytes: 2_140, mtime: '2026-11-18T09:12:00Z', hash: longId('5e19') };
   if (!/\.(md|csv|json)$/.test(path)) return { as: 'facts', facts };
-  const text = '# Genomes of the north coast\n\nReads, annotations and the reference that they were mapped to.\n\n| run | kit | reads |\n| --- | --- | --- |\n| 7 | old | 41,220,118 |\n| 8 | new | 44,910,402 |\n';
+  const text =
+    '# Genomes of the north coast\n\nReads, annotations and the reference that they were mapped to.\n\n| run | kit | reads |\n| --- | --- | --- |\n| 7 | old | 41,220,118 |\n| 8 | new | 44,910,402 |\n';
   return { as: 'text', text, isCut: false, facts };
 }
 

@@ -76,7 +76,8 @@ let transfers: readonly Transfer[] = [
     ],
     error: {
       code: 'unreachable',
-      message: 'The remote field-station (http://10.0.8.2:9000) went away half-way and did not come back in 2 minutes.',
+      message:
+        'The remote field-station (http://10.0.8.2:9000) went away half-way and did not come back in 2 minutes.',
       retry: 'retry',
       data: {},
     },
@@ -144,10 +145,7 @@ export function startTransfer(order: InputOf<'transfers.start'>): AnswerOf<'tran
   return { id };
 }
 
-export function changeTransfers({
-  ids,
-  action,
-}: InputOf<'transfers.change'>): AnswerOf<'transfers.change'> {
+export function changeTransfers({ ids, action }: InputOf<'transfers.change'>): AnswerOf<'transfers.change'> {
   const isMeant = (transfer: Transfer): boolean => ids === 'all' || ids.includes(transfer.id);
   if (action === 'up' || action === 'down') {
     const list = [...transfers];
@@ -164,7 +162,11 @@ export function changeTransfers({
     set(transfers.filter((transfer) => !(isMeant(transfer) && isOver(transfer))));
     return {};
   }
-  set(transfers.map((transfer) => (isMeant(transfer) ? { ...transfer, ...changed(transfer, action) } : transfer)));
+  set(
+    transfers.map((transfer) =>
+      isMeant(transfer) ? { ...transfer, ...changed(transfer, action) } : transfer,
+    ),
+  );
   return {};
 }
 
@@ -175,7 +177,8 @@ function changed(transfer: Transfer, action: 'pause' | 'resume' | 'cancel' | 're
   if (action === 'resume' && state === 'paused') return { state: transfer.startedMs ? 'running' : 'waiting' };
   if (action === 'cancel' && (state === 'running' || state === 'waiting' || state === 'paused'))
     return { state: 'cancelled', bytesPerSecond: 0 };
-  if (action === 'retry' && (state === 'failed' || state === 'cancelled')) return { state: 'running', failures: [] };
+  if (action === 'retry' && (state === 'failed' || state === 'cancelled'))
+    return { state: 'running', failures: [] };
   return {};
 }
 
@@ -183,12 +186,21 @@ function move(transfer: Transfer, index: number): Transfer {
   if (transfer.state !== 'running') return transfer;
   const wave = 1 + 0.35 * Math.sin(Date.now() / (1_700 + 600 * index)) + 0.1 * Math.sin(Date.now() / 310);
   const bytesPerSecond = (index === 0 ? 86 : 14) * MIB * wave;
-  const bytesDone = Math.min(transfer.bytesTotal ?? Number.POSITIVE_INFINITY, transfer.bytesDone + bytesPerSecond / 2);
+  const bytesDone = Math.min(
+    transfer.bytesTotal ?? Number.POSITIVE_INFINITY,
+    transfer.bytesDone + bytesPerSecond / 2,
+  );
   const filesDone = Math.min(transfer.filesTotal ?? transfer.filesDone + 1, transfer.filesDone + 3);
   const isDone = transfer.bytesTotal !== undefined && bytesDone >= transfer.bytesTotal;
   if (isDone) return { ...transfer, state: 'done', bytesDone, bytesPerSecond: 0, endedMs: Date.now() };
   const left = transfer.bytesTotal === undefined ? undefined : (transfer.bytesTotal - bytesDone) / (86 * MIB);
-  return { ...transfer, bytesDone, filesDone, bytesPerSecond, ...(left === undefined ? {} : { secondsLeft: left }) };
+  return {
+    ...transfer,
+    bytesDone,
+    filesDone,
+    bytesPerSecond,
+    ...(left === undefined ? {} : { secondsLeft: left }),
+  };
 }
 
 function titleOf(order: InputOf<'transfers.start'>): string {

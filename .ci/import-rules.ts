@@ -23,6 +23,8 @@ const ABOVE_MODEL = ['engine/api', 'engine/base', 'engine/model'];
 const MIDDLE = [...ABOVE_MODEL, 'engine/index', 'engine/remotes'];
 const PARTS = [...MIDDLE, 'engine/repository', 'engine/workspace', 'engine/query', 'engine/transfer'];
 const ENGINE = [...PARTS, 'engine/peer', 'engine/jobs'];
+/** Windows are hosts of the engine behind a port. */
+const WINDOW = [...ENGINE, 'engine/host'];
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'engine/api': [],
   'engine/base': ['engine/api'],
@@ -35,9 +37,10 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'engine/transfer': MIDDLE,
   'engine/peer': PARTS,
   'engine/jobs': [...PARTS, 'engine/peer'],
-  'app/renderer': ['engine/api'],
-  'app/desktop': ENGINE,
-  'app/web': ENGINE,
+  'engine/host': ENGINE,
+  renderer: ['engine/api'],
+  'app/desktop': WINDOW,
+  'app/web': WINDOW,
   'app/cli': ENGINE,
   'app/build': [],
   'app/quickstart': ['app/build'],

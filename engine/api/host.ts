@@ -56,7 +56,12 @@ export interface HostRequests {
   'changes.close': { input: InWorkspace & { readonly list: string }; answer: Nothing };
   /** Both sides of one change. */
   'changes.preview': {
-    input: InWorkspace & { readonly path: string; readonly fromPath?: string };
+    input: InWorkspace & {
+      readonly path: string;
+      readonly fromPath?: string;
+      /** Of a push (default): the base commit and the file here; of a pull: the file here and the branch's. */
+      readonly direction?: 'push' | 'pull';
+    };
     answer: { readonly before?: FilePreview; readonly after?: FilePreview };
   };
 
@@ -90,7 +95,8 @@ export interface HostRequests {
   /** One level of a commit's tree. */
   'history.entries': {
     input: InWorkspace & { readonly commit: string; readonly folder: string };
-    answer: { readonly entries: readonly EntryRow[] };
+    /** `isCut`: the folder holds more. */
+    answer: { readonly entries: readonly EntryRow[]; readonly isCut: boolean };
   };
   'history.compare': {
     input: InWorkspace & { readonly from: string; readonly to: string; readonly limit: number };
@@ -187,7 +193,7 @@ export interface ChangeList {
 
 export interface ChangeView {
   readonly filter?: string;
-  readonly kinds?: readonly ChangeKind[];
+  readonly kinds?: readonly ChangeRow['change'][];
   readonly sort?: 'path' | 'size';
 }
 
@@ -217,7 +223,7 @@ export type TransferOrder =
       readonly kind: 'push';
       readonly root: string;
       readonly message?: string;
-      /** Paths that are left as they are on the remote. */
+      /** Paths that stay as the base has them; one that ends in a slash: all below. Of a rename, name both. */
       readonly skip?: readonly string[];
     }
   | {

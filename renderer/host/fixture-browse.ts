@@ -1,5 +1,6 @@
 /** Folders of the fixture host: this computer and the remotes hold the same small trees, kept while the window is open. */
 import type { AnswerOf, ChangeRow, EntryRow, FilePreview, InputOf } from '../../engine/api/host.ts';
+import type { FixtureHandlers } from './fixture.ts';
 import { FIXTURE_IMAGE } from './fixture-image.ts';
 
 const MIB = 1024 ** 2;
@@ -44,7 +45,7 @@ const FOLDERS = new Map<string, readonly EntryRow[]>([
   ['archive:imagery/', [folder('2024/'), folder('2025/')]],
 ]);
 
-export function listPlace({ place, after }: InputOf<'browse.list'>): AnswerOf<'browse.list'> {
+function listPlace({ place, after }: InputOf<'browse.list'>): AnswerOf<'browse.list'> {
   const all = FOLDERS.get(place) ?? FOLDERS.get(`${place}/`) ?? [];
   const start = after === undefined ? 0 : all.findIndex((entry) => entry.path > after);
   const entries = start === -1 ? [] : all.slice(start, start + PAGE);
@@ -53,7 +54,7 @@ export function listPlace({ place, after }: InputOf<'browse.list'>): AnswerOf<'b
   return { entries, ...(isMore && last !== undefined ? { next: last } : {}) };
 }
 
-export function previewPlace({ place }: InputOf<'browse.preview'>): FilePreview {
+function previewPlace({ place }: InputOf<'browse.preview'>): FilePreview {
   const facts = { sizeBytes: 1_830, mtime: '2026-11-18T09:12:00Z' };
   if (/\.png$/.test(place)) return { as: 'image', mime: 'image/png', base64: FIXTURE_IMAGE, facts };
   if (/\.(md|csv|json)$/.test(place)) {
@@ -63,18 +64,18 @@ export function previewPlace({ place }: InputOf<'browse.preview'>): FilePreview 
   return { as: 'facts', facts };
 }
 
-export function sizeOfPlace({ place }: InputOf<'browse.size'>): AnswerOf<'browse.size'> {
+function sizeOfPlace({ place }: InputOf<'browse.size'>): AnswerOf<'browse.size'> {
   return { files: 40 + (place.length % 7) * 311, bytes: (120 + (place.length % 11) * 903) * MIB };
 }
 
-export function makeFolder({ place }: InputOf<'browse.makeFolder'>): AnswerOf<'browse.makeFolder'> {
+function makeFolder({ place }: InputOf<'browse.makeFolder'>): AnswerOf<'browse.makeFolder'> {
   const [parent, name] = splitPlace(place);
   const entries = (FOLDERS.get(parent) ?? []).filter((entry) => entry.path !== name);
   FOLDERS.set(parent, [folder(name), ...entries]);
   return {};
 }
 
-export function removePlaces({ places }: InputOf<'browse.remove'>): AnswerOf<'browse.remove'> {
+function removePlaces({ places }: InputOf<'browse.remove'>): AnswerOf<'browse.remove'> {
   for (const place of places) {
     const [parent, name] = splitPlace(place);
     FOLDERS.set(
@@ -85,7 +86,7 @@ export function removePlaces({ places }: InputOf<'browse.remove'>): AnswerOf<'br
   return { removed: places.length };
 }
 
-export function planCopy({ kind, source, destination }: InputOf<'browse.plan'>): AnswerOf<'browse.plan'> {
+function planCopy({ kind, source, destination }: InputOf<'browse.plan'>): AnswerOf<'browse.plan'> {
   const none = { reads: 0, writes: 0, deletes: 0, sentBytes: 0, receivedBytes: 0 };
   const rows: ChangeRow[] = [
     change('added', 'run-10.fastq', 753 * MIB),
@@ -134,3 +135,12 @@ function file(path: string, sizeBytes: number): EntryRow {
 function change(kind: ChangeRow['change'], path: string, sizeBytes: number): ChangeRow {
   return { change: kind, path, kind: 'file', sizeBytes };
 }
+
+export const browseFixture: FixtureHandlers = {
+  'browse.list': listPlace,
+  'browse.preview': previewPlace,
+  'browse.size': sizeOfPlace,
+  'browse.makeFolder': makeFolder,
+  'browse.plan': planCopy,
+  'browse.remove': removePlaces,
+};

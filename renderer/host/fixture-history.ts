@@ -1,6 +1,7 @@
 /** The history of the fixture host: two branches that merge, tags, and one tree that every commit holds. */
 import type { CommitEvent } from '../../engine/api/events.ts';
 import type { AnswerOf, ChangeRow, EntryRow, FilePreview, InputOf } from '../../engine/api/host.ts';
+import type { FixtureHandlers } from './fixture.ts';
 
 const MIB = 1024 ** 2;
 
@@ -50,7 +51,7 @@ const REFS: AnswerOf<'history.list'>['refs'] = [
   { name: 'v1.0', kind: 'tag', commit: longId('13fa'), isCurrent: false },
 ];
 
-export function listHistory({ branch, limit }: InputOf<'history.list'>): AnswerOf<'history.list'> {
+function listHistory({ branch, limit }: InputOf<'history.list'>): AnswerOf<'history.list'> {
   const start = REFS.find((ref) => ref.name === branch)?.commit;
   if (start === undefined) return { commits: COMMITS.slice(0, limit), refs: REFS };
   const wanted = new Set([start]);
@@ -76,8 +77,8 @@ const TREE: Readonly<Record<string, readonly EntryRow[]>> = {
   'reference/': [file('GRCh38.fa', 3_100 * MIB), file('GRCh38.fa.fai', 157_000)],
 };
 
-export function listCommitEntries({ folder: name }: InputOf<'history.entries'>): AnswerOf<'history.entries'> {
-  return { entries: TREE[name] ?? [] };
+function listCommitEntries({ folder: name }: InputOf<'history.entries'>): AnswerOf<'history.entries'> {
+  return { entries: TREE[name] ?? [], isCut: false };
 }
 
 const CHANGES: readonly ChangeRow[] = [
@@ -91,12 +92,12 @@ const CHANGES: readonly ChangeRow[] = [
   { ...row('modified', 'samples.csv', 91_400), oldSizeBytes: 70_100 },
 ];
 
-export function compareCommits(_input: InputOf<'history.compare'>): AnswerOf<'history.compare'> {
+function compareCommits(_input: InputOf<'history.compare'>): AnswerOf<'history.compare'> {
   const changes = { added: 4, modified: 2, deleted: 1, renamed: 1, mode: 0, bytes: 3_000 * MIB };
   return { changes, rows: CHANGES, isCut: false };
 }
 
-export function previewAtCommit({ path }: InputOf<'history.preview'>): FilePreview {
+function previewAtCommit({ path }: InputOf<'history.preview'>): FilePreview {
   const facts = { sizeBytes: 2_140, mtime: '2026-11-18T09:12:00Z', hash: longId('5e19') };
   if (!/\.(md|csv|json)$/.test(path)) return { as: 'facts', facts };
   const text =
@@ -115,3 +116,10 @@ function file(path: string, sizeBytes: number): EntryRow {
 function row(change: ChangeRow['change'], path: string, sizeBytes: number): ChangeRow {
   return { change, path, kind: 'file', sizeBytes };
 }
+
+export const historyFixture: FixtureHandlers = {
+  'history.list': listHistory,
+  'history.entries': listCommitEntries,
+  'history.compare': compareCommits,
+  'history.preview': previewAtCommit,
+};

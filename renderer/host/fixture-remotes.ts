@@ -1,6 +1,7 @@
 /** Remotes of the fixture host, and a test of one that passes slowly enough to be seen. */
 import type { CheckEvent } from '../../engine/api/events.ts';
 import type { AnswerOf, InputOf, RemoteCard } from '../../engine/api/host.ts';
+import type { FixtureHandlers } from './fixture.ts';
 
 let remotes: readonly RemoteCard[] = [
   {
@@ -13,16 +14,16 @@ let remotes: readonly RemoteCard[] = [
   { name: 'field-station', url: 'dray://10.0.8.2:7443/outbox', of: 'user' },
 ];
 
-export function listRemotes(): AnswerOf<'remotes.list'> {
+function listRemotes(): AnswerOf<'remotes.list'> {
   return { remotes };
 }
 
-export function addRemote({ name, url }: InputOf<'remotes.add'>): AnswerOf<'remotes.add'> {
+function addRemote({ name, url }: InputOf<'remotes.add'>): AnswerOf<'remotes.add'> {
   remotes = [...remotes, { name, url, of: 'user' }];
   return {};
 }
 
-export function removeRemote({ name }: InputOf<'remotes.remove'>): AnswerOf<'remotes.remove'> {
+function removeRemote({ name }: InputOf<'remotes.remove'>): AnswerOf<'remotes.remove'> {
   remotes = remotes.filter((remote) => remote.name !== name);
   return {};
 }
@@ -41,7 +42,7 @@ const CHECKS: readonly Omit<CheckEvent, 'type'>[] = [
   { check: 'latency', result: 'ok', detail: '38 ms a request, the median of 9.' },
 ];
 
-export async function testRemote(
+async function testRemote(
   { target }: InputOf<'remotes.test'>,
   tell: (event: CheckEvent) => void,
   signal: AbortSignal,
@@ -66,7 +67,7 @@ export async function testRemote(
   return { passed, failed: 0 };
 }
 
-export function listImportable(): AnswerOf<'remotes.importable'> {
+function listImportable(): AnswerOf<'remotes.importable'> {
   return {
     candidates: [
       { from: 'aws', name: 'default', url: 's3://?profile=default&region=eu-north-1' },
@@ -85,3 +86,11 @@ export function listImportable(): AnswerOf<'remotes.importable'> {
     ],
   };
 }
+
+export const remotesFixture: FixtureHandlers = {
+  'remotes.list': listRemotes,
+  'remotes.add': addRemote,
+  'remotes.remove': removeRemote,
+  'remotes.test': testRemote,
+  'remotes.importable': listImportable,
+};

@@ -1,5 +1,6 @@
 /** Settings of the fixture host, kept while the window is open. */
 import type { InputOf, Settings } from '../../engine/api/host.ts';
+import type { FixtureHandlers } from './fixture.ts';
 
 let settings: Settings = {
   theme: 'system',
@@ -9,11 +10,16 @@ let settings: Settings = {
   updates: 'stable',
 };
 
-export function getSettings(): Settings {
+function getSettings(): Settings {
   return settings;
 }
 
-export function setSettings(change: InputOf<'settings.set'>): Settings {
+function setSettings(change: InputOf<'settings.set'>): Settings {
   settings = { ...settings, ...change };
   return settings;
 }
+
+export const settingsFixture: FixtureHandlers = {
+  'settings.get': getSettings,
+  'settings.set': setSettings,
+};

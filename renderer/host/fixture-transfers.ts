@@ -1,5 +1,6 @@
 /** Transfers of the fixture host: one of each state, and running ones that move. */
 import type { AnswerOf, InputOf, Transfer } from '../../engine/api/host.ts';
+import type { FixtureHandlers } from './fixture.ts';
 
 const MIB = 1024 ** 2;
 const GIB = 1024 ** 3;
@@ -128,7 +129,7 @@ function set(next: readonly Transfer[]): void {
 }
 
 /** Tells at once and every half second until stopped. */
-export function watchTransfers(tell: (transfers: readonly Transfer[]) => void, signal: AbortSignal): void {
+function watchTransfers(tell: (transfers: readonly Transfer[]) => void, signal: AbortSignal): void {
   const send = (): void => tell(transfers);
   watchers.add(send);
   const timer = setInterval(() => set(transfers.map((transfer, index) => move(transfer, index))), 500);
@@ -139,13 +140,13 @@ export function watchTransfers(tell: (transfers: readonly Transfer[]) => void, s
   send();
 }
 
-export function startTransfer(order: InputOf<'transfers.start'>): AnswerOf<'transfers.start'> {
+function startTransfer(order: InputOf<'transfers.start'>): AnswerOf<'transfers.start'> {
   const id = `t${transfers.length + 1}-${order.kind}`;
   set([...transfers, { ...BASE, id, order, title: titleOf(order), state: 'waiting' }]);
   return { id };
 }
 
-export function changeTransfers({ ids, action }: InputOf<'transfers.change'>): AnswerOf<'transfers.change'> {
+function changeTransfers({ ids, action }: InputOf<'transfers.change'>): AnswerOf<'transfers.change'> {
   const isMeant = (transfer: Transfer): boolean => ids === 'all' || ids.includes(transfer.id);
   if (action === 'up' || action === 'down') {
     const list = [...transfers];
@@ -221,3 +222,13 @@ function titleOf(order: InputOf<'transfers.start'>): string {
 function nameOf(place: string): string {
   return place.replace(/\/$/, '').split('/').at(-1) ?? place;
 }
+
+export const transfersFixture: FixtureHandlers = {
+  'transfers.start': startTransfer,
+  'transfers.change': changeTransfers,
+  'transfers.watch': (_input, tell, signal) =>
+    new Promise((resolve) => {
+      signal.addEventListener('abort', () => resolve({}));
+      watchTransfers((list) => tell({ type: 'transfers', transfers: list }), signal);
+    }),
+};

@@ -9,8 +9,13 @@ import type {
   InputOf,
 } from '../../engine/api/host.ts';
 import type { Line, LineEvents } from './connection.ts';
+import { browseFixture } from './fixture-browse.ts';
 import { changesFixture } from './fixture-changes.ts';
+import { historyFixture } from './fixture-history.ts';
 import { homeFixture } from './fixture-home.ts';
+import { remotesFixture } from './fixture-remotes.ts';
+import { settingsFixture } from './fixture-settings.ts';
+import { transfersFixture } from './fixture-transfers.ts';
 
 export type FixtureHandlers = {
   readonly [N in HostRequestName]?: (
@@ -23,7 +28,15 @@ export type FixtureHandlers = {
 type AnyHandler = (input: unknown, tell: (event: HostEvent) => void, signal: AbortSignal) => unknown;
 
 /** Each area's canned answers. */
-const HANDLERS: FixtureHandlers = { ...homeFixture, ...changesFixture };
+const HANDLERS: FixtureHandlers = {
+  ...homeFixture,
+  ...changesFixture,
+  ...transfersFixture,
+  ...historyFixture,
+  ...browseFixture,
+  ...remotesFixture,
+  ...settingsFixture,
+};
 
 export function openFixture(events: LineEvents): Line {
   const stops = new Map<number, AbortController>();

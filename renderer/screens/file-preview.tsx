@@ -1,6 +1,6 @@
 /** One file shown as what it is: text, an image, or its facts. */
 import type { FileFacts, FilePreview } from '../../engine/api/host.ts';
-import { formatBytes, formatTime } from '../design/format.ts';
+import { formatBytes, formatMoment } from '../design/format.ts';
 import './file-preview.css';
 
 export function FilePreviewView({ preview, name }: { readonly preview: FilePreview; readonly name: string }) {
@@ -20,9 +20,9 @@ function Content({ preview, name }: { readonly preview: FilePreview; readonly na
       return (
         <>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reached by keyboard */}
-          <pre className="file-preview-text" tabIndex={0} role="region" aria-label={`Text of ${name}`}>
-            {preview.text}
-          </pre>
+          <section className="file-preview-text" tabIndex={0} aria-label={`Text of ${name}`}>
+            <pre>{preview.text}</pre>
+          </section>
           {preview.isCut && <p className="file-preview-note">Only the beginning is shown.</p>}
         </>
       );
@@ -45,7 +45,7 @@ function Facts({ facts }: { readonly facts: FileFacts }) {
       {facts.mtime !== undefined && (
         <>
           <dt>Changed</dt>
-          <dd>{formatTime(facts.mtime)}</dd>
+          <dd>{formatMoment(facts.mtime)}</dd>
         </>
       )}
       {facts.hash !== undefined && (

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type DroppedFile, type DropProgress, sendDropped } from './drop-queue.ts';
+import { type DropProgress, type DroppedFile, sendDropped } from './drop-queue.ts';
 
 describe('Dropped files', () => {
   it('are sent whole, four at a time at most', async () => {

@@ -20,13 +20,21 @@ export interface DropProgress {
 }
 
 export interface DropOptions {
-  readonly send: (path: string, body: Blob, signal: AbortSignal, onBytes: (sent: number) => void) => Promise<void>;
+  readonly send: (
+    path: string,
+    body: Blob,
+    signal: AbortSignal,
+    onBytes: (sent: number) => void,
+  ) => Promise<void>;
   readonly onProgress: (progress: DropProgress) => void;
   readonly signal: AbortSignal;
 }
 
 /** Resolves when all were tried, or soon after the signal. */
-export async function sendDropped(files: AsyncIterable<DroppedFile>, options: DropOptions): Promise<DropProgress> {
+export async function sendDropped(
+  files: AsyncIterable<DroppedFile>,
+  options: DropOptions,
+): Promise<DropProgress> {
   const iterator = files[Symbol.asyncIterator]();
   const underway = new Map<DroppedFile, number>();
   const failures: { path: string; message: string }[] = [];

@@ -1,13 +1,13 @@
 /** The entries of one pane: a table of which only the rows in view exist, that gives and takes what is dragged. */
 import { type ReactNode, useMemo } from 'react';
 import {
-  Button as PlainButton,
   Cell,
   Column,
   DIRECTORY_DRAG_TYPE,
   type DropItem,
   isTextDropItem,
   type Key,
+  Button as PlainButton,
   Row,
   type Selection,
   type SortDescriptor,
@@ -20,7 +20,7 @@ import {
   Virtualizer,
 } from 'react-aria-components';
 import type { EntryRow } from '../../../engine/api/host.ts';
-import { formatBytes, formatTime } from '../../design/format.ts';
+import { formatBytes, formatMoment } from '../../design/format.ts';
 import { Icon, type IconName } from '../../design/icon.tsx';
 import { below, type Location, nameOf, placeOf } from './places.ts';
 import type { Entries, SortedBy } from './use-entries.ts';
@@ -93,7 +93,11 @@ export function EntryTable(props: EntryTableProps) {
             Changed
           </Column>
         </TableHeader>
-        <TableBody items={entries.rows} renderEmptyState={() => props.empty} dependencies={[props.sizes, location]}>
+        <TableBody
+          items={entries.rows}
+          renderEmptyState={() => props.empty}
+          dependencies={[props.sizes, location]}
+        >
           {(entry) => <EntryLine entry={entry} size={props.sizes.get(placeOf(location, entry.path))} />}
           {entries.isMore && (
             <TableLoadMoreItem onLoadMore={entries.loadMore} isLoading={entries.isLoadingMore}>
@@ -106,7 +110,13 @@ export function EntryTable(props: EntryTableProps) {
   );
 }
 
-function EntryLine({ entry, size }: { readonly entry: EntryRow; readonly size: FolderSize | 'asked' | undefined }) {
+function EntryLine({
+  entry,
+  size,
+}: {
+  readonly entry: EntryRow;
+  readonly size: FolderSize | 'asked' | undefined;
+}) {
   const name = nameOf(entry.path);
   return (
     <Row id={entry.path} textValue={name} className={`entry-row is-${entry.kind}`}>
@@ -122,7 +132,7 @@ function EntryLine({ entry, size }: { readonly entry: EntryRow; readonly size: F
         </span>
       </Cell>
       <Cell className="entry-number">{sizeWords(entry, size)}</Cell>
-      <Cell className="entry-number">{entry.mtime === undefined ? '' : formatTime(entry.mtime)}</Cell>
+      <Cell className="entry-number">{entry.mtime === undefined ? '' : formatMoment(entry.mtime)}</Cell>
     </Row>
   );
 }
@@ -151,9 +161,14 @@ function useEntryDrag({ location, entries, onEntries, onFiles }: EntryTableProps
     getAllowedDropOperations: () => ['copy'],
     getDropOperation: (target, types) => {
       if (target.type === 'item' && target.dropPosition !== 'on') return 'cancel';
-      if (target.type === 'item' && !entries.rows.some((row) => row.path === target.key && row.kind === 'folder'))
+      if (
+        target.type === 'item' &&
+        !entries.rows.some((row) => row.path === target.key && row.kind === 'folder')
+      )
         return 'cancel';
-      return types.has(ENTRY_TYPE) || types.has(DIRECTORY_DRAG_TYPE) || !types.has('text/plain') ? 'copy' : 'cancel';
+      return types.has(ENTRY_TYPE) || types.has(DIRECTORY_DRAG_TYPE) || !types.has('text/plain')
+        ? 'copy'
+        : 'cancel';
     },
     onRootDrop: ({ items }) => drop(items, location),
     onItemDrop: ({ items, target }) => drop(items, below(location, String(target.key))),
@@ -162,7 +177,9 @@ function useEntryDrag({ location, entries, onEntries, onFiles }: EntryTableProps
 }
 
 function pathsOf(keys: Selection, rows: readonly EntryRow[]): ReadonlySet<string> {
-  return keys === 'all' ? new Set(rows.map((row) => row.path)) : new Set([...keys].map((key: Key) => String(key)));
+  return keys === 'all'
+    ? new Set(rows.map((row) => row.path))
+    : new Set([...keys].map((key: Key) => String(key)));
 }
 
 function iconOf(entry: EntryRow): IconName {

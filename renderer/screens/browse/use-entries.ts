@@ -29,7 +29,13 @@ export function entriesKey(place: string): readonly [string, string] {
 export function useEntries(location: Location, sortedBy: SortedBy): Entries {
   const { ask } = useHost();
   const place = placeOf(location);
-  const query = useInfiniteQuery<Page, Error, InfiniteData<Page>, readonly [string, string], string | undefined>({
+  const query = useInfiniteQuery<
+    Page,
+    Error,
+    InfiniteData<Page>,
+    readonly [string, string],
+    string | undefined
+  >({
     queryKey: entriesKey(place),
     queryFn: ({ pageParam, signal }) =>
       ask('browse.list', { place, ...(pageParam === undefined ? {} : { after: pageParam }) }, { signal }),

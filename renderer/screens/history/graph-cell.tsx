@@ -22,7 +22,12 @@ export function GraphCell({ row, lanes, isMerge }: { row: GraphRow; lanes: numbe
       {row.below.map((line) => (
         <path key={`b${line.from}-${line.to}`} className={colorClass(line)} d={curve(line, middle, ROW_PX)} />
       ))}
-      <circle className={`${colorClass(row)} ${isMerge ? 'is-merge' : ''}`} cx={xOf(row.lane)} cy={middle} r={isMerge ? 4 : 5} />
+      <circle
+        className={`${colorClass(row)} ${isMerge ? 'is-merge' : ''}`}
+        cx={xOf(row.lane)}
+        cy={middle}
+        r={isMerge ? 4 : 5}
+      />
     </svg>
   );
 }

@@ -2,8 +2,8 @@
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { formatBytes } from '../../design/format.ts';
-import { useThemeVersion } from '../../design/theme.ts';
+import { formatRate } from '../../design/format.ts';
+import { useThemeVersion } from './record-throughput.tsx';
 import { SECONDS_AXIS } from './throughput.ts';
 
 const HEIGHT_PX = 132;
@@ -17,13 +17,15 @@ export function ThroughputPlot({ rates }: { readonly rates: readonly number[] })
   newest.current = rates;
   const theme = useThemeVersion();
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme's colours are read anew when it changes
+  // Drawn anew when the theme changes, in its colours.
   useEffect(() => {
     const element = frame.current;
     if (!element) return;
-    const drawn = new uPlot(optionsFor(element), [SECONDS_AXIS, newest.current] as uPlot.AlignedData, element);
+    const drawn = new uPlot(optionsFor(element), [[...SECONDS_AXIS], [...newest.current]], element);
     plot.current = drawn;
-    const observer = new ResizeObserver(() => drawn.setSize({ width: element.clientWidth, height: HEIGHT_PX }));
+    const observer = new ResizeObserver(() =>
+      drawn.setSize({ width: element.clientWidth, height: HEIGHT_PX }),
+    );
     observer.observe(element);
     return () => {
       observer.disconnect();
@@ -33,7 +35,7 @@ export function ThroughputPlot({ rates }: { readonly rates: readonly number[] })
   }, [theme]);
 
   useEffect(() => {
-    plot.current?.setData([SECONDS_AXIS, rates] as uPlot.AlignedData);
+    plot.current?.setData([[...SECONDS_AXIS], [...rates]]);
   }, [rates]);
 
   const now = rates.at(-1) ?? 0;
@@ -43,7 +45,7 @@ export function ThroughputPlot({ rates }: { readonly rates: readonly number[] })
       ref={frame}
       className="throughput-plot"
       role="img"
-      aria-label={`Throughput of the last minute: now ${formatBytes(now)} a second, at most ${formatBytes(highest)} a second.`}
+      aria-label={`Throughput of the last minute: now ${formatRate(now)}, at most ${formatRate(highest)}.`}
     />
   );
 }
@@ -52,7 +54,7 @@ function optionsFor(element: HTMLElement): uPlot.Options {
   const style = getComputedStyle(element);
   const color = (name: string): string => style.getPropertyValue(name).trim();
   const font = `11px ${style.fontFamily}`;
-  const axis = { stroke: color('--text-muted'), font, ticks: { show: false } };
+  const axis = { stroke: color('--text-faint'), font, ticks: { show: false } };
   return {
     width: element.clientWidth,
     height: HEIGHT_PX,
@@ -74,9 +76,9 @@ function optionsFor(element: HTMLElement): uPlot.Options {
       {
         ...axis,
         size: 72,
-        grid: { stroke: color('--border'), width: 1 },
+        grid: { stroke: color('--line'), width: 1 },
         splits: (_plot, _axis, low, high) => [low, high / 3, (high * 2) / 3].map(Math.round),
-        values: (_plot, values) => values.map((value) => (value === 0 ? '0' : `${formatBytes(value)}/s`)),
+        values: (_plot, values) => values.map((value) => (value === 0 ? '0' : formatRate(value))),
       },
     ],
     series: [

@@ -1,24 +1,20 @@
 /** The entries of one pane: a table of which only the rows in view exist, that gives and takes what is dragged. */
 import { type ReactNode, useMemo } from 'react';
+import type { DropItem, Key, Selection, SortDescriptor } from 'react-aria-components';
+import { Button as PlainButton } from 'react-aria-components/Button';
+import { Collection } from 'react-aria-components/Collection';
 import {
   Cell,
   Column,
-  DIRECTORY_DRAG_TYPE,
-  type DropItem,
-  isTextDropItem,
-  type Key,
-  Button as PlainButton,
+  ResizableTableContainer,
   Row,
-  type Selection,
-  type SortDescriptor,
   Table,
   TableBody,
   TableHeader,
-  TableLayout,
   TableLoadMoreItem,
-  useDragAndDrop,
-  Virtualizer,
-} from 'react-aria-components';
+} from 'react-aria-components/Table';
+import { DIRECTORY_DRAG_TYPE, isTextDropItem, useDragAndDrop } from 'react-aria-components/useDragAndDrop';
+import { TableLayout, Virtualizer } from 'react-aria-components/Virtualizer';
 import type { EntryRow } from '../../../engine/api/host.ts';
 import { formatBytes, formatMoment } from '../../design/format.ts';
 import { Icon, type IconName } from '../../design/icon.tsx';
@@ -64,49 +60,49 @@ export function EntryTable(props: EntryTableProps) {
     direction: sortedBy.isDescending ? 'descending' : 'ascending',
   };
   return (
-    <Virtualizer layout={TableLayout} layoutOptions={layoutOptions}>
-      <Table
-        className="entry-table"
-        aria-label={props.label}
-        selectionMode="multiple"
-        selectionBehavior="replace"
-        selectedKeys={props.selected}
-        onSelectionChange={(keys) => props.onSelect(pathsOf(keys, entries.rows))}
-        onRowAction={(key) => {
-          const entry = entries.rows.find((row) => row.path === key);
-          if (entry) props.onOpen(entry);
-        }}
-        sortDescriptor={descriptor}
-        onSortChange={({ column, direction }) =>
-          props.onSort({ column: column as SortedBy['column'], isDescending: direction === 'descending' })
-        }
-        dragAndDropHooks={dragAndDropHooks}
-      >
-        <TableHeader className="entry-head">
-          <Column id="name" isRowHeader allowsSorting minWidth={140} defaultWidth="1fr">
-            Name
-          </Column>
-          <Column id="size" allowsSorting width={96}>
-            Size
-          </Column>
-          <Column id="time" allowsSorting width={148}>
-            Changed
-          </Column>
-        </TableHeader>
-        <TableBody
-          items={entries.rows}
-          renderEmptyState={() => props.empty}
-          dependencies={[props.sizes, location]}
+    <ResizableTableContainer className="entry-container">
+      <Virtualizer layout={TableLayout} layoutOptions={layoutOptions}>
+        <Table
+          className="entry-table"
+          aria-label={props.label}
+          selectionMode="multiple"
+          selectionBehavior="replace"
+          selectedKeys={props.selected}
+          onSelectionChange={(keys) => props.onSelect(pathsOf(keys, entries.rows))}
+          onRowAction={(key) => {
+            const entry = entries.rows.find((row) => row.path === key);
+            if (entry) props.onOpen(entry);
+          }}
+          sortDescriptor={descriptor}
+          onSortChange={({ column, direction }) =>
+            props.onSort({ column: column as SortedBy['column'], isDescending: direction === 'descending' })
+          }
+          dragAndDropHooks={dragAndDropHooks}
         >
-          {(entry) => <EntryLine entry={entry} size={props.sizes.get(placeOf(location, entry.path))} />}
-          {entries.isMore && (
-            <TableLoadMoreItem onLoadMore={entries.loadMore} isLoading={entries.isLoadingMore}>
-              Loading more
-            </TableLoadMoreItem>
-          )}
-        </TableBody>
-      </Table>
-    </Virtualizer>
+          <TableHeader className="entry-head">
+            <Column id="name" isRowHeader allowsSorting minWidth={140} defaultWidth="1fr">
+              Name
+            </Column>
+            <Column id="size" allowsSorting width={96}>
+              Size
+            </Column>
+            <Column id="time" allowsSorting width={148}>
+              Changed
+            </Column>
+          </TableHeader>
+          <TableBody renderEmptyState={() => props.empty}>
+            <Collection items={entries.rows} dependencies={[props.sizes, location]}>
+              {(entry) => <EntryLine entry={entry} size={props.sizes.get(placeOf(location, entry.path))} />}
+            </Collection>
+            {entries.isMore && (
+              <TableLoadMoreItem onLoadMore={entries.loadMore} isLoading={entries.isLoadingMore}>
+                Loading more
+              </TableLoadMoreItem>
+            )}
+          </TableBody>
+        </Table>
+      </Virtualizer>
+    </ResizableTableContainer>
   );
 }
 

@@ -115,7 +115,7 @@ function Throughput({ transfers }: { readonly transfers: readonly Transfer[] }) 
         />
         <Figure
           label="Still to go"
-          value={running.length === 0 ? '-' : isSized ? formatBytes(left) : 'not known'}
+          value={running.length === 0 ? 'nothing' : isSized ? formatBytes(left) : 'not known'}
           note={
             running.length === 0
               ? 'nothing runs'
@@ -126,8 +126,16 @@ function Throughput({ transfers }: { readonly transfers: readonly Transfer[] }) 
         />
         <Figure
           label="Time left"
-          value={Number.isFinite(longest) ? roughDuration(longest) : '-'}
-          note={Number.isFinite(longest) ? 'at the pace of now' : 'not known yet'}
+          value={
+            Number.isFinite(longest) ? roughDuration(longest) : running.length === 0 ? 'none' : 'not known'
+          }
+          note={
+            Number.isFinite(longest)
+              ? 'at the pace of now'
+              : running.length === 0
+                ? 'nothing runs'
+                : 'not all sizes are known'
+          }
         />
         {inFlight > 0 && (
           <Figure label="Requests in flight" value={formatCount(inFlight)} note="as the remote bears them" />

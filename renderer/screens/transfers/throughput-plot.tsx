@@ -6,7 +6,7 @@ import { formatRate } from '../../design/format.ts';
 import { useThemeVersion } from './record-throughput.tsx';
 import { SECONDS_AXIS } from './throughput.ts';
 
-const HEIGHT_PX = 132;
+const HEIGHT_PX = 120;
 /** So that a trickle does not look like a flood. */
 const SCALE_MIN_BYTES = 1024 ** 2;
 
@@ -58,7 +58,7 @@ function optionsFor(element: HTMLElement): uPlot.Options {
   return {
     width: element.clientWidth,
     height: HEIGHT_PX,
-    padding: [8, 8, 0, 0],
+    padding: [8, 20, 0, 0],
     legend: { show: false },
     cursor: { show: false },
     scales: {

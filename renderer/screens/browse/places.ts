@@ -7,8 +7,8 @@
 import type { RemoteCard } from '../../../engine/api/host.ts';
 
 export type Root =
-  /** `prefix`: `/`, or a drive such as `C:/`. */
-  | { readonly kind: 'local'; readonly label: string; readonly prefix: string }
+  /** `prefix`: `/`, or a drive such as `C:/`; `home`: the folder that it opens with. */
+  | { readonly kind: 'local'; readonly label: string; readonly prefix: string; readonly home: string }
   | { readonly kind: 'named'; readonly label: string; readonly name: string }
   | { readonly kind: 'url'; readonly label: string; readonly url: string };
 
@@ -18,14 +18,12 @@ export interface Location {
   readonly folder: string;
 }
 
-export function localLocation(folder: string): Location {
-  const path = folder.replaceAll('\\', '/');
-  const prefix = /^[A-Za-z]:\//.exec(path)?.[0] ?? '/';
-  const below = path.slice(prefix.length);
-  return {
-    root: { kind: 'local', label: 'This computer', prefix },
-    folder: below === '' || below.endsWith('/') ? below : `${below}/`,
-  };
+export function localLocation(path: string): Location {
+  const slashed = path.replaceAll('\\', '/');
+  const prefix = /^[A-Za-z]:\//.exec(slashed)?.[0] ?? '/';
+  const rest = slashed.slice(prefix.length);
+  const folder = rest === '' || rest.endsWith('/') ? rest : `${rest}/`;
+  return { root: { kind: 'local', label: 'This computer', prefix, home: folder }, folder };
 }
 
 /** A user's remote goes by its name, which any folder knows; a workspace's by its URL. */

@@ -2,7 +2,7 @@
 import { type InfiniteData, useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { AnswerOf, EntryRow } from '../../../engine/api/host.ts';
-import { useHost } from '../../host/use-host.ts';
+import { useHost } from '../../host/use-host.tsx';
 import { type Location, placeOf } from './places.ts';
 
 export interface SortedBy {

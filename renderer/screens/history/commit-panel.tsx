@@ -102,12 +102,12 @@ function ChangesTab({
   };
   const parents = commit.parents.map((id, index) => ({
     id,
-    label: index === 0 ? 'the commit before' : 'what was merged',
+    label: index === 0 ? 'Against the commit before' : 'Against what was merged',
     note: nameOf(id),
   }));
   const named = refs
     .filter((ref) => ref.commit !== commit.commit && !commit.parents.includes(ref.commit))
-    .map((ref) => ({ id: ref.commit, label: `${ref.kind} ${ref.name}`, note: nameOf(ref.commit) }));
+    .map((ref) => ({ id: ref.commit, label: `Against ${ref.kind} ${ref.name}`, note: nameOf(ref.commit) }));
   // Two names of one commit are one choice.
   const choices = [
     ...new Map([...named.toReversed(), ...parents.toReversed()].map((one) => [one.id, one])).values(),

@@ -88,7 +88,7 @@ function Panes({ local, roots }: { readonly local: Location; readonly roots: rea
     for (const path of paths) start.mutate(copyOrder(from, path, into));
   };
   const look = (entry: EntryRow | undefined): void => {
-    if (!entry || entry.kind !== 'file') return;
+    if (entry?.kind !== 'file') return;
     setLooked(entry);
     setAsked('look');
   };
@@ -243,7 +243,7 @@ function useFolderSizes(places: ReadonlySet<string>): ReadonlyMap<string, Folder
   });
   const answered = answers.map(({ data, isError }) => (isError ? undefined : (data ?? 'asked')));
   const key = JSON.stringify(answered);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the answers are a new list at each rendering, and the key says what is in it
+  // The answers are a new list at each rendering: the key says what is in it.
   return useMemo(() => {
     const known = [...places].map((place, index) => [place, answered[index]] as const);
     return new Map(known.filter((one): one is [string, FolderSize | 'asked'] => one[1] !== undefined));

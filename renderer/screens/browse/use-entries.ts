@@ -15,7 +15,7 @@ export interface Entries {
   readonly isLoading: boolean;
   readonly isLoadingMore: boolean;
   readonly isMore: boolean;
-  readonly error: unknown;
+  readonly error: Error | undefined;
   readonly loadMore: () => void;
   readonly reload: () => void;
 }

@@ -144,9 +144,8 @@ function findCycles(
 }
 
 function readSources(root: string): Map<string, string> {
-  const files = globSync(['app/**/*.ts', 'engine/**/*.ts', 'bench/**/*.ts', 'e2e/**/*.ts', '.ci/*.ts'], {
-    cwd: root,
-  });
+  const folders = ['app/**/*.ts', 'engine/**/*.ts', 'renderer/**/*.{ts,tsx}', 'bench/**/*.ts', 'e2e/**/*.ts'];
+  const files = globSync([...folders, '.ci/*.ts'], { cwd: root });
   const names = files.map((file) => file.replaceAll('\\', '/')).sort();
   return new Map(names.map((name) => [name, readFileSync(`${root}${name}`, 'utf8')]));
 }

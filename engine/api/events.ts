@@ -50,6 +50,8 @@ export interface ChangeEvent {
   readonly kind: 'file' | 'link' | 'folder';
   /** The new size, or for `deleted` the old one. */
   readonly sizeBytes: number;
+  /** Of a modified file: the size that it had. */
+  readonly oldSizeBytes?: number;
 }
 
 export interface ConflictEvent {

@@ -195,6 +195,11 @@ export interface ChangeView {
   readonly filter?: string;
   readonly kinds?: readonly ChangeRow['change'][];
   readonly sort?: 'path' | 'size';
+  /**
+   * As a tree, by path: of each folder named here ('' is the top, others end in a slash) its rows, and each folder within as one row.
+   * Absent: flat.
+   */
+  readonly open?: readonly string[];
 }
 
 export interface ChangeRow {
@@ -205,6 +210,8 @@ export interface ChangeRow {
   readonly sizeBytes: number;
   /** Of what is replaced. */
   readonly oldSizeBytes?: number;
+  /** A folder of the tree view: its path ends in a slash, its size is the sum, its change the one that all below have, or `modified`. */
+  readonly below?: { readonly rows: number; readonly deleted: number };
 }
 
 export type FilePreview =

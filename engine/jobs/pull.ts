@@ -146,6 +146,8 @@ async function planPull(
   const decision = request.conflicts ?? 'stop';
   if (conflicts.length > 0 && decision === 'stop')
     throw tellConflicts(session, conflicts, session.state.branch);
+  // Decided already; a dry run is asked in order to see them.
+  if (request.dryRun) tellConflicts(session, conflicts, session.state.branch);
   const kept = new Set(decision === 'ours' ? inTheWay.map((conflict) => conflict.path) : []);
   const resolved =
     conflicts.length === 0

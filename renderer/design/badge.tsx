@@ -4,12 +4,21 @@ import type { ChangeKind } from '../../engine/api/events.ts';
 
 export type BadgeTone = 'neutral' | 'accent' | 'added' | 'modified' | 'deleted' | 'renamed' | 'conflict';
 
-export function Badge({ tone = 'neutral', children }: { readonly tone?: BadgeTone; readonly children: ReactNode }) {
+export function Badge({
+  tone = 'neutral',
+  children,
+}: {
+  readonly tone?: BadgeTone;
+  readonly children: ReactNode;
+}) {
   return <span className={`badge badge-${tone}`}>{children}</span>;
 }
 
 const CHANGES: Readonly<
-  Record<ChangeKind | 'conflict', { readonly tone: BadgeTone; readonly word: string; readonly letter: string }>
+  Record<
+    ChangeKind | 'conflict',
+    { readonly tone: BadgeTone; readonly word: string; readonly letter: string }
+  >
 > = {
   added: { tone: 'added', word: 'Added', letter: 'A' },
   modified: { tone: 'modified', word: 'Changed', letter: 'C' },

@@ -16,7 +16,14 @@ export interface ButtonProps extends Omit<AriaButtonProps, 'children' | 'classNa
   readonly children: ReactNode;
 }
 
-export function Button({ look = 'plain', size = 'normal', icon, children, className = '', ...rest }: ButtonProps) {
+export function Button({
+  look = 'plain',
+  size = 'normal',
+  icon,
+  children,
+  className = '',
+  ...rest
+}: ButtonProps) {
   return (
     <AriaButton {...rest} className={`button button-${look} button-${size} ${className}`}>
       {icon && <Icon name={icon} />}
@@ -36,7 +43,11 @@ export interface IconButtonProps extends Omit<AriaButtonProps, 'children' | 'cla
 export function IconButton({ icon, label, size = 'normal', className = '', ...rest }: IconButtonProps) {
   return (
     <TooltipTrigger delay={500}>
-      <AriaButton {...rest} aria-label={label} className={`button button-quiet button-icon button-${size} ${className}`}>
+      <AriaButton
+        {...rest}
+        aria-label={label}
+        className={`button button-quiet button-icon button-${size} ${className}`}
+      >
         <Icon name={icon} />
       </AriaButton>
       <Tooltip className="tooltip" offset={6}>

@@ -1,6 +1,6 @@
 /** The lines that a window can have to its engine: a WebSocket in a browser, a MessagePort in the desktop app. */
-import type { ClientMessage, HostMessage } from '../../engine/api/host.ts';
-import type { Line, LineEvents } from './connection.ts';
+import { fromMessagePort, fromWebSocket } from '../../engine/api/host-port.ts';
+import type { Line } from './connection.ts';
 
 /** What the desktop app's preload puts in the window. */
 export interface DesktopBridge {
@@ -19,23 +19,12 @@ declare global {
 }
 
 /** @param url `ws:` or `wss:`. */
-export function openSocket(url: string, events: LineEvents): Line {
+export async function openSocket(url: string): Promise<Line> {
   const socket = new WebSocket(url);
-  socket.onopen = events.opened;
-  socket.onclose = events.closed;
-  socket.onmessage = ({ data }) => events.heard(JSON.parse(data) as HostMessage);
-  return { send: (message) => socket.send(JSON.stringify(message)) };
+  const opened = new Promise<void>((resolve) => socket.addEventListener('open', () => resolve()));
+  return { port: fromWebSocket(socket), opened };
 }
 
-export function openPort(bridge: DesktopBridge, events: LineEvents): Line {
-  let port: MessagePort | undefined;
-  bridge.port().then((given) => {
-    port = given;
-    port.onmessage = ({ data }) => events.heard(data as HostMessage);
-    // Chromium tells the end of a port's other side; older ones are silent, and asks wait.
-    port.addEventListener('close', events.closed);
-    port.start();
-    events.opened();
-  }, events.closed);
-  return { send: (message: ClientMessage) => port?.postMessage(message) };
+export async function openPort(bridge: DesktopBridge): Promise<Line> {
+  return { port: fromMessagePort(await bridge.port()), opened: Promise.resolve() };
 }

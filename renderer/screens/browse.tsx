@@ -25,6 +25,7 @@ import {
 import { PlanDialog } from './browse/plan-dialog.tsx';
 import { useDrops } from './browse/use-drops.ts';
 import { useEntries } from './browse/use-entries.ts';
+import { useStartTransfers } from './start-transfer.ts';
 
 type Side = 'left' | 'right';
 type Asked = 'look' | 'delete' | 'folder' | 'plan';
@@ -74,7 +75,7 @@ function Panes({ local, roots }: { readonly local: Location; readonly roots: rea
   };
   const sizes = useFolderSizes(sized);
   const drops = useDrops();
-  const start = useDo('transfers.start');
+  const start = useStartTransfers();
   const remove = useDo('browse.remove', { refreshes: ['browse.list'] });
 
   const other: Side = active === 'left' ? 'right' : 'left';
@@ -85,7 +86,11 @@ function Panes({ local, roots }: { readonly local: Location; readonly roots: rea
     setPanes((before) => ({ ...before, [side]: { ...before[side], ...next } }));
   const copy = ({ from, paths }: DraggedEntries, into: Location): void => {
     if (isSameLocation(from, into)) return;
-    for (const path of paths) start.mutate(copyOrder(from, path, into));
+    const what = paths.length === 1 ? nameOf(paths[0]!) : formatPlural(paths.length, 'entry', 'entries');
+    void start(
+      `${what} will be copied to ${describeLocation(into)}`,
+      paths.map((path) => copyOrder(from, path, into)),
+    );
   };
   const look = (entry: EntryRow | undefined): void => {
     if (entry?.kind !== 'file') return;
@@ -148,14 +153,7 @@ function Panes({ local, roots }: { readonly local: Location; readonly roots: rea
           {pane('left')}
           {pane('right')}
         </div>
-        {start.isSuccess && (
-          <Notice tone="success">
-            It is in the queue. <a href="#/transfers">Open Transfers</a>
-          </Notice>
-        )}
-        {(start.error ?? remove.error) && (
-          <Notice tone="danger">{(start.error ?? remove.error)?.message}</Notice>
-        )}
+        {remove.error && <Notice tone="danger">{remove.error.message}</Notice>}
         {drops.progress && <DropReport drops={drops} />}
         <div className="browse-actions">
           <p className="cut grow soft" aria-live="polite">
@@ -213,7 +211,8 @@ function Panes({ local, roots }: { readonly local: Location; readonly roots: rea
           to={there}
           onClose={close}
           onStart={(kind) => {
-            start.mutate({ kind, source: placeOf(here), destination: placeOf(there) });
+            const order = { kind, source: placeOf(here), destination: placeOf(there) };
+            void start(`${describeLocation(there)} is brought into step`, [order]);
             close();
           }}
         />

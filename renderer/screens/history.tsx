@@ -7,6 +7,7 @@ import { formatPlural } from '../design/format.ts';
 import { Screen } from '../design/screen.tsx';
 import { EmptyState, ErrorState, Loading } from '../design/states.tsx';
 import { useAsk } from '../host/use-host.tsx';
+import { WithWorkspace } from '../shell/with-workspace.tsx';
 import { CommitList } from './history/commit-list.tsx';
 import { CommitPanel } from './history/commit-panel.tsx';
 import { layOutGraph } from './history/graph-lanes.ts';
@@ -14,7 +15,11 @@ import { layOutGraph } from './history/graph-lanes.ts';
 const PAGE = 200;
 const ALL = '*';
 
-export function HistoryScreen({ root }: { readonly root: string }) {
+export function HistoryScreen() {
+  return <WithWorkspace title="History">{({ root }) => <History root={root} />}</WithWorkspace>;
+}
+
+function History({ root }: { readonly root: string }) {
   const [limit, setLimit] = useState(PAGE);
   const [branch, setBranch] = useState(ALL);
   const [selected, setSelected] = useState<readonly string[]>([]);

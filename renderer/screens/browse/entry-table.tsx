@@ -83,10 +83,10 @@ export function EntryTable(props: EntryTableProps) {
             <Column id="name" isRowHeader allowsSorting minWidth={140} defaultWidth="1fr">
               Name
             </Column>
-            <Column id="size" allowsSorting width={96}>
+            <Column id="size" className="is-number" allowsSorting width={96}>
               Size
             </Column>
-            <Column id="time" allowsSorting width={148}>
+            <Column id="time" className="is-number" allowsSorting width={156}>
               Changed
             </Column>
           </TableHeader>

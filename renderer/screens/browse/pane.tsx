@@ -4,8 +4,8 @@ import type { EntryRow } from '../../../engine/api/host.ts';
 import { IconButton } from '../../design/button.tsx';
 import { Select } from '../../design/field.tsx';
 import { formatBytes, formatCount, formatPlural } from '../../design/format.ts';
-import { Icon } from '../../design/icon.tsx';
 import { EmptyState, ErrorState, Loading } from '../../design/states.tsx';
+import { Crumbs } from '../crumbs.tsx';
 import { type DraggedEntries, EntryTable, type FolderSize } from './entry-table.tsx';
 import { below, crumbsOf, describeLocation, type Location, parentOf, placeOf, type Root } from './places.ts';
 import type { Entries, SortedBy } from './use-entries.ts';
@@ -57,7 +57,12 @@ export function Pane(props: PaneProps) {
           isDisabled={!parent}
           onPress={() => parent && go(parent)}
         />
-        <Crumbs location={location} onGo={go} />
+        <div className="pane-crumbs">
+          <Crumbs
+            crumbs={crumbsOf(location).map((crumb) => ({ key: crumb.location.folder, name: crumb.name }))}
+            onGo={(folder) => go({ root: location.root, folder })}
+          />
+        </div>
         <IconButton icon="plus" label="New folder" onPress={props.onMakeFolder} />
         <IconButton icon="info" label="Sizes of folders" onPress={props.onSizes} />
         <IconButton icon="refresh" label="Read again" onPress={entries.reload} />
@@ -127,33 +132,5 @@ function RootSelect({
         }}
       />
     </div>
-  );
-}
-
-/** The last parts of the way; what is before them is a press on "Folder above" away. */
-function Crumbs({
-  location,
-  onGo,
-}: {
-  readonly location: Location;
-  readonly onGo: (location: Location) => void;
-}) {
-  const crumbs = crumbsOf(location);
-  return (
-    <nav className="crumbs pane-crumbs" aria-label="Folder">
-      {crumbs.map((crumb, index) => (
-        <span key={placeOf(crumb.location)} className="row">
-          {index > 0 && <Icon name="chevronRight" size={12} />}
-          <button
-            type="button"
-            className="crumb"
-            aria-current={index === crumbs.length - 1 ? 'location' : undefined}
-            onClick={() => onGo(crumb.location)}
-          >
-            {index === 0 && location.root.kind === 'local' ? location.root.prefix : crumb.name}
-          </button>
-        </span>
-      ))}
-    </nav>
   );
 }

@@ -57,7 +57,9 @@ export function below(location: Location, folder: string): Location {
 
 /** The way from the root to here, the root first. */
 export function crumbsOf(location: Location): { readonly name: string; readonly location: Location }[] {
-  const crumbs = [{ name: location.root.label, location: { root: location.root, folder: '' } }];
+  const { root } = location;
+  const top = root.kind === 'local' ? root.prefix : root.label;
+  const crumbs = [{ name: top, location: { root, folder: '' } }];
   let folder = '';
   for (const part of location.folder.split('/').slice(0, -1)) {
     folder += `${part}/`;

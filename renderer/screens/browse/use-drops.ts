@@ -1,7 +1,8 @@
 /** Files from the desktop on their way to a place. In the desktop app they are copied by path; in a browser they stream through the page. */
 import { useRef, useState } from 'react';
 import type { DropItem } from 'react-aria-components';
-import { useDo, useRefresh } from '../../host/use-host.tsx';
+import { useRefresh } from '../../host/use-host.tsx';
+import { useStartTransfers } from '../start-transfer.ts';
 import { type DropProgress, postDropped, sendDropped } from './drop-queue.ts';
 import { type Location, placeOf } from './places.ts';
 import { walkDropped } from './walk-dropped.ts';
@@ -18,12 +19,16 @@ export function useDrops(): Drops {
   const [progress, setProgress] = useState<DropProgress>();
   const control = useRef<AbortController>(undefined);
   const refresh = useRefresh();
-  const start = useDo('transfers.start');
+  const start = useStartTransfers();
 
   const drop = async (items: readonly DropItem[], into: Location): Promise<void> => {
     const paths = await desktopPaths(items);
     if (paths) {
-      for (const path of paths) start.mutate({ kind: 'copy', source: path, destination: placeOf(into) });
+      const destination = placeOf(into);
+      await start(
+        'What you dropped will be copied',
+        paths.map((source) => ({ kind: 'copy', source, destination })),
+      );
       return;
     }
     control.current?.abort();

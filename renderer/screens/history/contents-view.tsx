@@ -8,7 +8,9 @@ import { ConfirmDialog } from '../../design/dialog.tsx';
 import { formatBytes, formatHash } from '../../design/format.ts';
 import { Icon } from '../../design/icon.tsx';
 import { EmptyState, ErrorState, Loading, Notice } from '../../design/states.tsx';
-import { useAsk, useDo } from '../../host/use-host.tsx';
+import { useAsk } from '../../host/use-host.tsx';
+import { Crumbs } from '../crumbs.tsx';
+import { useStartTransfers } from '../start-transfer.ts';
 import { FileDialog } from './file-dialog.tsx';
 
 const LAYOUT = { rowHeight: 34 };
@@ -18,20 +20,14 @@ export function ContentsView({ root, commit }: { readonly root: string; readonly
   const [file, setFile] = useState<string>();
   const [restoring, setRestoring] = useState<string>();
   const listed = useAsk('history.entries', { root, commit, folder }, { freshMs: 60_000 });
-  const start = useDo('transfers.start');
+  const start = useStartTransfers();
   const open = (entry: EntryRow): void => {
     if (entry.kind === 'folder') setFolder(`${folder}${entry.path}`);
     else setFile(`${folder}${entry.path}`);
   };
   return (
     <div className="compare">
-      <Crumbs folder={folder} onFolder={setFolder} />
-      {start.isSuccess && (
-        <Notice tone="success">
-          It is on its way back into your folder. <a href="#/transfers">Open Transfers</a>
-        </Notice>
-      )}
-      {start.error && <Notice tone="danger">{start.error.message}</Notice>}
+      <Crumbs crumbs={crumbsOfFolder(folder)} onGo={setFolder} />
       {listed.isPending && <Loading label="Reading the folder" />}
       {listed.error && (
         <ErrorState
@@ -80,8 +76,10 @@ export function ContentsView({ root, commit }: { readonly root: string; readonly
         onClose={() => setRestoring(undefined)}
         action="Restore"
         onConfirm={() => {
-          if (restoring !== undefined)
-            start.mutate({ kind: 'restore', root, paths: [restoring], from: commit });
+          if (restoring === undefined) return;
+          void start(`${restoring} is on its way back`, [
+            { kind: 'restore', root, paths: [restoring], from: commit },
+          ]);
         }}
       >
         What your folder has at this path is replaced by what it was in {formatHash(commit)}.
@@ -91,35 +89,8 @@ export function ContentsView({ root, commit }: { readonly root: string; readonly
   );
 }
 
-function Crumbs({
-  folder,
-  onFolder,
-}: {
-  readonly folder: string;
-  readonly onFolder: (folder: string) => void;
-}) {
+function crumbsOfFolder(folder: string): { readonly key: string; readonly name: string }[] {
   const parts = folder.split('/').filter(Boolean);
-  return (
-    <nav className="crumbs" aria-label="Folder">
-      <button type="button" className="crumb" onClick={() => onFolder('')}>
-        Top
-      </button>
-      {parts.map((part, index) => {
-        const path = parts.slice(0, index + 1).join('/');
-        return (
-          <span key={path} className="row">
-            <Icon name="chevronRight" size={12} />
-            <button
-              type="button"
-              className="crumb"
-              aria-current={index === parts.length - 1 ? 'location' : undefined}
-              onClick={() => onFolder(`${path}/`)}
-            >
-              {part}
-            </button>
-          </span>
-        );
-      })}
-    </nav>
-  );
+  const below = parts.map((name, index) => ({ key: `${parts.slice(0, index + 1).join('/')}/`, name }));
+  return [{ key: '', name: 'Top' }, ...below];
 }

@@ -1,12 +1,13 @@
 /** One file as it was in a commit, and the way to have it back. */
 import { useState } from 'react';
-import { Button, LinkButton } from '../../design/button.tsx';
+import { Button } from '../../design/button.tsx';
 import { Segmented } from '../../design/choices.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import { formatHash } from '../../design/format.ts';
-import { ErrorState, Loading, Notice } from '../../design/states.tsx';
-import { useAsk, useDo } from '../../host/use-host.tsx';
+import { ErrorState, Loading } from '../../design/states.tsx';
+import { useAsk } from '../../host/use-host.tsx';
 import { FilePreviewView } from '../file-preview.tsx';
+import { useStartTransfers } from '../start-transfer.ts';
 
 export interface FileAt {
   readonly path: string;
@@ -27,9 +28,13 @@ export function FileDialog({
   const [side, setSide] = useState<'before' | 'after'>('after');
   const shown = side === 'before' && file.before ? file.before : file;
   const preview = useAsk('history.preview', { root, commit: shown.commit, path: shown.path });
-  const start = useDo('transfers.start');
-  const restore = (): void =>
-    start.mutate({ kind: 'restore', root, paths: [shown.path], from: shown.commit });
+  const start = useStartTransfers();
+  const restore = (): void => {
+    void start(`${shown.path} is on its way back`, [
+      { kind: 'restore', root, paths: [shown.path], from: shown.commit },
+    ]);
+    onClose();
+  };
   return (
     <Dialog
       title={shown.path}
@@ -38,14 +43,8 @@ export function FileDialog({
       size="large"
       actions={
         <>
-          {start.isSuccess && <LinkButton href="#/transfers">Open Transfers</LinkButton>}
           <Button onPress={onClose}>Close</Button>
-          <Button
-            look="primary"
-            icon="history"
-            isDisabled={start.isPending || start.isSuccess}
-            onPress={restore}
-          >
+          <Button look="primary" icon="history" onPress={restore}>
             Restore this file
           </Button>
         </>
@@ -70,8 +69,6 @@ export function FileDialog({
             />
           )}
         </div>
-        {start.isSuccess && <Notice tone="success">It is on its way back into your folder.</Notice>}
-        {start.error && <Notice tone="danger">{start.error.message}</Notice>}
         {preview.isPending && <Loading label="Reading the file" />}
         {preview.error && <ErrorState title="The file cannot be read" error={preview.error} />}
         {preview.data && <FilePreviewView preview={preview.data} name={shown.path} />}

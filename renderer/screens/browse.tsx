@@ -8,6 +8,7 @@ import { formatBytes, formatPlural } from '../design/format.ts';
 import { Screen } from '../design/screen.tsx';
 import { ErrorState, Loading, Notice } from '../design/states.tsx';
 import { useAsk, useDo, useHost } from '../host/use-host.tsx';
+import { useRoute } from '../route.ts';
 import { DeleteDialog, NewFolderDialog, QuickLook } from './browse/dialogs.tsx';
 import type { DraggedEntries, FolderSize } from './browse/entry-table.tsx';
 import { Pane, type PaneState } from './browse/pane.tsx';
@@ -59,11 +60,10 @@ export function BrowseScreen() {
 }
 
 function Panes({ local, roots }: { readonly local: Location; readonly roots: readonly Root[] }) {
+  const { given } = useRoute();
   const [panes, setPanes] = useState<Readonly<Record<Side, PaneState>>>(() => ({
     left: paneAt(local),
-    right: paneAt(
-      roots[1] ? { root: roots.find(({ kind }) => kind === 'named') ?? roots[1], folder: '' } : local,
-    ),
+    right: paneAt(rightStart(local, roots, given.remote)),
   }));
   const [active, setActive] = useState<Side>('left');
   const [asked, setAsked] = useState<Asked>();
@@ -219,6 +219,16 @@ function Panes({ local, roots }: { readonly local: Location; readonly roots: rea
       )}
     </Screen>
   );
+}
+
+/** The remote that was asked for, else one of the user's own, else any; without one, this computer. */
+function rightStart(local: Location, roots: readonly Root[], asked: string | undefined): Location {
+  const remotes = roots.filter(({ kind }) => kind !== 'local');
+  const root =
+    remotes.find(({ label }) => label === asked) ??
+    remotes.find(({ kind }) => kind === 'named') ??
+    remotes[0];
+  return root ? { root, folder: '' } : local;
 }
 
 function paneAt(location: Location): PaneState {

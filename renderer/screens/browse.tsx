@@ -141,8 +141,7 @@ function Panes({ local, roots }: { readonly local: Location; readonly roots: rea
         className="browse"
         onKeyDownCapture={(event) => {
           // As in file managers: the row under the cursor is looked at, and nothing is unselected.
-          if (event.key !== ' ' || event.ctrlKey || !(event.target as Element).matches('[role="row"]'))
-            return;
+          if (event.key !== ' ' || event.ctrlKey || !isOfRow(event.target as Element)) return;
           if (chosen.length !== 1) return;
           event.preventDefault();
           event.stopPropagation();
@@ -207,12 +206,11 @@ function Panes({ local, roots }: { readonly local: Location; readonly roots: rea
       )}
       {asked === 'plan' && (
         <PlanDialog
-          from={here}
-          to={there}
+          ends={[here, there]}
           onClose={close}
-          onStart={(kind) => {
-            const order = { kind, source: placeOf(here), destination: placeOf(there) };
-            void start(`${describeLocation(there)} is brought into step`, [order]);
+          onStart={(kind, from, to) => {
+            const order = { kind, source: placeOf(from), destination: placeOf(to) };
+            void start(`${describeLocation(to)} is brought into step`, [order]);
             close();
           }}
         />
@@ -229,6 +227,11 @@ function rightStart(local: Location, roots: readonly Root[], asked: string | und
     remotes.find(({ kind }) => kind === 'named') ??
     remotes[0];
   return root ? { root, folder: '' } : local;
+}
+
+/** A row or one of its cells, and none of their buttons. */
+function isOfRow(element: Element): boolean {
+  return element.matches('[role="row"], [role="rowheader"], [role="gridcell"]');
 }
 
 function paneAt(location: Location): PaneState {

@@ -17,13 +17,15 @@ const ROWS_MAX = 200;
 type Kind = InputOf<'browse.plan'>['kind'];
 
 export interface PlanDialogProps {
-  readonly from: Location;
-  readonly to: Location;
+  /** From where to where, until they are swapped. */
+  readonly ends: readonly [Location, Location];
   readonly onClose: () => void;
-  readonly onStart: (kind: Kind) => void;
+  readonly onStart: (kind: Kind, from: Location, to: Location) => void;
 }
 
-export function PlanDialog({ from, to, onClose, onStart }: PlanDialogProps) {
+export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
+  const [isSwapped, setSwapped] = useState(false);
+  const [from, to] = isSwapped ? [ends[1], ends[0]] : ends;
   const [kind, setKind] = useState<Kind>('copy');
   const [isAgreed, setAgreed] = useState(false);
   const plan = useAsk('browse.plan', {
@@ -47,7 +49,7 @@ export function PlanDialog({ from, to, onClose, onStart }: PlanDialogProps) {
           <Button
             look={deletes > 0 ? 'danger' : 'primary'}
             isDisabled={!summary || isNothing || (deletes > 0 && !isAgreed)}
-            onPress={() => onStart(kind)}
+            onPress={() => onStart(kind, from, to)}
           >
             {kind === 'copy'
               ? 'Start copying'
@@ -62,7 +64,17 @@ export function PlanDialog({ from, to, onClose, onStart }: PlanDialogProps) {
         <div className="plan-ends">
           <span className="cut">{describeLocation(from)}</span>
           <span className="faint">to</span>
-          <span className="cut">{describeLocation(to)}</span>
+          <span className="cut grow">{describeLocation(to)}</span>
+          <Button
+            size="small"
+            icon="refresh"
+            onPress={() => {
+              setSwapped(!isSwapped);
+              setAgreed(false);
+            }}
+          >
+            The other way
+          </Button>
         </div>
         <div className="row">
           <Segmented
@@ -80,7 +92,7 @@ export function PlanDialog({ from, to, onClose, onStart }: PlanDialogProps) {
           <span className="soft">
             {kind === 'copy'
               ? 'New and changed files go over; nothing is deleted.'
-              : 'The right-hand place becomes the same: what only it has is deleted.'}
+              : 'The destination becomes the same: what only it has is deleted.'}
           </span>
         </div>
         {plan.isPending && <Loading label="Comparing both sides; nothing is changed" />}

@@ -3,8 +3,8 @@ import { homedir } from 'node:os';
 import type { RemoteCard } from '../api/host.ts';
 import { remoteAdd, remoteRemove, remoteTestTarget } from '../jobs/remotes.ts';
 import { readUserRemotes } from '../jobs/user-remotes.ts';
-import { findImportable } from './importable-remotes.ts';
 import { type HandlersOf, jobContextOf } from './host-call.ts';
+import { findImportable } from './importable-remotes.ts';
 import { readWorkspaceCard } from './workspace-card.ts';
 
 export const REMOTES: HandlersOf<'remotes'> = {
@@ -33,5 +33,6 @@ export const REMOTES: HandlersOf<'remotes'> = {
     const { failed, ok } = await remoteTestTarget(jobContextOf(call, homedir()), { target: url });
     return { passed: ok, failed };
   },
+  'remotes.usage': async (_input, { host }) => ({ months: host.usageFile.read() }),
   'remotes.importable': async (_input, { host }) => ({ candidates: findImportable(host.environment) }),
 };

@@ -1,8 +1,9 @@
 /** From an order to the job that carries it out. Every job here goes on where it stopped when it is run again. */
-import type { PullSummary, PushSummary, RestoreSummary } from '../api/jobs.ts';
+
 import type { TransferOrder } from '../api/host.ts';
-import type { JobContext } from '../api/jobs.ts';
+import type { JobContext, PullSummary, PushSummary, RestoreSummary } from '../api/jobs.ts';
 import type { TransferSummary } from '../api/trees.ts';
+import { readWorkspaceCard } from './workspace-card.ts';
 
 export type TransferOutcome = PushSummary | PullSummary | RestoreSummary | TransferSummary;
 
@@ -44,6 +45,13 @@ export function busyKeyOf(order: TransferOrder): string {
   return 'root' in order ? order.root : order.destination;
 }
 
+/** Where its requests went. */
+export function billedPlaceOf(order: TransferOrder): string {
+  if (!('root' in order)) return `${order.source} to ${order.destination}`;
+  const remote = readWorkspaceCard(order.root).remotes.find(({ isDefault }) => isDefault);
+  return remote?.url ?? order.root;
+}
+
 export function titleOf(order: TransferOrder): string {
   switch (order.kind) {
     case 'push':
@@ -62,5 +70,10 @@ export function titleOf(order: TransferOrder): string {
 
 function lastPart(place: string): string {
   const [path = ''] = place.split('?', 1);
-  return path.replace(/[/\\]+$/, '').split(/[/\\]/).at(-1) || place;
+  return (
+    path
+      .replace(/[/\\]+$/, '')
+      .split(/[/\\]/)
+      .at(-1) || place
+  );
 }

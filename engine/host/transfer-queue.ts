@@ -8,10 +8,12 @@
 import { randomUUID } from 'node:crypto';
 import { DrayError, toErrorRecord } from '../api/error.ts';
 import type { HostRequests, Transfer, TransferOrder, TransferState } from '../api/host.ts';
-import type { HostState } from './host-state.ts';
+import type { ConnectionFlags, JobContext } from '../api/jobs.ts';
+import type { Clock } from '../base/clock.ts';
 import { openTransferFile } from './transfer-file.ts';
-import { busyKeyOf, runTransfer, type TransferOutcome, titleOf } from './transfer-jobs.ts';
+import { billedPlaceOf, busyKeyOf, runTransfer, type TransferOutcome, titleOf } from './transfer-jobs.ts';
 import { createTransferRecord, type TransferRecord } from './transfer-record.ts';
+import type { UsageFile } from './usage-file.ts';
 
 const RUNNING_MAX = 2;
 const QUEUE_MAX = 1_000;
@@ -32,14 +34,23 @@ export interface TransferQueue {
   close(): Promise<void>;
 }
 
-export async function openTransferQueue(host: HostState): Promise<TransferQueue> {
+/** What the queue needs of the host: how its jobs connect, and where it is written down. */
+export interface QueueHost {
+  readonly environment: JobContext['environment'];
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly usageFile: UsageFile;
+  connectionFlags(): ConnectionFlags;
+}
+
+export async function openTransferQueue(host: QueueHost): Promise<TransferQueue> {
   const file = await openTransferFile(host.folder, host.clock);
   return createQueue(host, file);
 }
 
 const ENDED: ReadonlySet<TransferState> = new Set(['done', 'failed', 'cancelled']);
 
-function createQueue(host: HostState, file: Awaited<ReturnType<typeof openTransferFile>>): TransferQueue {
+function createQueue(host: QueueHost, file: Awaited<ReturnType<typeof openTransferFile>>): TransferQueue {
   let records: TransferRecord[] = file.read().map((facts) => {
     if (facts.state === 'running') facts.state = 'paused';
     return createTransferRecord(facts);
@@ -115,7 +126,10 @@ function createQueue(host: HostState, file: Awaited<ReturnType<typeof openTransf
     try {
       const summary = await runTransfer(facts.order, contextIn);
       facts.summary = summary;
-      if ('requests' in summary) facts.requests = summary.requests;
+      if ('requests' in summary) {
+        facts.requests = summary.requests;
+        host.usageFile.add({ place: billedPlaceOf(facts.order), nowMs: now(), requests: summary.requests });
+      }
       if (summary.failed > 0) facts.error = toErrorRecord(someFailed(summary));
       // Whoever paused it too late has it done.
       settle(record, summary.failed > 0 ? 'failed' : 'done');

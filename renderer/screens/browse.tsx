@@ -208,8 +208,7 @@ function Panes({ local, roots }: { readonly local: Location; readonly roots: rea
         <PlanDialog
           ends={[here, there]}
           onClose={close}
-          onStart={(kind, from, to) => {
-            const order = { kind, source: placeOf(from), destination: placeOf(to) };
+          onStart={(order, to) => {
             void start(`${describeLocation(to)} is brought into step`, [order]);
             close();
           }}

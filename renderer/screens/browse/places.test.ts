@@ -30,7 +30,7 @@ describe('A place of a pane', () => {
     expect(parentOf(parentOf(down)!)).toEqual(start);
     expect(parentOf(localLocation('/'))).toBeUndefined();
     expect(crumbsOf(down).map((crumb) => crumb.name)).toEqual([
-      'This computer',
+      '/',
       'home',
       'ada',
       'data',

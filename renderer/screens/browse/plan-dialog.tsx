@@ -1,6 +1,6 @@
 /** What a copy or a sync would do, before it does it. Deletions stand first and have to be agreed to. */
 import { useState } from 'react';
-import type { ChangeRow, InputOf } from '../../../engine/api/host.ts';
+import type { ChangeRow, InputOf, TransferOrder } from '../../../engine/api/host.ts';
 import { ChangeMark } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
 import { Figure, Figures } from '../../design/card.tsx';
@@ -20,7 +20,7 @@ export interface PlanDialogProps {
   /** From where to where, until they are swapped. */
   readonly ends: readonly [Location, Location];
   readonly onClose: () => void;
-  readonly onStart: (kind: Kind, from: Location, to: Location) => void;
+  readonly onStart: (order: TransferOrder, to: Location) => void;
 }
 
 export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
@@ -49,7 +49,7 @@ export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
           <Button
             look={deletes > 0 ? 'danger' : 'primary'}
             isDisabled={!summary || isNothing || (deletes > 0 && !isAgreed)}
-            onPress={() => onStart(kind, from, to)}
+            onPress={() => onStart(orderOf(kind, [from, to], deletes), to)}
           >
             {kind === 'copy'
               ? 'Start copying'
@@ -143,6 +143,12 @@ export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
       </div>
     </Dialog>
   );
+}
+
+/** A sync may delete as many files as were agreed to, and none that came after. */
+function orderOf(kind: Kind, [from, to]: readonly [Location, Location], deletes: number): TransferOrder {
+  const ends = { source: placeOf(from), destination: placeOf(to) };
+  return kind === 'copy' ? { kind, ...ends } : { kind, ...ends, maxDelete: deletes };
 }
 
 function PlanRows({ rows, isCut }: { readonly rows: readonly ChangeRow[]; readonly isCut: boolean }) {

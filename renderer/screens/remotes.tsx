@@ -16,6 +16,7 @@ import { AddRemoteDialog } from './remotes/add-remote-dialog.tsx';
 import { ImportDialog } from './remotes/import-dialog.tsx';
 import { RemoteTest } from './remotes/remote-test.tsx';
 import { EMPTY_FIELDS, fieldsOf, type RemoteFields } from './remotes/url-form.ts';
+import { UsageByMonth } from './remotes/usage-by-month.tsx';
 
 export function RemotesScreen() {
   const listed = useAsk('remotes.list', {});
@@ -70,6 +71,7 @@ export function RemotesScreen() {
           />
         ))}
       </ul>
+      <UsageByMonth />
       {adding && (
         <AddRemoteDialog
           start={adding}

@@ -183,7 +183,7 @@ function Ways({ query }: { readonly query: QueryExplanation }) {
       </table>
       <p className="plan-even soft">
         {query.breakEvenObjects > 0
-          ? `With ${formatPlural(query.candidates, 'object')} to ask for, a remote of fewer than ${formatCount(query.breakEvenObjects)} objects is listed sooner.`
+          ? `With ${formatPlural(query.candidates, 'object')} to ask for, a remote of fewer than ${formatCount(query.breakEvenObjects)} objects would be listed.`
           : 'Nothing has to be asked, so neither way is gone.'}
       </p>
     </Card>

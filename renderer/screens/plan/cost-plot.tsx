@@ -1,31 +1,28 @@
-/** What asking for each object costs against listing the remote, over how much is asked for: where the lines meet, the plan turns. */
+/** What asking for each object costs against listing the remote, over how many objects the remote may hold: beyond the break-even point, listing loses. */
 import 'uplot/dist/uPlot.min.css';
 import './cost-plot.css';
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import type { QueryExplanation } from '../../../engine/api/events.ts';
-import { formatCount, formatPlural, formatSeconds } from '../../design/format.ts';
+import { formatCount, formatSeconds } from '../../design/format.ts';
 
 const HEIGHT_PX = 220;
 const POINTS = 64;
 
-/** Seconds at each number of candidates: a line through what the plan says for each, and a level one for a listing. */
-export function costLines({ candidates, each, list, breakEvenObjects }: QueryExplanation): {
+/** Seconds of both ways if the remote held so many objects. A listing takes as long as the remote is large; asking for each does not. */
+export function costLines({ breakEvenObjects, each, list, remoteObjects }: QueryExplanation): {
   readonly objects: number[];
   readonly each: number[];
   readonly list: number[];
-  /** Where the lines meet; undefined when nothing has to be asked. */
-  readonly meet: number | undefined;
 } {
-  const perObject = candidates > 0 ? each.seconds / candidates : 0;
-  const meet = perObject > 0 ? list.seconds / perObject : undefined;
-  const end = 1.25 * Math.max(candidates, meet ?? breakEvenObjects, 1);
+  const estimate = remoteObjects?.estimate ?? 0;
+  const perObject = estimate > 0 ? list.seconds / estimate : 0;
+  const end = 1.2 * Math.max(remoteObjects?.high ?? 0, breakEvenObjects, 1);
   const objects = Array.from({ length: POINTS }, (_, at) => (end * at) / (POINTS - 1));
   return {
     objects,
-    each: objects.map((count) => count * perObject),
-    list: objects.map(() => list.seconds),
-    meet,
+    each: objects.map(() => each.seconds),
+    list: objects.map((count) => (perObject > 0 ? count * perObject : list.seconds)),
   };
 }
 
@@ -38,11 +35,7 @@ export function CostPlot({ query }: { readonly query: QueryExplanation }) {
     let plot: uPlot | undefined;
     const draw = () => {
       plot?.destroy();
-      plot = new uPlot(
-        optionsOf(query, lines.meet, element),
-        [lines.objects, lines.each, lines.list],
-        element,
-      );
+      plot = new uPlot(optionsOf(query, element), [lines.objects, lines.each, lines.list], element);
     };
     draw();
     const sized = new ResizeObserver(() => plot?.setSize({ width: element.clientWidth, height: HEIGHT_PX }));
@@ -62,19 +55,24 @@ export function CostPlot({ query }: { readonly query: QueryExplanation }) {
       <figcaption className="cost-keys">
         <span className="cost-key cost-key-each">Ask for each</span>
         <span className="cost-key cost-key-list">List the remote</span>
-        <span className="cost-key cost-key-here">This push: {formatPlural(query.candidates, 'object')}</span>
+        {query.breakEvenObjects > 0 && (
+          <span className="cost-key cost-key-even">
+            Break-even, {formatCount(query.breakEvenObjects)} objects
+          </span>
+        )}
+        {query.remoteObjects && <span className="cost-key cost-key-here">The remote, with its interval</span>}
       </figcaption>
     </figure>
   );
 }
 
-function describe(query: QueryExplanation): string {
-  const { meet } = costLines(query);
-  const turn = meet === undefined ? '' : ` The lines meet at ${formatCount(meet)} objects to ask for.`;
-  return `Asking for each of ${formatCount(query.candidates)} objects takes ${formatSeconds(query.each.seconds)}; listing takes ${formatSeconds(query.list.seconds)}.${turn}`;
+function describe({ breakEvenObjects, candidates, each, list, remoteObjects }: QueryExplanation): string {
+  const size = remoteObjects ? ` of some ${formatCount(remoteObjects.estimate)} objects` : '';
+  const turn = breakEvenObjects > 0 ? ` They are even at ${formatCount(breakEvenObjects)} objects.` : '';
+  return `Asking for each of ${formatCount(candidates)} objects takes ${formatSeconds(each.seconds)}; listing the remote${size} takes ${formatSeconds(list.seconds)}.${turn}`;
 }
 
-function optionsOf(query: QueryExplanation, meet: number | undefined, element: HTMLElement): uPlot.Options {
+function optionsOf(query: QueryExplanation, element: HTMLElement): uPlot.Options {
   const colors = getComputedStyle(document.documentElement);
   const color = (name: string) => colors.getPropertyValue(name).trim();
   const axis: uPlot.Axis = {
@@ -106,22 +104,19 @@ function optionsOf(query: QueryExplanation, meet: number | undefined, element: H
       { stroke: color('--modified'), width: 2, dash: [6, 4], points: { show: false } },
     ],
     hooks: {
+      // Below the lines.
+      drawAxes: [
+        (plot) => {
+          if (query.remoteObjects) drawBand(plot, query.remoteObjects, color('--accent-soft'));
+        },
+      ],
       draw: [
         (plot) => {
-          drawUpright(plot, query.candidates, color('--text'));
-          if (meet !== undefined)
-            drawDot(plot, {
-              x: meet,
-              y: query.list.seconds,
-              fill: color('--surface'),
-              stroke: color('--text'),
-            });
-          drawDot(plot, {
-            x: query.candidates,
-            y: query.each.seconds,
-            fill: color('--accent'),
-            stroke: color('--surface'),
-          });
+          const { breakEvenObjects, remoteObjects } = query;
+          if (breakEvenObjects > 0)
+            drawUpright(plot, { x: breakEvenObjects, stroke: color('--text'), isDashed: true });
+          if (remoteObjects)
+            drawUpright(plot, { x: remoteObjects.estimate, stroke: color('--accent'), isDashed: false });
         },
       ],
     },
@@ -133,38 +128,33 @@ function shortCount(count: number): string {
   return count >= 1e4 ? `${Number((count / 1e3).toPrecision(3))} k` : formatCount(count);
 }
 
-function drawUpright(plot: uPlot, x: number, stroke: string): void {
-  const { ctx, bbox } = plot;
-  const at = plot.valToPos(x, 'x', true);
+/** The interval of the estimate. */
+function drawBand(
+  plot: uPlot,
+  { low, high }: { readonly low: number; readonly high: number },
+  fill: string,
+): void {
+  const { bbox, ctx } = plot;
+  const left = plot.valToPos(low, 'x', true);
   ctx.save();
-  ctx.strokeStyle = stroke;
-  ctx.lineWidth = devicePixelRatio;
-  ctx.setLineDash([2 * devicePixelRatio, 3 * devicePixelRatio]);
-  ctx.beginPath();
-  ctx.moveTo(at, bbox.top);
-  ctx.lineTo(at, bbox.top + bbox.height);
-  ctx.stroke();
+  ctx.fillStyle = fill;
+  ctx.fillRect(left, bbox.top, Math.max(1, plot.valToPos(high, 'x', true) - left), bbox.height);
   ctx.restore();
 }
 
-function drawDot(
+function drawUpright(
   plot: uPlot,
-  dot: { readonly x: number; readonly y: number; readonly fill: string; readonly stroke: string },
+  line: { readonly x: number; readonly stroke: string; readonly isDashed: boolean },
 ): void {
-  const { ctx } = plot;
+  const { bbox, ctx } = plot;
+  const at = plot.valToPos(line.x, 'x', true);
   ctx.save();
-  ctx.fillStyle = dot.fill;
-  ctx.strokeStyle = dot.stroke;
-  ctx.lineWidth = 2 * devicePixelRatio;
+  ctx.strokeStyle = line.stroke;
+  ctx.lineWidth = devicePixelRatio;
+  if (line.isDashed) ctx.setLineDash([2 * devicePixelRatio, 3 * devicePixelRatio]);
   ctx.beginPath();
-  ctx.arc(
-    plot.valToPos(dot.x, 'x', true),
-    plot.valToPos(dot.y, 'y', true),
-    5 * devicePixelRatio,
-    0,
-    2 * Math.PI,
-  );
-  ctx.fill();
+  ctx.moveTo(at, bbox.top);
+  ctx.lineTo(at, bbox.top + bbox.height);
   ctx.stroke();
   ctx.restore();
 }

@@ -6,6 +6,7 @@ import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { buildWindow } from './build-window.ts';
 import { loadGroups } from './load-groups.ts';
 import { formatThirdPartyLicenses } from './third-party-licenses.ts';
 
@@ -24,7 +25,11 @@ const ENTRIES = {
   'write-worker': 'engine/workspace/write-worker.ts',
   'block-worker': 'engine/workspace/block-worker.ts',
   'digest-worker': 'engine/transfer/digest-worker.ts',
+  'host-worker': 'engine/host/host-worker.ts',
 };
+
+/** Of the folder, what `buildWindow` makes. */
+const WINDOW = 'window';
 
 /** CommonJS packages call `require` for Node's own modules, which an ES module does not have. */
 const REQUIRE_BANNER = `import { createRequire as createRequireForBundle } from 'node:module';
@@ -78,9 +83,13 @@ async function replaceFiles(folder: string, files: ReadonlyMap<string, Uint8Arra
     await rename(temporary, path);
   }
   for (const name of await readdir(folder)) {
-    if (!files.has(name) && !name.endsWith('.tmp'))
+    if (!files.has(name) && name !== WINDOW && !name.endsWith('.tmp'))
       await rm(join(folder, name), { recursive: true, force: true });
   }
 }
 
-if (import.meta.main) await buildCommand(`${ROOT}dist`);
+if (import.meta.main) {
+  await buildCommand(`${ROOT}dist`);
+  const { compressedBytes } = await buildWindow(`${ROOT}dist/${WINDOW}`);
+  console.log(`The window's JavaScript: ${(compressedBytes / 1024).toFixed(1)} KiB compressed.`);
+}

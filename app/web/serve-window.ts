@@ -115,12 +115,18 @@ async function answer(serving: Serving, request: IncomingMessage, response: Serv
 
 async function route(serving: Serving, request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (ownOrigin(request.headers, serving.port) === undefined)
-    return sendJson(response, 421, refused('The window is not served under this name.'));
+    return sendJson(
+      response,
+      421,
+      refused(
+        'The window is not served under this name and port. A tunnel has to have the same port at both ends.',
+      ),
+    );
   const url = URL.parse(request.url ?? '', `http://${ADDRESS}`);
   if (!url) return sendJson(response, 400, refused('The address makes no sense.'));
   const isReading = request.method === 'GET' || request.method === 'HEAD';
   if (isReading && url.pathname === '/' && url.searchParams.has('t'))
-    return redeem(serving, request, response, url.searchParams.get('t') ?? '');
+    return redeem(serving, { request, response, token: url.searchParams.get('t') ?? '' });
   if (!serving.session.isKnown(request.headers.cookie)) {
     const isFollowed = request.headers['sec-fetch-site'] === 'cross-site' && !url.searchParams.has('again');
     if (isReading && url.pathname === '/' && isFollowed) return sendOnceMore(response);
@@ -137,9 +143,11 @@ async function route(serving: Serving, request: IncomingMessage, response: Serve
 
 function redeem(
   { onOpened, session }: Serving,
-  request: IncomingMessage,
-  response: ServerResponse,
-  token: string,
+  {
+    request,
+    response,
+    token,
+  }: { readonly request: IncomingMessage; readonly response: ServerResponse; readonly token: string },
 ): void {
   // A look at the link (HEAD) does not use it up.
   const cookie = request.method === 'GET' ? session.redeem(token) : undefined;
@@ -147,7 +155,8 @@ function redeem(
     response.setHeader('set-cookie', cookie);
     onOpened?.();
   } else if (!session.isKnown(request.headers.cookie)) {
-    return sendPlainPage(response, 'usedLink');
+    sendPlainPage(response, 'usedLink');
+    return;
   }
   response.setHeader('cache-control', 'no-store');
   response.writeHead(303, { location: '/' }).end();

@@ -30,11 +30,11 @@ export function createSession(port: number): Session {
       open = undefined;
       return `${name}=${cookie}; Path=/; HttpOnly; SameSite=Strict`;
     },
-    isKnown: (header) => isEqual(valueOf(header, name), cookie),
+    isKnown: (header) => isEqual(cookieValue(header, name), cookie),
   };
 }
 
-function valueOf(header = '', name: string): string {
+function cookieValue(header = '', name: string): string {
   const pair = header
     .split(';')
     .map((part) => part.trim())

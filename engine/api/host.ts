@@ -7,6 +7,7 @@
 import type { ErrorRecord } from './error.ts';
 import type { ChangeKind, CommitEvent, EntryEvent, JobEvent, QueryExplanation } from './events.ts';
 import type { ChangeTotals, PullSummary, PushSummary, RequestTotals, StatusSummary } from './jobs.ts';
+import type { TransferSummary } from './trees.ts';
 
 export type ClientMessage =
   | { readonly do: 'ask'; readonly id: number; readonly name: HostRequestName; readonly input: unknown }
@@ -118,6 +119,16 @@ export interface HostRequests {
     answer: { readonly files: number; readonly bytes: number };
   };
   'browse.makeFolder': { input: { readonly place: string }; answer: Nothing };
+  /** What a copy or a sync would do: its dry run, and the first of its changes; `limit` is at most 500. */
+  'browse.plan': {
+    input: {
+      readonly kind: 'copy' | 'sync';
+      readonly source: string;
+      readonly destination: string;
+      readonly limit: number;
+    };
+    answer: { readonly summary: TransferSummary; readonly rows: readonly ChangeRow[]; readonly isCut: boolean };
+  };
   /** A folder's name ends in a slash: all below it goes. */
   'browse.remove': { input: { readonly places: readonly string[] }; answer: { readonly removed: number } };
 
@@ -184,6 +195,11 @@ export interface ChangeView {
   readonly filter?: string;
   readonly kinds?: readonly ChangeRow['change'][];
   readonly sort?: 'path' | 'size';
+  /**
+   * As a tree, by path: of each folder named here ('' is the top, others end in a slash) its rows, and each folder within as one row.
+   * Absent: flat.
+   */
+  readonly open?: readonly string[];
 }
 
 export interface ChangeRow {
@@ -194,6 +210,8 @@ export interface ChangeRow {
   readonly sizeBytes: number;
   /** Of what is replaced. */
   readonly oldSizeBytes?: number;
+  /** A folder of the tree view: its path ends in a slash, its size is the sum, its change the one that all below have, or `modified`. */
+  readonly below?: { readonly rows: number; readonly deleted: number };
 }
 
 export type FilePreview =
@@ -246,6 +264,8 @@ export interface Transfer {
   readonly secondsLeft?: number;
   readonly startedMs?: number;
   readonly endedMs?: number;
+  /** Requests in flight, as the engine adapts their number. */
+  readonly concurrency?: number;
   readonly requests?: RequestTotals;
   readonly summary?: PushSummary | PullSummary | object;
   readonly warnings: readonly string[];

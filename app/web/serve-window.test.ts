@@ -69,21 +69,17 @@ describe('who is answered', () => {
     expect(await window.ask('/?again', { headers })).toMatchObject({ status: 403 });
   });
 
-  it.each([
-    'evil.example',
-    'evil.example:PORT',
-    '127.0.0.1',
-    '127.0.0.1:1',
-    'localhost.evil.example:PORT',
-    '',
-  ])('nobody under the name "%s"', async (name) => {
-    const cookie = await window.open();
-    const host = name.replace('PORT', String(window.server.port));
-    expect(await window.ask('/', { headers: { cookie, host } })).toMatchObject({ status: 421 });
-    expect(await window.ask(pathOf(window.server.newLink()), { headers: { host } })).toMatchObject({
-      status: 421,
-    });
-  });
+  it.each(['evil.example', 'evil.example:PORT', '127.0.0.1', '127.0.0.1:1', 'localhost.evil.example:PORT'])(
+    'nobody under the name "%s"',
+    async (name) => {
+      const cookie = await window.open();
+      const host = name.replace('PORT', String(window.server.port));
+      expect(await window.ask('/', { headers: { cookie, host } })).toMatchObject({ status: 421 });
+      expect(await window.ask(pathOf(window.server.newLink()), { headers: { host } })).toMatchObject({
+        status: 421,
+      });
+    },
+  );
 
   it.each(['localhost', '127.0.0.1', '[::1]', 'LOCALHOST'])('the name %s of loopback', async (name) => {
     const headers = { cookie: await window.open(), host: `${name}:${window.server.port}` };

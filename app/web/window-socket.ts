@@ -38,7 +38,12 @@ export function joinSocket(socket: WebSocket, port: HostPort): void {
     held.add(message as HostMessage);
     flush();
     if (held.size() === 0) return;
-    if (held.size() > HELD_MAX) socket.close(CLOSE_TRY_LATER, 'The window reads too slowly.');
+    if (held.size() > HELD_MAX) {
+      // A paused socket would not hear that the other side closes too.
+      socket.resume();
+      socket.close(CLOSE_TRY_LATER, 'The window reads too slowly.');
+      port.close();
+    }
     // Who does not read may not ask for more.
     else if (!socket.isPaused) socket.pause();
   });

@@ -45,7 +45,10 @@ export function createChangeLists(): ChangeLists {
     },
     find(id) {
       const rows = lists.get(id);
-      if (!rows) throw new DrayError('notFound', 'This list of changes is gone. Open it again.', { data: { list: id } });
+      if (!rows)
+        throw new DrayError('notFound', 'This list of changes is gone. Open it again.', {
+          data: { list: id },
+        });
       lists.delete(id);
       lists.set(id, rows);
       return rows;

@@ -57,7 +57,9 @@ function listFolders(folder: string): FolderListing {
   try {
     folders = readdirSync(folder, { withFileTypes: true })
       .filter((entry) => !entry.name.startsWith('.'))
-      .filter((entry) => entry.isDirectory() || (entry.isSymbolicLink() && isFolder(join(folder, entry.name))))
+      .filter(
+        (entry) => entry.isDirectory() || (entry.isSymbolicLink() && isFolder(join(folder, entry.name))),
+      )
       .map(({ name }) => name)
       .sort((a, b) => a.localeCompare(b))
       .slice(0, FOLDERS_MAX);

@@ -19,14 +19,19 @@ const EXTERNAL = ['better-sqlite3', 'koffi'];
  * Workers are started by `new URL('./hash-worker.js', import.meta.url)` from whichever chunk holds the pool, so chunks and
  * workers lie in one folder.
  */
-const ENTRIES = {
+const COMMAND = {
   dray: 'app/cli/main.ts',
   'hash-worker': 'engine/workspace/hash-worker.ts',
   'write-worker': 'engine/workspace/write-worker.ts',
   'block-worker': 'engine/workspace/block-worker.ts',
   'digest-worker': 'engine/transfer/digest-worker.ts',
-  'host-worker': 'engine/host/host-worker.ts',
 };
+
+/**
+ * The window's engine shares modules with the command, and code splitting would cut the command's files by what both use: twice as many
+ * to load for a push. So it is a bundle of its own.
+ */
+const HOST = { 'host-worker': 'engine/host/host-worker.ts' };
 
 /** Of the folder, what `buildWindow` makes. */
 const WINDOW = 'window';
@@ -36,10 +41,21 @@ const REQUIRE_BANNER = `import { createRequire as createRequireForBundle } from 
 const require = createRequireForBundle(import.meta.url);`;
 
 export async function buildCommand(folder: string): Promise<void> {
+  const built = [await bundle(COMMAND, folder), await bundle(HOST, folder)];
+  const inputs = built.flatMap(({ metafile }) => Object.keys(metafile.inputs));
+  const licenses = await formatThirdPartyLicenses(ROOT, inputs);
+  const outputs = built.flatMap(({ outputFiles }) => outputFiles);
+  const files = new Map(outputs.map((file) => [basename(file.path), file.contents]));
+  files.set('THIRD-PARTY-LICENSES.txt', Buffer.from(licenses));
+  await replaceFiles(folder, files);
+  await chmod(join(folder, 'dray.js'), 0o755);
+}
+
+async function bundle(entries: Readonly<Record<string, string>>, folder: string) {
   const manifest = JSON.parse(await readFile(`${ROOT}package.json`, 'utf8'));
-  const { outputFiles, metafile } = await build({
+  return build({
     absWorkingDir: ROOT,
-    entryPoints: Object.entries(ENTRIES).map(([out, input]) => ({ out, in: input })),
+    entryPoints: Object.entries(entries).map(([out, input]) => ({ out, in: input })),
     outdir: folder,
     write: false,
     bundle: true,
@@ -61,11 +77,6 @@ export async function buildCommand(folder: string): Promise<void> {
     define: { DRAY_VERSION: JSON.stringify(manifest.version) },
     logLevel: 'warning',
   });
-  const licenses = await formatThirdPartyLicenses(ROOT, Object.keys(metafile.inputs));
-  const files = new Map(outputFiles.map((file) => [basename(file.path), file.contents]));
-  files.set('THIRD-PARTY-LICENSES.txt', Buffer.from(licenses));
-  await replaceFiles(folder, files);
-  await chmod(join(folder, 'dray.js'), 0o755);
 }
 
 /**

@@ -21,6 +21,7 @@ const JOBS = [
   'clone',
   'config',
   'copy-tree',
+  'delta-benchmark',
   'delta-file',
   'diff',
   'init',

@@ -45,7 +45,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'app/cli': [...ENGINE, 'app/web'],
   'app/build': [],
   'app/quickstart': ['app/build'],
-  '.ci': ['app/build'],
+  '.ci': ['app/build', 'e2e'],
   bench: [...ENGINE, 'app/cli', 'app/build', 'e2e'],
   e2e: [...ENGINE, 'app/cli', 'app/build', 'app/web'],
 };

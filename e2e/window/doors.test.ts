@@ -1,6 +1,8 @@
 /** Who gets into the window and what it may do there: a real Chromium against the real command. */
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium } from './find-chromium.ts';
@@ -70,34 +72,38 @@ describe.skipIf(!chromium)('the window in a browser', () => {
     await using site = await startOtherSite(window.origin);
     const page = await window.context.newPage();
     await page.goto(site.origin);
-    const found = await page.evaluate(async (origin) => {
-      const socket = new WebSocket(`${origin.replace('http', 'ws')}/host`);
-      const joined = await new Promise((resolve) => {
-        socket.onopen = () => resolve('open');
-        socket.onclose = () => resolve('refused');
-      });
-      const read = await fetch(origin, { credentials: 'include' }).then(
-        () => 'read',
-        () => 'refused',
-      );
-      const posted = await fetch(`${origin}/drop?place=/tmp&path=dray-evil.txt`, {
-        method: 'POST',
-        body: 'x',
-        mode: 'no-cors',
-        credentials: 'include',
-      }).then(
-        ({ status }) => status,
-        () => 'refused',
-      );
-      const frame = document.createElement('iframe');
-      frame.src = origin;
-      const framed = new Promise((resolve) => {
-        frame.onload = () => resolve(frame.contentDocument === null ? 'closed' : 'open');
-      });
-      document.body.append(frame);
-      return { joined, read, posted, framed: await framed };
-    }, window.origin);
+    const found = await page.evaluate(
+      async ({ folder, origin }) => {
+        const socket = new WebSocket(`${origin.replace('http', 'ws')}/host`);
+        const joined = await new Promise((resolve) => {
+          socket.onopen = () => resolve('open');
+          socket.onclose = () => resolve('refused');
+        });
+        const read = await fetch(origin, { credentials: 'include' }).then(
+          () => 'read',
+          () => 'refused',
+        );
+        const posted = await fetch(`${origin}/drop?place=${folder}&path=evil.txt`, {
+          method: 'POST',
+          body: 'x',
+          mode: 'no-cors',
+          credentials: 'include',
+        }).then(
+          ({ status }) => status,
+          () => 'refused',
+        );
+        const frame = document.createElement('iframe');
+        frame.src = origin;
+        const framed = new Promise((resolve) => {
+          frame.onload = () => resolve(frame.contentDocument === null ? 'closed' : 'open');
+        });
+        document.body.append(frame);
+        return { joined, read, posted, framed: await framed };
+      },
+      { folder: window.folder, origin: window.origin },
+    );
     expect(found).toEqual({ joined: 'refused', read: 'refused', posted: 'refused', framed: 'closed' });
+    expect(existsSync(join(window.folder, 'evil.txt'))).toBe(false);
     expect(page.frames().some((frame) => frame.url().startsWith(window.origin))).toBe(false);
     // Its link, clicked by the user, leads there.
     await page.click('a');

@@ -39,7 +39,9 @@ export async function checkScreenshot(
     return;
   }
   if (!existsSync(kept))
-    throw new Error(`There is no picture ${kept}. DRAY_SCREENS=write takes it; look at it before it is kept.`);
+    throw new Error(
+      `There is no picture ${kept}. DRAY_SCREENS=write takes it; look at it before it is kept.`,
+    );
   const { differentShare } = await comparePictures(page, readFileSync(kept), now);
   if (differentShare <= differentShareMax) return;
   const found = join(tmpdir(), `dray-screen-${name.replaceAll('/', '-')}.png`);

@@ -41,6 +41,13 @@ export function TransfersScreen() {
       </Screen>
     );
   }
+  if (transfers.length === 0) {
+    return (
+      <Screen title="Transfers" isFull>
+        <NothingYet />
+      </Screen>
+    );
+  }
   const queue = transfers.filter((transfer) => !isOver(transfer));
   const ended = transfers.filter(isOver).reverse();
   const isRunning = queue.some(({ state }) => state === 'running' || state === 'waiting');
@@ -75,9 +82,8 @@ export function TransfersScreen() {
     >
       <div className="transfers">
         {fault !== undefined && <Notice tone="danger">{fault}</Notice>}
-        {transfers.length > 0 && <Throughput transfers={queue} />}
+        <Throughput transfers={queue} />
         {queue.length > 0 && <Queue queue={queue} onAction={onAction} change={change} />}
-        {transfers.length === 0 && <NothingYet />}
         {ended.length > 0 && <Ended ended={ended} onAction={onAction} change={change} />}
       </div>
       <ConfirmDialog

@@ -54,6 +54,8 @@ interface EntryTableProps {
 export function EntryTable(props: EntryTableProps) {
   const { location, entries, sortedBy } = props;
   const dragAndDropHooks = useEntryDrag(props);
+  // With an id each: without one the kit takes a row for the one that stood in its place before.
+  const items = useMemo(() => entries.rows.map((entry) => ({ id: entry.path, entry })), [entries.rows]);
   const layoutOptions = useMemo(() => ({ rowHeight: ROW_PX, headingHeight: HEADING_PX }), []);
   const descriptor: SortDescriptor = {
     column: sortedBy.column,
@@ -91,8 +93,10 @@ export function EntryTable(props: EntryTableProps) {
             </Column>
           </TableHeader>
           <TableBody renderEmptyState={() => props.empty}>
-            <Collection items={entries.rows} dependencies={[props.sizes, location]}>
-              {(entry) => <EntryLine entry={entry} size={props.sizes.get(placeOf(location, entry.path))} />}
+            <Collection items={items} dependencies={[props.sizes, location]}>
+              {({ entry }) => (
+                <EntryLine entry={entry} size={props.sizes.get(placeOf(location, entry.path))} />
+              )}
             </Collection>
             {entries.isMore && (
               <TableLoadMoreItem onLoadMore={entries.loadMore} isLoading={entries.isLoadingMore}>

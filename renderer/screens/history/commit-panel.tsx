@@ -102,7 +102,7 @@ function ChangesTab({
   };
   const parents = commit.parents.map((id, index) => ({
     id,
-    label: index === 0 ? 'Against the commit before' : 'Against what was merged',
+    label: index === 0 ? 'Against the one before' : 'Against what was merged',
     note: nameOf(id),
   }));
   const named = refs

@@ -129,37 +129,13 @@ function Panes({ local, roots }: { readonly local: Location; readonly roots: rea
     <Screen
       title="Browse"
       isFull
+      note={
+        chosen.length === 0
+          ? 'Choose files or folders; drag them over, or use the buttons.'
+          : `${chosen.length === 1 ? nameOf(chosen[0]!.path) : formatPlural(chosen.length, 'entry', 'entries')} in ${describeLocation(here)}`
+      }
       actions={
         <div className="row">
-          <Button icon="refresh" isDisabled={isBothSame} onPress={() => setAsked('plan')}>
-            Sync or copy all
-          </Button>
-        </div>
-      }
-    >
-      <div
-        className="browse"
-        onKeyDownCapture={(event) => {
-          // As in file managers: the row under the cursor is looked at, and nothing is unselected.
-          if (event.key !== ' ' || event.ctrlKey || !isOfRow(event.target as Element)) return;
-          if (chosen.length !== 1) return;
-          event.preventDefault();
-          event.stopPropagation();
-          look(chosen[0]);
-        }}
-      >
-        <div className="panes">
-          {pane('left')}
-          {pane('right')}
-        </div>
-        {remove.error && <Notice tone="danger">{remove.error.message}</Notice>}
-        {drops.progress && <DropReport drops={drops} />}
-        <div className="browse-actions">
-          <p className="cut grow soft" aria-live="polite">
-            {chosen.length === 0
-              ? 'Choose files or folders in a pane; drag them over, or use the buttons.'
-              : `${chosen.length === 1 ? nameOf(chosen[0]!.path) : formatPlural(chosen.length, 'entry', 'entries')} in ${describeLocation(here)}`}
-          </p>
           <Button
             icon="search"
             isDisabled={chosen.length !== 1 || chosen[0]?.kind !== 'file'}
@@ -183,7 +159,29 @@ function Panes({ local, roots }: { readonly local: Location; readonly roots: rea
           >
             Copy to the {other}
           </Button>
+          <Button icon="refresh" isDisabled={isBothSame} onPress={() => setAsked('plan')}>
+            Sync or copy all
+          </Button>
         </div>
+      }
+    >
+      <div
+        className="browse"
+        onKeyDownCapture={(event) => {
+          // As in file managers: the row under the cursor is looked at, and nothing is unselected.
+          if (event.key !== ' ' || event.ctrlKey || !isOfRow(event.target as Element)) return;
+          if (chosen.length !== 1) return;
+          event.preventDefault();
+          event.stopPropagation();
+          look(chosen[0]);
+        }}
+      >
+        <div className="panes">
+          {pane('left')}
+          {pane('right')}
+        </div>
+        {remove.error && <Notice tone="danger">{remove.error.message}</Notice>}
+        {drops.progress && <DropReport drops={drops} />}
       </div>
       {asked === 'look' && looked && <QuickLook location={here} entry={looked} onClose={close} />}
       {asked === 'folder' && (

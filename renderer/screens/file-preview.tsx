@@ -39,7 +39,7 @@ function Content({ preview, name }: { readonly preview: FilePreview; readonly na
 
 function Facts({ facts }: { readonly facts: FileFacts }) {
   return (
-    <dl className="facts">
+    <dl className="file-facts">
       <dt>Size</dt>
       <dd>{formatBytes(facts.sizeBytes)}</dd>
       {facts.mtime !== undefined && (

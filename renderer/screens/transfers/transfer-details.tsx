@@ -22,7 +22,7 @@ export function TransferDetails({ transfer }: { readonly transfer: Transfer }) {
         <p className="faint">Nothing is known of it until it has begun.</p>
       )}
       {facts.length > 0 && (
-        <dl className="facts">
+        <dl className="transfer-facts">
           {facts.map(([name, value]) => (
             <div key={name}>
               <dt>{name}</dt>

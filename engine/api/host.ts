@@ -7,6 +7,7 @@
 import type { ErrorRecord } from './error.ts';
 import type { ChangeKind, CommitEvent, EntryEvent, JobEvent, QueryExplanation } from './events.ts';
 import type { ChangeTotals, PullSummary, PushSummary, RequestTotals, StatusSummary } from './jobs.ts';
+import type { TransferSummary } from './trees.ts';
 
 export type ClientMessage =
   | { readonly do: 'ask'; readonly id: number; readonly name: HostRequestName; readonly input: unknown }
@@ -118,6 +119,20 @@ export interface HostRequests {
     answer: { readonly files: number; readonly bytes: number };
   };
   'browse.makeFolder': { input: { readonly place: string }; answer: Nothing };
+  /** What a copy or a sync would do: its dry run, and the first of its changes; `limit` is at most 500. */
+  'browse.plan': {
+    input: {
+      readonly kind: 'copy' | 'sync';
+      readonly source: string;
+      readonly destination: string;
+      readonly limit: number;
+    };
+    answer: {
+      readonly summary: TransferSummary;
+      readonly rows: readonly ChangeRow[];
+      readonly isCut: boolean;
+    };
+  };
   /** A folder's name ends in a slash: all below it goes. */
   'browse.remove': { input: { readonly places: readonly string[] }; answer: { readonly removed: number } };
 
@@ -238,7 +253,14 @@ export type TransferOrder =
       readonly paths: readonly string[];
       readonly from?: string;
     }
-  | { readonly kind: 'copy' | 'sync'; readonly source: string; readonly destination: string };
+  | { readonly kind: 'copy'; readonly source: string; readonly destination: string }
+  | {
+      readonly kind: 'sync';
+      readonly source: string;
+      readonly destination: string;
+      /** Files that it may delete, as the user saw them in the plan; default: the engine's own bound. */
+      readonly maxDelete?: number;
+    };
 
 export type TransferState = 'waiting' | 'running' | 'paused' | 'done' | 'failed' | 'cancelled';
 
@@ -258,6 +280,8 @@ export interface Transfer {
   readonly secondsLeft?: number;
   readonly startedMs?: number;
   readonly endedMs?: number;
+  /** Requests in flight, as the engine adapts their number. */
+  readonly concurrency?: number;
   readonly requests?: RequestTotals;
   readonly summary?: PushSummary | PullSummary | object;
   readonly warnings: readonly string[];

@@ -6,7 +6,6 @@ import type { FilePreview } from '../api/host.ts';
 import { findEntry, readEntryStart } from '../jobs/read-entry.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import type { Commit } from '../repository/commit.ts';
-import { formatModifiedTime } from '../repository/modified-time.ts';
 import { previewFile } from './file-preview.ts';
 
 /** Undefined: nothing is there. A link is shown as what it points to, and not followed. */
@@ -54,7 +53,7 @@ export async function previewEntry(
       const { blob, mtimeNs, sizeBytes } = entry;
       return previewFile({
         name: basename(path),
-        facts: { sizeBytes, mtime: formatModifiedTime(mtimeNs), hash: blob },
+        facts: { sizeBytes, mtime: new Date(Number(mtimeNs / 1_000_000n)).toISOString(), hash: blob },
         read: (maxBytes) => readEntryStart(store, entry, { maxBytes, signal }),
       });
     }

@@ -52,9 +52,10 @@ export function formatHash(hash: string): string {
   return hash.slice(0, 10);
 }
 
-/** `20 Nov 2026, 16:40`, in the reader's time zone. */
+/** `20 Nov 2026, 16:40`, in the reader's time zone. What is no moment is shown as it is: a date never breaks a screen. */
 export function formatMoment(moment: string | number): string {
-  return MOMENT.format(new Date(moment));
+  const date = new Date(moment);
+  return Number.isNaN(date.getTime()) ? String(moment) : MOMENT.format(date);
 }
 
 const MOMENT = new Intl.DateTimeFormat('en-GB', {

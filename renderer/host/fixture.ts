@@ -10,8 +10,13 @@ import type {
 } from '../../engine/api/host.ts';
 import type { HostPort } from '../../engine/api/host-port.ts';
 import type { Line } from './connection.ts';
+import { browseFixture } from './fixture-browse.ts';
 import { changesFixture } from './fixture-changes.ts';
+import { historyFixture } from './fixture-history.ts';
 import { homeFixture } from './fixture-home.ts';
+import { remotesFixture } from './fixture-remotes.ts';
+import { settingsFixture } from './fixture-settings.ts';
+import { transfersFixture } from './fixture-transfers.ts';
 
 export type FixtureHandlers = {
   readonly [N in HostRequestName]?: (
@@ -24,7 +29,15 @@ export type FixtureHandlers = {
 type AnyHandler = (input: unknown, tell: (event: HostEvent) => void, signal: AbortSignal) => unknown;
 
 /** Each area's canned answers. */
-const HANDLERS: FixtureHandlers = { ...homeFixture, ...changesFixture };
+const HANDLERS: FixtureHandlers = {
+  ...homeFixture,
+  ...changesFixture,
+  ...transfersFixture,
+  ...historyFixture,
+  ...browseFixture,
+  ...remotesFixture,
+  ...settingsFixture,
+};
 
 export async function openFixture(): Promise<Line> {
   const stops = new Map<number, AbortController>();

@@ -2,8 +2,8 @@
  * Rows in order of path as a tree: of each open folder its rows, and each folder within as one row. Nothing is listed that is not open: a
  * level is found by leaps from folder to folder (all below a folder lies together), made once and kept.
  *
- * Measured for 1,000,000 rows in 1,000 folders: a level of folders 11 ms, the sum of all rows 16 ms, 200 rows from any offset 0.2 ms. All
- * of them in one folder: 0.19 s once, then the same.
+ * With 1,000,000 rows in 1,000 folders a level of folders takes some 20 ms, the sum of all rows too, 200 rows from any offset 0.2 ms. With all
+ * of them in one folder 0.2 s once, then the same.
  */
 import type { ChangeRow } from '../api/host.ts';
 

@@ -9,7 +9,7 @@ import { Card, Figure, Figures } from '../design/card.tsx';
 import { formatBytes, formatCount, formatDollars, formatPlural, formatSeconds } from '../design/format.ts';
 import { Icon } from '../design/icon.tsx';
 import { Screen } from '../design/screen.tsx';
-import { EmptyState, ErrorState, Loading } from '../design/states.tsx';
+import { EmptyState, ErrorState, Loading, Notice } from '../design/states.tsx';
 import { useAsk, useTransfers } from '../host/use-host.tsx';
 import { hrefOf } from '../route.ts';
 import { WithWorkspace } from '../shell/with-workspace.tsx';
@@ -26,7 +26,7 @@ function Plan({ workspace }: { readonly workspace: WorkspaceCard }) {
     <Screen
       title="Plan"
       note={`What a push of ${workspace.name} will ask for, and why`}
-      isFull={!data}
+      isFull={!data || (data.query.wanted === 0 && !last)}
       actions={
         <>
           <IconButton icon="refresh" label="Plan anew" onPress={() => refetch()} isDisabled={isFetching} />
@@ -40,23 +40,41 @@ function Plan({ workspace }: { readonly workspace: WorkspaceCard }) {
         <ErrorState title="The push cannot be planned" error={error} onRetry={refetch} />
       ) : !data ? (
         <Loading label="Reading the folder and asking the remote for its size" />
-      ) : data.query.wanted === 0 && !last ? (
-        <NothingToPlan changes={data.changes} />
+      ) : data.query.wanted === 0 ? (
+        last ? (
+          <div className="plan">
+            <Notice tone="success">Nothing has to be asked now. This is how the last push went.</Notice>
+            <Actual summary={last} />
+            <Reasons query={last.query} />
+          </div>
+        ) : (
+          <NothingToPlan changes={data.changes} />
+        )
       ) : (
         <div className="plan">
           <Chosen plan={data} />
-          <Funnel query={data.query} />
-          <div className="plan-pair">
-            <Card title="Which way is quicker">
-              <CostPlot query={data.query} />
-            </Card>
-            <Ways query={data.query} />
-          </div>
+          <Reasons query={data.query} />
           <Requests plan={data} />
           {last && <Actual summary={last} />}
         </div>
       )}
     </Screen>
+  );
+}
+
+function Reasons({ query }: { readonly query: QueryExplanation }) {
+  return (
+    <>
+      <Funnel query={query} />
+      {query.candidates > 0 && (
+        <div className="plan-pair">
+          <Card title="Which way is quicker">
+            <CostPlot query={query} />
+          </Card>
+          <Ways query={query} />
+        </div>
+      )}
+    </>
   );
 }
 

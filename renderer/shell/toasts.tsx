@@ -1,4 +1,4 @@
-/** Short messages that come and go. What has to be acted on stays until it is closed. */
+/** Short messages that come and go. What failed stays until it is closed. */
 import './toasts.css';
 import {
   UNSTABLE_Toast as AriaToast,
@@ -24,7 +24,7 @@ const SHOWN_MS = 6_000;
 const queue = new ToastQueue<Toast>({ maxVisibleToasts: TOASTS_MAX });
 
 export function showToast(toast: Toast): void {
-  queue.add(toast, toast.tone === 'danger' || toast.action ? {} : { timeout: SHOWN_MS });
+  queue.add(toast, toast.tone === 'danger' ? {} : { timeout: toast.action ? 2 * SHOWN_MS : SHOWN_MS });
 }
 
 /** For `catch`: what failed, with the error's own sentence. */

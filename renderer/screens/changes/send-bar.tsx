@@ -98,7 +98,7 @@ function Deletions({
     <Attention tone="deleted">
       <span className="grow">
         <strong>{formatPlural(deleted, 'file')}</strong> {deleted === 1 ? where.replace('go', 'goes') : where}
-        .{list.direction === 'push' ? ' Earlier commits keep them.' : ''}
+        .{list.direction === 'push' ? ` Earlier commits keep ${deleted === 1 ? 'it' : 'them'}.` : ''}
       </span>
       {!hasSeenDeleted && (
         <Button size="small" onPress={onShowDeleted}>

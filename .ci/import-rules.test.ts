@@ -68,11 +68,10 @@ describe('the import rules', () => {
   it('keep the renderer to the contract', () => {
     const files = {
       'engine/base/clock.ts': 'export const clock = 1;\n',
-      'app/renderer/view.ts':
-        "import { clock } from '../../engine/base/clock.ts';\nexport const a = clock;\n",
+      'renderer/view.ts': "import { clock } from '../engine/base/clock.ts';\nexport const a = clock;\n",
     };
     expect(check(files)).toEqual([
-      'app/renderer/view.ts:1: imports engine/base/clock.ts: app/renderer may not import engine/base',
+      'renderer/view.ts:1: imports engine/base/clock.ts: renderer may not import engine/base',
     ]);
   });
 

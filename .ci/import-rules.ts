@@ -23,6 +23,8 @@ const ABOVE_MODEL = ['engine/api', 'engine/base', 'engine/model'];
 const MIDDLE = [...ABOVE_MODEL, 'engine/index', 'engine/remotes'];
 const PARTS = [...MIDDLE, 'engine/repository', 'engine/workspace', 'engine/query', 'engine/transfer'];
 const ENGINE = [...PARTS, 'engine/peer', 'engine/jobs'];
+/** Windows are hosts of the engine behind a port. */
+const WINDOW = [...ENGINE, 'engine/host'];
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'engine/api': [],
   'engine/base': ['engine/api'],
@@ -35,15 +37,17 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'engine/transfer': MIDDLE,
   'engine/peer': PARTS,
   'engine/jobs': [...PARTS, 'engine/peer'],
-  'app/renderer': ['engine/api'],
-  'app/desktop': ENGINE,
-  'app/web': ENGINE,
-  'app/cli': ENGINE,
+  'engine/host': ENGINE,
+  renderer: ['engine/api'],
+  'app/desktop': WINDOW,
+  // From a clone, `dray ui` builds the window when it is not there.
+  'app/web': [...WINDOW, 'app/build'],
+  'app/cli': [...ENGINE, 'app/web'],
   'app/build': [],
   'app/quickstart': ['app/build'],
-  '.ci': ['app/build'],
+  '.ci': ['app/build', 'e2e'],
   bench: [...ENGINE, 'app/cli', 'app/build', 'e2e'],
-  e2e: [...ENGINE, 'app/cli', 'app/build'],
+  e2e: [...ENGINE, 'app/cli', 'app/build', 'app/web'],
 };
 
 /** Packages that one folder alone may name. */
@@ -53,6 +57,7 @@ const CONFINED: readonly { readonly name: RegExp; readonly to: string }[] = [
   { name: /^@smithy\//, to: 'engine/remotes/s3' },
   { name: /^better-sqlite3(\/|$)/, to: 'engine/index' },
   { name: /^commander$/, to: 'app/cli' },
+  { name: /^ws$/, to: 'app/web' },
 ];
 
 /** @param sources Path (relative to the project, with `/`) to content. */
@@ -141,9 +146,8 @@ function findCycles(
 }
 
 function readSources(root: string): Map<string, string> {
-  const files = globSync(['app/**/*.ts', 'engine/**/*.ts', 'bench/**/*.ts', 'e2e/**/*.ts', '.ci/*.ts'], {
-    cwd: root,
-  });
+  const folders = ['app/**/*.ts', 'engine/**/*.ts', 'renderer/**/*.{ts,tsx}', 'bench/**/*.ts', 'e2e/**/*.ts'];
+  const files = globSync([...folders, '.ci/*.ts'], { cwd: root });
   const names = files.map((file) => file.replaceAll('\\', '/')).sort();
   return new Map(names.map((name) => [name, readFileSync(`${root}${name}`, 'utf8')]));
 }

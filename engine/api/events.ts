@@ -19,7 +19,8 @@ export type JobEvent =
   | LookupEvent
   | UsageEvent
   | UploadEvent
-  | ServingEvent;
+  | ServingEvent
+  | WindowEvent;
 
 export type Phase = 'scan' | 'hash' | 'query' | 'upload' | 'download' | 'write' | 'commit' | 'verify';
 
@@ -50,6 +51,8 @@ export interface ChangeEvent {
   readonly kind: 'file' | 'link' | 'folder';
   /** The new size, or for `deleted` the old one. */
   readonly sizeBytes: number;
+  /** Of a modified file: the size that it had. */
+  readonly oldSizeBytes?: number;
 }
 
 export interface ConflictEvent {
@@ -245,4 +248,12 @@ export interface ServingEvent {
   readonly fingerprint?: string;
   /** Only a token that this run made: nobody could know it otherwise. */
   readonly token?: string;
+}
+
+/** Told when the window can be opened, and anew for each further link. */
+export interface WindowEvent {
+  readonly type: 'window';
+  /** Opens one browser, once. */
+  readonly url: string;
+  readonly port: number;
 }

@@ -25,6 +25,8 @@ export interface ConnectionFlags {
   readonly pathStyle?: boolean;
   /** Requests in flight; adaptive when absent. */
   readonly transfers?: number;
+  /** Of the content that this connection moves; unlimited when absent. */
+  readonly bandwidthBytesPerSecond?: number;
   /** `auto` (the lean path where it serves) or `sdk` (all through the AWS SDK). For tests and diagnosis. */
   readonly client?: 'auto' | 'sdk';
 }
@@ -115,6 +117,8 @@ export interface PushRequest {
   readonly query?: QueryMode;
   /** Ask the remote again instead of trusting the index. */
   readonly noIndex?: boolean;
+  /** Paths whose changes are not pushed: they stay as the base has them. One that ends in a slash: all below. Not with `noIndex`. */
+  readonly skip?: readonly string[];
 }
 export interface PushSummary {
   readonly result: 'pushed' | 'nothingToPush' | 'wouldPush';
@@ -136,6 +140,8 @@ export interface PullRequest {
   readonly ref?: string;
   readonly dryRun?: boolean;
   readonly conflicts?: 'stop' | 'theirs' | 'ours';
+  /** Conflicting paths that are decided otherwise than `conflicts` says. */
+  readonly decisions?: Readonly<Record<string, 'theirs' | 'ours'>>;
 }
 export interface PullSummary {
   readonly result: 'pulled' | 'upToDate' | 'wouldPull';

@@ -109,6 +109,15 @@ export const FILE_SQL = {
                     base_executable = NULL, base_hash = NULL
     WHERE same = 1 OR base_kind IS NOT NULL`,
 
+  /** What the base has at the path stands for the working copy too, until the next scan looks: its stat fits no file. */
+  leaveAsBase: `
+    UPDATE file SET
+      same = 1, kind = base_kind, size = base_size, executable = base_executable, hash = base_hash, mtime_ns = base_mtime_ns,
+      mtime_ms = 0, ctime_ms = 0, inode = -1,
+      base_kind = NULL, base_size = NULL, base_executable = NULL, base_hash = NULL
+    WHERE path = ? AND same = 0 AND base_kind IS NOT NULL`,
+  leaveOutNew: 'DELETE FROM file WHERE path = ? AND same = 0 AND base_kind IS NULL',
+
   acceptDeletions: 'DELETE FROM file WHERE same = 0 AND kind = 0',
   acceptContent: `
     UPDATE file SET same = 1, base_mtime_ns = mtime_ns,

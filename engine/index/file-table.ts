@@ -192,6 +192,12 @@ export class FileTable {
     this.#statements.dropNowhere.run();
   }
 
+  /** The change at this path is none until the next scan finds it again. */
+  leaveOut(path: string): void {
+    this.#statements.leaveAsBase.run(path);
+    this.#statements.leaveOutNew.run(path);
+  }
+
   /** After a push: every change whose content is on the repository is the base now. */
   acceptChanges(): void {
     this.#statements.acceptDeletions.run();

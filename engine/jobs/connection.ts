@@ -73,7 +73,9 @@ export async function connectRemote(
   });
   const meter = createMeter();
   const tellOutage = outageTeller(context);
-  const { bandwidthBytesPerSecond, beside, create } = options;
+  const { beside, create } = options;
+  const bandwidthBytesPerSecond =
+    options.bandwidthBytesPerSecond ?? context.connection.bandwidthBytesPerSecond;
   const connections = transfers ?? options.limit?.max;
   const store = await openRemote(url, {
     connection: { ...context.connection, ...(connections === undefined ? {} : { transfers: connections }) },

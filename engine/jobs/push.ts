@@ -1,4 +1,5 @@
 /** `dray push`: records the working copy as a commit on the remote's branch. The steps are told in ARCHITECTURE.md. */
+import { DrayError } from '../api/error.ts';
 import type { QueryExplanation } from '../api/events.ts';
 import type { ChangeTotals, JobContext, PushRequest, PushSummary } from '../api/jobs.ts';
 import { createExistenceQuery, type ExistenceQuery } from '../query/existence-query.ts';
@@ -18,6 +19,7 @@ import { uploadFiles } from './upload-files.ts';
 import { readChanges, tellChanges } from './working-changes.ts';
 
 export async function push(context: JobContext, request: PushRequest): Promise<PushSummary> {
+  checkSkip(request);
   const session = await openSession(context, 'push');
   try {
     const connection = await connect(session);
@@ -51,6 +53,7 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
     existenceOptions(session, connection, link, { mode: request.query, scope }),
   );
   if (isRecheck) await recheckBase({ session, store, link, base, query });
+  leaveOutSkipped(session, request);
   // What the scan found the same is so to the base it met: another remote's, it may be, and not this one's.
   const isUnchanged = scanned.differing === 0 && wasSettled && session.index.settings.base === scannedAgainst;
   const commit = link.tip?.commit ?? null;
@@ -102,6 +105,26 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
     result: 'pushed',
     ...(published.mergedWith ? { mergedWith: published.mergedWith } : {}),
   };
+}
+
+/** A recheck reads what equals the base, and what is skipped only counts as if it did. */
+function checkSkip({ noIndex, skip }: PushRequest): void {
+  if (noIndex && skip && skip.length > 0)
+    throw new DrayError('usage', 'A push that asks the remote again (--no-index) cannot skip paths.');
+}
+
+/** For all that follows these paths are as the base has them; the next scan finds their changes again. */
+function leaveOutSkipped({ index }: Session, { skip = [] }: PushRequest): void {
+  if (skip.length === 0) return;
+  index.transaction(() => {
+    for (const path of skip) {
+      index.files.leaveOut(path);
+      if (!path.endsWith('/')) continue;
+      // Pages are read behind one another, so what is left out meanwhile moves none of them.
+      for (const page of index.files.changes(0, { below: path }))
+        for (const change of page) index.files.leaveOut(change.path);
+    }
+  });
 }
 
 /** Told one by one only for a dry run; otherwise counted, and paired into renames where there can be any. */

@@ -71,6 +71,9 @@ export async function tellChanges(
       ...(fromPath === undefined ? {} : { fromPath }),
       kind: entry.kind,
       sizeBytes,
+      ...(kind === 'modified' && change.before?.kind === 'file'
+        ? { oldSizeBytes: change.before.sizeBytes }
+        : {}),
     });
   };
   for await (const page of pages) {

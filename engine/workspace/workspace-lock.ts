@@ -46,6 +46,13 @@ const FRAGMENT_AGE_MS = 5_000;
 /** How far apart the clock's steps may make two times that are really in order. */
 const CLOCK_SLACK_MS = 1_000;
 
+let ownGoneBeforeMs = Number.NEGATIVE_INFINITY;
+
+/** A thread of this process that took locks has crashed: those that it took before this time are nobody's. */
+export function forgetOwnLocks({ beforeMs }: { readonly beforeMs: number }): void {
+  ownGoneBeforeMs = beforeMs;
+}
+
 /** @throws `locked`, naming the holder, when the wait was in vain. A lock whose process is gone is taken over. */
 export async function lockWorkspace(options: LockOptions): Promise<WorkspaceLock> {
   const { path, clock, signal } = options;
@@ -120,7 +127,7 @@ function isAbandoned(path: string, holder: LockHolder | undefined, clock: Clock)
   if (holder.pid === process.pid) {
     // In a container every run may have the same number. Which of them it was, the time tells.
     const startedMs = clock.nowMs() - process.uptime() * 1000;
-    return Date.parse(holder.since) < startedMs - CLOCK_SLACK_MS;
+    return Date.parse(holder.since) < Math.max(startedMs - CLOCK_SLACK_MS, ownGoneBeforeMs);
   }
   try {
     process.kill(holder.pid, 0);

@@ -1,0 +1,110 @@
+/**
+ * What carries messages between a window and the engine: a MessagePort, a WebSocket, or anything that can be written as one of these.
+ * Isomorphic: no types of the DOM or of Node, only what both of them have.
+ */
+
+/** Messages arrive whole and in order, or not at all once `onClose` was told. */
+export interface HostPort {
+  /** After the port has closed it does nothing. */
+  post(message: unknown): void;
+  /** One listener; messages that came before it was set are told then. */
+  onMessage(listener: (message: unknown) => void): void;
+  /** Told once, also when the port is closed by this side. */
+  onClose(listener: () => void): void;
+  close(): void;
+}
+
+/** A MessagePort of a browser or of `node:worker_threads`. */
+export interface MessagePortLike {
+  postMessage(message: unknown): void;
+  addEventListener(type: string, listener: (event: { readonly data?: unknown }) => void): void;
+  start?(): void;
+  close(): void;
+}
+
+export function fromMessagePort(port: MessagePortLike): HostPort {
+  const closing = createClosing();
+  port.addEventListener('close', closing.tell);
+  return {
+    post(message) {
+      if (!closing.isClosed()) port.postMessage(message);
+    },
+    onMessage(listener) {
+      port.addEventListener('message', ({ data }) => listener(data));
+      port.start?.();
+    },
+    onClose: closing.onClose,
+    close() {
+      port.close();
+      closing.tell();
+    },
+  };
+}
+
+/** A WebSocket of a browser or of `ws`. Messages are JSON. */
+export interface WebSocketLike {
+  readonly readyState: number;
+  send(text: string): void;
+  addEventListener(type: string, listener: (event: { readonly data?: unknown }) => void): void;
+  close(): void;
+}
+
+const CONNECTING = 0;
+const OPEN = 1;
+
+/** What is not JSON text is told as undefined, which no side takes for a message. What is posted before it opens waits. */
+export function fromWebSocket(socket: WebSocketLike): HostPort {
+  const closing = createClosing();
+  const waiting: string[] = [];
+  const early: unknown[] = [];
+  let listener: ((message: unknown) => void) | undefined;
+  socket.addEventListener('open', () => {
+    for (const text of waiting.splice(0)) socket.send(text);
+  });
+  socket.addEventListener('message', ({ data }) => {
+    const message = parseText(data);
+    if (listener) listener(message);
+    else early.push(message);
+  });
+  socket.addEventListener('close', closing.tell);
+  return {
+    post(message) {
+      if (socket.readyState === OPEN) socket.send(JSON.stringify(message));
+      else if (socket.readyState === CONNECTING) waiting.push(JSON.stringify(message));
+    },
+    onMessage(next) {
+      listener = next;
+      for (const message of early.splice(0)) next(message);
+    },
+    onClose: closing.onClose,
+    close() {
+      socket.close();
+      closing.tell();
+    },
+  };
+}
+
+function parseText(data: unknown): unknown {
+  try {
+    return typeof data === 'string' ? JSON.parse(data) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function createClosing() {
+  let isClosed = false;
+  const listeners: (() => void)[] = [];
+  return {
+    isClosed: () => isClosed,
+    onClose(listener: () => void) {
+      if (isClosed) listener();
+      else listeners.push(listener);
+    },
+    tell() {
+      if (isClosed) return;
+      isClosed = true;
+      for (const listener of listeners.splice(0)) listener();
+    },
+  };
+}

@@ -1,0 +1,113 @@
+/** What a push or a pull would do, row by row, and both sides of one row. */
+import { join } from 'node:path';
+import type { ChangeEvent, ConflictEvent, JobEvent } from '../api/events.ts';
+import type { ChangeList, FilePreview } from '../api/host.ts';
+import type { CommitHash } from '../model/entry.ts';
+import { checkSafePath } from './check-path.ts';
+import { type HandlersOf, type HostCall, jobContextOf } from './host-call.ts';
+import { previewEntry, previewLocalFile } from './preview-sources.ts';
+import { withCommits } from './repository-read.ts';
+import { createRowList, type RowList } from './row-list.ts';
+
+export const CHANGES: HandlersOf<'changes'> = {
+  'changes.status': async ({ remote = false, root }, call) => {
+    const { status } = await import('../jobs/status.ts');
+    return status(jobContextOf(call, root), { remote });
+  },
+  'changes.open': async ({ direction, root }, call) =>
+    direction === 'push' ? openPush(root, call) : openPull(root, call),
+  'changes.rows': async ({ limit, list, offset, view }, { host }) =>
+    host.changeLists.find(list).rows(view, offset, limit),
+  'changes.close': async ({ list }, { host }) => {
+    host.changeLists.drop(list);
+    return {};
+  },
+  'changes.preview': async ({ direction = 'push', fromPath, path, root }, call) => {
+    checkSafePath(path);
+    if (fromPath !== undefined) checkSafePath(fromPath);
+    const here = (name: string) => previewLocalFile(join(root, name), call.signal);
+    const stored = (name: string, which: 'base' | 'tip') => previewStored(root, call, name, which);
+    const [before, after] =
+      direction === 'push'
+        ? await Promise.all([stored(fromPath ?? path, 'base'), here(path)])
+        : await Promise.all([here(fromPath ?? path), stored(path, 'tip')]);
+    return { ...(before ? { before } : {}), ...(after ? { after } : {}) };
+  },
+};
+
+async function openPush(root: string, call: HostCall): Promise<ChangeList> {
+  const { status } = await import('../jobs/status.ts');
+  const rows = createRowList();
+  const { changes: totals, failed } = await status(
+    listening(call, root, (event) => addRow(rows, event)),
+    {},
+  );
+  rows.end();
+  const list = call.host.changeLists.keep(call.owner, `push ${root}`, rows);
+  return { list, direction: 'push', totals, conflicts: 0, failed };
+}
+
+/** Told as if theirs won, so that every row is there; which of them need a decision, the conflicts say, which come first. */
+async function openPull(root: string, call: HostCall): Promise<ChangeList> {
+  const { pull } = await import('../jobs/pull.ts');
+  const rows = createRowList();
+  const conflicts = new Map<string, ConflictEvent>();
+  let seen = 0;
+  const context = listening(call, root, (event) => {
+    if (event.type === 'conflict') conflicts.set(event.path, event);
+    else if (conflicts.delete(event.path)) {
+      seen += 1;
+      rows.push({ ...rowOf(event), change: 'conflict' });
+    } else addRow(rows, event);
+  });
+  const { changes: totals, commit, failed } = await pull(context, { dryRun: true, conflicts: 'theirs' });
+  // Such as a file of ours where theirs needs a folder: nothing of theirs has that path.
+  for (const { path } of conflicts.values())
+    rows.push({ change: 'conflict', path, kind: 'file', sizeBytes: 0 });
+  rows.end();
+  const list = call.host.changeLists.keep(call.owner, `pull ${root}`, rows);
+  const decided = seen + conflicts.size;
+  return {
+    list,
+    direction: 'pull',
+    totals,
+    conflicts: decided,
+    failed,
+    ...(commit === null ? {} : { commit }),
+  };
+}
+
+type RowEvent = ChangeEvent | ConflictEvent;
+
+/** Rows are kept here; the caller is told everything else. */
+function listening(call: HostCall, root: string, onRow: (event: RowEvent) => void) {
+  const context = jobContextOf(call, root);
+  return {
+    ...context,
+    emit: (event: JobEvent) => {
+      if (event.type === 'change' || event.type === 'conflict') onRow(event);
+      else context.emit(event);
+    },
+  };
+}
+
+function addRow(rows: RowList, event: RowEvent): void {
+  if (event.type === 'change') rows.push(rowOf(event));
+}
+
+function rowOf({ type: _type, ...row }: Extract<RowEvent, { type: 'change' }>) {
+  return row;
+}
+
+async function previewStored(
+  root: string,
+  call: HostCall,
+  path: string,
+  which: 'base' | 'tip',
+): Promise<FilePreview | undefined> {
+  return withCommits(jobContextOf(call, root), async ({ baseHash, fetch, store, tip }) => {
+    const hash = which === 'base' ? baseHash : ((await tip()) as CommitHash | undefined);
+    if (hash === undefined) return undefined;
+    return previewEntry(store, await fetch(hash), path, call.signal);
+  });
+}

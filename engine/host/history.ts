@@ -1,0 +1,128 @@
+/** Commits, branches and tags of the workspace's remote; what a commit holds, and how two differ. */
+
+import { DrayError } from '../api/error.ts';
+import type { CommitEvent, JobEvent } from '../api/events.ts';
+import type { ChangeRow, EntryRow, RefRow } from '../api/host.ts';
+import { walkHistory } from '../jobs/log.ts';
+import { resolveCommit } from '../jobs/resolve-commit.ts';
+import type { CommitHash } from '../model/entry.ts';
+import { listRefs } from '../repository/refs.ts';
+import { checkSafePath } from './check-path.ts';
+import { type HandlersOf, jobContextOf } from './host-call.ts';
+import { previewEntry } from './preview-sources.ts';
+import { type Commits, withCommits } from './repository-read.ts';
+
+const ENTRIES_MAX = 10_000;
+
+export const HISTORY: HandlersOf<'history'> = {
+  'history.list': async ({ branch, limit, root }, call) =>
+    withCommits(jobContextOf(call, root), async (commits) => {
+      const refs = await readRefs(commits, call.signal);
+      const starts = startsOf(refs, branch);
+      return { commits: await readHistory(commits, refs, starts, limit), refs };
+    }),
+
+  'history.entries': async ({ commit, folder, root }, call) => {
+    const { listTree } = await import('../jobs/list-tree.ts');
+    const path = folder.replace(/\/+$/, '');
+    if (path !== '') checkSafePath(path);
+    const entries: EntryRow[] = [];
+    let isCut = false;
+    const above = path === '' ? 0 : path.length + 1;
+    const context = jobContextOf(call, root, {
+      emit: (event) => {
+        if (event.type !== 'entry') return;
+        if (entries.length === ENTRIES_MAX) isCut = true;
+        else entries.push(entryRow(event, above));
+      },
+    });
+    await listTree(context, { ref: commit, ...(path === '' ? {} : { path }) });
+    return { entries, isCut };
+  },
+
+  'history.compare': async ({ from, limit, root, to }, call) => {
+    const { diff } = await import('../jobs/diff.ts');
+    const rows: ChangeRow[] = [];
+    let isCut = false;
+    const context = jobContextOf(call, root, {
+      emit: (event) => {
+        if (event.type !== 'change') return call.emit(event);
+        const { type: _type, ...row } = event;
+        if (rows.length === limit) isCut = true;
+        else rows.push(row);
+      },
+    });
+    const { changes } = await diff(context, { from, to });
+    return { changes, rows, isCut };
+  },
+
+  'history.preview': async ({ commit, path, root }, call) => {
+    checkSafePath(path);
+    return withCommits(jobContextOf(call, root), async ({ fetch, session, store }) => {
+      const hash = await resolveCommit(session, store, commit);
+      const preview = await previewEntry(store, await fetch(hash), path, call.signal);
+      if (preview) return preview;
+      throw new DrayError('notFound', `The commit ${hash.slice(0, 12)} has nothing at ${path}.`, {
+        data: { path, commit: hash },
+      });
+    });
+  },
+};
+
+async function readRefs({ session, store }: Commits, signal: AbortSignal): Promise<RefRow[]> {
+  const [heads, tags] = await Promise.all([
+    listRefs(store, 'heads', { signal }),
+    listRefs(store, 'tags', { signal }),
+  ]);
+  return [...heads, ...tags].map(({ commit, name }) => {
+    const [kind, shortName] = name.startsWith('tags/')
+      ? (['tag', name.slice('tags/'.length)] as const)
+      : (['branch', name.slice('heads/'.length)] as const);
+    return {
+      name: shortName,
+      kind,
+      commit,
+      isCurrent: kind === 'branch' && shortName === session.state.branch,
+    };
+  });
+}
+
+/** Of one branch, or of all branches and tags. */
+function startsOf(refs: readonly RefRow[], branch: string | undefined): CommitHash[] {
+  const chosen = refs.filter(
+    ({ kind, name }) => branch === undefined || (kind === 'branch' && name === branch),
+  );
+  if (branch !== undefined && chosen.length === 0 && refs.length > 0)
+    throw new DrayError('notFound', `There is no branch ${branch}.`, { data: { branch } });
+  return [...new Set(chosen.map(({ commit }) => commit as CommitHash))];
+}
+
+async function readHistory(
+  { session, store }: Commits,
+  refs: readonly RefRow[],
+  starts: readonly CommitHash[],
+  limit: number,
+): Promise<CommitEvent[]> {
+  const events: CommitEvent[] = [];
+  for await (const [hash, commit] of walkHistory(session, store, starts)) {
+    const { author, message, parents, time, totals } = commit;
+    const names = refs.filter((ref) => ref.commit === hash);
+    events.push({
+      type: 'commit',
+      commit: hash,
+      parents,
+      author,
+      message,
+      time,
+      files: totals.files,
+      bytes: totals.bytes,
+      refs: names.map(({ kind, name }) => (kind === 'tag' ? `tag: ${name}` : name)),
+    });
+    if (events.length >= limit) break;
+  }
+  return events;
+}
+
+function entryRow({ type: _type, ...row }: Extract<JobEvent, { type: 'entry' }>, above: number): EntryRow {
+  return { ...row, path: row.path.slice(above) };
+}

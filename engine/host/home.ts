@@ -1,0 +1,83 @@
+/** The workspaces that this user knows, and the ways to come to one more. */
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { DrayError } from '../api/error.ts';
+import type { FolderListing } from '../api/host.ts';
+import { DRAY_FOLDER, requireWorkspace } from '../workspace/workspace-folder.ts';
+import { type HandlersOf, jobContextOf } from './host-call.ts';
+import type { HostState } from './host-state.ts';
+import { readWorkspaceCard } from './workspace-card.ts';
+
+const WORKSPACES_MAX = 500;
+const FOLDERS_MAX = 2_000;
+
+export const HOME: HandlersOf<'home'> = {
+  'home.list': async (_input, { host }) => ({
+    workspaces: host.windowFile.read().workspaces.map(readWorkspaceCard),
+  }),
+  'home.addWorkspace': async ({ root }, { host }) => addWorkspace(host, requireWorkspace(root).root),
+  'home.createWorkspace': async ({ remoteUrl, root }, call) => {
+    const { initWorkspace } = await import('../jobs/init.ts');
+    mkdirSync(root, { recursive: true });
+    const { workspace } = await initWorkspace(jobContextOf(call, resolve(root)), { remoteUrl });
+    return addWorkspace(call.host, workspace);
+  },
+  'home.cloneWorkspace': async ({ root, url }, call) => {
+    const { cloneWorkspace } = await import('../jobs/clone.ts');
+    const context = jobContextOf(call, dirname(resolve(root)));
+    const { failed, workspace } = await cloneWorkspace(context, { url, directory: resolve(root) });
+    const card = addWorkspace(call.host, workspace);
+    if (failed === 0) return card;
+    throw new DrayError('partial', `${failed} files could not be fetched. Pull to fetch them.`, {
+      data: { root: workspace, failed },
+    });
+  },
+  'home.removeWorkspace': async ({ root }, { host }) => {
+    host.windowFile.change((facts) => ({
+      ...facts,
+      workspaces: facts.workspaces.filter((known) => known !== root),
+    }));
+    return {};
+  },
+  'home.listFolders': async ({ folder = homedir() }) => listFolders(resolve(folder)),
+};
+
+function addWorkspace({ windowFile }: HostState, root: string) {
+  windowFile.change((facts) => ({
+    ...facts,
+    workspaces: [root, ...facts.workspaces.filter((known) => known !== root)].slice(0, WORKSPACES_MAX),
+  }));
+  return readWorkspaceCard(root);
+}
+
+/** Without the hidden ones. A link that leads to a folder is one. */
+function listFolders(folder: string): FolderListing {
+  let folders: string[];
+  try {
+    folders = readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => !entry.name.startsWith('.'))
+      .filter(
+        (entry) => entry.isDirectory() || (entry.isSymbolicLink() && isFolder(join(folder, entry.name))),
+      )
+      .map(({ name }) => name)
+      .sort((a, b) => a.localeCompare(b))
+      .slice(0, FOLDERS_MAX);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const isGone = code === 'ENOENT' || code === 'ENOTDIR';
+    const message = isGone ? `There is no folder ${folder}.` : `${folder} cannot be read (${code}).`;
+    throw new DrayError(isGone ? 'notFound' : 'io', message, { data: { path: folder }, cause });
+  }
+  const parent = dirname(folder);
+  return {
+    folder,
+    ...(parent === folder ? {} : { parent }),
+    folders,
+    isWorkspace: existsSync(join(folder, DRAY_FOLDER, 'config.json')),
+  };
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}

@@ -1,0 +1,42 @@
+/** What every handler of a request is given. */
+import type { AnswerOf, HostEvent, HostRequestName, InputOf } from '../api/host.ts';
+import type { JobContext } from '../api/jobs.ts';
+import type { PortOwner } from './change-lists.ts';
+import type { HostState } from './host-state.ts';
+
+export interface HostCall {
+  readonly host: HostState;
+  /** Fires when the request is stopped, or its port has closed. */
+  readonly signal: AbortSignal;
+  readonly emit: (event: HostEvent) => void;
+  /** The port that asks: what is kept for it goes when it closes. */
+  readonly owner: PortOwner;
+}
+
+export type HostHandler<N extends HostRequestName> = (
+  input: InputOf<N>,
+  call: HostCall,
+) => Promise<AnswerOf<N>>;
+
+/** Of one area: its part of the table. */
+export type HandlersOf<Area extends string> = {
+  readonly [N in Extract<HostRequestName, `${Area}.${string}`>]: HostHandler<N>;
+};
+
+/** The context of a job that this call runs. Its events go to the caller, but for `quiet` ones, which may be millions. */
+export function jobContextOf(
+  { emit, host, signal }: HostCall,
+  directory: string,
+  more: Partial<JobContext> = {},
+): JobContext {
+  return {
+    directory,
+    connection: host.connectionFlags(),
+    environment: host.environment,
+    signal,
+    emit: (event) => {
+      if (event.type !== 'change' && event.type !== 'conflict' && event.type !== 'entry') emit(event);
+    },
+    ...more,
+  };
+}

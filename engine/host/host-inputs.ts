@@ -1,0 +1,139 @@
+/** What each request takes, checked where it comes in. Bounds keep one message from costing more than it may. */
+import { isAbsolute } from 'node:path';
+import * as v from 'valibot';
+import type { HostRequestName, InputOf } from '../api/host.ts';
+
+const TEXT_MAX = 32_768;
+const PATHS_MAX = 100_000;
+const ROWS_MAX = 500;
+const COMMITS_MAX = 10_000;
+
+const text = v.pipe(v.string(), v.maxLength(TEXT_MAX));
+const filled = v.pipe(text, v.minLength(1));
+/** A path or place that the system's own calls would cut or refuse is none. */
+const place = v.pipe(
+  filled,
+  v.check((value) => !value.includes('\0'), 'it holds a character that no path has'),
+);
+const root = v.pipe(place, v.check(isAbsolute, 'it has to be an absolute path'));
+const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const upTo = (max: number) => v.pipe(whole, v.minValue(1), v.maxValue(max));
+const paths = v.pipe(v.array(place), v.maxLength(PATHS_MAX));
+const nothing = v.strictObject({});
+const direction = v.picklist(['push', 'pull']);
+const hour = v.pipe(v.string(), v.regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'it has to be a time such as 07:30'));
+
+const inWorkspace = { root };
+
+const view = v.strictObject({
+  filter: v.exactOptional(text),
+  kinds: v.exactOptional(
+    v.array(v.picklist(['added', 'modified', 'deleted', 'renamed', 'mode', 'time', 'conflict'])),
+  ),
+  sort: v.exactOptional(v.picklist(['path', 'size'])),
+  open: v.exactOptional(v.pipe(v.array(text), v.maxLength(PATHS_MAX))),
+});
+
+const order = v.variant('kind', [
+  v.strictObject({
+    kind: v.literal('push'),
+    root,
+    message: v.exactOptional(text),
+    skip: v.exactOptional(paths),
+  }),
+  v.strictObject({
+    kind: v.literal('pull'),
+    root,
+    ref: v.exactOptional(filled),
+    conflicts: v.exactOptional(v.picklist(['stop', 'theirs', 'ours'])),
+    decisions: v.exactOptional(v.record(place, v.picklist(['theirs', 'ours']))),
+  }),
+  v.strictObject({ kind: v.literal('restore'), root, paths, from: v.exactOptional(filled) }),
+  v.strictObject({ kind: v.literal('copy'), source: place, destination: place }),
+  v.strictObject({
+    kind: v.literal('sync'),
+    source: place,
+    destination: place,
+    maxDelete: v.exactOptional(v.pipe(v.number(), v.safeInteger(), v.minValue(0))),
+  }),
+]);
+
+type Inputs = { readonly [N in HostRequestName]: v.GenericSchema<unknown, InputOf<N>> };
+
+export const HOST_INPUTS: Inputs = {
+  'home.list': nothing,
+  'home.addWorkspace': v.strictObject(inWorkspace),
+  'home.createWorkspace': v.strictObject({ ...inWorkspace, remoteUrl: place }),
+  'home.cloneWorkspace': v.strictObject({ ...inWorkspace, url: place }),
+  'home.removeWorkspace': v.strictObject(inWorkspace),
+  'home.listFolders': v.strictObject({ folder: v.exactOptional(root) }),
+
+  'changes.status': v.strictObject({ ...inWorkspace, remote: v.exactOptional(v.boolean()) }),
+  'changes.open': v.strictObject({ ...inWorkspace, direction }),
+  'changes.rows': v.strictObject({
+    ...inWorkspace,
+    list: filled,
+    offset: whole,
+    limit: upTo(ROWS_MAX),
+    view,
+  }),
+  'changes.close': v.strictObject({ ...inWorkspace, list: filled }),
+  'changes.preview': v.strictObject({
+    ...inWorkspace,
+    path: place,
+    fromPath: v.exactOptional(place),
+    direction: v.exactOptional(direction),
+  }),
+
+  'plan.push': v.strictObject(inWorkspace),
+
+  'transfers.start': order,
+  'transfers.watch': nothing,
+  'transfers.change': v.strictObject({
+    ids: v.union([v.literal('all'), v.pipe(v.array(filled), v.maxLength(ROWS_MAX))]),
+    action: v.picklist(['pause', 'resume', 'cancel', 'retry', 'remove', 'up', 'down']),
+  }),
+
+  'history.list': v.strictObject({
+    ...inWorkspace,
+    branch: v.exactOptional(filled),
+    limit: upTo(COMMITS_MAX),
+  }),
+  'history.entries': v.strictObject({ ...inWorkspace, commit: filled, folder: text }),
+  'history.compare': v.strictObject({ ...inWorkspace, from: filled, to: filled, limit: upTo(COMMITS_MAX) }),
+  'history.preview': v.strictObject({ ...inWorkspace, commit: filled, path: place }),
+
+  'browse.list': v.strictObject({ place, after: v.exactOptional(text) }),
+  'browse.preview': v.strictObject({ place }),
+  'browse.size': v.strictObject({ place }),
+  'browse.makeFolder': v.strictObject({ place }),
+  'browse.plan': v.strictObject({
+    kind: v.picklist(['copy', 'sync']),
+    source: place,
+    destination: place,
+    limit: upTo(ROWS_MAX),
+  }),
+  'browse.remove': v.strictObject({ places: v.pipe(v.array(place), v.maxLength(ROWS_MAX)) }),
+
+  'remotes.list': nothing,
+  'remotes.add': v.strictObject({ name: filled, url: place }),
+  'remotes.remove': v.strictObject({ name: filled }),
+  'remotes.test': v.strictObject({ target: place }),
+  'remotes.importable': nothing,
+  'remotes.usage': nothing,
+
+  'settings.get': nothing,
+  'settings.set': v.strictObject({
+    theme: v.exactOptional(v.picklist(['system', 'light', 'dark'])),
+    bandwidth: v.exactOptional(
+      v.strictObject({
+        limit: v.nullable(v.pipe(v.number(), v.minValue(1024))),
+        from: v.exactOptional(hour),
+        to: v.exactOptional(hour),
+      }),
+    ),
+    transfers: v.exactOptional(v.nullable(upTo(9999))),
+    notifications: v.exactOptional(v.boolean()),
+    updates: v.exactOptional(v.picklist(['stable', 'off'])),
+  }),
+};

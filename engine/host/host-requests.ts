@@ -1,0 +1,25 @@
+/** From the name of a request to its handler. Each area is loaded when the first of its requests comes, so that the engine starts quickly. */
+import type { HostRequestName } from '../api/host.ts';
+import type { HandlersOf, HostHandler } from './host-call.ts';
+
+/** `home` of `home.list`. */
+type AreaOf<N extends HostRequestName> = N extends `${infer Area}.${string}` ? Area : never;
+
+type Areas = { readonly [A in AreaOf<HostRequestName>]: () => Promise<HandlersOf<A>> };
+
+const AREAS: Areas = {
+  home: async () => (await import('./home.ts')).HOME,
+  changes: async () => (await import('./changes.ts')).CHANGES,
+  plan: async () => (await import('./plan.ts')).PLAN,
+  transfers: async () => (await import('./transfers.ts')).TRANSFERS,
+  history: async () => (await import('./history.ts')).HISTORY,
+  browse: async () => (await import('./browse.ts')).BROWSE,
+  remotes: async () => (await import('./remotes.ts')).REMOTES,
+  settings: async () => (await import('./settings.ts')).SETTINGS,
+};
+
+export async function loadHandler<N extends HostRequestName>(name: N): Promise<HostHandler<N>> {
+  const area = name.slice(0, name.indexOf('.')) as AreaOf<N>;
+  const handlers = (await AREAS[area]()) as unknown as Readonly<Record<N, HostHandler<N>>>;
+  return handlers[name];
+}

@@ -1,0 +1,60 @@
+/** What all ports of one engine share: the user's files, the lists of changes, the queue of transfers. */
+import type { ConnectionFlags, JobContext } from '../api/jobs.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
+import { userConfigFolder } from '../jobs/user-remotes.ts';
+import { bandwidthNow } from './bandwidth.ts';
+import { type ChangeLists, createChangeLists } from './change-lists.ts';
+import type { TransferQueue } from './transfer-queue.ts';
+import { openUsageFile, type UsageFile } from './usage-file.ts';
+import { openWindowFile, type WindowFile } from './window-file.ts';
+
+export interface HostState {
+  readonly environment: JobContext['environment'];
+  /** Where the user's files lie. */
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly windowFile: WindowFile;
+  readonly changeLists: ChangeLists;
+  readonly usageFile: UsageFile;
+  /** What the settings say of requests in flight and of bandwidth, now. */
+  connectionFlags(): ConnectionFlags;
+  /** Opened when it is first asked for; what a killed engine left is in it. */
+  transfers(): Promise<TransferQueue>;
+  /** Stops transfers; those that ran go on when the next host opens the queue. */
+  close(): Promise<void>;
+}
+
+export interface HostOptions {
+  readonly environment: JobContext['environment'];
+  readonly clock?: Clock;
+}
+
+export function createHost({ clock = systemClock, environment }: HostOptions): HostState {
+  const folder = userConfigFolder({ environment });
+  const windowFile = openWindowFile(folder);
+  let queue: Promise<TransferQueue> | undefined;
+  const host: HostState = {
+    environment,
+    folder,
+    clock,
+    windowFile,
+    changeLists: createChangeLists(),
+    usageFile: openUsageFile(folder),
+    connectionFlags() {
+      const { bandwidth, transfers } = windowFile.read().settings;
+      const limit = bandwidthNow(bandwidth, new Date(clock.nowMs()));
+      return {
+        ...(transfers === null ? {} : { transfers }),
+        ...(limit === undefined ? {} : { bandwidthBytesPerSecond: limit }),
+      };
+    },
+    transfers() {
+      queue ??= import('./transfer-queue.ts').then(({ openTransferQueue }) => openTransferQueue(host));
+      return queue;
+    },
+    async close() {
+      await (await queue)?.close();
+    },
+  };
+  return host;
+}

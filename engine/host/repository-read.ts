@@ -1,0 +1,43 @@
+/** Reading what commits hold, beside whatever job writes in the workspace. */
+import type { JobContext } from '../api/jobs.ts';
+import { fetchCommit } from '../jobs/base-commit.ts';
+import { connect } from '../jobs/connection.ts';
+import { openSession, type Session } from '../jobs/session.ts';
+import type { CommitHash } from '../model/entry.ts';
+import type { ObjectStore } from '../remotes/object-store.ts';
+import type { Commit } from '../repository/commit.ts';
+import { readRef } from '../repository/refs.ts';
+
+export interface Commits {
+  readonly session: Session;
+  readonly store: ObjectStore;
+  /** Undefined before the first push or pull. */
+  readonly baseHash: CommitHash | undefined;
+  fetch(hash: CommitHash): Promise<Commit>;
+  /** The branch's commit on the remote now. */
+  tip(): Promise<CommitHash | undefined>;
+}
+
+export async function withCommits<T>(
+  context: JobContext,
+  work: (commits: Commits) => Promise<T>,
+): Promise<T> {
+  const session = await openSession(context, 'window', 'shared');
+  try {
+    const { store } = await connect(session);
+    try {
+      return await work({
+        session,
+        store,
+        baseHash: session.state.bases[session.remoteName] as CommitHash | undefined,
+        fetch: (hash) => fetchCommit(session, store, hash),
+        tip: async () =>
+          (await readRef(store, `heads/${session.state.branch}`, { signal: context.signal }))?.commit,
+      });
+    } finally {
+      await store.close();
+    }
+  } finally {
+    session.close();
+  }
+}

@@ -1,0 +1,12 @@
+import type { HandlersOf } from './host-call.ts';
+
+export const SETTINGS: HandlersOf<'settings'> = {
+  'settings.get': async (_input, { host }) => host.windowFile.read().settings,
+  'settings.set': async (input, { host }) => {
+    const { settings } = host.windowFile.change((facts) => ({
+      ...facts,
+      settings: { ...facts.settings, ...input },
+    }));
+    return settings;
+  },
+};

@@ -1,0 +1,84 @@
+/** From an order to the job that carries it out. Every job here goes on where it stopped when it is run again. */
+
+import type { TransferOrder } from '../api/host.ts';
+import type { JobContext, PullSummary, PushSummary, RestoreSummary } from '../api/jobs.ts';
+import type { TransferSummary } from '../api/trees.ts';
+import { readWorkspaceCard } from './workspace-card.ts';
+
+export type TransferOutcome = PushSummary | PullSummary | RestoreSummary | TransferSummary;
+
+export async function runTransfer(
+  order: TransferOrder,
+  contextIn: (directory: string) => JobContext,
+): Promise<TransferOutcome> {
+  switch (order.kind) {
+    case 'push': {
+      const { push } = await import('../jobs/push.ts');
+      const { message, root, skip } = order;
+      return push(contextIn(root), {
+        ...(message === undefined || message === '' ? {} : { message }),
+        ...(skip === undefined ? {} : { skip }),
+      });
+    }
+    case 'pull': {
+      const { pull } = await import('../jobs/pull.ts');
+      const { kind: _kind, root, ...request } = order;
+      return pull(contextIn(root), request);
+    }
+    case 'restore': {
+      const { restore } = await import('../jobs/restore.ts');
+      const { from, paths, root } = order;
+      return restore(contextIn(root), { paths, ...(from === undefined ? {} : { from }) });
+    }
+    case 'copy':
+    case 'sync': {
+      const { copyTree, syncTree } = await import('../jobs/copy-tree.ts');
+      const request = { source: { place: order.source }, destination: { place: order.destination } };
+      const context = contextIn(process.cwd());
+      if (order.kind === 'copy') return copyTree(context, request);
+      const { maxDelete } = order;
+      return syncTree(context, {
+        ...request,
+        ...(maxDelete === undefined ? {} : { maxDelete: { files: maxDelete } }),
+      });
+    }
+  }
+}
+
+/** Two transfers of one key never run at once: they would wait for each other's lock, or write over each other. */
+export function busyKeyOf(order: TransferOrder): string {
+  return 'root' in order ? order.root : order.destination;
+}
+
+/** Where its requests went. */
+export function billedPlaceOf(order: TransferOrder): string {
+  if (!('root' in order)) return `${order.source} to ${order.destination}`;
+  const remote = readWorkspaceCard(order.root).remotes.find(({ isDefault }) => isDefault);
+  return remote?.url ?? order.root;
+}
+
+export function titleOf(order: TransferOrder): string {
+  switch (order.kind) {
+    case 'push':
+    case 'pull':
+      return `${order.kind === 'push' ? 'Push' : 'Pull'} ${lastPart(order.root)}`;
+    case 'restore': {
+      const [first = ''] = order.paths;
+      const more = order.paths.length - 1;
+      return `Restore ${lastPart(first)}${more > 0 ? ` and ${more} more` : ''}`;
+    }
+    case 'copy':
+    case 'sync':
+      return `${order.kind === 'copy' ? 'Copy' : 'Sync'} ${lastPart(order.source)} to ${lastPart(order.destination)}`;
+  }
+}
+
+function lastPart(place: string): string {
+  const [path = ''] = place.split('?', 1);
+  return (
+    path
+      .replace(/[/\\]+$/, '')
+      .split(/[/\\]/)
+      .at(-1) || place
+  );
+}

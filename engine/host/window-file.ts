@@ -1,0 +1,55 @@
+/** What windows remember between runs: known workspaces and settings, in `window.json` beside the user's other settings. */
+import { join } from 'node:path';
+import * as v from 'valibot';
+import type { Settings } from '../api/host.ts';
+import { readJsonFile, writeJsonFile } from './json-file.ts';
+
+const DEFAULTS: Settings = {
+  theme: 'system',
+  bandwidth: { limit: null },
+  transfers: null,
+  notifications: true,
+  updates: 'stable',
+};
+
+const SETTINGS = v.object({
+  theme: v.picklist(['system', 'light', 'dark']),
+  bandwidth: v.object({
+    limit: v.nullable(v.number()),
+    from: v.exactOptional(v.string()),
+    to: v.exactOptional(v.string()),
+  }),
+  transfers: v.nullable(v.number()),
+  notifications: v.boolean(),
+  updates: v.picklist(['stable', 'off']),
+});
+
+const SCHEMA = v.object({
+  workspaces: v.array(v.string()),
+  settings: v.optional(SETTINGS, DEFAULTS),
+});
+
+export interface WindowFacts {
+  /** Absolute roots, the one added last first. */
+  readonly workspaces: readonly string[];
+  readonly settings: Settings;
+}
+
+export interface WindowFile {
+  read(): WindowFacts;
+  /** Reads, changes and replaces in one go: another window's host may have written meanwhile. */
+  change(change: (facts: WindowFacts) => WindowFacts): WindowFacts;
+}
+
+export function openWindowFile(folder: string): WindowFile {
+  const path = join(folder, 'window.json');
+  const read = (): WindowFacts => readJsonFile(path, SCHEMA) ?? { workspaces: [], settings: DEFAULTS };
+  return {
+    read,
+    change(change) {
+      const next = change(read());
+      writeJsonFile(path, next);
+      return next;
+    },
+  };
+}

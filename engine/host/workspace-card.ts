@@ -1,0 +1,52 @@
+/** A workspace as the home screen shows it, from what lies in `.dray/`: no scan, no request. */
+import { existsSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { WorkspaceCard } from '../api/host.ts';
+import { openIndex } from '../index/open-index.ts';
+import type { CommitHash } from '../model/entry.ts';
+import { decodeCommit } from '../repository/commit.ts';
+import { findWorkspace, readConfig, readState, type WorkspaceFolder } from '../workspace/workspace-folder.ts';
+
+export function readWorkspaceCard(root: string): WorkspaceCard {
+  const name = basename(root) || root;
+  try {
+    const workspace = findWorkspace(root);
+    if (workspace?.root !== root) return { root, name, state: 'missing', remotes: [] };
+    const config = readConfig(workspace);
+    const { bases, branch } = readState(workspace);
+    const remotes = Object.entries(config.remotes).map(([remote, { url }]) => ({
+      name: remote,
+      url,
+      isDefault: remote === config.defaultRemote,
+    }));
+    const commit = bases[config.defaultRemote] as CommitHash | undefined;
+    return {
+      root,
+      name,
+      state: 'ready',
+      branch,
+      remotes,
+      ...(commit === undefined ? {} : { commit, ...readBase(workspace, commit) }),
+    };
+  } catch {
+    // Settings that cannot be read make it no workspace; what is wrong is told when it is opened.
+    return { root, name, state: 'missing', remotes: [] };
+  }
+}
+
+/** What the index keeps of the base commit; nothing when it is gone, which the next job mends. */
+function readBase(
+  { indexPath }: WorkspaceFolder,
+  hash: CommitHash,
+): Pick<WorkspaceCard, 'bytes' | 'files' | 'lastPush'> {
+  if (!existsSync(indexPath)) return {};
+  const { index } = openIndex(indexPath);
+  try {
+    const stored = index.settings.cachedCommit(hash);
+    if (!stored) return {};
+    const { time, totals } = decodeCommit(hash, stored);
+    return { files: totals.files, bytes: totals.bytes, lastPush: time };
+  } finally {
+    index.close();
+  }
+}

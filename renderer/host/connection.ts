@@ -1,0 +1,89 @@
+/**
+ * The engine as the window sees it: a line to it that may go away and come back.
+ *
+ * An ask that was under way when the line went away fails as `unreachable`; nobody sends it again but who asked, since a request that
+ * changes something may have arrived.
+ */
+import { DrayError } from '../../engine/api/error.ts';
+import type { AnswerOf, HostRequestName, InputOf } from '../../engine/api/host.ts';
+import { type AskOptions, connectHost, type HostClient } from '../../engine/api/host-client.ts';
+import type { HostPort } from '../../engine/api/host-port.ts';
+
+export type LineState = 'connecting' | 'open' | 'away';
+
+export interface HostConnection {
+  readonly ask: <N extends HostRequestName>(
+    name: N,
+    input: InputOf<N>,
+    options?: AskOptions,
+  ) => Promise<AnswerOf<N>>;
+  readonly state: () => LineState;
+  /** @returns What ends it. */
+  readonly onState: (listener: () => void) => () => void;
+  /** Tries again now, instead of after the pause. */
+  readonly retry: () => void;
+}
+
+export interface Line {
+  readonly port: HostPort;
+  /** Resolves when the other side is there. */
+  readonly opened: Promise<void>;
+}
+
+const PAUSES_MS: readonly number[] = [250, 500, 1_000, 2_000, 4_000];
+
+/** @param openLine Called again after each loss. Rejects when no line can be had. */
+export function connect(openLine: () => Promise<Line>): HostConnection {
+  const listeners = new Set<() => void>();
+  let state: LineState = 'connecting';
+  let client: Promise<HostClient>;
+  let losses = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const become = (next: LineState) => {
+    if (state === next) return;
+    state = next;
+    for (const listener of listeners) listener();
+  };
+  const lose = () => {
+    become('away');
+    clearTimeout(timer);
+    timer = setTimeout(open, PAUSES_MS[Math.min(losses, PAUSES_MS.length - 1)]);
+    losses += 1;
+  };
+  const open = () => {
+    clearTimeout(timer);
+    client = openLine().then(({ port, opened }) => {
+      const next = connectHost(port);
+      next.onClose(lose);
+      void opened.then(() => {
+        losses = 0;
+        become('open');
+      });
+      return next;
+    });
+    client.catch(lose);
+  };
+  open();
+
+  return {
+    ask: async (name, input, options) => {
+      const asked = await client.catch(() => {
+        throw new DrayError('unreachable', 'The engine cannot be reached. It is looked for again.', {
+          retry: 'retry',
+        });
+      });
+      return asked.ask(name, input, options);
+    },
+    state: () => state,
+    onState: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    retry: () => {
+      if (state !== 'away') return;
+      losses = 0;
+      open();
+    },
+  };
+}

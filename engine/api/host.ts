@@ -142,6 +142,8 @@ export interface HostRequests {
     answer: { readonly passed: number; readonly failed: number };
   };
   'remotes.importable': { input: Nothing; answer: { readonly candidates: readonly ImportCandidate[] } };
+  /** What transfers of this user's windows asked of each remote, by month, the newest first. */
+  'remotes.usage': { input: Nothing; answer: { readonly months: readonly UsageRow[] } };
 
   // Settings
   'settings.get': { input: Nothing; answer: Settings };
@@ -251,6 +253,7 @@ export type TransferState = 'waiting' | 'running' | 'paused' | 'done' | 'failed'
 
 export interface Transfer {
   readonly id: string;
+  /** Of long lists of paths in it, the first few: the host keeps them all. */
   readonly order: TransferOrder;
   readonly title: string;
   readonly state: TransferState;
@@ -288,6 +291,15 @@ export interface RemoteCard {
   readonly url: string;
   /** `user`: known in every folder; else the workspace's root. */
   readonly of: string;
+}
+
+export interface UsageRow {
+  /** Such as `2026-01`, UTC. */
+  readonly month: string;
+  /** A URL without secrets; of a copy between two places, both. */
+  readonly place: string;
+  readonly transfers: number;
+  readonly requests: RequestTotals;
 }
 
 export interface ImportCandidate {

@@ -63,7 +63,11 @@ describe('the changes of a push', () => {
     await fixture.client.ask(
       'changes.open',
       { root, direction: 'push' },
-      { onEvents: (events) => events.forEach(({ type }) => types.add(type)) },
+      {
+        onEvents: (events) => {
+          for (const { type } of events) types.add(type);
+        },
+      },
     );
     expect(types).toEqual(new Set(['phase', 'progress']));
   });
@@ -74,7 +78,8 @@ describe('the changes of a push', () => {
     const other = fixture.connect();
     const others = await other.ask('changes.open', { root, direction: 'push' });
     const second = await client.ask('changes.open', { root, direction: 'push' });
-    const rowsOf = (list: string) => client.ask('changes.rows', { root, list, offset: 0, limit: 1, view: {} });
+    const rowsOf = (list: string) =>
+      client.ask('changes.rows', { root, list, offset: 0, limit: 1, view: {} });
     await expect(rowsOf(first.list)).rejects.toMatchObject({ code: 'notFound' });
     expect((await rowsOf(second.list)).total).toBe(0);
     expect((await rowsOf(others.list)).total).toBe(0);
@@ -104,7 +109,10 @@ describe('the changes of a pull', () => {
   it('mark what needs a decision, and show both sides of it', async () => {
     const { client, sandbox } = fixture;
     const theirs = sandbox.path('theirs');
-    await cloneWorkspace(testContext(sandbox.folder), { url: sandbox.path('work-remote'), directory: theirs });
+    await cloneWorkspace(testContext(sandbox.folder), {
+      url: sandbox.path('work-remote'),
+      directory: theirs,
+    });
     sandbox.write('theirs/a.txt', 'theirs');
     sandbox.write('theirs/added.txt', 'added');
     unlinkSync(join(theirs, 'gone.txt'));

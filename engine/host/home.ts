@@ -1,5 +1,5 @@
 /** The workspaces that this user knows, and the ways to come to one more. */
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DrayError } from '../api/error.ts';
@@ -79,5 +79,5 @@ function listFolders(folder: string): FolderListing {
 }
 
 function isFolder(path: string): boolean {
-  return existsSync(join(path, '.'));
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import type { HostRequestName, InputOf } from '../api/host.ts';
 
 const TEXT_MAX = 32_768;
-const PATHS_MAX = 1_000_000;
+const PATHS_MAX = 100_000;
 const ROWS_MAX = 500;
 const COMMITS_MAX = 10_000;
 
@@ -106,6 +106,7 @@ export const HOST_INPUTS: Inputs = {
   'remotes.remove': v.strictObject({ name: filled }),
   'remotes.test': v.strictObject({ target: place }),
   'remotes.importable': nothing,
+  'remotes.usage': nothing,
 
   'settings.get': nothing,
   'settings.set': v.strictObject({

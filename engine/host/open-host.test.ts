@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DrayError } from '../api/error.ts';
@@ -70,8 +70,12 @@ describe('an engine in a thread of its own', () => {
     const next = connectHost(host.openPort());
     expect(await next.ask('home.list', {})).toEqual({ workspaces: [] });
     // The queue's lock was the crashed thread's.
-    const { id } = await next.ask('transfers.start', { kind: 'copy', source: '/nowhere', destination: '/nothing' });
-    expect(id).toBeDefined();
+    const { id } = await next.ask('transfers.start', {
+      kind: 'copy',
+      source: '/nowhere',
+      destination: '/nothing',
+    });
+    expect(readFileSync(sandbox.path('config', 'transfers.json'), 'utf8')).toContain(id);
   });
 
   it('is given up when it does nothing but crash', async () => {

@@ -61,7 +61,14 @@ describe('a port of the engine', () => {
   });
 
   it('closes at a message that is none', async () => {
-    for (const message of [undefined, 'text', { do: 'ask' }, { do: 'stop', id: 'x' }, [], { do: 'ask', id: 0.5 }]) {
+    for (const message of [
+      undefined,
+      'text',
+      { do: 'ask' },
+      { do: 'stop', id: 'x' },
+      [],
+      { do: 'ask', id: 0.5 },
+    ]) {
       const { port1, port2 } = new MessageChannel();
       servePort(fromMessagePort(port2), fixture.host);
       const closed = new Promise((resolve) => port1.once('close', resolve));

@@ -240,6 +240,8 @@ export type TransferOrder =
       readonly root: string;
       readonly ref?: string;
       readonly conflicts?: 'stop' | 'theirs' | 'ours';
+      /** Conflicting paths that are decided otherwise than `conflicts` says. */
+      readonly decisions?: Readonly<Record<string, 'theirs' | 'ours'>>;
     }
   | {
       readonly kind: 'restore';

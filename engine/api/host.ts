@@ -127,7 +127,11 @@ export interface HostRequests {
       readonly destination: string;
       readonly limit: number;
     };
-    answer: { readonly summary: TransferSummary; readonly rows: readonly ChangeRow[]; readonly isCut: boolean };
+    answer: {
+      readonly summary: TransferSummary;
+      readonly rows: readonly ChangeRow[];
+      readonly isCut: boolean;
+    };
   };
   /** A folder's name ends in a slash: all below it goes. */
   'browse.remove': { input: { readonly places: readonly string[] }; answer: { readonly removed: number } };
@@ -249,7 +253,14 @@ export type TransferOrder =
       readonly paths: readonly string[];
       readonly from?: string;
     }
-  | { readonly kind: 'copy' | 'sync'; readonly source: string; readonly destination: string };
+  | { readonly kind: 'copy'; readonly source: string; readonly destination: string }
+  | {
+      readonly kind: 'sync';
+      readonly source: string;
+      readonly destination: string;
+      /** Files that it may delete, as the user saw them in the plan; default: the engine's own bound. */
+      readonly maxDelete?: number;
+    };
 
 export type TransferState = 'waiting' | 'running' | 'paused' | 'done' | 'failed' | 'cancelled';
 

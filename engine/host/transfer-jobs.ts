@@ -35,7 +35,12 @@ export async function runTransfer(
       const { copyTree, syncTree } = await import('../jobs/copy-tree.ts');
       const request = { source: { place: order.source }, destination: { place: order.destination } };
       const context = contextIn(process.cwd());
-      return order.kind === 'copy' ? copyTree(context, request) : syncTree(context, request);
+      if (order.kind === 'copy') return copyTree(context, request);
+      const { maxDelete } = order;
+      return syncTree(context, {
+        ...request,
+        ...(maxDelete === undefined ? {} : { maxDelete: { files: maxDelete } }),
+      });
     }
   }
 }

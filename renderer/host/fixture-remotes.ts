@@ -1,6 +1,7 @@
 /** Remotes of the fixture host, and a test of one that passes slowly enough to be seen. */
 import type { CheckEvent } from '../../engine/api/events.ts';
-import type { AnswerOf, InputOf, RemoteCard } from '../../engine/api/host.ts';
+import type { AnswerOf, InputOf, RemoteCard, UsageRow } from '../../engine/api/host.ts';
+import type { RequestTotals } from '../../engine/api/jobs.ts';
 import type { FixtureHandlers } from './fixture.ts';
 
 let remotes: readonly RemoteCard[] = [
@@ -47,7 +48,7 @@ async function testRemote(
   tell: (event: CheckEvent) => void,
   signal: AbortSignal,
 ): Promise<AnswerOf<'remotes.test'>> {
-  const isRefused = /field-station|denied/.test(target);
+  const isRefused = /10\.0\.8\.2|denied/.test(target);
   let passed = 0;
   for (const check of CHECKS) {
     await new Promise((resolve) => setTimeout(resolve, 120));
@@ -87,10 +88,36 @@ function listImportable(): AnswerOf<'remotes.importable'> {
   };
 }
 
+function usageRow(month: string, place: string, transfers: number, total: number): UsageRow {
+  const requests: RequestTotals = {
+    reads: Math.round(total * 0.4),
+    writes: Math.round(total * 0.5),
+    lists: Math.round(total * 0.1),
+    deletes: 0,
+    total,
+    sentBytes: total * 190_000,
+    receivedBytes: total * 61_000,
+    dollars: total * 0.0000031,
+  };
+  return { month, place, transfers, requests };
+}
+
+function tellUsage(): AnswerOf<'remotes.usage'> {
+  return {
+    months: [
+      usageRow('2026-11', 's3://genomes-lab/north-coast', 31, 48_120),
+      usageRow('2026-11', 's3://ada-archive', 4, 9_410),
+      usageRow('2026-10', 's3://genomes-lab/north-coast', 22, 30_904),
+      usageRow('2026-10', '/home/ada/photos/ to backup:photos/', 6, 2_210),
+    ],
+  };
+}
+
 export const remotesFixture: FixtureHandlers = {
   'remotes.list': listRemotes,
   'remotes.add': addRemote,
   'remotes.remove': removeRemote,
   'remotes.test': testRemote,
   'remotes.importable': listImportable,
+  'remotes.usage': tellUsage,
 };

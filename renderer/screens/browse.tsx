@@ -8,6 +8,7 @@ import { formatBytes, formatPlural } from '../design/format.ts';
 import { Screen } from '../design/screen.tsx';
 import { ErrorState, Loading, Notice } from '../design/states.tsx';
 import { useAsk, useDo, useHost } from '../host/use-host.tsx';
+import { useRoute } from '../route.ts';
 import { DeleteDialog, NewFolderDialog, QuickLook } from './browse/dialogs.tsx';
 import type { DraggedEntries, FolderSize } from './browse/entry-table.tsx';
 import { Pane, type PaneState } from './browse/pane.tsx';
@@ -59,11 +60,10 @@ export function BrowseScreen() {
 }
 
 function Panes({ local, roots }: { readonly local: Location; readonly roots: readonly Root[] }) {
+  const { given } = useRoute();
   const [panes, setPanes] = useState<Readonly<Record<Side, PaneState>>>(() => ({
     left: paneAt(local),
-    right: paneAt(
-      roots[1] ? { root: roots.find(({ kind }) => kind === 'named') ?? roots[1], folder: '' } : local,
-    ),
+    right: paneAt(rightStart(local, roots, given.remote)),
   }));
   const [active, setActive] = useState<Side>('left');
   const [asked, setAsked] = useState<Asked>();
@@ -141,8 +141,7 @@ function Panes({ local, roots }: { readonly local: Location; readonly roots: rea
         className="browse"
         onKeyDownCapture={(event) => {
           // As in file managers: the row under the cursor is looked at, and nothing is unselected.
-          if (event.key !== ' ' || event.ctrlKey || !(event.target as Element).matches('[role="row"]'))
-            return;
+          if (event.key !== ' ' || event.ctrlKey || !isOfRow(event.target as Element)) return;
           if (chosen.length !== 1) return;
           event.preventDefault();
           event.stopPropagation();
@@ -207,18 +206,31 @@ function Panes({ local, roots }: { readonly local: Location; readonly roots: rea
       )}
       {asked === 'plan' && (
         <PlanDialog
-          from={here}
-          to={there}
+          ends={[here, there]}
           onClose={close}
-          onStart={(kind) => {
-            const order = { kind, source: placeOf(here), destination: placeOf(there) };
-            void start(`${describeLocation(there)} is brought into step`, [order]);
+          onStart={(order, to) => {
+            void start(`${describeLocation(to)} is brought into step`, [order]);
             close();
           }}
         />
       )}
     </Screen>
   );
+}
+
+/** The remote that was asked for, else one of the user's own, else any; without one, this computer. */
+function rightStart(local: Location, roots: readonly Root[], asked: string | undefined): Location {
+  const remotes = roots.filter(({ kind }) => kind !== 'local');
+  const root =
+    remotes.find(({ label }) => label === asked) ??
+    remotes.find(({ kind }) => kind === 'named') ??
+    remotes[0];
+  return root ? { root, folder: '' } : local;
+}
+
+/** A row or one of its cells, and none of their buttons. */
+function isOfRow(element: Element): boolean {
+  return element.matches('[role="row"], [role="rowheader"], [role="gridcell"]');
 }
 
 function paneAt(location: Location): PaneState {

@@ -8,14 +8,16 @@ export interface Crumb {
 }
 
 export function Crumbs({
+  label,
   crumbs,
   onGo,
 }: {
+  readonly label: string;
   readonly crumbs: readonly Crumb[];
   readonly onGo: (key: string) => void;
 }) {
   return (
-    <nav className="crumbs" aria-label="Folder">
+    <nav className="crumbs" aria-label={label}>
       {crumbs.map(({ key, name }, index) => (
         <span key={key} className="row">
           {index > 0 && <Icon name="chevronRight" size={12} />}

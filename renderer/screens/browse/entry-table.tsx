@@ -13,7 +13,7 @@ import {
   TableHeader,
   TableLoadMoreItem,
 } from 'react-aria-components/Table';
-import { DIRECTORY_DRAG_TYPE, isTextDropItem, useDragAndDrop } from 'react-aria-components/useDragAndDrop';
+import { isTextDropItem, useDragAndDrop } from 'react-aria-components/useDragAndDrop';
 import { TableLayout, Virtualizer } from 'react-aria-components/Virtualizer';
 import type { EntryRow } from '../../../engine/api/host.ts';
 import { formatBytes, formatMoment } from '../../design/format.ts';
@@ -144,7 +144,7 @@ function useEntryDrag({ location, entries, onEntries, onFiles }: EntryTableProps
     const own = items.find((item) => isTextDropItem(item) && item.types.has(ENTRY_TYPE));
     if (own && isTextDropItem(own)) {
       void own.getText(ENTRY_TYPE).then((text) => onEntries(JSON.parse(text) as DraggedEntries, into));
-    } else onFiles(items, into);
+    } else if (items.some(({ kind }) => kind !== 'text')) onFiles(items, into);
   };
   const { dragAndDropHooks } = useDragAndDrop({
     // One item for all rows: what is dragged goes or stays as one.
@@ -155,16 +155,15 @@ function useEntryDrag({ location, entries, onEntries, onFiles }: EntryTableProps
     },
     acceptedDragTypes: 'all',
     getAllowedDropOperations: () => ['copy'],
-    getDropOperation: (target, types) => {
+    getDropOperation: (target) => {
       if (target.type === 'item' && target.dropPosition !== 'on') return 'cancel';
       if (
         target.type === 'item' &&
         !entries.rows.some((row) => row.path === target.key && row.kind === 'folder')
       )
         return 'cancel';
-      return types.has(ENTRY_TYPE) || types.has(DIRECTORY_DRAG_TYPE) || !types.has('text/plain')
-        ? 'copy'
-        : 'cancel';
+      // A text file cannot be told from a piece of text before it is dropped; a piece of text is then left alone.
+      return 'copy';
     },
     onRootDrop: ({ items }) => drop(items, location),
     onItemDrop: ({ items, target }) => drop(items, below(location, String(target.key))),

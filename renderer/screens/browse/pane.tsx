@@ -59,6 +59,7 @@ export function Pane(props: PaneProps) {
         />
         <div className="pane-crumbs">
           <Crumbs
+            label={`Folder of the ${side} pane`}
             crumbs={crumbsOf(location).map((crumb) => ({ key: crumb.location.folder, name: crumb.name }))}
             onGo={(folder) => go({ root: location.root, folder })}
           />

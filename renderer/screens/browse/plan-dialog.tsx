@@ -1,6 +1,6 @@
 /** What a copy or a sync would do, before it does it. Deletions stand first and have to be agreed to. */
 import { useState } from 'react';
-import type { ChangeRow, InputOf } from '../../../engine/api/host.ts';
+import type { ChangeRow, InputOf, TransferOrder } from '../../../engine/api/host.ts';
 import { ChangeMark } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
 import { Figure, Figures } from '../../design/card.tsx';
@@ -17,13 +17,15 @@ const ROWS_MAX = 200;
 type Kind = InputOf<'browse.plan'>['kind'];
 
 export interface PlanDialogProps {
-  readonly from: Location;
-  readonly to: Location;
+  /** From where to where, until they are swapped. */
+  readonly ends: readonly [Location, Location];
   readonly onClose: () => void;
-  readonly onStart: (kind: Kind) => void;
+  readonly onStart: (order: TransferOrder, to: Location) => void;
 }
 
-export function PlanDialog({ from, to, onClose, onStart }: PlanDialogProps) {
+export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
+  const [isSwapped, setSwapped] = useState(false);
+  const [from, to] = isSwapped ? [ends[1], ends[0]] : ends;
   const [kind, setKind] = useState<Kind>('copy');
   const [isAgreed, setAgreed] = useState(false);
   const plan = useAsk('browse.plan', {
@@ -47,7 +49,7 @@ export function PlanDialog({ from, to, onClose, onStart }: PlanDialogProps) {
           <Button
             look={deletes > 0 ? 'danger' : 'primary'}
             isDisabled={!summary || isNothing || (deletes > 0 && !isAgreed)}
-            onPress={() => onStart(kind)}
+            onPress={() => onStart(orderOf(kind, [from, to], deletes), to)}
           >
             {kind === 'copy'
               ? 'Start copying'
@@ -62,7 +64,17 @@ export function PlanDialog({ from, to, onClose, onStart }: PlanDialogProps) {
         <div className="plan-ends">
           <span className="cut">{describeLocation(from)}</span>
           <span className="faint">to</span>
-          <span className="cut">{describeLocation(to)}</span>
+          <span className="cut grow">{describeLocation(to)}</span>
+          <Button
+            size="small"
+            icon="refresh"
+            onPress={() => {
+              setSwapped(!isSwapped);
+              setAgreed(false);
+            }}
+          >
+            The other way
+          </Button>
         </div>
         <div className="row">
           <Segmented
@@ -80,7 +92,7 @@ export function PlanDialog({ from, to, onClose, onStart }: PlanDialogProps) {
           <span className="soft">
             {kind === 'copy'
               ? 'New and changed files go over; nothing is deleted.'
-              : 'The right-hand place becomes the same: what only it has is deleted.'}
+              : 'The destination becomes the same: what only it has is deleted.'}
           </span>
         </div>
         {plan.isPending && <Loading label="Comparing both sides; nothing is changed" />}
@@ -131,6 +143,12 @@ export function PlanDialog({ from, to, onClose, onStart }: PlanDialogProps) {
       </div>
     </Dialog>
   );
+}
+
+/** A sync may delete as many files as were agreed to, and none that came after. */
+function orderOf(kind: Kind, [from, to]: readonly [Location, Location], deletes: number): TransferOrder {
+  const ends = { source: placeOf(from), destination: placeOf(to) };
+  return kind === 'copy' ? { kind, ...ends } : { kind, ...ends, maxDelete: deletes };
 }
 
 function PlanRows({ rows, isCut }: { readonly rows: readonly ChangeRow[]; readonly isCut: boolean }) {

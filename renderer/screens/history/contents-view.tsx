@@ -27,7 +27,7 @@ export function ContentsView({ root, commit }: { readonly root: string; readonly
   };
   return (
     <div className="compare">
-      <Crumbs crumbs={crumbsOfFolder(folder)} onGo={setFolder} />
+      <Crumbs label="Folder of the commit" crumbs={crumbsOfFolder(folder)} onGo={setFolder} />
       {listed.isPending && <Loading label="Reading the folder" />}
       {listed.error && (
         <ErrorState

@@ -50,7 +50,7 @@ function Remarks({
   if (rows.length === 0) return null;
   return (
     <section>
-      <h4>{title}</h4>
+      <h3>{title}</h3>
       <ul className="transfer-remarks">
         {rows.slice(0, ROWS_MAX).map(({ path, message }, index) => (
           <li key={index}>

@@ -1,0 +1,50 @@
+/** The comparison of pictures by pictures that are known: what counts as the same, and what does not. */
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findChromium } from './find-chromium.ts';
+import { launchBrowser } from './open-window.ts';
+import { comparePictures } from './screenshots.ts';
+
+const SIDE = 100;
+
+describe.skipIf(!findChromium())('two pictures', () => {
+  let browser: Browser;
+  let page: Page;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+    page = await browser.newPage({ viewport: { width: SIDE, height: SIDE } });
+  });
+  afterAll(() => browser?.close());
+
+  const draw = async (style: string): Promise<Buffer> => {
+    await page.setContent(`<body style="margin:0"><div style="position:absolute;${style}"></div>`);
+    return page.screenshot();
+  };
+  const square = (left: number, color: string) =>
+    draw(`left:${left}px;top:0;width:20px;height:20px;background:${color}`);
+
+  it('are the same, also when a thing moved by one pixel or its colour by a shade', async () => {
+    const one = await square(10, '#404040');
+    for (const two of [one, await square(11, '#404040'), await square(10, '#505050')])
+      expect(await comparePictures(page, one, two)).toEqual({ differentShare: 0 });
+  });
+
+  it('differ by what is elsewhere, gone or of another colour', async () => {
+    const one = await square(10, '#404040');
+    const nothing = await square(10, 'transparent');
+    // All but the outermost pixels, which have a like one beside them; at the picture's edge there is none.
+    const inner = (18 * 19) / SIDE ** 2;
+    expect((await comparePictures(page, one, nothing)).differentShare).toBeCloseTo(inner, 5);
+    const moved = await comparePictures(page, one, await square(60, '#404040'));
+    expect(moved.differentShare).toBeGreaterThan(inner);
+    expect((await comparePictures(page, one, await square(10, '#c04040'))).differentShare).toBeCloseTo(
+      inner,
+      5,
+    );
+  });
+
+  it('of two sizes differ wholly', async () => {
+    const one = await page.screenshot({ clip: { x: 0, y: 0, width: 50, height: 50 } });
+    expect(await comparePictures(page, one, await page.screenshot())).toEqual({ differentShare: 1 });
+  });
+});

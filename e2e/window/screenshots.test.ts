@@ -12,7 +12,8 @@ describe.skipIf(!findChromium())('two pictures', () => {
   let page: Page;
   beforeAll(async () => {
     browser = await launchBrowser();
-    page = await browser.newPage({ viewport: { width: SIDE, height: SIDE } });
+    const context = await browser.newContext({ viewport: { width: SIDE, height: SIDE } });
+    page = await context.newPage();
   });
   afterAll(() => browser?.close());
 
@@ -32,15 +33,21 @@ describe.skipIf(!findChromium())('two pictures', () => {
   it('differ by what is elsewhere, gone or of another colour', async () => {
     const one = await square(10, '#404040');
     const nothing = await square(10, 'transparent');
-    // All but the outermost pixels, which have a like one beside them; at the picture's edge there is none.
-    const inner = (18 * 19) / SIDE ** 2;
-    expect((await comparePictures(page, one, nothing)).differentShare).toBeCloseTo(inner, 5);
+    const share = 20 ** 2 / SIDE ** 2;
+    expect((await comparePictures(page, one, nothing)).differentShare).toBeCloseTo(share, 5);
+    expect((await comparePictures(page, nothing, one)).differentShare).toBeCloseTo(share, 5);
     const moved = await comparePictures(page, one, await square(60, '#404040'));
-    expect(moved.differentShare).toBeGreaterThan(inner);
-    expect((await comparePictures(page, one, await square(10, '#c04040'))).differentShare).toBeCloseTo(
-      inner,
-      5,
-    );
+    expect(moved.differentShare).toBeCloseTo(2 * share, 5);
+    const red = await square(10, '#c04040');
+    expect((await comparePictures(page, one, red)).differentShare).toBeCloseTo(share, 5);
+  });
+
+  it('differ by a line that only one of them has', async () => {
+    const nothing = await draw('');
+    const line = await draw('left:0;top:50px;width:100px;height:1px;background:#404040');
+    const share = 1 / SIDE;
+    expect((await comparePictures(page, nothing, line)).differentShare).toBeCloseTo(share, 5);
+    expect((await comparePictures(page, line, nothing)).differentShare).toBeCloseTo(share, 5);
   });
 
   it('of two sizes differ wholly', async () => {

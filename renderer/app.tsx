@@ -1,0 +1,97 @@
+import './app.css';
+import { Suspense, useEffect, useRef, useState } from 'react';
+import { RouterProvider } from 'react-aria-components';
+import { Button } from './design/button.tsx';
+import { Icon } from './design/icon.tsx';
+import { Loading } from './design/states.tsx';
+import { useAsk, useHost, useLineState } from './host/use-host.tsx';
+import { useRoute } from './route.ts';
+import { CommandPalette } from './shell/command-palette.tsx';
+import { Rail } from './shell/rail.tsx';
+import { ScreenBoundary } from './shell/screen-boundary.tsx';
+import { fetchScreens, SCREENS } from './shell/screens.ts';
+import { applyTheme } from './shell/theme.ts';
+import { Toasts } from './shell/toasts.tsx';
+
+/** The window: rail, screen, and what may lie over them. */
+export function App() {
+  const { screen } = useRoute();
+  const [isPaletteOpen, setPaletteOpen] = useState(false);
+  const { Screen } = SCREENS[screen];
+  useThemeOfSettings();
+  useScreenFocus(screen);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey) return;
+      event.preventDefault();
+      setPaletteOpen((isOpen) => !isOpen);
+    };
+    addEventListener('keydown', onKey);
+    const idle = setTimeout(fetchScreens, 1_000);
+    return () => {
+      removeEventListener('keydown', onKey);
+      clearTimeout(idle);
+    };
+  }, []);
+  return (
+    <RouterProvider navigate={(href) => location.assign(href)}>
+      <button type="button" className="skip" onClick={focusScreen}>
+        Skip to the screen
+      </button>
+      <AwayBanner />
+      <div className="window">
+        <Rail onPalette={() => setPaletteOpen(true)} />
+        <ScreenBoundary key={screen}>
+          <Suspense fallback={<Loading label="Opening" />}>
+            <Screen />
+          </Suspense>
+        </ScreenBoundary>
+      </div>
+      <CommandPalette isOpen={isPaletteOpen} onClose={() => setPaletteOpen(false)} />
+      <Toasts />
+    </RouterProvider>
+  );
+}
+
+/** Shown while the engine is not there; what is on the screen stays readable. */
+function AwayBanner() {
+  const host = useHost();
+  const state = useLineState();
+  return (
+    <div role="status" className={state === 'away' ? 'away' : 'unseen'}>
+      {state === 'away' && (
+        <>
+          <Icon name="warning" />
+          <span className="grow">
+            Dray's engine is away. What you see may be old; it is looked for again and again.
+          </span>
+          <Button size="small" onPress={host.retry}>
+            Try now
+          </Button>
+        </>
+      )}
+    </div>
+  );
+}
+
+function useThemeOfSettings(): void {
+  const { data } = useAsk('settings.get', {}, { freshMs: 60_000 });
+  const theme = data?.theme;
+  useEffect(() => {
+    if (theme) applyTheme(theme);
+  }, [theme]);
+}
+
+/** A new screen takes the focus, so that the keyboard and a screen reader go on there; the first one does not. */
+function useScreenFocus(screen: string): void {
+  const isFirst = useRef(true);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs because the screen is another one
+  useEffect(() => {
+    if (!isFirst.current) focusScreen();
+    isFirst.current = false;
+  }, [screen]);
+}
+
+function focusScreen(): void {
+  document.getElementById('screen')?.focus();
+}

@@ -1,0 +1,104 @@
+import './dialog.css';
+import { type ReactNode, useState } from 'react';
+import { Dialog as AriaDialog } from 'react-aria-components/Dialog';
+import { Heading } from 'react-aria-components/Heading';
+import { Modal, ModalOverlay } from 'react-aria-components/Modal';
+import { Button, IconButton } from './button.tsx';
+import { Field } from './field.tsx';
+
+export interface DialogProps {
+  readonly title: string;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  readonly size?: 'small' | 'normal' | 'large';
+  /** Buttons at the foot, the main one last. */
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+}
+
+/** A window over the window: holds the focus, gives it back, and closes by Escape or by a press beside it. */
+export function Dialog({ title, isOpen, onClose, size = 'normal', actions, children }: DialogProps) {
+  return (
+    <ModalOverlay
+      className="scrim"
+      isDismissable
+      isOpen={isOpen}
+      onOpenChange={(open) => {
+        if (!open) onClose();
+      }}
+    >
+      <Modal className={`modal modal-${size}`}>
+        <AriaDialog className="dialog">
+          <header className="dialog-head">
+            <Heading slot="title" level={2} className="grow">
+              {title}
+            </Heading>
+            <IconButton icon="close" label="Close" size="small" onPress={onClose} />
+          </header>
+          <div className="dialog-body">{children}</div>
+          {actions !== undefined && <footer className="dialog-foot">{actions}</footer>}
+        </AriaDialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}
+
+export interface ConfirmDialogProps {
+  readonly title: string;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  /** The verb: `Delete 12 files`. */
+  readonly action: string;
+  readonly onConfirm: () => void;
+  readonly isDanger?: boolean;
+  /** A word that has to be typed before the action can be pressed. */
+  readonly typed?: string;
+  readonly children: ReactNode;
+}
+
+export function ConfirmDialog({
+  title,
+  isOpen,
+  onClose,
+  action,
+  onConfirm,
+  isDanger = false,
+  typed,
+  children,
+}: ConfirmDialogProps) {
+  const [word, setWord] = useState('');
+  const close = () => {
+    setWord('');
+    onClose();
+  };
+  return (
+    <Dialog
+      title={title}
+      isOpen={isOpen}
+      onClose={close}
+      size="small"
+      actions={
+        <>
+          <Button onPress={close}>Cancel</Button>
+          <Button
+            look={isDanger ? 'danger' : 'primary'}
+            isDisabled={typed !== undefined && word !== typed}
+            onPress={() => {
+              close();
+              onConfirm();
+            }}
+          >
+            {action}
+          </Button>
+        </>
+      }
+    >
+      <div className="stack">
+        <div>{children}</div>
+        {typed !== undefined && (
+          <Field label={`Type "${typed}" to go on`} value={word} onChange={setWord} autoFocus isCode />
+        )}
+      </div>
+    </Dialog>
+  );
+}

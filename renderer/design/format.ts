@@ -1,0 +1,83 @@
+/** Numbers and moments for people, in the words of the command line. */
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
+
+/** `0 B`, `1,023 B`, `1.5 KiB`, `120 GiB`. */
+export function formatBytes(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  // 1,023.96 KiB would be printed as "1024 KiB", so the next unit begins where rounding does.
+  while (unit < UNITS.length - 1 && value >= (unit === 0 ? 1024 : 1023.5)) {
+    value /= 1024;
+    unit += 1;
+  }
+  if (unit === 0) return `${formatCount(value)} B`;
+  return `${value < 99.95 ? value.toFixed(1) : formatCount(Math.round(value))} ${UNITS[unit]}`;
+}
+
+/** `86.0 MiB/s`. */
+export function formatRate(bytesPerSecond: number): string {
+  return `${formatBytes(bytesPerSecond)}/s`;
+}
+
+/** `1,234,567`. */
+export function formatCount(count: number): string {
+  return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+/** `1 file`, `2 files`. */
+export function formatPlural(count: number, singular: string, plural = `${singular}s`): string {
+  return `${formatCount(count)} ${count === 1 ? singular : plural}`;
+}
+
+/** `0.21 s`, `3.4 s`, `1m 05s`, `2h 03m`. */
+export function formatSeconds(seconds: number): string {
+  if (seconds < 0.995) return `${Math.max(0, seconds).toFixed(2)} s`;
+  if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 3600) return `${Math.floor(whole / 60)}m ${String(whole % 60).padStart(2, '0')}s`;
+  return `${Math.floor(whole / 3600)}h ${String(Math.floor((whole % 3600) / 60)).padStart(2, '0')}m`;
+}
+
+/** `$0`, `$0.0125`, `$12.30`: two significant digits below a dollar. */
+export function formatDollars(dollars: number): string {
+  if (dollars === 0) return '$0';
+  if (dollars >= 1) return `$${dollars.toFixed(2)}`;
+  const decimals = Math.min(12, 1 - Math.floor(Math.log10(dollars)));
+  return `$${dollars.toFixed(decimals)}`;
+}
+
+/** Commits and blobs are shown by their first ten digits. */
+export function formatHash(hash: string): string {
+  return hash.slice(0, 10);
+}
+
+/** `20 Nov 2026, 16:40`, in the reader's time zone. */
+export function formatMoment(moment: string | number): string {
+  return MOMENT.format(new Date(moment));
+}
+
+const MOMENT = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+});
+
+const STEPS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number])[] = [
+  ['year', 31_557_600],
+  ['month', 2_629_800],
+  ['week', 604_800],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+];
+const AGO = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+
+/** `yesterday`, `3 hours ago`, `just now`. */
+export function formatAgo(moment: string | number, nowMs = Date.now()): string {
+  const seconds = (new Date(moment).getTime() - nowMs) / 1000;
+  const step = STEPS.find(([, length]) => Math.abs(seconds) >= length);
+  return step ? AGO.format(Math.trunc(seconds / step[1]), step[0]) : 'just now';
+}

@@ -1,0 +1,68 @@
+import './menu.css';
+import type { ReactNode } from 'react';
+import {
+  Menu as AriaMenu,
+  MenuItem as AriaMenuItem,
+  MenuTrigger,
+  Separator,
+  Text,
+} from 'react-aria-components/Menu';
+import { Popover } from 'react-aria-components/Popover';
+import { Icon, type IconName } from './icon.tsx';
+
+export interface MenuAction {
+  readonly id: string;
+  readonly label: string;
+  readonly note?: string;
+  readonly icon?: IconName;
+  readonly isDanger?: boolean;
+  readonly isDisabled?: boolean;
+  readonly isChosen?: boolean;
+  /** A line above it. */
+  readonly startsGroup?: boolean;
+  readonly onAction: () => void;
+}
+
+export interface MenuProps {
+  /** Its name for screen readers. */
+  readonly label: string;
+  readonly actions: readonly MenuAction[];
+  /** The button that opens it. */
+  readonly children: ReactNode;
+}
+
+export function Menu({ label, actions, children }: MenuProps) {
+  return (
+    <MenuTrigger>
+      {children}
+      <Popover className="popover" offset={4}>
+        <AriaMenu className="menu" aria-label={label}>
+          {actions.flatMap((action) => [
+            ...(action.startsGroup ? [<Separator key={`above ${action.id}`} className="menu-line" />] : []),
+            <AriaMenuItem
+              key={action.id}
+              id={action.id}
+              textValue={action.label}
+              className={`menu-item ${action.isDanger ? 'menu-item-danger' : ''}`}
+              isDisabled={action.isDisabled ?? false}
+              onAction={action.onAction}
+            >
+              {action.icon && <Icon name={action.icon} />}
+              <span className="grow">
+                <Text slot="label" className="menu-item-label">
+                  {action.label}
+                </Text>
+                {action.note !== undefined && (
+                  <Text slot="description" className="menu-item-note cut">
+                    {action.note}
+                  </Text>
+                )}
+              </span>
+              {action.isChosen && <Icon name="check" />}
+            </AriaMenuItem>,
+          ])}
+        </AriaMenu>
+      </Popover>
+    </MenuTrigger>
+  );
+}

@@ -1,0 +1,29 @@
+import './screen.css';
+import { type ReactNode, useEffect } from 'react';
+
+export interface ScreenProps {
+  readonly title: string;
+  /** Beside the title: the workspace, a count. */
+  readonly note?: ReactNode;
+  readonly actions?: ReactNode;
+  /** Fills the height and scrolls within, instead of as a page. */
+  readonly isFull?: boolean;
+  readonly children: ReactNode;
+}
+
+/** The frame of every screen: its one `h1`, what can be done, and what it shows. */
+export function Screen({ title, note, actions, isFull = false, children }: ScreenProps) {
+  useEffect(() => {
+    document.title = `${title} - Dray`;
+  }, [title]);
+  return (
+    <main className="screen" id="screen" tabIndex={-1}>
+      <header className="screen-head">
+        <h1>{title}</h1>
+        <div className="screen-note cut grow">{note}</div>
+        {actions}
+      </header>
+      <div className={isFull ? 'screen-full' : 'screen-page'}>{children}</div>
+    </main>
+  );
+}

@@ -1,0 +1,93 @@
+/** What a screen shows instead of its content: nothing yet, nothing at all, or what went wrong. */
+import './states.css';
+import { type ReactNode, useEffect, useState } from 'react';
+import type { ErrorCode } from '../../engine/api/error.ts';
+import { Button } from './button.tsx';
+import { Icon, type IconName } from './icon.tsx';
+
+export interface EmptyStateProps {
+  readonly icon?: IconName;
+  readonly title: string;
+  /** One or two sentences: why it is empty, and what fills it. */
+  readonly children?: ReactNode;
+  readonly actions?: ReactNode;
+}
+
+export function EmptyState({ icon = 'info', title, children, actions }: EmptyStateProps) {
+  return (
+    <div className="state">
+      <span className="state-icon">
+        <Icon name={icon} size={24} />
+      </span>
+      <h2>{title}</h2>
+      {children !== undefined && <p className="state-text">{children}</p>}
+      {actions !== undefined && <div className="state-actions">{actions}</div>}
+    </div>
+  );
+}
+
+/** Told at once to screen readers, drawn after a moment: what is quick does not flash. */
+export function Loading({ label = 'Loading' }: { readonly label?: string }) {
+  const [isDrawn, setDrawn] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(setDrawn, 200, true);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <div className="state" role="status">
+      {isDrawn && <span className="spinner" aria-hidden="true" />}
+      <p className={isDrawn ? 'state-text' : 'unseen'}>{label}</p>
+    </div>
+  );
+}
+
+export interface ErrorStateProps {
+  /** What could not be done: `The history cannot be read`. */
+  readonly title: string;
+  readonly error: { readonly message: string; readonly code?: ErrorCode };
+  readonly onRetry?: () => void;
+  readonly actions?: ReactNode;
+}
+
+export function ErrorState({ title, error, onRetry, actions }: ErrorStateProps) {
+  return (
+    <div className="state" role="alert">
+      <span className="state-icon state-icon-error">
+        <Icon name="warning" size={24} />
+      </span>
+      <h2>{title}</h2>
+      <p className="state-text">{error.message}</p>
+      <div className="state-actions">
+        {onRetry && (
+          <Button icon="refresh" onPress={onRetry}>
+            Try again
+          </Button>
+        )}
+        {actions}
+      </div>
+      {error.code !== undefined && <p className="state-code code">{error.code}</p>}
+    </div>
+  );
+}
+
+export type NoticeTone = 'info' | 'warning' | 'danger' | 'success';
+
+/** A sentence within a screen that matters more than those around it. */
+export function Notice({
+  tone = 'info',
+  children,
+  actions,
+}: {
+  readonly tone?: NoticeTone;
+  readonly children: ReactNode;
+  readonly actions?: ReactNode;
+}) {
+  const icon: IconName = tone === 'info' ? 'info' : tone === 'success' ? 'check' : 'warning';
+  return (
+    <div className={`notice notice-${tone}`} role={tone === 'danger' ? 'alert' : undefined}>
+      <Icon name={icon} />
+      <div className="grow">{children}</div>
+      {actions}
+    </div>
+  );
+}

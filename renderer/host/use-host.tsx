@@ -1,0 +1,141 @@
+/** How screens ask the engine. */
+import {
+  keepPreviousData,
+  QueryClient,
+  QueryClientProvider,
+  type UseMutationResult,
+  type UseQueryResult,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import { createContext, type ReactNode, useContext, useEffect, useState, useSyncExternalStore } from 'react';
+import { DrayError } from '../../engine/api/error.ts';
+import type { AnswerOf, HostRequestName, InputOf, Transfer } from '../../engine/api/host.ts';
+import type { AskOptions, HostConnection, LineState } from './connection.ts';
+
+const HostContext = createContext<HostConnection | undefined>(undefined);
+const TransfersContext = createContext<readonly Transfer[] | undefined>(undefined);
+
+export function HostProvider({ host, children }: { host: HostConnection; children: ReactNode }) {
+  const [client] = useState(makeQueryClient);
+  return (
+    <HostContext value={host}>
+      <QueryClientProvider client={client}>
+        <RefreshOnReturn />
+        <TransfersProvider>{children}</TransfersProvider>
+      </QueryClientProvider>
+    </HostContext>
+  );
+}
+
+/** For asks with events, or outside of what `useAsk` and `useDo` serve. */
+export function useHost(): HostConnection {
+  const host = useContext(HostContext);
+  if (!host) throw new Error('useHost is called outside of HostProvider');
+  return host;
+}
+
+export function useLineState(): LineState {
+  const host = useHost();
+  return useSyncExternalStore(host.onState, host.state);
+}
+
+export interface UseAskOptions {
+  /** False: not now. */
+  readonly when?: boolean;
+  /** Keeps what was answered before while a new input is asked. */
+  readonly keepsPrevious?: boolean;
+  /** How long an answer counts as fresh; default 0, so that each screen that opens asks again. */
+  readonly freshMs?: number;
+}
+
+/** An ask whose answer is shown; kept by name and input, asked again when the screen opens anew. */
+export function useAsk<N extends HostRequestName>(
+  name: N,
+  input: InputOf<N>,
+  { when = true, keepsPrevious = false, freshMs = 0 }: UseAskOptions = {},
+): UseQueryResult<AnswerOf<N>, DrayError> {
+  const host = useHost();
+  return useQuery<AnswerOf<N>, DrayError>({
+    queryKey: [name, input],
+    queryFn: ({ signal }) => host.ask(name, input, { signal }),
+    enabled: when,
+    staleTime: freshMs,
+    ...(keepsPrevious ? { placeholderData: keepPreviousData } : {}),
+  });
+}
+
+/** An ask that changes something. `refreshes`: names whose answers are asked again after it. */
+export function useDo<N extends HostRequestName>(
+  name: N,
+  { refreshes = [] }: { readonly refreshes?: readonly HostRequestName[] } = {},
+): UseMutationResult<AnswerOf<N>, DrayError, InputOf<N>> {
+  const host = useHost();
+  const refresh = useRefresh();
+  return useMutation<AnswerOf<N>, DrayError, InputOf<N>>({
+    mutationFn: (input) => host.ask(name, input),
+    onSuccess: () => refresh(...refreshes),
+  });
+}
+
+/** Asks again what is shown of these names. */
+export function useRefresh(): (...names: readonly HostRequestName[]) => Promise<void> {
+  const client = useQueryClient();
+  return async (...names) => {
+    await Promise.all(names.map((name) => client.invalidateQueries({ queryKey: [name] })));
+  };
+}
+
+/** The queue as it is now; undefined until the engine told it. */
+export function useTransfers(): readonly Transfer[] | undefined {
+  return useContext(TransfersContext);
+}
+
+function TransfersProvider({ children }: { children: ReactNode }) {
+  const host = useHost();
+  const state = useLineState();
+  const [transfers, setTransfers] = useState<readonly Transfer[]>();
+  useEffect(() => {
+    if (state !== 'open') return;
+    const stop = new AbortController();
+    const onEvents: AskOptions['onEvents'] = (events) => {
+      const newest = events.findLast((event) => event.type === 'transfers');
+      if (newest?.type === 'transfers') setTransfers(newest.transfers);
+    };
+    host.ask('transfers.watch', {}, { signal: stop.signal, onEvents }).catch((error: unknown) => {
+      if (error instanceof DrayError && error.code !== 'aborted' && error.code !== 'unreachable')
+        console.error(error);
+    });
+    return () => stop.abort();
+  }, [host, state]);
+  return <TransfersContext value={transfers}>{children}</TransfersContext>;
+}
+
+/** When the engine is back, whatever is shown is asked again. */
+function RefreshOnReturn() {
+  const host = useHost();
+  const client = useQueryClient();
+  useEffect(() => {
+    let wasAway = host.state() === 'away';
+    return host.onState(() => {
+      const state = host.state();
+      if (state === 'away') wasAway = true;
+      if (state === 'open' && wasAway) {
+        wasAway = false;
+        void client.invalidateQueries();
+      }
+    });
+  }, [host, client]);
+  return null;
+}
+
+function makeQueryClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      // The engine is on this machine: a browser that believes itself offline changes nothing, and the engine retries for itself.
+      queries: { networkMode: 'always', retry: false, refetchOnWindowFocus: false },
+      mutations: { networkMode: 'always', retry: false },
+    },
+  });
+}

@@ -1,0 +1,28 @@
+import './design/tokens.css';
+import './design/base.css';
+import { createRoot } from 'react-dom/client';
+import { App } from './app.tsx';
+import { connect, type HostConnection } from './host/connection.ts';
+import { openPort, openSocket } from './host/lines.ts';
+import { HostProvider } from './host/use-host.tsx';
+import { startTheme } from './shell/theme.ts';
+
+async function openHost(): Promise<HostConnection> {
+  const bridge = window.dray;
+  if (bridge) return connect((events) => openPort(bridge, events));
+  if (new URLSearchParams(location.search).has('fixture')) {
+    const { openFixture } = await import('./host/fixture.ts');
+    return connect(openFixture);
+  }
+  const url = new URL('/host', location.href);
+  url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
+  return connect((events) => openSocket(url.href, events));
+}
+
+startTheme();
+const host = await openHost();
+createRoot(document.getElementById('window')!).render(
+  <HostProvider host={host}>
+    <App />
+  </HostProvider>,
+);

@@ -1,0 +1,57 @@
+/** Where the window is: a screen and what it was given, kept in the address's hash so that back, forward and reload work. */
+import { useSyncExternalStore } from 'react';
+
+export const SCREEN_NAMES = [
+  'home',
+  'changes',
+  'plan',
+  'transfers',
+  'history',
+  'browse',
+  'remotes',
+  'settings',
+] as const;
+
+export type ScreenName = (typeof SCREEN_NAMES)[number];
+
+export interface Route {
+  readonly screen: ScreenName;
+  readonly given: Readonly<Record<string, string>>;
+}
+
+/** `#/changes?direction=pull`; what cannot be read is Home. */
+export function parseRoute(hash: string): Route {
+  const [path = '', search = ''] = hash.replace(/^#\/?/, '').split('?', 2);
+  const screen = SCREEN_NAMES.find((name) => name === path);
+  return { screen: screen ?? 'home', given: Object.fromEntries(new URLSearchParams(search)) };
+}
+
+export function hrefOf(screen: ScreenName, given: Readonly<Record<string, string>> = {}): string {
+  const search = new URLSearchParams(given).toString();
+  return `#/${screen}${search === '' ? '' : `?${search}`}`;
+}
+
+export function goTo(screen: ScreenName, given?: Readonly<Record<string, string>>): void {
+  location.hash = hrefOf(screen, given);
+}
+
+export function useRoute(): Route {
+  return useSyncExternalStore(watchHash, currentRoute);
+}
+
+let lastHash: string | undefined;
+let lastRoute: Route = { screen: 'home', given: {} };
+
+/** The same object for the same hash, as useSyncExternalStore asks for. */
+function currentRoute(): Route {
+  if (location.hash !== lastHash) {
+    lastHash = location.hash;
+    lastRoute = parseRoute(lastHash);
+  }
+  return lastRoute;
+}
+
+function watchHash(listener: () => void): () => void {
+  addEventListener('hashchange', listener);
+  return () => removeEventListener('hashchange', listener);
+}

@@ -1,0 +1,107 @@
+import './rail.css';
+import { Button as AriaButton } from 'react-aria-components/Button';
+import { Icon, type IconName } from '../design/icon.tsx';
+import { Menu } from '../design/menu.tsx';
+import { useTransfers } from '../host/use-host.tsx';
+import { goTo, hrefOf, type ScreenName, useRoute } from '../route.ts';
+import { SCREENS } from './screens.ts';
+import { chooseWorkspace, useWorkspaces } from './use-workspace.ts';
+
+/** Which screens are about the chosen workspace; the others are about this computer. */
+const OF_WORKSPACE: readonly ScreenName[] = ['changes', 'plan', 'history'];
+const OF_COMPUTER: readonly ScreenName[] = ['transfers', 'browse', 'remotes', 'settings'];
+
+export const SHORTCUT_KEY = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘' : 'Ctrl';
+
+export function Rail({ onPalette }: { readonly onPalette: () => void }) {
+  return (
+    <aside className="rail">
+      <WorkspaceSwitcher />
+      <nav aria-label="Screens" className="rail-nav">
+        <RailList screens={['home']} />
+        <h2 className="rail-title">Workspace</h2>
+        <RailList screens={OF_WORKSPACE} />
+        <h2 className="rail-title">This computer</h2>
+        <RailList screens={OF_COMPUTER} />
+      </nav>
+      <AriaButton className="rail-palette" onPress={onPalette} aria-label="Commands">
+        <Icon name="command" />
+        <span className="rail-word grow">Commands</span>
+        <kbd className="rail-word key">{SHORTCUT_KEY} K</kbd>
+      </AriaButton>
+    </aside>
+  );
+}
+
+function RailList({ screens }: { readonly screens: readonly ScreenName[] }) {
+  const { screen: here } = useRoute();
+  const running =
+    useTransfers()?.filter(({ state }) => state === 'running' || state === 'waiting').length ?? 0;
+  return (
+    <ul>
+      {screens.map((screen) => {
+        const { title, icon } = SCREENS[screen];
+        return (
+          <li key={screen}>
+            <a
+              className="rail-link"
+              href={hrefOf(screen)}
+              aria-current={screen === here ? 'page' : undefined}
+              title={title}
+            >
+              <Icon name={icon} />
+              <span className="rail-word grow">{title}</span>
+              {screen === 'transfers' && running > 0 && (
+                <span className="rail-count">
+                  {running}
+                  <span className="unseen"> under way</span>
+                </span>
+              )}
+            </a>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function WorkspaceSwitcher() {
+  const { all, current } = useWorkspaces();
+  const icon: IconName = 'folder';
+  const ready = all?.filter(({ state }) => state === 'ready') ?? [];
+  return (
+    <Menu
+      label="Workspaces"
+      actions={[
+        ...ready.map(({ root, name }) => ({
+          id: root,
+          label: name,
+          note: root,
+          icon,
+          isChosen: root === current?.root,
+          onAction: () => chooseWorkspace(root),
+        })),
+        {
+          id: 'add',
+          label: 'Add a workspace',
+          icon: 'plus',
+          startsGroup: ready.length > 0,
+          onAction: () => goTo('home', { add: 'yes' }),
+        },
+      ]}
+    >
+      <AriaButton className="switcher" aria-label={`Workspace: ${current?.name ?? 'none'}`}>
+        <span className="switcher-mark" aria-hidden="true">
+          {(current?.name ?? 'D').slice(0, 1).toUpperCase()}
+        </span>
+        <span className="rail-word grow">
+          <span className="switcher-name cut">{current?.name ?? 'Dray'}</span>
+          <span className="switcher-branch cut">{current?.branch ?? 'No workspace'}</span>
+        </span>
+        <span className="rail-word">
+          <Icon name="chevronDown" size={12} />
+        </span>
+      </AriaButton>
+    </Menu>
+  );
+}

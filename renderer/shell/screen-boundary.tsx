@@ -1,0 +1,26 @@
+import { Component, type ReactNode } from 'react';
+import { Screen } from '../design/screen.tsx';
+import { ErrorState } from '../design/states.tsx';
+
+/** A screen that breaks says so, and leaves the rest of the window as it is. React offers this to classes only. */
+export class ScreenBoundary extends Component<{ readonly children: ReactNode }, { readonly error?: Error }> {
+  override state: { readonly error?: Error } = {};
+
+  static getDerivedStateFromError(error: Error): { readonly error: Error } {
+    return { error };
+  }
+
+  override render(): ReactNode {
+    const { error } = this.state;
+    if (!error) return this.props.children;
+    return (
+      <Screen title="This screen broke" isFull>
+        <ErrorState
+          title="This screen met something unforeseen"
+          error={error}
+          onRetry={() => this.setState({ error: undefined as never })}
+        />
+      </Screen>
+    );
+  }
+}

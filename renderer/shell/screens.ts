@@ -1,0 +1,37 @@
+/** The eight screens. Home comes with the window; the others are fetched when they are first opened, or when nothing else is to do. */
+import { type ComponentType, lazy } from 'react';
+import type { IconName } from '../design/icon.tsx';
+import type { ScreenName } from '../route.ts';
+import { HomeScreen } from '../screens/home.tsx';
+
+export interface ScreenEntry {
+  readonly title: string;
+  readonly icon: IconName;
+  readonly Screen: ComponentType;
+}
+
+const LATER = {
+  changes: () => import('../screens/changes.tsx').then((module) => ({ default: module.ChangesScreen })),
+  plan: () => import('../screens/plan.tsx').then((module) => ({ default: module.PlanScreen })),
+  transfers: () => import('../screens/transfers.tsx').then((module) => ({ default: module.TransfersScreen })),
+  history: () => import('../screens/history.tsx').then((module) => ({ default: module.HistoryScreen })),
+  browse: () => import('../screens/browse.tsx').then((module) => ({ default: module.BrowseScreen })),
+  remotes: () => import('../screens/remotes.tsx').then((module) => ({ default: module.RemotesScreen })),
+  settings: () => import('../screens/settings.tsx').then((module) => ({ default: module.SettingsScreen })),
+};
+
+export const SCREENS: Readonly<Record<ScreenName, ScreenEntry>> = {
+  home: { title: 'Home', icon: 'home', Screen: HomeScreen },
+  changes: { title: 'Changes', icon: 'changes', Screen: lazy(LATER.changes) },
+  plan: { title: 'Plan', icon: 'plan', Screen: lazy(LATER.plan) },
+  transfers: { title: 'Transfers', icon: 'transfers', Screen: lazy(LATER.transfers) },
+  history: { title: 'History', icon: 'history', Screen: lazy(LATER.history) },
+  browse: { title: 'Browse', icon: 'browse', Screen: lazy(LATER.browse) },
+  remotes: { title: 'Remotes', icon: 'remotes', Screen: lazy(LATER.remotes) },
+  settings: { title: 'Settings', icon: 'settings', Screen: lazy(LATER.settings) },
+};
+
+/** Fetches what was not opened yet. */
+export function fetchScreens(): void {
+  for (const fetchScreen of Object.values(LATER)) fetchScreen().catch(() => {});
+}

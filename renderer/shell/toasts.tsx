@@ -1,0 +1,71 @@
+/** Short messages that come and go. What has to be acted on stays until it is closed. */
+import './toasts.css';
+import {
+  UNSTABLE_Toast as AriaToast,
+  Text,
+  UNSTABLE_ToastContent as ToastContent,
+  UNSTABLE_ToastQueue as ToastQueue,
+  UNSTABLE_ToastRegion as ToastRegion,
+} from 'react-aria-components/Toast';
+import { Button, IconButton } from '../design/button.tsx';
+import { Icon } from '../design/icon.tsx';
+
+export interface Toast {
+  readonly tone: 'success' | 'info' | 'danger';
+  readonly title: string;
+  readonly text?: string;
+  readonly action?: { readonly label: string; readonly onPress: () => void };
+}
+
+const TOASTS_MAX = 4;
+/** As long as the kit recommends at least, for who reads slowly. */
+const SHOWN_MS = 6_000;
+
+const queue = new ToastQueue<Toast>({ maxVisibleToasts: TOASTS_MAX });
+
+export function showToast(toast: Toast): void {
+  queue.add(toast, toast.tone === 'danger' || toast.action ? {} : { timeout: SHOWN_MS });
+}
+
+/** For `catch`: what failed, with the error's own sentence. */
+export function showFailure(title: string, error: unknown): void {
+  showToast({ tone: 'danger', title, text: error instanceof Error ? error.message : String(error) });
+}
+
+export function Toasts() {
+  return (
+    <ToastRegion queue={queue} className="toasts" aria-label="Messages">
+      {({ toast }) => (
+        <AriaToast toast={toast} className={`toast toast-${toast.content.tone}`}>
+          <Icon
+            name={
+              toast.content.tone === 'danger' ? 'warning' : toast.content.tone === 'info' ? 'info' : 'check'
+            }
+          />
+          <ToastContent className="grow">
+            <Text slot="title" className="toast-title">
+              {toast.content.title}
+            </Text>
+            {toast.content.text !== undefined && (
+              <Text slot="description" className="toast-text">
+                {toast.content.text}
+              </Text>
+            )}
+          </ToastContent>
+          {toast.content.action && (
+            <Button
+              size="small"
+              onPress={() => {
+                toast.content.action?.onPress();
+                queue.close(toast.key);
+              }}
+            >
+              {toast.content.action.label}
+            </Button>
+          )}
+          <IconButton icon="close" label="Close" size="small" onPress={() => queue.close(toast.key)} />
+        </AriaToast>
+      )}
+    </ToastRegion>
+  );
+}

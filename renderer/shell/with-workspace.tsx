@@ -1,0 +1,47 @@
+import type { ReactNode } from 'react';
+import type { WorkspaceCard } from '../../engine/api/host.ts';
+import { LinkButton } from '../design/button.tsx';
+import { Screen } from '../design/screen.tsx';
+import { EmptyState, ErrorState, Loading } from '../design/states.tsx';
+import { useAsk } from '../host/use-host.tsx';
+import { hrefOf } from '../route.ts';
+import { useWorkspaces } from './use-workspace.ts';
+
+/** A screen that is about a workspace; without one it leads to Home. The screen is made anew for each workspace. */
+export function WithWorkspace({
+  title,
+  children,
+}: {
+  readonly title: string;
+  readonly children: (workspace: WorkspaceCard) => ReactNode;
+}) {
+  const { current } = useWorkspaces();
+  const { isPending, error, refetch } = useAsk('home.list', {}, { freshMs: 5_000 });
+  if (current)
+    return (
+      <div key={current.root} className="screen">
+        {children(current)}
+      </div>
+    );
+  return (
+    <Screen title={title} isFull>
+      {isPending ? (
+        <Loading label="Looking for workspaces" />
+      ) : error ? (
+        <ErrorState title="The workspaces cannot be read" error={error} onRetry={refetch} />
+      ) : (
+        <EmptyState
+          icon="folder"
+          title="No workspace yet"
+          actions={
+            <LinkButton href={hrefOf('home')} look="primary">
+              Choose a folder
+            </LinkButton>
+          }
+        >
+          This screen shows what is in a workspace: a folder whose versions Dray keeps in a place of yours.
+        </EmptyState>
+      )}
+    </Screen>
+  );
+}

@@ -17,13 +17,15 @@ export type DeepLink =
   | { readonly shows: 'place'; readonly place: string };
 
 const LENGTH_MAX = 4_096;
-const PLACE = /^(?:s3:\/\/[A-Za-z0-9][A-Za-z0-9._-]+(?:\/[^?#]*)?|dray:\/\/[A-Za-z0-9.:[\]-]+:\d{1,5}(?:\/[^?#]*)?)$/;
+const PLACE =
+  /^(?:s3:\/\/[A-Za-z0-9][A-Za-z0-9._-]+(?:\/[^?#]*)?|dray:\/\/[A-Za-z0-9.:[\]-]+:\d{1,5}(?:\/[^?#]*)?)$/;
 
 /** Undefined: nothing that a link may ask for. */
 export function parseDeepLink(text: string): DeepLink | undefined {
   if (text.length > LENGTH_MAX || hasControls(text)) return undefined;
   const url = URL.parse(text);
-  if (url === null || url.protocol !== 'dray:' || url.username !== '' || url.password !== '') return undefined;
+  if (url === null || url.protocol !== 'dray:' || url.username !== '' || url.password !== '')
+    return undefined;
   if (url.port !== '') return asPlace(text);
   if (url.hostname !== 'open' || (url.pathname !== '' && url.pathname !== '/') || url.hash !== '')
     return undefined;

@@ -80,8 +80,8 @@ async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promis
   serveOwnScheme(electron, facts.windowFolder);
   const userData = app.getPath('userData');
   const secrets = openSecrets(electron, { path: join(userData, 'secrets.json'), platform: facts.platform });
-  let transfers: readonly Transfer[] = [];
-  const isBusy = () => progressOf(transfers).running > 0;
+  let transfers: readonly Transfer[] | undefined;
+  const isBusy = () => transfers?.some(({ state }) => state === 'running' || state === 'waiting') ?? true;
 
   const window = createMainWindow(electron, {
     preloadPath: facts.preloadPath,
@@ -89,7 +89,7 @@ async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promis
     iconPath: facts.iconPath,
     isDevelopment: !app.isPackaged,
     onClosed: () => {
-      if (isBusy())
+      if (transfers !== undefined && isBusy())
         notify(electron, { title: 'Transfers go on', body: 'Dray quits when they have ended.' }, () =>
           window.show('#/transfers'),
         );
@@ -110,13 +110,14 @@ async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promis
     environment: () => secrets.environmentOver(facts.environment),
     onCrash: (error, isGivenUp) => tellOfCrash(electron, window, error, isGivenUp ? () => engine : undefined),
     onTransfers: (now) => {
-      const before = transfers;
+      const before = transfers ?? [];
       transfers = now;
       const progress = progressOf(now);
       showProgress(electron, window.current(), progress);
       tray.update(progress);
       void tellEndings(electron, { before, now, engine, window });
-      if (progress.running === 0 && progressOf(before).running > 0) quitWhenIdle();
+      // Also of an app that was started hidden, at login, and finds nothing to go on with.
+      quitWhenIdle();
     },
   });
 
@@ -196,7 +197,8 @@ function tellOfCrash(
 ): void {
   if (!engine) {
     const body = 'It was started again. Transfers that ran are paused in the list.';
-    return notify(electron, { title: 'The engine stopped', body }, () => window.show('#/transfers'));
+    notify(electron, { title: 'The engine stopped', body }, () => window.show('#/transfers'));
+    return;
   }
   const options = {
     type: 'error' as const,

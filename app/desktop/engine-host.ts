@@ -60,12 +60,16 @@ export async function openEngineHost(
     const own = connectHost(followed);
     client = own;
     own
-      .ask('transfers.watch', {}, {
-        onEvents: (events) => {
-          const newest = events.findLast((event) => event.type === 'transfers');
-          if (newest?.type === 'transfers') onTransfers(newest.transfers);
+      .ask(
+        'transfers.watch',
+        {},
+        {
+          onEvents: (events) => {
+            const newest = events.findLast((event) => event.type === 'transfers');
+            if (newest?.type === 'transfers') onTransfers(newest.transfers);
+          },
         },
-      })
+      )
       .catch(() => {});
     own.onClose(() => {
       if (client === own && !isClosing) queueMicrotask(follow);

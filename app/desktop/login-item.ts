@@ -28,7 +28,10 @@ export function loginItem({ app }: Pick<Electron, 'app'>, options: LoginItemOpti
   };
 }
 
-function autostartFile({ app }: Pick<Electron, 'app'>, { environment, program }: LoginItemOptions): LoginItem {
+function autostartFile(
+  { app }: Pick<Electron, 'app'>,
+  { environment, program }: LoginItemOptions,
+): LoginItem {
   const folder = environment.XDG_CONFIG_HOME || join(app.getPath('home'), '.config');
   const path = join(folder, 'autostart', 'dray.desktop');
   // An AppImage runs from a folder that is gone afterwards; APPIMAGE names its file.

@@ -14,15 +14,7 @@ export interface MenuActions {
   readonly setOpensAtLogin: (opens: boolean) => void;
 }
 
-const SCREENS = [
-  'Home',
-  'Changes',
-  'Plan',
-  'Transfers',
-  'History',
-  'Browse',
-  'Remotes',
-] as const;
+const SCREENS = ['Home', 'Changes', 'Plan', 'Transfers', 'History', 'Browse', 'Remotes'] as const;
 
 type Item = MenuItemConstructorOptions;
 

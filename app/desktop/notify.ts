@@ -18,7 +18,10 @@ export function findEndings(before: readonly Transfer[], now: readonly Transfer[
   return now.flatMap((transfer) => {
     const { id, title, state, startedMs, endedMs } = transfer;
     if (!wereActive.has(id) || (state !== 'done' && state !== 'failed')) return [];
-    if (state === 'done' && (startedMs === undefined || endedMs === undefined || endedMs - startedMs < LONG_MS))
+    if (
+      state === 'done' &&
+      (startedMs === undefined || endedMs === undefined || endedMs - startedMs < LONG_MS)
+    )
       return [];
     return [{ title: state === 'done' ? `Done: ${title}` : `Failed: ${title}`, body: bodyOf(transfer) }];
   });

@@ -50,7 +50,8 @@ export function answerOwnQuestions(
 }
 
 function readTitle([title]: readonly unknown[]): string {
-  if (typeof title !== 'string' || title.length > TITLE_LENGTH_MAX) throw new Error('A title is a short text.');
+  if (typeof title !== 'string' || title.length > TITLE_LENGTH_MAX)
+    throw new Error('A title is a short text.');
   return title;
 }
 

@@ -68,7 +68,8 @@ export function openSecrets(
       const filled: Record<string, string | undefined> = { ...given };
       for (const name of SECRET_NAMES) {
         const text = sealed[name];
-        if (text === undefined || given[name] !== undefined || (hasAwsKeys && name.startsWith('AWS_'))) continue;
+        if (text === undefined || given[name] !== undefined || (hasAwsKeys && name.startsWith('AWS_')))
+          continue;
         const value = await unseal({ safeStorage }, text);
         if (value !== undefined) filled[name] = value;
       }
@@ -88,7 +89,10 @@ export function readSecret(given: readonly unknown[]): { readonly name: SecretNa
 }
 
 /** One that cannot be decrypted (another user's key, a keyring that was emptied) is as good as none. */
-async function unseal({ safeStorage }: Pick<Electron, 'safeStorage'>, text: string): Promise<string | undefined> {
+async function unseal(
+  { safeStorage }: Pick<Electron, 'safeStorage'>,
+  text: string,
+): Promise<string | undefined> {
   try {
     const { result } = await safeStorage.decryptStringAsync(Buffer.from(text, 'base64'));
     return result;

@@ -51,8 +51,9 @@ function stateOf(window: BrowserWindow): WindowState {
 export function fitState(state: WindowState, workAreas: readonly Rectangle[]): WindowState {
   const { x, y, isMaximized } = state;
   const area =
-    workAreas.find((candidate) => x !== undefined && y !== undefined && isReachable({ x, y, ...size(state) }, candidate)) ??
-    workAreas[0];
+    workAreas.find(
+      (candidate) => x !== undefined && y !== undefined && isReachable({ x, y, ...size(state) }, candidate),
+    ) ?? workAreas[0];
   const width = Math.max(SMALLEST.width, Math.min(state.width, area?.width ?? state.width));
   const height = Math.max(SMALLEST.height, Math.min(state.height, area?.height ?? state.height));
   if (x === undefined || y === undefined || !area || !isReachable({ x, y, width, height }, area))

@@ -1,16 +1,7 @@
 /** The lines that a window can have to its engine: a WebSocket in a browser, a MessagePort in the desktop app. */
+import { type DesktopBridge, PORT_MESSAGE } from '../../engine/api/desktop-bridge.ts';
 import type { ClientMessage, HostMessage } from '../../engine/api/host.ts';
 import type { Line, LineEvents } from './connection.ts';
-
-/** What the desktop app's preload puts in the window. */
-export interface DesktopBridge {
-  /** A new port to the engine; the old one is closed. */
-  readonly port: () => Promise<MessagePort>;
-  /** The path of a file that was dropped. */
-  readonly pathOf: (file: File) => string;
-  /** The system's dialog; undefined when nothing was chosen. */
-  readonly chooseFolder: (title: string) => Promise<string | undefined>;
-}
 
 declare global {
   interface Window {
@@ -29,13 +20,15 @@ export function openSocket(url: string, events: LineEvents): Line {
 
 export function openPort(bridge: DesktopBridge, events: LineEvents): Line {
   let port: MessagePort | undefined;
-  bridge.port().then((given) => {
+  const hear = ({ data, ports: [given], source }: MessageEvent) => {
+    if (source !== window || data !== PORT_MESSAGE || !given) return;
+    window.removeEventListener('message', hear);
     port = given;
-    port.onmessage = ({ data }) => events.heard(data as HostMessage);
-    // Chromium tells the end of a port's other side; older ones are silent, and asks wait.
+    port.onmessage = (event) => events.heard(event.data as HostMessage);
     port.addEventListener('close', events.closed);
-    port.start();
     events.opened();
-  }, events.closed);
+  };
+  window.addEventListener('message', hear);
+  bridge.requestPort();
   return { send: (message: ClientMessage) => port?.postMessage(message) };
 }

@@ -81,7 +81,12 @@ async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promis
   const userData = app.getPath('userData');
   const secrets = openSecrets(electron, { path: join(userData, 'secrets.json'), platform: facts.platform });
   let transfers: readonly Transfer[] | undefined;
-  const isBusy = () => transfers?.some(({ state }) => state === 'running' || state === 'waiting') ?? true;
+  const isBusy = () => transfers?.some(({ state }) => state === 'running' || state === 'waiting') ?? false;
+
+  let isQuitting = false;
+  app.on('before-quit', () => {
+    isQuitting = true;
+  });
 
   const window = createMainWindow(electron, {
     preloadPath: facts.preloadPath,
@@ -89,10 +94,9 @@ async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promis
     iconPath: facts.iconPath,
     isDevelopment: !app.isPackaged,
     onClosed: () => {
-      if (transfers !== undefined && isBusy())
-        notify(electron, { title: 'Transfers go on', body: 'Dray quits when they have ended.' }, () =>
-          window.show('#/transfers'),
-        );
+      if (isQuitting || facts.platform === 'darwin' || !isBusy()) return;
+      const body = 'Dray quits when they have ended.';
+      notify(electron, { title: 'Transfers go on', body }, () => window.show('#/transfers'));
     },
   });
 
@@ -101,6 +105,15 @@ async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promis
     pauseAll: () => void engine.ask('transfers.change', { ids: 'all', action: 'pause' }).catch(() => {}),
     quit: () => app.quit(),
   });
+  /** @returns The list that was told before. */
+  const tell = (now: readonly Transfer[]): readonly Transfer[] => {
+    const before = transfers ?? [];
+    transfers = now;
+    const progress = progressOf(now);
+    showProgress(electron, window.current(), progress);
+    tray.update(progress);
+    return before;
+  };
   const quitWhenIdle = () => {
     if (facts.platform !== 'darwin' && !window.current() && !isBusy()) app.quit();
   };
@@ -108,13 +121,12 @@ async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promis
   const engine: EngineHost = await openEngineHost(electron, {
     openHost: facts.openHost,
     environment: () => secrets.environmentOver(facts.environment),
-    onCrash: (error, isGivenUp) => tellOfCrash(electron, window, error, isGivenUp ? () => engine : undefined),
+    onCrash: (error, isGivenUp) => {
+      if (isGivenUp) tell([]);
+      tellOfCrash(electron, window, error, isGivenUp ? () => engine : undefined);
+    },
     onTransfers: (now) => {
-      const before = transfers ?? [];
-      transfers = now;
-      const progress = progressOf(now);
-      showProgress(electron, window.current(), progress);
-      tray.update(progress);
+      const before = tell(now);
       void tellEndings(electron, { before, now, engine, window });
       // Also of an app that was started hidden, at login, and finds nothing to go on with.
       quitWhenIdle();

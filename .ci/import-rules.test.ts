@@ -68,8 +68,7 @@ describe('the import rules', () => {
   it('keep the renderer to the contract', () => {
     const files = {
       'engine/base/clock.ts': 'export const clock = 1;\n',
-      'renderer/view.ts':
-        "import { clock } from '../../engine/base/clock.ts';\nexport const a = clock;\n",
+      'renderer/view.ts': "import { clock } from '../engine/base/clock.ts';\nexport const a = clock;\n",
     };
     expect(check(files)).toEqual([
       'renderer/view.ts:1: imports engine/base/clock.ts: renderer may not import engine/base',

@@ -1,11 +1,15 @@
 /** The lists of changes that windows look at. One for each port, workspace and direction: a new one replaces the old one, and all go with their port. */
 import { randomUUID } from 'node:crypto';
 import { DrayError } from '../api/error.ts';
-import type { PortOwner } from './host-call.ts';
 import type { RowList } from './row-list.ts';
 
 /** Of one engine; the one that was not looked at for longest goes first. */
 const LISTS_MAX = 16;
+
+/** The port that a list is kept for. */
+export interface PortOwner {
+  readonly closed: AbortSignal;
+}
 
 export interface ChangeLists {
   /** Returns the list's id. */
@@ -45,7 +49,10 @@ export function createChangeLists(): ChangeLists {
     },
     find(id) {
       const rows = lists.get(id);
-      if (!rows) throw new DrayError('notFound', 'This list of changes is gone. Open it again.', { data: { list: id } });
+      if (!rows)
+        throw new DrayError('notFound', 'This list of changes is gone. Open it again.', {
+          data: { list: id },
+        });
       lists.delete(id);
       lists.set(id, rows);
       return rows;

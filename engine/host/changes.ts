@@ -38,7 +38,10 @@ export const CHANGES: HandlersOf<'changes'> = {
 async function openPush(root: string, call: HostCall): Promise<ChangeList> {
   const { status } = await import('../jobs/status.ts');
   const rows = createRowList();
-  const { changes: totals, failed } = await status(listening(call, root, (event) => addRow(rows, event)), {});
+  const { changes: totals, failed } = await status(
+    listening(call, root, (event) => addRow(rows, event)),
+    {},
+  );
   rows.end();
   const list = call.host.changeLists.keep(call.owner, `push ${root}`, rows);
   return { list, direction: 'push', totals, conflicts: 0, failed };
@@ -59,11 +62,19 @@ async function openPull(root: string, call: HostCall): Promise<ChangeList> {
   });
   const { changes: totals, commit, failed } = await pull(context, { dryRun: true, conflicts: 'theirs' });
   // Such as a file of ours where theirs needs a folder: nothing of theirs has that path.
-  for (const { path } of conflicts.values()) rows.push({ change: 'conflict', path, kind: 'file', sizeBytes: 0 });
+  for (const { path } of conflicts.values())
+    rows.push({ change: 'conflict', path, kind: 'file', sizeBytes: 0 });
   rows.end();
   const list = call.host.changeLists.keep(call.owner, `pull ${root}`, rows);
   const decided = seen + conflicts.size;
-  return { list, direction: 'pull', totals, conflicts: decided, failed, ...(commit === null ? {} : { commit }) };
+  return {
+    list,
+    direction: 'pull',
+    totals,
+    conflicts: decided,
+    failed,
+    ...(commit === null ? {} : { commit }),
+  };
 }
 
 type RowEvent = ChangeEvent | ConflictEvent;

@@ -1,7 +1,8 @@
 /** Commits, branches and tags of the workspace's remote; what a commit holds, and how two differ. */
+
+import { DrayError } from '../api/error.ts';
 import type { CommitEvent, JobEvent } from '../api/events.ts';
 import type { ChangeRow, EntryRow, RefRow } from '../api/host.ts';
-import { DrayError } from '../api/error.ts';
 import { walkHistory } from '../jobs/log.ts';
 import { resolveCommit } from '../jobs/resolve-commit.ts';
 import type { CommitHash } from '../model/entry.ts';
@@ -77,13 +78,20 @@ async function readRefs({ session, store }: Commits, signal: AbortSignal): Promi
     const [kind, shortName] = name.startsWith('tags/')
       ? (['tag', name.slice('tags/'.length)] as const)
       : (['branch', name.slice('heads/'.length)] as const);
-    return { name: shortName, kind, commit, isCurrent: kind === 'branch' && shortName === session.state.branch };
+    return {
+      name: shortName,
+      kind,
+      commit,
+      isCurrent: kind === 'branch' && shortName === session.state.branch,
+    };
   });
 }
 
 /** Of one branch, or of all branches and tags. */
 function startsOf(refs: readonly RefRow[], branch: string | undefined): CommitHash[] {
-  const chosen = refs.filter(({ kind, name }) => branch === undefined || (kind === 'branch' && name === branch));
+  const chosen = refs.filter(
+    ({ kind, name }) => branch === undefined || (kind === 'branch' && name === branch),
+  );
   if (branch !== undefined && chosen.length === 0 && refs.length > 0)
     throw new DrayError('notFound', `There is no branch ${branch}.`, { data: { branch } });
   return [...new Set(chosen.map(({ commit }) => commit as CommitHash))];

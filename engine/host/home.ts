@@ -1,5 +1,5 @@
 /** The workspaces that this user knows, and the ways to come to one more. */
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DrayError } from '../api/error.ts';
@@ -57,7 +57,9 @@ function listFolders(folder: string): FolderListing {
   try {
     folders = readdirSync(folder, { withFileTypes: true })
       .filter((entry) => !entry.name.startsWith('.'))
-      .filter((entry) => entry.isDirectory() || (entry.isSymbolicLink() && isFolder(join(folder, entry.name))))
+      .filter(
+        (entry) => entry.isDirectory() || (entry.isSymbolicLink() && isFolder(join(folder, entry.name))),
+      )
       .map(({ name }) => name)
       .sort((a, b) => a.localeCompare(b))
       .slice(0, FOLDERS_MAX);
@@ -77,5 +79,5 @@ function listFolders(folder: string): FolderListing {
 }
 
 function isFolder(path: string): boolean {
-  return existsSync(join(path, '.'));
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

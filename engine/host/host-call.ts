@@ -1,6 +1,7 @@
 /** What every handler of a request is given. */
 import type { AnswerOf, HostEvent, HostRequestName, InputOf } from '../api/host.ts';
 import type { JobContext } from '../api/jobs.ts';
+import type { PortOwner } from './change-lists.ts';
 import type { HostState } from './host-state.ts';
 
 export interface HostCall {
@@ -10,10 +11,6 @@ export interface HostCall {
   readonly emit: (event: HostEvent) => void;
   /** The port that asks: what is kept for it goes when it closes. */
   readonly owner: PortOwner;
-}
-
-export interface PortOwner {
-  readonly closed: AbortSignal;
 }
 
 export type HostHandler<N extends HostRequestName> = (

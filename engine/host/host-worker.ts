@@ -4,20 +4,29 @@ import { fromMessagePort } from '../api/host-port.ts';
 import { forgetOwnLocks } from '../workspace/workspace-lock.ts';
 import { createHost } from './host-state.ts';
 import type { ToWorker, WorkerFacts } from './open-host.ts';
-import { servePort } from './serve-port.ts';
+import { type ServedPort, servePort } from './serve-port.ts';
 
 const { crashedMs, environment } = workerData as WorkerFacts;
 // What the thread before this one held when it crashed, nobody holds.
 if (crashedMs !== undefined) forgetOwnLocks({ beforeMs: crashedMs });
 const host = createHost({ environment });
 
+const served = new Set<ServedPort>();
+
 parentPort!.on('message', (message: ToWorker) => {
-  if (message.do === 'serve') servePort(fromMessagePort(message.port as MessagePort), host);
+  if (message.do === 'serve') serve(message.port);
   else void close();
 });
 
+function serve(messagePort: MessagePort): void {
+  const port = fromMessagePort(messagePort);
+  const serving = servePort(port, host);
+  served.add(serving);
+  port.onClose(() => served.delete(serving));
+}
+
+/** Jobs give their locks back first. */
 async function close(): Promise<void> {
-  await host.close();
-  parentPort!.postMessage('closed');
+  await Promise.all([host.close(), ...[...served].map((serving) => serving.close())]);
   parentPort!.close();
 }

@@ -67,7 +67,8 @@ function rcloneRemotes(environment: Environment): ImportCandidate[] {
 /** Without a bucket: whoever imports it says which. */
 function urlOf(facts: Readonly<Record<'endpoint' | 'profile' | 'region', string | undefined>>): string {
   const parameters = new URLSearchParams();
-  for (const name of ['endpoint', 'region', 'profile'] as const) if (facts[name]) parameters.set(name, facts[name]);
+  for (const name of ['endpoint', 'region', 'profile'] as const)
+    if (facts[name]) parameters.set(name, facts[name]);
   const text = parameters.toString();
   return text === '' ? 's3://' : `s3://?${text}`;
 }

@@ -69,7 +69,10 @@ export function openHost({ environment, onCrash, workerUrl }: OpenHostOptions): 
     for (const port of closed) port.close();
     const { message } = toDrayError(failure);
     const next = isGivenUp ? 'It is not started again.' : 'It was started again.';
-    onCrash?.(new DrayError('internal', `The engine stopped: ${message} ${next}`, { cause: failure }), isGivenUp);
+    onCrash?.(
+      new DrayError('internal', `The engine stopped: ${message} ${next}`, { cause: failure }),
+      isGivenUp,
+    );
   }
 
   function openMessagePort(): MessagePort {

@@ -3,8 +3,8 @@ import { homedir } from 'node:os';
 import type { RemoteCard } from '../api/host.ts';
 import { remoteAdd, remoteRemove, remoteTestTarget } from '../jobs/remotes.ts';
 import { readUserRemotes } from '../jobs/user-remotes.ts';
-import { findImportable } from './importable-remotes.ts';
 import { type HandlersOf, jobContextOf } from './host-call.ts';
+import { findImportable } from './importable-remotes.ts';
 import { readWorkspaceCard } from './workspace-card.ts';
 
 export const REMOTES: HandlersOf<'remotes'> = {

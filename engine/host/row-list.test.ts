@@ -20,7 +20,10 @@ function plainly(rows: readonly ChangeRow[], { filter = '', kinds, sort }: Chang
   return sort === 'size' ? byPath.sort((a, b) => b.sizeBytes - a.sizeBytes) : byPath;
 }
 
-const path = fc.string({ unit: fc.constantFrom('a', 'B', 'c', '/', '\u00e9', '\u00c9', '\u{1f600}'), minLength: 1 });
+const path = fc.string({
+  unit: fc.constantFrom('a', 'B', 'c', '/', '\u00e9', '\u00c9', '\u{1f600}'),
+  minLength: 1,
+});
 const row: fc.Arbitrary<ChangeRow> = fc
   .record({
     change: fc.constantFrom('added', 'modified', 'deleted', 'renamed', 'mode', 'conflict'),

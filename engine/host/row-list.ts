@@ -22,7 +22,11 @@ export interface RowList {
   push(row: ChangeRow): void;
   /** Makes what was pushed readable. Nothing may be pushed after it. */
   end(): void;
-  rows(view: ChangeView, offset: number, limit: number): { readonly total: number; readonly rows: ChangeRow[] };
+  rows(
+    view: ChangeView,
+    offset: number,
+    limit: number,
+  ): { readonly total: number; readonly rows: ChangeRow[] };
 }
 
 export function createRowList(): RowList {
@@ -102,7 +106,8 @@ export function createRowList(): RowList {
       const chosen = viewOf(view);
       const total = chosen ? chosen.length : count;
       const rows: ChangeRow[] = [];
-      for (let at = offset; at < Math.min(total, offset + limit); at += 1) rows.push(read(chosen ? chosen[at]! : at));
+      for (let at = offset; at < Math.min(total, offset + limit); at += 1)
+        rows.push(read(chosen ? chosen[at]! : at));
       return { total, rows };
     },
   };
@@ -142,13 +147,13 @@ function createGrowingBytes() {
       return size;
     },
     at: (index: number) => held[index]!,
-    text: (start: number, end: number) => held.utf8Slice(start, end),
+    text: (start: number, end: number) => held.toString('utf8', start, end),
     compare: ([a, aEnd]: readonly [number, number], [b, bEnd]: readonly [number, number]) =>
       held.compare(held, b, bEnd, a, aEnd),
     push(text: string) {
       // UTF-8 takes at most 3 bytes for each UTF-16 unit.
       makeRoom(text.length * 3);
-      size += held.utf8Write(text, size);
+      size += held.write(text, size);
     },
     pushByte(value: number) {
       makeRoom(1);

@@ -19,9 +19,15 @@ const MESSAGE = v.variant('do', [
   v.object({ do: v.literal('stop'), id: ID }),
 ]);
 
+export interface ServedPort {
+  /** Resolves when everything that ran is at rest. */
+  close(): Promise<void>;
+}
+
 /** Serves until the port closes; what runs then is stopped. A message that makes no sense closes the port. */
-export function servePort(port: HostPort, host: HostState): void {
+export function servePort(port: HostPort, host: HostState): ServedPort {
   const running = new Map<number, AbortController>();
+  const runs = new Set<Promise<void>>();
   const closing = new AbortController();
   const owner = { closed: closing.signal };
   const send = (message: HostMessage) => port.post(message);
@@ -51,13 +57,21 @@ export function servePort(port: HostPort, host: HostState): void {
     if (!success || (message.do === 'ask' && running.has(message.id))) return port.close();
     if (message.do === 'stop') return running.get(message.id)?.abort();
     const { id, input, name } = message;
-    if (running.size < REQUESTS_MAX) void run(id, name, input);
-    else send({ is: 'failed', id, error: toErrorRecord(tooMany()) });
+    if (running.size < REQUESTS_MAX) {
+      const ended = run(id, name, input).finally(() => runs.delete(ended));
+      runs.add(ended);
+    } else send({ is: 'failed', id, error: toErrorRecord(tooMany()) });
   });
   port.onClose(() => {
     closing.abort();
     for (const stopping of running.values()) stopping.abort();
   });
+  return {
+    async close() {
+      port.close();
+      await Promise.all(runs);
+    },
+  };
 }
 
 function checkName(name: string): HostRequestName {
@@ -78,9 +92,7 @@ function checkInput(name: HostRequestName, input: unknown): never {
 }
 
 function tooMany(): DrayError {
-  return new DrayError(
-    'slowDown',
-    `${REQUESTS_MAX} requests are under way already. Wait for some of them.`,
-    { retry: 'backoff' },
-  );
+  return new DrayError('slowDown', `${REQUESTS_MAX} requests are under way already. Wait for some of them.`, {
+    retry: 'backoff',
+  });
 }

@@ -4,8 +4,8 @@
  */
 import { join } from 'node:path';
 import * as v from 'valibot';
-import type { Transfer } from '../api/host.ts';
 import { DrayError } from '../api/error.ts';
+import type { Transfer } from '../api/host.ts';
 import type { Clock } from '../base/clock.ts';
 import { lockWorkspace } from '../workspace/workspace-lock.ts';
 import { HOST_INPUTS } from './host-inputs.ts';

@@ -1,7 +1,7 @@
 /** From an order to the job that carries it out. Every job here goes on where it stopped when it is run again. */
-import type { PullSummary, PushSummary, RestoreSummary } from '../api/jobs.ts';
+
 import type { TransferOrder } from '../api/host.ts';
-import type { JobContext } from '../api/jobs.ts';
+import type { JobContext, PullSummary, PushSummary, RestoreSummary } from '../api/jobs.ts';
 import type { TransferSummary } from '../api/trees.ts';
 
 export type TransferOutcome = PushSummary | PullSummary | RestoreSummary | TransferSummary;
@@ -62,5 +62,10 @@ export function titleOf(order: TransferOrder): string {
 
 function lastPart(place: string): string {
   const [path = ''] = place.split('?', 1);
-  return path.replace(/[/\\]+$/, '').split(/[/\\]/).at(-1) || place;
+  return (
+    path
+      .replace(/[/\\]+$/, '')
+      .split(/[/\\]/)
+      .at(-1) || place
+  );
 }

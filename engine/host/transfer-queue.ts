@@ -8,7 +8,8 @@
 import { randomUUID } from 'node:crypto';
 import { DrayError, toErrorRecord } from '../api/error.ts';
 import type { HostRequests, Transfer, TransferOrder, TransferState } from '../api/host.ts';
-import type { HostState } from './host-state.ts';
+import type { ConnectionFlags, JobContext } from '../api/jobs.ts';
+import type { Clock } from '../base/clock.ts';
 import { openTransferFile } from './transfer-file.ts';
 import { busyKeyOf, runTransfer, type TransferOutcome, titleOf } from './transfer-jobs.ts';
 import { createTransferRecord, type TransferRecord } from './transfer-record.ts';
@@ -32,14 +33,22 @@ export interface TransferQueue {
   close(): Promise<void>;
 }
 
-export async function openTransferQueue(host: HostState): Promise<TransferQueue> {
+/** What the queue needs of the host: how its jobs connect, and where it is written down. */
+export interface QueueHost {
+  readonly environment: JobContext['environment'];
+  readonly folder: string;
+  readonly clock: Clock;
+  connectionFlags(): ConnectionFlags;
+}
+
+export async function openTransferQueue(host: QueueHost): Promise<TransferQueue> {
   const file = await openTransferFile(host.folder, host.clock);
   return createQueue(host, file);
 }
 
 const ENDED: ReadonlySet<TransferState> = new Set(['done', 'failed', 'cancelled']);
 
-function createQueue(host: HostState, file: Awaited<ReturnType<typeof openTransferFile>>): TransferQueue {
+function createQueue(host: QueueHost, file: Awaited<ReturnType<typeof openTransferFile>>): TransferQueue {
   let records: TransferRecord[] = file.read().map((facts) => {
     if (facts.state === 'running') facts.state = 'paused';
     return createTransferRecord(facts);

@@ -11,7 +11,10 @@ export interface TransferRate {
   reset(): void;
   note(nowMs: number, bytesDone: number): void;
   /** @param left Bytes; undefined where the whole is not known. */
-  read(nowMs: number, left: number | undefined): { readonly bytesPerSecond: number; readonly secondsLeft?: number };
+  read(
+    nowMs: number,
+    left: number | undefined,
+  ): { readonly bytesPerSecond: number; readonly secondsLeft?: number };
 }
 
 export function createTransferRate(): TransferRate {
@@ -21,11 +24,10 @@ export function createTransferRate(): TransferRate {
       samples = [];
     },
     note(nowMs, bytes) {
-      // Between two samples only the newest count of bytes matters; the first sample stays where the rate begins.
-      const last = samples.at(-1);
-      const isTooSoon = samples.length > 1 && nowMs - last!.atMs < SAMPLE_EVERY_MS;
-      if (isTooSoon) samples[samples.length - 1] = { atMs: last!.atMs, bytes };
-      else samples.push({ atMs: nowMs, bytes });
+      // The newest sample moves with the count until it is far enough from the one before it.
+      const before = samples.at(-2);
+      if (before && nowMs - before.atMs < SAMPLE_EVERY_MS) samples.pop();
+      samples.push({ atMs: nowMs, bytes });
       while (samples.length > 2 && samples[1]!.atMs < nowMs - WINDOW_MS) samples.shift();
     },
     read(nowMs, left) {

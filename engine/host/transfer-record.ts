@@ -30,7 +30,15 @@ export function createTransferRecord(facts: TransferFacts): TransferRecord {
     facts,
     begin(nowMs) {
       rate.reset();
-      for (const name of ['phase', 'filesTotal', 'bytesTotal', 'endedMs', 'error', 'summary', 'requests'] as const)
+      for (const name of [
+        'phase',
+        'filesTotal',
+        'bytesTotal',
+        'endedMs',
+        'error',
+        'summary',
+        'requests',
+      ] as const)
         delete facts[name];
       Object.assign(facts, { state: 'running', filesDone: 0, bytesDone: 0, warnings: [], failures: [] });
       facts.startedMs ??= nowMs;

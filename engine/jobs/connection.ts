@@ -74,7 +74,8 @@ export async function connectRemote(
   const meter = createMeter();
   const tellOutage = outageTeller(context);
   const { beside, create } = options;
-  const bandwidthBytesPerSecond = options.bandwidthBytesPerSecond ?? context.connection.bandwidthBytesPerSecond;
+  const bandwidthBytesPerSecond =
+    options.bandwidthBytesPerSecond ?? context.connection.bandwidthBytesPerSecond;
   const connections = transfers ?? options.limit?.max;
   const store = await openRemote(url, {
     connection: { ...context.connection, ...(connections === undefined ? {} : { transfers: connections }) },

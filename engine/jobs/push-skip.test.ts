@@ -83,13 +83,17 @@ describe('a push that skips paths', () => {
     sandbox.write('work/changed.txt', 'AFTER!');
     // A dry run reads it and keeps its hash.
     await push(testContext(root), { dryRun: true });
-    expect(await push(testContext(root), { skip: ['changed.txt'] })).toMatchObject({ result: 'nothingToPush' });
+    expect(await push(testContext(root), { skip: ['changed.txt'] })).toMatchObject({
+      result: 'nothingToPush',
+    });
     expect(await changesIn(root)).toEqual(['modified changed.txt']);
   });
 
   it('is refused together with a recheck', async () => {
     using sandbox = createSandbox();
     const root = await workspaceIn(sandbox);
-    await expect(push(testContext(root), { skip: ['a'], noIndex: true })).rejects.toMatchObject({ code: 'usage' });
+    await expect(push(testContext(root), { skip: ['a'], noIndex: true })).rejects.toMatchObject({
+      code: 'usage',
+    });
   });
 });

@@ -32,7 +32,8 @@ export async function readEntryStart(
   { maxBytes, signal }: { readonly maxBytes: number; readonly signal: AbortSignal },
 ): Promise<Uint8Array> {
   const wanted = Math.min(maxBytes, entry.sizeBytes);
-  const read = (key: RemoteKey, start: number, piece: Piece) => readPiece({ store, key, start, signal }, piece);
+  const read = (key: RemoteKey, start: number, piece: Piece) =>
+    readPiece({ store, key, start, signal }, piece);
   const { location } = entry;
   switch (location.in) {
     case 'nowhere':

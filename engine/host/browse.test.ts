@@ -1,0 +1,112 @@
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startTestPeer, TEST_TOKEN } from '../peer/peer-fixture.ts';
+import { createHostFixture, type HostFixture } from './host-fixture.ts';
+
+let fixture: HostFixture;
+let folder: string;
+beforeEach(() => {
+  fixture = createHostFixture();
+  folder = fixture.sandbox.path('files');
+  mkdirSync(folder);
+});
+afterEach(() => fixture[Symbol.asyncDispose]());
+
+const list = (place: string, after?: string) =>
+  fixture.client.ask('browse.list', { place, ...(after === undefined ? {} : { after }) });
+
+describe('browsing a local folder', () => {
+  it('shows one level, folders with a slash, links as links', async () => {
+    fixture.sandbox.write('files/b.txt', 'bb');
+    fixture.sandbox.write('files/a/inside.txt', 'inside');
+    symlinkSync('b.txt', join(folder, 'link'));
+    const { entries, next } = await list(folder);
+    expect(entries.map(({ kind, path, sizeBytes }) => [kind, path, sizeBytes])).toEqual([
+      ['folder', 'a/', 0],
+      ['file', 'b.txt', 2],
+      ['link', 'link', 0],
+    ]);
+    expect(next).toBeUndefined();
+    await expect(list(join(folder, 'nothing'))).rejects.toMatchObject({ code: 'notFound' });
+  });
+
+  it('gives 1,000 names at a time, each of them once', async () => {
+    for (let at = 0; at < 2_345; at += 1) fixture.sandbox.write(`files/${at}`, '');
+    const names = new Set<string>();
+    const sizes: number[] = [];
+    for (let after: string | undefined; ; ) {
+      const { entries, next } = await list(folder, after);
+      sizes.push(entries.length);
+      for (const { path } of entries) names.add(path);
+      if (next === undefined) break;
+      after = next;
+    }
+    expect(sizes).toEqual([1000, 1000, 345]);
+    expect(names.size).toBe(2_345);
+  });
+
+  it('makes folders, previews, sizes and removes', async () => {
+    const { client } = fixture;
+    await client.ask('browse.makeFolder', { place: join(folder, 'new') });
+    fixture.sandbox.write('files/new/a.txt', 'text of a');
+    fixture.sandbox.write('files/new/deep/b.txt', 'bb');
+    expect(await client.ask('browse.size', { place: join(folder, 'new/') })).toEqual({ files: 2, bytes: 11 });
+    const place = join(folder, 'new/a.txt');
+    expect(await client.ask('browse.preview', { place })).toMatchObject({ as: 'text', text: 'text of a' });
+    expect(await client.ask('browse.remove', { places: [place] })).toEqual({ removed: 1 });
+    await expect(client.ask('browse.preview', { place })).rejects.toMatchObject({ code: 'notFound' });
+    const withoutSlash = client.ask('browse.remove', { places: [join(folder, 'new')] });
+    await expect(withoutSlash).rejects.toMatchObject({ code: 'usage' });
+    await client.ask('browse.remove', { places: [`${folder}/new/`] });
+    expect(existsSync(join(folder, 'new'))).toBe(false);
+  });
+
+  it('removes nothing when one of the places must not go', async () => {
+    const kept = fixture.sandbox.write('files/kept.txt', '');
+    for (const forbidden of ['/', `${homedir()}/`, '~/../', join(folder, 'gone')]) {
+      const removal = fixture.client.ask('browse.remove', { places: [kept, forbidden] });
+      await expect(removal).rejects.toThrow();
+    }
+    expect(existsSync(kept)).toBe(true);
+  });
+
+  it('removes a link and not what it leads to', async () => {
+    const target = fixture.sandbox.write('files/target/kept.txt', '');
+    symlinkSync(join(folder, 'target'), join(folder, 'link'));
+    await fixture.client.ask('browse.remove', { places: [join(folder, 'link')] });
+    expect(existsSync(target)).toBe(true);
+    expect(existsSync(join(folder, 'link'))).toBe(false);
+  });
+});
+
+describe('browsing a remote', () => {
+  it('lists, previews, sizes, removes and tests it', async () => {
+    await using peer = await startTestPeer();
+    peer.write('top.txt', 'top of the peer');
+    peer.write('folder/inside.txt', 'inside');
+    const tokenFile = fixture.sandbox.write('token', TEST_TOKEN);
+    const url = `dray://127.0.0.1:${peer.port()}?tokenFile=${encodeURIComponent(tokenFile)}`;
+    const { client } = fixture;
+    await client.ask('remotes.add', { name: 'peer', url });
+    expect((await list('peer:')).entries.map(({ kind, path, sizeBytes }) => [kind, path, sizeBytes])).toEqual(
+      [
+        ['folder', 'folder/', 0],
+        ['file', 'top.txt', 15],
+      ],
+    );
+    expect(await client.ask('browse.preview', { place: 'peer:top.txt' })).toMatchObject({
+      text: 'top of the peer',
+    });
+    expect(await client.ask('browse.size', { place: 'peer:' })).toEqual({ files: 2, bytes: 21 });
+    const made = client.ask('browse.makeFolder', { place: 'peer:new' });
+    await expect(made).rejects.toMatchObject({ code: 'unsupported' });
+    expect(await client.ask('browse.remove', { places: ['peer:folder/', 'peer:top.txt'] })).toEqual({
+      removed: 2,
+    });
+    expect((await list('peer:')).entries.filter(({ kind }) => kind === 'file')).toEqual([]);
+    const tested = await client.ask('remotes.test', { target: 'peer' });
+    expect(tested.passed).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,127 @@
+/** Plain places: local folders and any remote, as the two panes of the window show them. */
+import { lstatSync, mkdirSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { DrayError } from '../api/error.ts';
+import type { FilePreview } from '../api/host.ts';
+import type { JobContext } from '../api/jobs.ts';
+import { nothingThere, parseNamedPlace } from '../jobs/open-side.ts';
+import { connectPlace, type LocalPlace, nameOfPlace, type RemotePlace } from '../jobs/places.ts';
+import { writeError } from '../workspace/tree-writer-error.ts';
+import { listLocalFolder, listRemoteFolder } from './browse-list.ts';
+import { previewFile } from './file-preview.ts';
+import { type HandlersOf, type HostCall, jobContextOf } from './host-call.ts';
+import { previewLocalFile } from './preview-sources.ts';
+
+export const BROWSE: HandlersOf<'browse'> = {
+  'browse.list': async ({ after, place: text }, call) => {
+    const [place, context] = placeOf(text, call);
+    return place.kind === 'local' ? listLocalFolder(place, after) : listRemoteFolder(context, place, after);
+  },
+  'browse.preview': async ({ place: text }, call) => {
+    const [place, context] = placeOf(text, call);
+    const preview =
+      place.kind === 'local'
+        ? await previewLocalFile(place.path, call.signal)
+        : await previewObject(context, place);
+    if (preview) return preview;
+    throw nothingThere(text);
+  },
+  'browse.size': async ({ place }, call) => {
+    const { usage } = await import('../jobs/usage.ts');
+    const context = jobContextOf(call, homedir());
+    const { bytes, files } = await usage(
+      { ...context, emit: (event) => event.type !== 'usage' && context.emit(event) },
+      { place, depth: 0 },
+    );
+    return { files, bytes };
+  },
+  'browse.makeFolder': async ({ place: text }, call) => {
+    const [place] = placeOf(text, call);
+    if (place.kind === 'remote') throw noEmptyFolders(text);
+    try {
+      mkdirSync(place.path);
+    } catch (error) {
+      throw writeError(error, place.path);
+    }
+    return {};
+  },
+  'browse.remove': async ({ places }, call) => {
+    let removed = 0;
+    // All are looked at before the first one goes.
+    const checked = places.map((text) => [text, ...placeOf(text, call)] as const);
+    for (const [, place] of checked) if (place.kind === 'local') checkRemovable(place);
+    for (const [text, place, context] of checked) {
+      if (call.signal.aborted) throw new DrayError('aborted', 'Stopped on request.', { data: { removed } });
+      removed += place.kind === 'local' ? removeLocal(place) : await removeRemote(context, text, place);
+    }
+    return { removed };
+  },
+};
+
+function placeOf(text: string, call: HostCall): readonly [LocalPlace | RemotePlace, JobContext] {
+  const context = jobContextOf(call, homedir());
+  return [parseNamedPlace(context, { place: text }), context];
+}
+
+async function previewObject(context: JobContext, place: RemotePlace): Promise<FilePreview | undefined> {
+  const { signal } = context;
+  const { store } = await connectPlace(context, place, { at: 'parent' });
+  try {
+    const key = nameOfPlace(place);
+    const info = await store.head(key, { signal });
+    if (!info) return undefined;
+    const { modifiedMs, sizeBytes } = info;
+    return await previewFile({
+      name: key,
+      facts: { sizeBytes, mtime: new Date(modifiedMs).toISOString() },
+      read: async (maxBytes) => {
+        const end = Math.min(maxBytes, sizeBytes);
+        if (end === 0) return new Uint8Array(0);
+        const read = await store.read(key, { range: { start: 0, end }, maxBytes: end, signal });
+        if (!read) throw nothingThere(place.text);
+        return read.bytes;
+      },
+    });
+  } finally {
+    await store.close();
+  }
+}
+
+function noEmptyFolders(text: string): DrayError {
+  return new DrayError(
+    'unsupported',
+    `A folder of a remote is there as soon as something is in it: copy a file to ${text}.`,
+  );
+}
+
+/** Some places nobody means to remove, whatever was typed. @throws `usage` */
+function checkRemovable({ isFolderForm, path, text }: LocalPlace): void {
+  const whole = resolve(path);
+  if (dirname(whole) === whole || homedir() === whole || homedir().startsWith(`${whole}/`))
+    throw new DrayError('usage', `${text} is not removed from here.`, { data: { path: whole } });
+  const stat = lstatSync(whole, { throwIfNoEntry: false });
+  if (!stat) throw nothingThere(text);
+  if (stat.isDirectory() && !isFolderForm)
+    throw new DrayError('usage', `${text} is a folder. A slash at its end means all below it.`);
+}
+
+/** Returns how many files and folders went; a folder counts as one. */
+function removeLocal({ path }: LocalPlace): number {
+  try {
+    rmSync(resolve(path), { recursive: true });
+    return 1;
+  } catch (error) {
+    throw writeError(error, path);
+  }
+}
+
+async function removeRemote(context: JobContext, text: string, place: RemotePlace): Promise<number> {
+  const { removePlace } = await import('../jobs/remove-place.ts');
+  const { failed, removed } = await removePlace(context, { place: text, recursive: place.isFolderForm });
+  if (failed > 0)
+    throw new DrayError('partial', `${failed} objects could not be removed; ${removed} were.`, {
+      data: { failed, removed },
+    });
+  return removed;
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { IMAGE_BYTES_MAX, previewFile, TEXT_BYTES_MAX } from './file-preview.ts';
+
+const preview = (name: string, content: string | Uint8Array) => {
+  const bytes = Buffer.from(content);
+  let readBytes = 0;
+  const source = {
+    name,
+    facts: { sizeBytes: bytes.length },
+    read: async (maxBytes: number) => {
+      readBytes = Math.min(maxBytes, bytes.length);
+      return bytes.subarray(0, maxBytes);
+    },
+  };
+  return previewFile(source).then((shown) => ({ ...shown, readBytes }));
+};
+
+describe('the preview of a file', () => {
+  it('is text where the bytes are', async () => {
+    expect(await preview('no-extension', 'some text')).toMatchObject({ as: 'text', text: 'some text' });
+    expect(await preview('empty', '')).toMatchObject({ as: 'text', text: '', isCut: false });
+    expect(await preview('x.txt', Buffer.from([0x66, 0, 0x66]))).toMatchObject({ as: 'facts' });
+    expect(await preview('latin.txt', Buffer.from('caf\u00e9', 'latin1'))).toMatchObject({ as: 'facts' });
+  });
+
+  it('reads no more of a long text than it shows, and cuts no character', async () => {
+    for (const letter of ['x', '\u00e9', '\u20ac', '\u{1f600}']) {
+      for (const shift of ['', 'a', 'ab', 'abc']) {
+        const shown = await preview('long.txt', shift + letter.repeat(TEXT_BYTES_MAX + 1));
+        if (shown.as !== 'text') throw new Error('it is text');
+        expect(shown.isCut).toBe(true);
+        expect(shown.readBytes).toBe(TEXT_BYTES_MAX);
+        expect(shown.text.endsWith(letter)).toBe(true);
+      }
+    }
+  });
+
+  it('is a picture where bytes and name agree, and it is not too large', async () => {
+    const jpeg = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), Buffer.alloc(500)]);
+    expect(await preview('a.JPG', jpeg)).toMatchObject({ as: 'image', mime: 'image/jpeg' });
+    expect(await preview('a.png', '<script>')).toMatchObject({ as: 'text' });
+    const large = Buffer.concat([jpeg, Buffer.alloc(IMAGE_BYTES_MAX)]);
+    expect(await preview('a.jpg', large)).toMatchObject({ as: 'facts', readBytes: TEXT_BYTES_MAX });
+  });
+});

@@ -1,0 +1,105 @@
+import { unlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { testContext } from '../jobs/job-fixture.ts';
+import { push } from '../jobs/push.ts';
+import { branch, tag } from '../jobs/refs.ts';
+import { createHostFixture, type HostFixture } from './host-fixture.ts';
+
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+let fixture: HostFixture;
+let root: string;
+beforeEach(async () => {
+  fixture = createHostFixture();
+  root = await fixture.workspace();
+});
+afterEach(() => fixture[Symbol.asyncDispose]());
+
+async function pushTwice(): Promise<void> {
+  const { sandbox } = fixture;
+  sandbox.write('work/a.txt', 'one');
+  sandbox.write('work/folder/deep/b.txt', 'bb');
+  sandbox.write('work/folder/pixel.png', Buffer.from(PIXEL, 'base64'));
+  await push(testContext(root), { message: 'first' });
+  await tag(testContext(root), { name: 'v1' });
+  await branch(testContext(root), { name: 'side' });
+  sandbox.write('work/a.txt', 'longer');
+  unlinkSync(join(root, 'folder/deep/b.txt'));
+  await push(testContext(root), { message: 'second' });
+}
+
+describe('history', () => {
+  it('is empty before the first push', async () => {
+    expect(await fixture.client.ask('history.list', { root, limit: 10 })).toEqual({ commits: [], refs: [] });
+  });
+
+  it('lists commits, newest first, with the names of branches and tags', async () => {
+    await pushTwice();
+    const { commits, refs } = await fixture.client.ask('history.list', { root, limit: 10 });
+    expect(commits.map(({ message, refs: names }) => [message, names])).toEqual([
+      ['second', ['main']],
+      ['first', ['side', 'tag: v1']],
+    ]);
+    expect(commits[0]?.parents).toEqual([commits[1]?.commit]);
+    expect(refs.map(({ isCurrent, kind, name }) => [kind, name, isCurrent])).toEqual([
+      ['branch', 'main', true],
+      ['branch', 'side', false],
+      ['tag', 'v1', false],
+    ]);
+    const side = await fixture.client.ask('history.list', { root, branch: 'side', limit: 10 });
+    expect(side.commits.map(({ message }) => message)).toEqual(['first']);
+    expect((await fixture.client.ask('history.list', { root, limit: 1 })).commits.length).toBe(1);
+    const unknown = fixture.client.ask('history.list', { root, branch: 'nothing', limit: 1 });
+    await expect(unknown).rejects.toMatchObject({ code: 'notFound' });
+  });
+
+  it('shows one level of a commit at a time', async () => {
+    await pushTwice();
+    const entries = async (folder: string) =>
+      (await fixture.client.ask('history.entries', { root, commit: 'v1', folder })).entries.map(
+        ({ kind, path, sizeBytes }) => [kind, path, sizeBytes],
+      );
+    const pixelBytes = Buffer.from(PIXEL, 'base64').length;
+    expect(await entries('')).toEqual([
+      ['file', 'a.txt', 3],
+      ['folder', 'folder/', 2 + pixelBytes],
+    ]);
+    expect(await entries('folder/')).toEqual([
+      ['folder', 'deep/', 2],
+      ['file', 'pixel.png', pixelBytes],
+    ]);
+  });
+
+  it('compares two commits, cut at a limit', async () => {
+    await pushTwice();
+    const compare = (limit: number) =>
+      fixture.client.ask('history.compare', { root, from: 'v1', to: 'main', limit });
+    const whole = await compare(10);
+    expect(whole.isCut).toBe(false);
+    expect(whole.rows).toEqual([
+      { change: 'modified', path: 'a.txt', kind: 'file', sizeBytes: 6, oldSizeBytes: 3 },
+      { change: 'added', path: 'folder/deep/', kind: 'folder', sizeBytes: 0 },
+      { change: 'deleted', path: 'folder/deep/b.txt', kind: 'file', sizeBytes: 2 },
+    ]);
+    expect(await compare(1)).toMatchObject({
+      isCut: true,
+      rows: [{ path: 'a.txt' }],
+      changes: { deleted: 1 },
+    });
+  });
+
+  it('shows a file as a commit has it', async () => {
+    await pushTwice();
+    const preview = (path: string) => fixture.client.ask('history.preview', { root, commit: 'v1', path });
+    expect(await preview('a.txt')).toMatchObject({ as: 'text', text: 'one', isCut: false });
+    expect(await preview('folder/pixel.png')).toMatchObject({
+      as: 'image',
+      mime: 'image/png',
+      base64: PIXEL,
+    });
+    await expect(preview('nothing')).rejects.toMatchObject({ code: 'notFound' });
+    await expect(preview('../a.txt')).rejects.toMatchObject({ code: 'unsafePath' });
+  });
+});

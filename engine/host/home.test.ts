@@ -1,0 +1,130 @@
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { testContext } from '../jobs/job-fixture.ts';
+import { push } from '../jobs/push.ts';
+import { bandwidthNow } from './bandwidth.ts';
+import { createHostFixture, type HostFixture } from './host-fixture.ts';
+
+let fixture: HostFixture;
+beforeEach(() => {
+  fixture = createHostFixture();
+});
+afterEach(() => fixture[Symbol.asyncDispose]());
+
+describe('home', () => {
+  it('makes a workspace with a folder as its remote, and shows what was pushed without a scan', async () => {
+    const { client, sandbox } = fixture;
+    const root = sandbox.path('data');
+    const remoteUrl = sandbox.path('remote');
+    const made = await client.ask('home.createWorkspace', { root, remoteUrl });
+    expect(made).toEqual({
+      root,
+      name: 'data',
+      state: 'ready',
+      branch: 'main',
+      remotes: [{ name: 'origin', url: expect.stringContaining('remote'), isDefault: true }],
+    });
+    sandbox.write('data/a.txt', 'twelve bytes');
+    await push(testContext(root), {});
+    const { workspaces } = await client.ask('home.list', {});
+    expect(workspaces).toMatchObject([
+      { root, files: 1, bytes: 12, commit: expect.any(String), lastPush: expect.stringMatching(/^2\d{3}-/) },
+    ]);
+  });
+
+  it('clones, and adds a workspace that is there, from a folder inside of it too', async () => {
+    const { client, sandbox } = fixture;
+    const root = await fixture.workspace();
+    sandbox.write('work/inside/a.txt', 'a');
+    await push(testContext(root), {});
+    expect(await client.ask('home.addWorkspace', { root: join(root, 'inside') })).toMatchObject({ root });
+    const cloned = await client.ask('home.cloneWorkspace', {
+      url: sandbox.path('work-remote'),
+      root: sandbox.path('cloned'),
+    });
+    expect(cloned).toMatchObject({ name: 'cloned', state: 'ready', files: 1 });
+    const { workspaces } = await client.ask('home.list', {});
+    expect(workspaces.map(({ name }) => name)).toEqual(['cloned', 'work']);
+  });
+
+  it('forgets a workspace without touching it, and says when one is missing', async () => {
+    const { client } = fixture;
+    const root = await fixture.workspace();
+    const other = await fixture.workspace('other');
+    for (const each of [root, other]) await client.ask('home.addWorkspace', { root: each });
+    rmSync(other, { recursive: true });
+    const before = await client.ask('home.list', {});
+    expect(before.workspaces.map(({ name, state }) => [name, state])).toEqual([
+      ['other', 'missing'],
+      ['work', 'ready'],
+    ]);
+    await client.ask('home.removeWorkspace', { root: other });
+    await client.ask('home.removeWorkspace', { root });
+    expect(await client.ask('home.list', {})).toEqual({ workspaces: [] });
+    expect(await client.ask('home.addWorkspace', { root })).toMatchObject({ state: 'ready' });
+  });
+
+  it('lists folders without what is hidden, and says which one is a workspace', async () => {
+    const { client, sandbox } = fixture;
+    const root = await fixture.workspace();
+    for (const name of ['b', 'A', '.hidden']) mkdirSync(join(root, name));
+    writeFileSync(join(root, 'file'), '');
+    symlinkSync(join(root, 'b'), join(root, 'link'));
+    symlinkSync(join(root, 'file'), join(root, 'link-to-file'));
+    const listing = await client.ask('home.listFolders', { folder: root });
+    expect(listing).toEqual({
+      folder: root,
+      parent: sandbox.folder,
+      folders: ['A', 'b', 'link'],
+      isWorkspace: true,
+    });
+    const missing = client.ask('home.listFolders', { folder: join(root, 'nothing') });
+    await expect(missing).rejects.toMatchObject({ code: 'notFound' });
+  });
+});
+
+describe('settings', () => {
+  it('are kept between hosts; a file that is damaged is set aside', async () => {
+    const { client, host } = fixture;
+    await client.ask('settings.set', {
+      theme: 'dark',
+      bandwidth: { limit: 1_000_000, from: '08:00', to: '18:00' },
+    });
+    const second = fixture.reopen();
+    expect(await second.client.ask('settings.get', {})).toEqual({
+      theme: 'dark',
+      bandwidth: { limit: 1_000_000, from: '08:00', to: '18:00' },
+      transfers: null,
+      notifications: true,
+      updates: 'stable',
+    });
+    second.client.close();
+    const path = join(host.folder, 'window.json');
+    writeFileSync(path, '{"workspaces": 5}');
+    expect((await client.ask('settings.get', {})).theme).toBe('system');
+    expect(readFileSync(`${path}.damaged`, 'utf8')).toContain('5');
+  });
+
+  it('refuse a time that is none', async () => {
+    const bandwidth = { limit: 5000, from: '25:00', to: '07:00' };
+    await expect(fixture.client.ask('settings.set', { bandwidth })).rejects.toMatchObject({
+      code: 'usage',
+      data: { field: 'bandwidth.from' },
+    });
+  });
+
+  it('limit bandwidth by the hour, over midnight too', () => {
+    const at = (time: string) => new Date(`2026-01-01T${time}:00`);
+    const day = { limit: 10, from: '08:00', to: '18:00' };
+    const night = { limit: 10, from: '22:00', to: '06:00' };
+    expect(
+      [at('07:59'), at('08:00'), at('17:59'), at('18:00')].map((time) => bandwidthNow(day, time)),
+    ).toEqual([undefined, 10, 10, undefined]);
+    expect(
+      [at('21:59'), at('23:00'), at('05:59'), at('06:00')].map((time) => bandwidthNow(night, time)),
+    ).toEqual([undefined, 10, 10, undefined]);
+    expect(bandwidthNow({ limit: 10 }, at('00:00'))).toBe(10);
+    expect(bandwidthNow({ ...day, limit: null }, at('12:00'))).toBeUndefined();
+  });
+});

@@ -1,0 +1,96 @@
+import { writeFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { DrayError } from '../api/error.ts';
+import { connectHost } from '../api/host-client.ts';
+import { createSandbox, type Sandbox } from '../jobs/job-fixture.ts';
+import { type OpenHost, type OpenHostOptions, openHost } from './open-host.ts';
+
+let sandbox: Sandbox;
+let opened: OpenHost[];
+beforeEach(() => {
+  sandbox = createSandbox();
+  opened = [];
+});
+afterEach(async () => {
+  for (const host of opened) await host.close();
+  sandbox[Symbol.dispose]();
+});
+
+function open(more: Partial<OpenHostOptions> = {}): OpenHost {
+  const environment = { HOME: sandbox.folder, DRAY_CONFIG: sandbox.path('config', 'config.json') };
+  const host = openHost({ environment, ...more });
+  opened.push(host);
+  return host;
+}
+
+/** The engine's thread, and a message that makes it crash. */
+function fragileWorker(): URL {
+  const real = new URL('./host-worker.ts', import.meta.url).href;
+  const code = `
+    import { parentPort } from 'node:worker_threads';
+    await import(${JSON.stringify(real)});
+    parentPort.on('message', (message) => {
+      if (message.do === 'serve') message.port.on('message', ({ crash }) => {
+        if (crash) setImmediate(() => { throw new Error('on purpose'); });
+      });
+    });`;
+  return pathToFileURL(sandbox.write('fragile-worker.mjs', code));
+}
+
+describe('an engine in a thread of its own', () => {
+  it('serves many windows', async () => {
+    const host = open();
+    const [first, second] = [connectHost(host.openPort()), connectHost(host.openPort())];
+    const url = sandbox.path('remote');
+    const root = sandbox.path('work');
+    writeFileSync(sandbox.path('work', 'a.txt'), 'a');
+    const card = await first.ask('home.createWorkspace', { root, remoteUrl: url });
+    expect(card).toMatchObject({ root, name: 'work', state: 'ready', branch: 'main' });
+    expect((await second.ask('home.list', {})).workspaces).toEqual([card]);
+    first.close();
+    expect((await second.ask('changes.status', { root })).changes.added).toBe(1);
+  });
+
+  it('that crashes tells its windows and is started anew', async () => {
+    const crash = Promise.withResolvers<readonly [DrayError, boolean]>();
+    const host = open({
+      workerUrl: fragileWorker(),
+      onCrash: (error, isGivenUp) => crash.resolve([error, isGivenUp]),
+    });
+    const port = host.openPort();
+    const client = connectHost(port);
+    await client.ask('home.list', {});
+    const watching = client.ask('transfers.watch', {});
+    port.post({ crash: true });
+    await expect(watching).rejects.toMatchObject({ code: 'unreachable' });
+    const [error, isGivenUp] = await crash.promise;
+    expect(error.message).toContain('on purpose');
+    expect(isGivenUp).toBe(false);
+    const next = connectHost(host.openPort());
+    expect(await next.ask('home.list', {})).toEqual({ workspaces: [] });
+    // The queue's lock was the crashed thread's.
+    const { id } = await next.ask('transfers.start', {
+      kind: 'copy',
+      source: '/nowhere',
+      destination: '/nothing',
+    });
+    expect(id).toBeDefined();
+  });
+
+  it('is given up when it does nothing but crash', async () => {
+    const codes: boolean[] = [];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const workerUrl = pathToFileURL(sandbox.write('broken.mjs', 'throw new Error("broken");'));
+    const host = open({
+      workerUrl,
+      onCrash: (_error, isGivenUp) => {
+        codes.push(isGivenUp);
+        if (isGivenUp) resolve();
+      },
+    });
+    await promise;
+    expect(codes).toEqual([false, false, false, false, true]);
+    expect(() => host.openPort()).toThrow(/not started again/);
+  });
+});

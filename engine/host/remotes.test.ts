@@ -1,0 +1,82 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createHostFixture, type HostFixture } from './host-fixture.ts';
+
+let fixture: HostFixture;
+beforeEach(() => {
+  fixture = createHostFixture();
+});
+afterEach(() => fixture[Symbol.asyncDispose]());
+
+describe('remotes', () => {
+  it('are the user\u2019s own and those of known workspaces', async () => {
+    const { client } = fixture;
+    const root = await fixture.workspace();
+    await client.ask('home.addWorkspace', { root });
+    await client.ask('remotes.add', { name: 'mine', url: 's3://bucket/prefix?region=eu-west-1' });
+    const { remotes } = await client.ask('remotes.list', {});
+    expect(remotes).toEqual([
+      { name: 'mine', url: 's3://bucket/prefix?region=eu-west-1', of: 'user' },
+      { name: 'origin', url: expect.stringContaining('work-remote'), of: root },
+    ]);
+    await client.ask('remotes.remove', { name: 'mine' });
+    expect((await client.ask('remotes.list', {})).remotes.length).toBe(1);
+    await expect(client.ask('remotes.remove', { name: 'mine' })).rejects.toMatchObject({ code: 'usage' });
+  });
+
+  it('are tested, each check told as it ends', async () => {
+    const checks: string[] = [];
+    const { sandbox } = fixture;
+    await fixture.workspace();
+    const answer = await fixture.client.ask(
+      'remotes.test',
+      { target: sandbox.path('work-remote') },
+      {
+        onEvents: (events) => {
+          for (const event of events) if (event.type === 'check') checks.push(event.check);
+        },
+      },
+    );
+    expect(answer.failed).toBe(0);
+    expect(checks.length).toBeGreaterThanOrEqual(answer.passed);
+  });
+});
+
+describe('what can be imported', () => {
+  it('is nothing where no other program keeps settings', async () => {
+    expect(await fixture.client.ask('remotes.importable', {})).toEqual({ candidates: [] });
+  });
+
+  it('comes from profiles of AWS and remotes of rclone, and never holds a secret', async () => {
+    const { client, sandbox } = fixture;
+    sandbox.write(
+      '.aws/config',
+      '[default]\nregion = eu-central-1\n[profile work]\nregion=us-east-1\nendpoint_url = https://s3.example.com\ns3 =\n  addressing_style = path\n[sso-session x]\nsso_region = y\n',
+    );
+    sandbox.write(
+      '.aws/credentials',
+      '# comment\n[default]\naws_secret_access_key = SECRET1\n[only-keys]\naws_secret_access_key = SECRET2\n',
+    );
+    sandbox.write(
+      '.config/rclone/rclone.conf',
+      '[minio]\ntype = s3\nprovider = Minio\naccess_key_id = SECRET3\nsecret_access_key = SECRET4\nendpoint = minio.example.com:9000\n\n[drive]\ntype = drive\n[aws]\ntype = s3\nprofile = work\nregion = us-east-1\n',
+    );
+    const { candidates } = await client.ask('remotes.importable', {});
+    expect(JSON.stringify(candidates)).not.toContain('SECRET');
+    expect(candidates).toEqual([
+      { from: 'aws', name: 'default', url: 's3://?region=eu-central-1&profile=default' },
+      {
+        from: 'aws',
+        name: 'work',
+        url: 's3://?endpoint=https%3A%2F%2Fs3.example.com&region=us-east-1&profile=work',
+      },
+      { from: 'aws', name: 'only-keys', url: 's3://?profile=only-keys' },
+      {
+        from: 'rclone',
+        name: 'minio',
+        url: 's3://?endpoint=https%3A%2F%2Fminio.example.com%3A9000',
+        note: expect.stringContaining('does not read them'),
+      },
+      { from: 'rclone', name: 'aws', url: 's3://?region=us-east-1&profile=work' },
+    ]);
+  });
+});

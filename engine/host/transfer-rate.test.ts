@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { createTransferRate } from './transfer-rate.ts';
+
+describe('the rate of a transfer', () => {
+  it('is that of the last seconds, and tells the time that is left', () => {
+    const rate = createTransferRate();
+    for (let atMs = 0; atMs <= 60_000; atMs += 100) rate.note(atMs, atMs < 30_000 ? 0 : (atMs - 30_000) * 5);
+    const { bytesPerSecond, secondsLeft } = rate.read(60_000, 50_000);
+    expect(bytesPerSecond).toBeCloseTo(5_000, 0);
+    expect(secondsLeft).toBeCloseTo(10, 1);
+  });
+
+  it('falls while nothing comes', () => {
+    const rate = createTransferRate();
+    rate.note(0, 0);
+    rate.note(4_000, 40_000);
+    expect(rate.read(4_000, 1).bytesPerSecond).toBe(10_000);
+    expect(rate.read(40_000, 1).bytesPerSecond).toBe(1_000);
+  });
+
+  it('says nothing of what is left while it knows too little', () => {
+    const rate = createTransferRate();
+    expect(rate.read(0, 100)).toEqual({ bytesPerSecond: 0 });
+    rate.note(0, 0);
+    rate.note(1_000, 100);
+    expect(rate.read(1_000, 100)).toEqual({ bytesPerSecond: 100 });
+    expect(rate.read(3_000, undefined).secondsLeft).toBeUndefined();
+    rate.note(3_000, 100);
+    rate.reset();
+    expect(rate.read(5_000, 100)).toEqual({ bytesPerSecond: 0 });
+  });
+});

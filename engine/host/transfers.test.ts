@@ -1,0 +1,187 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { TransferOrder } from '../api/host.ts';
+import { cloneWorkspace } from '../jobs/clone.ts';
+import { testContext } from '../jobs/job-fixture.ts';
+import { push } from '../jobs/push.ts';
+import { createHostFixture, type HostFixture, transferIn } from './host-fixture.ts';
+
+let fixture: HostFixture;
+beforeEach(() => {
+  fixture = createHostFixture();
+});
+afterEach(() => fixture[Symbol.asyncDispose]());
+
+const start = async (order: TransferOrder) => (await fixture.client.ask('transfers.start', order)).id;
+const change = (id: string, action: 'pause' | 'resume' | 'cancel' | 'retry' | 'remove' | 'up' | 'down') =>
+  fixture.client.ask('transfers.change', { ids: [id], action });
+
+/** A push that a limit holds up for a minute, so that it can be met half-way. */
+async function slowPush(): Promise<TransferOrder> {
+  await setLimit(64 * 1024);
+  const root = await fixture.workspace('slow');
+  for (let at = 0; at < 64; at += 1) fixture.sandbox.write(`slow/file-${at}`, Buffer.alloc(64 * 1024, at));
+  return { kind: 'push', root };
+}
+
+const setLimit = (limit: number | null) => fixture.client.ask('settings.set', { bandwidth: { limit } });
+
+describe('the queue of transfers', () => {
+  it('carries out a push, a pull, a restore, a copy and a sync, and keeps their summaries', async () => {
+    const { client, sandbox } = fixture;
+    const root = await fixture.workspace();
+    sandbox.write('work/a.txt', 'a');
+    sandbox.write('work/b.txt', 'b');
+    const pushed = await transferIn(
+      client,
+      await start({ kind: 'push', root, message: 'first', skip: ['b.txt'] }),
+      ['done', 'failed'],
+    );
+    expect(pushed).toMatchObject({
+      state: 'done',
+      title: 'Push work',
+      summary: { result: 'pushed', changes: { added: 1 } },
+      requests: { total: expect.any(Number) },
+      startedMs: expect.any(Number),
+      endedMs: expect.any(Number),
+    });
+
+    const other = sandbox.path('other');
+    await cloneWorkspace(testContext(sandbox.folder), { url: sandbox.path('work-remote'), directory: other });
+    sandbox.write('other/c.txt', 'c');
+    await push(testContext(other), {});
+    const pulled = await transferIn(client, await start({ kind: 'pull', root }), ['done', 'failed']);
+    expect(pulled).toMatchObject({ state: 'done', summary: { result: 'pulled' } });
+    expect(readFileSync(join(root, 'c.txt'), 'utf8')).toBe('c');
+
+    writeFileSync(join(root, 'a.txt'), 'spoilt');
+    const restored = await transferIn(client, await start({ kind: 'restore', root, paths: ['a.txt'] }), [
+      'done',
+      'failed',
+    ]);
+    expect(restored).toMatchObject({ state: 'done', summary: { restored: 1 } });
+    expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('a');
+
+    const destination = sandbox.path('copy');
+    for (const kind of ['copy', 'sync'] as const) {
+      const id = await start({ kind, source: other, destination });
+      expect(await transferIn(client, id, ['done', 'failed'])).toMatchObject({ state: 'done' });
+    }
+    expect(readFileSync(join(destination, 'c.txt'), 'utf8')).toBe('c');
+  });
+
+  it('ends with the error of its job, and runs again on demand', async () => {
+    const { client, sandbox } = fixture;
+    const root = await fixture.workspace();
+    const id = await start({ kind: 'pull', root });
+    const failed = await transferIn(client, id, ['failed']);
+    expect(failed.error).toMatchObject({ code: 'notFound' });
+    const other = sandbox.path('other');
+    sandbox.write('first/a.txt', 'a');
+    await fixture.workspace('elsewhere');
+    sandbox.write('work/a.txt', 'a');
+    await push(testContext(root), {});
+    expect(existsSync(other)).toBe(false);
+    await change(id, 'retry');
+    const done = await transferIn(client, id, ['done']);
+    expect(done.error).toBeUndefined();
+  });
+
+  it('tells of a conflict which paths it is about', async () => {
+    const { client, sandbox } = fixture;
+    const root = await fixture.workspace();
+    sandbox.write('work/a.txt', 'a');
+    await push(testContext(root), {});
+    const other = sandbox.path('other');
+    await cloneWorkspace(testContext(sandbox.folder), { url: sandbox.path('work-remote'), directory: other });
+    sandbox.write('other/a.txt', 'theirs');
+    await push(testContext(other), {});
+    sandbox.write('work/a.txt', 'ours!');
+    const failed = await transferIn(client, await start({ kind: 'push', root }), ['failed']);
+    expect(failed).toMatchObject({ error: { code: 'conflict' }, failures: [{ path: 'a.txt' }] });
+    const decided = await start({ kind: 'pull', root, conflicts: 'theirs' });
+    expect(await transferIn(client, decided, ['done'])).toMatchObject({ summary: { decided: 1 } });
+    expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('theirs');
+  });
+
+  it('pauses, goes on, and cancels', async () => {
+    const { client } = fixture;
+    const id = await start(await slowPush());
+    await transferIn(client, id, ['running']);
+    await change(id, 'pause');
+    await transferIn(client, id, ['paused']);
+    // Before it has come to rest: it begins when it has.
+    await change(id, 'resume');
+    await change(id, 'cancel');
+    const ended = await transferIn(client, id, ['cancelled']);
+    expect(ended.endedMs).toBeDefined();
+    await setLimit(null);
+    await change(id, 'retry');
+    expect(await transferIn(client, id, ['done', 'failed'])).toMatchObject({
+      state: 'done',
+      summary: { result: 'pushed', changes: { added: 64 } },
+    });
+    await change(id, 'remove');
+    expect((await fixture.host.transfers()).list()).toEqual([]);
+    await expect(change(id, 'pause')).rejects.toMatchObject({ code: 'notFound' });
+  });
+
+  it('runs two at once, never two in one workspace, in an order that can be changed', async () => {
+    const roots = await Promise.all(['one', 'two', 'three'].map((name) => fixture.workspace(name)));
+    const [one, two, three] = roots as [string, string, string];
+    for (const name of ['one', 'two', 'three']) fixture.sandbox.write(`${name}/file`, name);
+    const queue = await fixture.host.transfers();
+    const ids = [one, one, two, three, three].map((root) => queue.start({ kind: 'push', root }));
+    const states = () => queue.list().map(({ state }) => state);
+    expect(states()).toEqual(['running', 'waiting', 'running', 'waiting', 'waiting']);
+    queue.change({ ids: [ids[4]!], action: 'up' });
+    expect(queue.list().map(({ id }) => id)).toEqual([ids[0], ids[1], ids[2], ids[4], ids[3]]);
+    queue.change({ ids: [ids[0]!, ids[1]!], action: 'up' });
+    expect(
+      queue
+        .list()
+        .map(({ id }) => id)
+        .slice(0, 2),
+    ).toEqual([ids[0], ids[1]]);
+    queue.change({ ids: [ids[0]!, ids[1]!], action: 'down' });
+    expect(
+      queue
+        .list()
+        .map(({ id }) => id)
+        .slice(0, 3),
+    ).toEqual([ids[2], ids[0], ids[1]]);
+    await expect.poll(states, { timeout: 20_000 }).toEqual(Array(5).fill('done'));
+  });
+
+  it('survives a restart: what ran at a good end goes on, what a killed host left waits for its user', async () => {
+    const order = await slowPush();
+    const id = await start(order);
+    await transferIn(fixture.client, id, ['running']);
+    const path = join(fixture.host.folder, 'transfers.json');
+    const killed = readFileSync(path, 'utf8');
+    expect(JSON.parse(killed).transfers).toMatchObject([{ id, state: 'running', order }]);
+
+    await fixture.host.close();
+    expect(JSON.parse(readFileSync(path, 'utf8')).transfers).toMatchObject([{ id, state: 'waiting' }]);
+    const second = fixture.reopen();
+    expect((await second.host.transfers()).list()).toMatchObject([{ id, state: 'running' }]);
+    await second.host.close();
+
+    writeFileSync(path, killed);
+    const third = fixture.reopen();
+    expect((await third.host.transfers()).list()).toMatchObject([{ id, state: 'paused' }]);
+    await third.host.close();
+  });
+
+  it('belongs to one host at a time; another one has a queue of its own', async () => {
+    const queue = await fixture.host.transfers();
+    const root = await fixture.workspace();
+    queue.start({ kind: 'push', root });
+    const second = fixture.reopen();
+    const others = await second.host.transfers();
+    expect(others.list()).toEqual([]);
+    await second.host.close();
+    expect(queue.list().length).toBe(1);
+  });
+});

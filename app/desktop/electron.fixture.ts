@@ -63,9 +63,11 @@ export function createFakeElectron(options: FakeOptions) {
       app.emit('web-contents-created', preventable(), this.webContents);
       this.once('closed', () => {
         windows.splice(windows.indexOf(this), 1);
-        if (windows.length > 0 || app.isQuitting()) return;
-        // Without a listener Electron quits.
-        if (!app.emit('window-all-closed')) app.quit();
+        // After whoever listens to the window itself. Without a listener Electron quits.
+        queueMicrotask(() => {
+          if (windows.length > 0 || app.isQuitting()) return;
+          if (!app.emit('window-all-closed')) app.quit();
+        });
       });
     }
   }

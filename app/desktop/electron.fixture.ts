@@ -24,6 +24,8 @@ export interface FakeOptions {
   readonly platform?: NodeJS.Platform;
   readonly storageBackend?: 'basic_text' | 'gnome_libsecret' | 'none';
   readonly displays?: readonly FakeBounds[];
+  /** When the entry of the app has been evaluated. */
+  readonly whenLoaded?: Promise<void>;
 }
 
 export interface FakeMenuItem {
@@ -164,8 +166,9 @@ class FakeApp extends EventEmitter {
   isReady = (): boolean => this.#isReady;
   isQuitting = (): boolean => this.#isQuitting;
 
+  /** As Electron, only once the module that asks has run to its end: one that awaits this at its top waits for ever. */
   async whenReady(): Promise<void> {
-    await Promise.resolve();
+    await this.#options.whenLoaded;
     this.#isReady = true;
   }
 

@@ -7,7 +7,8 @@ import { startDesktop } from './desktop-app.ts';
 // Bundled to dist/desktop/main.js; the window's build lies beside it in dist/window.
 const folder = import.meta.dirname;
 
-await startDesktop(electron, {
+// Not awaited: Electron becomes ready only after this module has run to its end, and the start waits for that.
+startDesktop(electron, {
   platform: process.platform,
   environment: process.env,
   argv: process.argv,
@@ -17,4 +18,7 @@ await startDesktop(electron, {
   iconPath: join(folder, 'icon.png'),
   trayIconPath: join(folder, process.platform === 'darwin' ? 'trayTemplate.png' : 'tray.png'),
   openHost,
+}).catch((error: unknown) => {
+  electron.dialog.showErrorBox('Dray cannot start', error instanceof Error ? error.message : String(error));
+  electron.app.exit(1);
 });

@@ -1,11 +1,13 @@
 /**
  * The desktop app in the real Electron. Its program is fetched when the package `electron` is installed; where it is not at hand nothing
- * of this file runs, and the run says so: then the same is known by the fake of app/desktop/electron.fixture.ts alone.
+ * of the first part runs, and the run says so: then the same is known by the fake of app/desktop/electron.fixture.ts alone.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { _electron, type ElectronApplication, type Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildDesktop } from '../../app/build/build-desktop.ts';
@@ -105,12 +107,26 @@ describe.runIf(program !== undefined)('the desktop app in Electron', () => {
   });
 });
 
-describe.runIf(program === undefined)('the desktop app without Electron', () => {
-  it('is bundled, so that at least what it is made of is known to fit', async () => {
+describe('the bundle of the desktop app', () => {
+  it('starts with a fake of Electron, shows its window and answers by the engine in its thread', async () => {
+    await mkdir(join(ROOT, 'dist'), { recursive: true });
+    const built = await mkdtemp(join(ROOT, 'dist', 'desktop-'));
     const folder = await mkdtemp(join(tmpdir(), 'dray-desktop-'));
     try {
-      await buildDesktop(folder);
+      await mkdir(join(built, 'window'));
+      await writeFile(join(built, 'window', 'index.html'), '<!doctype html>');
+      await buildDesktop(join(built, 'desktop'));
+      const entry = fileURLToPath(new URL('./run-bundle.ts', import.meta.url));
+      const { stdout } = await promisify(execFile)(process.execPath, [entry, built, folder], {
+        env: { ...process.env, DRAY_CONFIG: join(folder, 'config.json') },
+      });
+      expect(JSON.parse(stdout)).toEqual({
+        url: 'dray-app://window/index.html',
+        status: 200,
+        answer: { is: 'answer', id: 1, answer: { workspaces: [] } },
+      });
     } finally {
+      await rm(built, { recursive: true, force: true });
       await rm(folder, { recursive: true, force: true });
     }
   });

@@ -116,7 +116,7 @@ describe('the bundle of the desktop app', () => {
       await mkdir(join(built, 'window'));
       await writeFile(join(built, 'window', 'index.html'), '<!doctype html>');
       await buildDesktop(join(built, 'desktop'));
-      const entry = fileURLToPath(new URL('./run-bundle.ts', import.meta.url));
+      const entry = join(ROOT, 'app/desktop/run-bundle.fixture.ts');
       const { stdout } = await promisify(execFile)(process.execPath, [entry, built, folder], {
         env: { ...process.env, DRAY_CONFIG: join(folder, 'config.json') },
       });

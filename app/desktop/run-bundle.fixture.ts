@@ -2,7 +2,7 @@
 import { registerHooks } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { createFakeElectron } from '../../app/desktop/electron.fixture.ts';
+import { createFakeElectron } from './electron.fixture.ts';
 
 const [, , built = '', userData = ''] = process.argv;
 const loaded = Promise.withResolvers<void>();

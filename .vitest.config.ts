@@ -8,6 +8,7 @@ export default defineConfig({
       'bench/**/*.test.ts',
       'engine/**/*.test.ts',
       'e2e/**/*.test.ts',
+      'renderer/**/*.test.ts',
     ],
     testTimeout: 60_000,
     hookTimeout: 300_000,

@@ -40,13 +40,14 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'engine/host': ENGINE,
   renderer: ['engine/api'],
   'app/desktop': WINDOW,
-  'app/web': WINDOW,
-  'app/cli': ENGINE,
+  // From a clone, `dray ui` builds the window when it is not there.
+  'app/web': [...WINDOW, 'app/build'],
+  'app/cli': [...ENGINE, 'app/web'],
   'app/build': [],
   'app/quickstart': ['app/build'],
-  '.ci': ['app/build'],
+  '.ci': ['app/build', 'e2e'],
   bench: [...ENGINE, 'app/cli', 'app/build', 'e2e'],
-  e2e: [...ENGINE, 'app/cli', 'app/build'],
+  e2e: [...ENGINE, 'app/cli', 'app/build', 'app/web'],
 };
 
 /** Packages that one folder alone may name. */
@@ -56,6 +57,7 @@ const CONFINED: readonly { readonly name: RegExp; readonly to: string }[] = [
   { name: /^@smithy\//, to: 'engine/remotes/s3' },
   { name: /^better-sqlite3(\/|$)/, to: 'engine/index' },
   { name: /^commander$/, to: 'app/cli' },
+  { name: /^ws$/, to: 'app/web' },
 ];
 
 /** @param sources Path (relative to the project, with `/`) to content. */

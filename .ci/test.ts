@@ -10,6 +10,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ensureChromium } from './install-chromium.ts';
 import { readTestCounts } from './test-counts.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -26,6 +27,8 @@ const STEPS: readonly {
     parameters: ['ci', ...(process.stdout.isTTY ? [] : ['--colors=off']), '.'],
   },
   { name: 'types', command: 'tsc', parameters: [] },
+  { name: 'types of the window', command: 'tsc', parameters: ['-p', 'renderer'] },
+  { name: "types of the window's tests", command: 'tsc', parameters: ['-p', 'e2e/window'] },
   { name: 'import rules', command: 'node', parameters: ['.ci/import-rules.ts'] },
   { name: 'build', command: 'node', parameters: ['app/build/build.ts'] },
 ];
@@ -66,6 +69,7 @@ const broken = STEPS.filter(({ name, command, parameters }) => {
   return !succeeds(command, parameters);
 });
 console.log('\n== tests');
+ensureChromium();
 const counts = runTests(process.argv.slice(2));
 if (broken.length > 0)
   console.error(`\nFailed before the tests: ${broken.map((step) => step.name).join(', ')}`);

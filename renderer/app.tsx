@@ -6,6 +6,7 @@ import { Icon } from './design/icon.tsx';
 import { Loading } from './design/states.tsx';
 import { useAsk, useHost, useLineState } from './host/use-host.tsx';
 import { useRoute } from './route.ts';
+import { RecordThroughput } from './screens/transfers/record-throughput.tsx';
 import { CommandPalette } from './shell/command-palette.tsx';
 import { Rail } from './shell/rail.tsx';
 import { ScreenBoundary } from './shell/screen-boundary.tsx';
@@ -49,6 +50,7 @@ export function App() {
       </div>
       <CommandPalette isOpen={isPaletteOpen} onClose={() => setPaletteOpen(false)} />
       <Toasts />
+      <RecordThroughput />
     </RouterProvider>
   );
 }

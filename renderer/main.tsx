@@ -9,14 +9,14 @@ import { startTheme } from './shell/theme.ts';
 
 async function openHost(): Promise<HostConnection> {
   const bridge = window.dray;
-  if (bridge) return connect((events) => openPort(bridge, events));
+  if (bridge) return connect(() => openPort(bridge));
   if (new URLSearchParams(location.search).has('fixture')) {
     const { openFixture } = await import('./host/fixture.ts');
     return connect(openFixture);
   }
   const url = new URL('/host', location.href);
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
-  return connect((events) => openSocket(url.href, events));
+  return connect(() => openSocket(url.href));
 }
 
 startTheme();

@@ -6,6 +6,7 @@ import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { buildWindow } from './build-window.ts';
 import { loadGroups } from './load-groups.ts';
 import { formatThirdPartyLicenses } from './third-party-licenses.ts';
 
@@ -18,7 +19,7 @@ const EXTERNAL = ['better-sqlite3', 'koffi'];
  * Workers are started by `new URL('./hash-worker.js', import.meta.url)` from whichever chunk holds the pool, so chunks and
  * workers lie in one folder.
  */
-const ENTRIES = {
+const COMMAND = {
   dray: 'app/cli/main.ts',
   'hash-worker': 'engine/workspace/hash-worker.ts',
   'write-worker': 'engine/workspace/write-worker.ts',
@@ -26,15 +27,35 @@ const ENTRIES = {
   'digest-worker': 'engine/transfer/digest-worker.ts',
 };
 
+/**
+ * The window's engine shares modules with the command, and code splitting would cut the command's files by what both use: twice as many
+ * to load for a push. So it is a bundle of its own.
+ */
+const HOST = { 'host-worker': 'engine/host/host-worker.ts' };
+
+/** Of the folder, what `buildWindow` makes. */
+const WINDOW = 'window';
+
 /** CommonJS packages call `require` for Node's own modules, which an ES module does not have. */
 const REQUIRE_BANNER = `import { createRequire as createRequireForBundle } from 'node:module';
 const require = createRequireForBundle(import.meta.url);`;
 
 export async function buildCommand(folder: string): Promise<void> {
+  const built = [await bundle(COMMAND, folder), await bundle(HOST, folder)];
+  const inputs = built.flatMap(({ metafile }) => Object.keys(metafile.inputs));
+  const licenses = await formatThirdPartyLicenses(ROOT, inputs);
+  const outputs = built.flatMap(({ outputFiles }) => outputFiles);
+  const files = new Map(outputs.map((file) => [basename(file.path), file.contents]));
+  files.set('THIRD-PARTY-LICENSES.txt', Buffer.from(licenses));
+  await replaceFiles(folder, files);
+  await chmod(join(folder, 'dray.js'), 0o755);
+}
+
+async function bundle(entries: Readonly<Record<string, string>>, folder: string) {
   const manifest = JSON.parse(await readFile(`${ROOT}package.json`, 'utf8'));
-  const { outputFiles, metafile } = await build({
+  return build({
     absWorkingDir: ROOT,
-    entryPoints: Object.entries(ENTRIES).map(([out, input]) => ({ out, in: input })),
+    entryPoints: Object.entries(entries).map(([out, input]) => ({ out, in: input })),
     outdir: folder,
     write: false,
     bundle: true,
@@ -56,11 +77,6 @@ export async function buildCommand(folder: string): Promise<void> {
     define: { DRAY_VERSION: JSON.stringify(manifest.version) },
     logLevel: 'warning',
   });
-  const licenses = await formatThirdPartyLicenses(ROOT, Object.keys(metafile.inputs));
-  const files = new Map(outputFiles.map((file) => [basename(file.path), file.contents]));
-  files.set('THIRD-PARTY-LICENSES.txt', Buffer.from(licenses));
-  await replaceFiles(folder, files);
-  await chmod(join(folder, 'dray.js'), 0o755);
 }
 
 /**
@@ -78,9 +94,13 @@ async function replaceFiles(folder: string, files: ReadonlyMap<string, Uint8Arra
     await rename(temporary, path);
   }
   for (const name of await readdir(folder)) {
-    if (!files.has(name) && !name.endsWith('.tmp'))
+    if (!files.has(name) && name !== WINDOW && !name.endsWith('.tmp'))
       await rm(join(folder, name), { recursive: true, force: true });
   }
 }
 
-if (import.meta.main) await buildCommand(`${ROOT}dist`);
+if (import.meta.main) {
+  await buildCommand(`${ROOT}dist`);
+  const { compressedBytes } = await buildWindow(`${ROOT}dist/${WINDOW}`);
+  console.log(`The window's JavaScript: ${(compressedBytes / 1024).toFixed(1)} KiB compressed.`);
+}

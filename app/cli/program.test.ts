@@ -91,7 +91,7 @@ describe('help and version', () => {
     const leaves = program.commands.flatMap((command) =>
       command.commands.length > 0 ? command.commands : [command],
     );
-    expect(leaves).toHaveLength(29);
+    expect(leaves).toHaveLength(30);
     for (const command of leaves) {
       let text = '';
       command.configureOutput({ writeOut: (part) => (text += part) }).outputHelp();

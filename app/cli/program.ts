@@ -20,6 +20,7 @@ import { addRestoreCommand } from './commands/restore.ts';
 import { addServeCommand } from './commands/serve.ts';
 import { addStatusCommand } from './commands/status.ts';
 import { addSwitchCommand } from './commands/switch.ts';
+import { addUiCommand } from './commands/ui.ts';
 import { addUploadsCommand } from './commands/uploads.ts';
 import { addVerifyCommand } from './commands/verify.ts';
 import { addGlobalOptions } from './global-options.ts';
@@ -59,6 +60,7 @@ export function buildProgram(host: CommandHost): Command {
   program.commandsGroup('Start:');
   addInitCommand(program, host);
   addCloneCommand(program, host);
+  addUiCommand(program, host);
   program.commandsGroup('Every day:');
   addStatusCommand(program, host);
   addDiffCommand(program, host);

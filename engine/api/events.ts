@@ -19,7 +19,8 @@ export type JobEvent =
   | LookupEvent
   | UsageEvent
   | UploadEvent
-  | ServingEvent;
+  | ServingEvent
+  | WindowEvent;
 
 export type Phase = 'scan' | 'hash' | 'query' | 'upload' | 'download' | 'write' | 'commit' | 'verify';
 
@@ -247,4 +248,12 @@ export interface ServingEvent {
   readonly fingerprint?: string;
   /** Only a token that this run made: nobody could know it otherwise. */
   readonly token?: string;
+}
+
+/** Told when the window can be opened, and anew for each further link. */
+export interface WindowEvent {
+  readonly type: 'window';
+  /** Opens one browser, once. */
+  readonly url: string;
+  readonly port: number;
 }

@@ -7,6 +7,7 @@
 import type { ErrorRecord } from './error.ts';
 import type { ChangeKind, CommitEvent, EntryEvent, JobEvent, QueryExplanation } from './events.ts';
 import type { ChangeTotals, PullSummary, PushSummary, RequestTotals, StatusSummary } from './jobs.ts';
+import type { TransferSummary } from './trees.ts';
 
 export type ClientMessage =
   | { readonly do: 'ask'; readonly id: number; readonly name: HostRequestName; readonly input: unknown }
@@ -118,6 +119,20 @@ export interface HostRequests {
     answer: { readonly files: number; readonly bytes: number };
   };
   'browse.makeFolder': { input: { readonly place: string }; answer: Nothing };
+  /** What a copy or a sync would do: its dry run, and the first of its changes; `limit` is at most 500. */
+  'browse.plan': {
+    input: {
+      readonly kind: 'copy' | 'sync';
+      readonly source: string;
+      readonly destination: string;
+      readonly limit: number;
+    };
+    answer: {
+      readonly summary: TransferSummary;
+      readonly rows: readonly ChangeRow[];
+      readonly isCut: boolean;
+    };
+  };
   /** A folder's name ends in a slash: all below it goes. */
   'browse.remove': { input: { readonly places: readonly string[] }; answer: { readonly removed: number } };
 
@@ -131,6 +146,8 @@ export interface HostRequests {
     answer: { readonly passed: number; readonly failed: number };
   };
   'remotes.importable': { input: Nothing; answer: { readonly candidates: readonly ImportCandidate[] } };
+  /** What transfers of this user's windows asked of each remote, by month, the newest first. */
+  'remotes.usage': { input: Nothing; answer: { readonly months: readonly UsageRow[] } };
 
   // Settings
   'settings.get': { input: Nothing; answer: Settings };
@@ -184,6 +201,11 @@ export interface ChangeView {
   readonly filter?: string;
   readonly kinds?: readonly ChangeRow['change'][];
   readonly sort?: 'path' | 'size';
+  /**
+   * As a tree, by path: of each folder named here ('' is the top, others end in a slash) its rows, and each folder within as one row.
+   * Absent: flat.
+   */
+  readonly open?: readonly string[];
 }
 
 export interface ChangeRow {
@@ -194,6 +216,8 @@ export interface ChangeRow {
   readonly sizeBytes: number;
   /** Of what is replaced. */
   readonly oldSizeBytes?: number;
+  /** A folder of the tree view: its path ends in a slash, its size is the sum, its change the one that all below have, or `modified`. */
+  readonly below?: { readonly rows: number; readonly deleted: number };
 }
 
 export type FilePreview =
@@ -220,6 +244,8 @@ export type TransferOrder =
       readonly root: string;
       readonly ref?: string;
       readonly conflicts?: 'stop' | 'theirs' | 'ours';
+      /** Conflicting paths that are decided otherwise than `conflicts` says. */
+      readonly decisions?: Readonly<Record<string, 'theirs' | 'ours'>>;
     }
   | {
       readonly kind: 'restore';
@@ -227,12 +253,20 @@ export type TransferOrder =
       readonly paths: readonly string[];
       readonly from?: string;
     }
-  | { readonly kind: 'copy' | 'sync'; readonly source: string; readonly destination: string };
+  | { readonly kind: 'copy'; readonly source: string; readonly destination: string }
+  | {
+      readonly kind: 'sync';
+      readonly source: string;
+      readonly destination: string;
+      /** Files that it may delete, as the user saw them in the plan; default: the engine's own bound. */
+      readonly maxDelete?: number;
+    };
 
 export type TransferState = 'waiting' | 'running' | 'paused' | 'done' | 'failed' | 'cancelled';
 
 export interface Transfer {
   readonly id: string;
+  /** Of long lists of paths in it, the first few: the host keeps them all. */
   readonly order: TransferOrder;
   readonly title: string;
   readonly state: TransferState;
@@ -246,6 +280,8 @@ export interface Transfer {
   readonly secondsLeft?: number;
   readonly startedMs?: number;
   readonly endedMs?: number;
+  /** Requests in flight, as the engine adapts their number. */
+  readonly concurrency?: number;
   readonly requests?: RequestTotals;
   readonly summary?: PushSummary | PullSummary | object;
   readonly warnings: readonly string[];
@@ -268,6 +304,15 @@ export interface RemoteCard {
   readonly url: string;
   /** `user`: known in every folder; else the workspace's root. */
   readonly of: string;
+}
+
+export interface UsageRow {
+  /** Such as `2026-01`, UTC. */
+  readonly month: string;
+  /** A URL without secrets; of a copy between two places, both. */
+  readonly place: string;
+  readonly transfers: number;
+  readonly requests: RequestTotals;
 }
 
 export interface ImportCandidate {

@@ -110,3 +110,24 @@ describe('browsing a remote', () => {
     expect(tested.passed).toBeGreaterThan(0);
   });
 });
+
+describe('the plan of a copy', () => {
+  it('tells what a sync would do, deletions first, and changes nothing', async () => {
+    const { client, sandbox } = fixture;
+    sandbox.write('files/a.txt', 'new');
+    sandbox.write('files/b.txt', 'same everywhere');
+    sandbox.write('there/gone.txt', 'only there');
+    const ends = { source: folder, destination: sandbox.path('there/') };
+    const plan = await client.ask('browse.plan', { kind: 'sync', ...ends, limit: 2 });
+    expect(plan.summary).toMatchObject({ result: 'wouldCopy', copiedFiles: 2, deletedFiles: 1 });
+    expect(plan.rows.map(({ change, path }) => [change, path])).toEqual([
+      ['deleted', 'gone.txt'],
+      ['added', expect.stringMatching(/^[ab].txt$/)],
+    ]);
+    expect(plan.isCut).toBe(true);
+    expect(existsSync(sandbox.path('there/a.txt'))).toBe(false);
+    const copy = await client.ask('browse.plan', { kind: 'copy', ...ends, limit: 500 });
+    expect(copy.summary.deletedFiles).toBe(0);
+    expect(copy.isCut).toBe(false);
+  });
+});

@@ -46,6 +46,10 @@ export const BROWSE: HandlersOf<'browse'> = {
     }
     return {};
   },
+  'browse.plan': async (input, call) => {
+    const { planCopy } = await import('./browse-plan.ts');
+    return planCopy(input, (emit) => jobContextOf(call, homedir(), { emit }));
+  },
   'browse.remove': async ({ places }, call) => {
     let removed = 0;
     // All are looked at before the first one goes.

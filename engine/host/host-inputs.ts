@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import type { HostRequestName, InputOf } from '../api/host.ts';
 
 const TEXT_MAX = 32_768;
-const PATHS_MAX = 1_000_000;
+const PATHS_MAX = 100_000;
 const ROWS_MAX = 500;
 const COMMITS_MAX = 10_000;
 
@@ -47,7 +47,13 @@ const order = v.variant('kind', [
     conflicts: v.exactOptional(v.picklist(['stop', 'theirs', 'ours'])),
   }),
   v.strictObject({ kind: v.literal('restore'), root, paths, from: v.exactOptional(filled) }),
-  v.strictObject({ kind: v.picklist(['copy', 'sync']), source: place, destination: place }),
+  v.strictObject({ kind: v.literal('copy'), source: place, destination: place }),
+  v.strictObject({
+    kind: v.literal('sync'),
+    source: place,
+    destination: place,
+    maxDelete: v.exactOptional(v.pipe(v.number(), v.safeInteger(), v.minValue(0))),
+  }),
 ]);
 
 type Inputs = { readonly [N in HostRequestName]: v.GenericSchema<unknown, InputOf<N>> };
@@ -99,6 +105,12 @@ export const HOST_INPUTS: Inputs = {
   'browse.preview': v.strictObject({ place }),
   'browse.size': v.strictObject({ place }),
   'browse.makeFolder': v.strictObject({ place }),
+  'browse.plan': v.strictObject({
+    kind: v.picklist(['copy', 'sync']),
+    source: place,
+    destination: place,
+    limit: upTo(ROWS_MAX),
+  }),
   'browse.remove': v.strictObject({ places: v.pipe(v.array(place), v.maxLength(ROWS_MAX)) }),
 
   'remotes.list': nothing,
@@ -106,6 +118,7 @@ export const HOST_INPUTS: Inputs = {
   'remotes.remove': v.strictObject({ name: filled }),
   'remotes.test': v.strictObject({ target: place }),
   'remotes.importable': nothing,
+  'remotes.usage': nothing,
 
   'settings.get': nothing,
   'settings.set': v.strictObject({

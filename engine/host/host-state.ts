@@ -5,6 +5,7 @@ import { userConfigFolder } from '../jobs/user-remotes.ts';
 import { bandwidthNow } from './bandwidth.ts';
 import { type ChangeLists, createChangeLists } from './change-lists.ts';
 import type { TransferQueue } from './transfer-queue.ts';
+import { openUsageFile, type UsageFile } from './usage-file.ts';
 import { openWindowFile, type WindowFile } from './window-file.ts';
 
 export interface HostState {
@@ -14,6 +15,7 @@ export interface HostState {
   readonly clock: Clock;
   readonly windowFile: WindowFile;
   readonly changeLists: ChangeLists;
+  readonly usageFile: UsageFile;
   /** What the settings say of requests in flight and of bandwidth, now. */
   connectionFlags(): ConnectionFlags;
   /** Opened when it is first asked for; what a killed engine left is in it. */
@@ -37,6 +39,7 @@ export function createHost({ clock = systemClock, environment }: HostOptions): H
     clock,
     windowFile,
     changeLists: createChangeLists(),
+    usageFile: openUsageFile(folder),
     connectionFlags() {
       const { bandwidth, transfers } = windowFile.read().settings;
       const limit = bandwidthNow(bandwidth, new Date(clock.nowMs()));

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DrayError } from '../api/error.ts';
@@ -75,7 +75,7 @@ describe('an engine in a thread of its own', () => {
       source: '/nowhere',
       destination: '/nothing',
     });
-    expect(id).toBeDefined();
+    expect(readFileSync(sandbox.path('config', 'transfers.json'), 'utf8')).toContain(id);
   });
 
   it('is given up when it does nothing but crash', async () => {

@@ -33,5 +33,6 @@ export const REMOTES: HandlersOf<'remotes'> = {
     const { failed, ok } = await remoteTestTarget(jobContextOf(call, homedir()), { target: url });
     return { passed: ok, failed };
   },
+  'remotes.usage': async (_input, { host }) => ({ months: host.usageFile.read() }),
   'remotes.importable': async (_input, { host }) => ({ candidates: findImportable(host.environment) }),
 };

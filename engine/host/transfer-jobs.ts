@@ -3,6 +3,7 @@
 import type { TransferOrder } from '../api/host.ts';
 import type { JobContext, PullSummary, PushSummary, RestoreSummary } from '../api/jobs.ts';
 import type { TransferSummary } from '../api/trees.ts';
+import { readWorkspaceCard } from './workspace-card.ts';
 
 export type TransferOutcome = PushSummary | PullSummary | RestoreSummary | TransferSummary;
 
@@ -34,7 +35,12 @@ export async function runTransfer(
       const { copyTree, syncTree } = await import('../jobs/copy-tree.ts');
       const request = { source: { place: order.source }, destination: { place: order.destination } };
       const context = contextIn(process.cwd());
-      return order.kind === 'copy' ? copyTree(context, request) : syncTree(context, request);
+      if (order.kind === 'copy') return copyTree(context, request);
+      const { maxDelete } = order;
+      return syncTree(context, {
+        ...request,
+        ...(maxDelete === undefined ? {} : { maxDelete: { files: maxDelete } }),
+      });
     }
   }
 }
@@ -42,6 +48,13 @@ export async function runTransfer(
 /** Two transfers of one key never run at once: they would wait for each other's lock, or write over each other. */
 export function busyKeyOf(order: TransferOrder): string {
   return 'root' in order ? order.root : order.destination;
+}
+
+/** Where its requests went. */
+export function billedPlaceOf(order: TransferOrder): string {
+  if (!('root' in order)) return `${order.source} to ${order.destination}`;
+  const remote = readWorkspaceCard(order.root).remotes.find(({ isDefault }) => isDefault);
+  return remote?.url ?? order.root;
 }
 
 export function titleOf(order: TransferOrder): string {

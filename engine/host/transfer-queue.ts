@@ -8,11 +8,12 @@
 import { randomUUID } from 'node:crypto';
 import { DrayError, toErrorRecord } from '../api/error.ts';
 import type { HostRequests, Transfer, TransferOrder, TransferState } from '../api/host.ts';
-import type { ConnectionFlags, JobContext } from '../api/jobs.ts';
+import type { ConnectionFlags, JobContext, RequestTotals } from '../api/jobs.ts';
 import type { Clock } from '../base/clock.ts';
 import { openTransferFile } from './transfer-file.ts';
-import { busyKeyOf, runTransfer, type TransferOutcome, titleOf } from './transfer-jobs.ts';
+import { billedPlaceOf, busyKeyOf, runTransfer, type TransferOutcome, titleOf } from './transfer-jobs.ts';
 import { createTransferRecord, type TransferRecord } from './transfer-record.ts';
+import type { UsageFile } from './usage-file.ts';
 
 const RUNNING_MAX = 2;
 const QUEUE_MAX = 1_000;
@@ -23,7 +24,7 @@ const TELL_EVERY_MS = 200;
 type Change = HostRequests['transfers.change']['input'];
 
 export interface TransferQueue {
-  /** @throws `usage` when the queue is full. */
+  /** @throws `usage` when the queue is full, `io` when it cannot be written down. */
   start(order: TransferOrder): string;
   /** What does not fit a transfer's state is left alone. @throws `notFound` when there is none of such an id. */
   change(change: Change): void;
@@ -38,6 +39,7 @@ export interface QueueHost {
   readonly environment: JobContext['environment'];
   readonly folder: string;
   readonly clock: Clock;
+  readonly usageFile: UsageFile;
   connectionFlags(): ConnectionFlags;
 }
 
@@ -67,9 +69,15 @@ function createQueue(host: QueueHost, file: Awaited<ReturnType<typeof openTransf
       for (const watcher of watchers) watcher(transfers);
     }, TELL_EVERY_MS);
   };
+  const write = () => file.write(records.map(({ facts }) => facts));
+  /** What runs goes on where its state cannot be written down, such as on a full disk; the next change tries again. */
   const save = () => {
-    file.write(records.map(({ facts }) => facts));
     tellSoon();
+    try {
+      write();
+    } catch (error) {
+      if (!(error instanceof DrayError)) throw error;
+    }
   };
   const settle = (record: TransferRecord, state: TransferState) => {
     record.facts.state = state;
@@ -124,7 +132,10 @@ function createQueue(host: QueueHost, file: Awaited<ReturnType<typeof openTransf
     try {
       const summary = await runTransfer(facts.order, contextIn);
       facts.summary = summary;
-      if ('requests' in summary) facts.requests = summary.requests;
+      if ('requests' in summary) {
+        facts.requests = summary.requests;
+        noteUsage(facts.order, summary.requests);
+      }
       if (summary.failed > 0) facts.error = toErrorRecord(someFailed(summary));
       // Whoever paused it too late has it done.
       settle(record, summary.failed > 0 ? 'failed' : 'done');
@@ -133,6 +144,15 @@ function createQueue(host: QueueHost, file: Awaited<ReturnType<typeof openTransf
       if (signal.aborted) return save();
       facts.error = toErrorRecord(error);
       settle(record, 'failed');
+    }
+  };
+
+  const noteUsage = (order: TransferOrder, requests: RequestTotals) => {
+    try {
+      host.usageFile.add({ place: billedPlaceOf(order), nowMs: now(), requests });
+    } catch (error) {
+      // What was done is done, whether or not it can be counted.
+      if (!(error instanceof DrayError)) throw error;
     }
   };
 
@@ -185,8 +205,15 @@ function createQueue(host: QueueHost, file: Awaited<ReturnType<typeof openTransf
       if (open.length >= QUEUE_MAX) throw queueFull();
       const facts = { id: randomUUID(), order, title: titleOf(order), state: 'waiting' as const };
       const counts = { filesDone: 0, bytesDone: 0, warnings: [], failures: [] };
-      records.push(createTransferRecord({ ...facts, ...counts }));
-      save();
+      const record = createTransferRecord({ ...facts, ...counts });
+      records.push(record);
+      try {
+        write();
+      } catch (error) {
+        records = records.filter((kept) => kept !== record);
+        throw error;
+      }
+      tellSoon();
       pump();
       return facts.id;
     },

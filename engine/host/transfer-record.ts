@@ -1,10 +1,11 @@
 /** One transfer as the queue holds it, and what an event of its job changes in it. */
 import type { JobEvent } from '../api/events.ts';
-import type { Transfer } from '../api/host.ts';
+import type { Transfer, TransferOrder } from '../api/host.ts';
 import { createTransferRate } from './transfer-rate.ts';
 
 const WARNINGS_MAX = 50;
 const FAILURES_MAX = 200;
+const PATHS_TOLD_MAX = 20;
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -72,11 +73,23 @@ export function createTransferRecord(facts: TransferFacts): TransferRecord {
       }
     },
     read(nowMs) {
-      if (facts.state !== 'running') return { ...facts, bytesPerSecond: 0 };
+      const order = shortened(facts.order);
+      if (facts.state !== 'running') return { ...facts, order, bytesPerSecond: 0 };
       const { bytesDone, bytesTotal } = facts;
-      return { ...facts, ...rate.read(nowMs, bytesTotal === undefined ? undefined : bytesTotal - bytesDone) };
+      return {
+        ...facts,
+        order,
+        ...rate.read(nowMs, bytesTotal === undefined ? undefined : bytesTotal - bytesDone),
+      };
     },
   };
+}
+
+/** A list of transfers is told several times a second: paths that nobody reads stay here. */
+function shortened(order: TransferOrder): TransferOrder {
+  if (order.kind === 'push' && order.skip) return { ...order, skip: order.skip.slice(0, PATHS_TOLD_MAX) };
+  if (order.kind === 'restore') return { ...order, paths: order.paths.slice(0, PATHS_TOLD_MAX) };
+  return order;
 }
 
 function fail(facts: TransferFacts, path: string, message: string): void {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TransferOrder } from '../api/host.ts';
@@ -77,12 +77,8 @@ describe('the queue of transfers', () => {
     const id = await start({ kind: 'pull', root });
     const failed = await transferIn(client, id, ['failed']);
     expect(failed.error).toMatchObject({ code: 'notFound' });
-    const other = sandbox.path('other');
-    sandbox.write('first/a.txt', 'a');
-    await fixture.workspace('elsewhere');
     sandbox.write('work/a.txt', 'a');
     await push(testContext(root), {});
-    expect(existsSync(other)).toBe(false);
     await change(id, 'retry');
     const done = await transferIn(client, id, ['done']);
     expect(done.error).toBeUndefined();
@@ -172,6 +168,33 @@ describe('the queue of transfers', () => {
     const third = fixture.reopen();
     expect((await third.host.transfers()).list()).toMatchObject([{ id, state: 'paused' }]);
     await third.host.close();
+  });
+
+  it('takes no order that it cannot write down, and lets what runs go on', async () => {
+    const queue = await fixture.host.transfers();
+    const root = await fixture.workspace();
+    fixture.sandbox.write('work/a.txt', 'a');
+    const id = queue.start({ kind: 'push', root });
+    const path = join(fixture.host.folder, 'transfers.json');
+    rmSync(path);
+    mkdirSync(path);
+    expect(() => queue.start({ kind: 'pull', root })).toThrow(/cannot be written/);
+    expect(queue.list().length).toBe(1);
+    expect(await transferIn(fixture.client, id, ['done', 'failed'])).toMatchObject({ state: 'done' });
+  });
+
+  it('counts what it asked of a remote', async () => {
+    const root = await fixture.workspace();
+    fixture.sandbox.write('work/a.txt', 'a');
+    await transferIn(fixture.client, await start({ kind: 'push', root }), ['done']);
+    const { months } = await fixture.client.ask('remotes.usage', {});
+    expect(months).toMatchObject([
+      {
+        place: expect.stringContaining('work-remote'),
+        transfers: 1,
+        requests: { total: expect.any(Number) },
+      },
+    ]);
   });
 
   it('belongs to one host at a time; another one has a queue of its own', async () => {

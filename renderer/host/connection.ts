@@ -1,25 +1,15 @@
 /**
- * The engine as the window sees it: asks with an answer, some with events before it, over a line that may go away and come back.
+ * The engine as the window sees it: a line to it that may go away and come back.
  *
  * An ask that was under way when the line went away fails as `unreachable`; nobody sends it again but who asked, since a request that
  * changes something may have arrived.
  */
-import { DrayError, fromErrorRecord } from '../../engine/api/error.ts';
-import type {
-  AnswerOf,
-  ClientMessage,
-  HostEvent,
-  HostMessage,
-  HostRequestName,
-  InputOf,
-} from '../../engine/api/host.ts';
+import { DrayError } from '../../engine/api/error.ts';
+import type { AnswerOf, HostRequestName, InputOf } from '../../engine/api/host.ts';
+import { type AskOptions, connectHost, type HostClient } from '../../engine/api/host-client.ts';
+import type { HostPort } from '../../engine/api/host-port.ts';
 
 export type LineState = 'connecting' | 'open' | 'away';
-
-export interface AskOptions {
-  readonly signal?: AbortSignal;
-  readonly onEvents?: (events: readonly HostEvent[]) => void;
-}
 
 export interface HostConnection {
   readonly ask: <N extends HostRequestName>(
@@ -34,35 +24,19 @@ export interface HostConnection {
   readonly retry: () => void;
 }
 
-/** One end of a line: a WebSocket, a MessagePort or the fixture. */
 export interface Line {
-  readonly send: (message: ClientMessage) => void;
-}
-
-export interface LineEvents {
-  readonly opened: () => void;
-  readonly heard: (message: HostMessage) => void;
-  readonly closed: () => void;
+  readonly port: HostPort;
+  /** Resolves when the other side is there. */
+  readonly opened: Promise<void>;
 }
 
 const PAUSES_MS: readonly number[] = [250, 500, 1_000, 2_000, 4_000];
-/** A first connection that is quick says nothing of itself. */
-const ASKS_MAX = 1_024;
 
-interface Asked {
-  readonly answer: (answer: unknown) => void;
-  readonly fail: (error: DrayError) => void;
-  readonly onEvents: ((events: readonly HostEvent[]) => void) | undefined;
-  readonly message: ClientMessage;
-}
-
-/** @param openLine Opens a line and tells what comes of it; called again after each loss. */
-export function connect(openLine: (events: LineEvents) => Line): HostConnection {
-  const asked = new Map<number, Asked>();
+/** @param openLine Called again after each loss. Rejects when no line can be had. */
+export function connect(openLine: () => Promise<Line>): HostConnection {
   const listeners = new Set<() => void>();
   let state: LineState = 'connecting';
-  let line: Line | undefined;
-  let nextId = 1;
+  let client: Promise<HostClient>;
   let losses = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -71,64 +45,36 @@ export function connect(openLine: (events: LineEvents) => Line): HostConnection 
     state = next;
     for (const listener of listeners) listener();
   };
-
+  const lose = () => {
+    become('away');
+    clearTimeout(timer);
+    timer = setTimeout(open, PAUSES_MS[Math.min(losses, PAUSES_MS.length - 1)]);
+    losses += 1;
+  };
   const open = () => {
     clearTimeout(timer);
-    let isCurrent = true;
-    const opening: Line = openLine({
-      opened: () => {
-        if (!isCurrent) return;
+    client = openLine().then(({ port, opened }) => {
+      const next = connectHost(port);
+      next.onClose(lose);
+      void opened.then(() => {
         losses = 0;
-        line = opening;
-        for (const { message } of asked.values()) opening.send(message);
         become('open');
-      },
-      heard: (message) => {
-        if (isCurrent) hear(asked, message);
-      },
-      closed: () => {
-        if (!isCurrent) return;
-        isCurrent = false;
-        const wasOpen = line !== undefined;
-        line = undefined;
-        if (wasOpen) failAll(asked);
-        become('away');
-        timer = setTimeout(open, PAUSES_MS[Math.min(losses++, PAUSES_MS.length - 1)]);
-      },
+      });
+      return next;
     });
+    client.catch(lose);
   };
   open();
 
   return {
-    ask: (name, input, { signal, onEvents } = {}) =>
-      new Promise((resolve, reject) => {
-        if (signal?.aborted) return reject(new DrayError('aborted', 'Stopped on request.'));
-        if (asked.size >= ASKS_MAX)
-          return reject(new DrayError('internal', 'Too much was asked of the engine at once.'));
-        const id = nextId++;
-        const message: ClientMessage = { do: 'ask', id, name, input };
-        const stop = () => {
-          if (!asked.delete(id)) return;
-          line?.send({ do: 'stop', id });
-          reject(new DrayError('aborted', 'Stopped on request.'));
-        };
-        const settle = () => signal?.removeEventListener('abort', stop);
-        signal?.addEventListener('abort', stop, { once: true });
-        asked.set(id, {
-          message,
-          onEvents,
-          answer: (answer) => {
-            settle();
-            resolve(answer as AnswerOf<typeof name>);
-          },
-          fail: (error) => {
-            settle();
-            reject(error);
-          },
+    ask: async (name, input, options) => {
+      const asked = await client.catch(() => {
+        throw new DrayError('unreachable', 'The engine cannot be reached. It is looked for again.', {
+          retry: 'retry',
         });
-        // What is asked before the first line opens waits for it.
-        line?.send(message);
-      }),
+      });
+      return asked.ask(name, input, options);
+    },
     state: () => state,
     onState: (listener) => {
       listeners.add(listener);
@@ -140,33 +86,4 @@ export function connect(openLine: (events: LineEvents) => Line): HostConnection 
       open();
     },
   };
-}
-
-function hear(asked: Map<number, Asked>, message: HostMessage): void {
-  const one = asked.get(message.id);
-  // Stopped while its answer was on the way.
-  if (!one) return;
-  switch (message.is) {
-    case 'events':
-      one.onEvents?.(message.events);
-      return;
-    case 'answer':
-      asked.delete(message.id);
-      one.answer(message.answer);
-      return;
-    case 'failed':
-      asked.delete(message.id);
-      one.fail(fromErrorRecord(message.error));
-  }
-}
-
-function failAll(asked: Map<number, Asked>): void {
-  const lost = [...asked.values()];
-  asked.clear();
-  for (const { fail } of lost)
-    fail(
-      new DrayError('unreachable', 'The engine went away before it answered. It is looked for again.', {
-        retry: 'retry',
-      }),
-    );
 }

@@ -8,9 +8,15 @@ import type {
   HostRequestName,
   InputOf,
 } from '../../engine/api/host.ts';
-import type { Line, LineEvents } from './connection.ts';
+import type { HostPort } from '../../engine/api/host-port.ts';
+import type { Line } from './connection.ts';
+import { browseFixture } from './fixture-browse.ts';
 import { changesFixture } from './fixture-changes.ts';
+import { historyFixture } from './fixture-history.ts';
 import { homeFixture } from './fixture-home.ts';
+import { remotesFixture } from './fixture-remotes.ts';
+import { settingsFixture } from './fixture-settings.ts';
+import { transfersFixture } from './fixture-transfers.ts';
 
 export type FixtureHandlers = {
   readonly [N in HostRequestName]?: (
@@ -23,16 +29,25 @@ export type FixtureHandlers = {
 type AnyHandler = (input: unknown, tell: (event: HostEvent) => void, signal: AbortSignal) => unknown;
 
 /** Each area's canned answers. */
-const HANDLERS: FixtureHandlers = { ...homeFixture, ...changesFixture };
+const HANDLERS: FixtureHandlers = {
+  ...homeFixture,
+  ...changesFixture,
+  ...transfersFixture,
+  ...historyFixture,
+  ...browseFixture,
+  ...remotesFixture,
+  ...settingsFixture,
+};
 
-export function openFixture(events: LineEvents): Line {
+export async function openFixture(): Promise<Line> {
   const stops = new Map<number, AbortController>();
+  let listener: (message: unknown) => void = () => {};
   const answer = async (id: number, name: HostRequestName, input: unknown) => {
     const stop = new AbortController();
     stops.set(id, stop);
     const reply = (message: HostMessage) => {
       // As a real line would: what is told is a copy.
-      if (!stop.signal.aborted) events.heard(structuredClone(message));
+      if (!stop.signal.aborted) listener(structuredClone(message));
     };
     try {
       const handler = HANDLERS[name] as AnyHandler | undefined;
@@ -46,11 +61,17 @@ export function openFixture(events: LineEvents): Line {
       stops.delete(id);
     }
   };
-  queueMicrotask(events.opened);
-  return {
-    send: (message: ClientMessage) => {
+  const port: HostPort = {
+    post: (posted) => {
+      const message = posted as ClientMessage;
       if (message.do === 'ask') void answer(message.id, message.name, message.input);
       else stops.get(message.id)?.abort();
     },
+    onMessage: (next) => {
+      listener = next;
+    },
+    onClose: () => {},
+    close: () => {},
   };
+  return { port, opened: Promise.resolve() };
 }

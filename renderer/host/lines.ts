@@ -1,7 +1,7 @@
 /** The lines that a window can have to its engine: a WebSocket in a browser, a MessagePort in the desktop app. */
 import { type DesktopBridge, PORT_MESSAGE } from '../../engine/api/desktop-bridge.ts';
-import type { ClientMessage, HostMessage } from '../../engine/api/host.ts';
-import type { Line, LineEvents } from './connection.ts';
+import { fromMessagePort, fromWebSocket } from '../../engine/api/host-port.ts';
+import type { Line } from './connection.ts';
 
 declare global {
   interface Window {
@@ -10,25 +10,22 @@ declare global {
 }
 
 /** @param url `ws:` or `wss:`. */
-export function openSocket(url: string, events: LineEvents): Line {
+export async function openSocket(url: string): Promise<Line> {
   const socket = new WebSocket(url);
-  socket.onopen = events.opened;
-  socket.onclose = events.closed;
-  socket.onmessage = ({ data }) => events.heard(JSON.parse(data) as HostMessage);
-  return { send: (message) => socket.send(JSON.stringify(message)) };
+  const opened = new Promise<void>((resolve) => socket.addEventListener('open', () => resolve()));
+  return { port: fromWebSocket(socket), opened };
 }
 
-export function openPort(bridge: DesktopBridge, events: LineEvents): Line {
-  let port: MessagePort | undefined;
-  const hear = ({ data, ports: [given], source }: MessageEvent) => {
-    if (source !== window || data !== PORT_MESSAGE || !given) return;
-    window.removeEventListener('message', hear);
-    port = given;
-    port.onmessage = (event) => events.heard(event.data as HostMessage);
-    port.addEventListener('close', events.closed);
-    events.opened();
-  };
-  window.addEventListener('message', hear);
-  bridge.requestPort();
-  return { send: (message: ClientMessage) => port?.postMessage(message) };
+/** The port comes as a message of the window itself: the bridge cannot carry one. While the engine starts anew it takes that long. */
+export async function openPort(bridge: DesktopBridge): Promise<Line> {
+  const given = await new Promise<MessagePort>((resolve) => {
+    const hear = ({ data, ports: [port], source }: MessageEvent) => {
+      if (source !== window || data !== PORT_MESSAGE || !port) return;
+      window.removeEventListener('message', hear);
+      resolve(port);
+    };
+    window.addEventListener('message', hear);
+    bridge.requestPort();
+  });
+  return { port: fromMessagePort(given), opened: Promise.resolve() };
 }

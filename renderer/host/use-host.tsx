@@ -12,7 +12,8 @@ import {
 import { createContext, type ReactNode, useContext, useEffect, useState, useSyncExternalStore } from 'react';
 import { DrayError } from '../../engine/api/error.ts';
 import type { AnswerOf, HostRequestName, InputOf, Transfer } from '../../engine/api/host.ts';
-import type { AskOptions, HostConnection, LineState } from './connection.ts';
+import type { AskOptions } from '../../engine/api/host-client.ts';
+import type { HostConnection, LineState } from './connection.ts';
 
 const HostContext = createContext<HostConnection | undefined>(undefined);
 const TransfersContext = createContext<readonly Transfer[] | undefined>(undefined);

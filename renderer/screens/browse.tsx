@@ -1,10 +1,281 @@
+/** Two panes, this computer and any remote: looked through, copied between, brought into step. */
+import './browse.css';
+import { useQueries } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import type { EntryRow, TransferOrder } from '../../engine/api/host.ts';
+import { Button } from '../design/button.tsx';
+import { formatBytes, formatPlural } from '../design/format.ts';
 import { Screen } from '../design/screen.tsx';
-import { EmptyState } from '../design/states.tsx';
+import { ErrorState, Loading, Notice } from '../design/states.tsx';
+import { useAsk, useDo, useHost } from '../host/use-host.tsx';
+import { useRoute } from '../route.ts';
+import { DeleteDialog, NewFolderDialog, QuickLook } from './browse/dialogs.tsx';
+import type { DraggedEntries, FolderSize } from './browse/entry-table.tsx';
+import { Pane, type PaneState } from './browse/pane.tsx';
+import {
+  below,
+  describeLocation,
+  isSameLocation,
+  type Location,
+  localLocation,
+  nameOf,
+  placeOf,
+  type Root,
+  remoteRoot,
+} from './browse/places.ts';
+import { PlanDialog } from './browse/plan-dialog.tsx';
+import { useDrops } from './browse/use-drops.ts';
+import { useEntries } from './browse/use-entries.ts';
+import { useStartTransfers } from './start-transfer.ts';
+
+type Side = 'left' | 'right';
+type Asked = 'look' | 'delete' | 'folder' | 'plan';
 
 export function BrowseScreen() {
+  const home = useAsk('home.listFolders', {}, { freshMs: 600_000 });
+  const remotes = useAsk('remotes.list', {});
+  if (home.isPending || remotes.isPending) {
+    return (
+      <Screen title="Browse">
+        <Loading label="Looking for your folders and remotes" />
+      </Screen>
+    );
+  }
+  if (home.error || remotes.error) {
+    return (
+      <Screen title="Browse">
+        <ErrorState
+          title="Your folders and remotes cannot be read"
+          error={home.error ?? remotes.error ?? { message: '' }}
+          onRetry={() => {
+            void home.refetch();
+            void remotes.refetch();
+          }}
+        />
+      </Screen>
+    );
+  }
+  const local = localLocation(home.data.folder);
+  return <Panes local={local} roots={[local.root, ...remotes.data.remotes.map(remoteRoot)]} />;
+}
+
+function Panes({ local, roots }: { readonly local: Location; readonly roots: readonly Root[] }) {
+  const { given } = useRoute();
+  const [panes, setPanes] = useState<Readonly<Record<Side, PaneState>>>(() => ({
+    left: paneAt(local),
+    right: paneAt(rightStart(local, roots, given.remote)),
+  }));
+  const [active, setActive] = useState<Side>('left');
+  const [asked, setAsked] = useState<Asked>();
+  const [looked, setLooked] = useState<EntryRow>();
+  const [sized, setSized] = useState<ReadonlySet<string>>(new Set());
+  const entries = {
+    left: useEntries(panes.left.location, panes.left.sortedBy),
+    right: useEntries(panes.right.location, panes.right.sortedBy),
+  };
+  const sizes = useFolderSizes(sized);
+  const drops = useDrops();
+  const start = useStartTransfers();
+  const remove = useDo('browse.remove', { refreshes: ['browse.list'] });
+
+  const other: Side = active === 'left' ? 'right' : 'left';
+  const here = panes[active].location;
+  const there = panes[other].location;
+  const chosen = entries[active].rows.filter(({ path }) => panes[active].selected.has(path));
+  const change = (side: Side, next: Partial<PaneState>): void =>
+    setPanes((before) => ({ ...before, [side]: { ...before[side], ...next } }));
+  const copy = ({ from, paths }: DraggedEntries, into: Location): void => {
+    if (isSameLocation(from, into)) return;
+    const what = paths.length === 1 ? nameOf(paths[0]!) : formatPlural(paths.length, 'entry', 'entries');
+    void start(
+      `${what} will be copied to ${describeLocation(into)}`,
+      paths.map((path) => copyOrder(from, path, into)),
+    );
+  };
+  const look = (entry: EntryRow | undefined): void => {
+    if (entry?.kind !== 'file') return;
+    setLooked(entry);
+    setAsked('look');
+  };
+  const measure = (side: Side): void => {
+    const folders = entries[side].rows.filter(({ kind }) => kind === 'folder');
+    const wanted = folders.map(({ path }) => placeOf(panes[side].location, path));
+    setSized(new Set([...sized, ...wanted.slice(0, 100)]));
+  };
+  const close = (): void => setAsked(undefined);
+
+  const pane = (side: Side) => (
+    <Pane
+      side={side}
+      isActive={side === active}
+      state={panes[side]}
+      entries={entries[side]}
+      roots={roots}
+      sizes={sizes}
+      onState={(next) => change(side, next)}
+      onActive={() => setActive(side)}
+      onLook={look}
+      onMakeFolder={() => {
+        setActive(side);
+        setAsked('folder');
+      }}
+      onSizes={() => measure(side)}
+      onEntries={copy}
+      onFiles={(items, into) => void drops.drop(items, into)}
+    />
+  );
+  const isBothSame = isSameLocation(here, there);
   return (
-    <Screen title="Browse" isFull>
-      <EmptyState title="Browse">To come.</EmptyState>
+    <Screen
+      title="Browse"
+      isFull
+      actions={
+        <div className="row">
+          <Button icon="refresh" isDisabled={isBothSame} onPress={() => setAsked('plan')}>
+            Sync or copy all
+          </Button>
+        </div>
+      }
+    >
+      <div
+        className="browse"
+        onKeyDownCapture={(event) => {
+          // As in file managers: the row under the cursor is looked at, and nothing is unselected.
+          if (event.key !== ' ' || event.ctrlKey || !isOfRow(event.target as Element)) return;
+          if (chosen.length !== 1) return;
+          event.preventDefault();
+          event.stopPropagation();
+          look(chosen[0]);
+        }}
+      >
+        <div className="panes">
+          {pane('left')}
+          {pane('right')}
+        </div>
+        {remove.error && <Notice tone="danger">{remove.error.message}</Notice>}
+        {drops.progress && <DropReport drops={drops} />}
+        <div className="browse-actions">
+          <p className="cut grow soft" aria-live="polite">
+            {chosen.length === 0
+              ? 'Choose files or folders in a pane; drag them over, or use the buttons.'
+              : `${chosen.length === 1 ? nameOf(chosen[0]!.path) : formatPlural(chosen.length, 'entry', 'entries')} in ${describeLocation(here)}`}
+          </p>
+          <Button
+            icon="search"
+            isDisabled={chosen.length !== 1 || chosen[0]?.kind !== 'file'}
+            onPress={() => look(chosen[0])}
+          >
+            Quick look
+          </Button>
+          <Button
+            icon="trash"
+            look="danger"
+            isDisabled={chosen.length === 0 || remove.isPending}
+            onPress={() => setAsked('delete')}
+          >
+            Delete
+          </Button>
+          <Button
+            icon="copy"
+            look="primary"
+            isDisabled={chosen.length === 0 || isBothSame}
+            onPress={() => copy({ from: here, paths: chosen.map(({ path }) => path) }, there)}
+          >
+            Copy to the {other}
+          </Button>
+        </div>
+      </div>
+      {asked === 'look' && looked && <QuickLook location={here} entry={looked} onClose={close} />}
+      {asked === 'folder' && (
+        <NewFolderDialog
+          location={here}
+          taken={new Set(entries[active].rows.map(({ path }) => nameOf(path)))}
+          onClose={close}
+        />
+      )}
+      {asked === 'delete' && (
+        <DeleteDialog
+          location={here}
+          entries={chosen}
+          onClose={close}
+          onConfirm={() => {
+            remove.mutate({ places: chosen.map(({ path }) => placeOf(here, path)) });
+            change(active, { selected: new Set() });
+          }}
+        />
+      )}
+      {asked === 'plan' && (
+        <PlanDialog
+          ends={[here, there]}
+          onClose={close}
+          onStart={(order, to) => {
+            void start(`${describeLocation(to)} is brought into step`, [order]);
+            close();
+          }}
+        />
+      )}
     </Screen>
+  );
+}
+
+/** The remote that was asked for, else one of the user's own, else any; without one, this computer. */
+function rightStart(local: Location, roots: readonly Root[], asked: string | undefined): Location {
+  const remotes = roots.filter(({ kind }) => kind !== 'local');
+  const root =
+    remotes.find(({ label }) => label === asked) ??
+    remotes.find(({ kind }) => kind === 'named') ??
+    remotes[0];
+  return root ? { root, folder: '' } : local;
+}
+
+/** A row or one of its cells, and none of their buttons. */
+function isOfRow(element: Element): boolean {
+  return element.matches('[role="row"], [role="rowheader"], [role="gridcell"]');
+}
+
+function paneAt(location: Location): PaneState {
+  return { location, sortedBy: { column: 'name', isDescending: false }, selected: new Set() };
+}
+
+/** A folder's contents go into a folder of its name; a file goes into the folder. */
+function copyOrder(from: Location, path: string, into: Location): TransferOrder {
+  const destination = path.endsWith('/') ? placeOf(below(into, path)) : placeOf(into);
+  return { kind: 'copy', source: placeOf(from, path), destination };
+}
+
+function useFolderSizes(places: ReadonlySet<string>): ReadonlyMap<string, FolderSize | 'asked'> {
+  const host = useHost();
+  const answers = useQueries({
+    queries: [...places].map((place) => ({
+      queryKey: ['browse.size', { place }],
+      queryFn: ({ signal }: { signal: AbortSignal }) => host.ask('browse.size', { place }, { signal }),
+      staleTime: 30_000,
+    })),
+  });
+  const answered = answers.map(({ data, isError }) => (isError ? undefined : (data ?? 'asked')));
+  const key = JSON.stringify(answered);
+  // The answers are a new list at each rendering: the key says what is in it.
+  return useMemo(() => {
+    const known = [...places].map((place, index) => [place, answered[index]] as const);
+    return new Map(known.filter((one): one is [string, FolderSize | 'asked'] => one[1] !== undefined));
+  }, [places, key]);
+}
+
+function DropReport({ drops }: { readonly drops: ReturnType<typeof useDrops> }) {
+  const { filesDone, bytesDone, isOver, failures } = drops.progress!;
+  const done = `${formatPlural(filesDone, 'file')}, ${formatBytes(bytesDone)}`;
+  return (
+    <Notice
+      tone={failures.length > 0 ? 'warning' : isOver ? 'success' : 'info'}
+      actions={
+        <Button size="small" onPress={isOver ? drops.dismiss : drops.stop}>
+          {isOver ? 'Close' : 'Stop'}
+        </Button>
+      }
+    >
+      {isOver ? `Dropped files have arrived: ${done}.` : `Dropped files are on their way: ${done}.`}
+      {failures.length > 0 &&
+        ` ${formatPlural(failures.length, 'file')} failed: ${failures[0]!.path} ${failures[0]!.message}`}
+    </Notice>
   );
 }

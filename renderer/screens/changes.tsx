@@ -1,10 +1,226 @@
+/** What a push or a pull would do, before it does it. */
+import './changes/changes.css';
+import { useDeferredValue, useState } from 'react';
+import type { ChangeList, ChangeRow, TransferOrder, WorkspaceCard } from '../../engine/api/host.ts';
+import { IconButton, LinkButton } from '../design/button.tsx';
+import { Segmented } from '../design/choices.tsx';
 import { Screen } from '../design/screen.tsx';
-import { EmptyState } from '../design/states.tsx';
+import { EmptyState, ErrorState, Loading, Notice } from '../design/states.tsx';
+import { useDo, useTransfers } from '../host/use-host.tsx';
+import { goTo, hrefOf, useRoute } from '../route.ts';
+import { showFailure, showToast } from '../shell/toasts.tsx';
+import { WithWorkspace } from '../shell/with-workspace.tsx';
+import { ChangeTable } from './changes/change-table.tsx';
+import { type Choices, decide, decideAll, NO_CHOICES, skippedPaths, toggleSkip } from './changes/choices.ts';
+import { ListToolbar } from './changes/list-toolbar.tsx';
+import { PreviewPane } from './changes/preview-pane.tsx';
+import { rowsOf, SendBar } from './changes/send-bar.tsx';
+import { type Direction, type Look, useChangeList, useRowPages } from './changes/use-change-list.ts';
 
 export function ChangesScreen() {
+  const { given } = useRoute();
+  const direction: Direction = given.direction === 'pull' ? 'pull' : 'push';
   return (
-    <Screen title="Changes" isFull>
-      <EmptyState title="Changes">To come.</EmptyState>
+    <WithWorkspace title="Changes">
+      {(workspace) => <Changes key={direction} workspace={workspace} direction={direction} />}
+    </WithWorkspace>
+  );
+}
+
+interface ChangesProps {
+  readonly workspace: WorkspaceCard;
+  readonly direction: Direction;
+}
+
+const FIRST_LOOK: Look = { filter: '', kinds: new Set(), sort: 'path', isTree: true, open: new Set() };
+
+function Changes({ workspace, direction }: ChangesProps) {
+  const { root, branch, remotes } = workspace;
+  const { list, error, isOpening, reopen } = useChangeList(root, direction);
+  const remote = remotes.find(({ isDefault }) => isDefault)?.name;
+  return (
+    <Screen
+      title="Changes"
+      isFull
+      note={
+        <>
+          {workspace.name}, {branch} {direction === 'push' ? 'to' : 'from'} {remote}
+        </>
+      }
+      actions={
+        <>
+          <IconButton icon="refresh" label="Look again" onPress={reopen} isDisabled={isOpening} />
+          <Segmented
+            label="Direction"
+            value={direction}
+            onChange={(next) => goTo('changes', { direction: next })}
+            choices={[
+              { id: 'push', label: 'Push', icon: 'upload' },
+              { id: 'pull', label: 'Pull', icon: 'download' },
+            ]}
+          />
+        </>
+      }
+    >
+      <UnderWay root={root} />
+      {error ? (
+        <ErrorState
+          title={direction === 'push' ? 'The folder cannot be looked at' : 'The remote cannot be asked'}
+          error={error}
+          onRetry={reopen}
+          actions={<LinkButton href={hrefOf('remotes')}>Remotes</LinkButton>}
+        />
+      ) : !list ? (
+        <Loading
+          label={
+            direction === 'push' ? 'Looking for what changed in the folder' : 'Asking the remote what is new'
+          }
+        />
+      ) : rowsOf(list) === 0 ? (
+        <NothingToDo direction={direction} />
+      ) : (
+        <ListOfChanges key={list.list} root={root} list={list} />
+      )}
     </Screen>
   );
+}
+
+function NothingToDo({ direction }: { readonly direction: Direction }) {
+  return direction === 'push' ? (
+    <EmptyState
+      icon="check"
+      title="Nothing to push"
+      actions={<LinkButton href={hrefOf('changes', { direction: 'pull' })}>Look for what is new</LinkButton>}
+    >
+      Every file of this folder is in the last commit.
+    </EmptyState>
+  ) : (
+    <EmptyState icon="check" title="Nothing to pull">
+      The remote has no commit that is not here.
+    </EmptyState>
+  );
+}
+
+function UnderWay({ root }: { readonly root: string }) {
+  const running = useTransfers()?.find(
+    ({ order, state }) =>
+      'root' in order && order.root === root && (state === 'running' || state === 'waiting'),
+  );
+  if (!running) return null;
+  return (
+    <div className="changes-notice">
+      <Notice
+        actions={
+          <LinkButton size="small" href={hrefOf('transfers')}>
+            Watch
+          </LinkButton>
+        }
+      >
+        {running.title} is {running.state === 'waiting' ? 'waiting' : 'under way'}. This list is made anew
+        when it ends.
+      </Notice>
+    </div>
+  );
+}
+
+function ListOfChanges({ root, list }: { readonly root: string; readonly list: ChangeList }) {
+  const [look, setLook] = useState(FIRST_LOOK);
+  const [choices, setChoices] = useState<Choices>(NO_CHOICES);
+  const [selected, setSelected] = useState<ChangeRow>();
+  const [message, setMessage] = useState('');
+  const [hasSeenDeleted, setSeenDeleted] = useState(false);
+  const [isAcknowledged, setAcknowledged] = useState(false);
+  const pages = useRowPages(root, list, useDeferredValue(look));
+  const start = useDo('transfers.start');
+  const isPush = list.direction === 'push';
+  const isWhole = look.filter === '' && look.kinds.size === 0;
+  const show = (kind: ChangeRow['change']) =>
+    setLook({ ...look, filter: '', kinds: new Set([kind]), isTree: false });
+  const send = () => {
+    start.mutate(orderOf(root, list.direction, message, choices), {
+      onSuccess: () => {
+        showToast({
+          tone: 'success',
+          title: isPush ? 'The push has begun' : 'The pull has begun',
+          action: { label: 'Watch', onPress: () => goTo('transfers') },
+        });
+        setMessage('');
+      },
+      onError: (error) => showFailure(isPush ? 'The push did not begin' : 'The pull did not begin', error),
+    });
+  };
+  return (
+    <>
+      <ListToolbar
+        list={list}
+        look={look}
+        onLook={(next) => {
+          setLook(next);
+          if (next.kinds.size === 1 && next.kinds.has('deleted')) setSeenDeleted(true);
+        }}
+      />
+      <div className="changes-panes">
+        {pages ? (
+          <ChangeTable
+            pages={pages}
+            isTree={look.isTree}
+            open={look.open}
+            onToggleFolder={(path) => setLook({ ...look, open: toggled(look.open, path) })}
+            choices={choices}
+            // A folder stands for all below it, which a search or a choice of kinds would hide.
+            canSkip={(row) => isPush && row.change !== 'conflict' && (isWhole || row.below === undefined)}
+            onSkip={(row) => setChoices(toggleSkip(choices, row))}
+            onDecide={(path, winner) => setChoices(decide(choices, path, winner))}
+            selected={selected?.path}
+            onSelect={setSelected}
+          />
+        ) : (
+          <Loading label="Reading the changes" />
+        )}
+        <PreviewPane root={root} direction={list.direction} row={selected} />
+      </div>
+      <SendBar
+        list={list}
+        choices={choices}
+        message={message}
+        onMessage={setMessage}
+        hasSeenDeleted={hasSeenDeleted}
+        isAcknowledged={isAcknowledged}
+        onShowDeleted={() => {
+          show('deleted');
+          setSeenDeleted(true);
+        }}
+        onAcknowledge={setAcknowledged}
+        onDecideAll={(winner) => setChoices(decideAll(choices, winner))}
+        onShowConflicts={() => show('conflict')}
+        isSending={start.isPending}
+        onSend={send}
+      />
+    </>
+  );
+}
+
+function orderOf(root: string, direction: Direction, message: string, choices: Choices): TransferOrder {
+  if (direction === 'push') {
+    const skip = skippedPaths(choices);
+    return {
+      kind: 'push',
+      root,
+      ...(message.trim() === '' ? {} : { message: message.trim() }),
+      ...(skip.length === 0 ? {} : { skip }),
+    };
+  }
+  const { decided, forAll } = choices;
+  return {
+    kind: 'pull',
+    root,
+    ...(forAll === undefined ? {} : { conflicts: forAll }),
+    ...(decided.size === 0 ? {} : { decisions: Object.fromEntries(decided) }),
+  };
+}
+
+function toggled(set: ReadonlySet<string>, one: string): ReadonlySet<string> {
+  const next = new Set(set);
+  if (!next.delete(one)) next.add(one);
+  return next;
 }

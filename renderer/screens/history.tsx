@@ -1,10 +1,99 @@
+/** The commits of a workspace as a graph, and beside it one of them, or the difference between any two. */
+import './history.css';
+import { useMemo, useState } from 'react';
+import { Button } from '../design/button.tsx';
+import { Select } from '../design/field.tsx';
+import { formatPlural } from '../design/format.ts';
 import { Screen } from '../design/screen.tsx';
-import { EmptyState } from '../design/states.tsx';
+import { EmptyState, ErrorState, Loading } from '../design/states.tsx';
+import { useAsk } from '../host/use-host.tsx';
+import { WithWorkspace } from '../shell/with-workspace.tsx';
+import { CommitList } from './history/commit-list.tsx';
+import { CommitPanel } from './history/commit-panel.tsx';
+import { layOutGraph } from './history/graph-lanes.ts';
+
+const PAGE = 200;
+const ALL = '*';
 
 export function HistoryScreen() {
+  return <WithWorkspace title="History">{({ root }) => <History root={root} />}</WithWorkspace>;
+}
+
+function History({ root }: { readonly root: string }) {
+  const [limit, setLimit] = useState(PAGE);
+  const [branch, setBranch] = useState(ALL);
+  const [selected, setSelected] = useState<readonly string[]>([]);
+  const history = useAsk(
+    'history.list',
+    { root, limit, ...(branch === ALL ? {} : { branch }) },
+    { keepsPrevious: true },
+  );
+  const commits = history.data?.commits;
+  const refs = history.data?.refs ?? [];
+  const graph = useMemo(() => layOutGraph(commits ?? []), [commits]);
+
+  const branches = refs.filter(({ kind }) => kind === 'branch');
+  const choices = [
+    { id: ALL, label: 'All branches' },
+    ...branches.map(({ name, isCurrent }) => ({
+      id: name,
+      label: name,
+      ...(isCurrent ? { note: 'checked out here' } : {}),
+    })),
+  ];
+  // The newest one stands open from the start: the panel is never empty.
+  const open = selected.length > 0 ? selected : commits?.slice(0, 1).map(({ commit }) => commit);
+
   return (
-    <Screen title="History" isFull>
-      <EmptyState title="History">To come.</EmptyState>
+    <Screen
+      title="History"
+      isFull
+      note={commits && formatPlural(commits.length, 'commit')}
+      actions={
+        <div className="history-branch">
+          <Select label="Branch" isLabelUnseen choices={choices} value={branch} onChange={setBranch} />
+        </div>
+      }
+    >
+      {history.isPending && <Loading label="Reading the history" />}
+      {history.error && !commits && (
+        <ErrorState
+          title="The history cannot be read"
+          error={history.error}
+          onRetry={() => void history.refetch()}
+        />
+      )}
+      {commits?.length === 0 && (
+        <EmptyState icon="history" title="No commits yet">
+          The first push makes the first commit. From then on every state that was pushed can be had again.
+        </EmptyState>
+      )}
+      {commits !== undefined && commits.length > 0 && (
+        <div className="history">
+          <div className="history-list">
+            <CommitList
+              commits={commits}
+              graph={graph}
+              refs={refs}
+              selected={open ?? []}
+              onSelect={setSelected}
+            />
+            {commits.length >= limit && (
+              <div className="history-more">
+                <Button
+                  size="small"
+                  look="quiet"
+                  isDisabled={history.isFetching}
+                  onPress={() => setLimit(limit + PAGE)}
+                >
+                  Show older commits
+                </Button>
+              </div>
+            )}
+          </div>
+          <CommitPanel root={root} commits={commits} refs={refs} selected={open ?? []} />
+        </div>
+      )}
     </Screen>
   );
 }

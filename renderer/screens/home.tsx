@@ -1,10 +1,91 @@
+/** The workspaces and remotes of this computer; the first start leads to the first push. */
+import './home/home.css';
+import { Button, LinkButton } from '../design/button.tsx';
+import { Icon } from '../design/icon.tsx';
 import { Screen } from '../design/screen.tsx';
-import { EmptyState } from '../design/states.tsx';
+import { ErrorState, Loading } from '../design/states.tsx';
+import { useAsk } from '../host/use-host.tsx';
+import { goTo, hrefOf, useRoute } from '../route.ts';
+import { StartSteps } from './home/start-steps.tsx';
+import { WorkspacePanel } from './home/workspace-panel.tsx';
 
 export function HomeScreen() {
+  const { given } = useRoute();
+  const { data, error, refetch } = useAsk('home.list', {});
+  const workspaces = data?.workspaces;
+  if (!workspaces)
+    return (
+      <Screen title="Home" isFull>
+        {error ? (
+          <ErrorState title="The workspaces cannot be read" error={error} onRetry={refetch} />
+        ) : (
+          <Loading label="Looking for workspaces" />
+        )}
+      </Screen>
+    );
+  if (given.add === 'yes')
+    return (
+      <Screen title="Add a workspace">
+        <StartSteps onLeave={() => goTo('home')} />
+      </Screen>
+    );
+  if (workspaces.length === 0)
+    return (
+      <Screen title="Welcome to Dray">
+        <p className="home-lead">
+          Keep every version of a folder, however large, in a place of your own. Three steps, and nothing
+          leaves this computer before you press Push.
+        </p>
+        <StartSteps />
+      </Screen>
+    );
   return (
-    <Screen title="Home" isFull>
-      <EmptyState title="Home">To come.</EmptyState>
+    <Screen
+      title="Home"
+      actions={
+        <Button icon="plus" onPress={() => goTo('home', { add: 'yes' })}>
+          Add a workspace
+        </Button>
+      }
+    >
+      <ul className="home-grid">
+        {workspaces.map((workspace) => (
+          <li key={workspace.root} className="home-cell">
+            <WorkspacePanel workspace={workspace} />
+          </li>
+        ))}
+      </ul>
+      <Remotes />
     </Screen>
+  );
+}
+
+function Remotes() {
+  const { data } = useAsk('remotes.list', {}, { freshMs: 5_000 });
+  if (!data || data.remotes.length === 0) return null;
+  return (
+    <section className="home-remotes" aria-labelledby="home-remotes">
+      <header className="row">
+        <h2 id="home-remotes" className="grow">
+          Remotes
+        </h2>
+        <LinkButton href={hrefOf('remotes')} look="quiet" size="small">
+          All of them
+        </LinkButton>
+      </header>
+      <ul className="home-grid home-grid-small">
+        {data.remotes.map(({ name, url, of }) => (
+          <li key={`${of} ${name}`} className="card home-remote">
+            <Icon name={url.startsWith('file:') ? 'drive' : 'cloud'} size={20} />
+            <span className="grow">
+              <strong className="cut home-line">{name}</strong>
+              <span className="cut home-line faint small" title={url}>
+                {url.replace(/\?.*$/, '')}
+              </span>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }

@@ -1,10 +1,111 @@
+/** How the window looks and how much of the line it may take. Each choice holds at once. */
+import './settings.css';
+import { useQueryClient } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import type { Settings } from '../../engine/api/host.ts';
+import { Segmented } from '../design/choices.tsx';
+import { Switch } from '../design/field.tsx';
 import { Screen } from '../design/screen.tsx';
-import { EmptyState } from '../design/states.tsx';
+import { ErrorState, Loading } from '../design/states.tsx';
+import { useAsk, useHost } from '../host/use-host.tsx';
+import { applyTheme } from '../shell/theme.ts';
+import { showFailure } from '../shell/toasts.tsx';
+import { BandwidthSetting } from './settings/bandwidth-setting.tsx';
+import { ConcurrencySetting } from './settings/concurrency-setting.tsx';
+import type { SettingProps } from './settings/setting-props.ts';
 
 export function SettingsScreen() {
+  const host = useHost();
+  const client = useQueryClient();
+  const settings = useAsk('settings.get', {});
+  const key = ['settings.get', {}];
+  const set = async (change: Partial<Settings>): Promise<void> => {
+    if (change.theme) applyTheme(change.theme);
+    try {
+      client.setQueryData(key, await host.ask('settings.set', change));
+    } catch (error) {
+      showFailure('The setting was not kept', error);
+      await client.invalidateQueries({ queryKey: key });
+    }
+  };
   return (
-    <Screen title="Settings" isFull>
-      <EmptyState title="Settings">To come.</EmptyState>
+    <Screen title="Settings">
+      {settings.isPending && <Loading label="Reading your settings" />}
+      {settings.error && (
+        <ErrorState
+          title="Your settings cannot be read"
+          error={settings.error}
+          onRetry={() => void settings.refetch()}
+        />
+      )}
+      {settings.data && <Sections settings={settings.data} set={(change) => void set(change)} />}
     </Screen>
+  );
+}
+
+function Sections({ settings, set }: SettingProps) {
+  return (
+    <div className="settings">
+      <Section title="Appearance" text="Light, dark, or as your system has it.">
+        <Segmented<Settings['theme']>
+          label="Theme"
+          value={settings.theme}
+          onChange={(theme) => set({ theme })}
+          choices={[
+            { id: 'system', label: 'System' },
+            { id: 'light', label: 'Light' },
+            { id: 'dark', label: 'Dark' },
+          ]}
+        />
+      </Section>
+      <Section
+        title="Bandwidth"
+        text="How much of your line transfers may take, all day or at some hours. Outside of them there is no limit."
+      >
+        <BandwidthSetting settings={settings} set={set} />
+      </Section>
+      <Section
+        title="Concurrency"
+        text="How many requests are in flight at once. Left alone, Dray finds what the remote and the line bear."
+      >
+        <ConcurrencySetting settings={settings} set={set} />
+      </Section>
+      <Section title="Notifications" text="When a transfer that took a while ends, or fails.">
+        <Switch isSelected={settings.notifications} onChange={(notifications) => set({ notifications })}>
+          Tell me
+        </Switch>
+      </Section>
+      <Section title="Updates" text="Of the desktop app. Nothing is installed without being asked for.">
+        <Segmented<Settings['updates']>
+          label="Update channel"
+          value={settings.updates}
+          onChange={(updates) => set({ updates })}
+          choices={[
+            { id: 'stable', label: 'Stable releases' },
+            { id: 'off', label: 'Do not look' },
+          ]}
+        />
+      </Section>
+    </div>
+  );
+}
+
+function Section({
+  title,
+  text,
+  children,
+}: {
+  readonly title: string;
+  readonly text: string;
+  readonly children: ReactNode;
+}) {
+  return (
+    <section className="setting" aria-label={title}>
+      <div>
+        <h2>{title}</h2>
+        <p className="soft">{text}</p>
+      </div>
+      <div className="setting-body">{children}</div>
+    </section>
   );
 }

@@ -1,10 +1,248 @@
+/** The queue of all that moves: what runs, what waits and in which order, what has ended and how. */
+import './transfers.css';
+import { type KeyboardEvent, useState } from 'react';
+import { GridList, GridListItem } from 'react-aria-components/GridList';
+import { useDragAndDrop } from 'react-aria-components/useDragAndDrop';
+import type { InputOf, Transfer } from '../../engine/api/host.ts';
+import { Button, LinkButton } from '../design/button.tsx';
+import { Card, Figure, Figures } from '../design/card.tsx';
+import { ConfirmDialog } from '../design/dialog.tsx';
+import { formatBytes, formatCount, formatPlural, formatRate } from '../design/format.ts';
 import { Screen } from '../design/screen.tsx';
-import { EmptyState } from '../design/states.tsx';
+import { EmptyState, Loading, Notice } from '../design/states.tsx';
+import { useHost, useTransfers } from '../host/use-host.tsx';
+import { stepsTo } from './transfers/queue-order.ts';
+import { useThroughput } from './transfers/record-throughput.tsx';
+import { ThroughputPlot } from './transfers/throughput-plot.tsx';
+import { TransferRow } from './transfers/transfer-row.tsx';
+import { isOver, roughDuration, type TransferAction } from './transfers/transfer-words.ts';
+
+type Change = InputOf<'transfers.change'>;
 
 export function TransfersScreen() {
+  const transfers = useTransfers();
+  const host = useHost();
+  const [fault, setFault] = useState<string>();
+  const [isCancelling, setCancelling] = useState(false);
+
+  const change = async (...changes: readonly Change[]): Promise<void> => {
+    try {
+      setFault(undefined);
+      for (const one of changes) await host.ask('transfers.change', one);
+    } catch (error) {
+      setFault(error instanceof Error ? error.message : String(error));
+    }
+  };
+
+  if (!transfers) {
+    return (
+      <Screen title="Transfers">
+        <Loading label="Asking for the queue" />
+      </Screen>
+    );
+  }
+  const queue = transfers.filter((transfer) => !isOver(transfer));
+  const ended = transfers.filter(isOver).reverse();
+  const isRunning = queue.some(({ state }) => state === 'running' || state === 'waiting');
+  const onAction = (transfer: Transfer, action: TransferAction): void =>
+    void change({ ids: [transfer.id], action });
+
   return (
-    <Screen title="Transfers" isFull>
-      <EmptyState title="Transfers">To come.</EmptyState>
+    <Screen
+      title="Transfers"
+      note={queue.length === 0 ? '' : `${formatCount(queue.length)} in the queue`}
+      actions={
+        <div className="row">
+          <Button
+            icon="pause"
+            isDisabled={!isRunning}
+            onPress={() => void change({ ids: 'all', action: 'pause' })}
+          >
+            Pause all
+          </Button>
+          <Button
+            icon="play"
+            isDisabled={!queue.some(({ state }) => state === 'paused')}
+            onPress={() => void change({ ids: 'all', action: 'resume' })}
+          >
+            Resume all
+          </Button>
+          <Button icon="close" isDisabled={queue.length === 0} onPress={() => setCancelling(true)}>
+            Cancel all
+          </Button>
+        </div>
+      }
+    >
+      <div className="transfers">
+        {fault !== undefined && <Notice tone="danger">{fault}</Notice>}
+        {transfers.length > 0 && <Throughput transfers={queue} />}
+        {queue.length > 0 && <Queue queue={queue} onAction={onAction} change={change} />}
+        {transfers.length === 0 && <NothingYet />}
+        {ended.length > 0 && <Ended ended={ended} onAction={onAction} change={change} />}
+      </div>
+      <ConfirmDialog
+        title="Cancel all transfers?"
+        isOpen={isCancelling}
+        onClose={() => setCancelling(false)}
+        action={`Cancel ${formatPlural(queue.length, 'transfer')}`}
+        isDanger
+        onConfirm={() => void change({ ids: queue.map(({ id }) => id), action: 'cancel' })}
+      >
+        What has arrived stays where it is. A transfer that is retried goes on from there.
+      </ConfirmDialog>
     </Screen>
+  );
+}
+
+function Throughput({ transfers }: { readonly transfers: readonly Transfer[] }) {
+  const rates = useThroughput();
+  const running = transfers.filter(({ state }) => state === 'running');
+  const rate = running.reduce((sum, { bytesPerSecond }) => sum + bytesPerSecond, 0);
+  const isSized = running.length > 0 && running.every(({ bytesTotal }) => bytesTotal !== undefined);
+  const left = running.reduce(
+    (sum, { bytesTotal = 0, bytesDone }) => sum + Math.max(0, bytesTotal - bytesDone),
+    0,
+  );
+  const longest = Math.max(...running.map(({ secondsLeft = Number.NaN }) => secondsLeft));
+  const inFlight = running.reduce((sum, { concurrency = 0 }) => sum + concurrency, 0);
+  return (
+    <Card className="throughput">
+      <Figures>
+        <Figure
+          label="Throughput"
+          value={formatRate(rate)}
+          note={`${formatPlural(running.length, 'transfer')} running`}
+        />
+        <Figure
+          label="Still to go"
+          value={running.length === 0 ? 'nothing' : isSized ? formatBytes(left) : 'not known'}
+          note={
+            running.length === 0
+              ? 'nothing runs'
+              : isSized
+                ? 'of those that run'
+                : 'one is still being listed'
+          }
+        />
+        <Figure
+          label="Time left"
+          value={
+            Number.isFinite(longest) ? roughDuration(longest) : running.length === 0 ? 'none' : 'not known'
+          }
+          note={
+            Number.isFinite(longest)
+              ? 'at the pace of now'
+              : running.length === 0
+                ? 'nothing runs'
+                : 'not all sizes are known'
+          }
+        />
+        {inFlight > 0 && (
+          <Figure label="Requests in flight" value={formatCount(inFlight)} note="as the remote bears them" />
+        )}
+      </Figures>
+      <ThroughputPlot rates={rates} />
+    </Card>
+  );
+}
+
+interface ListProps {
+  readonly onAction: (transfer: Transfer, action: TransferAction) => void;
+  readonly change: (...changes: readonly Change[]) => Promise<void>;
+}
+
+/** Dragged by pointer or by the grip's keyboard way (Enter, arrows, Enter), or moved by Alt and an arrow. */
+function Queue({ queue, onAction, change }: ListProps & { readonly queue: readonly Transfer[] }) {
+  const ids = queue.map(({ id }) => id);
+  const { dragAndDropHooks } = useDragAndDrop({
+    getItems: (keys) => [...keys].map((key) => ({ 'text/plain': String(key) })),
+    onReorder: ({ keys, target }) => {
+      const [id] = keys;
+      if (id === undefined) return;
+      void change(...stepsTo(ids, { id: String(id), target: String(target.key), side: target.dropPosition }));
+    },
+  });
+  const moveByKey = (event: KeyboardEvent) => {
+    if (!event.altKey || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
+    const id = (event.target as Element).closest('[data-key]')?.getAttribute('data-key');
+    if (!id) return;
+    event.preventDefault();
+    event.stopPropagation();
+    void change({ ids: [id], action: event.key === 'ArrowUp' ? 'up' : 'down' });
+  };
+  return (
+    <Card title="Queue" isFlush>
+      <div onKeyDownCapture={moveByKey}>
+        <GridList
+          className="transfer-list"
+          aria-label="Queue"
+          items={queue}
+          dependencies={[queue]}
+          dragAndDropHooks={dragAndDropHooks}
+          keyboardNavigationBehavior="tab"
+        >
+          {(transfer) => (
+            <GridListItem className="transfer-item" textValue={transfer.title}>
+              <TransferRow transfer={transfer} onAction={onAction} isMovable />
+            </GridListItem>
+          )}
+        </GridList>
+      </div>
+    </Card>
+  );
+}
+
+function Ended({ ended, onAction, change }: ListProps & { readonly ended: readonly Transfer[] }) {
+  const failed = ended.filter(({ state }) => state === 'failed');
+  return (
+    <Card
+      title="Ended"
+      isFlush
+      actions={
+        <div className="row">
+          {failed.length > 1 && (
+            <Button
+              size="small"
+              icon="refresh"
+              onPress={() => void change({ ids: failed.map(({ id }) => id), action: 'retry' })}
+            >
+              Retry all that failed
+            </Button>
+          )}
+          <Button
+            size="small"
+            look="quiet"
+            onPress={() => void change({ ids: ended.map(({ id }) => id), action: 'remove' })}
+          >
+            Clear the list
+          </Button>
+        </div>
+      }
+    >
+      <ul className="transfer-list" aria-label="Ended transfers">
+        {ended.map((transfer) => (
+          <li key={transfer.id} className="transfer-item">
+            <TransferRow transfer={transfer} onAction={onAction} isMovable={false} />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function NothingYet() {
+  return (
+    <EmptyState
+      icon="transfers"
+      title="Nothing moves"
+      actions={
+        <>
+          <LinkButton href="#/changes">Open Changes</LinkButton>
+          <LinkButton href="#/browse">Open Browse</LinkButton>
+        </>
+      }
+    >
+      Pushes, pulls and copies stand here while they run and after. They go on when Dray is started again.
+    </EmptyState>
   );
 }

@@ -1,3 +1,6 @@
+import '../design/dialog.css';
+import '../design/field.css';
+import '../design/menu.css';
 import './command-palette.css';
 import { Autocomplete, useFilter } from 'react-aria-components/Autocomplete';
 import { Dialog } from 'react-aria-components/Dialog';

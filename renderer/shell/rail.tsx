@@ -24,7 +24,7 @@ export function Rail({ onPalette }: { readonly onPalette: () => void }) {
         <h2 className="rail-title">This computer</h2>
         <RailList screens={OF_COMPUTER} />
       </nav>
-      <AriaButton className="rail-palette" onPress={onPalette} aria-label="Commands">
+      <AriaButton className="rail-palette" onPress={onPalette}>
         <Icon name="command" />
         <span className="rail-word grow">Commands</span>
         <kbd className="rail-word key">{SHORTCUT_KEY} K</kbd>
@@ -90,7 +90,8 @@ function WorkspaceSwitcher() {
         },
       ]}
     >
-      <AriaButton className="switcher" aria-label={`Workspace: ${current?.name ?? 'none'}`}>
+      <AriaButton className="switcher">
+        <span className="unseen">Workspace </span>
         <span className="switcher-mark" aria-hidden="true">
           {(current?.name ?? 'D').slice(0, 1).toUpperCase()}
         </span>

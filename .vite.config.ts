@@ -1,0 +1,18 @@
+/** The window's build. `app/build/build-window.ts` says where it goes; `vite --config .vite.config.ts` alone serves it for development. */
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+
+export default defineConfig({
+  root: 'renderer',
+  // Paths are relative: the same files are served by loopback and by the desktop's own protocol.
+  base: './',
+  publicDir: false,
+  plugins: [react()],
+  build: {
+    // Browsers of the last two years; Electron's is newer than any of them.
+    target: ['chrome131', 'firefox132', 'safari18.1'],
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+  },
+});

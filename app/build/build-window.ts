@@ -1,0 +1,87 @@
+/**
+ * Builds the window of `renderer/` into one folder, each text beside its brotli form, so that serving it costs no compression. It fails
+ * when the JavaScript outgrows its budget: that is what a browser fetches before anybody sees a thing.
+ */
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, extname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliCompress, constants } from 'node:zlib';
+import { formatThirdPartyLicenses } from './third-party-licenses.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const SCRIPT_BYTES_MAX = 400 * 1024;
+const COMPRESSED = new Set(['.css', '.html', '.js', '.json', '.svg', '.txt']);
+
+export interface BuiltWindow {
+  /** Of all JavaScript, as it travels. */
+  readonly compressedBytes: number;
+}
+
+/** Built beside the folder and put in its place in one step: who builds it at the same time loses nothing. */
+export async function buildWindow(folder: string): Promise<BuiltWindow> {
+  const temporary = `${folder}.${process.pid}.tmp`;
+  try {
+    const inputs = await bundle(temporary);
+    const licenses = await formatThirdPartyLicenses(ROOT, inputs);
+    await writeFile(join(temporary, 'THIRD-PARTY-LICENSES.txt'), licenses);
+    const compressedBytes = await compressFiles(temporary);
+    if (compressedBytes > SCRIPT_BYTES_MAX)
+      throw new Error(
+        `The window's JavaScript takes ${compressedBytes} bytes compressed; ${SCRIPT_BYTES_MAX} are the most.`,
+      );
+    await putInPlace(temporary, folder);
+    return { compressedBytes };
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+/** @returns The files that went into it, relative to the project. */
+async function bundle(folder: string): Promise<readonly string[]> {
+  // Both are large: the command's own build has no need of them.
+  const { build } = await import('vite');
+  const inputs = new Set<string>();
+  await build({
+    configFile: join(ROOT, '.vite.config.ts'),
+    root: join(ROOT, 'renderer'),
+    logLevel: 'warn',
+    build: { outDir: folder, emptyOutDir: true },
+    plugins: [
+      {
+        name: 'name-inputs',
+        generateBundle(_options, output) {
+          for (const file of Object.values(output)) {
+            if (file.type !== 'chunk') continue;
+            for (const id of file.moduleIds) inputs.add(relative(ROOT, id.replace(/[?\0].*$/, '')));
+          }
+        },
+      },
+    ],
+  });
+  return [...inputs].map((path) => path.replaceAll('\\', '/'));
+}
+
+async function compressFiles(folder: string): Promise<number> {
+  const compress = promisify(brotliCompress);
+  let scriptBytes = 0;
+  for (const name of await readdir(folder, { recursive: true })) {
+    if (!COMPRESSED.has(extname(name))) continue;
+    const plain = await readFile(join(folder, name));
+    const packed = await compress(plain, {
+      params: {
+        [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,
+        [constants.BROTLI_PARAM_SIZE_HINT]: plain.length,
+      },
+    });
+    await writeFile(join(folder, `${name}.br`), packed);
+    if (extname(name) === '.js') scriptBytes += packed.length;
+  }
+  return scriptBytes;
+}
+
+async function putInPlace(from: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true });
+  await rm(to, { recursive: true, force: true });
+  await rename(from, to);
+}

@@ -1,0 +1,48 @@
+/** `POST /drop?place=...&path=...`: a file that was dropped on the window streams to where it belongs; nothing holds it whole. */
+import { mkdir } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { dirname } from 'node:path';
+import { DrayError } from '../../engine/api/error.ts';
+import type { JobContext } from '../../engine/api/jobs.ts';
+import { checkEntryPath } from '../../engine/model/safe-path.ts';
+import { placeBelow } from './place-below.ts';
+
+/** A browser that sends nothing for so long is gone. */
+const SILENCE_MS = 60_000;
+
+export type DropContext = Pick<JobContext, 'directory' | 'connection' | 'environment'>;
+
+/** @throws `unsafePath` when the path leads out of the place; else whatever the copy meets. */
+export async function dropFile(
+  request: IncomingMessage,
+  parameters: URLSearchParams,
+  { context, signal }: { readonly context: DropContext; readonly signal: AbortSignal },
+): Promise<{ readonly bytes: number }> {
+  const place = parameters.get('place') ?? '';
+  const path = parameters.get('path') ?? '';
+  if (place === '' || place === '-') throw new DrayError('usage', 'The place of the file is not named.');
+  const reason = checkEntryPath(path, { kind: 'file' });
+  if (reason) {
+    const message = `The path "${path}" cannot be written: ${reason}.`;
+    throw new DrayError('unsafePath', message, { data: { path } });
+  }
+  const [{ copyTree }, { parsePlace }] = await Promise.all([
+    import('../../engine/jobs/copy-tree.ts'),
+    import('../../engine/jobs/places.ts'),
+  ]);
+  request.setTimeout(SILENCE_MS, () => request.destroy());
+  const job: JobContext = { ...context, signal, emit: () => {}, standardInput: request };
+  const destination = { place: placeBelow(place, path) };
+  const target = parsePlace(job, destination);
+  if (target.kind === 'local') await makeFolder(dirname(target.path));
+  const { bytes } = await copyTree(job, { source: { place: '-' }, destination });
+  return { bytes };
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+  } catch (cause) {
+    throw new DrayError('io', `The folder ${folder} cannot be made.`, { data: { folder }, cause });
+  }
+}

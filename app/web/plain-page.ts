@@ -1,0 +1,27 @@
+/** Pages that say one thing, for a browser that has no session: no script, no style, nothing of the window. */
+import type { ServerResponse } from 'node:http';
+
+const TEXTS = {
+  noSession: 'This window belongs to another browser. Open the link that "dray ui" printed.',
+  usedLink:
+    'This link has been used already: it opens one browser, once. Press Enter where "dray ui" runs for a new one.',
+} as const;
+
+export function sendPlainPage(response: ServerResponse, text: keyof typeof TEXTS): void {
+  sendPage(response, 403, `<p>${TEXTS[text]}</p>`);
+}
+
+/**
+ * A link that was clicked on another site's page brings no cookie of the kind `SameSite=Strict`, though the browser has it. From a page
+ * of ours the same address brings it.
+ */
+export function sendOnceMore(response: ServerResponse): void {
+  sendPage(response, 200, '<meta http-equiv="refresh" content="0;url=/?again"><p>Opening...</p>');
+}
+
+function sendPage(response: ServerResponse, status: number, body: string): void {
+  response.setHeader('content-type', 'text/html; charset=utf-8');
+  response.setHeader('cache-control', 'no-store');
+  response.writeHead(status);
+  response.end(`<!doctype html><html lang="en"><meta charset="utf-8"><title>Dray</title>${body}</html>\n`);
+}

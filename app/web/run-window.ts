@@ -1,0 +1,85 @@
+/** `dray ui`: the engine in its thread, the window on loopback, until it is stopped. */
+import { DrayError, toDrayError } from '../../engine/api/error.ts';
+import type { JobContext } from '../../engine/api/jobs.ts';
+import { openHost } from '../../engine/host/open-host.ts';
+import { openBrowser } from './open-browser.ts';
+import { serveWindow, type WindowServer, type WindowServerOptions } from './serve-window.ts';
+import { readWindowFiles } from './window-files.ts';
+import { findWindowFolder } from './window-folder.ts';
+
+/** Always the same where it is free, so that a tunnel or a bookmark leads to it. */
+const USUAL_PORT = 7371;
+
+export interface WindowRequest {
+  /** 0: any that is free. Default: 7371, or any where that is taken. */
+  readonly port?: number;
+  readonly opensBrowser: boolean;
+  /** Each thing that comes of it asks for a further link. */
+  readonly linkRequests?: NodeJS.ReadableStream;
+}
+
+export interface WindowSummary {
+  readonly port: number;
+  /** Browsers that used a link. */
+  readonly opened: number;
+}
+
+/** Resolves when the signal fires. @throws `usage` when the port is taken. */
+export async function runWindow(context: JobContext, request: WindowRequest): Promise<WindowSummary> {
+  const { emit, environment, signal } = context;
+  const warn = (warning: string, message: string) => emit({ type: 'warning', warning, message });
+  const folder = await findWindowFolder({
+    onBuild: () => warn('windowBuilt', 'The window is built first, which takes a moment.'),
+  });
+  const files = readWindowFiles(folder);
+  let opened = 0;
+  const host = openHost({
+    environment,
+    onCrash: (error) => warn('engineStopped', toDrayError(error).message),
+  });
+  try {
+    const server = await serveOnPort(request.port, {
+      files,
+      openPort: () => host.openPort(),
+      dropContext: context,
+      onOpened: () => {
+        opened += 1;
+      },
+    });
+    const tellLink = () => {
+      const url = server.newLink();
+      emit({ type: 'window', url, port: server.port });
+      return url;
+    };
+    const url = tellLink();
+    request.linkRequests?.on('data', tellLink);
+    if (request.opensBrowser && !(await openBrowser(url)))
+      warn('noBrowser', 'No browser could be started here: open the link yourself.');
+    await stopped(signal);
+    request.linkRequests?.off('data', tellLink);
+    await server.close();
+    return { port: server.port, opened };
+  } finally {
+    await host.close();
+  }
+}
+
+async function serveOnPort(
+  port: number | undefined,
+  options: Omit<WindowServerOptions, 'port'>,
+): Promise<WindowServer> {
+  try {
+    return await serveWindow({ ...options, port: port ?? USUAL_PORT });
+  } catch (error) {
+    const isTaken = error instanceof DrayError && error.data.reason === 'EADDRINUSE';
+    if (port !== undefined || !isTaken) throw error;
+    return serveWindow({ ...options, port: 0 });
+  }
+}
+
+function stopped(signal: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    if (signal.aborted) done();
+    else signal.addEventListener('abort', () => done(), { once: true });
+  });
+}

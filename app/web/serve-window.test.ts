@@ -1,0 +1,220 @@
+/** The server by real sockets: who is let in, and what is sent. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createSandbox, type Sandbox } from '../../engine/jobs/job-fixture.ts';
+import { PAGE, pathOf, startTestWindow, type TestWindow } from './window-server.fixture.ts';
+
+let sandbox: Sandbox;
+let window: TestWindow;
+beforeEach(async () => {
+  sandbox = createSandbox();
+  window = await startTestWindow(sandbox);
+});
+afterEach(async () => {
+  await window?.[Symbol.asyncDispose]();
+  sandbox?.[Symbol.dispose]();
+});
+
+describe('the link', () => {
+  it('gives the cookie to one browser and opens nothing after it', async () => {
+    const link = pathOf(window.server.newLink());
+    const first = await window.ask(link);
+    expect(first).toMatchObject({ status: 303, headers: { location: '/', 'cache-control': 'no-store' } });
+    const cookie = String(first.headers['set-cookie']);
+    expect(cookie).toMatch(/^dray-window-\d+=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/);
+    const second = await window.ask(link);
+    expect(second).toMatchObject({ status: 403, body: expect.stringContaining('used already') });
+    expect(second.headers['set-cookie']).toBeUndefined();
+    expect(await window.ask('/', { headers: { cookie } })).toMatchObject({ status: 200, body: PAGE });
+  });
+
+  it('leads a browser that has opened it already to the window', async () => {
+    const link = pathOf(window.server.newLink());
+    const cookie = String((await window.ask(link)).headers['set-cookie']).split(';')[0]!;
+    expect(await window.ask(link, { headers: { cookie } })).toMatchObject({ status: 303 });
+  });
+
+  it('is not used up by a look at it, and is void once there is a newer one', async () => {
+    const older = pathOf(window.server.newLink());
+    expect(await window.ask(older, { method: 'HEAD' })).toMatchObject({ status: 403 });
+    const newer = pathOf(window.server.newLink());
+    expect(await window.ask(older)).toMatchObject({ status: 403 });
+    expect(await window.ask(newer)).toMatchObject({ status: 303 });
+  });
+
+  it('that is wrong opens nothing and leaves the right one as it is', async () => {
+    const link = pathOf(window.server.newLink());
+    expect(await window.ask('/?t=wrong')).toMatchObject({ status: 403 });
+    expect(await window.ask(link)).toMatchObject({ status: 303 });
+  });
+});
+
+describe('who is answered', () => {
+  it.each(['/', '/index.html', '/assets/main-abc.js', '/host', '/nothing'])(
+    'nobody without the cookie: %s',
+    async (path) => {
+      expect(await window.ask(path)).toMatchObject({ status: 403 });
+      const cookie = `dray-window-${window.server.port}=guess`;
+      expect(await window.ask(path, { headers: { cookie } })).toMatchObject({ status: 403 });
+    },
+  );
+
+  it('a browser that comes by a link on another page is sent round once, with its cookie', async () => {
+    const headers = { 'sec-fetch-site': 'cross-site' };
+    expect(await window.ask('/', { headers })).toMatchObject({
+      status: 200,
+      body: expect.stringContaining('url=/?again'),
+    });
+    expect(await window.ask('/?again', { headers })).toMatchObject({ status: 403 });
+  });
+
+  it.each(['evil.example', 'evil.example:PORT', '127.0.0.1', '127.0.0.1:1', 'localhost.evil.example:PORT'])(
+    'nobody under the name "%s"',
+    async (name) => {
+      const cookie = await window.open();
+      const host = name.replace('PORT', String(window.server.port));
+      expect(await window.ask('/', { headers: { cookie, host } })).toMatchObject({ status: 421 });
+      expect(await window.ask(pathOf(window.server.newLink()), { headers: { host } })).toMatchObject({
+        status: 421,
+      });
+    },
+  );
+
+  it.each(['localhost', '127.0.0.1', '[::1]', 'LOCALHOST'])('the name %s of loopback', async (name) => {
+    const headers = { cookie: await window.open(), host: `${name}:${window.server.port}` };
+    expect(await window.ask('/', { headers })).toMatchObject({ status: 200 });
+  });
+
+  it('every answer says what a browser may do with it', async () => {
+    const cookie = await window.open();
+    for (const { headers } of [
+      await window.ask('/', { headers: { cookie } }),
+      await window.ask('/'),
+      await window.ask('/nothing', { headers: { cookie } }),
+      await window.ask('/', { headers: { host: 'evil.example' } }),
+      await window.ask(pathOf(window.server.newLink())),
+    ]) {
+      const policy = String(headers['content-security-policy']);
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toContain("script-src 'self';");
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).not.toContain('unsafe');
+      expect(headers).toMatchObject({
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+        'cross-origin-opener-policy': 'same-origin',
+        'cross-origin-resource-policy': 'same-origin',
+      });
+      expect(headers['access-control-allow-origin']).toBeUndefined();
+    }
+  });
+});
+
+describe('files', () => {
+  it('travel compressed where the browser takes it, hashed names for good, the page by its tag', async () => {
+    const cookie = await window.open();
+    const packed = await window.ask('/assets/main-abc.js', {
+      headers: { cookie, 'accept-encoding': 'gzip, deflate, br, zstd' },
+    });
+    expect(packed).toMatchObject({
+      status: 200,
+      body: 'packed',
+      headers: {
+        'content-encoding': 'br',
+        'content-type': 'text/javascript; charset=utf-8',
+        'cache-control': 'private, max-age=31536000, immutable',
+      },
+    });
+    expect(await window.ask('/assets/main-abc.js', { headers: { cookie } })).toMatchObject({ body: 'plain' });
+    const page = await window.ask('/', { headers: { cookie } });
+    expect(page.headers['cache-control']).toBe('private, no-cache');
+    const etag = String(page.headers.etag);
+    const again = await window.ask('/', { headers: { cookie, 'if-none-match': etag } });
+    expect(again).toMatchObject({ status: 304, body: '' });
+  });
+
+  it.each([
+    '/../secret.txt',
+    '/assets/../../secret.txt',
+    '/%2e%2e/secret.txt',
+    '/..%2fsecret.txt',
+    '/assets',
+    '//',
+  ])('outside of the window are not there: %s', async (path) => {
+    const { body, status } = await window.ask(path, { headers: { cookie: await window.open() } });
+    expect({ status, body }).not.toMatchObject({ status: 200 });
+    expect(body).not.toContain('secret');
+  });
+
+  it('can only be read', async () => {
+    const headers = { cookie: await window.open(), origin: window.origin };
+    expect(await window.ask('/', { method: 'POST', headers })).toMatchObject({ status: 405 });
+    expect(await window.ask('/', { method: 'HEAD', headers })).toMatchObject({ status: 200, body: '' });
+  });
+});
+
+describe('a dropped file', () => {
+  const drop = (path: string, place = sandbox.path('place')) =>
+    `/drop?${new URLSearchParams({ place, path })}`;
+  const headersOf = async (more: Record<string, string> = {}) => ({
+    cookie: await window.open(),
+    origin: window.origin,
+    ...more,
+  });
+
+  it('lands where it was dropped, in folders that are made for it', async () => {
+    const headers = await headersOf();
+    const answer = await window.ask(drop('a b/100%?#.txt'), { method: 'POST', headers, body: 'content' });
+    expect(answer).toMatchObject({ status: 201, body: '{"bytes":7}' });
+    expect(readFileSync(sandbox.path('place/a b/100%?#.txt'), 'utf8')).toBe('content');
+    // A file: place is a URL, where the same letters would mean something else.
+    const url = `file://${sandbox.path('other')}`;
+    expect(await window.ask(drop('50%?#.txt', url), { method: 'POST', headers, body: 'x' })).toMatchObject({
+      status: 201,
+    });
+    expect(readFileSync(sandbox.path('other/50%?#.txt'), 'utf8')).toBe('x');
+  });
+
+  it.each(['../out.txt', '/etc/out.txt', 'a/../../out.txt', '', 'a/', '.dray/config', 'a//b'])(
+    'does not leave its place: "%s"',
+    async (path) => {
+      const answer = await window.ask(drop(path), { method: 'POST', headers: await headersOf(), body: 'x' });
+      expect(answer.status).toBe(400);
+      expect(JSON.parse(answer.body)).toMatchObject({ code: 'unsafePath' });
+      expect(existsSync(sandbox.path('out.txt'))).toBe(false);
+    },
+  );
+
+  it('is refused from another origin, and from none', async () => {
+    for (const origin of [
+      'http://evil.example',
+      'null',
+      `http://localhost:${window.server.port}`,
+      undefined,
+    ]) {
+      const headers = { cookie: await window.open(), ...(origin ? { origin } : {}) };
+      const answer = await window.ask(drop('a.txt'), { method: 'POST', headers, body: 'x' });
+      expect(answer.status).toBe(403);
+    }
+    expect(existsSync(sandbox.path('place/a.txt'))).toBe(false);
+  });
+
+  it('that breaks off half-way leaves nothing', async () => {
+    const headers = await headersOf({ 'content-length': '1000000' });
+    sandbox.write('place/here.txt', 'here');
+    const asked = request({
+      host: '127.0.0.1',
+      port: window.server.port,
+      path: drop('half.bin'),
+      method: 'POST',
+      headers,
+      agent: false,
+    });
+    asked.on('error', () => {});
+    asked.write(Buffer.alloc(100_000));
+    await vi.waitFor(() => expect(readdirSync(sandbox.path('place'))).toHaveLength(2));
+    asked.destroy();
+    await vi.waitFor(() => expect(readdirSync(sandbox.path('place'))).toEqual(['here.txt']));
+  });
+});

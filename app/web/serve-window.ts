@@ -1,0 +1,232 @@
+/**
+ * The window over loopback: its files, a WebSocket to the engine, and dropped files.
+ *
+ * Other users of this machine and pages of other sites can reach the port. So nothing is answered but under loopback's own names (no DNS
+ * rebinding), nothing without the cookie that the one-time link gave, and nothing that changes a thing but to a page of this origin.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { WebSocketServer } from 'ws';
+import { DrayError, type ErrorCode, toErrorRecord } from '../../engine/api/error.ts';
+import type { HostPort } from '../../engine/api/host-port.ts';
+import { type DropContext, dropFile } from './drop-file.ts';
+import { sendOnceMore, sendPlainPage } from './plain-page.ts';
+import { isFromOwnPage, ownOrigin } from './request-origin.ts';
+import { SECURITY_HEADERS } from './response-headers.ts';
+import { createSession, type Session } from './session.ts';
+import { sendFile, type WindowFiles } from './window-files.ts';
+import { joinSocket } from './window-socket.ts';
+
+const ADDRESS = '127.0.0.1';
+const SOCKETS_MAX = 16;
+const DROPS_MAX = 16;
+const CONNECTIONS_MAX = 128;
+const MESSAGE_BYTES_MAX = 1024 * 1024;
+const HEADERS_MS = 10_000;
+
+export interface WindowServerOptions {
+  /** 0: any that is free. */
+  readonly port: number;
+  readonly files: WindowFiles;
+  /** A port of the engine for one browser. */
+  readonly openPort: () => HostPort;
+  readonly dropContext: DropContext;
+  /** Told when a browser has used its link. */
+  readonly onOpened?: () => void;
+}
+
+export interface WindowServer {
+  readonly port: number;
+  /** A link for one browser; the one before it opens nothing any more unless it was used. */
+  newLink(): string;
+  /** Cuts off every browser. Resolves when the port is free. */
+  close(): Promise<void>;
+}
+
+interface Serving extends WindowServerOptions {
+  readonly port: number;
+  readonly session: Session;
+  readonly sockets: WebSocketServer;
+  readonly closing: AbortController;
+  drops: number;
+}
+
+/** @throws `usage` when the port is taken or not allowed. */
+export async function serveWindow(options: WindowServerOptions): Promise<WindowServer> {
+  const { WebSocketServer } = await import('ws');
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: MESSAGE_BYTES_MAX,
+    perMessageDeflate: false,
+    clientTracking: true,
+  });
+  const server = createServer({ headersTimeout: HEADERS_MS, requestTimeout: 0, maxHeaderSize: 16 * 1024 });
+  server.maxConnections = CONNECTIONS_MAX;
+  await listen(server, options.port);
+  const { port } = server.address() as AddressInfo;
+  const serving: Serving = {
+    ...options,
+    port,
+    session: createSession(port),
+    sockets,
+    closing: new AbortController(),
+    drops: 0,
+  };
+  server.on('request', (request, response) => void answer(serving, request, response));
+  server.on('upgrade', (request, socket, head) => upgrade(serving, request, socket, head));
+  return {
+    port,
+    newLink: () => `http://${ADDRESS}:${port}/?t=${serving.session.newToken()}`,
+    close: async () => {
+      serving.closing.abort(new DrayError('aborted', 'Stopped on request.'));
+      for (const socket of sockets.clients) socket.terminate();
+      sockets.close();
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function listen(server: ReturnType<typeof createServer>, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      const why = cause.code === 'EADDRINUSE' ? 'another program uses it' : cause.message;
+      const message = `Port ${port} cannot be used: ${why}.`;
+      reject(new DrayError('usage', message, { data: { port, reason: cause.code }, cause }));
+    });
+    server.listen(port, ADDRESS, resolve);
+  });
+}
+
+async function answer(serving: Serving, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
+  response.on('error', () => {});
+  try {
+    await route(serving, request, response);
+  } catch (error) {
+    if (response.headersSent || response.destroyed) response.destroy();
+    else sendJson(response, statusOf(toErrorRecord(error).code), toErrorRecord(error));
+  }
+  // Content that nobody took would be read as the next request.
+  if (!request.complete) response.once('finish', () => request.destroy());
+}
+
+async function route(serving: Serving, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (ownOrigin(request.headers, serving.port) === undefined)
+    return sendJson(
+      response,
+      421,
+      refused(
+        'The window is not served under this name and port. A tunnel has to have the same port at both ends.',
+      ),
+    );
+  const url = URL.parse(request.url ?? '', `http://${ADDRESS}`);
+  if (!url) return sendJson(response, 400, refused('The address makes no sense.'));
+  const isReading = request.method === 'GET' || request.method === 'HEAD';
+  if (isReading && url.pathname === '/' && url.searchParams.has('t'))
+    return redeem(serving, { request, response, token: url.searchParams.get('t') ?? '' });
+  if (!serving.session.isKnown(request.headers.cookie)) {
+    const isFollowed = request.headers['sec-fetch-site'] === 'cross-site' && !url.searchParams.has('again');
+    if (isReading && url.pathname === '/' && isFollowed) return sendOnceMore(response);
+    return sendPlainPage(response, 'noSession');
+  }
+  if (request.method === 'POST' && url.pathname === '/drop')
+    return drop(serving, request, response, url.searchParams);
+  const file = serving.files.get(url.pathname);
+  if (!file) return sendJson(response, 404, { code: 'notFound', message: 'There is nothing here.' });
+  if (isReading) return sendFile(request, response, file);
+  response.setHeader('allow', 'GET, HEAD');
+  return sendJson(response, 405, refused('This can only be read.'));
+}
+
+function redeem(
+  { onOpened, session }: Serving,
+  {
+    request,
+    response,
+    token,
+  }: { readonly request: IncomingMessage; readonly response: ServerResponse; readonly token: string },
+): void {
+  // A look at the link (HEAD) does not use it up.
+  const cookie = request.method === 'GET' ? session.redeem(token) : undefined;
+  if (cookie) {
+    response.setHeader('set-cookie', cookie);
+    onOpened?.();
+  } else if (!session.isKnown(request.headers.cookie)) {
+    sendPlainPage(response, 'usedLink');
+    return;
+  }
+  response.setHeader('cache-control', 'no-store');
+  response.writeHead(303, { location: '/' }).end();
+}
+
+async function drop(
+  serving: Serving,
+  request: IncomingMessage,
+  response: ServerResponse,
+  parameters: URLSearchParams,
+): Promise<void> {
+  if (!isFromOwnPage(request.headers, serving.port))
+    return sendJson(response, 403, refused('Files are taken from the window alone.'));
+  if (serving.drops >= DROPS_MAX) {
+    response.setHeader('retry-after', '1');
+    return sendJson(response, 503, { code: 'slowDown', message: 'Too many files at once.' });
+  }
+  serving.drops += 1;
+  const gone = new AbortController();
+  const leave = () => gone.abort(new DrayError('aborted', 'The browser went away.'));
+  response.once('close', leave);
+  try {
+    const signal = AbortSignal.any([gone.signal, serving.closing.signal]);
+    sendJson(response, 201, await dropFile(request, parameters, { context: serving.dropContext, signal }));
+  } finally {
+    response.off('close', leave);
+    serving.drops -= 1;
+  }
+}
+
+function upgrade(serving: Serving, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  socket.on('error', () => socket.destroy());
+  const status = refuseUpgrade(serving, request);
+  if (status !== undefined) {
+    socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+    return;
+  }
+  serving.sockets.handleUpgrade(request, socket, head, (joined) => {
+    try {
+      joinSocket(joined, serving.openPort());
+    } catch {
+      joined.close(1011, 'The engine does not run.');
+    }
+  });
+}
+
+function refuseUpgrade(
+  { port, session, sockets }: Serving,
+  { headers, url }: IncomingMessage,
+): string | undefined {
+  if (ownOrigin(headers, port) === undefined) return '421 Misdirected Request';
+  if (!isFromOwnPage(headers, port) || !session.isKnown(headers.cookie)) return '403 Forbidden';
+  if (url !== '/host') return '404 Not Found';
+  return sockets.clients.size >= SOCKETS_MAX ? '503 Service Unavailable' : undefined;
+}
+
+function refused(message: string): { readonly code: ErrorCode; readonly message: string } {
+  return { code: 'accessDenied', message };
+}
+
+function statusOf(code: ErrorCode): number {
+  if (code === 'usage' || code === 'unsafePath') return 400;
+  if (code === 'notFound' || code === 'bucketMissing') return 404;
+  if (code === 'conflict') return 409;
+  if (code === 'diskFull') return 507;
+  return 500;
+}
+
+function sendJson(response: ServerResponse, status: number, value: object): void {
+  response.setHeader('content-type', 'application/json');
+  response.setHeader('cache-control', 'no-store');
+  response.writeHead(status).end(JSON.stringify(value));
+}

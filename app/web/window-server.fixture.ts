@@ -1,0 +1,128 @@
+/** A window's server on a port of its own, with an engine that does what the test says, and a browser's way of asking. */
+import { request } from 'node:http';
+import type { HostPort } from '../../engine/api/host-port.ts';
+import type { Sandbox } from '../../engine/jobs/job-fixture.ts';
+import { serveWindow, type WindowServer } from './serve-window.ts';
+import { readWindowFiles } from './window-files.ts';
+
+export interface FakePort {
+  readonly port: HostPort;
+  readonly received: unknown[];
+  tell(message: unknown): void;
+  /** As when the engine's thread ends. */
+  end(): void;
+  isClosed(): boolean;
+}
+
+export interface TestWindow extends AsyncDisposable {
+  readonly server: WindowServer;
+  readonly origin: string;
+  /** One for each WebSocket, in the order in which they came. */
+  readonly ports: readonly FakePort[];
+  ask(path: string, options?: AskOptions): Promise<Answer>;
+  /** Uses a link, and gives the cookie. */
+  open(): Promise<string>;
+}
+
+export interface AskOptions {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+}
+
+export const PAGE = '<!doctype html><title>Dray</title>';
+
+export async function startTestWindow(sandbox: Sandbox): Promise<TestWindow> {
+  sandbox.write('window/index.html', PAGE);
+  sandbox.write('window/assets/main-abc.js', 'plain');
+  sandbox.write('window/assets/main-abc.js.br', 'packed');
+  sandbox.write('secret.txt', 'secret');
+  const ports: FakePort[] = [];
+  const server = await serveWindow({
+    port: 0,
+    files: readWindowFiles(sandbox.path('window')),
+    openPort: () => {
+      const fake = createFakePort();
+      ports.push(fake);
+      return fake.port;
+    },
+    dropContext: { directory: sandbox.folder, connection: {}, environment: {} },
+  });
+  const ask = (path: string, options: AskOptions = {}) => askServer(server.port, path, options);
+  return {
+    server,
+    origin: `http://127.0.0.1:${server.port}`,
+    ports,
+    ask,
+    open: async () => {
+      const { headers } = await ask(pathOf(server.newLink()));
+      return String(headers['set-cookie']).split(';')[0]!;
+    },
+    [Symbol.asyncDispose]: () => server.close(),
+  };
+}
+
+export function pathOf(url: string): string {
+  const { pathname, search } = new URL(url);
+  return `${pathname}${search}`;
+}
+
+/** Not fetch, which would write the Host header by itself. */
+function askServer(
+  port: number,
+  path: string,
+  { body, headers, method = 'GET' }: AskOptions,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const asked = request(
+      { host: '127.0.0.1', port, path, method, headers: { ...headers }, agent: false },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8');
+        response.on('data', (chunk) => {
+          text += chunk;
+        });
+        response.on('error', reject);
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text }),
+        );
+      },
+    );
+    asked.on('error', reject);
+    asked.end(body);
+  });
+}
+
+function createFakePort(): FakePort {
+  const received: unknown[] = [];
+  let isClosed = false;
+  let listener: (message: unknown) => void = () => {};
+  let closed = () => {};
+  const end = () => {
+    if (isClosed) return;
+    isClosed = true;
+    closed();
+  };
+  return {
+    received,
+    tell: (message) => listener(message),
+    end,
+    isClosed: () => isClosed,
+    port: {
+      post: (message) => received.push(message),
+      onMessage: (next) => {
+        listener = next;
+      },
+      onClose: (next) => {
+        closed = next;
+      },
+      close: end,
+    },
+  };
+}

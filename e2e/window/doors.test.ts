@@ -1,0 +1,147 @@
+/** Who gets into the window and what it may do there: a real Chromium against the real command. */
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { Browser } from 'playwright';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findChromium } from './find-chromium.ts';
+import { findViolations } from './find-violations.ts';
+import { launchBrowser, openWindow, startUi } from './open-window.ts';
+import { comparePictures } from './screenshots.ts';
+
+const chromium = findChromium();
+if (!chromium) console.error('No Chromium was found: the tests of the window do not run.');
+
+describe.skipIf(!chromium)('the window in a browser', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  it('opens by its link, keeps no token in the address, and comes back after a reload', async () => {
+    await using window = await openWindow(browser);
+    const { complaints, context, origin, page } = window;
+    expect(new URL(page.url()).search).toBe('');
+    await page.getByRole('navigation').first().waitFor();
+    await page.reload();
+    await page.getByRole('navigation').first().waitFor();
+    const cookies = await context.cookies(origin);
+    expect(cookies).toEqual([
+      expect.objectContaining({ httpOnly: true, sameSite: 'Strict', expires: -1, path: '/' }),
+    ]);
+    expect(await page.evaluate('document.cookie')).toBe('');
+    expect(complaints).toEqual([]);
+  });
+
+  it('opens one browser by one link', async () => {
+    await using ui = await startUi();
+    const pages = await Promise.all([browser.newPage(), browser.newPage()]);
+    try {
+      expect((await pages[0]!.goto(ui.link))?.status()).toBe(200);
+      expect((await pages[1]!.goto(ui.link))?.status()).toBe(403);
+      expect(await pages[1]!.textContent('body')).toContain('used already');
+      expect((await pages[1]!.goto(ui.origin))?.status()).toBe(403);
+    } finally {
+      await Promise.all(pages.map((page) => page.context().close()));
+    }
+  });
+
+  it('runs no script but its own, and reaches no other place', async () => {
+    await using window = await openWindow(browser);
+    const { complaints, page } = window;
+    await page.getByRole('navigation').first().waitFor();
+    const reached = await page.evaluate(async () => {
+      const script = document.createElement('script');
+      script.textContent = 'globalThis.wasRun = true';
+      document.head.append(script);
+      const fetched = await fetch('http://127.0.0.1:9/').then(
+        () => 'yes',
+        () => 'no',
+      );
+      return { fetched, wasRun: 'wasRun' in globalThis };
+    });
+    expect(reached).toEqual({ fetched: 'no', wasRun: false });
+    const refused = complaints.filter((text) => text.includes('Content Security Policy'));
+    expect(refused.length).toBeGreaterThanOrEqual(2);
+  });
+
+  it("is closed to another site's page, even in the browser that has the cookie", async () => {
+    await using window = await openWindow(browser);
+    await using site = await startOtherSite(window.origin);
+    const page = await window.context.newPage();
+    await page.goto(site.origin);
+    const found = await page.evaluate(
+      async ({ folder, origin }) => {
+        const socket = new WebSocket(`${origin.replace('http', 'ws')}/host`);
+        const joined = await new Promise((resolve) => {
+          socket.onopen = () => resolve('open');
+          socket.onclose = () => resolve('refused');
+        });
+        const read = await fetch(origin, { credentials: 'include' }).then(
+          () => 'read',
+          () => 'refused',
+        );
+        const posted = await fetch(`${origin}/drop?place=${folder}&path=evil.txt`, {
+          method: 'POST',
+          body: 'x',
+          mode: 'no-cors',
+          credentials: 'include',
+        }).then(
+          ({ status }) => status,
+          () => 'refused',
+        );
+        const frame = document.createElement('iframe');
+        frame.src = origin;
+        const framed = new Promise((resolve) => {
+          frame.onload = () => resolve(frame.contentDocument === null ? 'closed' : 'open');
+        });
+        document.body.append(frame);
+        return { joined, read, posted, framed: await framed };
+      },
+      { folder: window.folder, origin: window.origin },
+    );
+    expect(found).toEqual({ joined: 'refused', read: 'refused', posted: 'refused', framed: 'closed' });
+    expect(existsSync(join(window.folder, 'evil.txt'))).toBe(false);
+    expect(page.frames().some((frame) => frame.url().startsWith(window.origin))).toBe(false);
+    // Its link, clicked by the user, leads there.
+    await page.click('a');
+    await page.waitForURL(`${window.origin}/**`);
+    await page.getByRole('navigation').first().waitFor();
+  });
+
+  it('has no hindrance that axe finds, on its first screen', async () => {
+    await using window = await openWindow(browser);
+    await window.page.getByRole('navigation').first().waitFor();
+    expect(await findViolations(window.page)).toEqual([]);
+  });
+
+  it('is the same picture twice, and another one when it is empty', async () => {
+    await using window = await openWindow(browser);
+    await window.page.getByRole('navigation').first().waitFor();
+    const [one, two] = [await window.page.screenshot(), await window.page.screenshot()];
+    expect(await comparePictures(window.page, one, two)).toEqual({ differentShare: 0 });
+    await window.page.evaluate(() => document.body.replaceChildren());
+    const { differentShare } = await comparePictures(window.page, one, await window.page.screenshot());
+    expect(differentShare).toBeGreaterThan(0.001);
+  });
+});
+
+async function startOtherSite(target: string) {
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html');
+    response.end(`<!doctype html><title>Other</title><a href="${target}/">in</a>`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    // Another site than 127.0.0.1, which browsers resolve to loopback by themselves.
+    origin: `http://other.localhost:${port}`,
+    [Symbol.asyncDispose]: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,24 @@
+/** The browser of the window's tests: `CHROMIUM_PATH`, or one on the PATH. */
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Undefined when there is none: then the tests of the window do not run, and say so. */
+export function findChromium(environment: Environment = process.env): string | undefined {
+  const { CHROMIUM_PATH: named, PATH = '' } = environment;
+  const folders = PATH.split(delimiter).filter((folder) => folder !== '');
+  const candidates = named ? [named] : folders.flatMap((folder) => NAMES.map((name) => join(folder, name)));
+  return candidates.find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

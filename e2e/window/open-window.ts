@@ -1,0 +1,125 @@
+/** The real window for tests: `dray ui` in a home of its own, and Chromium at its link. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright';
+import { type RunningProcess, startProcess, waitUntilReady } from '../servers/tools.ts';
+import { findChromium } from './find-chromium.ts';
+
+const COMMAND = fileURLToPath(new URL('../../app/cli/main.ts', import.meta.url));
+/** The size of the README's pictures. */
+const VIEWPORT = { width: 1280, height: 800 };
+
+export type Theme = 'light' | 'dark';
+
+export interface OpenWindowOptions {
+  /** Beside PATH, HOME and the sandbox's own; such as a test server's credentials. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  readonly theme?: Theme;
+  /** What follows the link's first page, such as `/?fixture#/home`. */
+  readonly path?: string;
+}
+
+export interface OpenWindow extends AsyncDisposable {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** `http://127.0.0.1:PORT` */
+  readonly origin: string;
+  /** Where `dray ui` was started; gone afterwards. */
+  readonly folder: string;
+  readonly engine: RunningProcess;
+  /** What the page said that no page should: errors, and what its policy refused. */
+  readonly complaints: readonly string[];
+}
+
+export interface RunningUi extends AsyncDisposable {
+  /** Opens one browser. */
+  readonly link: string;
+  readonly origin: string;
+  readonly folder: string;
+  readonly engine: RunningProcess;
+}
+
+/** `dray ui` alone, with nothing of this user's settings. */
+export async function startUi({ environment = {} }: OpenWindowOptions = {}): Promise<RunningUi> {
+  const folder = mkdtempSync(join(tmpdir(), 'dray-window-'));
+  const home = join(folder, 'home');
+  mkdirSync(home);
+  const engine = startProcess(
+    process.execPath,
+    [COMMAND, '-C', folder, 'ui', '--no-open', '--port', '0', '--json'],
+    {
+      PATH: process.env.PATH,
+      HOME: home,
+      XDG_CONFIG_HOME: join(home, '.config'),
+      DRAY_AUTHOR: 'tester',
+      ...environment,
+    },
+  );
+  const stop = async () => {
+    await engine.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    let link: string | undefined;
+    await waitUntilReady(engine, async () => {
+      link = /"type":"window","url":"([^"]+)"/.exec(engine.output())?.[1];
+      return link !== undefined;
+    });
+    return { link: link!, origin: new URL(link!).origin, folder, engine, [Symbol.asyncDispose]: stop };
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** One for all tests of a file: starting it takes longer than any page. */
+export function launchBrowser(): Promise<Browser> {
+  const executablePath = findChromium();
+  if (!executablePath) throw new Error('There is no Chromium: set CHROMIUM_PATH, or have it on the PATH.');
+  // Without its sandbox since tests often run as root, in containers that allow none.
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--force-color-profile=srgb'] });
+}
+
+export async function openWindow(browser: Browser, options: OpenWindowOptions = {}): Promise<OpenWindow> {
+  const ui = await startUi(options);
+  try {
+    const context = await browser.newContext({
+      viewport: VIEWPORT,
+      colorScheme: options.theme ?? 'light',
+      reducedMotion: 'reduce',
+      locale: 'en-GB',
+      timezoneId: 'UTC',
+    });
+    const page = await context.newPage();
+    const complaints = listen(page);
+    await page.goto(ui.link);
+    if (options.path !== undefined) await page.goto(`${ui.origin}${options.path}`);
+    return {
+      page,
+      context,
+      origin: ui.origin,
+      folder: ui.folder,
+      engine: ui.engine,
+      complaints,
+      [Symbol.asyncDispose]: async () => {
+        await context.close();
+        await ui[Symbol.asyncDispose]();
+      },
+    };
+  } catch (error) {
+    await ui[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** Chromium tells of what a policy refused on the console. */
+function listen(page: Page): string[] {
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  return complaints;
+}

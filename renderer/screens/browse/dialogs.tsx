@@ -1,0 +1,140 @@
+/** What Browse asks before it acts: a folder's name, a deletion's word, and a look at one file. */
+import { useState } from 'react';
+import type { EntryRow } from '../../../engine/api/host.ts';
+import { Button } from '../../design/button.tsx';
+import { ConfirmDialog, Dialog } from '../../design/dialog.tsx';
+import { Field } from '../../design/field.tsx';
+import { formatBytes, formatPlural } from '../../design/format.ts';
+import { ErrorState, Loading, Notice } from '../../design/states.tsx';
+import { useAsk, useDo } from '../../host/use-host.tsx';
+import { FilePreviewView } from '../file-preview.tsx';
+import { describeLocation, type Location, nameOf, placeOf, refuseFolderName } from './places.ts';
+
+const NAMED_MAX = 8;
+
+interface DialogProps {
+  readonly location: Location;
+  readonly onClose: () => void;
+}
+
+export function QuickLook({ location, entry, onClose }: DialogProps & { readonly entry: EntryRow }) {
+  const preview = useAsk('browse.preview', { place: placeOf(location, entry.path) });
+  const name = nameOf(entry.path);
+  return (
+    <Dialog title={name} isOpen onClose={onClose} size="large">
+      {preview.isPending && <Loading label="Reading the file" />}
+      {preview.error && (
+        <ErrorState
+          title="The file cannot be shown"
+          error={preview.error}
+          onRetry={() => void preview.refetch()}
+        />
+      )}
+      {preview.data && <FilePreviewView preview={preview.data} name={name} />}
+    </Dialog>
+  );
+}
+
+export function NewFolderDialog({
+  location,
+  taken,
+  onClose,
+}: DialogProps & { readonly taken: ReadonlySet<string> }) {
+  const [name, setName] = useState('');
+  const [isTried, setTried] = useState(false);
+  const make = useDo('browse.makeFolder', { refreshes: ['browse.list'] });
+  const refusal = refuseFolderName(name, taken);
+  const submit = (): void => {
+    setTried(true);
+    if (refusal === undefined && !make.isPending)
+      make.mutate({ place: placeOf(location, `${name}/`) }, { onSuccess: onClose });
+  };
+  return (
+    <Dialog
+      title="New folder"
+      isOpen
+      onClose={onClose}
+      size="small"
+      actions={
+        <>
+          <Button onPress={onClose}>Cancel</Button>
+          <Button look="primary" isDisabled={make.isPending} onPress={submit}>
+            Make folder
+          </Button>
+        </>
+      }
+    >
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <Field
+          label="Name"
+          value={name}
+          onChange={setName}
+          autoFocus
+          error={isTried || name.includes('/') ? refusal : undefined}
+          help={`In ${describeLocation(location)}`}
+        />
+        {make.error && <Notice tone="danger">{make.error.message}</Notice>}
+      </form>
+    </Dialog>
+  );
+}
+
+/** What is typed is the name, or for several the word "delete": it cannot be done by a slip. */
+export function DeleteDialog({
+  location,
+  entries,
+  onClose,
+  onConfirm,
+}: DialogProps & { readonly entries: readonly EntryRow[]; readonly onConfirm: () => void }) {
+  const folders = entries.filter(({ kind }) => kind === 'folder');
+  const [only] = entries;
+  const isOne = entries.length === 1 && only !== undefined;
+  return (
+    <ConfirmDialog
+      title={
+        isOne ? `Delete ${nameOf(only.path)}` : `Delete ${formatPlural(entries.length, 'entry', 'entries')}`
+      }
+      isOpen
+      onClose={onClose}
+      action="Delete"
+      isDanger
+      typed={isOne ? nameOf(only.path) : 'delete'}
+      onConfirm={onConfirm}
+    >
+      <div className="stack">
+        <p>
+          From <strong>{describeLocation(location)}</strong>. This cannot be undone here
+          {folders.length > 0 && ', and folders go with all below them'}.
+        </p>
+        <ul className="delete-list">
+          {entries.slice(0, NAMED_MAX).map((entry) => (
+            <li key={entry.path} className="row">
+              <span className="cut grow">{entry.path}</span>
+              <span className="small faint">
+                {entry.kind === 'folder' ? (
+                  <FolderWords place={placeOf(location, entry.path)} />
+                ) : (
+                  formatBytes(entry.sizeBytes)
+                )}
+              </span>
+            </li>
+          ))}
+        </ul>
+        {entries.length > NAMED_MAX && <p className="faint">and {entries.length - NAMED_MAX} more</p>}
+      </div>
+    </ConfirmDialog>
+  );
+}
+
+function FolderWords({ place }: { readonly place: string }) {
+  const size = useAsk('browse.size', { place }, { freshMs: 30_000 });
+  if (size.error) return 'size not known';
+  if (!size.data) return 'counting';
+  return `${formatPlural(size.data.files, 'file')}, ${formatBytes(size.data.bytes)}`;
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { type DropProgress, type DroppedFile, sendDropped } from './drop-queue.ts';
+
+describe('Dropped files', () => {
+  it('are sent whole, four at a time at most', async () => {
+    const sent: string[] = [];
+    let underway = 0;
+    let most = 0;
+    const last = await sendDropped(walk(20), {
+      send: async (path, _body, _signal, onBytes) => {
+        underway += 1;
+        most = Math.max(most, underway);
+        await Promise.resolve();
+        onBytes(1);
+        sent.push(path);
+        underway -= 1;
+      },
+      onProgress: () => {},
+      signal: new AbortController().signal,
+    });
+    expect(sent.sort()).toEqual(Array.from({ length: 20 }, (_, index) => `f${index}`).sort());
+    expect(most).toBeLessThanOrEqual(4);
+    expect(last).toEqual({ filesDone: 20, bytesDone: 60, isOver: true, failures: [] });
+  });
+
+  it('go on when one of them is refused', async () => {
+    const last = await sendDropped(walk(5), {
+      send: async (path) => {
+        if (path === 'f2') throw new Error('No room.');
+      },
+      onProgress: () => {},
+      signal: new AbortController().signal,
+    });
+    expect(last.filesDone).toBe(4);
+    expect(last.failures).toEqual([{ path: 'f2', message: 'No room.' }]);
+  });
+
+  it('stop on request, and what was stopped is no failure', async () => {
+    const control = new AbortController();
+    const told: DropProgress[] = [];
+    const last = await sendDropped(walk(1_000), {
+      send: async () => {
+        control.abort();
+        throw new Error('Stopped on request.');
+      },
+      onProgress: (progress) => told.push(progress),
+      signal: control.signal,
+    });
+    expect(last.filesDone).toBe(0);
+    expect(last.failures).toEqual([]);
+    expect(told.at(-1)?.isOver).toBe(true);
+  });
+});
+
+async function* walk(count: number): AsyncGenerator<DroppedFile> {
+  for (let index = 0; index < count; index += 1)
+    yield { path: `f${index}`, open: async () => new Blob(['abc']) };
+}

@@ -1,0 +1,115 @@
+/**
+ * Files dropped from the desktop, sent to a place one by one: at most `SENDERS` at a time, and folders are walked only as fast as their
+ * files go. A file that fails is told of and the others go on.
+ */
+
+const SENDERS = 4;
+const FAILURES_KEPT = 50;
+
+export interface DroppedFile {
+  /** Below the place, with forward slashes. */
+  readonly path: string;
+  readonly open: () => Promise<Blob>;
+}
+
+export interface DropProgress {
+  readonly filesDone: number;
+  readonly bytesDone: number;
+  readonly isOver: boolean;
+  readonly failures: readonly { readonly path: string; readonly message: string }[];
+}
+
+export interface DropOptions {
+  readonly send: (
+    path: string,
+    body: Blob,
+    signal: AbortSignal,
+    onBytes: (sent: number) => void,
+  ) => Promise<void>;
+  readonly onProgress: (progress: DropProgress) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Resolves when all were tried, or soon after the signal. */
+export async function sendDropped(
+  files: AsyncIterable<DroppedFile>,
+  options: DropOptions,
+): Promise<DropProgress> {
+  const iterator = files[Symbol.asyncIterator]();
+  const underway = new Map<DroppedFile, number>();
+  const failures: { path: string; message: string }[] = [];
+  let filesDone = 0;
+  let bytesOfDone = 0;
+  let isOver = false;
+  const progress = (): DropProgress => ({
+    filesDone,
+    bytesDone: [...underway.values()].reduce((sum, bytes) => sum + bytes, bytesOfDone),
+    isOver,
+    failures: [...failures],
+  });
+  const fail = (path: string, error: unknown): void => {
+    if (failures.length < FAILURES_KEPT) failures.push({ path, message: messageOf(error) });
+  };
+
+  const sendAll = async (): Promise<void> => {
+    while (!options.signal.aborted) {
+      const next = await iterator.next();
+      if (next.done) return;
+      const file = next.value;
+      underway.set(file, 0);
+      try {
+        const body = await file.open();
+        await options.send(file.path, body, options.signal, (sent) => {
+          underway.set(file, sent);
+          options.onProgress(progress());
+        });
+        bytesOfDone += body.size;
+        filesDone += 1;
+      } catch (error) {
+        if (!options.signal.aborted) fail(file.path, error);
+      } finally {
+        underway.delete(file);
+        options.onProgress(progress());
+      }
+    }
+  };
+  // A folder that cannot be walked ends one sender; the others meet the end of the same walk.
+  const senders = Array.from({ length: SENDERS }, () => sendAll().catch((error) => fail('', error)));
+  await Promise.all(senders);
+  isOver = true;
+  options.onProgress(progress());
+  return progress();
+}
+
+/** `POST /drop`: the file streams from the disk, and what was sent is told as it goes. */
+export function postDropped(
+  place: string,
+): (path: string, body: Blob, signal: AbortSignal, onBytes: (sent: number) => void) => Promise<void> {
+  return (path, body, signal, onBytes) =>
+    new Promise((resolve, reject) => {
+      const request = new XMLHttpRequest();
+      request.open('POST', `/drop?${new URLSearchParams({ place, path })}`);
+      request.setRequestHeader('content-type', 'application/octet-stream');
+      request.upload.onprogress = (event) => onBytes(event.loaded);
+      request.onload = () =>
+        request.status < 300 ? resolve() : reject(new Error(refusalOf(request.status, request.responseText)));
+      request.onerror = () => reject(new Error('The engine could not be reached.'));
+      request.onabort = () => reject(new Error('Stopped on request.'));
+      signal.addEventListener('abort', () => request.abort(), { once: true });
+      request.send(body);
+    });
+}
+
+function refusalOf(status: number, text: string): string {
+  try {
+    const answer: unknown = JSON.parse(text);
+    if (typeof answer === 'object' && answer !== null && 'message' in answer) return String(answer.message);
+  } catch {
+    // No JSON: the text below says what is known.
+  }
+  return text.length > 0 && text.length < 300 ? text : `The engine refused the file (${status}).`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

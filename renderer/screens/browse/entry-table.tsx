@@ -1,0 +1,184 @@
+/** The entries of one pane: a table of which only the rows in view exist, that gives and takes what is dragged. */
+import { type ReactNode, useMemo } from 'react';
+import type { DropItem, Key, Selection, SortDescriptor } from 'react-aria-components';
+import { Button as PlainButton } from 'react-aria-components/Button';
+import { Collection } from 'react-aria-components/Collection';
+import {
+  Cell,
+  Column,
+  ResizableTableContainer,
+  Row,
+  Table,
+  TableBody,
+  TableHeader,
+  TableLoadMoreItem,
+} from 'react-aria-components/Table';
+import { isTextDropItem, useDragAndDrop } from 'react-aria-components/useDragAndDrop';
+import { TableLayout, Virtualizer } from 'react-aria-components/Virtualizer';
+import type { EntryRow } from '../../../engine/api/host.ts';
+import { formatBytes, formatMoment } from '../../design/format.ts';
+import { Icon, type IconName } from '../../design/icon.tsx';
+import { below, type Location, nameOf, placeOf } from './places.ts';
+import type { Entries, SortedBy } from './use-entries.ts';
+
+const ENTRY_TYPE = 'application/x-dray-entries';
+const ROW_PX = 34;
+const HEADING_PX = 32;
+
+/** What is dragged between panes. */
+export interface DraggedEntries {
+  readonly from: Location;
+  readonly paths: readonly string[];
+}
+
+export interface FolderSize {
+  readonly bytes: number;
+  readonly files: number;
+}
+
+interface EntryTableProps {
+  readonly label: string;
+  readonly location: Location;
+  readonly entries: Entries;
+  readonly sortedBy: SortedBy;
+  readonly onSort: (sortedBy: SortedBy) => void;
+  readonly selected: ReadonlySet<string>;
+  readonly onSelect: (paths: ReadonlySet<string>) => void;
+  readonly onOpen: (entry: EntryRow) => void;
+  readonly onEntries: (dragged: DraggedEntries, into: Location) => void;
+  readonly onFiles: (items: readonly DropItem[], into: Location) => void;
+  readonly sizes: ReadonlyMap<string, FolderSize | 'asked'>;
+  readonly empty: ReactNode;
+}
+
+export function EntryTable(props: EntryTableProps) {
+  const { location, entries, sortedBy } = props;
+  const dragAndDropHooks = useEntryDrag(props);
+  const layoutOptions = useMemo(() => ({ rowHeight: ROW_PX, headingHeight: HEADING_PX }), []);
+  const descriptor: SortDescriptor = {
+    column: sortedBy.column,
+    direction: sortedBy.isDescending ? 'descending' : 'ascending',
+  };
+  return (
+    <ResizableTableContainer className="entry-container">
+      <Virtualizer layout={TableLayout} layoutOptions={layoutOptions}>
+        <Table
+          className="entry-table"
+          aria-label={props.label}
+          selectionMode="multiple"
+          selectionBehavior="replace"
+          selectedKeys={props.selected}
+          onSelectionChange={(keys) => props.onSelect(pathsOf(keys, entries.rows))}
+          onRowAction={(key) => {
+            const entry = entries.rows.find((row) => row.path === key);
+            if (entry) props.onOpen(entry);
+          }}
+          sortDescriptor={descriptor}
+          onSortChange={({ column, direction }) =>
+            props.onSort({ column: column as SortedBy['column'], isDescending: direction === 'descending' })
+          }
+          dragAndDropHooks={dragAndDropHooks}
+        >
+          <TableHeader className="entry-head">
+            <Column id="name" isRowHeader allowsSorting minWidth={140} defaultWidth="1fr">
+              Name
+            </Column>
+            <Column id="size" className="is-number" allowsSorting width={96}>
+              Size
+            </Column>
+            <Column id="time" className="is-number" allowsSorting width={156}>
+              Changed
+            </Column>
+          </TableHeader>
+          <TableBody renderEmptyState={() => props.empty}>
+            <Collection items={entries.rows} dependencies={[props.sizes, location]}>
+              {(entry) => <EntryLine entry={entry} size={props.sizes.get(placeOf(location, entry.path))} />}
+            </Collection>
+            {entries.isMore && (
+              <TableLoadMoreItem onLoadMore={entries.loadMore} isLoading={entries.isLoadingMore}>
+                Loading more
+              </TableLoadMoreItem>
+            )}
+          </TableBody>
+        </Table>
+      </Virtualizer>
+    </ResizableTableContainer>
+  );
+}
+
+function EntryLine({
+  entry,
+  size,
+}: {
+  readonly entry: EntryRow;
+  readonly size: FolderSize | 'asked' | undefined;
+}) {
+  const name = nameOf(entry.path);
+  return (
+    <Row id={entry.path} textValue={name} className={`entry-row is-${entry.kind}`}>
+      <Cell>
+        <span className="entry-name">
+          <PlainButton slot="drag" className="entry-grip" aria-label={`Drag ${name}`}>
+            <Icon name={iconOf(entry)} />
+          </PlainButton>
+          <span className="entry-text" title={name}>
+            {name}
+          </span>
+          {entry.kind === 'link' && <span className="entry-target">to {entry.target ?? 'somewhere'}</span>}
+        </span>
+      </Cell>
+      <Cell className="entry-number">{sizeWords(entry, size)}</Cell>
+      <Cell className="entry-number">{entry.mtime === undefined ? '' : formatMoment(entry.mtime)}</Cell>
+    </Row>
+  );
+}
+
+function sizeWords(entry: EntryRow, size: FolderSize | 'asked' | undefined): string {
+  if (entry.kind === 'file') return formatBytes(entry.sizeBytes);
+  if (size === 'asked') return 'counting';
+  return size === undefined ? '' : formatBytes(size.bytes);
+}
+
+function useEntryDrag({ location, entries, onEntries, onFiles }: EntryTableProps) {
+  const drop = (items: readonly DropItem[], into: Location): void => {
+    const own = items.find((item) => isTextDropItem(item) && item.types.has(ENTRY_TYPE));
+    if (own && isTextDropItem(own)) {
+      void own.getText(ENTRY_TYPE).then((text) => onEntries(JSON.parse(text) as DraggedEntries, into));
+    } else if (items.some(({ kind }) => kind !== 'text')) onFiles(items, into);
+  };
+  const { dragAndDropHooks } = useDragAndDrop({
+    // One item for all rows: what is dragged goes or stays as one.
+    getItems: (keys) => {
+      const dragged: DraggedEntries = { from: location, paths: [...keys].map(String) };
+      const places = dragged.paths.map((path) => placeOf(location, path));
+      return [{ [ENTRY_TYPE]: JSON.stringify(dragged), 'text/plain': places.join('\n') }];
+    },
+    acceptedDragTypes: 'all',
+    getAllowedDropOperations: () => ['copy'],
+    getDropOperation: (target) => {
+      if (target.type === 'item' && target.dropPosition !== 'on') return 'cancel';
+      if (
+        target.type === 'item' &&
+        !entries.rows.some((row) => row.path === target.key && row.kind === 'folder')
+      )
+        return 'cancel';
+      // A text file cannot be told from a piece of text before it is dropped; a piece of text is then left alone.
+      return 'copy';
+    },
+    onRootDrop: ({ items }) => drop(items, location),
+    onItemDrop: ({ items, target }) => drop(items, below(location, String(target.key))),
+  });
+  return dragAndDropHooks;
+}
+
+function pathsOf(keys: Selection, rows: readonly EntryRow[]): ReadonlySet<string> {
+  return keys === 'all'
+    ? new Set(rows.map((row) => row.path))
+    : new Set([...keys].map((key: Key) => String(key)));
+}
+
+function iconOf(entry: EntryRow): IconName {
+  if (entry.kind === 'folder') return 'folder';
+  if (entry.kind === 'link') return 'link';
+  return /\.(png|jpe?g|gif|webp|avif|svg|tiff?)$/i.test(entry.path) ? 'image' : 'file';
+}

@@ -1,0 +1,98 @@
+/**
+ * Where a pane stands: a root (this computer, or a remote) and a folder below it.
+ *
+ * A place is the text that the engine takes: an absolute path, `NAME:PATH` (there every character stands for itself) or a URL, whose path is
+ * percent-encoded and comes before its parameters.
+ */
+import type { RemoteCard } from '../../../engine/api/host.ts';
+
+export type Root =
+  /** `prefix`: `/`, or a drive such as `C:/`; `home`: the folder that it opens with. */
+  | { readonly kind: 'local'; readonly label: string; readonly prefix: string; readonly home: string }
+  | { readonly kind: 'named'; readonly label: string; readonly name: string }
+  | { readonly kind: 'url'; readonly label: string; readonly url: string };
+
+export interface Location {
+  readonly root: Root;
+  /** '' or parts that each end in a slash. */
+  readonly folder: string;
+}
+
+export function localLocation(path: string): Location {
+  const slashed = path.replaceAll('\\', '/');
+  const prefix = /^[A-Za-z]:\//.exec(slashed)?.[0] ?? '/';
+  const rest = slashed.slice(prefix.length);
+  const folder = rest === '' || rest.endsWith('/') ? rest : `${rest}/`;
+  return { root: { kind: 'local', label: 'This computer', prefix, home: folder }, folder };
+}
+
+/** A user's remote goes by its name, which any folder knows; a workspace's by its URL. */
+export function remoteRoot(card: RemoteCard): Root {
+  if (card.of === 'user') return { kind: 'named', label: card.name, name: card.name };
+  return { kind: 'url', label: card.name, url: card.url };
+}
+
+/** @param entry An entry's path below the location, or '' for the folder itself. */
+export function placeOf({ root, folder }: Location, entry = ''): string {
+  const path = `${folder}${entry}`;
+  if (root.kind === 'local') return `${root.prefix}${path}`;
+  if (root.kind === 'named') return `${root.name}:${path}`;
+  const [base, parameters] = splitOnce(root.url, '?');
+  // A folder that was added as a plain path stays one: there, nothing is encoded.
+  const isUrl = /^[a-z][a-z0-9+.-]+:\/\//i.test(base);
+  const encoded = isUrl ? path.split('/').map(encodeURIComponent).join('/') : path;
+  const joined = `${base.replace(/\/+$/, '')}/${encoded}`;
+  return parameters === undefined ? joined : `${joined}?${parameters}`;
+}
+
+export function parentOf(location: Location): Location | undefined {
+  if (location.folder === '') return undefined;
+  const parts = location.folder.split('/').slice(0, -2);
+  return { root: location.root, folder: parts.map((part) => `${part}/`).join('') };
+}
+
+export function below(location: Location, folder: string): Location {
+  return { root: location.root, folder: `${location.folder}${folder.endsWith('/') ? folder : `${folder}/`}` };
+}
+
+/** The way from the root to here, the root first. */
+export function crumbsOf(location: Location): { readonly name: string; readonly location: Location }[] {
+  const { root } = location;
+  const top = root.kind === 'local' ? root.prefix : root.label;
+  const crumbs = [{ name: top, location: { root, folder: '' } }];
+  let folder = '';
+  for (const part of location.folder.split('/').slice(0, -1)) {
+    folder += `${part}/`;
+    crumbs.push({ name: part, location: { root: location.root, folder } });
+  }
+  return crumbs;
+}
+
+export function nameOf(path: string): string {
+  return path.replace(/\/$/, '').split('/').at(-1) ?? path;
+}
+
+/** As a person reads it, without encoding or parameters. */
+export function describeLocation({ root, folder }: Location): string {
+  if (root.kind === 'local') return `${root.prefix}${folder}`;
+  return `${root.label}:${folder}`;
+}
+
+export function isSameLocation(a: Location, b: Location): boolean {
+  return placeOf(a) === placeOf(b);
+}
+
+/** What is wrong with the name of a new folder; undefined when nothing is. */
+export function refuseFolderName(name: string, taken: ReadonlySet<string>): string | undefined {
+  if (name === '') return 'Give the folder a name.';
+  if (name === '.' || name === '..') return `"${name}" stands for another folder.`;
+  if (/[/\\]/.test(name)) return 'A name cannot contain a slash.';
+  if (name.includes('\0')) return 'A name cannot contain a NUL character.';
+  if (taken.has(name)) return `There is already something called "${name}" here.`;
+  return undefined;
+}
+
+function splitOnce(text: string, separator: string): [string, string | undefined] {
+  const at = text.indexOf(separator);
+  return at === -1 ? [text, undefined] : [text.slice(0, at), text.slice(at + separator.length)];
+}

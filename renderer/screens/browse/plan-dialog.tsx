@@ -1,0 +1,177 @@
+/** What a copy or a sync would do, before it does it. Deletions stand first and have to be agreed to. */
+import { useState } from 'react';
+import type { ChangeRow, InputOf, TransferOrder } from '../../../engine/api/host.ts';
+import { ChangeMark } from '../../design/badge.tsx';
+import { Button } from '../../design/button.tsx';
+import { Figure, Figures } from '../../design/card.tsx';
+import { Segmented } from '../../design/choices.tsx';
+import { Dialog } from '../../design/dialog.tsx';
+import { Checkbox } from '../../design/field.tsx';
+import { formatBytes, formatCount, formatDollars, formatPlural } from '../../design/format.ts';
+import { EmptyState, ErrorState, Loading, Notice } from '../../design/states.tsx';
+import { useAsk } from '../../host/use-host.tsx';
+import { describeLocation, type Location, placeOf } from './places.ts';
+
+const ROWS_MAX = 200;
+
+type Kind = InputOf<'browse.plan'>['kind'];
+
+export interface PlanDialogProps {
+  /** From where to where, until they are swapped. */
+  readonly ends: readonly [Location, Location];
+  readonly onClose: () => void;
+  readonly onStart: (order: TransferOrder, to: Location) => void;
+}
+
+export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
+  const [isSwapped, setSwapped] = useState(false);
+  const [from, to] = isSwapped ? [ends[1], ends[0]] : ends;
+  const [kind, setKind] = useState<Kind>('copy');
+  const [isAgreed, setAgreed] = useState(false);
+  const plan = useAsk('browse.plan', {
+    kind,
+    source: placeOf(from),
+    destination: placeOf(to),
+    limit: ROWS_MAX,
+  });
+  const summary = plan.data?.summary;
+  const deletes = summary?.deletedFiles ?? 0;
+  const isNothing = summary !== undefined && summary.copiedFiles + deletes + summary.touchedFiles === 0;
+  return (
+    <Dialog
+      title="Bring one side to the state of the other"
+      isOpen
+      onClose={onClose}
+      size="large"
+      actions={
+        <>
+          <Button onPress={onClose}>Cancel</Button>
+          <Button
+            look={deletes > 0 ? 'danger' : 'primary'}
+            isDisabled={!summary || isNothing || (deletes > 0 && !isAgreed)}
+            onPress={() => onStart(orderOf(kind, [from, to], deletes), to)}
+          >
+            {kind === 'copy'
+              ? 'Start copying'
+              : deletes > 0
+                ? `Sync and delete ${formatPlural(deletes, 'file')}`
+                : 'Start syncing'}
+          </Button>
+        </>
+      }
+    >
+      <div className="stack">
+        <div className="plan-ends">
+          <span className="cut">{describeLocation(from)}</span>
+          <span className="faint">to</span>
+          <span className="cut grow">{describeLocation(to)}</span>
+          <Button
+            size="small"
+            icon="refresh"
+            onPress={() => {
+              setSwapped(!isSwapped);
+              setAgreed(false);
+            }}
+          >
+            The other way
+          </Button>
+        </div>
+        <div className="row">
+          <Segmented
+            label="What to do"
+            value={kind}
+            onChange={(next) => {
+              setKind(next);
+              setAgreed(false);
+            }}
+            choices={[
+              { id: 'copy', label: 'Copy' },
+              { id: 'sync', label: 'Sync' },
+            ]}
+          />
+          <span className="soft">
+            {kind === 'copy'
+              ? 'New and changed files go over; nothing is deleted.'
+              : 'The destination becomes the same: what only it has is deleted.'}
+          </span>
+        </div>
+        {plan.isPending && <Loading label="Comparing both sides; nothing is changed" />}
+        {plan.error && (
+          <ErrorState title="It cannot be planned" error={plan.error} onRetry={() => void plan.refetch()} />
+        )}
+        {isNothing && (
+          <EmptyState icon="check" title="Nothing to do">
+            All {formatPlural(summary.files, 'file')} are there already.
+          </EmptyState>
+        )}
+        {summary && !isNothing && (
+          <>
+            <Figures>
+              <Figure
+                label="To send"
+                value={formatBytes(summary.copiedBytes)}
+                note={formatPlural(summary.copiedFiles, 'file')}
+              />
+              <Figure
+                label="To delete"
+                value={formatCount(deletes)}
+                note={deletes > 0 ? 'at the destination' : 'nothing'}
+              />
+              <Figure
+                label="Unchanged"
+                value={formatCount(summary.unchangedFiles)}
+                note={`of ${formatPlural(summary.files, 'file')}`}
+              />
+              {summary.forecast && (
+                <Figure
+                  label="Requests"
+                  value={formatCount(summary.forecast.total)}
+                  note={formatDollars(summary.forecast.dollars)}
+                />
+              )}
+            </Figures>
+            {deletes > 0 && (
+              <Notice tone="danger">
+                <Checkbox isSelected={isAgreed} onChange={setAgreed}>
+                  Delete {formatPlural(deletes, 'file')} in {describeLocation(to)}
+                </Checkbox>
+              </Notice>
+            )}
+            <PlanRows rows={plan.data?.rows ?? []} isCut={plan.data?.isCut ?? false} />
+          </>
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+/** A sync may delete as many files as were agreed to, and none that came after. */
+function orderOf(kind: Kind, [from, to]: readonly [Location, Location], deletes: number): TransferOrder {
+  const ends = { source: placeOf(from), destination: placeOf(to) };
+  return kind === 'copy' ? { kind, ...ends } : { kind, ...ends, maxDelete: deletes };
+}
+
+function PlanRows({ rows, isCut }: { readonly rows: readonly ChangeRow[]; readonly isCut: boolean }) {
+  const deletesFirst = rows.toSorted(
+    (a, b) => Number(b.change === 'deleted') - Number(a.change === 'deleted'),
+  );
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reached by keyboard */}
+      <section className="plan-rows" tabIndex={0} aria-label="Files">
+        <ul>
+          {deletesFirst.map((row) => (
+            <li key={`${row.change} ${row.path}`} className="row">
+              <ChangeMark change={row.change} />
+              <span className="cut grow">{row.path}</span>
+              <span className="small faint">{formatBytes(row.sizeBytes)}</span>
+            </li>
+          ))}
+        </ul>
+      </section>
+      {isCut && (
+        <p className="small faint">The first {formatCount(ROWS_MAX)}; the figures above are of all.</p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,77 @@
+/** The entries of one folder, page after page as the list is scrolled, and in the order that the columns ask for. */
+import { type InfiniteData, useInfiniteQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import type { AnswerOf, EntryRow } from '../../../engine/api/host.ts';
+import { useHost } from '../../host/use-host.tsx';
+import { type Location, placeOf } from './places.ts';
+
+export interface SortedBy {
+  readonly column: 'name' | 'size' | 'time';
+  readonly isDescending: boolean;
+}
+
+export interface Entries {
+  readonly rows: readonly EntryRow[];
+  readonly isLoading: boolean;
+  readonly isLoadingMore: boolean;
+  readonly isMore: boolean;
+  readonly error: Error | undefined;
+  readonly loadMore: () => void;
+  readonly reload: () => void;
+}
+
+type Page = AnswerOf<'browse.list'>;
+
+export function entriesKey(place: string): readonly [string, string] {
+  return ['browse.list', place];
+}
+
+export function useEntries(location: Location, sortedBy: SortedBy): Entries {
+  const { ask } = useHost();
+  const place = placeOf(location);
+  const query = useInfiniteQuery<
+    Page,
+    Error,
+    InfiniteData<Page>,
+    readonly [string, string],
+    string | undefined
+  >({
+    queryKey: entriesKey(place),
+    queryFn: ({ pageParam, signal }) =>
+      ask('browse.list', { place, ...(pageParam === undefined ? {} : { after: pageParam }) }, { signal }),
+    initialPageParam: undefined,
+    getNextPageParam: (page) => page.next,
+  });
+  const rows = useMemo(
+    () => sortEntries(query.data?.pages.flatMap((page) => page.entries) ?? [], sortedBy),
+    [query.data, sortedBy],
+  );
+  return {
+    rows,
+    isLoading: query.isPending,
+    isLoadingMore: query.isFetchingNextPage,
+    isMore: query.hasNextPage,
+    error: query.error ?? undefined,
+    loadMore: () => {
+      if (query.hasNextPage && !query.isFetchingNextPage) void query.fetchNextPage();
+    },
+    reload: () => void query.refetch(),
+  };
+}
+
+/** Folders come first, whatever the column. */
+export function sortEntries(entries: readonly EntryRow[], { column, isDescending }: SortedBy): EntryRow[] {
+  const sign = isDescending ? -1 : 1;
+  const byName = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
+  return [...entries].sort((a, b) => {
+    const folders = Number(b.kind === 'folder') - Number(a.kind === 'folder');
+    if (folders !== 0) return folders;
+    const byColumn =
+      column === 'size'
+        ? a.sizeBytes - b.sizeBytes
+        : column === 'time'
+          ? (a.mtime ?? '').localeCompare(b.mtime ?? '')
+          : byName.compare(a.path, b.path);
+    return byColumn !== 0 ? sign * byColumn : byName.compare(a.path, b.path);
+  });
+}

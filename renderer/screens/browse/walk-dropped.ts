@@ -1,0 +1,15 @@
+/** What was dropped from the desktop, as files with paths: folders are read while they are walked, not before. */
+import type { DirectoryDropItem, DropItem, FileDropItem } from 'react-aria-components';
+import type { DroppedFile } from './drop-queue.ts';
+
+export async function* walkDropped(items: readonly DropItem[]): AsyncGenerator<DroppedFile> {
+  for (const item of items) {
+    if (item.kind !== 'text') yield* walk(item, '');
+  }
+}
+
+async function* walk(item: FileDropItem | DirectoryDropItem, folder: string): AsyncGenerator<DroppedFile> {
+  const path = `${folder}${item.name}`;
+  if (item.kind === 'file') yield { path, open: () => item.getFile() };
+  else for await (const entry of item.getEntries()) yield* walk(entry, `${path}/`);
+}

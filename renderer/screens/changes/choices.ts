@@ -1,0 +1,80 @@
+/** What the user chose for rows: left out of a push, or whose side a conflict takes. Pure. */
+import type { ChangeRow } from '../../../engine/api/host.ts';
+
+export type Winner = 'ours' | 'theirs';
+
+export interface Choices {
+  /** By path (a folder's ends in a slash: all below it): what is left out with it. */
+  readonly skipped: ReadonlyMap<string, Skipped>;
+  /** Conflicts that are decided otherwise than all. */
+  readonly decided: ReadonlyMap<string, Winner>;
+  /** Of every conflict without a decision of its own. */
+  readonly forAll: Winner | undefined;
+}
+
+interface Skipped {
+  readonly rows: number;
+  readonly deleted: number;
+  /** Of a rename. */
+  readonly fromPath?: string;
+}
+
+export const NO_CHOICES: Choices = { skipped: new Map(), decided: new Map(), forAll: undefined };
+
+/** How a row is left out: by itself, with a folder above it, or not at all. */
+export function skipOf({ skipped }: Choices, path: string): 'itself' | 'above' | undefined {
+  if (skipped.size === 0) return undefined;
+  if (skipped.has(path)) return 'itself';
+  for (
+    let slash = path.indexOf('/');
+    slash >= 0 && slash < path.length - 1;
+    slash = path.indexOf('/', slash + 1)
+  )
+    if (skipped.has(path.slice(0, slash + 1))) return 'above';
+  return undefined;
+}
+
+/** Leaves the row out, or takes it in again. A folder takes the place of what was left out below it. */
+export function toggleSkip(choices: Choices, row: ChangeRow): Choices {
+  const skip = skipOf(choices, row.path);
+  if (skip === 'above') return choices;
+  const skipped = new Map(choices.skipped);
+  if (skip === 'itself') skipped.delete(row.path);
+  else {
+    if (row.below) for (const path of skipped.keys()) if (path.startsWith(row.path)) skipped.delete(path);
+    skipped.set(row.path, {
+      rows: row.below?.rows ?? 1,
+      deleted: row.below?.deleted ?? (row.change === 'deleted' ? 1 : 0),
+      ...(row.fromPath === undefined ? {} : { fromPath: row.fromPath }),
+    });
+  }
+  return { ...choices, skipped };
+}
+
+export function decide(choices: Choices, path: string, winner: Winner): Choices {
+  return { ...choices, decided: new Map(choices.decided).set(path, winner) };
+}
+
+/** Takes back what was decided for single paths. */
+export function decideAll(choices: Choices, winner: Winner): Choices {
+  return { ...choices, decided: new Map(), forAll: winner };
+}
+
+export function winnerOf({ decided, forAll }: Choices, path: string): Winner | undefined {
+  return decided.get(path) ?? forAll;
+}
+
+export function skippedTotals({ skipped }: Choices): { readonly rows: number; readonly deleted: number } {
+  let rows = 0;
+  let deleted = 0;
+  for (const one of skipped.values()) {
+    rows += one.rows;
+    deleted += one.deleted;
+  }
+  return { rows, deleted };
+}
+
+/** For the order of a push: of a rename both names. */
+export function skippedPaths({ skipped }: Choices): string[] {
+  return [...skipped].flatMap(([path, { fromPath }]) => (fromPath === undefined ? [path] : [path, fromPath]));
+}

@@ -1,0 +1,104 @@
+/**
+ * The rows of one view of a list, fetched in pages as they come into sight. Bounded: at most `PAGES_KEPT` pages are held, those looked at
+ * last; pages that went out of sight before they came are not waited for.
+ */
+import type { AnswerOf, ChangeRow } from '../../../engine/api/host.ts';
+
+export const PAGE_ROWS = 200;
+const PAGES_KEPT = 60;
+/** Pages that are flown over while the thumb is dragged are not asked for. */
+const REST_MS = 40;
+
+export type FetchRows = (
+  offset: number,
+  limit: number,
+  signal: AbortSignal,
+) => Promise<AnswerOf<'changes.rows'>>;
+
+export interface RowPages {
+  /** Undefined until the first page came. */
+  readonly total: () => number | undefined;
+  /** Undefined while it is not here. */
+  readonly rowAt: (index: number) => ChangeRow | undefined;
+  /** The rows in sight. */
+  readonly look: (first: number, last: number) => void;
+  readonly error: () => unknown;
+  readonly subscribe: (listener: () => void) => () => void;
+  /** Grows with each change, for useSyncExternalStore. */
+  readonly version: () => number;
+  readonly close: () => void;
+}
+
+export function createRowPages(fetchRows: FetchRows): RowPages {
+  const pages = new Map<number, readonly ChangeRow[]>();
+  const underWay = new Map<number, AbortController>();
+  const listeners = new Set<() => void>();
+  let total: number | undefined;
+  let failure: unknown;
+  let version = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const tell = () => {
+    version += 1;
+    for (const listener of listeners) listener();
+  };
+  const keep = (page: number, rows: readonly ChangeRow[]) => {
+    pages.delete(page);
+    pages.set(page, rows);
+    const [oldest] = pages.keys();
+    if (pages.size > PAGES_KEPT) pages.delete(oldest!);
+  };
+  const fetchPage = async (page: number) => {
+    const stop = new AbortController();
+    underWay.set(page, stop);
+    try {
+      const answer = await fetchRows(page * PAGE_ROWS, PAGE_ROWS, stop.signal);
+      if (stop.signal.aborted) return;
+      total = answer.total;
+      failure = undefined;
+      keep(page, answer.rows);
+    } catch (error) {
+      if (stop.signal.aborted) return;
+      failure = error;
+    } finally {
+      if (underWay.get(page) === stop) underWay.delete(page);
+    }
+    tell();
+  };
+  const fetchMissing = (from: number, to: number) => {
+    for (let page = from; page <= to; page += 1) {
+      const held = pages.get(page);
+      if (held) keep(page, held);
+      else if (!underWay.has(page)) void fetchPage(page);
+    }
+  };
+
+  return {
+    total: () => total,
+    rowAt: (index) => pages.get(Math.floor(index / PAGE_ROWS))?.[index % PAGE_ROWS],
+    look: (first, last) => {
+      const from = Math.floor(first / PAGE_ROWS);
+      const to = Math.floor(Math.max(first, last) / PAGE_ROWS);
+      for (const [page, stop] of underWay) {
+        if (page >= from && page <= to) continue;
+        stop.abort();
+        underWay.delete(page);
+      }
+      clearTimeout(timer);
+      if (total === undefined) fetchMissing(from, to);
+      else timer = setTimeout(fetchMissing, REST_MS, from, to);
+    },
+    error: () => failure,
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    version: () => version,
+    close: () => {
+      clearTimeout(timer);
+      for (const stop of underWay.values()) stop.abort();
+      underWay.clear();
+      pages.clear();
+    },
+  };
+}

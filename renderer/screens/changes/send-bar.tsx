@@ -1,0 +1,161 @@
+/** What goes out with a press: the totals, what has to be looked at before it, and the press. */
+import './send-bar.css';
+import type { ReactNode } from 'react';
+import type { ChangeList } from '../../../engine/api/host.ts';
+import { Button, LinkButton } from '../../design/button.tsx';
+import { Checkbox, Field, Select } from '../../design/field.tsx';
+import { formatBytes, formatCount, formatPlural } from '../../design/format.ts';
+import { Icon } from '../../design/icon.tsx';
+import { hrefOf } from '../../route.ts';
+import { type Choices, skippedTotals, type Winner } from './choices.ts';
+
+export interface SendBarProps {
+  readonly list: ChangeList;
+  readonly choices: Choices;
+  readonly message: string;
+  readonly onMessage: (message: string) => void;
+  /** Deletions: whether they were shown, and whether the user said so. */
+  readonly hasSeenDeleted: boolean;
+  readonly isAcknowledged: boolean;
+  readonly onShowDeleted: () => void;
+  readonly onAcknowledge: (isAcknowledged: boolean) => void;
+  readonly onDecideAll: (winner: Winner) => void;
+  readonly onShowConflicts: () => void;
+  readonly isSending: boolean;
+  readonly onSend: () => void;
+}
+
+export function SendBar(props: SendBarProps) {
+  const { list, choices, message, onMessage, isSending, onSend } = props;
+  const isPush = list.direction === 'push';
+  const left = skippedTotals(choices);
+  const rows = rowsOf(list) - left.rows;
+  const deleted = Math.max(0, list.totals.deleted - left.deleted);
+  const undecided =
+    list.conflicts > 0 && choices.forAll === undefined ? list.conflicts - choices.decided.size : 0;
+  const isBlocked = rows <= 0 || undecided > 0 || (deleted > 0 && !props.isAcknowledged);
+  return (
+    <section className="send-bar" aria-label={isPush ? 'Push' : 'Pull'}>
+      {list.conflicts > 0 && <Conflicts {...props} undecided={undecided} />}
+      {deleted > 0 && <Deletions {...props} deleted={deleted} />}
+      <div className="send-line">
+        <p className="send-totals">
+          <strong>{formatPlural(Math.max(0, rows), 'change')}</strong>
+          <span className="soft">
+            {isPush ? ' to push' : ' to bring here'}, {formatBytes(list.totals.bytes)}
+            {left.rows > 0 && ` less what is left out (${formatCount(left.rows)})`}
+          </span>
+        </p>
+        {isPush && (
+          <div className="grow">
+            <Field
+              label="Message"
+              isLabelUnseen
+              placeholder="Message: what this push is about"
+              value={message}
+              onChange={onMessage}
+              maxLength={4_096}
+              onKeyDown={(event) => {
+                if (event.key === 'Enter' && !isBlocked && !isSending) onSend();
+              }}
+            />
+          </div>
+        )}
+        {isPush ? (
+          <LinkButton href={hrefOf('plan')} icon="plan">
+            Plan
+          </LinkButton>
+        ) : (
+          <span className="grow" />
+        )}
+        <Button
+          look="primary"
+          icon={isPush ? 'upload' : 'download'}
+          isDisabled={isBlocked || isSending}
+          onPress={onSend}
+        >
+          {isPush ? 'Push' : 'Pull'} {formatPlural(Math.max(0, rows), 'change')}
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+export function rowsOf({ totals, conflicts }: ChangeList): number {
+  return totals.added + totals.modified + totals.deleted + totals.renamed + totals.mode + conflicts;
+}
+
+function Deletions({
+  list,
+  deleted,
+  hasSeenDeleted,
+  isAcknowledged,
+  onShowDeleted,
+  onAcknowledge,
+}: SendBarProps & { readonly deleted: number }) {
+  const where = list.direction === 'push' ? 'go from the branch' : 'go from this folder';
+  return (
+    <Attention tone="deleted">
+      <span className="grow">
+        <strong>{formatPlural(deleted, 'file')}</strong> {deleted === 1 ? where.replace('go', 'goes') : where}
+        .{list.direction === 'push' ? ' Earlier commits keep them.' : ''}
+      </span>
+      {!hasSeenDeleted && (
+        <Button size="small" onPress={onShowDeleted}>
+          Show {deleted === 1 ? 'it' : 'them'}
+        </Button>
+      )}
+      <Checkbox isSelected={isAcknowledged} isDisabled={!hasSeenDeleted} onChange={onAcknowledge}>
+        I have seen what is deleted
+      </Checkbox>
+    </Attention>
+  );
+}
+
+function Conflicts({
+  list,
+  choices,
+  undecided,
+  onDecideAll,
+  onShowConflicts,
+}: SendBarProps & { readonly undecided: number }) {
+  return (
+    <Attention tone="conflict">
+      <span className="grow">
+        <strong>{formatPlural(list.conflicts, 'path')}</strong> changed here and on the remote.{' '}
+        {undecided > 0 ? `${formatCount(undecided)} still to decide.` : 'All are decided.'}
+      </span>
+      <Button size="small" onPress={onShowConflicts}>
+        Show them
+      </Button>
+      <Select
+        label="For all conflicts"
+        isLabelUnseen
+        value={choices.forAll ?? 'none'}
+        onChange={(winner) => {
+          if (winner !== 'none') onDecideAll(winner);
+        }}
+        choices={[
+          { id: 'none', label: 'Decide one by one' },
+          { id: 'ours', label: 'Keep ours', note: 'What is here stays' },
+          { id: 'theirs', label: 'Take theirs', note: 'What is here is replaced' },
+        ]}
+      />
+    </Attention>
+  );
+}
+
+function Attention({
+  tone,
+  children,
+}: {
+  readonly tone: 'deleted' | 'conflict';
+  readonly children: ReactNode;
+}) {
+  return (
+    <div className={`attention attention-${tone}`}>
+      <Icon name="warning" />
+      {children}
+    </div>
+  );
+}

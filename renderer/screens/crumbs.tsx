@@ -1,0 +1,36 @@
+/** The way from the top to where one stands, each part a press away. */
+import './crumbs.css';
+import { Icon } from '../design/icon.tsx';
+
+export interface Crumb {
+  readonly key: string;
+  readonly name: string;
+}
+
+export function Crumbs({
+  label,
+  crumbs,
+  onGo,
+}: {
+  readonly label: string;
+  readonly crumbs: readonly Crumb[];
+  readonly onGo: (key: string) => void;
+}) {
+  return (
+    <nav className="crumbs" aria-label={label}>
+      {crumbs.map(({ key, name }, index) => (
+        <span key={key} className="row">
+          {index > 0 && <Icon name="chevronRight" size={12} />}
+          <button
+            type="button"
+            className="crumb"
+            aria-current={index === crumbs.length - 1 ? 'location' : undefined}
+            onClick={() => onGo(key)}
+          >
+            {name}
+          </button>
+        </span>
+      ))}
+    </nav>
+  );
+}

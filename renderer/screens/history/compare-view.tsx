@@ -1,0 +1,106 @@
+/** What differs between two commits, with each file to be had as it was in either. */
+import { useState } from 'react';
+import { GridList, GridListItem } from 'react-aria-components/GridList';
+import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer';
+import type { ChangeRow } from '../../../engine/api/host.ts';
+import type { ChangeTotals } from '../../../engine/api/jobs.ts';
+import { ChangeMark, changeWord } from '../../design/badge.tsx';
+import { Button } from '../../design/button.tsx';
+import { type Choice, Select } from '../../design/field.tsx';
+import { formatBytes, formatCount } from '../../design/format.ts';
+import { EmptyState, ErrorState, Loading, Notice } from '../../design/states.tsx';
+import { useAsk } from '../../host/use-host.tsx';
+import { type FileAt, FileDialog } from './file-dialog.tsx';
+
+const ROWS_MAX = 500;
+const LAYOUT = { rowHeight: 34 };
+
+export interface CompareViewProps {
+  readonly root: string;
+  readonly from: string;
+  readonly to: string;
+  /** What else `from` can be. */
+  readonly choices?: readonly Choice<string>[];
+  readonly onFrom?: (commit: string) => void;
+}
+
+export function CompareView({ root, from, to, choices, onFrom }: CompareViewProps) {
+  const compared = useAsk('history.compare', { root, from, to, limit: ROWS_MAX }, { freshMs: 60_000 });
+  const [file, setFile] = useState<FileAt>();
+  const totals = compared.data?.changes;
+  return (
+    <div className="compare">
+      <div className="row compare-head">
+        {choices && onFrom && (
+          <Select label="Compared with" isLabelUnseen choices={choices} value={from} onChange={onFrom} />
+        )}
+        {totals && <Totals totals={totals} />}
+      </div>
+      {compared.isPending && <Loading label="Comparing" />}
+      {compared.error && (
+        <ErrorState
+          title="They cannot be compared"
+          error={compared.error}
+          onRetry={() => void compared.refetch()}
+        />
+      )}
+      {compared.data?.rows.length === 0 && (
+        <EmptyState icon="check" title="No difference">
+          Both hold the same files.
+        </EmptyState>
+      )}
+      {compared.data !== undefined && compared.data.rows.length > 0 && (
+        <Virtualizer layout={ListLayout} layoutOptions={LAYOUT}>
+          <GridList
+            className="compare-list"
+            aria-label="Differences"
+            items={compared.data.rows.map((row) => ({ id: row.path, row }))}
+            onAction={(path) => {
+              const row = compared.data.rows.find((one) => one.path === path);
+              if (row) setFile(fileOf(row, from, to));
+            }}
+          >
+            {({ row }) => (
+              <GridListItem className="compare-item" textValue={`${changeWord(row.change)} ${row.path}`}>
+                <ChangeMark change={row.change} />
+                <span className="cut grow" title={row.path}>
+                  {row.fromPath !== undefined && <span className="faint">{row.fromPath} to </span>}
+                  {row.path}
+                </span>
+                <span className="small faint">{formatBytes(row.sizeBytes)}</span>
+                <Button size="small" look="quiet" onPress={() => setFile(fileOf(row, from, to))}>
+                  Look
+                </Button>
+              </GridListItem>
+            )}
+          </GridList>
+        </Virtualizer>
+      )}
+      {compared.data?.isCut && (
+        <Notice>The first {formatCount(ROWS_MAX)} differences are listed; the counts are of all.</Notice>
+      )}
+      {file && <FileDialog root={root} file={file} onClose={() => setFile(undefined)} />}
+    </div>
+  );
+}
+
+/** A deleted file is looked at where it still was. */
+function fileOf(row: ChangeRow, from: string, to: string): FileAt {
+  if (row.change === 'deleted') return { path: row.path, commit: from };
+  if (row.change === 'added') return { path: row.path, commit: to };
+  return { path: row.path, commit: to, before: { path: row.fromPath ?? row.path, commit: from } };
+}
+
+function Totals({ totals }: { readonly totals: ChangeTotals }) {
+  const counts = (['added', 'modified', 'deleted', 'renamed'] as const).filter((kind) => totals[kind] > 0);
+  return (
+    <ul className="compare-totals">
+      {counts.map((kind) => (
+        <li key={kind} className={`is-${kind}`}>
+          {formatCount(totals[kind])} {changeWord(kind).toLowerCase()}
+        </li>
+      ))}
+      {totals.bytes > 0 && <li className="faint">{formatBytes(totals.bytes)}</li>}
+    </ul>
+  );
+}

@@ -1,0 +1,96 @@
+/** What a commit holds, folder by folder, each of them to be had back. */
+import { useState } from 'react';
+import { GridList, GridListItem } from 'react-aria-components/GridList';
+import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer';
+import type { EntryRow } from '../../../engine/api/host.ts';
+import { IconButton } from '../../design/button.tsx';
+import { ConfirmDialog } from '../../design/dialog.tsx';
+import { formatBytes, formatHash } from '../../design/format.ts';
+import { Icon } from '../../design/icon.tsx';
+import { EmptyState, ErrorState, Loading, Notice } from '../../design/states.tsx';
+import { useAsk } from '../../host/use-host.tsx';
+import { Crumbs } from '../crumbs.tsx';
+import { useStartTransfers } from '../start-transfer.ts';
+import { FileDialog } from './file-dialog.tsx';
+
+const LAYOUT = { rowHeight: 34 };
+
+export function ContentsView({ root, commit }: { readonly root: string; readonly commit: string }) {
+  const [folder, setFolder] = useState('');
+  const [file, setFile] = useState<string>();
+  const [restoring, setRestoring] = useState<string>();
+  const listed = useAsk('history.entries', { root, commit, folder }, { freshMs: 60_000 });
+  const start = useStartTransfers();
+  const open = (entry: EntryRow): void => {
+    if (entry.kind === 'folder') setFolder(`${folder}${entry.path}`);
+    else setFile(`${folder}${entry.path}`);
+  };
+  return (
+    <div className="compare">
+      <Crumbs label="Folder of the commit" crumbs={crumbsOfFolder(folder)} onGo={setFolder} />
+      {listed.isPending && <Loading label="Reading the folder" />}
+      {listed.error && (
+        <ErrorState
+          title="The folder cannot be read"
+          error={listed.error}
+          onRetry={() => void listed.refetch()}
+        />
+      )}
+      {listed.data?.entries.length === 0 && <EmptyState icon="folder" title="An empty folder" />}
+      {listed.data !== undefined && listed.data.entries.length > 0 && (
+        <Virtualizer layout={ListLayout} layoutOptions={LAYOUT}>
+          <GridList
+            className="compare-list"
+            aria-label={folder === '' ? 'Contents' : `Contents of ${folder}`}
+            items={listed.data.entries.map((entry) => ({ id: entry.path, entry }))}
+            onAction={(path) => {
+              const entry = listed.data.entries.find((one) => one.path === path);
+              if (entry) open(entry);
+            }}
+          >
+            {({ entry }) => (
+              <GridListItem className="compare-item" textValue={entry.path}>
+                <Icon name={entry.kind} />
+                <span className="cut grow">{entry.path}</span>
+                <span className="small faint">
+                  {entry.kind === 'file' ? formatBytes(entry.sizeBytes) : ''}
+                </span>
+                <IconButton
+                  icon="history"
+                  size="small"
+                  label={`Restore ${entry.path}`}
+                  onPress={() => setRestoring(`${folder}${entry.path}`)}
+                />
+              </GridListItem>
+            )}
+          </GridList>
+        </Virtualizer>
+      )}
+      {listed.data?.isCut && <Notice>The folder holds more than is listed here.</Notice>}
+      {file !== undefined && (
+        <FileDialog root={root} file={{ path: file, commit }} onClose={() => setFile(undefined)} />
+      )}
+      <ConfirmDialog
+        title={`Restore ${restoring ?? ''}`}
+        isOpen={restoring !== undefined}
+        onClose={() => setRestoring(undefined)}
+        action="Restore"
+        onConfirm={() => {
+          if (restoring === undefined) return;
+          void start(`${restoring} is on its way back`, [
+            { kind: 'restore', root, paths: [restoring], from: commit },
+          ]);
+        }}
+      >
+        What your folder has at this path is replaced by what it was in {formatHash(commit)}.
+        {restoring?.endsWith('/') && ' A folder is restored with all below it.'}
+      </ConfirmDialog>
+    </div>
+  );
+}
+
+function crumbsOfFolder(folder: string): { readonly key: string; readonly name: string }[] {
+  const parts = folder.split('/').filter(Boolean);
+  const below = parts.map((name, index) => ({ key: `${parts.slice(0, index + 1).join('/')}/`, name }));
+  return [{ key: '', name: 'Top' }, ...below];
+}

@@ -1,0 +1,193 @@
+/** From a folder to its first push, in three steps. Also takes in a folder that is a workspace already, and one that is elsewhere. */
+import './start-steps.css';
+import { useState } from 'react';
+import type { WorkspaceCard } from '../../../engine/api/host.ts';
+import { Button, LinkButton } from '../../design/button.tsx';
+import { Card, Figure, Figures } from '../../design/card.tsx';
+import { Segmented } from '../../design/choices.tsx';
+import { Field } from '../../design/field.tsx';
+import { formatBytes, formatCount } from '../../design/format.ts';
+import { Icon } from '../../design/icon.tsx';
+import { Notice } from '../../design/states.tsx';
+import { useAsk, useDo } from '../../host/use-host.tsx';
+import { goTo, hrefOf } from '../../route.ts';
+import { showFailure } from '../../shell/toasts.tsx';
+import { chooseWorkspace } from '../../shell/use-workspace.ts';
+import { FolderPicker } from './folder-picker.tsx';
+import { NO_PLACE, urlOfPlace } from './place.ts';
+import { PlacePicker } from './place-picker.tsx';
+
+type Step = 'folder' | 'place' | 'push';
+const STEPS: readonly { readonly id: Step; readonly title: string }[] = [
+  { id: 'folder', title: 'Choose a folder' },
+  { id: 'place', title: 'Choose a place' },
+  { id: 'push', title: 'Push' },
+];
+
+type Start = 'here' | 'elsewhere';
+
+/** @param onLeave Absent on the first start, where there is nothing to go back to. */
+export function StartSteps({ onLeave }: { readonly onLeave?: () => void }) {
+  const [start, setStart] = useState<Start>('here');
+  const [step, setStep] = useState<Step>('folder');
+  const [folder, setFolder] = useState('');
+  const [place, setPlace] = useState(NO_PLACE);
+  const [made, setMade] = useState<WorkspaceCard>();
+  const [problem, setProblem] = useState<string>();
+  const refreshes = ['home.list'] as const;
+  const addWorkspace = useDo('home.addWorkspace', { refreshes });
+  const createWorkspace = useDo('home.createWorkspace', { refreshes });
+  const cloneWorkspace = useDo('home.cloneWorkspace', { refreshes });
+  const isBusy = addWorkspace.isPending || createWorkspace.isPending || cloneWorkspace.isPending;
+  const url = urlOfPlace(place);
+
+  const take = (card: WorkspaceCard) => {
+    chooseWorkspace(card.root);
+    setMade(card);
+    setStep('push');
+  };
+  const attempt = async (work: () => Promise<void>) => {
+    setProblem(undefined);
+    try {
+      await work();
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+  };
+  /** A folder that is a workspace needs no place any more. */
+  const takeFolder = () =>
+    attempt(async () => {
+      const known = await addWorkspace.mutateAsync({ root: folder }).catch(() => undefined);
+      if (known) take(known);
+      else setStep('place');
+    });
+  const takePlace = () =>
+    attempt(async () => {
+      if (url === undefined) return;
+      if (start === 'here') return take(await createWorkspace.mutateAsync({ root: folder, remoteUrl: url }));
+      const card = await cloneWorkspace.mutateAsync({ url, root: folder });
+      chooseWorkspace(card.root);
+      goTo('history');
+    });
+
+  return (
+    <Card className="start">
+      <StepList step={step} start={start} />
+      {step === 'folder' && (
+        <div className="stack">
+          <Segmented
+            label="Where the files are"
+            value={start}
+            onChange={setStart}
+            choices={[
+              { id: 'here', label: 'My files are on this computer' },
+              { id: 'elsewhere', label: 'Someone has pushed them already' },
+            ]}
+          />
+          <FolderPicker
+            label={start === 'here' ? 'Folder with your files' : 'Folder to bring them to'}
+            help={
+              start === 'here'
+                ? 'Dray keeps versions of all that is in it. The files stay where they are.'
+                : 'A new folder, or one with nothing in it.'
+            }
+            value={folder}
+            onChange={setFolder}
+          />
+        </div>
+      )}
+      {step === 'place' && <PlacePicker place={place} onChange={setPlace} />}
+      {step === 'push' && made && <FirstPush workspace={made} />}
+      {problem !== undefined && (
+        <div className="start-problem">
+          <Notice tone="danger">{problem}</Notice>
+        </div>
+      )}
+      {step !== 'push' && (
+        <footer className="start-foot">
+          {onLeave && <Button onPress={onLeave}>Cancel</Button>}
+          <span className="grow" />
+          {step === 'place' && <Button onPress={() => setStep('folder')}>Back</Button>}
+          <Button
+            look="primary"
+            isDisabled={isBusy || folder === '' || (step === 'place' && url === undefined)}
+            onPress={() => {
+              if (step === 'place') void takePlace();
+              else if (start === 'here') void takeFolder();
+              else setStep('place');
+            }}
+          >
+            {step === 'folder'
+              ? 'Next'
+              : isBusy
+                ? 'Working'
+                : start === 'here'
+                  ? 'Set up'
+                  : 'Bring the files'}
+          </Button>
+        </footer>
+      )}
+    </Card>
+  );
+}
+
+function StepList({ step, start }: { readonly step: Step; readonly start: Start }) {
+  const at = STEPS.findIndex(({ id }) => id === step);
+  return (
+    <ol className="steps">
+      {STEPS.map(({ id, title }, index) => (
+        <li
+          key={id}
+          className={index < at ? 'step step-done' : index === at ? 'step step-here' : 'step'}
+          aria-current={index === at ? 'step' : undefined}
+        >
+          <span className="step-number" aria-hidden="true">
+            {index < at ? <Icon name="check" size={12} /> : index + 1}
+          </span>
+          {id === 'push' && start === 'elsewhere' ? 'Bring the files' : title}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function FirstPush({ workspace }: { readonly workspace: WorkspaceCard }) {
+  const { data, error } = useAsk('changes.status', { root: workspace.root });
+  const start = useDo('transfers.start');
+  const [message, setMessage] = useState('First files');
+  const push = () =>
+    start.mutate(
+      { kind: 'push', root: workspace.root, ...(message.trim() === '' ? {} : { message: message.trim() }) },
+      {
+        onSuccess: () => goTo('transfers'),
+        onError: (failure) => showFailure('The push did not begin', failure),
+      },
+    );
+  return (
+    <div className="stack">
+      <p className="soft">
+        <strong>{workspace.name}</strong> is a workspace now. The first push sends its files to{' '}
+        <span className="code">{workspace.remotes[0]?.url}</span>.
+      </p>
+      {error ? (
+        <Notice tone="warning">{error.message}</Notice>
+      ) : (
+        <Figures>
+          <Figure
+            label="Files"
+            value={data ? formatCount(data.changes.added + data.changes.modified) : 'Counting'}
+          />
+          <Figure label="To send" value={data ? formatBytes(data.changes.bytes) : 'Counting'} />
+        </Figures>
+      )}
+      <Field label="Message" value={message} onChange={setMessage} />
+      <footer className="start-foot">
+        <LinkButton href={hrefOf('changes', { direction: 'push' })}>Look at the files first</LinkButton>
+        <span className="grow" />
+        <Button look="primary" icon="upload" isDisabled={start.isPending} onPress={push}>
+          Push
+        </Button>
+      </footer>
+    </div>
+  );
+}

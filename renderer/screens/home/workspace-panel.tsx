@@ -1,0 +1,188 @@
+import '../../design/card.css';
+import './workspace-panel.css';
+import { useState } from 'react';
+import type { WorkspaceCard } from '../../../engine/api/host.ts';
+import type { ChangeTotals } from '../../../engine/api/jobs.ts';
+import { Badge, type BadgeTone } from '../../design/badge.tsx';
+import { Button, IconButton } from '../../design/button.tsx';
+import { ConfirmDialog } from '../../design/dialog.tsx';
+import { formatAgo, formatBytes, formatCount, formatMoment } from '../../design/format.ts';
+import { Icon } from '../../design/icon.tsx';
+import { Menu, type MenuAction } from '../../design/menu.tsx';
+import { useAsk, useDo } from '../../host/use-host.tsx';
+import { goTo, type ScreenName } from '../../route.ts';
+import { showFailure } from '../../shell/toasts.tsx';
+import { chooseWorkspace } from '../../shell/use-workspace.ts';
+
+/** To look at what differs reads the folder: beyond so many files it is done when it is asked for. */
+const LOOKED_AT_FILES_MAX = 200_000;
+const LOOKED_AT_MS = 30_000;
+
+export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCard }) {
+  const { root, name, state, branch, remotes, files, bytes, lastPush } = workspace;
+  const [isForgetting, setForgetting] = useState(false);
+  const forget = useDo('home.removeWorkspace', { refreshes: ['home.list'] });
+  const remote = remotes.find(({ isDefault }) => isDefault);
+  const open = (screen: ScreenName, given?: Readonly<Record<string, string>>) => {
+    chooseWorkspace(root);
+    goTo(screen, given);
+  };
+  const actions: readonly MenuAction[] = [
+    ...(state === 'ready'
+      ? [
+          { id: 'history', label: 'History', icon: 'history' as const, onAction: () => open('history') },
+          { id: 'plan', label: 'Plan of a push', icon: 'plan' as const, onAction: () => open('plan') },
+        ]
+      : []),
+    {
+      id: 'forget',
+      label: 'Forget this workspace',
+      note: 'Its files stay',
+      icon: 'close',
+      startsGroup: state === 'ready',
+      onAction: () => setForgetting(true),
+    },
+  ];
+  return (
+    <article className="card workspace" aria-label={name}>
+      <header className="workspace-head">
+        <span className="switcher-mark" aria-hidden="true">
+          {name.slice(0, 1).toUpperCase()}
+        </span>
+        <div className="grow">
+          <h2 className="cut">{name}</h2>
+          <p className="cut faint small" title={root}>
+            {root}
+          </p>
+        </div>
+        {state === 'missing' ? (
+          <Badge tone="modified">Folder is gone</Badge>
+        ) : (
+          <span className="row faint small">
+            <Icon name="branch" />
+            {branch}
+          </span>
+        )}
+        <Menu label={`More of ${name}`} actions={actions}>
+          <IconButton icon="more" label={`More of ${name}`} size="small" />
+        </Menu>
+      </header>
+      {state === 'missing' ? (
+        <p className="soft grow">
+          The folder was moved or its disk is not connected. Connect it, or forget the workspace; what was
+          pushed is not lost.
+        </p>
+      ) : (
+        <>
+          <dl className="workspace-facts">
+            <Fact label="Files" value={files === undefined ? 'Not read yet' : formatCount(files)} />
+            <Fact label="Size" value={bytes === undefined ? 'Not read yet' : formatBytes(bytes)} />
+            <Fact
+              label="Last push"
+              value={lastPush === undefined ? 'Never' : formatAgo(lastPush)}
+              title={lastPush === undefined ? undefined : formatMoment(lastPush)}
+            />
+          </dl>
+          <p className="workspace-remote row faint small">
+            <Icon name={remote?.url.startsWith('file:') ? 'drive' : 'cloud'} />
+            <span className="cut" title={remote?.url}>
+              {remote ? `${remote.name}: ${remote.url}` : 'No remote'}
+            </span>
+            {remotes.length > 1 && <span>and {remotes.length - 1} more</span>}
+          </p>
+          <footer className="workspace-foot">
+            <Differences workspace={workspace} />
+            <Button size="small" icon="download" onPress={() => open('changes', { direction: 'pull' })}>
+              Pull
+            </Button>
+            <Button size="small" icon="upload" onPress={() => open('changes', { direction: 'push' })}>
+              Push
+            </Button>
+          </footer>
+        </>
+      )}
+      <ConfirmDialog
+        title={`Forget ${name}?`}
+        isOpen={isForgetting}
+        onClose={() => setForgetting(false)}
+        action="Forget"
+        onConfirm={() =>
+          forget.mutate({ root }, { onError: (error) => showFailure('It is still known', error) })
+        }
+      >
+        It no longer shows here. Its files, its versions and its remote stay as they are, and you can add it
+        again.
+      </ConfirmDialog>
+    </article>
+  );
+}
+
+function Fact({
+  label,
+  value,
+  title,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly title?: string | undefined;
+}) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd title={title}>{value}</dd>
+    </div>
+  );
+}
+
+/** What differs between the folder and its last commit. */
+function Differences({ workspace: { root, files = 0 } }: { readonly workspace: WorkspaceCard }) {
+  const [isAsked, setAsked] = useState(files <= LOOKED_AT_FILES_MAX);
+  const { data, error } = useAsk('changes.status', { root }, { when: isAsked, freshMs: LOOKED_AT_MS });
+  if (!isAsked)
+    return (
+      <span className="grow">
+        <Button size="small" look="quiet" icon="search" onPress={() => setAsked(true)}>
+          Look at what differs
+        </Button>
+      </span>
+    );
+  if (error)
+    return (
+      <span className="grow cut faint" title={error.message}>
+        {error.message}
+      </span>
+    );
+  if (!data) return <span className="grow faint">Looking at what differs</span>;
+  return <Counts changes={data.changes} />;
+}
+
+const COUNTS: readonly {
+  readonly kind: keyof ChangeTotals;
+  readonly word: string;
+  readonly tone: BadgeTone;
+}[] = [
+  { kind: 'added', word: 'added', tone: 'added' },
+  { kind: 'modified', word: 'changed', tone: 'modified' },
+  { kind: 'deleted', word: 'deleted', tone: 'deleted' },
+  { kind: 'renamed', word: 'renamed', tone: 'renamed' },
+];
+
+function Counts({ changes }: { readonly changes: ChangeTotals }) {
+  const shown = COUNTS.filter(({ kind }) => changes[kind] > 0);
+  if (shown.length === 0)
+    return (
+      <span className="grow row soft">
+        <Icon name="check" />
+        Nothing differs
+      </span>
+    );
+  return (
+    <span className="grow workspace-counts">
+      {shown.map(({ kind, word, tone }) => (
+        <Badge key={kind} tone={tone}>
+          {formatCount(changes[kind])} {word}
+        </Badge>
+      ))}
+    </span>
+  );
+}

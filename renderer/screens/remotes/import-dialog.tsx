@@ -1,0 +1,48 @@
+/** Remotes that other programs know: each one fills the form, where what is missing can be added. */
+import type { ImportCandidate } from '../../../engine/api/host.ts';
+import { Badge } from '../../design/badge.tsx';
+import { Button } from '../../design/button.tsx';
+import { Dialog } from '../../design/dialog.tsx';
+import { EmptyState, ErrorState, Loading } from '../../design/states.tsx';
+import { useAsk } from '../../host/use-host.tsx';
+
+const SOURCES = { aws: 'AWS profile', rclone: 'rclone' } as const;
+
+interface ImportDialogProps {
+  readonly onClose: () => void;
+  readonly onTake: (candidate: ImportCandidate) => void;
+}
+
+export function ImportDialog({ onClose, onTake }: ImportDialogProps) {
+  const found = useAsk('remotes.importable', {});
+  return (
+    <Dialog title="Import" isOpen onClose={onClose}>
+      {found.isPending && <Loading label="Looking into ~/.aws and rclone.conf" />}
+      {found.error && (
+        <ErrorState title="They cannot be read" error={found.error} onRetry={() => void found.refetch()} />
+      )}
+      {found.data?.candidates.length === 0 && (
+        <EmptyState icon="search" title="Nothing found">
+          There are no profiles in ~/.aws and no S3 remotes in rclone.conf.
+        </EmptyState>
+      )}
+      <ul className="import-list">
+        {found.data?.candidates.map((candidate) => (
+          <li key={`${candidate.from} ${candidate.name}`} className="row">
+            <div className="grow">
+              <div className="row">
+                <strong>{candidate.name}</strong>
+                <Badge>{SOURCES[candidate.from]}</Badge>
+              </div>
+              <div className="code small faint cut">{candidate.url}</div>
+              {candidate.note !== undefined && <div className="small soft">{candidate.note}</div>}
+            </div>
+            <Button size="small" onPress={() => onTake(candidate)}>
+              Use {candidate.name}
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </Dialog>
+  );
+}

@@ -1,0 +1,48 @@
+/** Takes down the throughput once a second, whatever screen is open, so that the plot has its minute when it is looked at. */
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { useTransfers } from '../../host/use-host.tsx';
+import { createThroughput } from './throughput.ts';
+
+const TICK_MS = 1_000;
+
+const throughput = createThroughput();
+const listeners = new Set<() => void>();
+let rates: readonly number[] = throughput.read();
+
+/** Mounted once, in the shell. */
+export function RecordThroughput() {
+  const transfers = useTransfers();
+  const newest = useRef(transfers);
+  newest.current = transfers;
+  useEffect(() => {
+    const timer = setInterval(() => {
+      const running = newest.current?.filter(({ state }) => state === 'running') ?? [];
+      throughput.push(running.reduce((sum, { bytesPerSecond }) => sum + bytesPerSecond, 0));
+      rates = throughput.read();
+      for (const listener of listeners) listener();
+    }, TICK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return null;
+}
+
+/** The last minute, oldest first. */
+export function useThroughput(): readonly number[] {
+  return useSyncExternalStore(subscribe, () => rates);
+}
+
+/** Counts up when the theme changes, for what is drawn with its colours. */
+export function useThemeVersion(): number {
+  const [version, setVersion] = useState(0);
+  useEffect(() => {
+    const observer = new MutationObserver(() => setVersion((count) => count + 1));
+    observer.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+    return () => observer.disconnect();
+  }, []);
+  return version;
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}

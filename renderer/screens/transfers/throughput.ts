@@ -1,0 +1,27 @@
+/** The last minute of throughput, one value for each second, oldest first. A ring: it never grows. */
+
+export const SECONDS_KEPT = 60;
+
+export interface Throughput {
+  readonly push: (bytesPerSecond: number) => void;
+  /** Always `SECONDS_KEPT + 1` long; seconds before the first value are 0. */
+  readonly read: () => number[];
+}
+
+export function createThroughput(): Throughput {
+  const ring = new Float64Array(SECONDS_KEPT + 1);
+  let next = 0;
+  return {
+    push: (bytesPerSecond) => {
+      ring[next] = bytesPerSecond;
+      next = (next + 1) % ring.length;
+    },
+    read: () => [...ring.subarray(next), ...ring.subarray(0, next)],
+  };
+}
+
+/** Seconds before now of each value that `read` gives: -60 to 0. */
+export const SECONDS_AXIS: readonly number[] = Array.from(
+  { length: SECONDS_KEPT + 1 },
+  (_, index) => index - SECONDS_KEPT,
+);

@@ -1,0 +1,180 @@
+/** One transfer: what it moves, how far it is, what can be done with it, and all that is known of it below. */
+import { type ReactNode, useState } from 'react';
+import { Button as PlainButton } from 'react-aria-components/Button';
+import type { Transfer } from '../../../engine/api/host.ts';
+import { Badge, type BadgeTone } from '../../design/badge.tsx';
+import { Button, IconButton, LinkButton } from '../../design/button.tsx';
+import { formatBytes, formatCount, formatMoment, formatPlural, formatRate } from '../../design/format.ts';
+import { Icon, type IconName } from '../../design/icon.tsx';
+import { Progress } from '../../design/progress.tsx';
+import { Notice } from '../../design/states.tsx';
+import { TransferDetails } from './transfer-details.tsx';
+import {
+  actionsFor,
+  adviceFor,
+  describeOrder,
+  describeTimeLeft,
+  fractionDone,
+  isOver,
+  phaseWords,
+  type TransferAction,
+} from './transfer-words.ts';
+
+export interface TransferRowProps {
+  readonly transfer: Transfer;
+  readonly onAction: (transfer: Transfer, action: TransferAction) => void;
+  /** Lies in a list whose rows can be dragged. */
+  readonly isMovable: boolean;
+}
+
+export function TransferRow({ transfer, onAction, isMovable }: TransferRowProps) {
+  const [isOpen, setOpen] = useState(false);
+  const { title, error } = transfer;
+  return (
+    <div className={`transfer is-${transfer.state}`}>
+      <div className="transfer-line">
+        {isMovable && (
+          <PlainButton slot="drag" className="transfer-grip" aria-label={`Move ${title} in the queue`}>
+            <Icon name="grip" />
+          </PlainButton>
+        )}
+        <span className="transfer-kind">
+          <Icon name={KIND_ICONS[transfer.order.kind]} />
+        </span>
+        <div className="transfer-main">
+          <div className="row">
+            <span className="transfer-title cut">{title}</span>
+            <StateBadge transfer={transfer} />
+          </div>
+          <div className="small faint cut">{describeOrder(transfer.order)}</div>
+        </div>
+        <Numbers transfer={transfer} />
+        <div className="transfer-actions">
+          {actionsFor(transfer).map((action) => (
+            <IconButton
+              key={action}
+              icon={ACTIONS[action].icon}
+              label={`${ACTIONS[action].verb} ${title}`}
+              size="small"
+              onPress={() => onAction(transfer, action)}
+            />
+          ))}
+          <PlainButton
+            className="button button-quiet button-icon button-small"
+            aria-label={`Details of ${title}`}
+            aria-expanded={isOpen}
+            onPress={() => setOpen(!isOpen)}
+          >
+            <Icon name={isOpen ? 'chevronDown' : 'chevronRight'} />
+          </PlainButton>
+        </div>
+      </div>
+      {!isOver(transfer) && transfer.state !== 'waiting' && (
+        <Progress
+          label={`Progress of ${title}`}
+          fraction={fractionDone(transfer)}
+          tone={transfer.state === 'paused' ? 'paused' : 'accent'}
+        />
+      )}
+      {error && error.code !== 'aborted' && (
+        <Failure transfer={transfer} onRetry={() => onAction(transfer, 'retry')}>
+          {error.message} {adviceFor(error.code).text}
+        </Failure>
+      )}
+      {isOpen && <TransferDetails transfer={transfer} />}
+    </div>
+  );
+}
+
+function Failure({
+  transfer,
+  onRetry,
+  children,
+}: {
+  readonly transfer: Transfer;
+  readonly onRetry: () => void;
+  readonly children: ReactNode;
+}) {
+  const go = transfer.error && adviceFor(transfer.error.code).go;
+  return (
+    <Notice
+      tone="danger"
+      actions={
+        <div className="row">
+          {go && (
+            <LinkButton size="small" href={`#/${go.screen}`}>
+              {go.label}
+            </LinkButton>
+          )}
+          <Button size="small" icon="refresh" onPress={onRetry}>
+            Retry
+          </Button>
+        </div>
+      }
+    >
+      {children}
+    </Notice>
+  );
+}
+
+/** Figures stand in columns, so that those of one row can be held against those of the next. */
+function Numbers({ transfer }: { readonly transfer: Transfer }) {
+  const { bytesDone, bytesTotal, filesDone, filesTotal, state } = transfer;
+  const files =
+    filesTotal === undefined
+      ? formatPlural(filesDone, 'file')
+      : `${formatCount(filesDone)} of ${formatPlural(filesTotal, 'file')}`;
+  const bytes =
+    bytesTotal === undefined
+      ? formatBytes(bytesDone)
+      : `${formatBytes(bytesDone)} of ${formatBytes(bytesTotal)}`;
+  const isEmpty = state === 'waiting';
+  return (
+    <div className="transfer-numbers">
+      <div>
+        <div>{isEmpty ? '' : bytes}</div>
+        <div className="small faint">{isEmpty ? '' : files}</div>
+      </div>
+      <div>
+        <div>{state === 'running' ? formatRate(transfer.bytesPerSecond) : ''}</div>
+        <div className="small faint">{momentOf(transfer)}</div>
+      </div>
+    </div>
+  );
+}
+
+function momentOf(transfer: Transfer): string {
+  if (transfer.state === 'running') return describeTimeLeft(transfer);
+  if (isOver(transfer) && transfer.endedMs !== undefined) return formatMoment(transfer.endedMs);
+  return '';
+}
+
+function StateBadge({ transfer }: { readonly transfer: Transfer }) {
+  const [tone, word] = STATES[transfer.state];
+  return <Badge tone={tone}>{transfer.state === 'running' ? phaseWords(transfer.phase) : word}</Badge>;
+}
+
+const STATES: Readonly<Record<Transfer['state'], readonly [BadgeTone, string]>> = {
+  waiting: ['neutral', 'Waiting'],
+  running: ['accent', 'Running'],
+  paused: ['modified', 'Paused'],
+  done: ['added', 'Done'],
+  failed: ['deleted', 'Failed'],
+  cancelled: ['neutral', 'Cancelled'],
+};
+
+const KIND_ICONS: Readonly<Record<Transfer['order']['kind'], IconName>> = {
+  push: 'upload',
+  pull: 'download',
+  restore: 'history',
+  copy: 'copy',
+  sync: 'refresh',
+};
+
+const ACTIONS: Readonly<Record<TransferAction, { readonly icon: IconName; readonly verb: string }>> = {
+  pause: { icon: 'pause', verb: 'Pause' },
+  resume: { icon: 'play', verb: 'Resume' },
+  cancel: { icon: 'close', verb: 'Cancel' },
+  retry: { icon: 'refresh', verb: 'Retry' },
+  remove: { icon: 'trash', verb: 'Take off the list:' },
+};

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import type { Transfer } from '../../../engine/api/host.ts';
+import { createThroughput, SECONDS_AXIS, SECONDS_KEPT } from './throughput.ts';
+import { actionsFor, describeTimeLeft, fractionDone, roughDuration } from './transfer-words.ts';
+
+describe('A transfer in words', () => {
+  it('says no time while none can be said', () => {
+    expect(describeTimeLeft(running({}))).toBe('time left not known yet');
+    expect(
+      describeTimeLeft(running({ bytesDone: 10, bytesTotal: 20, bytesPerSecond: 0, secondsLeft: 9 })),
+    ).toBe('nothing is moving at the moment');
+    expect(describeTimeLeft({ ...running({ secondsLeft: 9 }), state: 'paused' })).toBe('');
+  });
+
+  it('rounds time as far as it can be trusted', () => {
+    expect([3, 31, 90, 3599, 3700, 9000, 200_000].map(roughDuration)).toEqual([
+      'a few seconds',
+      'about 30 s',
+      'about 2 min',
+      'about 1 h',
+      'about 1 h',
+      'about 2 h 30 min',
+      'about 2 days',
+    ]);
+  });
+
+  it('counts by bytes, by files where bytes are unknown, and else not at all', () => {
+    expect(fractionDone(running({ bytesDone: 1, bytesTotal: 4 }))).toBe(0.25);
+    expect(fractionDone(running({ filesDone: 1, filesTotal: 2 }))).toBe(0.5);
+    expect(fractionDone(running({ filesDone: 1 }))).toBeUndefined();
+  });
+
+  it('offers to retry only what has failed or was cancelled', () => {
+    expect(actionsFor(running({}))).toEqual(['pause', 'cancel']);
+    expect(actionsFor({ ...running({}), state: 'failed' })).toContain('retry');
+    expect(actionsFor({ ...running({}), state: 'done' })).not.toContain('retry');
+  });
+});
+
+describe('The minute of throughput', () => {
+  it('keeps the newest values, oldest first', () => {
+    const throughput = createThroughput();
+    for (let value = 1; value <= 100; value += 1) throughput.push(value);
+    const values = throughput.read();
+    expect(values).toHaveLength(SECONDS_KEPT + 1);
+    expect(values).toHaveLength(SECONDS_AXIS.length);
+    expect(values.at(0)).toBe(40);
+    expect(values.at(-1)).toBe(100);
+  });
+});
+
+function running(facts: Partial<Transfer>): Transfer {
+  return {
+    id: 't',
+    order: { kind: 'push', root: '/w' },
+    title: 'Push',
+    state: 'running',
+    filesDone: 0,
+    bytesDone: 0,
+    bytesPerSecond: 0,
+    warnings: [],
+    failures: [],
+    ...facts,
+  };
+}

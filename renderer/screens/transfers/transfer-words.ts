@@ -1,0 +1,153 @@
+/** What a transfer's row says, in words. */
+import type { ErrorCode } from '../../../engine/api/error.ts';
+import type { Transfer, TransferOrder } from '../../../engine/api/host.ts';
+
+/** Below this a rate says nothing. */
+const STALLED_BELOW_BYTES_PER_SECOND = 1;
+
+export type TransferAction = 'pause' | 'resume' | 'cancel' | 'retry' | 'remove';
+
+export function isOver({ state }: Transfer): boolean {
+  return state === 'done' || state === 'failed' || state === 'cancelled';
+}
+
+export function actionsFor({ state }: Transfer): readonly TransferAction[] {
+  switch (state) {
+    case 'waiting':
+    case 'running':
+      return ['pause', 'cancel'];
+    case 'paused':
+      return ['resume', 'cancel'];
+    case 'failed':
+    case 'cancelled':
+      return ['retry', 'remove'];
+    case 'done':
+      return ['remove'];
+  }
+}
+
+/** 0 to 1 by bytes, by files where bytes are unknown; undefined while the end is unknown. */
+export function fractionDone(transfer: Transfer): number | undefined {
+  if (transfer.state === 'done') return 1;
+  const { bytesDone, bytesTotal, filesDone, filesTotal } = transfer;
+  if (bytesTotal !== undefined && bytesTotal > 0) return Math.min(1, bytesDone / bytesTotal);
+  if (filesTotal !== undefined && filesTotal > 0) return Math.min(1, filesDone / filesTotal);
+  return undefined;
+}
+
+/**
+ * How long it will still take, no more exactly than it can be known: minutes are rounded, and nothing is said while the rate is
+ * unknown or nothing moves.
+ */
+export function describeTimeLeft(transfer: Transfer): string {
+  if (transfer.state !== 'running') return '';
+  if (
+    transfer.bytesDone > 0 &&
+    transfer.bytesPerSecond < STALLED_BELOW_BYTES_PER_SECOND &&
+    hasBytesLeft(transfer)
+  )
+    return 'nothing is moving at the moment';
+  const seconds = transfer.secondsLeft;
+  if (seconds === undefined || !Number.isFinite(seconds)) return 'time left not known yet';
+  return `${roughDuration(seconds)} left`;
+}
+
+function hasBytesLeft({ bytesDone, bytesTotal }: Transfer): boolean {
+  return bytesTotal === undefined || bytesDone < bytesTotal;
+}
+
+export function roughDuration(seconds: number): string {
+  if (seconds < 5) return 'a few seconds';
+  if (seconds < 55) return `about ${Math.round(seconds / 5) * 5} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return `about ${Math.max(1, minutes)} min`;
+  const hours = Math.floor(minutes / 60);
+  const rest = Math.round((minutes % 60) / 10) * 10;
+  if (hours < 24)
+    return rest === 0 || rest === 60 ? `about ${rest ? hours + 1 : hours} h` : `about ${hours} h ${rest} min`;
+  return `about ${Math.round(hours / 24)} days`;
+}
+
+export function phaseWords(phase: string | undefined): string {
+  switch (phase) {
+    case 'scan':
+      return 'Looking at files';
+    case 'hash':
+      return 'Reading and hashing';
+    case 'query':
+      return 'Asking what is there already';
+    case 'upload':
+      return 'Uploading';
+    case 'download':
+      return 'Downloading';
+    case 'write':
+      return 'Writing files';
+    case 'commit':
+      return 'Making the commit';
+    case 'verify':
+      return 'Verifying';
+    default:
+      return 'Starting';
+  }
+}
+
+/** From where to where. */
+export function describeOrder(order: TransferOrder): string {
+  switch (order.kind) {
+    case 'push':
+      return `${order.root} to its remote`;
+    case 'pull':
+      return `${order.ref ?? 'The remote'} to ${order.root}`;
+    case 'restore':
+      return `${order.paths.length === 1 ? order.paths[0] : `${order.paths.length} paths`} in ${order.root}`;
+    case 'copy':
+    case 'sync':
+      return `${order.source} to ${order.destination}`;
+  }
+}
+
+export interface Advice {
+  readonly text: string;
+  /** Where in the window it is mended. */
+  readonly go?: { readonly screen: 'changes' | 'remotes'; readonly label: string };
+}
+
+/** What to do about an error, beside what its message says. */
+export function adviceFor(code: ErrorCode): Advice {
+  switch (code) {
+    case 'noCredentials':
+    case 'accessDenied':
+      return {
+        text: 'Test the remote to see which right is missing, then retry.',
+        go: { screen: 'remotes', label: 'Test the remote' },
+      };
+    case 'bucketMissing':
+    case 'notARepository':
+      return { text: 'Look at the address of the remote.', go: { screen: 'remotes', label: 'Open Remotes' } };
+    case 'conflict':
+      return {
+        text: 'Both sides changed the same files. Choose for each which one stays.',
+        go: { screen: 'changes', label: 'Open Changes' },
+      };
+    case 'unreachable':
+    case 'remoteFailed':
+    case 'slowDown':
+      return {
+        text: 'What has arrived is kept. Retry when the remote can be reached: it goes on from there.',
+      };
+    case 'clockSkew':
+      return { text: 'Set the clock of this machine, then retry.' };
+    case 'diskFull':
+      return { text: 'Free some space, then retry: what has arrived is kept.' };
+    case 'partial':
+      return { text: 'The files below failed; all others went. Retry takes up those alone.' };
+    case 'locked':
+      return { text: 'Another Dray works in this folder. Retry when it has ended.' };
+    case 'checksumRefused':
+      return { text: 'A file changed while it was read. Retry sends it again.' };
+    case 'tooManyDeletes':
+      return { text: 'Nothing was deleted. Look at the preview of the sync in Browse before you go on.' };
+    default:
+      return { text: '' };
+  }
+}

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { PORT_END } from '../../engine/api/desktop-bridge.ts';
 import type { DrayError } from '../../engine/api/error.ts';
 import type { Transfer } from '../../engine/api/host.ts';
 import { openHost } from '../../engine/host/open-host.ts';
@@ -78,6 +79,7 @@ describe('an engine that crashes', () => {
     const first = speak(ports()[0]!);
     engine.crash();
     await until(() => first.isClosed);
+    expect(first.heard).toEqual([PORT_END]);
     expect(crashes).toMatchObject([{ isGivenUp: false }]);
     askForPort();
     const second = speak(ports()[1]!);
@@ -130,8 +132,14 @@ describe('an engine that is started anew', () => {
   it('has the environment of now', async () => {
     const engine = createFakeEngine();
     const environments = [{ DRAY_TOKEN: 'old' }, { DRAY_TOKEN: 'new' }];
-    const { host } = await open(engine, { environment: async () => environments.shift()! });
+    const { host, askForPort, ports } = await open(engine, {
+      environment: async () => environments.shift()!,
+    });
+    askForPort();
+    const line = speak(ports()[0]!);
     await host.startAnew();
+    await until(() => line.isClosed);
+    expect(line.heard).toEqual([PORT_END]);
     expect(engine.environments).toEqual([{ DRAY_TOKEN: 'old' }, { DRAY_TOKEN: 'new' }]);
   });
 });

@@ -3,6 +3,7 @@
  * tells when the thread has crashed. `openHost` starts a crashed thread anew; this one decides what a person is told.
  */
 import type { MessagePortMain, WebContents } from 'electron';
+import { PORT_END } from '../../engine/api/desktop-bridge.ts';
 import type { DrayError } from '../../engine/api/error.ts';
 import type { AnswerOf, HostRequestName, InputOf, Transfer } from '../../engine/api/host.ts';
 import { connectHost, type HostClient } from '../../engine/api/host-client.ts';
@@ -105,7 +106,7 @@ export async function openEngineHost(
   async function stop(): Promise<void> {
     isClosing = true;
     client?.close();
-    for (const port of ports.values()) port.close();
+    for (const port of ports.values()) endPort(port);
     ports.clear();
     await host.close();
   }
@@ -145,6 +146,14 @@ function join(port: MessagePortMain, enginePort: HostPort): void {
   enginePort.onMessage((message) => {
     if (isOpen) port.postMessage(message);
   });
-  enginePort.onClose(end);
+  enginePort.onClose(() => {
+    if (isOpen) endPort(port);
+    end();
+  });
   port.start();
+}
+
+function endPort(port: MessagePortMain): void {
+  port.postMessage(PORT_END);
+  port.close();
 }

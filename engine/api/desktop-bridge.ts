@@ -22,6 +22,9 @@ export interface DesktopBridge {
 
 export const PORT_MESSAGE = 'dray:port';
 
+/** The last message of a port that the desktop ends: Chromium tells a page nothing of a port whose other side was closed. */
+export const PORT_END = 'dray:end';
+
 /** What the engine takes from its environment, and a program started from a dock has not got. */
 export const SECRET_NAMES = [
   'AWS_ACCESS_KEY_ID',

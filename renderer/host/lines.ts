@@ -1,5 +1,5 @@
 /** The lines that a window can have to its engine: a WebSocket in a browser, a MessagePort in the desktop app. */
-import { type DesktopBridge, PORT_MESSAGE } from '../../engine/api/desktop-bridge.ts';
+import { type DesktopBridge, PORT_END, PORT_MESSAGE } from '../../engine/api/desktop-bridge.ts';
 import { fromMessagePort, fromWebSocket } from '../../engine/api/host-port.ts';
 import type { Line } from './connection.ts';
 
@@ -27,5 +27,9 @@ export async function openPort(bridge: DesktopBridge): Promise<Line> {
     window.addEventListener('message', hear);
     bridge.requestPort();
   });
-  return { port: fromMessagePort(given), opened: Promise.resolve() };
+  const port = fromMessagePort(given);
+  given.addEventListener('message', ({ data }) => {
+    if (data === PORT_END) port.close();
+  });
+  return { port, opened: Promise.resolve() };
 }

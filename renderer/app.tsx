@@ -4,7 +4,7 @@ import { RouterProvider } from 'react-aria-components';
 import { Button } from './design/button.tsx';
 import { Icon } from './design/icon.tsx';
 import { Loading } from './design/states.tsx';
-import { useAsk, useHost, useLineState } from './host/use-host.tsx';
+import { useAsk, useHost, useLineState, useRefresh } from './host/use-host.tsx';
 import { useRoute } from './route.ts';
 import { RecordThroughput } from './screens/transfers/record-throughput.tsx';
 import { CommandPalette } from './shell/command-palette.tsx';
@@ -13,13 +13,15 @@ import { ScreenBoundary } from './shell/screen-boundary.tsx';
 import { fetchScreens, SCREENS } from './shell/screens.ts';
 import { applyTheme } from './shell/theme.ts';
 import { Toasts } from './shell/toasts.tsx';
+import { chooseWorkspace } from './shell/use-workspace.ts';
 
 /** The window: rail, screen, and what may lie over them. */
 export function App() {
-  const { screen } = useRoute();
+  const { screen, given } = useRoute();
   const [isPaletteOpen, setPaletteOpen] = useState(false);
   const { Screen } = SCREENS[screen];
   useThemeOfSettings();
+  useNamedWorkspace(given.workspace);
   useScreenFocus(screen);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -53,6 +55,17 @@ export function App() {
       <RecordThroughput />
     </RouterProvider>
   );
+}
+
+/** An address may name the workspace that its screen is about: a link into the desktop app does. */
+function useNamedWorkspace(root: string | undefined): void {
+  const refresh = useRefresh();
+  useEffect(() => {
+    if (root === undefined) return;
+    chooseWorkspace(root);
+    void refresh('home.list');
+    // Once for each address: `refresh` is another function at each render.
+  }, [root]);
 }
 
 /** Shown while the engine is not there; what is on the screen stays readable. */

@@ -1,16 +1,7 @@
 /** The lines that a window can have to its engine: a WebSocket in a browser, a MessagePort in the desktop app. */
+import { type DesktopBridge, PORT_END, PORT_MESSAGE } from '../../engine/api/desktop-bridge.ts';
 import { fromMessagePort, fromWebSocket } from '../../engine/api/host-port.ts';
 import type { Line } from './connection.ts';
-
-/** What the desktop app's preload puts in the window. */
-export interface DesktopBridge {
-  /** A new port to the engine; the old one is closed. */
-  readonly port: () => Promise<MessagePort>;
-  /** The path of a file that was dropped. */
-  readonly pathOf: (file: File) => string;
-  /** The system's dialog; undefined when nothing was chosen. */
-  readonly chooseFolder: (title: string) => Promise<string | undefined>;
-}
 
 declare global {
   interface Window {
@@ -25,6 +16,20 @@ export async function openSocket(url: string): Promise<Line> {
   return { port: fromWebSocket(socket), opened };
 }
 
+/** The port comes as a message of the window itself: the bridge cannot carry one. While the engine starts anew it takes that long. */
 export async function openPort(bridge: DesktopBridge): Promise<Line> {
-  return { port: fromMessagePort(await bridge.port()), opened: Promise.resolve() };
+  const given = await new Promise<MessagePort>((resolve) => {
+    const hear = ({ data, ports: [port], source }: MessageEvent) => {
+      if (source !== window || data !== PORT_MESSAGE || !port) return;
+      window.removeEventListener('message', hear);
+      resolve(port);
+    };
+    window.addEventListener('message', hear);
+    bridge.requestPort();
+  });
+  const port = fromMessagePort(given);
+  given.addEventListener('message', ({ data }) => {
+    if (data === PORT_END) port.close();
+  });
+  return { port, opened: Promise.resolve() };
 }

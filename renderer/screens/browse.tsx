@@ -32,6 +32,7 @@ type Side = 'left' | 'right';
 type Asked = 'look' | 'delete' | 'folder' | 'plan';
 
 export function BrowseScreen() {
+  const { given } = useRoute();
   const home = useAsk('home.listFolders', {}, { freshMs: 600_000 });
   const remotes = useAsk('remotes.list', {});
   if (home.isPending || remotes.isPending) {
@@ -56,14 +57,24 @@ export function BrowseScreen() {
     );
   }
   const local = localLocation(home.data.folder);
-  return <Panes local={local} roots={[local.root, ...remotes.data.remotes.map(remoteRoot)]} />;
+  const roots = [local.root, ...remotes.data.remotes.map(remoteRoot)];
+  if (given.place === undefined) return <Panes local={local} roots={roots} right={given.remote} />;
+  // A link named it: shown for now, and kept nowhere.
+  const linked: Root = { kind: 'url', label: given.place, url: given.place };
+  return <Panes key={given.place} local={local} roots={[...roots, linked]} right={linked.label} />;
 }
 
-function Panes({ local, roots }: { readonly local: Location; readonly roots: readonly Root[] }) {
-  const { given } = useRoute();
+interface PanesProps {
+  readonly local: Location;
+  readonly roots: readonly Root[];
+  /** The label of the root on the right. */
+  readonly right: string | undefined;
+}
+
+function Panes({ local, roots, right }: PanesProps) {
   const [panes, setPanes] = useState<Readonly<Record<Side, PaneState>>>(() => ({
     left: paneAt(local),
-    right: paneAt(rightStart(local, roots, given.remote)),
+    right: paneAt(rightStart(local, roots, right)),
   }));
   const [active, setActive] = useState<Side>('left');
   const [asked, setAsked] = useState<Asked>();

@@ -1,0 +1,7 @@
+/** The names under which the preload and the main process speak; the page never sees them. */
+export const PORT_CHANNEL = 'dray:port';
+export const SHOW_CHANNEL = 'dray:show';
+export const CHOOSE_FOLDER_CHANNEL = 'dray:choose-folder';
+export const CHOOSE_FILES_CHANNEL = 'dray:choose-files';
+export const SECRETS_CHANNEL = 'dray:secrets';
+export const SAVE_SECRET_CHANNEL = 'dray:save-secret';

@@ -1,0 +1,273 @@
+/**
+ * The desktop app, wired: what Electron tells goes to the part that deals with it. Each part is tested by itself, and all together with a
+ * faithful fake of Electron.
+ */
+import { join } from 'node:path';
+import type { MessageBoxOptions } from 'electron';
+import type { DrayError } from '../../engine/api/error.ts';
+import type { Transfer } from '../../engine/api/host.ts';
+import type { OpenHost, OpenHostOptions } from '../../engine/host/open-host.ts';
+import { describeDeepLink, findDeepLink, hashOf, parseDeepLink } from './deep-link.ts';
+import type { ElectronParts } from './electron-parts.ts';
+import { type EngineHost, openEngineHost } from './engine-host.ts';
+import { HIDDEN_ARGUMENT, loginItem } from './login-item.ts';
+import { createMainWindow, type MainWindow } from './main-window.ts';
+import { menuTemplate } from './menu.ts';
+import { confineNavigation } from './navigation.ts';
+import { findEndings, notify } from './notify.ts';
+import { registerOwnScheme, serveOwnScheme } from './own-protocol.ts';
+import { answerOwnQuestions } from './own-questions.ts';
+import { denyPermissions } from './permissions.ts';
+import { progressOf, showProgress } from './progress.ts';
+import { openSecrets } from './secrets.ts';
+import { createTransferTray, type TransferTray } from './tray.ts';
+
+const LINK_SCHEME = 'dray';
+/** Of Windows: notifications and the taskbar know the app by it. The same as `appId` of electron-builder.yml. */
+const APP_ID = 'dev.dray.desktop';
+
+export interface DesktopFacts {
+  readonly platform: NodeJS.Platform;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly argv: readonly string[];
+  readonly program: string;
+  /** Of the built window. */
+  readonly windowFolder: string;
+  readonly preloadPath: string;
+  readonly iconPath: string;
+  readonly trayIconPath: string;
+  readonly openHost: (options: OpenHostOptions) => OpenHost;
+}
+
+/** @returns When it shows its window; false when another Dray runs already and was told what this one was asked for. */
+export async function startDesktop(electron: ElectronParts, facts: DesktopFacts): Promise<boolean> {
+  const { app } = electron;
+  if (!app.requestSingleInstanceLock()) {
+    app.quit();
+    return false;
+  }
+  // Without the sandbox for every page, one that forgets to say so would be without.
+  app.enableSandbox();
+  app.setAppUserModelId(APP_ID);
+  registerOwnScheme(electron);
+  confineNavigation(electron);
+  if (app.isPackaged) app.setAsDefaultProtocolClient(LINK_SCHEME);
+
+  // A link may come before anything is there to show it.
+  let open: (link: string) => void = (link) => early.push(link);
+  const early: string[] = [];
+  app.on('open-url', (event, url) => {
+    event.preventDefault();
+    open(url);
+  });
+  await app.whenReady();
+  const desktop = await openDesktop(electron, facts);
+  open = desktop.openLink;
+  if (!facts.argv.includes(HIDDEN_ARGUMENT)) desktop.window.show();
+  const given = findDeepLink(facts.argv);
+  for (const link of given === undefined ? early : [...early, given]) open(link);
+  return true;
+}
+
+interface Desktop {
+  readonly window: MainWindow;
+  readonly openLink: (link: string) => void;
+}
+
+async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promise<Desktop> {
+  const { app, session } = electron;
+  denyPermissions(session.defaultSession);
+  serveOwnScheme(electron, facts.windowFolder);
+  const userData = app.getPath('userData');
+  const secrets = openSecrets(electron, { path: join(userData, 'secrets.json'), platform: facts.platform });
+  let transfers: readonly Transfer[] | undefined;
+  const isBusy = () => transfers?.some(({ state }) => state === 'running' || state === 'waiting') ?? false;
+
+  let isQuitting = false;
+  app.on('before-quit', () => {
+    isQuitting = true;
+  });
+
+  const window = createMainWindow(electron, {
+    preloadPath: facts.preloadPath,
+    statePath: join(userData, 'window.json'),
+    iconPath: facts.iconPath,
+    isDevelopment: !app.isPackaged,
+    onClosed: () => {
+      if (isQuitting || facts.platform === 'darwin' || !isBusy()) return;
+      const body = 'Dray quits when they have ended.';
+      notify(electron, { title: 'Transfers go on', body }, () => window.show('#/transfers'));
+    },
+  });
+
+  const tray: TransferTray = createTransferTray(electron, facts.trayIconPath, {
+    show: window.show,
+    pauseAll: () => void engine.ask('transfers.change', { ids: 'all', action: 'pause' }).catch(() => {}),
+    quit: () => app.quit(),
+  });
+  /** @returns The list that was told before. */
+  const tell = (now: readonly Transfer[]): readonly Transfer[] => {
+    const before = transfers ?? [];
+    transfers = now;
+    const progress = progressOf(now);
+    showProgress(electron, window.current(), progress);
+    tray.update(progress);
+    return before;
+  };
+  const quitWhenIdle = () => {
+    if (facts.platform !== 'darwin' && !window.current() && !isBusy()) app.quit();
+  };
+
+  const engine: EngineHost = await openEngineHost(electron, {
+    openHost: facts.openHost,
+    environment: () => secrets.environmentOver(facts.environment),
+    onCrash: (error, isGivenUp) => {
+      if (isGivenUp) tell([]);
+      tellOfCrash(electron, window, error, isGivenUp ? () => engine : undefined);
+    },
+    onTransfers: (now) => {
+      const before = tell(now);
+      void tellEndings(electron, { before, now, engine, window });
+      // Also of an app that was started hidden, at login, and finds nothing to go on with.
+      quitWhenIdle();
+    },
+  });
+
+  answerOwnQuestions(electron, { engine, secrets, window: window.current });
+  setMenu(electron, facts, window);
+  app.on('activate', () => window.show());
+  app.on('window-all-closed', quitWhenIdle);
+  quitInOrder(electron, { engine, tray });
+
+  const openLink = (link: string) => void askAndOpen(electron, window, engine, link);
+  app.on('second-instance', (_event, argv) => {
+    window.show();
+    const link = findDeepLink(argv);
+    if (link !== undefined) openLink(link);
+  });
+  return { window, openLink };
+}
+
+function setMenu(electron: ElectronParts, facts: DesktopFacts, window: MainWindow): void {
+  const { app, Menu } = electron;
+  const login = loginItem(electron, facts);
+  const template = menuTemplate(
+    { platform: facts.platform, isDevelopment: !app.isPackaged, opensAtLogin: login.opensAtLogin() },
+    { show: window.show, setOpensAtLogin: login.setOpensAtLogin },
+  );
+  Menu.setApplicationMenu(Menu.buildFromTemplate(template));
+}
+
+/** The engine ends in order before the app does; transfers that were stopped so go on at the next start. */
+function quitInOrder(
+  { app }: Pick<ElectronParts, 'app'>,
+  { engine, tray }: { readonly engine: EngineHost; readonly tray: TransferTray },
+): void {
+  let isEnded = false;
+  let isEnding = false;
+  app.on('will-quit', (event) => {
+    if (isEnded) return;
+    event.preventDefault();
+    if (isEnding) return;
+    isEnding = true;
+    tray.dispose();
+    void engine
+      .close()
+      .catch(() => {})
+      .finally(() => {
+        isEnded = true;
+        app.quit();
+      });
+  });
+}
+
+async function tellEndings(
+  electron: ElectronParts,
+  told: {
+    readonly before: readonly Transfer[];
+    readonly now: readonly Transfer[];
+    readonly engine: EngineHost;
+    readonly window: MainWindow;
+  },
+): Promise<void> {
+  const endings = findEndings(told.before, told.now);
+  if (endings.length === 0 || told.window.current()?.isFocused()) return;
+  const wanted = await told.engine.ask('settings.get', {}).then(
+    ({ notifications }) => notifications,
+    () => true,
+  );
+  if (!wanted) return;
+  for (const ending of endings) notify(electron, ending, () => told.window.show('#/transfers'));
+}
+
+/** @param engine Given when it is not started again by itself. */
+function tellOfCrash(
+  electron: ElectronParts,
+  window: MainWindow,
+  error: DrayError,
+  engine: (() => EngineHost) | undefined,
+): void {
+  if (!engine) {
+    const body = 'It was started again. Transfers that ran are paused in the list.';
+    notify(electron, { title: 'The engine stopped', body }, () => window.show('#/transfers'));
+    return;
+  }
+  const options = {
+    type: 'error' as const,
+    message: 'The engine stopped several times and is not started again.',
+    detail: `${error.message}\n\nNothing that was stored is harmed.`,
+    buttons: ['Start It Again', 'Quit'],
+    defaultId: 0,
+    cancelId: 0,
+    noLink: true,
+  };
+  void showBox(electron, window, options).then((choice) =>
+    choice === 1 ? electron.app.quit() : engine().startAnew(),
+  );
+}
+
+/** A link does nothing before a person has said so; the answer that is chosen by Return is "no". */
+async function askAndOpen(
+  electron: ElectronParts,
+  window: MainWindow,
+  engine: EngineHost,
+  text: string,
+): Promise<void> {
+  const link = parseDeepLink(text);
+  window.show();
+  if (!link) {
+    const message = 'A link asked Dray for something that a link may not ask for.';
+    await showBox(electron, window, { type: 'warning', message, buttons: ['OK'], noLink: true });
+    return;
+  }
+  const choice = await showBox(electron, window, {
+    type: 'question',
+    ...describeDeepLink(link),
+    buttons: ['Open', 'Cancel'],
+    defaultId: 1,
+    cancelId: 1,
+    noLink: true,
+  });
+  if (choice !== 0) return;
+  if (link.shows === 'workspace') {
+    try {
+      await engine.ask('home.addWorkspace', { root: link.root });
+    } catch (error) {
+      const detail = error instanceof Error ? error.message : String(error);
+      const message = 'The workspace could not be opened.';
+      await showBox(electron, window, { type: 'error', message, detail, buttons: ['OK'], noLink: true });
+      return;
+    }
+  }
+  window.show(hashOf(link));
+}
+
+async function showBox(
+  { dialog }: Pick<ElectronParts, 'dialog'>,
+  window: MainWindow,
+  options: MessageBoxOptions,
+): Promise<number> {
+  const owner = window.current();
+  const { response } = await (owner ? dialog.showMessageBox(owner, options) : dialog.showMessageBox(options));
+  return response;
+}

@@ -1,0 +1,159 @@
+/**
+ * The engine's thread behind the window: hands a port to the page that asks for one, follows the transfers for the main process, and
+ * tells when the thread has crashed. `openHost` starts a crashed thread anew; this one decides what a person is told.
+ */
+import type { MessagePortMain, WebContents } from 'electron';
+import { PORT_END } from '../../engine/api/desktop-bridge.ts';
+import type { DrayError } from '../../engine/api/error.ts';
+import type { AnswerOf, HostRequestName, InputOf, Transfer } from '../../engine/api/host.ts';
+import { connectHost, type HostClient } from '../../engine/api/host-client.ts';
+import type { HostPort } from '../../engine/api/host-port.ts';
+import type { OpenHost, OpenHostOptions } from '../../engine/host/open-host.ts';
+import { PORT_CHANNEL } from './channels.ts';
+import type { Electron } from './electron-parts.ts';
+
+type Environment = OpenHostOptions['environment'];
+
+export interface EngineHostOptions {
+  readonly openHost: (options: OpenHostOptions) => OpenHost;
+  readonly environment: () => Promise<Environment>;
+  readonly onTransfers: (transfers: readonly Transfer[]) => void;
+  /** `isGivenUp`: it stands still until `startAnew`. */
+  readonly onCrash: (error: DrayError, isGivenUp: boolean) => void;
+}
+
+export interface EngineHost {
+  /** The page's old port is closed. While the engine is given up the page waits for its port. */
+  readonly handPort: (contents: WebContents) => void;
+  readonly ask: <N extends HostRequestName>(name: N, input: InputOf<N>) => Promise<AnswerOf<N>>;
+  /** With the environment as it is now; transfers go on in the new thread. */
+  readonly startAnew: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+export async function openEngineHost(
+  { MessageChannelMain }: Pick<Electron, 'MessageChannelMain'>,
+  { openHost, environment, onTransfers, onCrash }: EngineHostOptions,
+): Promise<EngineHost> {
+  const ports = new Map<WebContents, MessagePortMain>();
+  const waiting = new Set<WebContents>();
+  let isGivenUp = false;
+  let isClosing = false;
+  let client: HostClient | undefined;
+  let host = await start();
+  follow();
+
+  async function start(): Promise<OpenHost> {
+    isGivenUp = false;
+    return openHost({
+      environment: await environment(),
+      onCrash: (error, isLast) => {
+        isGivenUp = isLast;
+        onCrash(error, isLast);
+      },
+    });
+  }
+
+  /** A client of our own: when its port closes the thread has crashed, and the next one is there already, or none is. */
+  function follow(): void {
+    const followed = tryOpenPort();
+    if (!followed) return;
+    const own = connectHost(followed);
+    client = own;
+    own
+      .ask(
+        'transfers.watch',
+        {},
+        {
+          onEvents: (events) => {
+            const newest = events.findLast((event) => event.type === 'transfers');
+            if (newest?.type === 'transfers') onTransfers(newest.transfers);
+          },
+        },
+      )
+      .catch(() => {});
+    own.onClose(() => {
+      if (client === own && !isClosing) queueMicrotask(follow);
+    });
+  }
+
+  /** Undefined while the engine is given up: told at `onCrash`, not here. */
+  function tryOpenPort(): HostPort | undefined {
+    try {
+      return isGivenUp || isClosing ? undefined : host.openPort();
+    } catch {
+      return undefined;
+    }
+  }
+
+  function handPort(contents: WebContents): void {
+    if (contents.isDestroyed()) return;
+    ports.get(contents)?.close();
+    const enginePort = tryOpenPort();
+    if (!enginePort) {
+      waiting.add(contents);
+      return;
+    }
+    const { port1, port2 } = new MessageChannelMain();
+    join(port1, enginePort);
+    ports.set(contents, port1);
+    port1.on('close', () => {
+      if (ports.get(contents) === port1) ports.delete(contents);
+    });
+    contents.postMessage(PORT_CHANNEL, null, [port2]);
+  }
+
+  async function stop(): Promise<void> {
+    isClosing = true;
+    client?.close();
+    for (const port of ports.values()) endPort(port);
+    ports.clear();
+    await host.close();
+  }
+
+  return {
+    handPort,
+    ask: (name, input) => {
+      if (!client) return Promise.reject(new Error('The engine does not run.'));
+      return client.ask(name, input);
+    },
+    async startAnew() {
+      await stop();
+      host = await start();
+      isClosing = false;
+      follow();
+      const asking = [...waiting];
+      waiting.clear();
+      for (const contents of asking) handPort(contents);
+    },
+    close: stop,
+  };
+}
+
+/** A port of Electron and one of Node are different things that carry the same messages. */
+function join(port: MessagePortMain, enginePort: HostPort): void {
+  let isOpen = true;
+  const end = () => {
+    if (!isOpen) return;
+    isOpen = false;
+    enginePort.close();
+    port.close();
+  };
+  port.on('message', ({ data }) => {
+    if (isOpen) enginePort.post(data);
+  });
+  port.on('close', end);
+  enginePort.onMessage((message) => {
+    if (isOpen) port.postMessage(message);
+  });
+  enginePort.onClose(() => {
+    if (isOpen) endPort(port);
+    end();
+  });
+  port.start();
+}
+
+function endPort(port: MessagePortMain): void {
+  port.postMessage(PORT_END);
+  port.close();
+}

@@ -1,0 +1,134 @@
+/** An engine that says what a test wants it to say, over the same ports, and crashes when it is told to. */
+import { DrayError } from '../../engine/api/error.ts';
+import type { ClientMessage, HostMessage, Transfer } from '../../engine/api/host.ts';
+import type { HostPort } from '../../engine/api/host-port.ts';
+import type { OpenHost, OpenHostOptions } from '../../engine/host/open-host.ts';
+
+type Answers = Readonly<Record<string, (input: unknown) => unknown>>;
+
+export interface FakeEngine {
+  readonly openHost: (options: OpenHostOptions) => OpenHost;
+  /** What was asked, in order, of all threads. */
+  readonly asked: { readonly name: string; readonly input: unknown }[];
+  /** Of each thread that was opened by `openHost`. */
+  readonly environments: OpenHostOptions['environment'][];
+  readonly counts: { open: number; closed: number };
+  readonly tellTransfers: (transfers: readonly Transfer[]) => void;
+  readonly crash: (isGivenUp?: boolean) => void;
+}
+
+export function createFakeEngine(answers: Answers = {}): FakeEngine {
+  const asked: FakeEngine['asked'] = [];
+  const environments: OpenHostOptions['environment'][] = [];
+  const counts = { open: 0, closed: 0 };
+  const watchers = new Map<HostPort, number>();
+  let ends: (() => void)[] = [];
+  let isGivenUp = false;
+  let onCrash: OpenHostOptions['onCrash'];
+
+  function serve(port: HostPort): void {
+    const say = (message: HostMessage) => port.post(message);
+    port.onClose(() => watchers.delete(port));
+    port.onMessage((received) => {
+      const message = received as ClientMessage;
+      if (message.do === 'stop') return;
+      const { id, name, input } = message;
+      asked.push({ name, input });
+      if (name === 'transfers.watch') {
+        watchers.set(port, id);
+        return;
+      }
+      try {
+        say({ is: 'answer', id, answer: answers[name]?.(input) ?? {} });
+      } catch (error) {
+        const { code, message: text } = error as DrayError;
+        say({ is: 'failed', id, error: { code, message: text } as never });
+      }
+    });
+  }
+
+  return {
+    asked,
+    environments,
+    counts,
+    openHost(options) {
+      environments.push(options.environment);
+      onCrash = options.onCrash;
+      isGivenUp = false;
+      counts.open += 1;
+      return {
+        openPort() {
+          if (isGivenUp)
+            throw new DrayError('internal', 'The engine stopped too often and is not started again.');
+          const [near, far] = portPair();
+          ends.push(far.close);
+          serve(far);
+          return near;
+        },
+        openMessagePort: () => {
+          throw new Error('The desktop app asks for ports of its own thread.');
+        },
+        async close() {
+          counts.closed += 1;
+        },
+      };
+    },
+    tellTransfers(transfers) {
+      for (const [port, id] of watchers)
+        port.post({ is: 'events', id, events: [{ type: 'transfers', transfers }] } satisfies HostMessage);
+    },
+    crash(isLast = false) {
+      isGivenUp = isLast;
+      const closed = ends;
+      ends = [];
+      for (const end of closed) end();
+      onCrash?.(new DrayError('internal', 'The engine stopped: out of memory.'), isLast);
+    },
+  };
+}
+
+/** In order, later, and nothing after the close. */
+function portPair(): readonly [HostPort, HostPort] {
+  let isOpen = true;
+  const sides = [0, 1].map(() => ({
+    hear: undefined as ((message: unknown) => void) | undefined,
+    early: [] as unknown[],
+    closers: [] as (() => void)[],
+  }));
+  const make = (own: number): HostPort => ({
+    post(message) {
+      const other = sides[1 - own]!;
+      const copy = structuredClone(message);
+      if (isOpen) setImmediate(() => (other.hear ? isOpen && other.hear(copy) : other.early.push(copy)));
+    },
+    onMessage(listener) {
+      sides[own]!.hear = listener;
+      for (const message of sides[own]!.early.splice(0)) listener(message);
+    },
+    onClose: (listener) => void sides[own]!.closers.push(listener),
+    close() {
+      if (!isOpen) return;
+      isOpen = false;
+      for (const { closers } of sides) for (const tell of closers) setImmediate(tell);
+    },
+  });
+  return [make(0), make(1)];
+}
+
+export function transfer(fields: Partial<Transfer> & Pick<Transfer, 'id' | 'state'>): Transfer {
+  return {
+    order: { kind: 'push', root: '/data' },
+    title: `Push of ${fields.id}`,
+    filesDone: 0,
+    bytesDone: 0,
+    bytesPerSecond: 0,
+    warnings: [],
+    failures: [],
+    ...fields,
+  };
+}
+
+/** Until `isThere` holds; the test's own time is the limit. */
+export async function until(isThere: () => boolean): Promise<void> {
+  while (!isThere()) await new Promise((resolve) => setImmediate(resolve));
+}

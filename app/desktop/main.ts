@@ -1,0 +1,24 @@
+/** The desktop app's entry: names the real Electron and the places of its own files, and nothing else. */
+import { join } from 'node:path';
+import * as electron from 'electron';
+import { openHost } from '../../engine/host/open-host.ts';
+import { startDesktop } from './desktop-app.ts';
+
+// Bundled to dist/desktop/main.js; the window's build lies beside it in dist/window.
+const folder = import.meta.dirname;
+
+// Not awaited: Electron becomes ready only after this module has run to its end, and the start waits for that.
+startDesktop(electron, {
+  platform: process.platform,
+  environment: process.env,
+  argv: process.argv,
+  program: process.execPath,
+  windowFolder: join(folder, '..', 'window'),
+  preloadPath: join(folder, 'preload.cjs'),
+  iconPath: join(folder, 'icon.png'),
+  trayIconPath: join(folder, process.platform === 'darwin' ? 'trayTemplate.png' : 'tray.png'),
+  openHost,
+}).catch((error: unknown) => {
+  electron.dialog.showErrorBox('Dray cannot start', error instanceof Error ? error.message : String(error));
+  electron.app.exit(1);
+});

@@ -1,0 +1,93 @@
+/** The native menus. What they do in the window is a place of it, so that the window needs no second way to be told. */
+import type { MenuItemConstructorOptions } from 'electron';
+
+export interface MenuOptions {
+  readonly platform: NodeJS.Platform;
+  /** Reload and the developer's tools, which a packaged app has not. */
+  readonly isDevelopment: boolean;
+  readonly opensAtLogin: boolean;
+}
+
+export interface MenuActions {
+  /** @param hash A place of the window: `#/transfers`. */
+  readonly show: (hash: string) => void;
+  readonly setOpensAtLogin: (opens: boolean) => void;
+}
+
+const SCREENS = ['Home', 'Changes', 'Plan', 'Transfers', 'History', 'Browse', 'Remotes'] as const;
+
+type Item = MenuItemConstructorOptions;
+
+export function menuTemplate(options: MenuOptions, actions: MenuActions): Item[] {
+  const isMac = options.platform === 'darwin';
+  const settings = place('Settings…', 'CmdOrCtrl+,', '#/settings', actions);
+  const login: Item = {
+    id: 'opens-at-login',
+    label: 'Open at Login',
+    type: 'checkbox',
+    checked: options.opensAtLogin,
+    click: (item) => actions.setOpensAtLogin(item.checked),
+  };
+  const own: Item[] = isMac
+    ? [
+        {
+          role: 'appMenu',
+          submenu: [
+            { role: 'about' },
+            { type: 'separator' },
+            settings,
+            login,
+            { type: 'separator' },
+            { role: 'services' },
+            { type: 'separator' },
+            { role: 'hide' },
+            { role: 'hideOthers' },
+            { role: 'unhide' },
+            { type: 'separator' },
+            { role: 'quit' },
+          ],
+        },
+      ]
+    : [];
+  return [
+    ...own,
+    {
+      label: 'File',
+      submenu: [
+        place('Add Workspace…', 'CmdOrCtrl+O', '#/home?add=yes', actions),
+        { type: 'separator' },
+        place('Push…', 'CmdOrCtrl+Shift+U', '#/changes?direction=push', actions),
+        place('Pull…', 'CmdOrCtrl+Shift+D', '#/changes?direction=pull', actions),
+        { type: 'separator' },
+        ...(isMac ? [] : [settings, login, { type: 'separator' } as const]),
+        isMac ? { role: 'close' } : { role: 'quit' },
+      ],
+    },
+    { role: 'editMenu' },
+    {
+      label: 'Go',
+      submenu: SCREENS.map((name, index) =>
+        place(name, `CmdOrCtrl+${index + 1}`, `#/${name.toLowerCase()}`, actions),
+      ),
+    },
+    {
+      label: 'View',
+      submenu: [
+        { role: 'resetZoom' },
+        { role: 'zoomIn' },
+        { role: 'zoomOut' },
+        { type: 'separator' },
+        { role: 'togglefullscreen' },
+        ...(options.isDevelopment
+          ? [{ type: 'separator' } as const, { role: 'reload' } as const, { role: 'toggleDevTools' } as const]
+          : []),
+      ],
+    },
+    { role: 'windowMenu' },
+    ...(isMac ? [] : [{ role: 'help' as const, submenu: [{ role: 'about' as const }] }]),
+  ];
+}
+
+function place(label: string, accelerator: string, hash: string, { show }: MenuActions): Item {
+  return { id: hash, label, accelerator, click: () => show(hash) };
+}

@@ -1,0 +1,106 @@
+/**
+ * `dray-app://window/`: the built window, and nothing else. The files are listed once, when the app starts, and only a listed name is
+ * served: no path of a request reaches the disk, so none can leave the folder.
+ *
+ * Own scheme instead of `file:`, since a page of `file:` may read every file of the disk.
+ */
+import { createHash } from 'node:crypto';
+import { type Dirent, readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import type { Electron } from './electron-parts.ts';
+import { isOwnUrl, OWN_SCHEME } from './own-origin.ts';
+
+const FILES_MAX = 500;
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.woff2': 'font/woff2',
+};
+
+/** The style elements that react-aria makes by itself, letter by letter: their hashes spare the policy an 'unsafe-inline'. */
+const LIBRARY_STYLES = [
+  '@layer {\n  [data-react-aria-pressable] {\n    touch-action: pan-x pan-y pinch-zoom;\n  }\n}',
+  '@layer {\n  * {\n    overscroll-behavior: contain;\n  }\n}',
+];
+
+const styleHashes = LIBRARY_STYLES.map(
+  (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`,
+);
+
+/** The engine is reached by a port, so that the page needs no connection at all beyond its own files. */
+const CONTENT_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  `style-src 'self' ${styleHashes.join(' ')}`,
+  "img-src 'self' data: blob:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "object-src 'none'",
+].join('; ');
+
+const HEADERS = {
+  'content-security-policy': CONTENT_POLICY,
+  'cache-control': 'no-cache',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+} as const;
+
+/** Has to be called before the app is ready. */
+export function registerOwnScheme({ protocol }: Pick<Electron, 'protocol'>): void {
+  protocol.registerSchemesAsPrivileged([
+    { scheme: OWN_SCHEME, privileges: { standard: true, secure: true, supportFetchAPI: true } },
+  ]);
+}
+
+/** @param folder The built window. @throws When it is not there. */
+export function serveOwnScheme({ protocol }: Pick<Electron, 'protocol'>, folder: string): void {
+  const files = listFiles(folder);
+  if (!files.has('/index.html')) throw new Error(`${folder} holds no built window.`);
+  protocol.handle(OWN_SCHEME, (request) => answer(request, files));
+}
+
+async function answer(
+  request: Pick<Request, 'method' | 'url'>,
+  files: ReadonlyMap<string, string>,
+): Promise<Response> {
+  if (!isOwnUrl(request.url)) return refuse(404);
+  if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(405);
+  const { pathname } = new URL(request.url);
+  const path = files.get(pathname);
+  if (path === undefined) return refuse(404);
+  const headers = { ...HEADERS, 'content-type': TYPES[extname(path)] ?? 'application/octet-stream' };
+  return new Response(request.method === 'HEAD' ? null : new Uint8Array(await readFile(path)), { headers });
+}
+
+function refuse(status: number): Response {
+  return new Response(null, { status, headers: HEADERS });
+}
+
+/** Plain files alone (no links), by the path of their URL. Folder by folder: an archive's listing knows no `recursive`. */
+function listFiles(root: string): ReadonlyMap<string, string> {
+  const files = new Map<string, string>();
+  const visit = (folder: string, urlPath: string) => {
+    for (const entry of readdirSync(folder, { withFileTypes: true }) as Dirent[]) {
+      const path = join(folder, entry.name);
+      const url = `${urlPath}/${encodeURIComponent(entry.name)}`;
+      if (entry.isDirectory()) visit(path, url);
+      else if (entry.isFile() && !entry.name.endsWith('.br')) files.set(url, path);
+      if (files.size > FILES_MAX) throw new Error(`${root} holds more than a window.`);
+    }
+  };
+  visit(root, '');
+  return files;
+}

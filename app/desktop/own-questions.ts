@@ -1,0 +1,60 @@
+/** What the page may ask the main process: a port, the system's dialogs, and to save a secret. */
+import type { BrowserWindow, OpenDialogOptions } from 'electron';
+import {
+  CHOOSE_FILES_CHANNEL,
+  CHOOSE_FOLDER_CHANNEL,
+  PORT_CHANNEL,
+  SAVE_SECRET_CHANNEL,
+  SECRETS_CHANNEL,
+} from './channels.ts';
+import type { Electron } from './electron-parts.ts';
+import type { EngineHost } from './engine-host.ts';
+import { readSecret, type Secrets } from './secrets.ts';
+import { answerOwn, hearOwn } from './senders.ts';
+
+const TITLE_LENGTH_MAX = 200;
+
+export interface OwnQuestionsOptions {
+  readonly engine: Pick<EngineHost, 'handPort' | 'startAnew'>;
+  readonly secrets: Secrets;
+  readonly window: () => BrowserWindow | undefined;
+}
+
+export function answerOwnQuestions(
+  electron: Pick<Electron, 'ipcMain' | 'dialog'>,
+  { engine, secrets, window }: OwnQuestionsOptions,
+): void {
+  const choose = async (title: string, properties: OpenDialogOptions['properties']) => {
+    const owner = window();
+    const options = { title, properties: properties ?? [] };
+    const { canceled, filePaths } = await (owner
+      ? electron.dialog.showOpenDialog(owner, options)
+      : electron.dialog.showOpenDialog(options));
+    return canceled ? [] : filePaths;
+  };
+
+  hearOwn(electron, PORT_CHANNEL, ({ sender }) => engine.handPort(sender));
+  answerOwn(electron, CHOOSE_FOLDER_CHANNEL, readTitle, async (title) => {
+    const [folder] = await choose(title, ['openDirectory', 'createDirectory']);
+    return folder;
+  });
+  answerOwn(electron, CHOOSE_FILES_CHANNEL, readTitle, (title) =>
+    choose(title, ['openFile', 'multiSelections']),
+  );
+  answerOwn(electron, SECRETS_CHANNEL, readNothing, () => secrets.state());
+  answerOwn(electron, SAVE_SECRET_CHANNEL, readSecret, async ({ name, value }) => {
+    const state = await secrets.save(name, value);
+    await engine.startAnew();
+    return state;
+  });
+}
+
+function readTitle([title]: readonly unknown[]): string {
+  if (typeof title !== 'string' || title.length > TITLE_LENGTH_MAX)
+    throw new Error('A title is a short text.');
+  return title;
+}
+
+function readNothing(): undefined {
+  return undefined;
+}

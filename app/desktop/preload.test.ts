@@ -1,0 +1,55 @@
+import { EventEmitter } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type DesktopBridge, PORT_MESSAGE } from '../../engine/api/desktop-bridge.ts';
+
+/** What a sandboxed preload has of Electron, and of the page it shares a document with. */
+const ipc = Object.assign(new EventEmitter(), {
+  sent: [] as unknown[][],
+  send: (...given: unknown[]) => void ipc.sent.push(given),
+  invoke: async (...given: unknown[]) => given,
+});
+const exposed = new Map<string, unknown>();
+vi.mock('electron', () => ({
+  contextBridge: { exposeInMainWorld: (name: string, value: unknown) => exposed.set(name, value) },
+  ipcRenderer: ipc,
+  webUtils: { getPathForFile: ({ name }: File) => `/home/ada/${name}` },
+}));
+
+const page = { location: { hash: '', origin: 'dray-app://window' }, posted: [] as unknown[][] };
+beforeEach(() => {
+  vi.stubGlobal('location', page.location);
+  vi.stubGlobal('postMessage', (...given: unknown[]) => page.posted.push(given));
+});
+afterEach(() => vi.unstubAllGlobals());
+
+describe('the preload', () => {
+  it('puts one thing into the page, and nothing of Electron', async () => {
+    await import('./preload.ts');
+    expect([...exposed.keys()]).toEqual(['dray']);
+    const bridge = exposed.get('dray') as DesktopBridge;
+    expect(Object.keys(bridge).sort()).toEqual([
+      'chooseFiles',
+      'chooseFolder',
+      'pathOf',
+      'requestPort',
+      'secrets',
+    ]);
+    expect(bridge.pathOf({ name: 'a.bin' } as File)).toBe('/home/ada/a.bin');
+    expect(await bridge.chooseFolder('Choose')).toEqual(['dray:choose-folder', 'Choose']);
+    bridge.requestPort();
+    expect(ipc.sent).toEqual([['dray:port']]);
+  });
+
+  it('hands a port on to its own page alone', async () => {
+    await import('./preload.ts');
+    const ports = [{}];
+    ipc.emit('dray:port', { ports });
+    expect(page.posted).toEqual([[PORT_MESSAGE, 'dray-app://window', ports]]);
+  });
+
+  it('leads the page to the place that a menu names', async () => {
+    await import('./preload.ts');
+    ipc.emit('dray:show', {}, '#/transfers');
+    expect(page.location.hash).toBe('#/transfers');
+  });
+});

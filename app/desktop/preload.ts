@@ -1,0 +1,42 @@
+/**
+ * Runs sandboxed before the page, in a world of its own. Puts `window.dray` there, which is all that the page has of the desktop.
+ * Bundled to CommonJS, as a sandboxed preload has to be one file of it.
+ */
+import { contextBridge, ipcRenderer, webUtils } from 'electron';
+import { type DesktopBridge, PORT_MESSAGE } from '../../engine/api/desktop-bridge.ts';
+import {
+  CHOOSE_FILES_CHANNEL,
+  CHOOSE_FOLDER_CHANNEL,
+  PORT_CHANNEL,
+  SAVE_SECRET_CHANNEL,
+  SECRETS_CHANNEL,
+  SHOW_CHANNEL,
+} from './channels.ts';
+
+/** The little of the page that is used here: the project's main compiler options know no DOM. */
+interface Page {
+  readonly location: { hash: string; readonly origin: string };
+  postMessage(message: unknown, targetOrigin: string, transfer: readonly unknown[]): void;
+}
+const page = globalThis as unknown as Page;
+
+const bridge: DesktopBridge = {
+  requestPort: () => ipcRenderer.send(PORT_CHANNEL),
+  pathOf: (file) => webUtils.getPathForFile(file),
+  chooseFolder: (title) => ipcRenderer.invoke(CHOOSE_FOLDER_CHANNEL, title),
+  chooseFiles: (title) => ipcRenderer.invoke(CHOOSE_FILES_CHANNEL, title),
+  secrets: {
+    list: () => ipcRenderer.invoke(SECRETS_CHANNEL),
+    save: (name, value) => ipcRenderer.invoke(SAVE_SECRET_CHANNEL, name, value),
+  },
+};
+
+// A port can be handed to the page only as a message of its own window.
+ipcRenderer.on(PORT_CHANNEL, (event) => page.postMessage(PORT_MESSAGE, page.location.origin, event.ports));
+
+// Menus, the tray and links lead to places of the window, which are its address's hash.
+ipcRenderer.on(SHOW_CHANNEL, (_event, hash: string) => {
+  page.location.hash = hash;
+});
+
+contextBridge.exposeInMainWorld('dray', bridge);

@@ -1,0 +1,39 @@
+/** What the dock or the taskbar shows of the transfers. */
+import type { BrowserWindow } from 'electron';
+import type { Transfer } from '../../engine/api/host.ts';
+import type { Electron } from './electron-parts.ts';
+
+export interface Progress {
+  readonly running: number;
+  /** Of all bytes that are to be moved, 0 to 1; absent while it is not known of each transfer how many these are. */
+  readonly fraction?: number;
+}
+
+export function progressOf(transfers: readonly Transfer[]): Progress {
+  const active = transfers.filter(({ state }) => state === 'running' || state === 'waiting');
+  const running = active.filter(({ state }) => state === 'running').length;
+  let bytesDone = 0;
+  let bytesTotal = 0;
+  for (const transfer of active) {
+    if (transfer.bytesTotal === undefined) return { running };
+    bytesDone += Math.min(transfer.bytesDone, transfer.bytesTotal);
+    bytesTotal += transfer.bytesTotal;
+  }
+  return bytesTotal === 0 ? { running } : { running, fraction: bytesDone / bytesTotal };
+}
+
+/** Electron's words: below 0 nothing is shown, above 1 it goes on for an unknown time. */
+const NONE = -1;
+const UNKNOWN = 2;
+
+export function showProgress(
+  { app }: Pick<Electron, 'app'>,
+  window: BrowserWindow | undefined,
+  { running, fraction }: Progress,
+): void {
+  app.setBadgeCount(running);
+  if (!window || window.isDestroyed()) return;
+  if (running === 0) window.setProgressBar(NONE);
+  else if (fraction === undefined) window.setProgressBar(UNKNOWN, { mode: 'indeterminate' });
+  else window.setProgressBar(fraction, { mode: 'normal' });
+}

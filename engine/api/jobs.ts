@@ -140,6 +140,8 @@ export interface PullRequest {
   readonly ref?: string;
   readonly dryRun?: boolean;
   readonly conflicts?: 'stop' | 'theirs' | 'ours';
+  /** Conflicting paths that are decided otherwise than `conflicts` says. */
+  readonly decisions?: Readonly<Record<string, 'theirs' | 'ours'>>;
 }
 export interface PullSummary {
   readonly result: 'pulled' | 'upToDate' | 'wouldPull';

@@ -31,6 +31,7 @@ const view = v.strictObject({
     v.array(v.picklist(['added', 'modified', 'deleted', 'renamed', 'mode', 'time', 'conflict'])),
   ),
   sort: v.exactOptional(v.picklist(['path', 'size'])),
+  open: v.exactOptional(v.pipe(v.array(text), v.maxLength(PATHS_MAX))),
 });
 
 const order = v.variant('kind', [
@@ -45,6 +46,7 @@ const order = v.variant('kind', [
     root,
     ref: v.exactOptional(filled),
     conflicts: v.exactOptional(v.picklist(['stop', 'theirs', 'ours'])),
+    decisions: v.exactOptional(v.record(place, v.picklist(['theirs', 'ours']))),
   }),
   v.strictObject({ kind: v.literal('restore'), root, paths, from: v.exactOptional(filled) }),
   v.strictObject({ kind: v.literal('copy'), source: place, destination: place }),

@@ -10,7 +10,7 @@ import { DrayError, toErrorRecord } from '../api/error.ts';
 import type { HostRequests, Transfer, TransferOrder, TransferState } from '../api/host.ts';
 import type { ConnectionFlags, JobContext, RequestTotals } from '../api/jobs.ts';
 import type { Clock } from '../base/clock.ts';
-import { openTransferFile } from './transfer-file.ts';
+import { openTransferFile, type TransferFile } from './transfer-file.ts';
 import { billedPlaceOf, busyKeyOf, runTransfer, type TransferOutcome, titleOf } from './transfer-jobs.ts';
 import { createTransferRecord, type TransferRecord } from './transfer-record.ts';
 import type { UsageFile } from './usage-file.ts';
@@ -45,88 +45,116 @@ export interface QueueHost {
 
 export async function openTransferQueue(host: QueueHost): Promise<TransferQueue> {
   const file = await openTransferFile(host.folder, host.clock);
-  return createQueue(host, file);
+  return new FileQueue(host, file);
 }
 
 const ENDED: ReadonlySet<TransferState> = new Set(['done', 'failed', 'cancelled']);
 
-function createQueue(host: QueueHost, file: Awaited<ReturnType<typeof openTransferFile>>): TransferQueue {
-  let records: TransferRecord[] = file.read().map((facts) => {
-    if (facts.state === 'running') facts.state = 'paused';
-    return createTransferRecord(facts);
-  });
-  const watchers = new Set<(transfers: readonly Transfer[]) => void>();
-  let telling: NodeJS.Timeout | undefined;
-  let isClosing = false;
-  const now = () => host.clock.nowMs();
-  const list = () => records.map((record) => record.read(now()));
+class FileQueue implements TransferQueue {
+  readonly #host: QueueHost;
+  readonly #file: TransferFile;
+  readonly #watchers = new Set<(transfers: readonly Transfer[]) => void>();
+  #records: TransferRecord[];
+  #telling: NodeJS.Timeout | undefined;
+  #isClosing = false;
 
-  const tellSoon = () => {
-    if (watchers.size === 0) return;
-    telling ??= setTimeout(() => {
-      telling = undefined;
-      const transfers = list();
-      for (const watcher of watchers) watcher(transfers);
-    }, TELL_EVERY_MS);
-  };
-  const write = () => file.write(records.map(({ facts }) => facts));
-  /** What runs goes on where its state cannot be written down, such as on a full disk; the next change tries again. */
-  const save = () => {
-    tellSoon();
+  constructor(host: QueueHost, file: TransferFile) {
+    this.#host = host;
+    this.#file = file;
+    this.#records = file.read().map((facts) => {
+      if (facts.state === 'running') facts.state = 'paused';
+      return createTransferRecord(facts);
+    });
+    this.#pump();
+  }
+
+  list(): readonly Transfer[] {
+    const nowMs = this.#nowMs();
+    return this.#records.map((record) => record.read(nowMs));
+  }
+
+  start(order: TransferOrder): string {
+    const open = this.#records.filter(({ facts }) => !ENDED.has(facts.state));
+    if (open.length >= QUEUE_MAX) throw queueFull();
+    const facts = { id: randomUUID(), order, title: titleOf(order), state: 'waiting' as const };
+    const counts = { filesDone: 0, bytesDone: 0, warnings: [], failures: [] };
+    const record = createTransferRecord({ ...facts, ...counts });
+    this.#records.push(record);
     try {
-      write();
+      this.#write();
     } catch (error) {
-      if (!(error instanceof DrayError)) throw error;
+      this.#records = this.#records.filter((kept) => kept !== record);
+      throw error;
     }
-  };
-  const settle = (record: TransferRecord, state: TransferState) => {
-    record.facts.state = state;
-    if (ENDED.has(state)) record.facts.endedMs = now();
-    forgetOldest();
-    save();
-  };
-  const forgetOldest = () => {
-    const ended = records.filter(({ facts }) => ENDED.has(facts.state));
-    const tooMany = new Set(
-      ended.sort((a, b) => (a.facts.endedMs ?? 0) - (b.facts.endedMs ?? 0)).slice(0, -ENDED_MAX),
-    );
-    if (tooMany.size > 0) records = records.filter((record) => !tooMany.has(record));
-  };
+    this.#tellSoon();
+    this.#pump();
+    return facts.id;
+  }
+
+  change({ action, ids }: Change): void {
+    const chosen = ids === 'all' ? [...this.#records] : ids.map((id) => this.#find(id));
+    const place = new Map(this.#records.map((record, at) => [record, at]));
+    const sign = action === 'down' ? -1 : 1;
+    chosen.sort((a, b) => sign * (place.get(a)! - place.get(b)!));
+    const together = new Set(chosen);
+    for (const record of chosen) this.#apply(record, action, together);
+    this.#save();
+    this.#pump();
+  }
+
+  watch(listener: (transfers: readonly Transfer[]) => void): () => void {
+    listener(this.list());
+    this.#watchers.add(listener);
+    return () => void this.#watchers.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    clearTimeout(this.#telling);
+    const running = this.#records.filter(({ run }) => run);
+    for (const { facts, run } of running) {
+      if (facts.state === 'running') facts.state = 'waiting';
+      run?.stopping.abort();
+    }
+    await Promise.all(running.map(({ run }) => run?.ended));
+    this.#save();
+    this.#file.close();
+  }
 
   /** Starts what may start. Called after every change. */
-  const pump = () => {
-    if (isClosing) return;
-    const busy = new Set(records.flatMap(({ facts, run }) => (run ? [busyKeyOf(facts.order)] : [])));
-    for (const record of records) {
+  #pump(): void {
+    if (this.#isClosing) return;
+    const busy = new Set(this.#records.flatMap(({ facts, run }) => (run ? [busyKeyOf(facts.order)] : [])));
+    for (const record of this.#records) {
       if (busy.size >= RUNNING_MAX) return;
       const key = busyKeyOf(record.facts.order);
       if (record.facts.state !== 'waiting' || record.run || busy.has(key)) continue;
       busy.add(key);
-      begin(record);
+      this.#begin(record);
     }
-  };
+  }
 
-  const begin = (record: TransferRecord) => {
+  #begin(record: TransferRecord): void {
     const stopping = new AbortController();
-    record.begin(now());
-    save();
-    const ended = carryOut(record, stopping.signal).finally(() => {
+    record.begin(this.#nowMs());
+    this.#save();
+    const ended = this.#carryOut(record, stopping.signal).finally(() => {
       delete record.run;
-      pump();
+      this.#pump();
     });
     record.run = { stopping, ended };
-  };
+  }
 
-  const carryOut = async (record: TransferRecord, signal: AbortSignal) => {
+  async #carryOut(record: TransferRecord, signal: AbortSignal): Promise<void> {
     const { facts } = record;
-    const contextIn = (directory: string) => ({
+    const contextIn = (directory: string): JobContext => ({
       directory,
-      connection: host.connectionFlags(),
-      environment: host.environment,
+      connection: this.#host.connectionFlags(),
+      environment: this.#host.environment,
       signal,
-      emit: (event: Parameters<TransferRecord['note']>[0]) => {
-        record.note(event, now());
-        tellSoon();
+      emit: (event) => {
+        record.note(event, this.#nowMs());
+        this.#tellSoon();
       },
     });
     try {
@@ -134,35 +162,62 @@ function createQueue(host: QueueHost, file: Awaited<ReturnType<typeof openTransf
       facts.summary = summary;
       if ('requests' in summary) {
         facts.requests = summary.requests;
-        noteUsage(facts.order, summary.requests);
+        this.#noteUsage(facts.order, summary.requests);
       }
       if (summary.failed > 0) facts.error = toErrorRecord(someFailed(summary));
       // Whoever paused it too late has it done.
-      settle(record, summary.failed > 0 ? 'failed' : 'done');
+      this.#settle(record, summary.failed > 0 ? 'failed' : 'done');
     } catch (error) {
       // Paused or cancelled: its state says so already.
-      if (signal.aborted) return save();
+      if (signal.aborted) return this.#save();
       facts.error = toErrorRecord(error);
-      settle(record, 'failed');
+      this.#settle(record, 'failed');
     }
-  };
+  }
 
-  const noteUsage = (order: TransferOrder, requests: RequestTotals) => {
+  #noteUsage(order: TransferOrder, requests: RequestTotals): void {
     try {
-      host.usageFile.add({ place: billedPlaceOf(order), nowMs: now(), requests });
+      this.#host.usageFile.add({ place: billedPlaceOf(order), nowMs: this.#nowMs(), requests });
     } catch (error) {
       // What was done is done, whether or not it can be counted.
       if (!(error instanceof DrayError)) throw error;
     }
-  };
+  }
 
-  const stop = (record: TransferRecord, state: 'paused' | 'cancelled') => {
-    settle(record, state);
+  #apply(record: TransferRecord, action: Change['action'], together: ReadonlySet<TransferRecord>): void {
+    const { state } = record.facts;
+    switch (action) {
+      case 'pause':
+        if (state === 'waiting' || state === 'running') this.#stop(record, 'paused');
+        return;
+      case 'resume':
+        if (state === 'paused') this.#settle(record, 'waiting');
+        return;
+      case 'cancel':
+        if (!ENDED.has(state)) this.#stop(record, 'cancelled');
+        return;
+      case 'retry':
+        if (state === 'failed' || state === 'cancelled') this.#settle(record, 'waiting');
+        return;
+      case 'remove':
+        if (ENDED.has(state)) this.#records = this.#records.filter((kept) => kept !== record);
+        return;
+      case 'up':
+        this.#move(record, -1, together);
+        return;
+      case 'down':
+        this.#move(record, 1, together);
+    }
+  }
+
+  #stop(record: TransferRecord, state: 'paused' | 'cancelled'): void {
+    this.#settle(record, state);
     record.run?.stopping.abort();
-  };
-  const restart = (record: TransferRecord) => settle(record, 'waiting');
+  }
+
   /** Past the next one that has not ended; those that move together stay in their order. */
-  const move = (record: TransferRecord, by: -1 | 1, together: ReadonlySet<TransferRecord>) => {
+  #move(record: TransferRecord, by: -1 | 1, together: ReadonlySet<TransferRecord>): void {
+    const records = this.#records;
     const at = records.indexOf(record);
     let to = at + by;
     while (records[to] && ENDED.has(records[to]!.facts.state)) to += by;
@@ -170,86 +225,54 @@ function createQueue(host: QueueHost, file: Awaited<ReturnType<typeof openTransf
     if (!other || together.has(other)) return;
     records[at] = other;
     records[to] = record;
-  };
-  const apply = (record: TransferRecord, action: Change['action'], together: ReadonlySet<TransferRecord>) => {
-    const { state } = record.facts;
-    const isOpen = state === 'waiting' || state === 'running';
-    switch (action) {
-      case 'pause':
-        if (isOpen) stop(record, 'paused');
-        return;
-      case 'resume':
-        if (state === 'paused') restart(record);
-        return;
-      case 'cancel':
-        if (!ENDED.has(state)) stop(record, 'cancelled');
-        return;
-      case 'retry':
-        if (state === 'failed' || state === 'cancelled') restart(record);
-        return;
-      case 'remove':
-        if (ENDED.has(state)) records = records.filter((kept) => kept !== record);
-        return;
-      case 'up':
-        return move(record, -1, together);
-      case 'down':
-        return move(record, 1, together);
+  }
+
+  #settle(record: TransferRecord, state: TransferState): void {
+    record.facts.state = state;
+    if (ENDED.has(state)) record.facts.endedMs = this.#nowMs();
+    this.#forgetOldest();
+    this.#save();
+  }
+
+  #forgetOldest(): void {
+    const ended = this.#records.filter(({ facts }) => ENDED.has(facts.state));
+    if (ended.length <= ENDED_MAX) return;
+    ended.sort((a, b) => (a.facts.endedMs ?? 0) - (b.facts.endedMs ?? 0));
+    const oldest = new Set(ended.slice(0, -ENDED_MAX));
+    this.#records = this.#records.filter((record) => !oldest.has(record));
+  }
+
+  #write(): void {
+    this.#file.write(this.#records.map(({ facts }) => facts));
+  }
+
+  /** What runs goes on where its state cannot be written down, such as on a full disk; the next change tries again. */
+  #save(): void {
+    this.#tellSoon();
+    try {
+      this.#write();
+    } catch (error) {
+      if (!(error instanceof DrayError)) throw error;
     }
-  };
+  }
 
-  pump();
-  return {
-    list,
-    start(order) {
-      const open = records.filter(({ facts }) => !ENDED.has(facts.state));
-      if (open.length >= QUEUE_MAX) throw queueFull();
-      const facts = { id: randomUUID(), order, title: titleOf(order), state: 'waiting' as const };
-      const counts = { filesDone: 0, bytesDone: 0, warnings: [], failures: [] };
-      const record = createTransferRecord({ ...facts, ...counts });
-      records.push(record);
-      try {
-        write();
-      } catch (error) {
-        records = records.filter((kept) => kept !== record);
-        throw error;
-      }
-      tellSoon();
-      pump();
-      return facts.id;
-    },
-    change({ action, ids }) {
-      const chosen = ids === 'all' ? [...records] : ids.map(find);
-      const place = new Map(records.map((record, at) => [record, at]));
-      const sign = action === 'down' ? -1 : 1;
-      chosen.sort((a, b) => sign * (place.get(a)! - place.get(b)!));
-      const together = new Set(chosen);
-      for (const record of chosen) apply(record, action, together);
-      save();
-      pump();
-    },
-    watch(listener) {
-      listener(list());
-      watchers.add(listener);
-      return () => void watchers.delete(listener);
-    },
-    async close() {
-      isClosing = true;
-      clearTimeout(telling);
-      const running = records.filter(({ run }) => run);
-      for (const record of running) {
-        if (record.facts.state === 'running') record.facts.state = 'waiting';
-        record.run?.stopping.abort();
-      }
-      await Promise.all(running.map(({ run }) => run?.ended));
-      save();
-      file.close();
-    },
-  };
+  #tellSoon(): void {
+    if (this.#watchers.size === 0 || this.#isClosing) return;
+    this.#telling ??= setTimeout(() => {
+      this.#telling = undefined;
+      const transfers = this.list();
+      for (const watcher of this.#watchers) watcher(transfers);
+    }, TELL_EVERY_MS);
+  }
 
-  function find(id: string): TransferRecord {
-    const found = records.find(({ facts }) => facts.id === id);
+  #find(id: string): TransferRecord {
+    const found = this.#records.find(({ facts }) => facts.id === id);
     if (found) return found;
     throw new DrayError('notFound', 'There is no such transfer any more.', { data: { id } });
+  }
+
+  #nowMs(): number {
+    return this.#host.clock.nowMs();
   }
 }
 

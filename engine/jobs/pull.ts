@@ -3,7 +3,7 @@ import { DrayError } from '../api/error.ts';
 import type { JobContext, PullRequest, PullSummary } from '../api/jobs.ts';
 import type { Change } from '../model/diff.ts';
 import type { CommitHash, Entry } from '../model/entry.ts';
-import { mergeChanges, resolveMerge } from '../model/merge.ts';
+import { type MergeConflict, mergeChanges, resolveMerge } from '../model/merge.ts';
 import { diffCommits } from '../repository/diff-commits.ts';
 import { resolveRef } from '../repository/resolve-ref.ts';
 import { applyChanges } from './apply-changes.ts';
@@ -143,19 +143,20 @@ async function planPull(
   const merge = mergeChanges(ours, theirs);
   const inTheWay = findInTheWay(session, merge.takeTheirs);
   const conflicts = [...merge.conflicts, ...inTheWay];
-  const decision = request.conflicts ?? 'stop';
-  if (conflicts.length > 0 && decision === 'stop')
+  const decide = ({ path }: MergeConflict) => request.decisions?.[path] ?? request.conflicts ?? 'stop';
+  if (conflicts.some((conflict) => decide(conflict) === 'stop'))
     throw tellConflicts(session, conflicts, session.state.branch);
   // Decided already; a dry run is asked in order to see them.
   if (request.dryRun) tellConflicts(session, conflicts, session.state.branch);
-  const kept = new Set(decision === 'ours' ? inTheWay.map((conflict) => conflict.path) : []);
+  const isTheirs = (conflict: MergeConflict) => decide(conflict) === 'theirs';
+  const kept = new Set(inTheWay.filter((conflict) => !isTheirs(conflict)).map(({ path }) => path));
   const resolved =
     conflicts.length === 0
       ? merge.takeTheirs
-      : resolveMerge(merge, decision === 'theirs' ? 'theirs' : 'ours');
+      : resolveMerge(merge, (conflict) => (isTheirs(conflict) ? 'theirs' : 'ours'));
   return {
     changes: resolved.filter((change) => !kept.has(change.path)),
     decided: conflicts.length,
-    givenUp: new Set(decision === 'theirs' ? conflicts.map((conflict) => conflict.path) : []),
+    givenUp: new Set(conflicts.filter(isTheirs).map(({ path }) => path)),
   };
 }

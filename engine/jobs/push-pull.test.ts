@@ -131,6 +131,27 @@ describe('a pull', () => {
     expect(describeTree(third, { times: false })).toEqual(describeTree(copy, { times: false }));
   });
 
+  it('decides each conflict by itself where it is asked to', async () => {
+    const root = await startWorkspace();
+    for (const name of ['a', 'b', 'c']) sandbox.write(`work/${name}`, 'one');
+    await push(testContext(root), {});
+    const { root: copy } = await clone('copy');
+    for (const name of ['a', 'b', 'c']) {
+      sandbox.write(`work/${name}`, `theirs ${name}`);
+      sandbox.write(`copy/${name}`, `ours of ${name}`);
+    }
+    await push(testContext(root), {});
+    const undecided = pull(testContext(copy), { decisions: { a: 'theirs', b: 'ours' } });
+    await expect(undecided).rejects.toMatchObject({ code: 'conflict' });
+    const decided = await pull(testContext(copy), { conflicts: 'ours', decisions: { b: 'theirs' } });
+    expect(decided).toMatchObject({ decided: 3, failed: 0 });
+    expect(describeTree(copy, { times: false })).toEqual([
+      `a - ${btoa('ours of a')}`,
+      `b - ${btoa('theirs b')}`,
+      `c - ${btoa('ours of c')}`,
+    ]);
+  });
+
   it('puts folders where files and links were, and files where folders were, however deep', async () => {
     const root = await startWorkspace();
     sandbox.write('work/file', 'a file');

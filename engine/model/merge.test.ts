@@ -216,6 +216,21 @@ describe('for any two sides of any base, a merge', () => {
     );
   });
 
+  it('makes a valid tree when each conflict is decided by itself', () => {
+    fc.assert(
+      fc.property(states, fc.infiniteStream(fc.boolean()), ({ base, ours, theirs }, coins) => {
+        const merged = merge(base, ours, theirs);
+        expectValid(
+          apply(
+            ours,
+            resolveMerge(merged, () => (coins.next().value ? 'ours' : 'theirs')),
+          ),
+        );
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
   it('is the same from either side', () => {
     fc.assert(
       fc.property(states, ({ base, ours, theirs }) => {

@@ -76,18 +76,28 @@ export function mergeChanges(ours: Iterable<Change>, theirs: Iterable<Change>): 
 }
 
 /** All that is to be done to ours when one side wins each conflict: in order, one change for each path. */
-export function resolveMerge(merge: Merge, winner: 'ours' | 'theirs'): Change[] {
+export function resolveMerge(
+  merge: Merge,
+  winner: 'ours' | 'theirs' | ((conflict: MergeConflict) => 'ours' | 'theirs'),
+): Change[] {
   const changes = new Map(merge.takeTheirs.map((change) => [change.path, change]));
-  if (winner === 'theirs') {
-    for (const { ours, theirs } of merge.conflicts) {
-      for (const { path, left, right } of diffSorted(inOrder(ours), inOrder(theirs), () => false)) {
-        // A side without a change of its own has what the base had, which the other side's `before` tells.
-        const before = left ? left.after : right?.before;
-        const after = right ? right.after : left?.before;
-        if (!isEqual(before, after)) changes.set(path, { path, before, after });
-      }
+  const winnerOf = typeof winner === 'function' ? winner : () => winner;
+  const lost = new Set<string>();
+  for (const conflict of merge.conflicts) {
+    const { ours, theirs } = conflict;
+    if (winnerOf(conflict) === 'ours') {
+      for (const { path, after } of theirs) if (after?.kind === 'folder') lost.add(path);
+      continue;
+    }
+    for (const { path, left, right } of diffSorted(inOrder(ours), inOrder(theirs), () => false)) {
+      // A side without a change of its own has what the base had, which the other side's `before` tells.
+      const before = left ? left.after : right?.before;
+      const after = right ? right.after : left?.before;
+      if (!isEqual(before, after)) changes.set(path, { path, before, after });
     }
   }
+  // Their empty folder is a part of every conflict about what was in it: one that ours won leaves something there.
+  for (const path of lost) if (changes.get(path)?.after?.kind === 'folder') changes.delete(path);
   return inOrder(changes.values());
 }
 

@@ -23,7 +23,14 @@ export function Screen({ title, note, actions, isFull = false, children }: Scree
         <div className="screen-note cut grow">{note}</div>
         {actions}
       </header>
-      <div className={isFull ? 'screen-full' : 'screen-page'}>{children}</div>
+      {isFull ? (
+        <div className="screen-full">{children}</div>
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
+        <section className="screen-page" aria-label={title} tabIndex={0}>
+          {children}
+        </section>
+      )}
     </main>
   );
 }

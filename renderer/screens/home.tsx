@@ -1,5 +1,6 @@
 /** The workspaces and remotes of this computer; the first start leads to the first push. */
 import './home/home.css';
+import { useState } from 'react';
 import { Button, LinkButton } from '../design/button.tsx';
 import { Icon } from '../design/icon.tsx';
 import { Screen } from '../design/screen.tsx';
@@ -13,6 +14,9 @@ export function HomeScreen() {
   const { given } = useRoute();
   const { data, error, refetch } = useAsk('home.list', {});
   const workspaces = data?.workspaces;
+  // The first start goes on when its workspace is there.
+  const [isFirstStart, setFirstStart] = useState(false);
+  if (workspaces?.length === 0 && !isFirstStart) setFirstStart(true);
   if (!workspaces)
     return (
       <Screen title="Home" isFull>
@@ -29,14 +33,14 @@ export function HomeScreen() {
         <StartSteps onLeave={() => goTo('home')} />
       </Screen>
     );
-  if (workspaces.length === 0)
+  if (isFirstStart)
     return (
       <Screen title="Welcome to Dray">
         <p className="home-lead">
           Keep every version of a folder, however large, in a place of your own. Three steps, and nothing
           leaves this computer before you press Push.
         </p>
-        <StartSteps />
+        <StartSteps isFirst onLeave={() => setFirstStart(false)} />
       </Screen>
     );
   return (

@@ -1,4 +1,10 @@
 /** The rows of a list of changes, however many: only those in sight are drawn. */
+// The rows of a grid that are not drawn cannot be those of a table, and the grid has the focus for all of them (aria-activedescendant).
+// biome-ignore-all lint/a11y/useSemanticElements: see above
+// biome-ignore-all lint/a11y/useFocusableInteractive: see above
+// biome-ignore-all lint/a11y/useKeyWithClickEvents: see above
+// biome-ignore-all lint/a11y/noStaticElementInteractions: its role is one of two
+// biome-ignore-all lint/a11y/useAriaPropsSupportedByRole: its role is one of two
 import './change-table.css';
 import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import {
@@ -60,7 +66,6 @@ export function ChangeTable(props: ChangeTableProps) {
         <span className="change-kind">Change</span>
         <span className="change-size">Size</span>
       </div>
-      {/* biome-ignore lint/a11y/useSemanticElements: rows that are not drawn cannot be those of a table */}
       <div
         ref={viewport}
         className="change-rows"
@@ -131,8 +136,6 @@ function TableRow(props: TableRowProps) {
     skip ? 'change-row-skipped' : '',
   ];
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the grid has the keys of its active row
-    // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus, and names its active row
     <div
       id={id}
       role="row"
@@ -165,7 +168,7 @@ function TableRow(props: TableRowProps) {
         <RowName row={row} isTree={isTree} />
       </span>
       <span role="gridcell" className="change-kind">
-        {row.change === 'conflict' ? (
+        {row.change === 'conflict' && !isFolder ? (
           <Sides path={row.path} winner={winnerOf(choices, row.path)} onDecide={props.onDecide} />
         ) : isFolder ? (
           <BelowCounts row={row} />
@@ -249,7 +252,6 @@ function Sides({
   readonly onDecide: (path: string, winner: Winner) => void;
 }) {
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out within a row
     <span className="sides" role="group" aria-label={`Conflict of ${path}`}>
       {(['ours', 'theirs'] as const).map((side) => (
         <button
@@ -339,11 +341,20 @@ function useKeys(
   const { pages, isTree, open } = props;
   const [chosen, setActive] = useState(0);
   const active = Math.min(chosen, Math.max(0, total - 1));
+  // A row that was gone to is chosen when it comes.
+  const isAwaited = useRef(false);
   const activate = (index: number) => {
     setActive(index);
     const row = pages.rowAt(index);
+    isAwaited.current = row === undefined;
     if (row) props.onSelect(row);
   };
+  const awaited = isAwaited.current ? pages.rowAt(active) : undefined;
+  useEffect(() => {
+    if (!awaited) return;
+    isAwaited.current = false;
+    props.onSelect(awaited);
+  }, [awaited, props.onSelect]);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || total === 0) return;
     const page = Math.max(1, Math.floor((virtualizer.scrollRect?.height ?? ROW_PX) / ROW_PX) - 1);
@@ -357,6 +368,7 @@ function useKeys(
     };
     const to = moves[event.key];
     const row = pages.rowAt(active);
+    const isConflict = row?.change === 'conflict' && row.below === undefined;
     if (to !== undefined) {
       const index = Math.min(Math.max(0, to), total - 1);
       showRow(index);
@@ -371,8 +383,8 @@ function useKeys(
       /^Arrow(Left|Right)$/.test(event.key)
     )
       props.onToggleFolder(row.path);
-    else if (row.change === 'conflict' && event.key === 'o') props.onDecide(row.path, 'ours');
-    else if (row.change === 'conflict' && event.key === 't') props.onDecide(row.path, 'theirs');
+    else if (isConflict && event.key === 'o') props.onDecide(row.path, 'ours');
+    else if (isConflict && event.key === 't') props.onDecide(row.path, 'theirs');
     else return;
     event.preventDefault();
   };

@@ -157,7 +157,7 @@ function TextSides({
   const shown = useMemo(() => (isWhole ? rows : foldSame(rows)), [rows, isWhole]);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
-    <div className="text-sides" tabIndex={0} role="region" aria-label="Lines of both sides">
+    <section className="text-sides" tabIndex={0} aria-label="Lines of both sides">
       <table className="text-table">
         <colgroup>
           <col className="text-numbers" />
@@ -190,7 +190,7 @@ function TextSides({
         </tbody>
       </table>
       {isCut && <p className="preview-none">The file goes on; only its beginning is compared.</p>}
-    </div>
+    </section>
   );
 }
 

@@ -26,8 +26,13 @@ const STEPS: readonly { readonly id: Step; readonly title: string }[] = [
 
 type Start = 'here' | 'elsewhere';
 
-/** @param onLeave Absent on the first start, where there is nothing to go back to. */
-export function StartSteps({ onLeave }: { readonly onLeave?: () => void }) {
+export interface StartStepsProps {
+  /** Then there is nothing to go back to before a workspace is made. */
+  readonly isFirst?: boolean;
+  readonly onLeave: () => void;
+}
+
+export function StartSteps({ isFirst = false, onLeave }: StartStepsProps) {
   const [start, setStart] = useState<Start>('here');
   const [step, setStep] = useState<Step>('folder');
   const [folder, setFolder] = useState('');
@@ -97,7 +102,7 @@ export function StartSteps({ onLeave }: { readonly onLeave?: () => void }) {
         </div>
       )}
       {step === 'place' && <PlacePicker place={place} onChange={setPlace} />}
-      {step === 'push' && made && <FirstPush workspace={made} />}
+      {step === 'push' && made && <FirstPush workspace={made} onLeave={onLeave} />}
       {problem !== undefined && (
         <div className="start-problem">
           <Notice tone="danger">{problem}</Notice>
@@ -105,7 +110,7 @@ export function StartSteps({ onLeave }: { readonly onLeave?: () => void }) {
       )}
       {step !== 'push' && (
         <footer className="start-foot">
-          {onLeave && <Button onPress={onLeave}>Cancel</Button>}
+          {!isFirst && <Button onPress={onLeave}>Cancel</Button>}
           <span className="grow" />
           {step === 'place' && <Button onPress={() => setStep('folder')}>Back</Button>}
           <Button
@@ -151,7 +156,13 @@ function StepList({ step, start }: { readonly step: Step; readonly start: Start 
   );
 }
 
-function FirstPush({ workspace }: { readonly workspace: WorkspaceCard }) {
+function FirstPush({
+  workspace,
+  onLeave,
+}: {
+  readonly workspace: WorkspaceCard;
+  readonly onLeave: () => void;
+}) {
   const { data, error } = useAsk('changes.status', { root: workspace.root });
   const start = useDo('transfers.start');
   const [message, setMessage] = useState('First files');
@@ -184,6 +195,7 @@ function FirstPush({ workspace }: { readonly workspace: WorkspaceCard }) {
       <footer className="start-foot">
         <LinkButton href={hrefOf('changes', { direction: 'push' })}>Look at the files first</LinkButton>
         <span className="grow" />
+        <Button onPress={onLeave}>Later</Button>
         <Button look="primary" icon="upload" isDisabled={start.isPending} onPress={push}>
           Push
         </Button>

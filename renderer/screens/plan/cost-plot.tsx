@@ -91,7 +91,7 @@ function optionsOf(query: QueryExplanation, element: HTMLElement): uPlot.Options
       y: { range: (_, _low, high) => [0, high || 1] },
     },
     axes: [
-      { ...axis, values: (_, splits) => splits.map(shortCount), space: 80 },
+      { ...axis, values: (_, splits) => splits.map(shortCount), space: 80, size: 28 },
       {
         ...axis,
         values: (_, splits) => splits.map((seconds) => `${Number(seconds.toPrecision(3))} s`),

@@ -1,6 +1,6 @@
 /** Folders of the fixture host: this computer and the remotes hold the same small trees, kept while the window is open. */
 import type { AnswerOf, ChangeRow, EntryRow, FilePreview, InputOf } from '../../engine/api/host.ts';
-import type { FixtureHandlers } from './fixture.ts';
+import type { FixtureHandlers } from './fixture-handlers.ts';
 import { FIXTURE_IMAGE } from './fixture-image.ts';
 
 const MIB = 1024 ** 2;

@@ -12,7 +12,7 @@ import type {
   InputOf,
 } from '../../engine/api/host.ts';
 import type { ChangeTotals } from '../../engine/api/jobs.ts';
-import type { FixtureHandlers } from './fixture.ts';
+import type { FixtureHandlers } from './fixture-handlers.ts';
 import { FIXTURE_IMAGE } from './fixture-image.ts';
 
 const MIB = 1024 ** 2;

@@ -1,7 +1,7 @@
 /** The history of the fixture host: two branches that merge, tags, and one tree that every commit holds. */
 import type { CommitEvent } from '../../engine/api/events.ts';
 import type { AnswerOf, ChangeRow, EntryRow, FilePreview, InputOf } from '../../engine/api/host.ts';
-import type { FixtureHandlers } from './fixture.ts';
+import type { FixtureHandlers } from './fixture-handlers.ts';
 
 const MIB = 1024 ** 2;
 

@@ -1,7 +1,7 @@
 /** Workspaces and folders of the fixture host. `?fixture=empty` has none; `?fixture=broken` fails to tell them. */
 import { DrayError } from '../../engine/api/error.ts';
 import type { WorkspaceCard } from '../../engine/api/host.ts';
-import type { FixtureHandlers } from './fixture.ts';
+import type { FixtureHandlers } from './fixture-handlers.ts';
 
 const GIB = 1024 ** 3;
 const VARIANT = new URLSearchParams(globalThis.location?.search).get('fixture');

@@ -2,7 +2,7 @@
 import type { CheckEvent } from '../../engine/api/events.ts';
 import type { AnswerOf, InputOf, RemoteCard, UsageRow } from '../../engine/api/host.ts';
 import type { RequestTotals } from '../../engine/api/jobs.ts';
-import type { FixtureHandlers } from './fixture.ts';
+import type { FixtureHandlers } from './fixture-handlers.ts';
 
 let remotes: readonly RemoteCard[] = [
   {

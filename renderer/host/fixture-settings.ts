@@ -1,6 +1,6 @@
 /** Settings of the fixture host, kept while the window is open. */
 import type { InputOf, Settings } from '../../engine/api/host.ts';
-import type { FixtureHandlers } from './fixture.ts';
+import type { FixtureHandlers } from './fixture-handlers.ts';
 
 let settings: Settings = {
   theme: 'system',

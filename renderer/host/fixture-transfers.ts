@@ -1,6 +1,6 @@
 /** Transfers of the fixture host: one of each state, and running ones that move. */
 import type { AnswerOf, InputOf, Transfer } from '../../engine/api/host.ts';
-import type { FixtureHandlers } from './fixture.ts';
+import type { FixtureHandlers } from './fixture-handlers.ts';
 
 const MIB = 1024 ** 2;
 const GIB = 1024 ** 3;

@@ -1,30 +1,16 @@
 /** An engine of canned answers, for building the window and for its pictures: chosen by `?fixture`. */
 import { DrayError, toErrorRecord } from '../../engine/api/error.ts';
-import type {
-  AnswerOf,
-  ClientMessage,
-  HostEvent,
-  HostMessage,
-  HostRequestName,
-  InputOf,
-} from '../../engine/api/host.ts';
+import type { ClientMessage, HostEvent, HostMessage, HostRequestName } from '../../engine/api/host.ts';
 import type { HostPort } from '../../engine/api/host-port.ts';
 import type { Line } from './connection.ts';
 import { browseFixture } from './fixture-browse.ts';
 import { changesFixture } from './fixture-changes.ts';
+import type { FixtureHandlers } from './fixture-handlers.ts';
 import { historyFixture } from './fixture-history.ts';
 import { homeFixture } from './fixture-home.ts';
 import { remotesFixture } from './fixture-remotes.ts';
 import { settingsFixture } from './fixture-settings.ts';
 import { transfersFixture } from './fixture-transfers.ts';
-
-export type FixtureHandlers = {
-  readonly [N in HostRequestName]?: (
-    input: InputOf<N>,
-    tell: (event: HostEvent) => void,
-    signal: AbortSignal,
-  ) => AnswerOf<N> | Promise<AnswerOf<N>>;
-};
 
 type AnyHandler = (input: unknown, tell: (event: HostEvent) => void, signal: AbortSignal) => unknown;
 

@@ -1,13 +1,13 @@
 /** Two panes, this computer and any remote: looked through, copied between, brought into step. */
 import './browse.css';
 import { useQueries } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import type { EntryRow, TransferOrder } from '../../engine/api/host.ts';
 import { Button } from '../design/button.tsx';
 import { formatBytes, formatPlural } from '../design/format.ts';
 import { Screen } from '../design/screen.tsx';
 import { ErrorState, Loading, Notice } from '../design/states.tsx';
-import { useAsk, useDo, useHost } from '../host/use-host.tsx';
+import { useAsk, useDo, useHost, useRefresh, useTransfers } from '../host/use-host.tsx';
 import { useRoute } from '../route.ts';
 import { DeleteDialog, NewFolderDialog, QuickLook } from './browse/dialogs.tsx';
 import type { DraggedEntries, FolderSize } from './browse/entry-table.tsx';
@@ -88,6 +88,8 @@ function Panes({ local, roots, right }: PanesProps) {
   const drops = useDrops();
   const start = useStartTransfers();
   const remove = useDo('browse.remove', { refreshes: ['browse.list'] });
+
+  useReloadAfterCopies();
 
   const other: Side = active === 'left' ? 'right' : 'left';
   const here = panes[active].location;
@@ -268,6 +270,17 @@ function useFolderSizes(places: ReadonlySet<string>): ReadonlyMap<string, Folder
     const known = [...places].map((place, index) => [place, answered[index]] as const);
     return new Map(known.filter((one): one is [string, FolderSize | 'asked'] => one[1] !== undefined));
   }, [places, key]);
+}
+
+/** What a copy has brought is shown when the copy ends. */
+function useReloadAfterCopies(): void {
+  const refresh = useRefresh();
+  const ended = useTransfers()?.filter(({ endedMs }) => endedMs !== undefined).length;
+  const before = useRef(ended);
+  useEffect(() => {
+    if (before.current !== undefined && ended !== before.current) void refresh('browse.list');
+    before.current = ended;
+  });
 }
 
 function DropReport({ drops }: { readonly drops: ReturnType<typeof useDrops> }) {

@@ -1,7 +1,6 @@
-/** Starts a transfer and says so, with the way to the queue. */
+/** Starts transfers and says so. */
 import type { TransferOrder } from '../../engine/api/host.ts';
 import { useHost } from '../host/use-host.tsx';
-import { goTo } from '../route.ts';
 import { showFailure, showToast } from '../shell/toasts.tsx';
 
 /** @returns What starts them, one after the other; `title` says what is now in the queue. */
@@ -10,11 +9,8 @@ export function useStartTransfers(): (title: string, orders: readonly TransferOr
   return async (title, orders) => {
     try {
       for (const order of orders) await host.ask('transfers.start', order);
-      showToast({
-        tone: 'success',
-        title,
-        action: { label: 'Open Transfers', onPress: () => goTo('transfers') },
-      });
+      // It goes by itself: the count beside Transfers stays.
+      showToast({ tone: 'success', title, text: 'It stands in Transfers.' });
     } catch (error) {
       showFailure('It could not be started', error);
     }

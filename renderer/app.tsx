@@ -64,8 +64,7 @@ function useNamedWorkspace(root: string | undefined): void {
     if (root === undefined) return;
     chooseWorkspace(root);
     void refresh('home.list');
-    // Once for each address: `refresh` is another function at each render.
-  }, [root]);
+  }, [root, refresh]);
 }
 
 /** Shown while the engine is not there; what is on the screen stays readable. */

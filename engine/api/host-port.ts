@@ -17,7 +17,7 @@ export interface HostPort {
 /** A MessagePort of a browser or of `node:worker_threads`. */
 export interface MessagePortLike {
   postMessage(message: unknown): void;
-  addEventListener(type: string, listener: (event: { readonly data?: unknown }) => void): void;
+  addEventListener(type: string, listener: (event: object) => void): void;
   start?(): void;
   close(): void;
 }
@@ -30,7 +30,7 @@ export function fromMessagePort(port: MessagePortLike): HostPort {
       if (!closing.isClosed()) port.postMessage(message);
     },
     onMessage(listener) {
-      port.addEventListener('message', ({ data }) => listener(data));
+      port.addEventListener('message', (event) => listener((event as { readonly data?: unknown }).data));
       port.start?.();
     },
     onClose: closing.onClose,

@@ -9,7 +9,15 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import { createContext, type ReactNode, useContext, useEffect, useState, useSyncExternalStore } from 'react';
+import {
+  createContext,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useEffect,
+  useState,
+  useSyncExternalStore,
+} from 'react';
 import { DrayError } from '../../engine/api/error.ts';
 import type { AnswerOf, HostRequestName, InputOf, Transfer } from '../../engine/api/host.ts';
 import type { AskOptions } from '../../engine/api/host-client.ts';
@@ -83,9 +91,12 @@ export function useDo<N extends HostRequestName>(
 /** Asks again what is shown of these names. */
 export function useRefresh(): (...names: readonly HostRequestName[]) => Promise<void> {
   const client = useQueryClient();
-  return async (...names) => {
-    await Promise.all(names.map((name) => client.invalidateQueries({ queryKey: [name] })));
-  };
+  return useCallback(
+    async (...names) => {
+      await Promise.all(names.map((name) => client.invalidateQueries({ queryKey: [name] })));
+    },
+    [client],
+  );
 }
 
 /** The queue as it is now; undefined until the engine told it. */

@@ -265,7 +265,7 @@ function useFolderSizes(places: ReadonlySet<string>): ReadonlyMap<string, Folder
   });
   const answered = answers.map(({ data, isError }) => (isError ? undefined : (data ?? 'asked')));
   const key = JSON.stringify(answered);
-  // The answers are a new list at each rendering: the key says what is in it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the answers are a new list at each rendering, and the key says what is in it.
   return useMemo(() => {
     const known = [...places].map((place, index) => [place, answered[index]] as const);
     return new Map(known.filter((one): one is [string, FolderSize | 'asked'] => one[1] !== undefined));

@@ -23,7 +23,7 @@ export function RemoteTest({
   const [outcome, setOutcome] = useState<Outcome>('running');
   const [fault, setFault] = useState<string>();
 
-  // `round` is what "Test again" counts up.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `round` is what "Test again" counts up, and nobody's listener starts a test.
   useEffect(() => {
     const stop = new AbortController();
     const end = (how: Outcome): void => {

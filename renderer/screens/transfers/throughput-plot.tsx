@@ -17,7 +17,7 @@ export function ThroughputPlot({ rates }: { readonly rates: readonly number[] })
   newest.current = rates;
   const theme = useThemeVersion();
 
-  // Drawn anew when the theme changes, in its colours.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: drawn anew when the theme changes, in its colours.
   useEffect(() => {
     const element = frame.current;
     if (!element) return;

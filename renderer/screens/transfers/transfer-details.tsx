@@ -53,6 +53,7 @@ function Remarks({
       <h3>{title}</h3>
       <ul className="transfer-remarks">
         {rows.slice(0, ROWS_MAX).map(({ path, message }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: remarks are only ever added at the end, and two may be equal.
           <li key={index}>
             {path !== '' && <span className="code">{path}</span>}
             <span className="soft">{message}</span>

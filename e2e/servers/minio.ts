@@ -40,8 +40,12 @@ export async function startMinio(options: ServerOptions = {}): Promise<S3Endpoin
   };
   const createBucket = (bucket: string) => createBucketAt({ bucket, environment });
   try {
-    await waitUntilReady(running, async () => (await fetch(`${endpoint}/minio/health/ready`)).ok);
-    await createBucket(BUCKET);
+    await waitUntilReady(running, async () => {
+      if (!(await fetch(`${endpoint}/minio/health/ready`)).ok) return false;
+      // On a busy machine it calls itself ready, and refuses requests as `XMinioServerNotInitialized` for a moment.
+      await createBucket(BUCKET);
+      return true;
+    });
   } catch (error) {
     await stop();
     throw error;

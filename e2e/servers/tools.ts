@@ -167,10 +167,15 @@ export async function waitUntilReady(
   isReady: () => Promise<boolean>,
 ): Promise<void> {
   const deadlineMs = Date.now() + START_TIMEOUT_MS;
+  let cause: unknown;
   while (running.isRunning() && Date.now() < deadlineMs) {
-    if (await isReady().catch(() => false)) return;
+    try {
+      if (await isReady()) return;
+    } catch (error) {
+      cause = error;
+    }
     await pause(20);
   }
   await running.stop();
-  throw new Error(`The server did not start:\n${running.output()}`);
+  throw new Error(`The server did not start:\n${running.output()}`, { cause });
 }

@@ -1,3 +1,4 @@
+import '@fontsource-variable/inter';
 import './design/tokens.css';
 import './design/base.css';
 import { createRoot } from 'react-dom/client';

@@ -19,7 +19,7 @@ import { chooseWorkspace } from './shell/use-workspace.ts';
 export function App() {
   const { screen, given } = useRoute();
   const [isPaletteOpen, setPaletteOpen] = useState(false);
-  const { Screen } = SCREENS[screen];
+  const { Screen, title } = SCREENS[screen];
   useThemeOfSettings();
   useNamedWorkspace(given.workspace);
   useScreenFocus(screen);
@@ -45,7 +45,7 @@ export function App() {
       <div className="window">
         <Rail onPalette={() => setPaletteOpen(true)} />
         <ScreenBoundary key={screen}>
-          <Suspense fallback={<Loading label="Opening" />}>
+          <Suspense fallback={<OpeningScreen title={title} />}>
             <Screen />
           </Suspense>
         </ScreenBoundary>
@@ -54,6 +54,15 @@ export function App() {
       <Toasts />
       <RecordThroughput />
     </RouterProvider>
+  );
+}
+
+function OpeningScreen({ title }: { readonly title: string }) {
+  return (
+    <main className="screen" id="screen" tabIndex={-1}>
+      <h1 className="unseen">{title}</h1>
+      <Loading label="Opening" />
+    </main>
   );
 }
 

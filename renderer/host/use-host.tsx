@@ -143,7 +143,7 @@ const CHANGED_BY_TRANSFERS: readonly HostRequestName[] = [
 function RefreshAfterTransfers() {
   const transfers = useTransfers();
   const refresh = useRefresh();
-  const ended = transfers?.filter(({ endedMs }) => endedMs !== undefined).map(({ id }) => id);
+  const ended = transfers?.filter(({ endedMs }) => endedMs).map(({ id, endedMs }) => `${id} ${endedMs}`);
   const known = useRef<ReadonlySet<string>>(undefined);
   useEffect(() => {
     if (!ended) return;

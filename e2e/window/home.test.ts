@@ -137,7 +137,7 @@ async function choosePlace(
 ): Promise<void> {
   await page.getByText('Object storage', { exact: true }).click();
   await page.getByLabel('Bucket', { exact: true }).fill(bucket);
-  await page.getByLabel('Folder in the bucket').fill(folder);
+  await page.getByLabel('Folder in it (optional)').fill(folder);
 }
 
 async function waitForTransfer(page: Page, title: string): Promise<void> {

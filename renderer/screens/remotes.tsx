@@ -45,7 +45,7 @@ export function RemotesScreen() {
   const add = (): void => setAdding(EMPTY_PLACE);
   const take = ({ name, url }: ImportCandidate): void => {
     setImporting(false);
-    setAdding(fieldsOf(name, url));
+    setAdding(fieldsOf(name.replace(/[^A-Za-z0-9._-]+/g, '-'), url));
   };
   const doors = (
     <>

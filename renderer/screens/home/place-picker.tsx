@@ -3,8 +3,9 @@ import './place-picker.css';
 import { Radio, RadioGroup } from 'react-aria-components/RadioGroup';
 import { Field } from '../../design/field.tsx';
 import { Icon, type IconName } from '../../design/icon.tsx';
-import { BucketFields, bindTo, type PlaceFormProps } from '../place-form/bucket-fields.tsx';
+import { BucketFields } from '../place-form/bucket-fields.tsx';
 import type { PlaceKind } from '../place-form/place-fields.ts';
+import { bindTo, type PlaceFormProps } from '../place-form/place-form-props.ts';
 import { FolderPicker } from './folder-picker.tsx';
 
 const KINDS: readonly {

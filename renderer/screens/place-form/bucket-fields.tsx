@@ -1,16 +1,7 @@
 /** The fields of a bucket: where it is, and whose keys open it. */
 import { Field } from '../../design/field.tsx';
 import { KeyFields } from './key-fields.tsx';
-import type { PlaceFaults, PlaceField, PlaceFields } from './place-fields.ts';
-import type { Credentials } from './use-credentials.ts';
-
-export interface PlaceFormProps {
-  readonly fields: PlaceFields;
-  readonly change: (next: Partial<PlaceFields>) => void;
-  /** Those that are shown. */
-  readonly faults: PlaceFaults;
-  readonly credentials: Credentials;
-}
+import { bindTo, type PlaceFormProps } from './place-form-props.ts';
 
 export function BucketFields(props: PlaceFormProps) {
   const bind = bindTo(props);
@@ -33,15 +24,4 @@ export function BucketFields(props: PlaceFormProps) {
       <KeyFields {...props} />
     </>
   );
-}
-
-/** What a field of the form is given, by its name. */
-export function bindTo({ change, faults, fields }: Omit<PlaceFormProps, 'credentials'>) {
-  return (name: PlaceField) => ({
-    value: fields[name],
-    onChange: (value: string) => change({ [name]: value }),
-    error: faults[name],
-    spellCheck: 'false' as const,
-    autoComplete: 'off',
-  });
 }

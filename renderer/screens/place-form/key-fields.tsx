@@ -3,8 +3,8 @@
 import type { KeySources } from '../../../engine/api/host.ts';
 import { type Choice, Field, Select } from '../../design/field.tsx';
 import { Notice } from '../../design/states.tsx';
-import type { PlaceFormProps } from './bucket-fields.tsx';
 import type { PlaceFields } from './place-fields.ts';
+import type { PlaceFormProps } from './place-form-props.ts';
 
 const FOUND = 'found';
 const TYPED = 'typed';

@@ -1,6 +1,6 @@
 /** The fields of another machine that serves Dray. */
 import { Field } from '../../design/field.tsx';
-import { bindTo, type PlaceFormProps } from './bucket-fields.tsx';
+import { bindTo, type PlaceFormProps } from './place-form-props.ts';
 
 export function PeerFields(props: PlaceFormProps) {
   const { kept, sources } = props.credentials;

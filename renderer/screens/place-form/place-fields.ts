@@ -86,16 +86,10 @@ export function urlOf(fields: PlaceFields): string {
   if (fields.kind === 'address') return fields.address;
   if (fields.kind === 'peer') return `dray://${fields.host}${path}`;
   const { endpoint, pathStyle, profile, region } = fields;
-  const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries({
-    endpoint: endpoint.replace(/\/+$/, ''),
-    region,
-    profile,
-    pathStyle,
-  }))
-    if (value !== '') parameters.set(name, value);
-  const query = parameters.toString();
-  return `s3://${fields.bucket}${path}${query === '' ? '' : `?${query}`}`;
+  const parameters = Object.entries({ endpoint: endpoint.replace(/\/+$/, ''), region, profile, pathStyle })
+    .filter(([, value]) => value !== '')
+    .map(([name, value]) => `${name}=${encodeReadably(value)}`);
+  return `s3://${fields.bucket}${path}${parameters.length === 0 ? '' : `?${parameters.join('&')}`}`;
 }
 
 /** What another program's settings name, as fields to fill up; a URL without a bucket leaves the bucket empty. */
@@ -122,6 +116,11 @@ export function profileFor({ bucket, name }: PlaceFields, known: ReadonlySet<str
     const profile = count === 1 ? wanted : `${wanted}-${count}`;
     if (!known.has(profile)) return profile;
   }
+}
+
+/** As the engine writes it: a URL within a URL stays readable. */
+function encodeReadably(value: string): string {
+  return encodeURIComponent(value).replace(/%(3A|2F)/g, decodeURIComponent);
 }
 
 function isAbsolute(path: string): boolean {

@@ -8,7 +8,7 @@ import { Field } from '../../design/field.tsx';
 import { Notice } from '../../design/states.tsx';
 import { useHost, useRefresh } from '../../host/use-host.tsx';
 import { showFailure, showToast } from '../../shell/toasts.tsx';
-import { BucketFields, bindTo, type PlaceFormProps } from '../place-form/bucket-fields.tsx';
+import { BucketFields } from '../place-form/bucket-fields.tsx';
 import { PeerFields } from '../place-form/peer-fields.tsx';
 import {
   findFaults,
@@ -18,6 +18,7 @@ import {
   type PlaceKind,
   urlOf,
 } from '../place-form/place-fields.ts';
+import { bindTo, type PlaceFormProps } from '../place-form/place-form-props.ts';
 import { useCredentials } from '../place-form/use-credentials.ts';
 import { RemoteTest } from './remote-test.tsx';
 

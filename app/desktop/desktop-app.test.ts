@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DrayError } from '../../engine/api/error.ts';
+import { keptKeysOf } from '../../engine/base/kept-keys.ts';
 import { type DesktopFacts, startDesktop } from './desktop-app.ts';
 import { createFakeElectron, type FakeOptions } from './electron.fixture.ts';
 import { createFakeEngine, transfer, until } from './engine.fixture.ts';
@@ -119,13 +120,19 @@ describe('the page', () => {
     await expect(page.invokes({ contents, frame }, 'dray:secrets')).rejects.toThrow('Refused.');
   });
 
-  it('saves a secret for the engine, which is started anew with it', async () => {
+  it('saves secrets for the engine, which has them from then on without a new start', async () => {
     const { page, windows, engine } = await start();
     const contents = windows[0]!.webContents;
-    const saved = await page.invokes({ contents }, 'dray:save-secret', 'DRAY_TOKEN', 'x');
-    expect(saved).toEqual({ saved: ['DRAY_TOKEN'], isAvailable: true });
+    await page.invokes({ contents }, 'dray:save-token', 'x');
     expect(engine.environments).toEqual([{}, { DRAY_TOKEN: 'x' }]);
-    await expect(page.invokes({ contents }, 'dray:save-secret', 'NODE_OPTIONS', 'x')).rejects.toThrow();
+    const keys = { accessKeyId: 'AK', secretAccessKey: 'secret' };
+    const saved = await page.invokes({ contents }, 'dray:save-keys', 'lab', keys);
+    expect(saved).toEqual({ hasToken: true, profiles: ['lab'], isAvailable: true });
+    expect(keptKeysOf(engine.environments[2]!)).toEqual(new Map([['lab', keys]]));
+    expect(engine.counts).toEqual({ open: 1, closed: 0 });
+    await expect(
+      page.invokes({ contents }, 'dray:save-keys', 'lab', { accessKeyId: 'AK' }),
+    ).rejects.toThrow();
   });
 
   it('that crashed is loaded again when a person says so', async () => {

@@ -26,6 +26,8 @@ export interface EngineHost {
   /** The page's old port is closed. While the engine is given up the page waits for its port. */
   readonly handPort: (contents: WebContents) => void;
   readonly ask: <N extends HostRequestName>(name: N, input: InputOf<N>) => Promise<AnswerOf<N>>;
+  /** Jobs that begin from now on have the environment as it is now; what runs is left alone. */
+  readonly renewEnvironment: () => Promise<void>;
   /** With the environment as it is now; transfers go on in the new thread. */
   readonly startAnew: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -117,6 +119,7 @@ export async function openEngineHost(
       if (!client) return Promise.reject(new Error('The engine does not run.'));
       return client.ask(name, input);
     },
+    renewEnvironment: async () => host.setEnvironment(await environment()),
     async startAnew() {
       await stop();
       host = await start();

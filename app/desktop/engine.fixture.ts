@@ -68,6 +68,9 @@ export function createFakeEngine(answers: Answers = {}): FakeEngine {
         openMessagePort: () => {
           throw new Error('The desktop app asks for ports of its own thread.');
         },
+        async setEnvironment(environment) {
+          environments.push(environment);
+        },
         async close() {
           counts.closed += 1;
         },

@@ -8,7 +8,8 @@ import {
   CHOOSE_FILES_CHANNEL,
   CHOOSE_FOLDER_CHANNEL,
   PORT_CHANNEL,
-  SAVE_SECRET_CHANNEL,
+  SAVE_KEYS_CHANNEL,
+  SAVE_TOKEN_CHANNEL,
   SECRETS_CHANNEL,
   SHOW_CHANNEL,
 } from './channels.ts';
@@ -26,8 +27,9 @@ const bridge: DesktopBridge = {
   chooseFolder: (title) => ipcRenderer.invoke(CHOOSE_FOLDER_CHANNEL, title),
   chooseFiles: (title) => ipcRenderer.invoke(CHOOSE_FILES_CHANNEL, title),
   secrets: {
-    list: () => ipcRenderer.invoke(SECRETS_CHANNEL),
-    save: (name, value) => ipcRenderer.invoke(SAVE_SECRET_CHANNEL, name, value),
+    state: () => ipcRenderer.invoke(SECRETS_CHANNEL),
+    saveToken: (token) => ipcRenderer.invoke(SAVE_TOKEN_CHANNEL, token),
+    saveKeys: (profile, keys) => ipcRenderer.invoke(SAVE_KEYS_CHANNEL, profile, keys),
   },
 };
 

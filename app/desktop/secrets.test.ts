@@ -2,8 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { keptKeysOf } from '../../engine/base/kept-keys.ts';
 import { createFakeElectron, type FakeOptions } from './electron.fixture.ts';
-import { openSecrets, readSecret } from './secrets.ts';
+import { openSecrets, readKeys, readToken } from './secrets.ts';
+
+const LAB = { accessKeyId: 'AKLAB', secretAccessKey: 'a+b/c=' };
 
 let folder: string;
 beforeEach(() => {
@@ -20,58 +23,77 @@ async function open(storageBackend: FakeOptions['storageBackend'] = 'gnome_libse
 describe('secrets', () => {
   it('reach the engine and no file in the clear', async () => {
     const secrets = await open();
-    expect(await secrets.save('DRAY_TOKEN', 'a token')).toEqual({ saved: ['DRAY_TOKEN'], isAvailable: true });
-    expect(readFileSync(join(folder, 'secrets.json'), 'utf8')).not.toContain('a token');
+    await secrets.saveToken('a token');
+    const state = await secrets.saveKeys('lab', LAB);
+    expect(state).toEqual({ hasToken: true, profiles: ['lab'], isAvailable: true });
+    const text = readFileSync(join(folder, 'secrets.json'), 'utf8');
+    for (const secret of ['a token', LAB.accessKeyId, LAB.secretAccessKey])
+      expect(text).not.toContain(secret);
     expect(statSync(join(folder, 'secrets.json')).mode & 0o777).toBe(0o600);
-    expect(await (await open()).environmentOver({ HOME: '/h' })).toEqual({
-      HOME: '/h',
-      DRAY_TOKEN: 'a token',
-    });
+    const environment = await (await open()).environmentOver({ HOME: '/h' });
+    expect(environment).toMatchObject({ HOME: '/h', DRAY_TOKEN: 'a token' });
+    expect(keptKeysOf(environment)).toEqual(new Map([['lab', LAB]]));
   });
 
-  it('stand behind what the environment says, and never pair with its keys of AWS', async () => {
+  it('stand behind the token that the environment has, or the file that holds it', async () => {
     const secrets = await open();
-    await secrets.save('DRAY_TOKEN', 'saved');
-    await secrets.save('AWS_SESSION_TOKEN', 'saved');
-    await secrets.save('AWS_SECRET_ACCESS_KEY', 'saved');
-    const given = { DRAY_TOKEN: 'given', AWS_ACCESS_KEY_ID: 'given', AWS_SECRET_ACCESS_KEY: 'given' };
-    expect(await secrets.environmentOver(given)).toEqual(given);
+    await secrets.saveToken('saved');
+    for (const given of [{ DRAY_TOKEN: 'given' }, { DRAY_TOKEN_FILE: '/token' }])
+      expect(await secrets.environmentOver(given)).toEqual(given);
   });
 
-  it('are removed by an empty value', async () => {
+  it('are removed', async () => {
     const secrets = await open();
-    await secrets.save('DRAY_TOKEN', 'x');
-    expect((await secrets.save('DRAY_TOKEN', '')).saved).toEqual([]);
+    await secrets.saveToken('x');
+    await secrets.saveKeys('lab', LAB);
+    await secrets.saveKeys('other', LAB);
+    await secrets.saveToken('');
+    expect(await secrets.saveKeys('lab', undefined)).toMatchObject({ hasToken: false, profiles: ['other'] });
+    await secrets.saveKeys('other', undefined);
+    expect(await secrets.environmentOver({})).toEqual({});
   });
 
   it('are saved with a plain warning where Linux offers basic_text alone', async () => {
     const secrets = await open('basic_text');
     expect((await secrets.state()).warning).toMatch(/no keyring.*a key that everybody knows/);
-    await secrets.save('DRAY_TOKEN', 'x');
+    await secrets.saveToken('x');
     expect(await secrets.environmentOver({})).toEqual({ DRAY_TOKEN: 'x' });
   });
 
   it('are refused where nothing can be encrypted', async () => {
     const secrets = await open('none');
-    expect(await secrets.state()).toMatchObject({ isAvailable: false, saved: [] });
-    await expect(secrets.save('DRAY_TOKEN', 'x')).rejects.toThrow('nothing can be saved');
+    expect(await secrets.state()).toMatchObject({ isAvailable: false, hasToken: false, profiles: [] });
+    await expect(secrets.saveToken('x')).rejects.toThrow('nothing can be saved');
+    await expect(secrets.saveKeys('lab', LAB)).rejects.toThrow('nothing can be saved');
   });
 
-  it('that cannot be decrypted any more are as good as none', async () => {
+  it('that cannot be decrypted any more, or make no sense, are as good as none', async () => {
     const foreign = Buffer.from('another key').toString('base64');
-    writeFileSync(join(folder, 'secrets.json'), JSON.stringify({ DRAY_TOKEN: foreign, PATH: foreign }));
-    expect(await (await open()).environmentOver({})).toEqual({});
+    const path = join(folder, 'secrets.json');
+    for (const text of [
+      JSON.stringify({ token: foreign, keys: { lab: foreign, odd: 5 } }),
+      '[]',
+      'null',
+      '{',
+    ])
+      for (const secrets of [writeFileSync(path, text), await open()])
+        if (secrets) expect(await secrets.environmentOver({})).toEqual({});
   });
 
-  it('have names that are known and values of one line', () => {
-    expect(readSecret(['DRAY_TOKEN', 'x'])).toEqual({ name: 'DRAY_TOKEN', value: 'x' });
+  it('come from the window as text of one line', () => {
+    expect(readToken(['x'])).toBe('x');
+    for (const given of [[], [5], ['a\nb'], ['x'.repeat(9_000)]]) expect(() => readToken(given)).toThrow();
+    expect(readKeys(['lab', LAB])).toEqual({ profile: 'lab', keys: LAB });
+    expect(readKeys(['lab', { ...LAB, more: 'x' }])).toEqual({ profile: 'lab', keys: LAB });
+    expect(readKeys(['lab', undefined])).toEqual({ profile: 'lab', keys: undefined });
     for (const given of [
-      ['NODE_OPTIONS', '--require=x'],
-      ['LD_PRELOAD', 'x'],
-      ['DRAY_TOKEN'],
-      ['DRAY_TOKEN', 'a\nb'],
-      [],
+      ['', LAB],
+      [5, LAB],
+      ['__proto__', LAB],
+      ['lab', { accessKeyId: 'x' }],
+      ['lab', { ...LAB, secretAccessKey: 'a\nb' }],
+      ['lab', null],
     ])
-      expect(() => readSecret(given)).toThrow();
+      expect(() => readKeys(given)).toThrow();
   });
 });

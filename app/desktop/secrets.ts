@@ -1,13 +1,17 @@
 /**
- * Credentials for the engine, which a program that is started from a dock does not get from a shell. Encrypted by the system's own store
- * of keys; written to a file that its owner alone reads; decrypted for the engine's environment and for nobody else.
+ * Credentials for the engine, which a program that is started from a dock does not get from a shell: the keys of stores, each pair under
+ * the name that a remote calls its profile, and the token for other machines. Encrypted by the system's own store of keys; written to a
+ * file that its owner alone reads; decrypted for the engine's environment and for nobody else.
  */
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { SECRET_NAMES, type SecretName, type SecretsState } from '../../engine/api/desktop-bridge.ts';
+import type { SecretsState } from '../../engine/api/desktop-bridge.ts';
+import type { AccessKeys } from '../../engine/api/host.ts';
+import { isAccessKeys, withKeptKeys } from '../../engine/base/kept-keys.ts';
 import type { Electron } from './electron-parts.ts';
 
 const VALUE_LENGTH_MAX = 8_192;
+const PROFILES_MAX = 200;
 
 const WARNING_BASIC_TEXT =
   'This desktop offers no keyring, so what you save here is encrypted with a key that everybody knows: whoever can read your files can read it. Install GNOME Keyring or KWallet, or keep credentials in ~/.aws and DRAY_TOKEN_FILE.';
@@ -16,14 +20,22 @@ const WARNING_UNAVAILABLE =
 
 export interface Secrets {
   readonly state: () => Promise<SecretsState>;
-  /** @param value Empty: removes it. @throws When nothing can be saved here. */
-  readonly save: (name: SecretName, value: string) => Promise<SecretsState>;
-  /** What is given first, and what was saved where it says nothing. */
+  /** @param token Empty: removes it. @throws When nothing can be saved here. */
+  readonly saveToken: (token: string) => Promise<SecretsState>;
+  /** @param keys Undefined: removes those of this profile. @throws When nothing can be saved here. */
+  readonly saveKeys: (profile: string, keys: AccessKeys | undefined) => Promise<SecretsState>;
+  /** What is given, and what was saved. A token that is given stays. */
   readonly environmentOver: (given: Environment) => Promise<Environment>;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
-type Sealed = Readonly<Partial<Record<SecretName, string>>>;
+
+/** Of each the encrypted bytes, as base64. */
+interface Sealed {
+  readonly token?: string;
+  /** By profile. */
+  readonly keys: Readonly<Record<string, string>>;
+}
 
 export function openSecrets(
   { safeStorage }: Pick<Electron, 'safeStorage'>,
@@ -35,13 +47,17 @@ export function openSecrets(
     if (isBasicText()) safeStorage.setUsePlainTextEncryption(true);
     return safeStorage.isAsyncEncryptionAvailable();
   };
-
+  const seal = async (text: string): Promise<string> => {
+    if (!(await isAvailable())) throw new Error(WARNING_UNAVAILABLE);
+    return (await safeStorage.encryptStringAsync(text)).toString('base64');
+  };
   const state = async (): Promise<SecretsState> => {
     const available = await isAvailable();
     const warning = !available ? WARNING_UNAVAILABLE : isBasicText() ? WARNING_BASIC_TEXT : undefined;
-    const sealed = readSealed(path);
+    const { keys, token } = readSealed(path);
     return {
-      saved: SECRET_NAMES.filter((name) => sealed[name] !== undefined),
+      hasToken: token !== undefined,
+      profiles: Object.keys(keys).sort(),
       isAvailable: available,
       ...(warning === undefined ? {} : { warning }),
     };
@@ -49,50 +65,69 @@ export function openSecrets(
 
   return {
     state,
-    async save(name, value) {
-      const { [name]: _old, ...others } = readSealed(path);
-      if (value === '') {
-        writeSealed(path, others);
-        return state();
-      }
-      if (!(await isAvailable())) throw new Error(WARNING_UNAVAILABLE);
-      const sealed = await safeStorage.encryptStringAsync(value);
-      writeSealed(path, { ...others, [name]: sealed.toString('base64') });
+    async saveToken(token) {
+      const { token: _old, ...others } = readSealed(path);
+      writeSealed(path, token === '' ? others : { ...others, token: await seal(token) });
+      return state();
+    },
+    async saveKeys(profile, keys) {
+      const sealed = readSealed(path);
+      const { [profile]: _old, ...others } = sealed.keys;
+      if (keys && Object.keys(others).length >= PROFILES_MAX)
+        throw new Error(`Keys of ${PROFILES_MAX} profiles are saved already. Remove some that are not used.`);
+      const kept = keys ? { ...others, [profile]: await seal(JSON.stringify(keys)) } : others;
+      writeSealed(path, { ...sealed, keys: kept });
       return state();
     },
     async environmentOver(given) {
       const sealed = readSealed(path);
-      if (Object.keys(sealed).length === 0 || !(await isAvailable())) return given;
-      // Keys of AWS belong together: one of the environment with another of the file would be no pair.
-      const hasAwsKeys = given.AWS_ACCESS_KEY_ID !== undefined || given.AWS_SECRET_ACCESS_KEY !== undefined;
-      const filled: Record<string, string | undefined> = { ...given };
-      for (const name of SECRET_NAMES) {
-        const text = sealed[name];
-        if (text === undefined || given[name] !== undefined || (hasAwsKeys && name.startsWith('AWS_')))
-          continue;
-        const value = await unseal({ safeStorage }, text);
-        if (value !== undefined) filled[name] = value;
+      const isEmpty = sealed.token === undefined && Object.keys(sealed.keys).length === 0;
+      if (isEmpty || !(await isAvailable())) return given;
+      const token = await unseal({ safeStorage }, sealed.token);
+      const keys: Record<string, AccessKeys> = {};
+      for (const [profile, text] of Object.entries(sealed.keys)) {
+        const found: unknown = JSON.parse((await unseal({ safeStorage }, text)) ?? 'null');
+        if (isAccessKeys(found)) keys[profile] = found;
       }
-      return filled;
+      const hasOwnToken = Boolean(given.DRAY_TOKEN || given.DRAY_TOKEN_FILE);
+      const filled = token === undefined || hasOwnToken ? given : { ...given, DRAY_TOKEN: token };
+      return Object.keys(keys).length === 0 ? filled : withKeptKeys(filled, keys);
     },
   };
 }
 
-/** What came from the window. @throws When it names no secret of ours, or its value cannot be one. */
-export function readSecret(given: readonly unknown[]): { readonly name: SecretName; readonly value: string } {
-  const [name, value] = given;
-  const known = SECRET_NAMES.find((candidate) => candidate === name);
-  if (known === undefined) throw new Error('There is no such secret.');
-  if (typeof value !== 'string' || value.length > VALUE_LENGTH_MAX || /[\0\r\n]/.test(value))
-    throw new Error('A secret is one line of text.');
-  return { name: known, value };
+/** What came from the window. @throws When it cannot be one. */
+export function readToken([token]: readonly unknown[]): string {
+  if (!isLine(token)) throw new Error('A token is one line of text.');
+  return token;
+}
+
+/** What came from the window. @throws When it names no profile, or what is given for it are no keys. */
+export function readKeys([profile, keys]: readonly unknown[]): {
+  readonly profile: string;
+  readonly keys: AccessKeys | undefined;
+} {
+  if (!isLine(profile) || profile === '' || profile === '__proto__')
+    throw new Error('A profile is one line of text.');
+  if (keys === undefined) return { profile, keys };
+  if (!isAccessKeys(keys) || !Object.values(keys).every(isLine)) throw new Error('These are no keys.');
+  const { accessKeyId, secretAccessKey, sessionToken } = keys;
+  return {
+    profile,
+    keys: { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) },
+  };
+}
+
+function isLine(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= VALUE_LENGTH_MAX && !/[\0\r\n]/.test(value);
 }
 
 /** One that cannot be decrypted (another user's key, a keyring that was emptied) is as good as none. */
 async function unseal(
   { safeStorage }: Pick<Electron, 'safeStorage'>,
-  text: string,
+  text: string | undefined,
 ): Promise<string | undefined> {
+  if (text === undefined) return undefined;
   try {
     const { result } = await safeStorage.decryptStringAsync(Buffer.from(text, 'base64'));
     return result;
@@ -103,14 +138,12 @@ async function unseal(
 
 function readSealed(path: string): Sealed {
   try {
-    const read: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    if (typeof read !== 'object' || read === null) return {};
-    const fields = Object.entries(read).filter(
-      ([name, text]) => SECRET_NAMES.some((known) => known === name) && typeof text === 'string',
-    );
-    return Object.fromEntries(fields);
+    const { keys, token } = JSON.parse(readFileSync(path, 'utf8')) as Partial<Record<keyof Sealed, unknown>>;
+    const entries = Object.entries(typeof keys === 'object' && keys !== null ? keys : {});
+    const texts = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+    return { keys: Object.fromEntries(texts), ...(typeof token === 'string' ? { token } : {}) };
   } catch {
-    return {};
+    return { keys: {} };
   }
 }
 

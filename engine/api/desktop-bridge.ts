@@ -1,3 +1,5 @@
+import type { AccessKeys } from './host.ts';
+
 /**
  * What the desktop app puts into its window as `window.dray`, and nothing else: the renderer has no Node and no Electron.
  *
@@ -14,9 +16,11 @@ export interface DesktopBridge {
   readonly chooseFiles: (title: string) => Promise<readonly string[]>;
   /** Credentials that the system keeps for the engine. Their values never come back into the window. */
   readonly secrets: {
-    readonly list: () => Promise<SecretsState>;
-    /** An empty value removes it. The engine is started anew to take it. */
-    readonly save: (name: SecretName, value: string) => Promise<SecretsState>;
+    readonly state: () => Promise<SecretsState>;
+    /** For other machines. An empty one removes it. The engine has it when this resolves. */
+    readonly saveToken: (token: string) => Promise<SecretsState>;
+    /** Of a store, under the name that URLs call its `profile=`. None: removes them. The engine has them when this resolves. */
+    readonly saveKeys: (profile: string, keys?: AccessKeys) => Promise<SecretsState>;
   };
 }
 
@@ -25,17 +29,10 @@ export const PORT_MESSAGE = 'dray:port';
 /** The last message of a port that the desktop ends: Chromium tells a page nothing of a port whose other side was closed. */
 export const PORT_END = 'dray:end';
 
-/** What the engine takes from its environment, and a program started from a dock has not got. */
-export const SECRET_NAMES = [
-  'AWS_ACCESS_KEY_ID',
-  'AWS_SECRET_ACCESS_KEY',
-  'AWS_SESSION_TOKEN',
-  'DRAY_TOKEN',
-] as const;
-export type SecretName = (typeof SECRET_NAMES)[number];
-
 export interface SecretsState {
-  readonly saved: readonly SecretName[];
+  readonly hasToken: boolean;
+  /** Those whose keys are saved. */
+  readonly profiles: readonly string[];
   /** What a person has to know before anything is saved: the system encrypts nothing, or as good as nothing. */
   readonly warning?: string;
   /** False: nothing can be saved here. */

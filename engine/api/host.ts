@@ -140,11 +140,13 @@ export interface HostRequests {
   'remotes.list': { input: Nothing; answer: { readonly remotes: readonly RemoteCard[] } };
   'remotes.add': { input: { readonly name: string; readonly url: string }; answer: Nothing };
   'remotes.remove': { input: { readonly name: string }; answer: Nothing };
-  /** Tells `check` events. */
+  /** Tells `check` events. `keys`: of the profile that the target names, as they were typed, for this test alone. */
   'remotes.test': {
-    input: { readonly target: string };
+    input: { readonly target: string; readonly keys?: AccessKeys };
     answer: { readonly passed: number; readonly failed: number };
   };
+  /** Whence a store's keys can come on this machine. */
+  'remotes.keySources': { input: Nothing; answer: KeySources };
   'remotes.importable': { input: Nothing; answer: { readonly candidates: readonly ImportCandidate[] } };
   /** What transfers of this user's windows asked of each remote, by month, the newest first. */
   'remotes.usage': { input: Nothing; answer: { readonly months: readonly UsageRow[] } };
@@ -304,6 +306,21 @@ export interface RemoteCard {
   readonly url: string;
   /** `user`: known in every folder; else the workspace's root. */
   readonly of: string;
+}
+
+export interface AccessKeys {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+}
+
+export interface KeySources {
+  /** What a URL's `profile=` can name: profiles of `~/.aws`, remotes of rclone that have keys, keys that were typed and kept. */
+  readonly profiles: readonly { readonly name: string; readonly from: 'aws' | 'rclone' | 'kept' }[];
+  /** Keys of AWS are in the engine's environment. */
+  readonly hasEnvironmentKeys: boolean;
+  /** A token for other machines is in it, or the file that holds one. */
+  readonly hasToken: boolean;
 }
 
 export interface UsageRow {

@@ -58,6 +58,12 @@ const order = v.variant('kind', [
   }),
 ]);
 
+const keys = v.strictObject({
+  accessKeyId: filled,
+  secretAccessKey: filled,
+  sessionToken: v.exactOptional(filled),
+});
+
 type Inputs = { readonly [N in HostRequestName]: v.GenericSchema<unknown, InputOf<N>> };
 
 export const HOST_INPUTS: Inputs = {
@@ -118,7 +124,8 @@ export const HOST_INPUTS: Inputs = {
   'remotes.list': nothing,
   'remotes.add': v.strictObject({ name: filled, url: place }),
   'remotes.remove': v.strictObject({ name: filled }),
-  'remotes.test': v.strictObject({ target: place }),
+  'remotes.test': v.strictObject({ target: place, keys: v.exactOptional(keys) }),
+  'remotes.keySources': nothing,
   'remotes.importable': nothing,
   'remotes.usage': nothing,
 

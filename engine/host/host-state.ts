@@ -9,7 +9,9 @@ import { openUsageFile, type UsageFile } from './usage-file.ts';
 import { openWindowFile, type WindowFile } from './window-file.ts';
 
 export interface HostState {
+  /** What every job gets when it begins; replaced as a whole when keys were added. */
   readonly environment: JobContext['environment'];
+  setEnvironment(environment: JobContext['environment']): void;
   /** Where the user's files lie. */
   readonly folder: string;
   readonly clock: Clock;
@@ -29,12 +31,18 @@ export interface HostOptions {
   readonly clock?: Clock;
 }
 
-export function createHost({ clock = systemClock, environment }: HostOptions): HostState {
+export function createHost({ clock = systemClock, environment: given }: HostOptions): HostState {
+  let environment = given;
   const folder = userConfigFolder({ environment });
   const windowFile = openWindowFile(folder);
   let queue: Promise<TransferQueue> | undefined;
   const host: HostState = {
-    environment,
+    get environment() {
+      return environment;
+    },
+    setEnvironment(next) {
+      environment = next;
+    },
     folder,
     clock,
     windowFile,

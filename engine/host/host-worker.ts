@@ -15,7 +15,11 @@ const served = new Set<ServedPort>();
 
 parentPort!.on('message', (message: ToWorker) => {
   if (message.do === 'serve') serve(message.port);
-  else void close();
+  else if (message.do === 'close') void close();
+  else {
+    host.setEnvironment(message.environment);
+    parentPort!.postMessage('environmentSet');
+  }
 });
 
 function serve(messagePort: MessagePort): void {

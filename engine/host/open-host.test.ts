@@ -52,6 +52,18 @@ describe('an engine in a thread of its own', () => {
     expect((await second.ask('changes.status', { root })).changes.added).toBe(1);
   });
 
+  it('gives another environment to what begins from then on, in a new thread too', async () => {
+    const crash = Promise.withResolvers<unknown>();
+    const host = open({ workerUrl: fragileWorker(), onCrash: crash.resolve });
+    const hasToken = async () => (await connectHost(host.openPort()).ask('remotes.keySources', {})).hasToken;
+    expect(await hasToken()).toBe(false);
+    await host.setEnvironment({ HOME: sandbox.folder, DRAY_TOKEN: 'x' });
+    expect(await hasToken()).toBe(true);
+    host.openPort().post({ crash: true });
+    await crash.promise;
+    expect(await hasToken()).toBe(true);
+  });
+
   it('that crashes tells its windows and is started anew', async () => {
     const crash = Promise.withResolvers<readonly [DrayError, boolean]>();
     const host = open({

@@ -18,7 +18,10 @@ export interface WorkerFacts {
   readonly crashedMs?: number;
 }
 
-export type ToWorker = { readonly do: 'serve'; readonly port: MessagePort } | { readonly do: 'close' };
+export type ToWorker =
+  | { readonly do: 'serve'; readonly port: MessagePort }
+  | { readonly do: 'setEnvironment'; readonly environment: JobContext['environment'] }
+  | { readonly do: 'close' };
 
 export interface OpenHostOptions {
   readonly environment: JobContext['environment'];
@@ -33,13 +36,16 @@ export interface OpenHost {
   openPort(): HostPort;
   /** The same as a port to hand on to another thread. */
   openMessagePort(): MessagePort;
+  /** For jobs that begin from now on, in threads that are started anew too. Resolves when the thread has it. */
+  setEnvironment(environment: JobContext['environment']): Promise<void>;
   /** Stops what runs; transfers go on when a host is opened again. */
   close(): Promise<void>;
 }
 
 const WORKER_NAME = import.meta.url.endsWith('.ts') ? './host-worker.ts' : './host-worker.js';
 
-export function openHost({ environment, onCrash, workerUrl }: OpenHostOptions): OpenHost {
+export function openHost({ environment: given, onCrash, workerUrl }: OpenHostOptions): OpenHost {
+  let environment = given;
   const url = workerUrl ?? new URL(WORKER_NAME, import.meta.url);
   let crashes: number[] = [];
   let ports = new Set<MessagePort>();
@@ -87,6 +93,20 @@ export function openHost({ environment, onCrash, workerUrl }: OpenHostOptions): 
   return {
     openMessagePort,
     openPort: () => fromMessagePort(openMessagePort()),
+    async setEnvironment(next) {
+      environment = next;
+      const told = worker;
+      if (!told) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const done = () => resolve();
+      told.once('message', done);
+      // One that crashes meanwhile: the next thread starts with it.
+      told.once('exit', done);
+      told.postMessage({ do: 'setEnvironment', environment } satisfies ToWorker);
+      await promise;
+      told.off('message', done);
+      told.off('exit', done);
+    },
     async close() {
       isClosing = true;
       const ending = worker;

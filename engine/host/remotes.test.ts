@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { withKeptKeys } from '../base/kept-keys.ts';
 import { createHostFixture, type HostFixture } from './host-fixture.ts';
 
 let fixture: HostFixture;
@@ -41,6 +42,28 @@ describe('remotes', () => {
   });
 });
 
+describe('keys', () => {
+  const keys = { accessKeyId: 'AK', secretAccessKey: 'secret' };
+
+  it('that were kept are a source by name, before a profile of that name', async () => {
+    const { client, host, sandbox } = fixture;
+    sandbox.write('.aws/credentials', '[lab]\naws_access_key_id = A\n');
+    host.setEnvironment(withKeptKeys({ ...host.environment, DRAY_TOKEN: 'x' }, { lab: keys }));
+    expect(await client.ask('remotes.keySources', {})).toEqual({
+      profiles: [{ name: 'lab', from: 'kept' }],
+      hasEnvironmentKeys: false,
+      hasToken: true,
+    });
+  });
+
+  it('are tried only for a bucket whose URL names their profile', async () => {
+    for (const target of ['/folder', 's3://bucket', 'dray://lab:7443'])
+      await expect(fixture.client.ask('remotes.test', { target, keys })).rejects.toMatchObject({
+        code: 'usage',
+      });
+  });
+});
+
 describe('what can be imported', () => {
   it('is nothing where no other program keeps settings', async () => {
     expect(await fixture.client.ask('remotes.importable', {})).toEqual({ candidates: [] });
@@ -73,10 +96,20 @@ describe('what can be imported', () => {
       {
         from: 'rclone',
         name: 'minio',
-        url: 's3://?endpoint=https%3A%2F%2Fminio.example.com%3A9000',
-        note: expect.stringContaining('does not read them'),
+        url: 's3://?endpoint=https%3A%2F%2Fminio.example.com%3A9000&profile=rclone%3Aminio',
+        note: 'Its keys stay in rclone.conf and are read there.',
       },
       { from: 'rclone', name: 'aws', url: 's3://?region=us-east-1&profile=work' },
     ]);
+    expect(await client.ask('remotes.keySources', {})).toEqual({
+      profiles: [
+        { name: 'default', from: 'aws' },
+        { name: 'work', from: 'aws' },
+        { name: 'only-keys', from: 'aws' },
+        { name: 'rclone:minio', from: 'rclone' },
+      ],
+      hasEnvironmentKeys: false,
+      hasToken: false,
+    });
   });
 });

@@ -1,10 +1,13 @@
 /** Remotes by name: the user's own and those of known workspaces, and what other programs' settings offer. */
 import { homedir } from 'node:os';
+import { DrayError } from '../api/error.ts';
 import type { RemoteCard } from '../api/host.ts';
+import { withKeptKeys } from '../base/kept-keys.ts';
 import { remoteAdd, remoteRemove, remoteTestTarget } from '../jobs/remotes.ts';
 import { readUserRemotes } from '../jobs/user-remotes.ts';
+import { parseRemoteUrl } from '../remotes/remote-url.ts';
 import { type HandlersOf, jobContextOf } from './host-call.ts';
-import { findImportable } from './importable-remotes.ts';
+import { findImportable, findKeySources } from './importable-remotes.ts';
 import { readWorkspaceCard } from './workspace-card.ts';
 
 export const REMOTES: HandlersOf<'remotes'> = {
@@ -26,13 +29,27 @@ export const REMOTES: HandlersOf<'remotes'> = {
     await remoteRemove(jobContextOf(call, homedir()), { user: true, name });
     return {};
   },
-  'remotes.test': async ({ target }, call) => {
+  'remotes.test': async ({ keys, target }, call) => {
     const known = readUserRemotes(call.host);
     const name = target.replace(/:$/, '');
     const url = Object.hasOwn(known, name) ? known[name]!.url : target;
-    const { failed, ok } = await remoteTestTarget(jobContextOf(call, homedir()), { target: url });
+    const { environment } = call.host;
+    const { failed, ok } = await remoteTestTarget(
+      jobContextOf(call, homedir(), {
+        environment: keys ? withKeptKeys(environment, { [profileOf(url)]: keys }) : environment,
+      }),
+      { target: url },
+    );
     return { passed: ok, failed };
   },
   'remotes.usage': async (_input, { host }) => ({ months: host.usageFile.read() }),
-  'remotes.importable': async (_input, { host }) => ({ candidates: findImportable(host.environment) }),
+  'remotes.keySources': (_input, { host }) => findKeySources(host.environment),
+  'remotes.importable': async (_input, { host }) => ({ candidates: await findImportable(host.environment) }),
 };
+
+/** @throws `usage` when keys are given to a place that names no profile to be theirs. */
+function profileOf(url: string): string {
+  const parsed = parseRemoteUrl(url, homedir());
+  if (parsed.kind === 's3' && parsed.profile) return parsed.profile;
+  throw new DrayError('usage', 'Keys belong to a bucket, whose URL names their profile.');
+}

@@ -1,5 +1,6 @@
 /** Fields of forms, each with its label, what helps and what is wrong with it. */
 import './field.css';
+import './menu.css';
 import type { ReactNode } from 'react';
 import { Button as AriaButton } from 'react-aria-components/Button';
 import {
@@ -134,12 +135,16 @@ export function Select<T extends string>({
         <ListBox className="menu" items={choices}>
           {({ id, label: text, note }) => (
             <ListBoxItem id={id} textValue={text} className="menu-item">
-              <Text slot="label">{text}</Text>
-              {note !== undefined && (
-                <Text slot="description" className="faint small">
-                  {note}
+              <span className="grow">
+                <Text slot="label" className="menu-item-label">
+                  {text}
                 </Text>
-              )}
+                {note !== undefined && (
+                  <Text slot="description" className="menu-item-note cut">
+                    {note}
+                  </Text>
+                )}
+              </span>
             </ListBoxItem>
           )}
         </ListBox>

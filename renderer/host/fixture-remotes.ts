@@ -81,10 +81,22 @@ function listImportable(): AnswerOf<'remotes.importable'> {
       {
         from: 'rclone',
         name: 'minio',
-        url: 's3://?endpoint=http%3A%2F%2F10.0.0.4%3A9000&pathStyle=true',
-        note: 'Its keys lie in rclone.conf: put them into an AWS profile.',
+        url: 's3://?endpoint=http%3A%2F%2F10.0.0.4%3A9000&profile=rclone%3Aminio',
+        note: 'Its keys stay in rclone.conf and are read there.',
       },
     ],
+  };
+}
+
+function tellKeySources(): AnswerOf<'remotes.keySources'> {
+  return {
+    profiles: [
+      { name: 'default', from: 'aws' },
+      { name: 'imaging', from: 'aws' },
+      { name: 'rclone:minio', from: 'rclone' },
+    ],
+    hasEnvironmentKeys: false,
+    hasToken: false,
   };
 }
 
@@ -118,6 +130,7 @@ export const remotesFixture: FixtureHandlers = {
   'remotes.add': addRemote,
   'remotes.remove': removeRemote,
   'remotes.test': testRemote,
+  'remotes.keySources': tellKeySources,
   'remotes.importable': listImportable,
   'remotes.usage': tellUsage,
 };

@@ -15,6 +15,7 @@ import {
   useCallback,
   useContext,
   useEffect,
+  useRef,
   useState,
   useSyncExternalStore,
 } from 'react';
@@ -32,7 +33,10 @@ export function HostProvider({ host, children }: { host: HostConnection; childre
     <HostContext value={host}>
       <QueryClientProvider client={client}>
         <RefreshOnReturn />
-        <TransfersProvider>{children}</TransfersProvider>
+        <TransfersProvider>
+          <RefreshAfterTransfers />
+          {children}
+        </TransfersProvider>
       </QueryClientProvider>
     </HostContext>
   );
@@ -57,13 +61,15 @@ export interface UseAskOptions {
   readonly keepsPrevious?: boolean;
   /** How long an answer counts as fresh; default 0, so that each screen that opens asks again. */
   readonly freshMs?: number;
+  /** Asks again when the window is looked at again: what other programs do shows in the answer. */
+  readonly onReturn?: boolean;
 }
 
 /** An ask whose answer is shown; kept by name and input, asked again when the screen opens anew. */
 export function useAsk<N extends HostRequestName>(
   name: N,
   input: InputOf<N>,
-  { when = true, keepsPrevious = false, freshMs = 0 }: UseAskOptions = {},
+  { when = true, keepsPrevious = false, freshMs = 0, onReturn = false }: UseAskOptions = {},
 ): UseQueryResult<AnswerOf<N>, DrayError> {
   const host = useHost();
   return useQuery<AnswerOf<N>, DrayError>({
@@ -71,6 +77,7 @@ export function useAsk<N extends HostRequestName>(
     queryFn: ({ signal }) => host.ask(name, input, { signal }),
     enabled: when,
     staleTime: freshMs,
+    refetchOnWindowFocus: onReturn,
     ...(keepsPrevious ? { placeholderData: keepPreviousData } : {}),
   });
 }
@@ -122,6 +129,29 @@ function TransfersProvider({ children }: { children: ReactNode }) {
     return () => stop.abort();
   }, [host, state]);
   return <TransfersContext value={transfers}>{children}</TransfersContext>;
+}
+
+/** What a transfer changes, whatever its kind. */
+const CHANGED_BY_TRANSFERS: readonly HostRequestName[] = [
+  'home.list',
+  'changes.status',
+  'history.list',
+  'remotes.usage',
+];
+
+/** When a transfer has ended, what it changed is asked again. */
+function RefreshAfterTransfers() {
+  const transfers = useTransfers();
+  const refresh = useRefresh();
+  const ended = transfers?.filter(({ endedMs }) => endedMs).map(({ id, endedMs }) => `${id} ${endedMs}`);
+  const known = useRef<ReadonlySet<string>>(undefined);
+  useEffect(() => {
+    if (!ended) return;
+    const isNew = known.current && ended.some((id) => !known.current?.has(id));
+    known.current = new Set(ended);
+    if (isNew) void refresh(...CHANGED_BY_TRANSFERS);
+  });
+  return null;
 }
 
 /** When the engine is back, whatever is shown is asked again. */

@@ -1,6 +1,7 @@
 /** The workspaces and remotes of this computer; the first start leads to the first push. */
 import './home/home.css';
 import { useState } from 'react';
+import { Link as AriaLink } from 'react-aria-components/Link';
 import { Button, LinkButton } from '../design/button.tsx';
 import { Icon } from '../design/icon.tsx';
 import { Screen } from '../design/screen.tsx';
@@ -9,6 +10,7 @@ import { useAsk } from '../host/use-host.tsx';
 import { goTo, hrefOf, useRoute } from '../route.ts';
 import { StartSteps } from './home/start-steps.tsx';
 import { WorkspacePanel } from './home/workspace-panel.tsx';
+import { browseHrefOf, kindOf } from './remotes/remote-item.tsx';
 
 export function HomeScreen() {
   const { given } = useRoute();
@@ -78,15 +80,22 @@ function Remotes() {
         </LinkButton>
       </header>
       <ul className="home-grid home-grid-small">
-        {data.remotes.map(({ name, url, of }) => (
-          <li key={`${of} ${name}`} className="card home-remote">
-            <Icon name={url.startsWith('file:') ? 'drive' : 'cloud'} size={20} />
-            <span className="grow">
-              <strong className="cut home-line">{name}</strong>
-              <span className="cut home-line faint small" title={url}>
-                {url.replace(/\?.*$/, '')}
+        {data.remotes.map((remote) => (
+          <li key={`${remote.of} ${remote.name}`}>
+            <AriaLink href={browseHrefOf(remote)} className="card home-remote">
+              <Icon name={kindOf(remote.url).icon} size={20} />
+              <span className="grow">
+                <strong className="cut home-line">
+                  {remote.name}
+                  {remote.of !== 'user' && (
+                    <span className="faint"> of {remote.of.split(/[\\/]/).at(-1)}</span>
+                  )}
+                </strong>
+                <span className="cut home-line faint small" title={remote.url}>
+                  {remote.url.replace(/\?.*$/, '')}
+                </span>
               </span>
-            </span>
+            </AriaLink>
           </li>
         ))}
       </ul>

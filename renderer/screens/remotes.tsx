@@ -2,34 +2,50 @@
 import './remotes.css';
 import { useState } from 'react';
 import type { ImportCandidate, RemoteCard } from '../../engine/api/host.ts';
-import { Badge } from '../design/badge.tsx';
-import { Button, IconButton, LinkButton } from '../design/button.tsx';
+import { Button } from '../design/button.tsx';
 import { ConfirmDialog, Dialog } from '../design/dialog.tsx';
-import { formatBytes, formatPlural } from '../design/format.ts';
-import { Icon, type IconName } from '../design/icon.tsx';
+import { formatPlural } from '../design/format.ts';
 import { Screen } from '../design/screen.tsx';
 import { EmptyState, ErrorState, Loading } from '../design/states.tsx';
 import { useAsk, useDo } from '../host/use-host.tsx';
-import { hrefOf } from '../route.ts';
 import { showFailure } from '../shell/toasts.tsx';
+import { EMPTY_PLACE, fieldsOf, type PlaceFields } from './place-form/place-fields.ts';
+import { useCredentials } from './place-form/use-credentials.ts';
 import { AddRemoteDialog } from './remotes/add-remote-dialog.tsx';
 import { ImportDialog } from './remotes/import-dialog.tsx';
+import { KeptSecrets } from './remotes/kept-secrets.tsx';
+import { RemoteItem } from './remotes/remote-item.tsx';
 import { RemoteTest } from './remotes/remote-test.tsx';
-import { EMPTY_FIELDS, fieldsOf, type RemoteFields } from './remotes/url-form.ts';
 import { UsageByMonth } from './remotes/usage-by-month.tsx';
 
 export function RemotesScreen() {
   const listed = useAsk('remotes.list', {});
   const remove = useDo('remotes.remove', { refreshes: ['remotes.list'] });
-  const [adding, setAdding] = useState<RemoteFields>();
+  const [adding, setAdding] = useState<PlaceFields>();
   const [isImporting, setImporting] = useState(false);
   const [removing, setRemoving] = useState<RemoteCard>();
   const [testing, setTesting] = useState<RemoteCard>();
   const remotes = listed.data?.remotes;
-  const add = (): void => setAdding(EMPTY_FIELDS);
+  const credentials = useCredentials();
+  /** With the keys that were typed for it, unless another one has them too. */
+  const forget = async ({ name, url }: RemoteCard): Promise<void> => {
+    const profile = fieldsOf(name, url).profile;
+    const others = remotes?.filter((other) => other.url !== url) ?? [];
+    try {
+      await remove.mutateAsync({ name });
+      if (
+        credentials.kept?.profiles.includes(profile) &&
+        !others.some((other) => usesProfile(other, profile))
+      )
+        await credentials.forgetKeys(profile);
+    } catch (error) {
+      showFailure(`${name} is still there`, error);
+    }
+  };
+  const add = (): void => setAdding(EMPTY_PLACE);
   const take = ({ name, url }: ImportCandidate): void => {
     setImporting(false);
-    setAdding(fieldsOf(name, url));
+    setAdding(fieldsOf(name.replace(/[^A-Za-z0-9._-]+/g, '-'), url));
   };
   const doors = (
     <>
@@ -72,6 +88,7 @@ export function RemotesScreen() {
         ))}
       </ul>
       <UsageByMonth />
+      {window.dray && <KeptSecrets />}
       {adding && (
         <AddRemoteDialog
           start={adding}
@@ -93,99 +110,16 @@ export function RemotesScreen() {
         isDanger
         onConfirm={() => {
           if (removing === undefined) return;
-          const { name } = removing;
-          remove.mutate({ name }, { onError: (error) => showFailure(`${name} is still there`, error) });
+          void forget(removing);
         }}
       >
-        Only its name and address are forgotten here. What is stored there stays.
+        Only its name and address are forgotten here, and keys that you typed for it. What is stored there
+        stays.
       </ConfirmDialog>
     </Screen>
   );
 }
 
-interface RemoteItemProps {
-  readonly remote: RemoteCard;
-  readonly onTest: () => void;
-  readonly onRemove: () => void;
-}
-
-function RemoteItem({ remote, onTest, onRemove }: RemoteItemProps) {
-  const { name, url, of } = remote;
-  const isUsers = of === 'user';
-  const kind = kindOf(url);
-  const [address, ...parameters] = url.split(/[?&]/);
-  return (
-    <li className="card remote-card">
-      <div className="row">
-        <span className="remote-icon">
-          <Icon name={kind.icon} size={20} />
-        </span>
-        <div className="grow">
-          <h2 className="cut">{name}</h2>
-          <div className="small faint">{kind.words}</div>
-        </div>
-        {!isUsers && <Badge>{of.split(/[\\/]/).at(-1)}</Badge>}
-        {isUsers && <IconButton icon="trash" size="small" label={`Forget ${name}`} onPress={onRemove} />}
-      </div>
-      <div>
-        <div className="code remote-url">{address}</div>
-        <ul className="remote-parameters small faint">
-          {parameters.map((parameter) => (
-            <li key={parameter}>{readable(parameter)}</li>
-          ))}
-        </ul>
-      </div>
-      <div className="remote-foot">
-        <Usage place={isUsers ? `${name}:` : url} />
-        <Button size="small" icon="check" onPress={onTest}>
-          Test
-        </Button>
-        <LinkButton size="small" icon="browse" href={hrefOf('browse', { remote: name })}>
-          Browse
-        </LinkButton>
-      </div>
-    </li>
-  );
-}
-
-/** Counted when it is asked for: a listing of all that is there takes requests, which cost. */
-function Usage({ place }: { readonly place: string }) {
-  const [isAsked, setAsked] = useState(false);
-  const size = useAsk('browse.size', { place }, { when: isAsked, freshMs: 600_000 });
-  if (size.data) {
-    return (
-      <span className="grow remote-usage">
-        <strong>{formatBytes(size.data.bytes)}</strong>{' '}
-        <span className="small faint">{formatPlural(size.data.files, 'object')}</span>
-      </span>
-    );
-  }
-  return (
-    <span className="grow">
-      {isAsked && size.error ? (
-        <span className="small remote-fault">{size.error.message}</span>
-      ) : isAsked ? (
-        <span className="small faint">Counting</span>
-      ) : (
-        <Button size="small" look="quiet" onPress={() => setAsked(true)}>
-          Count usage
-        </Button>
-      )}
-    </span>
-  );
-}
-
-function kindOf(url: string): { readonly icon: IconName; readonly words: string } {
-  if (url.startsWith('s3:')) return { icon: 'cloud', words: 'Bucket' };
-  if (url.startsWith('dray:')) return { icon: 'transfers', words: 'Another machine' };
-  return { icon: 'drive', words: 'Folder' };
-}
-
-function readable(parameter: string): string {
-  const [name = '', value = ''] = parameter.split('=');
-  try {
-    return `${name} ${decodeURIComponent(value)}`;
-  } catch {
-    return `${name} ${value}`;
-  }
+function usesProfile({ name, url }: RemoteCard, profile: string): boolean {
+  return fieldsOf(name, url).profile === profile;
 }

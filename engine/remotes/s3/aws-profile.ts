@@ -21,8 +21,8 @@ export interface ProfileFiles {
   readonly credentialsFile: string;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-type Sections = ReadonlyMap<string, Readonly<Record<string, string>>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
+export type Sections = ReadonlyMap<string, Readonly<Record<string, string>>>;
 
 export function profileFilesOf(environment: Environment): ProfileFiles {
   const home = environment.HOME || environment.USERPROFILE || homedir();
@@ -40,10 +40,7 @@ export async function readAwsProfile(options: {
   const asked = options.profile || options.environment.AWS_PROFILE || undefined;
   const name = asked ?? 'default';
   const files = profileFilesOf(options.environment);
-  const [config, credentials] = await Promise.all([
-    readSections(files.configFile),
-    readSections(files.credentialsFile),
-  ]);
+  const { config, credentials } = await readAwsSections(files);
   const fromConfig =
     config.get(`profile ${name}`) ?? (name === 'default' ? config.get('default') : undefined);
   const fromCredentials = credentials.get(name);
@@ -57,6 +54,15 @@ export async function readAwsProfile(options: {
   const settings = { ...fromConfig, ...fromCredentials };
   const s3EndpointUrl = settings.services && config.get(`services ${settings.services}`)?.['s3.endpoint_url'];
   return { name, settings, ...(s3EndpointUrl ? { s3EndpointUrl } : {}) };
+}
+
+/** Both files as they stand; empty where there are none. */
+export async function readAwsSections({
+  configFile,
+  credentialsFile,
+}: ProfileFiles): Promise<{ readonly config: Sections; readonly credentials: Sections }> {
+  const [config, credentials] = await Promise.all([readSections(configFile), readSections(credentialsFile)]);
+  return { config, credentials };
 }
 
 async function readSections(file: string): Promise<Sections> {

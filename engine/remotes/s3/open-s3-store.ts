@@ -1,20 +1,20 @@
 /** Opens a prefix of a bucket on any S3-compatible store. Sends nothing yet. */
 import type { ObjectStore } from '../object-store.ts';
-import { readAwsProfile } from './aws-profile.ts';
 import { createLeanS3Store } from './lean-s3-store.ts';
 import type { S3Connection } from './s3-connection.ts';
 import { credentialSourceOf, identityOf } from './s3-credentials.ts';
 import { resolvePlace, type S3Options, storePlaceOf } from './s3-options.ts';
+import { readProfile } from './s3-profile.ts';
 
 /** Sockets, not requests under way: the scheduler bounds those. */
 const MAX_CONNECTIONS = 128;
 
 /**
- * Settings are taken from the options, then `AWS_*` variables, then the profile in `~/.aws`.
+ * Settings are taken from the options, then `AWS_*` variables, then the profile.
  * @throws `usage` for a bucket, endpoint or profile that makes no sense. Credentials are looked for at the first call.
  */
 export async function openS3Store(options: S3Options): Promise<ObjectStore> {
-  const profile = await readAwsProfile({ profile: options.profile, environment: options.environment });
+  const profile = await readProfile(options);
   const connection: S3Connection = {
     place: resolvePlace(options, profile),
     credentials: credentialSourceOf(options, profile),

@@ -13,9 +13,10 @@ export interface FolderPickerProps {
   /** Absolute; '' before anything was chosen. */
   readonly value: string;
   readonly onChange: (folder: string) => void;
+  readonly error?: string | undefined;
 }
 
-export function FolderPicker({ label, help, value, onChange }: FolderPickerProps) {
+export function FolderPicker({ label, help, value, onChange, error: fault }: FolderPickerProps) {
   const [shown, setShown] = useState<string | undefined>(value === '' ? undefined : value);
   const { data, error, isPending } = useAsk(
     'home.listFolders',
@@ -34,6 +35,7 @@ export function FolderPicker({ label, help, value, onChange }: FolderPickerProps
         help={help}
         value={value}
         onChange={onChange}
+        error={fault}
         placeholder={data?.folder ?? ''}
         isCode
         spellCheck="false"

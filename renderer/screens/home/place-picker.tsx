@@ -1,9 +1,12 @@
+/** Where the versions of a folder are kept. */
 import './place-picker.css';
 import { Radio, RadioGroup } from 'react-aria-components/RadioGroup';
 import { Field } from '../../design/field.tsx';
 import { Icon, type IconName } from '../../design/icon.tsx';
+import { BucketFields } from '../place-form/bucket-fields.tsx';
+import type { PlaceKind } from '../place-form/place-fields.ts';
+import { bindTo, type PlaceFormProps } from '../place-form/place-form-props.ts';
 import { FolderPicker } from './folder-picker.tsx';
-import type { PlaceForm, PlaceKind } from './place.ts';
 
 const KINDS: readonly {
   readonly id: PlaceKind;
@@ -23,25 +26,23 @@ const KINDS: readonly {
     title: 'Object storage',
     note: 'A bucket of S3, or of anything that speaks it.',
   },
-  { id: 'other', icon: 'link', title: 'An address', note: 'A URL, or another computer that serves Dray.' },
+  { id: 'address', icon: 'link', title: 'An address', note: 'A URL, or another computer that serves Dray.' },
 ];
 
-/** Where the versions are kept. */
-export function PlacePicker({
-  place,
-  onChange,
-}: {
-  readonly place: PlaceForm;
-  readonly onChange: (place: PlaceForm) => void;
-}) {
-  const set = (change: Partial<PlaceForm>) => onChange({ ...place, ...change });
+export interface PlacePickerProps extends PlaceFormProps {
+  /** False: the versions are there already. */
+  readonly isNew: boolean;
+}
+
+export function PlacePicker({ isNew, ...props }: PlacePickerProps) {
+  const { change, fields } = props;
   return (
     <div className="stack">
       <RadioGroup
         aria-label="Kind of place"
         className="place-kinds"
-        value={place.kind}
-        onChange={(kind) => set({ kind: kind as PlaceKind })}
+        value={fields.kind}
+        onChange={(kind) => change({ kind: kind as PlaceKind })}
       >
         {KINDS.map(({ id, icon, title, note }) => (
           <Radio key={id} value={id} className="place-kind">
@@ -53,50 +54,23 @@ export function PlacePicker({
           </Radio>
         ))}
       </RadioGroup>
-      {place.kind === 'folder' && (
+      {fields.kind === 'folder' && (
         <FolderPicker
-          label="Folder for the versions"
-          help="It may be new: it is made when it is not there."
-          value={place.folder}
-          onChange={(folder) => set({ folder })}
+          label={isNew ? 'Folder for the versions' : 'Folder with the versions'}
+          help={isNew ? 'It may be new: it is made when it is not there.' : 'The one that was pushed to.'}
+          value={fields.folder}
+          onChange={(folder) => change({ folder })}
+          error={props.faults.folder}
         />
       )}
-      {place.kind === 's3' && (
-        <>
-          <div className="place-fields">
-            <Field
-              label="Bucket"
-              value={place.bucket}
-              onChange={(bucket) => set({ bucket })}
-              isCode
-              isRequired
-            />
-            <Field
-              label="Folder in the bucket"
-              value={place.prefix}
-              onChange={(prefix) => set({ prefix })}
-              placeholder="None"
-              isCode
-            />
-          </div>
-          <Field
-            label="Endpoint"
-            value={place.endpoint}
-            onChange={(endpoint) => set({ endpoint })}
-            placeholder="https://s3.example.org"
-            help="Only for storage other than Amazon's. Credentials come from the environment or the AWS profile."
-            isCode
-          />
-        </>
-      )}
-      {place.kind === 'other' && (
+      {fields.kind === 's3' && <BucketFields {...props} />}
+      {fields.kind === 'address' && (
         <Field
           label="URL"
-          value={place.url}
-          onChange={(url) => set({ url })}
           placeholder="dray://10.0.8.2:7443/data"
+          help="As Dray shows it elsewhere: of a bucket, a folder or another computer."
           isCode
-          isRequired
+          {...bindTo(props)('address')}
         />
       )}
     </div>

@@ -13,8 +13,9 @@ import { useAsk, useDo } from '../../host/use-host.tsx';
 import { goTo, hrefOf } from '../../route.ts';
 import { showFailure } from '../../shell/toasts.tsx';
 import { chooseWorkspace } from '../../shell/use-workspace.ts';
+import { EMPTY_PLACE, findFaults, type PlaceFields } from '../place-form/place-fields.ts';
+import { useCredentials } from '../place-form/use-credentials.ts';
 import { FolderPicker } from './folder-picker.tsx';
-import { NO_PLACE, urlOfPlace } from './place.ts';
 import { PlacePicker } from './place-picker.tsx';
 
 type Step = 'folder' | 'place' | 'push';
@@ -36,7 +37,8 @@ export function StartSteps({ isFirst = false, onLeave }: StartStepsProps) {
   const [start, setStart] = useState<Start>('here');
   const [step, setStep] = useState<Step>('folder');
   const [folder, setFolder] = useState('');
-  const [place, setPlace] = useState(NO_PLACE);
+  const [place, setPlace] = useState<PlaceFields>({ ...EMPTY_PLACE, kind: 'folder' });
+  const [isPlaceTried, setPlaceTried] = useState(false);
   const [made, setMade] = useState<WorkspaceCard>();
   const [problem, setProblem] = useState<string>();
   const refreshes = ['home.list'] as const;
@@ -44,7 +46,8 @@ export function StartSteps({ isFirst = false, onLeave }: StartStepsProps) {
   const createWorkspace = useDo('home.createWorkspace', { refreshes });
   const cloneWorkspace = useDo('home.cloneWorkspace', { refreshes });
   const isBusy = addWorkspace.isPending || createWorkspace.isPending || cloneWorkspace.isPending;
-  const url = urlOfPlace(place);
+  const credentials = useCredentials();
+  const faults = findFaults(place);
 
   const take = (card: WorkspaceCard) => {
     chooseWorkspace(card.root);
@@ -68,10 +71,15 @@ export function StartSteps({ isFirst = false, onLeave }: StartStepsProps) {
     });
   const takePlace = () =>
     attempt(async () => {
-      if (url === undefined) return;
-      if (start === 'here') return take(await createWorkspace.mutateAsync({ root: folder, remoteUrl: url }));
-      const card = await cloneWorkspace.mutateAsync({ url, root: folder });
-      chooseWorkspace(card.root);
+      setPlaceTried(true);
+      if (Object.keys(faults).length > 0) return;
+      if (start === 'here') {
+        const make = (remoteUrl: string) => createWorkspace.mutateAsync({ root: folder, remoteUrl });
+        return take(await credentials.use(place, make));
+      }
+      const clone = (url: string) => cloneWorkspace.mutateAsync({ url, root: folder });
+      const { root } = await credentials.use(place, clone);
+      chooseWorkspace(root);
       goTo('history');
     });
 
@@ -101,7 +109,15 @@ export function StartSteps({ isFirst = false, onLeave }: StartStepsProps) {
           />
         </div>
       )}
-      {step === 'place' && <PlacePicker place={place} onChange={setPlace} />}
+      {step === 'place' && (
+        <PlacePicker
+          isNew={start === 'here'}
+          fields={place}
+          change={(next) => setPlace({ ...place, ...next })}
+          faults={isPlaceTried ? faults : {}}
+          credentials={credentials}
+        />
+      )}
       {step === 'push' && made && <FirstPush workspace={made} onLeave={onLeave} />}
       {problem !== undefined && (
         <div className="start-problem">
@@ -115,7 +131,7 @@ export function StartSteps({ isFirst = false, onLeave }: StartStepsProps) {
           {step === 'place' && <Button onPress={() => setStep('folder')}>Back</Button>}
           <Button
             look="primary"
-            isDisabled={isBusy || folder === '' || (step === 'place' && url === undefined)}
+            isDisabled={isBusy || folder === '' || (step === 'place' && isEmpty(place))}
             onPress={() => {
               if (step === 'place') void takePlace();
               else if (start === 'here') void takeFolder();
@@ -134,6 +150,11 @@ export function StartSteps({ isFirst = false, onLeave }: StartStepsProps) {
       )}
     </Card>
   );
+}
+
+/** Nothing that was chosen or typed says where. */
+function isEmpty({ address, bucket, folder, kind }: PlaceFields): boolean {
+  return (kind === 'folder' ? folder : kind === 's3' ? bucket : address).trim() === '';
 }
 
 function StepList({ step, start }: { readonly step: Step; readonly start: Start }) {

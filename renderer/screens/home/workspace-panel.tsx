@@ -16,7 +16,7 @@ import { chooseWorkspace } from '../../shell/use-workspace.ts';
 
 /** To look at what differs reads the folder: beyond so many files it is done when it is asked for. */
 const LOOKED_AT_FILES_MAX = 200_000;
-const LOOKED_AT_MS = 30_000;
+const LOOKED_AT_MS = 5_000;
 
 export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCard }) {
   const { root, name, state, branch, remotes, files, bytes, lastPush } = workspace;
@@ -137,7 +137,11 @@ function Fact({
 /** What differs between the folder and its last commit. */
 function Differences({ workspace: { root, files = 0 } }: { readonly workspace: WorkspaceCard }) {
   const [isAsked, setAsked] = useState(files <= LOOKED_AT_FILES_MAX);
-  const { data, error } = useAsk('changes.status', { root }, { when: isAsked, freshMs: LOOKED_AT_MS });
+  const { data, error } = useAsk(
+    'changes.status',
+    { root },
+    { when: isAsked, freshMs: LOOKED_AT_MS, onReturn: true },
+  );
   if (!isAsked)
     return (
       <span className="grow">

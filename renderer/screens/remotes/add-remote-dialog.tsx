@@ -1,17 +1,29 @@
 /** The form for a new remote. What it makes can be tested before it is kept. */
 import { useState } from 'react';
+import type { AccessKeys } from '../../../engine/api/host.ts';
 import { Button } from '../../design/button.tsx';
 import { Segmented } from '../../design/choices.tsx';
 import { Dialog } from '../../design/dialog.tsx';
-import { Checkbox, Field } from '../../design/field.tsx';
+import { Field } from '../../design/field.tsx';
 import { Notice } from '../../design/states.tsx';
-import { useDo } from '../../host/use-host.tsx';
-import { showToast } from '../../shell/toasts.tsx';
+import { useHost, useRefresh } from '../../host/use-host.tsx';
+import { showFailure, showToast } from '../../shell/toasts.tsx';
+import { BucketFields } from '../place-form/bucket-fields.tsx';
+import { PeerFields } from '../place-form/peer-fields.tsx';
+import {
+  findFaults,
+  findNameFault,
+  type PlaceFaults,
+  type PlaceFields,
+  type PlaceKind,
+  urlOf,
+} from '../place-form/place-fields.ts';
+import { bindTo, type PlaceFormProps } from '../place-form/place-form-props.ts';
+import { useCredentials } from '../place-form/use-credentials.ts';
 import { RemoteTest } from './remote-test.tsx';
-import { type FieldFaults, findFaults, type RemoteFields, type RemoteKind, urlOf } from './url-form.ts';
 
 interface AddRemoteDialogProps {
-  readonly start: RemoteFields;
+  readonly start: PlaceFields;
   readonly taken: ReadonlySet<string>;
   readonly onClose: () => void;
 }
@@ -19,28 +31,43 @@ interface AddRemoteDialogProps {
 export function AddRemoteDialog({ start, taken, onClose }: AddRemoteDialogProps) {
   const [fields, setFields] = useState(start);
   const [isTried, setTried] = useState(false);
-  const [tested, setTested] = useState<string>();
-  const add = useDo('remotes.add', { refreshes: ['remotes.list'] });
-  const faults = findFaults(fields, taken);
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string>();
+  const [tested, setTested] = useState<{ readonly url: string; readonly keys?: AccessKeys | undefined }>();
+  const host = useHost();
+  const refresh = useRefresh();
+  const credentials = useCredentials();
+  const nameFault = findNameFault(fields.name, taken);
+  const faults: PlaceFaults = { ...findFaults(fields), ...(nameFault ? { name: nameFault } : {}) };
   const isWhole = Object.keys(faults).length === 0;
-  const url = urlOf(fields);
-  const change = (next: Partial<RemoteFields>): void => setFields({ ...fields, ...next });
-  const submit = (): void => {
-    setTried(true);
-    if (!isWhole || add.isPending) return;
-    add.mutate(
-      { name: fields.name, url },
-      {
-        onSuccess: () => {
-          showToast({ tone: 'success', title: `${fields.name} is one of your remotes` });
-          onClose();
-        },
-      },
-    );
+  const change = (next: Partial<PlaceFields>): void => {
+    setFields({ ...fields, ...next });
+    setTested(undefined);
   };
-  const test = (): void => {
+  const submit = async (): Promise<void> => {
     setTried(true);
-    if (isWhole) setTested(url);
+    if (!isWhole || isBusy) return;
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      await credentials.use(fields, (url) => host.ask('remotes.add', { name: fields.name, url }));
+      await refresh('remotes.list');
+      showToast({ tone: 'success', title: `${fields.name} is one of your remotes` });
+      onClose();
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+      setBusy(false);
+    }
+  };
+  const test = async (): Promise<void> => {
+    setTried(true);
+    if (!isWhole) return;
+    try {
+      if (fields.kind === 'peer' && fields.token !== '') await credentials.saveToken(fields.token);
+      setTested({ url: urlOf(credentials.withProfile(fields)), keys: fields.typedKeys });
+    } catch (error) {
+      showFailure('The token was not kept', error);
+    }
   };
   return (
     <Dialog
@@ -50,10 +77,10 @@ export function AddRemoteDialog({ start, taken, onClose }: AddRemoteDialogProps)
       actions={
         <>
           <Button onPress={onClose}>Cancel</Button>
-          <Button icon="check" onPress={test}>
+          <Button icon="check" onPress={() => void test()}>
             Test
           </Button>
-          <Button look="primary" isDisabled={add.isPending} onPress={submit}>
+          <Button look="primary" isDisabled={isBusy} onPress={() => void submit()}>
             Add
           </Button>
         </>
@@ -63,10 +90,10 @@ export function AddRemoteDialog({ start, taken, onClose }: AddRemoteDialogProps)
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          submit();
+          void submit();
         }}
       >
-        <Segmented<RemoteKind>
+        <Segmented<PlaceKind>
           label="Kind of remote"
           value={fields.kind}
           onChange={(kind) => change({ kind })}
@@ -76,65 +103,34 @@ export function AddRemoteDialog({ start, taken, onClose }: AddRemoteDialogProps)
             { id: 'peer', label: 'Another machine', icon: 'transfers' },
           ]}
         />
-        <FieldsOfKind fields={fields} change={change} faults={isTried ? faults : {}} />
+        <FieldsOfKind
+          fields={fields}
+          change={change}
+          faults={isTried ? faults : {}}
+          credentials={credentials}
+        />
         {isWhole && (
           <p className="small faint remote-made">
-            Its address: <span className="code">{url}</span>
+            Its address: <span className="code">{urlOf(credentials.withProfile(fields))}</span>
           </p>
         )}
-        {add.error && <Notice tone="danger">{add.error.message}</Notice>}
-        {tested !== undefined && <RemoteTest target={tested} />}
+        {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
+        {tested && <RemoteTest target={tested.url} keys={tested.keys} />}
         <button type="submit" hidden aria-hidden="true" tabIndex={-1} />
       </form>
     </Dialog>
   );
 }
 
-function FieldsOfKind({
-  fields,
-  change,
-  faults,
-}: {
-  readonly fields: RemoteFields;
-  readonly change: (next: Partial<RemoteFields>) => void;
-  readonly faults: FieldFaults;
-}) {
-  const bind = (name: Exclude<keyof RemoteFields, 'kind' | 'pathStyle'>) => ({
-    value: fields[name],
-    onChange: (value: string) => change({ [name]: value }),
-    error: faults[name],
-  });
+function FieldsOfKind(props: PlaceFormProps) {
+  const bind = bindTo(props);
+  const { kind } = props.fields;
   return (
     <>
       <Field label="Name" placeholder="lab" help="What you will call it here." autoFocus {...bind('name')} />
-      {fields.kind === 's3' && (
-        <>
-          <div className="field-pair">
-            <Field label="Bucket" isCode {...bind('bucket')} />
-            <Field label="Folder in it (optional)" isCode {...bind('prefix')} />
-          </div>
-          <Field
-            label="Endpoint (optional)"
-            isCode
-            placeholder="https://s3.example.org"
-            help="Only for stores that are not Amazon's own."
-            {...bind('endpoint')}
-          />
-          <div className="field-pair">
-            <Field label="Region (optional)" isCode placeholder="eu-north-1" {...bind('region')} />
-            <Field
-              label="Profile (optional)"
-              isCode
-              help="Of ~/.aws: where the keys are. None are kept here."
-              {...bind('profile')}
-            />
-          </div>
-          <Checkbox isSelected={fields.pathStyle} onChange={(pathStyle) => change({ pathStyle })}>
-            The bucket stands in the path, not in the host's name
-          </Checkbox>
-        </>
-      )}
-      {fields.kind === 'folder' && (
+      {kind === 's3' && <BucketFields {...props} />}
+      {kind === 'peer' && <PeerFields {...props} />}
+      {kind === 'folder' && (
         <Field
           label="Folder"
           isCode
@@ -142,18 +138,6 @@ function FieldsOfKind({
           help="On this computer, or on a disk that is mounted here."
           {...bind('folder')}
         />
-      )}
-      {fields.kind === 'peer' && (
-        <div className="field-pair">
-          <Field
-            label="Machine"
-            isCode
-            placeholder="lab-2:7443"
-            help='Where "dray serve" runs.'
-            {...bind('host')}
-          />
-          <Field label="Folder in it (optional)" isCode {...bind('prefix')} />
-        </div>
       )}
     </>
   );

@@ -5,6 +5,7 @@ import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import { EmptyState, ErrorState, Loading } from '../../design/states.tsx';
 import { useAsk } from '../../host/use-host.tsx';
+import { fieldsOf } from '../place-form/place-fields.ts';
 
 const SOURCES = { aws: 'AWS profile', rclone: 'rclone' } as const;
 
@@ -34,7 +35,7 @@ export function ImportDialog({ onClose, onTake }: ImportDialogProps) {
                 <strong>{candidate.name}</strong>
                 <Badge>{SOURCES[candidate.from]}</Badge>
               </div>
-              <div className="code small faint cut">{candidate.url}</div>
+              <div className="small faint cut">{whereIs(candidate)}</div>
               {candidate.note !== undefined && <div className="small soft">{candidate.note}</div>}
             </div>
             <Button size="small" onPress={() => onTake(candidate)}>
@@ -45,4 +46,10 @@ export function ImportDialog({ onClose, onTake }: ImportDialogProps) {
       </ul>
     </Dialog>
   );
+}
+
+/** The store; which bucket of it, no profile says. */
+function whereIs({ name, url }: ImportCandidate): string {
+  const { endpoint, region } = fieldsOf(name, url);
+  return [endpoint === '' ? 'Amazon S3' : endpoint, region].filter(Boolean).join(', ');
 }

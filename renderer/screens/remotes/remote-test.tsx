@@ -1,7 +1,8 @@
 /** A test of a remote, drawn as a checklist while it runs. */
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { DrayError } from '../../../engine/api/error.ts';
 import type { CheckEvent } from '../../../engine/api/events.ts';
+import type { AccessKeys } from '../../../engine/api/host.ts';
 import { Button } from '../../design/button.tsx';
 import { Icon, type IconName } from '../../design/icon.tsx';
 import { Notice } from '../../design/states.tsx';
@@ -9,13 +10,13 @@ import { useHost } from '../../host/use-host.tsx';
 
 type Outcome = 'running' | 'passed' | 'failed';
 
-/** Runs at once, and again for another target. `onOutcome` is told of each end. */
+/** Runs at once, and again for another target. `keys`: as they were typed, not kept yet. */
 export function RemoteTest({
   target,
-  onOutcome,
+  keys,
 }: {
   readonly target: string;
-  readonly onOutcome?: (outcome: Outcome) => void;
+  readonly keys?: AccessKeys | undefined;
 }) {
   const host = useHost();
   const [round, setRound] = useState(0);
@@ -23,30 +24,33 @@ export function RemoteTest({
   const [outcome, setOutcome] = useState<Outcome>('running');
   const [fault, setFault] = useState<string>();
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `round` is what "Test again" counts up, and nobody's listener starts a test.
+  const verdict = useRef<HTMLDivElement>(null);
+  // What the test came to is seen, however long the form above it is.
+  useEffect(() => {
+    if (outcome !== 'running') verdict.current?.scrollIntoView({ block: 'nearest' });
+  }, [outcome]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `round` is what "Test again" counts up.
   useEffect(() => {
     const stop = new AbortController();
-    const end = (how: Outcome): void => {
-      setOutcome(how);
-      onOutcome?.(how);
-    };
     setChecks([]);
     setFault(undefined);
-    end('running');
+    setOutcome('running');
     const onEvents = (events: readonly { readonly type: string }[]): void => {
       const told = events.filter((event): event is CheckEvent => event.type === 'check');
       setChecks((before) => [...before, ...told]);
     };
-    host.ask('remotes.test', { target }, { signal: stop.signal, onEvents }).then(
-      ({ failed }) => end(failed > 0 ? 'failed' : 'passed'),
+    const input = keys ? { target, keys } : { target };
+    host.ask('remotes.test', input, { signal: stop.signal, onEvents }).then(
+      ({ failed }) => setOutcome(failed > 0 ? 'failed' : 'passed'),
       (error: unknown) => {
         if (stop.signal.aborted || (error instanceof DrayError && error.code === 'aborted')) return;
         setFault(error instanceof Error ? error.message : String(error));
-        end('failed');
+        setOutcome('failed');
       },
     );
     return () => stop.abort();
-  }, [host, target, round]);
+  }, [host, target, keys, round]);
 
   return (
     <div className="stack">
@@ -68,7 +72,7 @@ export function RemoteTest({
           </li>
         )}
       </ul>
-      <div role="status">
+      <div role="status" ref={verdict}>
         {outcome === 'passed' && <Notice tone="success">This remote does all that Dray needs.</Notice>}
         {outcome === 'failed' && (
           <Notice tone="danger">

@@ -1,0 +1,147 @@
+/** Home by hand: a newcomer's three steps to the first push, and what the cards of workspaces say afterwards. */
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startVersitygw } from '../servers/versitygw.ts';
+import { findChromium } from './find-chromium.ts';
+import { findViolations } from './find-violations.ts';
+import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
+
+const WAIT = { timeout: 30_000, interval: 200 };
+const FILES = { 'a.txt': 'first', 'b/deep.txt': 'second', 'b/more.txt': 'third' };
+
+describe.skipIf(!findChromium())('Home', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  it('leads a newcomer to the first push into a folder, which needs nothing, and then says what differs', async () => {
+    await using window = await openWindow(browser);
+    const { page } = window;
+    const root = writeFiles(window, 'photos');
+    await page.getByRole('heading', { name: 'Welcome to Dray' }).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await chooseFolder(page, 'Folder with your files', root);
+    await page.getByRole('radio', { name: 'A folder' }).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    const place = join(window.folder, 'versions');
+    await page.getByLabel('Folder for the versions').fill(place);
+    await page.getByRole('button', { name: 'Set up' }).click();
+    await page.getByText('is a workspace now').waitFor();
+    await expect.poll(() => page.getByRole('definition').allInnerTexts(), WAIT).toEqual(['3', '16 B']);
+    expect(await findViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Push', exact: true }).click();
+    await waitForTransfer(page, 'Push photos');
+
+    await page.getByRole('link', { name: 'Home' }).click();
+    const card = page.getByRole('article', { name: 'photos' });
+    await card.getByText('Nothing differs').waitFor();
+    expect(await card.getByRole('definition').allInnerTexts()).toEqual(['3', '16 B', 'just now']);
+
+    writeFileSync(join(root, 'a.txt'), 'first, changed');
+    writeFileSync(join(root, 'new.txt'), 'new');
+    rmSync(join(root, 'b/more.txt'));
+    await page.reload();
+    for (const words of ['1 added', '1 changed', '1 deleted']) await card.getByText(words).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+
+    // The disk is taken away, and put back.
+    renameSync(root, `${root}.away`);
+    await page.reload();
+    await card.getByText('Folder is gone').waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    renameSync(`${root}.away`, root);
+    await page.reload();
+    await card.getByText('1 changed').waitFor();
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('leads a newcomer to a bucket, and brings its files to another folder from there', async () => {
+    await using server = await startVersitygw();
+    await using window = await openWindow(browser, { environment: server.environment });
+    const { page } = window;
+    const root = writeFiles(window, 'scans');
+    await chooseFolder(page, 'Folder with your files', root);
+    await choosePlace(page, { bucket: server.bucket, folder: 'scans' });
+    await page.getByRole('button', { name: 'Set up' }).click();
+    await page.getByText('is a workspace now').waitFor();
+    await page.getByRole('button', { name: 'Push', exact: true }).click();
+    await waitForTransfer(page, 'Push scans');
+    const { length } = await server.requests();
+    expect(length).toBeGreaterThan(5);
+
+    await page.getByRole('link', { name: 'Home' }).click();
+    await page.getByRole('button', { name: 'Add a workspace' }).click();
+    await page.getByRole('radio', { name: 'Someone has pushed them already' }).click();
+    const clone = join(window.folder, 'clone');
+    await chooseFolder(page, 'Folder to bring them to', clone);
+    await choosePlace(page, { bucket: server.bucket, folder: 'scans' });
+    expect(await findViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Bring the files' }).click();
+    await expect.poll(() => page.url(), WAIT).toContain('#/history');
+    for (const [path, text] of Object.entries(FILES))
+      expect(readFileSync(join(clone, path), 'utf8')).toBe(text);
+
+    await page.getByRole('link', { name: 'Home' }).click();
+    const card = page.getByRole('article', { name: 'clone' });
+    await card.getByText('Nothing differs').waitFor();
+    await card.getByRole('button', { name: 'More of clone' }).click();
+    await page.getByRole('menuitem', { name: 'Forget this workspace' }).click();
+    expect(await findViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Forget', exact: true }).click();
+    await card.waitFor({ state: 'detached' });
+    expect(readFileSync(join(clone, 'a.txt'), 'utf8')).toBe(FILES['a.txt']);
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('says what is wrong with a place, and takes another', async () => {
+    await using server = await startVersitygw();
+    await using window = await openWindow(browser, {
+      environment: { ...server.environment, AWS_SECRET_ACCESS_KEY: 'wrong' },
+    });
+    const { page } = window;
+    await chooseFolder(page, 'Folder with your files', writeFiles(window, 'photos'));
+    await choosePlace(page, { bucket: server.bucket });
+    await page.getByRole('button', { name: 'Set up' }).click();
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByRole('alert').innerText()).toMatch(/key|credentials|refuse/i);
+    expect(await findViolations(page)).toEqual([]);
+    await page.getByText('A folder', { exact: true }).click();
+    await page.getByLabel('Folder for the versions').fill(join(window.folder, 'versions'));
+    await page.getByRole('button', { name: 'Set up' }).click();
+    await page.getByText('is a workspace now').waitFor();
+  });
+});
+
+/** @returns The folder that holds them. */
+function writeFiles({ folder }: OpenWindow, name: string): string {
+  const root = join(folder, name);
+  for (const [path, text] of Object.entries(FILES)) {
+    mkdirSync(join(root, path, '..'), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  return root;
+}
+
+async function chooseFolder(page: Page, label: string, folder: string): Promise<void> {
+  await page.getByLabel(label).fill(folder);
+  await page.getByRole('button', { name: 'Next' }).click();
+}
+
+async function choosePlace(
+  page: Page,
+  { bucket, folder = '' }: { readonly bucket: string; readonly folder?: string },
+): Promise<void> {
+  await page.getByText('Object storage', { exact: true }).click();
+  await page.getByLabel('Bucket', { exact: true }).fill(bucket);
+  await page.getByLabel('Folder in it (optional)').fill(folder);
+}
+
+async function waitForTransfer(page: Page, title: string): Promise<void> {
+  await expect.poll(() => page.url(), WAIT).toContain('#/transfers');
+  await expect.poll(() => page.getByText(title).count(), WAIT).toBeGreaterThan(0);
+  await expect.poll(() => page.locator('main').innerText(), WAIT).toMatch(/\bDone\b/);
+}

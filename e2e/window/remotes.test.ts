@@ -1,0 +1,190 @@
+/** Remotes by hand: added, tested, taken over from other programs with their keys, counted, forgotten. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Browser, Locator, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCli } from '../../app/cli/run-cli.ts';
+import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
+import { installFakeDesktop, savedKeys } from './fake-desktop.ts';
+import { findChromium } from './find-chromium.ts';
+import { findViolations } from './find-violations.ts';
+import { launchBrowser, openWindow } from './open-window.ts';
+
+const WAIT = { timeout: 30_000, interval: 200 };
+/** Nobody's own keys meddle. */
+const NO_KEYS = { AWS_EC2_METADATA_DISABLED: 'true', AWS_REGION: 'us-east-1' };
+
+describe.skipIf(!findChromium())('Remotes', () => {
+  let browser: Browser;
+  let server: S3Server;
+  beforeAll(async () => {
+    [browser, server] = await Promise.all([launchBrowser(), startVersitygw()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.stop();
+  });
+
+  it('are added by a form that tests them first, and forgotten', async () => {
+    await using window = await openWindow(browser, { environment: server.environment, path: '/#/remotes' });
+    const { page } = window;
+    await page.getByRole('heading', { name: 'No remotes yet' }).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Add remote' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add a remote' });
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await dialog.getByText('3 letters or more, no slashes').waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await dialog.getByLabel('Name').fill('lab');
+    await dialog.getByLabel('Bucket').fill(server.bucket);
+    await dialog.getByRole('button', { name: 'Test', exact: true }).click();
+    await verdictOf(dialog, 'does all that Dray needs');
+    expect(await dialog.getByRole('list', { name: 'Checks' }).getByRole('listitem').count()).toBe(11);
+    expect(await findViolations(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'lab' }) });
+    await card.getByText(`s3://${server.bucket}`).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+
+    await card.getByRole('button', { name: 'Forget lab' }).click();
+    await page.getByRole('button', { name: 'Forget it' }).click();
+    await page.getByRole('heading', { name: 'No remotes yet' }).waitFor();
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('that cannot be reached, or whose keys are wrong, are told of with what to do', async () => {
+    const wrong = { ...server.environment, AWS_SECRET_ACCESS_KEY: 'wrong' };
+    await using window = await openWindow(browser, { environment: wrong, path: '/#/remotes' });
+    const dialog = await openForm(window.page, { name: 'lab', bucket: server.bucket });
+    await dialog.getByRole('button', { name: 'Test', exact: true }).click();
+    await dialog.getByRole('alert').waitFor();
+    expect(await dialog.innerText()).toMatch(/secret/i);
+    await dialog.getByLabel('Endpoint (optional)').fill('http://127.0.0.1:9');
+    await dialog.getByRole('button', { name: 'Test', exact: true }).click();
+    await dialog.getByText('127.0.0.1:9').last().waitFor();
+    await dialog.getByRole('alert').waitFor();
+    expect(await dialog.innerText()).toMatch(/cannot be reached|refused/i);
+    expect(await findViolations(window.page)).toEqual([]);
+  });
+
+  it('come from ~/.aws and rclone.conf with their keys, which stay there', async () => {
+    using home = homeWith({
+      '.aws/config': `[profile lab]\nregion = us-east-1\nendpoint_url = ${server.endpoint}\n`,
+      '.aws/credentials': `[lab]\naws_access_key_id = ${server.accessKeyId}\naws_secret_access_key = ${server.secretAccessKey}\n`,
+      '.config/rclone/rclone.conf': `[my store]\ntype = s3\nprovider = Other\naccess_key_id = ${server.accessKeyId}\nsecret_access_key = ${server.secretAccessKey}\nendpoint = ${server.endpoint}\n`,
+    });
+    const environment = { ...server.environment, AWS_REGION: 'us-east-1' };
+    await runCli(['copy', '.aws/config', `s3://${server.bucket}/kept/one.txt`], {
+      cwd: join(home.folder, 'home'),
+      environment,
+    });
+    await using window = await openWindow(browser, {
+      folder: home.folder,
+      environment: NO_KEYS,
+      path: '/#/remotes',
+    });
+    const { page } = window;
+    for (const [found, name] of [
+      ['lab', 'from-aws'],
+      ['my store', 'from-rclone'],
+    ] as const) {
+      await page.getByRole('button', { name: 'Import' }).click();
+      await page.getByRole('button', { name: `Use ${found}` }).waitFor();
+      expect(await findViolations(page)).toEqual([]);
+      expect(await page.content()).not.toContain(server.secretAccessKey);
+      await page.getByRole('button', { name: `Use ${found}` }).click();
+      const dialog = page.getByRole('dialog', { name: 'Add a remote' });
+      await dialog.getByLabel('Name').fill(name);
+      await dialog.getByLabel('Bucket').fill(server.bucket);
+      await dialog.getByLabel('Folder in it (optional)').fill('kept');
+      await dialog.getByRole('button', { name: 'Test', exact: true }).click();
+      await verdictOf(dialog, 'does all that Dray needs');
+      await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+      const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name }) });
+      await card.getByRole('button', { name: 'Count what it holds' }).click();
+      await card.getByText('1 object').waitFor();
+    }
+    expect(await findViolations(page)).toEqual([]);
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('say what was asked of them by month, after a push', async () => {
+    await using window = await openWindow(browser, { environment: server.environment });
+    const { page } = window;
+    const root = join(window.folder, 'data');
+    mkdirSync(root);
+    writeFileSync(join(root, 'a.txt'), 'first');
+    await page.getByLabel('Folder with your files').fill(root);
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByText('Object storage', { exact: true }).click();
+    await page.getByLabel('Bucket', { exact: true }).fill(server.bucket);
+    await page.getByLabel('Folder in it (optional)').fill('months');
+    await page.getByRole('button', { name: 'Set up' }).click();
+    await page.getByRole('button', { name: 'Push', exact: true }).click();
+    await page.getByRole('link', { name: 'Remotes' }).click();
+    const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'months' }) });
+    const cells = () => row.getByRole('cell').allInnerTexts();
+    await expect.poll(async () => (await cells())[0], WAIT).toBe('1');
+    const [, requests, sent, received, cost] = await cells();
+    expect(Number(requests)).toBeGreaterThan(3);
+    expect([sent, received, cost].every((text) => /\d/.test(text ?? ''))).toBe(true);
+    expect(await findViolations(page)).toEqual([]);
+  });
+
+  it('get keys that are typed in the desktop app, tried before they are kept', async () => {
+    await using window = await openWindow(browser, { environment: NO_KEYS });
+    const { context, origin } = window;
+    const page = await context.newPage();
+    await installFakeDesktop(page);
+    await page.goto(`${origin}/#/remotes`);
+    const dialog = await openForm(page, { name: 'lab', bucket: server.bucket });
+    await dialog.getByLabel('Endpoint (optional)').fill(server.endpoint);
+    await dialog.getByRole('button', { name: /Keys/ }).click();
+    await page.getByRole('option', { name: 'An access key' }).click();
+    await dialog.getByRole('textbox', { name: 'Access key' }).fill(server.accessKeyId);
+    await dialog.getByLabel('Secret key', { exact: true }).fill('wrong');
+    expect(await findViolations(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Test', exact: true }).click();
+    await dialog.getByRole('alert').waitFor();
+    await dialog.getByLabel('Secret key', { exact: true }).fill(server.secretAccessKey);
+    await dialog.getByRole('button', { name: 'Test', exact: true }).click();
+    await verdictOf(dialog, 'does all that Dray needs');
+    expect(await savedKeys(page)).toEqual({});
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByText('Keys of lab').waitFor();
+    const keys = { accessKeyId: server.accessKeyId, secretAccessKey: server.secretAccessKey };
+    expect(await savedKeys(page)).toEqual({ lab: keys });
+    await page.getByText('profile lab').waitFor();
+    expect(await findViolations(page)).toEqual([]);
+
+    await page.getByRole('button', { name: 'Forget lab' }).click();
+    await page.getByRole('button', { name: 'Forget it' }).click();
+    await expect.poll(() => savedKeys(page), WAIT).toEqual({});
+  });
+});
+
+async function openForm(
+  page: Page,
+  { bucket, name }: { readonly name: string; readonly bucket: string },
+): Promise<Locator> {
+  await page.getByRole('button', { name: 'Add remote' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Add a remote' });
+  await dialog.getByLabel('Name').fill(name);
+  await dialog.getByLabel('Bucket').fill(bucket);
+  return dialog;
+}
+
+async function verdictOf(dialog: Locator, words: string): Promise<void> {
+  await dialog.getByRole('status').filter({ hasText: words }).waitFor();
+}
+
+function homeWith(files: Readonly<Record<string, string>>) {
+  const folder = mkdtempSync(join(tmpdir(), 'dray-window-'));
+  for (const [path, text] of Object.entries(files)) {
+    const whole = join(folder, 'home', path);
+    mkdirSync(dirname(whole), { recursive: true });
+    writeFileSync(whole, text);
+  }
+  return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
+}

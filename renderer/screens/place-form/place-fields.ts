@@ -1,0 +1,136 @@
+/** A place for data as a form has it, and the URL that it comes to. The engine judges the URL; here is said what a form can know. Pure. */
+import type { AccessKeys } from '../../../engine/api/host.ts';
+
+/** `address`: a URL as it is. */
+export type PlaceKind = 's3' | 'folder' | 'peer' | 'address';
+
+export interface PlaceFields {
+  readonly kind: PlaceKind;
+  /** Of a remote; '' where a place has none. */
+  readonly name: string;
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly endpoint: string;
+  readonly region: string;
+  /** '' where the keys are found by themselves. */
+  readonly profile: string;
+  /** Instead of a profile. */
+  readonly typedKeys?: Pick<AccessKeys, 'accessKeyId' | 'secretAccessKey'> | undefined;
+  /** As URLs have it; '' where the engine chooses. */
+  readonly pathStyle: string;
+  readonly folder: string;
+  /** `HOST:PORT` of `dray serve`. */
+  readonly host: string;
+  /** Typed for other machines; '' leaves the one that is known. */
+  readonly token: string;
+  readonly address: string;
+}
+
+export const EMPTY_PLACE: PlaceFields = {
+  kind: 's3',
+  name: '',
+  bucket: '',
+  prefix: '',
+  endpoint: '',
+  region: '',
+  profile: '',
+  pathStyle: '',
+  folder: '',
+  host: '',
+  token: '',
+  address: '',
+};
+
+export type PlaceField = Exclude<keyof PlaceFields, 'kind' | 'typedKeys' | 'pathStyle'>;
+export type PlaceFaults = Partial<Record<PlaceField | keyof AccessKeys, string>>;
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$/;
+const SCHEME = /^(s3|file|dray):\/\//i;
+
+/** Empty when the fields make a URL. */
+export function findFaults(fields: PlaceFields): PlaceFaults {
+  const faults: PlaceFaults = {};
+  switch (fields.kind) {
+    case 's3':
+      if (!BUCKET.test(fields.bucket)) faults.bucket = 'The name of a bucket: 3 letters or more, no slashes.';
+      if (fields.endpoint !== '' && !/^https?:\/\/[^/]+/.test(fields.endpoint))
+        faults.endpoint = 'Begins with https:// or http://, such as https://s3.example.org.';
+      if (fields.typedKeys?.accessKeyId === '') faults.accessKeyId = 'The first half of the key.';
+      if (fields.typedKeys?.secretAccessKey === '') faults.secretAccessKey = 'The second half of the key.';
+      break;
+    case 'folder':
+      if (!isAbsolute(fields.folder)) faults.folder = 'The whole path, from the root on.';
+      break;
+    case 'peer':
+      if (!/^[^/\s]+:\d{1,5}$/.test(fields.host)) faults.host = 'As "dray serve" prints it: HOST:PORT.';
+      break;
+    case 'address':
+      if (!SCHEME.test(fields.address) && !isAbsolute(fields.address))
+        faults.address = 'Begins with s3://, dray:// or file://.';
+  }
+  return faults;
+}
+
+/** Of a remote's name, which a place without one has not. */
+export function findNameFault(name: string, taken: ReadonlySet<string>): string | undefined {
+  if (!NAME.test(name)) return 'Letters, digits, dots and dashes, such as "lab" or "backup-2".';
+  return taken.has(name) ? `You have a remote called "${name}" already.` : undefined;
+}
+
+/** Without what its faults say. Typed keys are named by `profile`, which the caller has chosen for them. */
+export function urlOf(fields: PlaceFields): string {
+  const prefix = fields.prefix.split('/').filter(Boolean).map(encodeURIComponent).join('/');
+  const path = prefix === '' ? '' : `/${prefix}`;
+  if (fields.kind === 'folder') return fields.folder;
+  if (fields.kind === 'address') return fields.address;
+  if (fields.kind === 'peer') return `dray://${fields.host}${path}`;
+  const { endpoint, pathStyle, profile, region } = fields;
+  const parameters = Object.entries({ endpoint: endpoint.replace(/\/+$/, ''), region, profile, pathStyle })
+    .filter(([, value]) => value !== '')
+    .map(([name, value]) => `${name}=${encodeReadably(value)}`);
+  return `s3://${fields.bucket}${path}${parameters.length === 0 ? '' : `?${parameters.join('&')}`}`;
+}
+
+/** What another program's settings name, as fields to fill up; a URL without a bucket leaves the bucket empty. */
+export function fieldsOf(name: string, url: string): PlaceFields {
+  const fields = { ...EMPTY_PLACE, name };
+  const s3 = /^s3:\/\/([^/?]*)\/?([^?]*)(?:\?(.*))?$/.exec(url);
+  if (!s3) return { ...fields, kind: 'address', address: url };
+  const parameters = new URLSearchParams(s3[3] ?? '');
+  return {
+    ...fields,
+    bucket: s3[1] ?? '',
+    prefix: decodeOrKeep(s3[2] ?? ''),
+    endpoint: parameters.get('endpoint') ?? '',
+    region: parameters.get('region') ?? '',
+    profile: parameters.get('profile') ?? '',
+    pathStyle: parameters.get('pathStyle') ?? '',
+  };
+}
+
+/** A profile's name for typed keys: the remote's or the bucket's, with a number where that one is known already. */
+export function profileFor({ bucket, name }: PlaceFields, known: ReadonlySet<string>): string {
+  const wanted = name === '' ? bucket : name;
+  for (let count = 1; ; count += 1) {
+    const profile = count === 1 ? wanted : `${wanted}-${count}`;
+    if (!known.has(profile)) return profile;
+  }
+}
+
+/** As the engine writes it: a URL within a URL stays readable. */
+function encodeReadably(value: string): string {
+  return encodeURIComponent(value).replace(/%(3A|2F)/g, decodeURIComponent);
+}
+
+function isAbsolute(path: string): boolean {
+  return /^(\/|[A-Za-z]:[\\/]|\\\\)/.test(path);
+}
+
+function decodeOrKeep(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,101 @@
+/** One remote: where it is, what it holds, and what can be done with it. */
+import { useState } from 'react';
+import type { RemoteCard } from '../../../engine/api/host.ts';
+import { Badge } from '../../design/badge.tsx';
+import { Button, IconButton, LinkButton } from '../../design/button.tsx';
+import { formatBytes, formatPlural } from '../../design/format.ts';
+import { Icon, type IconName } from '../../design/icon.tsx';
+import { useAsk } from '../../host/use-host.tsx';
+import { hrefOf } from '../../route.ts';
+
+export interface RemoteItemProps {
+  readonly remote: RemoteCard;
+  readonly onTest: () => void;
+  readonly onRemove: () => void;
+}
+
+export function RemoteItem({ remote, onTest, onRemove }: RemoteItemProps) {
+  const { name, url, of } = remote;
+  const isUsers = of === 'user';
+  const kind = kindOf(url);
+  const [address, ...parameters] = url.split(/[?&]/);
+  return (
+    <li className="card remote-card">
+      <div className="row">
+        <span className="remote-icon">
+          <Icon name={kind.icon} size={20} />
+        </span>
+        <div className="grow">
+          <h2 className="cut">{name}</h2>
+          <div className="small faint">{kind.words}</div>
+        </div>
+        {!isUsers && <Badge>{of.split(/[\\/]/).at(-1)}</Badge>}
+        {isUsers && <IconButton icon="trash" size="small" label={`Forget ${name}`} onPress={onRemove} />}
+      </div>
+      <div>
+        <div className="code remote-url">{address}</div>
+        <ul className="remote-parameters small faint">
+          {parameters.map((parameter) => (
+            <li key={parameter}>{readable(parameter)}</li>
+          ))}
+        </ul>
+      </div>
+      <div className="remote-foot">
+        <Usage place={isUsers ? `${name}:` : url} />
+        <Button size="small" icon="check" onPress={onTest}>
+          Test
+        </Button>
+        <LinkButton size="small" icon="browse" href={browseHrefOf(remote)}>
+          Browse
+        </LinkButton>
+      </div>
+    </li>
+  );
+}
+
+/** Counted when it is asked for: a listing of all that is there takes requests, which cost. */
+function Usage({ place }: { readonly place: string }) {
+  const [isAsked, setAsked] = useState(false);
+  const size = useAsk('browse.size', { place }, { when: isAsked, freshMs: 600_000 });
+  if (size.data) {
+    return (
+      <span className="grow remote-usage">
+        <strong>{formatBytes(size.data.bytes)}</strong>{' '}
+        <span className="small faint">{formatPlural(size.data.files, 'object')}</span>
+      </span>
+    );
+  }
+  return (
+    <span className="grow">
+      {isAsked && size.error ? (
+        <span className="small remote-fault">{size.error.message}</span>
+      ) : isAsked ? (
+        <span className="small faint">Counting</span>
+      ) : (
+        <Button size="small" look="quiet" onPress={() => setAsked(true)}>
+          Count what it holds
+        </Button>
+      )}
+    </span>
+  );
+}
+
+/** A user's remote goes by its name; names of workspaces' remotes are no one's alone. */
+export function browseHrefOf({ name, of, url }: RemoteCard): string {
+  return hrefOf('browse', of === 'user' ? { remote: name } : { place: url });
+}
+
+export function kindOf(url: string): { readonly icon: IconName; readonly words: string } {
+  if (url.startsWith('s3:')) return { icon: 'cloud', words: 'Bucket' };
+  if (url.startsWith('dray:')) return { icon: 'transfers', words: 'Another machine' };
+  return { icon: 'drive', words: 'Folder' };
+}
+
+function readable(parameter: string): string {
+  const [name = '', value = ''] = parameter.split('=');
+  try {
+    return `${name} ${decodeURIComponent(value)}`;
+  } catch {
+    return `${name} ${value}`;
+  }
+}

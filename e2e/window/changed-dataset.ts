@@ -51,7 +51,7 @@ function lines(count: number): string {
 }
 
 /** No text, and nothing that compresses; the same for the same seed. */
-function noise(bytes: number, seed: number): Buffer {
+export function noise(bytes: number, seed: number): Buffer {
   let state = seed;
   return Buffer.from(
     Uint8Array.from({ length: bytes }, () => {

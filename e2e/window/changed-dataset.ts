@@ -1,5 +1,6 @@
 /** A workspace on a real S3 server, pushed once and changed since in every way that the screen of changes shows. */
-import { appendFileSync, renameSync, unlinkSync } from 'node:fs';
+import { appendFileSync, readdirSync, renameSync, unlinkSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
 import { push } from '../../engine/jobs/push.ts';
 import { createS3Dataset, type S3Dataset } from '../s3-dataset.ts';
 import type { S3Server } from '../servers/versitygw.ts';
@@ -31,6 +32,7 @@ export async function pushedDataset(server: S3Server, name: string): Promise<S3D
   write('measurements/2026/march.csv', 'station,depth\n1,12.5\n');
   write('measurements/station-7.bin', noise(BINARY_BYTES, 2));
   write('obsolete.txt', 'nobody needs it\n');
+  ageFiles(sandbox.path(WORK));
   await push(dataset.context(WORK), { message: 'First survey' });
   return dataset;
 }
@@ -44,6 +46,14 @@ export function changeDataset({ sandbox }: S3Dataset): void {
   appendFileSync(at('measurements/2026/march.csv'), '2,9.8\n');
   renameSync(at('measurements/station-7.bin'), at('measurements/archive/station-7.bin'));
   unlinkSync(at('obsolete.txt'));
+}
+
+/** Files of this very moment are read again by the next scan, since they may still change within it; a survey is older. */
+export function ageFiles(folder: string): void {
+  const lastYear = new Date('2025-06-01T08:00:00Z');
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
+    if (entry.isFile() && !entry.parentPath.includes('.dray'))
+      utimesSync(join(entry.parentPath, entry.name), lastYear, lastYear);
 }
 
 function lines(count: number): string {

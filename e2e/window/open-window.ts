@@ -19,6 +19,10 @@ export interface OpenWindowOptions {
   readonly theme?: Theme;
   /** What follows the link's first page, such as `/?fixture#/home`. */
   readonly path?: string;
+  /** Of an earlier run, with its `home` in it: then it is the caller's to remove. */
+  readonly folder?: string;
+  /** Another build than the sources. */
+  readonly command?: string;
 }
 
 export interface OpenWindow extends AsyncDisposable {
@@ -42,13 +46,17 @@ export interface RunningUi extends AsyncDisposable {
 }
 
 /** `dray ui` alone, with nothing of this user's settings. */
-export async function startUi({ environment = {} }: OpenWindowOptions = {}): Promise<RunningUi> {
-  const folder = mkdtempSync(join(tmpdir(), 'dray-window-'));
+export async function startUi(options: OpenWindowOptions = {}): Promise<RunningUi> {
+  const { environment = {} } = options;
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'dray-window-'));
   const home = join(folder, 'home');
-  mkdirSync(home);
+  mkdirSync(home, { recursive: true });
+  const remove = () => {
+    if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
+  };
   const engine = startProcess(
     process.execPath,
-    [COMMAND, '-C', folder, 'ui', '--no-open', '--port', '0', '--json'],
+    [options.command ?? COMMAND, '-C', folder, 'ui', '--no-open', '--port', '0', '--json'],
     {
       PATH: process.env.PATH,
       HOME: home,
@@ -59,7 +67,7 @@ export async function startUi({ environment = {} }: OpenWindowOptions = {}): Pro
   );
   const stop = async () => {
     await engine.stop();
-    rmSync(folder, { recursive: true, force: true });
+    remove();
   };
   try {
     let link: string | undefined;
@@ -69,7 +77,7 @@ export async function startUi({ environment = {} }: OpenWindowOptions = {}): Pro
     });
     return { link: link!, origin: new URL(link!).origin, folder, engine, [Symbol.asyncDispose]: stop };
   } catch (error) {
-    rmSync(folder, { recursive: true, force: true });
+    await stop();
     throw error;
   }
 }

@@ -21,6 +21,8 @@ export interface OpenWindowOptions {
   readonly path?: string;
   /** Of an earlier run, with its `home` in it: then it is the caller's to remove. */
   readonly folder?: string;
+  /** Another build than the sources. */
+  readonly command?: string;
 }
 
 export interface OpenWindow extends AsyncDisposable {
@@ -54,7 +56,7 @@ export async function startUi(options: OpenWindowOptions = {}): Promise<RunningU
   };
   const engine = startProcess(
     process.execPath,
-    [COMMAND, '-C', folder, 'ui', '--no-open', '--port', '0', '--json'],
+    [options.command ?? COMMAND, '-C', folder, 'ui', '--no-open', '--port', '0', '--json'],
     {
       PATH: process.env.PATH,
       HOME: home,

@@ -70,8 +70,10 @@ export interface HostRequests {
     input: InWorkspace;
     answer: {
       readonly query: QueryExplanation;
+      /** What the push will ask, as far as it can be foreseen; zeros when it has nothing to do. */
       readonly requests: RequestTotals;
       readonly changes: ChangeTotals;
+      readonly objects: number;
     };
   };
 

@@ -128,11 +128,15 @@ export interface PushSummary {
   /** Set when another's commit was merged on the way. */
   readonly mergedWith?: string;
   readonly changes: ChangeTotals;
+  /** Of a dry run: what it would send. */
   readonly uploadedObjects: number;
   readonly uploadedBytes: number;
   readonly failed: number;
   readonly query: QueryExplanation;
+  /** What this run asked; of a dry run, what finding out took. */
   readonly requests: RequestTotals;
+  /** Of a dry run: what the push will ask and send, as far as it can be foreseen. */
+  readonly forecast?: RequestTotals;
 }
 
 export interface PullRequest {

@@ -120,7 +120,11 @@ describe('the changes of a pull', () => {
     sandbox.write('work/a.txt', 'ours, and longer');
 
     const opened = await client.ask('changes.open', { root, direction: 'pull' });
-    expect(opened).toMatchObject({ conflicts: 1, commit: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(opened).toMatchObject({
+      conflicts: 1,
+      totals: { added: 1, modified: 0, deleted: 1 },
+      commit: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
     const { rows } = await client.ask('changes.rows', {
       root,
       list: opened.list,

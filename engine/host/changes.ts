@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { ChangeEvent, ConflictEvent, JobEvent } from '../api/events.ts';
 import type { ChangeList, FilePreview } from '../api/host.ts';
+import type { ChangeTotals } from '../api/jobs.ts';
 import type { CommitHash } from '../model/entry.ts';
 import { checkSafePath } from './check-path.ts';
 import { type HandlersOf, type HostCall, jobContextOf } from './host-call.ts';
@@ -52,29 +53,37 @@ async function openPull(root: string, call: HostCall): Promise<ChangeList> {
   const { pull } = await import('../jobs/pull.ts');
   const rows = createRowList();
   const conflicts = new Map<string, ConflictEvent>();
-  let seen = 0;
+  /** Changes that the totals count and that are conflicts here. */
+  const counted: ChangeEvent[] = [];
   const context = listening(call, root, (event) => {
     if (event.type === 'conflict') conflicts.set(event.path, event);
     else if (conflicts.delete(event.path)) {
-      seen += 1;
+      counted.push(event);
       rows.push({ ...rowOf(event), change: 'conflict' });
     } else addRow(rows, event);
   });
-  const { changes: totals, commit, failed } = await pull(context, { dryRun: true, conflicts: 'theirs' });
+  const { changes, commit, failed } = await pull(context, { dryRun: true, conflicts: 'theirs' });
   // Such as a file of ours where theirs needs a folder: nothing of theirs has that path.
   for (const { path } of conflicts.values())
     rows.push({ change: 'conflict', path, kind: 'file', sizeBytes: 0 });
   rows.end();
   const list = call.host.changeLists.keep(call.owner, `pull ${root}`, rows);
-  const decided = seen + conflicts.size;
   return {
     list,
     direction: 'pull',
-    totals,
-    conflicts: decided,
+    totals: totalsWithout(changes, counted),
+    conflicts: counted.length + conflicts.size,
     failed,
     ...(commit === null ? {} : { commit }),
   };
+}
+
+/** The bytes stay: they come when theirs wins. */
+function totalsWithout(totals: ChangeTotals, events: readonly ChangeEvent[]): ChangeTotals {
+  const left = { ...totals };
+  // Of times alone nobody counts.
+  for (const { change } of events) if (change !== 'time') left[change] -= 1;
+  return left;
 }
 
 type RowEvent = ChangeEvent | ConflictEvent;

@@ -1,9 +1,24 @@
+/** What a push would ask and send: its dry run. */
+import type { RequestTotals } from '../api/jobs.ts';
 import { type HandlersOf, jobContextOf } from './host-call.ts';
+
+const NOTHING: RequestTotals = {
+  reads: 0,
+  writes: 0,
+  lists: 0,
+  deletes: 0,
+  total: 0,
+  sentBytes: 0,
+  receivedBytes: 0,
+  dollars: 0,
+};
 
 export const PLAN: HandlersOf<'plan'> = {
   'plan.push': async ({ root }, call) => {
     const { push } = await import('../jobs/push.ts');
-    const { changes, query, requests } = await push(jobContextOf(call, root), { dryRun: true });
-    return { query, requests, changes };
+    const { changes, forecast, query, uploadedObjects } = await push(jobContextOf(call, root), {
+      dryRun: true,
+    });
+    return { query, requests: forecast ?? NOTHING, changes, objects: uploadedObjects };
   },
 };

@@ -1,5 +1,7 @@
 /** A way to one remote: its store, what counts its requests, and what bounds those in flight. */
+
 import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
 import type { DrayError } from '../api/error.ts';
 import type { JobContext } from '../api/jobs.ts';
 import { systemClock } from '../base/clock.ts';

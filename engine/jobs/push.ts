@@ -11,6 +11,7 @@ import { settleLanding } from './landing.ts';
 import { linkRepository } from './link-repository.ts';
 import { isNothing, NO_CHANGES } from './no-changes.ts';
 import { mergeOntoTip, type PublishContext, publishChanges } from './publish-commit.ts';
+import { createPushForecast } from './push-forecast.ts';
 import { existenceOptions } from './query-remote.ts';
 import { forgetRemote, recheckBase, relocatedEntries } from './recheck-base.ts';
 import { refreshIndex, reportProblems } from './refresh-index.ts';
@@ -60,12 +61,12 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
   if (isUnchanged)
     return summary({ session, connection, query, branch, commit, failed, changes: NO_CHANGES });
 
-  const dryRun = request.dryRun === true;
+  const forecast = request.dryRun === true ? createPushForecast(link.layout) : undefined;
   const publishing: PublishContext = { session, store, link, base, limit, branch };
   if (link.tip && link.tip.commit !== base.hash) {
     // Before anything is sent: a conflict found now costs nothing.
     const { hasOurs, isOurs, theirs } = await mergeOntoTip(publishing, link.tip);
-    if (isOurs && !dryRun) acceptCommit(session, link, { hash: link.tip.commit, changes: theirs });
+    if (isOurs && !forecast) acceptCommit(session, link, { hash: link.tip.commit, changes: theirs });
     if (hasOurs) return summary({ session, connection, query, branch, commit, failed, changes: NO_CHANGES });
   }
   const uploaded = await uploadFiles({
@@ -75,22 +76,27 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
     query,
     limit,
     scope,
-    dryRun,
+    forecast,
     requestsSoFar: () => meter.totals().total,
   });
   failed += uploaded.failed;
-  const changes = await countChanges(session, dryRun);
+  const changes = await countChanges(session, forecast !== undefined);
   const sent = { uploadedObjects: uploaded.objects, uploadedBytes: uploaded.bytes };
   const relocated = isRecheck ? await relocatedEntries({ session, store, link, base, query }) : [];
   if (isNothing(changes) && relocated.length === 0) {
     return { ...summary({ session, connection, query, branch, commit, failed, changes }), ...sent };
   }
   warnOfCollisions(session);
-  if (dryRun) {
+  if (forecast) {
+    const dry = summary({ session, connection, query, branch, commit, failed, changes });
+    const { provider } = store;
+    const foreseen = forecast.read({ query: dry.query, changes, base: base.commit, provider });
     return {
-      ...summary({ session, connection, query, branch, commit, failed, changes }),
-      ...sent,
+      ...dry,
       result: 'wouldPush',
+      uploadedObjects: foreseen.objects,
+      uploadedBytes: foreseen.requests.sentBytes,
+      forecast: foreseen.requests,
     };
   }
   await warnIfUnsafe(session, store, link);

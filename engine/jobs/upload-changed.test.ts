@@ -54,7 +54,16 @@ async function uploadWith(act: () => void) {
         existenceOptions(session, connection, link, { mode: undefined, scope }),
       );
       const { limit } = connection;
-      const options = { session, store, link, query, limit, scope, dryRun: false, requestsSoFar: () => 0 };
+      const options = {
+        session,
+        store,
+        link,
+        query,
+        limit,
+        scope,
+        forecast: undefined,
+        requestsSoFar: () => 0,
+      };
       const uploaded = await uploadFiles(options);
       return { uploaded, context, unread: unreadPaths(session) };
     } finally {

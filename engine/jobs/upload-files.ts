@@ -20,6 +20,7 @@ import { openFileSource } from '../workspace/file-source.ts';
 import { checkUnchanged } from '../workspace/unchanged.ts';
 import type { LinkedRepository } from './link-repository.ts';
 import { createProgress, type Progress } from './progress.ts';
+import type { PushForecast } from './push-forecast.ts';
 import type { Session } from './session.ts';
 
 /** Bytes of files in memory at once, between the disk and the wire. */
@@ -34,8 +35,8 @@ export interface UploadOptions {
   readonly query: ExistenceQuery;
   readonly limit: AdaptiveLimit;
   readonly scope: PendingScope;
-  /** Read and ask, but send nothing. */
-  readonly dryRun: boolean;
+  /** Given: read and ask, but send nothing; it is told what would be sent. */
+  readonly forecast: PushForecast | undefined;
   readonly requestsSoFar: () => number;
 }
 
@@ -113,19 +114,19 @@ class FileUploader {
     this.#expectedPackBytes = Math.min(packTarget + packBelow, totals.bytes) + PACK_INDEX_BYTES;
     this.#progress = createProgress(
       options.session,
-      options.dryRun ? 'hash' : 'upload',
+      options.forecast ? 'hash' : 'upload',
       totals,
       options.requestsSoFar,
     );
   }
 
   async run(): Promise<Uploaded> {
-    const { session, link, dryRun } = this.#options;
+    const { session, link, forecast } = this.#options;
     try {
       const batches = readFiles(this.#pendingRequests(), {
         root: session.workspace.root,
         layout: link.layout,
-        wantBytes: !dryRun,
+        wantBytes: !forecast,
         memory: this.#memory,
         signal: this.#tasks.signal,
       });
@@ -192,7 +193,7 @@ class FileUploader {
   }
 
   #takeWhole(result: WholeResult, work: BatchWork): void {
-    const { session, link, query, dryRun } = this.#options;
+    const { session, link, query, forecast } = this.#options;
     const { hash, stat, bytes } = result;
     const { path } = this.#finish(result.id);
     session.index.files.setRead(path, { kind: 'file', ...stat, hash });
@@ -210,7 +211,7 @@ class FileUploader {
       return;
     }
     this.#packing.add(hash);
-    if (dryRun) this.#count(0, stat.sizeBytes);
+    if (forecast) forecast.packed(stat.sizeBytes);
     else work.packable.push(result);
   }
 
@@ -237,7 +238,7 @@ class FileUploader {
 
   /** The file's row is written when its chunks are on the store: before that, a killed push has to cut it again. */
   #takeChunked(result: ChunkedResult): void {
-    const { session, link, dryRun } = this.#options;
+    const { session, link, forecast } = this.#options;
     const { path } = this.#finish(result.id);
     const waitsFor = this.#chunkTasks.get(result.id) ?? new Set();
     this.#chunkTasks.delete(result.id);
@@ -246,7 +247,7 @@ class FileUploader {
       await Promise.all(waitsFor);
       session.index.transaction(() => {
         session.index.files.setRead(path, { kind: 'file', ...result.stat, hash: result.hash });
-        if (!dryRun) link.blobs.add(result.hash, { in: 'chunks', chunks: result.chunks });
+        if (!forecast) link.blobs.add(result.hash, { in: 'chunks', chunks: result.chunks });
       });
     });
   }
@@ -266,12 +267,12 @@ class FileUploader {
   }
 
   async #send(candidates: readonly Candidate[]): Promise<void> {
-    const { query, dryRun } = this.#options;
+    const { query, forecast } = this.#options;
     const present = await query.resolve(candidates.map((candidate) => candidate.hash));
     const absent = candidates.filter((candidate) => !present.has(candidate.hash));
     this.#rememberPresent(present);
-    if (dryRun) {
-      for (const candidate of absent) this.#count(1, candidate.sizeBytes);
+    if (forecast) {
+      for (const candidate of absent) forecast.object(candidate.sizeBytes);
       return;
     }
     // All have to end, also when one fails: only then may the batch's bytes be filled anew.

@@ -17,14 +17,14 @@ export const CHUNKER_MEMORY_BYTES_MAX = 2 ** 32 - CHUNKER_MEMORY_START;
 const PAGE_BYTES = 65_536;
 const GEAR_BYTES = 256 * 4;
 
-/** Given to each thread as it is. */
-export type ChunkerMemory = WebAssembly.Memory;
+/** Given to each thread as it is. The buffer's type is told here: browsers' type of a memory knows no shared one. */
+export type ChunkerMemory = WebAssembly.Memory & { readonly buffer: SharedArrayBuffer };
 
 /** A memory with room for `bytes` bytes from `CHUNKER_MEMORY_START` on. Throws RangeError above 4 GiB. */
 export function createChunkerMemory(bytes: number): ChunkerMemory {
   const pages = Math.ceil((CHUNKER_MEMORY_START + bytes) / PAGE_BYTES);
   // Of its full size from the start: a memory that grows has a new buffer each time, in each thread at another time.
-  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true }) as ChunkerMemory;
   gearOf(memory).set(makeGear());
   return memory;
 }

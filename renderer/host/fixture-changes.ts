@@ -277,6 +277,7 @@ function plan(): AnswerOf<'plan.push'> {
       dollars: 0.00353,
     },
     changes: { added: 26, modified: 4, deleted: 19, renamed: 1, mode: 1, bytes: 17.2 * 1024 ** 3 },
+    objects: 308,
   };
 }
 

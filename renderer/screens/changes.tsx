@@ -1,28 +1,38 @@
 /** What a push or a pull would do, before it does it. */
 import './changes/changes.css';
-import { useDeferredValue, useState } from 'react';
+import { type ReactNode, useDeferredValue, useState } from 'react';
 import type { ChangeList, ChangeRow, TransferOrder, WorkspaceCard } from '../../engine/api/host.ts';
 import { IconButton, LinkButton } from '../design/button.tsx';
 import { Segmented } from '../design/choices.tsx';
 import { Screen } from '../design/screen.tsx';
-import { EmptyState, ErrorState, Loading, Notice } from '../design/states.tsx';
-import { useDo, useTransfers } from '../host/use-host.tsx';
+import { EmptyState, ErrorState, Loading } from '../design/states.tsx';
+import { useDo } from '../host/use-host.tsx';
 import { goTo, hrefOf, useRoute } from '../route.ts';
-import { showFailure, showToast } from '../shell/toasts.tsx';
+import { showFailure } from '../shell/toasts.tsx';
 import { WithWorkspace } from '../shell/with-workspace.tsx';
 import { ChangeTable } from './changes/change-table.tsx';
 import { type Choices, decide, decideAll, NO_CHOICES, skippedPaths, toggleSkip } from './changes/choices.ts';
 import { ListToolbar } from './changes/list-toolbar.tsx';
 import { PreviewPane } from './changes/preview-pane.tsx';
 import { rowsOf, SendBar } from './changes/send-bar.tsx';
+import { TransferNotice } from './changes/transfer-notice.tsx';
 import { type Direction, type Look, useChangeList, useRowPages } from './changes/use-change-list.ts';
 
 export function ChangesScreen() {
   const { given } = useRoute();
   const direction: Direction = given.direction === 'pull' ? 'pull' : 'push';
+  const [begun, setBegun] = useState<string>();
   return (
     <WithWorkspace title="Changes">
-      {(workspace) => <Changes key={direction} workspace={workspace} direction={direction} />}
+      {(workspace) => (
+        <Changes
+          key={direction}
+          workspace={workspace}
+          direction={direction}
+          notice={<TransferNotice root={workspace.root} begunHere={begun} />}
+          onBegun={setBegun}
+        />
+      )}
     </WithWorkspace>
   );
 }
@@ -30,11 +40,15 @@ export function ChangesScreen() {
 interface ChangesProps {
   readonly workspace: WorkspaceCard;
   readonly direction: Direction;
+  /** What became of the last one. */
+  readonly notice: ReactNode;
+  /** Told the id of the transfer that carries a list out. */
+  readonly onBegun: (transfer: string) => void;
 }
 
 const FIRST_LOOK: Look = { filter: '', kinds: new Set(), sort: 'path', isTree: true, open: new Set() };
 
-function Changes({ workspace, direction }: ChangesProps) {
+function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
   const { root, branch, remotes } = workspace;
   const { list, error, isOpening, reopen } = useChangeList(root, direction);
   const remote = remotes.find(({ isDefault }) => isDefault)?.name;
@@ -62,7 +76,7 @@ function Changes({ workspace, direction }: ChangesProps) {
         </>
       }
     >
-      <UnderWay root={root} />
+      {notice}
       {error ? (
         <ErrorState
           title={direction === 'push' ? 'The folder cannot be looked at' : 'The remote cannot be asked'}
@@ -79,7 +93,7 @@ function Changes({ workspace, direction }: ChangesProps) {
       ) : rowsOf(list) === 0 ? (
         <NothingToDo direction={direction} />
       ) : (
-        <ListOfChanges key={list.list} root={root} list={list} />
+        <ListOfChanges key={list.list} root={root} list={list} onBegun={onBegun} />
       )}
     </Screen>
   );
@@ -101,29 +115,12 @@ function NothingToDo({ direction }: { readonly direction: Direction }) {
   );
 }
 
-function UnderWay({ root }: { readonly root: string }) {
-  const running = useTransfers()?.find(
-    ({ order, state }) =>
-      'root' in order && order.root === root && (state === 'running' || state === 'waiting'),
-  );
-  if (!running) return null;
-  return (
-    <div className="changes-notice">
-      <Notice
-        actions={
-          <LinkButton size="small" href={hrefOf('transfers')}>
-            Watch
-          </LinkButton>
-        }
-      >
-        {running.title} is {running.state === 'waiting' ? 'waiting' : 'under way'}. This list is made anew
-        when it ends.
-      </Notice>
-    </div>
-  );
+interface ListOfChangesProps extends Pick<ChangesProps, 'onBegun'> {
+  readonly root: string;
+  readonly list: ChangeList;
 }
 
-function ListOfChanges({ root, list }: { readonly root: string; readonly list: ChangeList }) {
+function ListOfChanges({ root, list, onBegun }: ListOfChangesProps) {
   const [look, setLook] = useState(FIRST_LOOK);
   const [choices, setChoices] = useState<Choices>(NO_CHOICES);
   const [selected, setSelected] = useState<ChangeRow>();
@@ -137,13 +134,9 @@ function ListOfChanges({ root, list }: { readonly root: string; readonly list: C
   const show = (kind: ChangeRow['change']) =>
     setLook({ ...look, filter: '', kinds: new Set([kind]), isTree: false });
   const send = () => {
-    start.mutate(orderOf(root, list.direction, message, choices), {
-      onSuccess: () => {
-        showToast({
-          tone: 'success',
-          title: isPush ? 'The push has begun' : 'The pull has begun',
-          action: { label: 'Watch', onPress: () => goTo('transfers') },
-        });
+    start.mutate(orderOf(root, list, message, choices), {
+      onSuccess: ({ id }) => {
+        onBegun(id);
         setMessage('');
       },
       onError: (error) => showFailure(isPush ? 'The push did not begin' : 'The pull did not begin', error),
@@ -200,8 +193,8 @@ function ListOfChanges({ root, list }: { readonly root: string; readonly list: C
   );
 }
 
-function orderOf(root: string, direction: Direction, message: string, choices: Choices): TransferOrder {
-  if (direction === 'push') {
+function orderOf(root: string, list: ChangeList, message: string, choices: Choices): TransferOrder {
+  if (list.direction === 'push') {
     const skip = skippedPaths(choices);
     return {
       kind: 'push',
@@ -214,6 +207,8 @@ function orderOf(root: string, direction: Direction, message: string, choices: C
   return {
     kind: 'pull',
     root,
+    // What was looked at, and no more: the branch may have moved on since.
+    ...(list.commit === undefined ? {} : { ref: list.commit }),
     ...(forAll === undefined ? {} : { conflicts: forAll }),
     ...(decided.size === 0 ? {} : { decisions: Object.fromEntries(decided) }),
   };

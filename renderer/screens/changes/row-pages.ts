@@ -5,7 +5,7 @@
 import type { AnswerOf, ChangeRow } from '../../../engine/api/host.ts';
 
 export const PAGE_ROWS = 200;
-const PAGES_KEPT = 60;
+export const PAGES_KEPT = 60;
 /** Pages that are flown over while the thumb is dragged are not asked for. */
 const REST_MS = 40;
 

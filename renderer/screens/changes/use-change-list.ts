@@ -60,7 +60,7 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
 }
 
 /** How many transfers of the workspace are over: each one more may have changed what differs. */
-function useEndedTransfers(root: string): number {
+export function useEndedTransfers(root: string): number {
   const transfers = useTransfers() ?? [];
   return transfers.filter(
     ({ order, state }) => 'root' in order && order.root === root && (state === 'done' || state === 'failed'),

@@ -1,0 +1,183 @@
+/** The screen of changes: what a push or a pull would do, seen and decided in a real Chromium, done on a real store. */
+import { existsSync, readFileSync } from 'node:fs';
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { push } from '../../engine/jobs/push.ts';
+import type { S3Dataset } from '../s3-dataset.ts';
+import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
+import { CHANGED_PATHS, changeDataset, pushedDataset, WORK } from './changed-dataset.ts';
+import { findChromium } from './find-chromium.ts';
+import { launchBrowser } from './open-window.ts';
+import { openWorkspace, rowOf, rowsShown, WAIT } from './window-workspace.ts';
+
+describe.skipIf(!findChromium())('the screen of changes', () => {
+  let browser: Browser;
+  let server: S3Server;
+  beforeAll(async () => {
+    [browser, server] = await Promise.all([launchBrowser(), startVersitygw()]);
+  });
+  afterAll(() => Promise.all([browser?.close(), server?.stop()]));
+
+  const open = ({ sandbox }: S3Dataset, screen = '#/changes') =>
+    openWorkspace(browser, { environment: server.environment, root: sandbox.path(WORK), screen });
+
+  it('shows what differs as a tree and flat, by kind, by size and by search', async () => {
+    using dataset = await pushedDataset(server, 'rows');
+    changeDataset(dataset);
+    await using window = await open(dataset);
+    const { page } = window;
+    const shown = () => rowsShown(page);
+    await expect
+      .poll(shown, WAIT)
+      .toEqual([
+        expect.stringMatching(/^measurements 4 changes/),
+        expect.stringMatching(/^notes 1 change/),
+        'obsolete.txt Deleted 16 B',
+        expect.stringMatching(/^pictures 1 change/),
+      ]);
+    await page.getByRole('button', { name: 'Open' }).first().click();
+    await rowOf(page, 'measurements/2026/').waitFor();
+    await page.getByRole('radio', { name: 'Flat' }).click();
+    await expect.poll(shown, WAIT).toHaveLength(CHANGED_PATHS.length);
+    for (const path of CHANGED_PATHS) await rowOf(page, path).waitFor();
+    await choose(page, 'Order', 'Largest first');
+    await expect.poll(async () => (await shown())[0], WAIT).toMatch(/^measurements\/raw.bin Changed/);
+    await page.getByRole('button', { name: 'Added 1' }).click();
+    await expect.poll(shown, WAIT).toEqual(['measurements/2026/april.csv Added 27 B']);
+    await page.getByRole('button', { name: 'Added 1' }).click();
+    await page.getByRole('searchbox', { name: 'Search paths' }).fill('2026');
+    await expect.poll(shown, WAIT).toHaveLength(2);
+    await page.getByRole('searchbox', { name: 'Search paths' }).fill('no path has it');
+    await page.getByText('No change fits').waitFor();
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('shows texts side by side, pictures before and after, and of others size, time and hash', async () => {
+    using dataset = await pushedDataset(server, 'sides');
+    changeDataset(dataset);
+    await using window = await open(dataset);
+    const { page } = window;
+    const preview = page.getByRole('region', { name: 'Preview' });
+    await page.getByRole('radio', { name: 'Flat' }).click();
+    await rowOf(page, 'notes/method.md').click();
+    const changed = preview.getByRole('row').filter({ hasText: 'measured anew' });
+    await expect
+      .poll(() => changed.getByRole('cell').allInnerTexts(), WAIT)
+      .toEqual(['20', 'line 20', '20', 'line 20, measured anew']);
+    await preview
+      .getByRole('button', { name: /lines the same/ })
+      .first()
+      .click();
+    await preview.getByText('line 1', { exact: true }).first().waitFor();
+    await rowOf(page, 'pictures/map.png').click();
+    await expect
+      .poll(() => middleColors(page), WAIT)
+      .toEqual([
+        [40, 90, 200],
+        [200, 60, 40],
+      ]);
+    await rowOf(page, 'measurements/raw.bin').click();
+    await preview.getByText('by its size, time and hash only').waitFor();
+    expect(await preview.getByText('39.1 KiB').count()).toBe(1);
+    expect(await preview.getByText('41.0 KiB').count()).toBe(1);
+    await rowOf(page, 'obsolete.txt').click();
+    await preview.getByText('Not there').waitFor();
+    expect(await preview.getByText('nobody needs it').count()).toBe(1);
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('pushes all but what is left out, once the deletions were seen, with the message', async () => {
+    using dataset = await pushedDataset(server, 'skip');
+    changeDataset(dataset);
+    await using window = await open(dataset);
+    const { page } = window;
+    await page.getByRole('radio', { name: 'Flat' }).click();
+    await page.getByRole('checkbox', { name: 'Push measurements/raw.bin' }).uncheck();
+    const send = page.getByRole('button', { name: 'Push 6 changes' });
+    expect(await send.isDisabled()).toBe(true);
+    const seen = page.getByRole('checkbox', { name: 'I have seen what is deleted' });
+    expect(await seen.isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Show it' }).click();
+    await expect.poll(() => rowsShown(page), WAIT).toEqual(['obsolete.txt Deleted 16 B']);
+    await page.getByText('I have seen what is deleted').click();
+    await page.getByRole('textbox', { name: 'Message' }).fill('April, and the map in red');
+    await send.click();
+    await page.getByText('Pushed as commit').waitFor();
+    await page.getByRole('button', { name: 'Push 1 change' }).waitFor();
+    expect(await rowsShown(page)).toEqual([expect.stringMatching(/^measurements 1 change/)]);
+
+    expect((await dataset.cli(WORK, ['log'])).stdout).toContain('April, and the map in red');
+    const left = await dataset.cli(WORK, ['diff']);
+    expect(left.stdout).toContain('measurements/raw.bin');
+    const stored = (await dataset.cli(WORK, ['ls', '--recursive'])).stdout;
+    expect(stored).not.toContain('obsolete.txt');
+    await dataset.clone('elsewhere');
+    const there = (path: string) => readFileSync(dataset.sandbox.path('elsewhere', path));
+    const here = (path: string) => readFileSync(dataset.sandbox.path(WORK, path));
+    for (const path of CHANGED_PATHS.filter((path) => !/raw|obsolete/.test(path)))
+      expect(there(path), path).toEqual(here(path));
+    expect(there('measurements/raw.bin')).toHaveLength(40_000);
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('pulls what it showed, each conflict as it was decided', async () => {
+    using dataset = await pushedDataset(server, 'pull');
+    const { sandbox } = dataset;
+    await dataset.clone('other');
+    for (const name of ['method.md', 'kept.md']) {
+      sandbox.write(`other/notes/${name}`, `theirs of ${name}\n`);
+      sandbox.write(`${WORK}/notes/${name}`, `ours of ${name}\n`);
+    }
+    sandbox.write('other/added.txt', 'added by them\n');
+    await push(dataset.context('other'), { message: 'Theirs' });
+    await using window = await open(dataset, '#/changes?direction=pull');
+    const { page } = window;
+    await page.getByText('2 still to decide').waitFor();
+    const send = page.getByRole('button', { name: 'Pull 3 changes' });
+    expect(await send.isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Show them' }).click();
+    await page
+      .getByRole('group', { name: 'Conflict of notes/kept.md' })
+      .getByRole('button', { name: 'Ours' })
+      .click();
+    const sides = page.getByRole('region', { name: 'Preview' });
+    await rowOf(page, 'notes/method.md').click();
+    await sides.getByText('theirs of method.md').waitFor();
+    expect(await sides.getByText('ours of method.md').count()).toBe(1);
+    await page
+      .getByRole('group', { name: 'Conflict of notes/method.md' })
+      .getByRole('button', { name: 'Theirs' })
+      .click();
+    await page.getByText('All are decided').waitFor();
+    // What comes after the look is not pulled with it.
+    sandbox.write('other/later.txt', 'pushed after the look\n');
+    await push(dataset.context('other'), { message: 'Later' });
+    await send.click();
+    await page.getByText('Pulled 2 changes').waitFor();
+    const here = (path: string) => readFileSync(sandbox.path(WORK, path), 'utf8');
+    expect(here('notes/kept.md')).toBe('ours of kept.md\n');
+    expect(here('notes/method.md')).toBe('theirs of method.md\n');
+    expect(here('added.txt')).toBe('added by them\n');
+    expect(existsSync(sandbox.path(WORK, 'later.txt'))).toBe(false);
+    await page.getByRole('button', { name: 'Pull 1 change' }).waitFor();
+    await page.getByRole('radio', { name: 'Push' }).click();
+    await expect.poll(() => rowsShown(page), WAIT).toEqual([expect.stringMatching(/^notes 1 change/)]);
+    expect(window.complaints).toEqual([]);
+  });
+});
+
+async function choose(page: Page, select: string, choice: string): Promise<void> {
+  await page.getByRole('button', { name: select }).click();
+  await page.getByRole('option', { name: choice }).click();
+}
+
+/** Of each picture in the preview, the colour in its middle. */
+function middleColors(page: Page): Promise<number[][]> {
+  return page.locator('.preview-image img').evaluateAll((images) =>
+    (images as HTMLImageElement[]).map((image) => {
+      const canvas = new OffscreenCanvas(image.naturalWidth, image.naturalHeight).getContext('2d')!;
+      canvas.drawImage(image, 0, 0);
+      return [...canvas.getImageData(image.naturalWidth / 2, image.naturalHeight / 2, 1, 1).data].slice(0, 3);
+    }),
+  );
+}

@@ -1,0 +1,64 @@
+/** A branch whose newest commit holds a million files more than the workspace: made by the engine's own parts, without the files. */
+import { fetchCommit } from '../../engine/jobs/base-commit.ts';
+import { connect } from '../../engine/jobs/connection.ts';
+import { linkRepository } from '../../engine/jobs/link-repository.ts';
+import { openSession } from '../../engine/jobs/session.ts';
+import type { Entry } from '../../engine/model/entry.ts';
+import { buildManifest } from '../../engine/repository/build-manifest.ts';
+import { encodeCommit, storeCommit } from '../../engine/repository/commit.ts';
+import type { EntryChange } from '../../engine/repository/manifest.ts';
+import { moveRef } from '../../engine/repository/refs.ts';
+import { readSegment, writeSegment } from '../../engine/repository/stored-segment.ts';
+import type { S3Dataset } from '../s3-dataset.ts';
+
+export const FOLDERS = 1_000;
+export const FILES_EACH = 1_000;
+
+const BRANCH = 'main';
+
+export function millionPath(at: number): string {
+  const folder = String(Math.floor(at / FILES_EACH)).padStart(4, '0');
+  return `camera-${folder}/frame-${String(at % FILES_EACH).padStart(6, '0')}.jpg`;
+}
+
+/** Every new file has the content of the first one that the branch holds already. */
+export async function commitMillion(dataset: S3Dataset, workspace: string): Promise<void> {
+  const session = await openSession(dataset.context(workspace), 'push');
+  try {
+    const { store } = await connect(session);
+    const link = await linkRepository(session, store, BRANCH);
+    const tip = link.tip!;
+    const base = await fetchCommit(session, store, tip.commit);
+    const like = base.manifest.kind === 'inline' ? base.manifest.entries[0] : undefined;
+    const { manifest, totals } = await buildManifest({
+      base: base.manifest,
+      loadBaseEntries: (segment) => readSegment(store, segment, {}),
+      changes: millionChanges(like!),
+      onSegment: (segment) => writeSegment(store, segment, {}),
+    });
+    const commit = encodeCommit({
+      repository: link.uuid,
+      parents: [tip.commit],
+      author: 'tester',
+      message: 'A million frames',
+      time: new Date().toISOString(),
+      totals,
+      manifest,
+    });
+    await storeCommit(store, commit, {});
+    const value = { commit: commit.hash, epoch: tip.epoch, repository: link.uuid };
+    await moveRef(store, `heads/${BRANCH}`, value, { etag: tip.etag }, {});
+    await store.close();
+  } finally {
+    session.close();
+  }
+}
+
+/** A folder a page, in order of path. */
+function* millionChanges(like: Entry): Generator<readonly EntryChange[]> {
+  for (let folder = 0; folder < FOLDERS; folder += 1)
+    yield Array.from({ length: FILES_EACH }, (_, file) => {
+      const path = millionPath(folder * FILES_EACH + file);
+      return { path, entry: { ...like, path } };
+    });
+}

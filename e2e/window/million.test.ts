@@ -1,0 +1,120 @@
+/** A million rows through the real engine: what the page draws, asks for and holds stays bounded from end to end. */
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { push } from '../../engine/jobs/push.ts';
+import { createS3Dataset } from '../s3-dataset.ts';
+import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
+import { findChromium } from './find-chromium.ts';
+import { commitMillion, FILES_EACH, FOLDERS, millionPath } from './million-commit.ts';
+import { launchBrowser, type OpenWindow } from './open-window.ts';
+import { openWorkspace, rowOf, WAIT } from './window-workspace.ts';
+
+const MINUTES = 60_000;
+const ROWS = FOLDERS * FILES_EACH;
+/** The rows in sight, and those beside them. */
+const DRAWN_MAX = 80;
+const STOPS = 40;
+/** A stop lies in one page or two, and may pass another one on its way to rest. */
+const PAGES_MAX = 3 * (STOPS + 2);
+
+describe.skipIf(!findChromium())('a million rows', () => {
+  let browser: Browser;
+  let server: S3Server;
+  beforeAll(async () => {
+    [browser, server] = await Promise.all([launchBrowser(), startVersitygw()]);
+  });
+  afterAll(() => Promise.all([browser?.close(), server?.stop()]));
+
+  it(
+    'are scrolled from end to end with a handful of rows drawn and a page or two asked for at each stop',
+    async () => {
+      using dataset = createS3Dataset(server, 'million');
+      const root = await dataset.init('work');
+      dataset.sandbox.write('work/a.jpg', 'the content of every frame');
+      await push(dataset.context('work'), {});
+      await commitMillion(dataset, 'work');
+      await using window = await openWorkspace(browser, {
+        environment: server.environment,
+        root,
+        screen: '#/changes?direction=pull',
+      });
+      const { page } = window;
+      const asked = await countAsks(window);
+      await page.getByRole('button', { name: 'Pull 1,000,000 changes' }).waitFor();
+      await rowOf(page, 'camera-0000/').waitFor();
+      expect(await rowCount(page)).toBe(FOLDERS);
+      await page.getByRole('radio', { name: 'Flat' }).click();
+      await rowOf(page, millionPath(0)).waitFor();
+      await expect.poll(() => rowCount(page), WAIT).toBe(ROWS);
+
+      asked.reset();
+      let drawnMost = 0;
+      for (let stop = 1; stop <= STOPS; stop += 1) {
+        const at = await scrollTo(page, stop / STOPS);
+        await rowOf(page, millionPath(at)).waitFor();
+        drawnMost = Math.max(drawnMost, await page.getByRole('row').count());
+      }
+      await rowOf(page, millionPath(ROWS - 1)).waitFor();
+      await page.getByRole('treegrid').or(page.getByRole('grid')).focus();
+      await page.keyboard.press('Home');
+      await rowOf(page, millionPath(0)).waitFor();
+      await page.keyboard.press('End');
+      await rowOf(page, millionPath(ROWS - 1)).waitFor();
+      expect(drawnMost).toBeLessThanOrEqual(DRAWN_MAX);
+      expect(asked.pages()).toBeGreaterThanOrEqual(STOPS);
+      expect(asked.pages()).toBeLessThanOrEqual(PAGES_MAX);
+
+      await page.getByRole('searchbox', { name: 'Search paths' }).fill('0042/frame-00000');
+      await expect.poll(() => rowCount(page), WAIT).toBe(10);
+      expect(window.complaints).toEqual([]);
+    },
+    3 * MINUTES,
+  );
+});
+
+function rowCount(page: Page): Promise<number> {
+  return page
+    .getByLabel('Changes', { exact: true })
+    .evaluate((grid) => Number(grid.getAttribute('aria-rowcount')));
+}
+
+/** Drags the thumb to a share of the way. Returns the first row that is then in sight, once it rests. */
+async function scrollTo(page: Page, share: number): Promise<number> {
+  const rows = page.locator('.change-rows');
+  await rows.evaluate((element, to) => {
+    element.scrollTop = to * (element.scrollHeight - element.clientHeight);
+  }, share);
+  const inSight = () =>
+    rows.evaluate((element) => {
+      const top = element.getBoundingClientRect().top;
+      const row = [...element.querySelectorAll('[role=row]')].find(
+        (one) => one.getBoundingClientRect().top >= top,
+      );
+      return Number(row?.getAttribute('aria-rowindex') ?? 0) - 1;
+    });
+  let last = -1;
+  await expect
+    .poll(async () => {
+      const before = last;
+      last = await inSight();
+      return last >= 0 && last === before;
+    }, WAIT)
+    .toBe(true);
+  return last;
+}
+
+/** How many pages of rows the page asks the engine for. */
+async function countAsks({ context, page }: OpenWindow): Promise<{ pages(): number; reset(): void }> {
+  let pages = 0;
+  const session = await context.newCDPSession(page);
+  session.on('Network.webSocketFrameSent', ({ response }) => {
+    if (response.payloadData.includes('"changes.rows"')) pages += 1;
+  });
+  await session.send('Network.enable');
+  return {
+    pages: () => pages,
+    reset: () => {
+      pages = 0;
+    },
+  };
+}

@@ -1,0 +1,141 @@
+/** The screen of the plan: what a push will ask for and why, and afterwards what it took, against a real store. */
+import { createHash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { push } from '../../engine/jobs/push.ts';
+import { createS3Dataset, type S3Dataset } from '../s3-dataset.ts';
+import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
+import { ageFiles, pushedDataset, WORK } from './changed-dataset.ts';
+import { findChromium } from './find-chromium.ts';
+import { findViolations } from './find-violations.ts';
+import { launchBrowser } from './open-window.ts';
+import { openWorkspace, WAIT } from './window-workspace.ts';
+
+/** Objects that others keep in the repository: so many that their number is estimated from a sample. */
+const OTHERS = 6_000;
+const KNOWN = 20;
+/** Of what is asked for, there already. */
+const PRESENT = 40;
+const NEW = 60;
+
+describe.skipIf(!findChromium())('the screen of the plan', () => {
+  let browser: Browser;
+  let server: S3Server;
+  beforeAll(async () => {
+    [browser, server] = await Promise.all([launchBrowser(), startVersitygw()]);
+  });
+  afterAll(() => Promise.all([browser?.close(), server?.stop()]));
+
+  const open = ({ sandbox }: S3Dataset, theme: 'light' | 'dark' = 'light') =>
+    openWorkspace(browser, {
+      environment: server.environment,
+      root: sandbox.path(WORK),
+      screen: '#/plan',
+      theme,
+    });
+
+  it('says what is asked for, both ways with their break-even, and after the push the actual figures beside', async () => {
+    using dataset = await crowdedDataset(server, 'crowded');
+    await using window = await open(dataset);
+    const { page } = window;
+    await page.getByRole('heading', { name: 'List the remote' }).waitFor();
+    expect(await funnelOf(page)).toEqual([KNOWN + PRESENT + NEW, KNOWN, PRESENT + NEW]);
+    const remote = /some ([\d,]+) objects, estimated from a sample.*between ([\d,]+) and ([\d,]+) with 95 %/;
+    const [, estimate, low, high] = remote.exec(await page.innerText('main')) ?? [];
+    expect(numberOf(low)).toBeLessThan(numberOf(estimate));
+    expect(numberOf(estimate)).toBeLessThan(numberOf(high));
+    const plot = page.getByRole('img', { name: /takes .* listing the remote of some .* They are even at/ });
+    expect(await plot.locator('canvas').count()).toBe(1);
+    expect(await page.getByRole('row').allInnerTexts()).toEqual([
+      expect.stringMatching(/^Way\s+Requests\s+Time\s+Price/),
+      expect.stringMatching(/^Ask for each\s+120\s+[\d.]+ s\s+\$/),
+      expect.stringMatching(/^List the remote\s+Chosen\s+\d+\s+[\d.]+ s\s+\$/),
+    ]);
+    expect(await figureOf(page, 'Objects to send')).toBe(String(NEW));
+    expect(await findViolations(page)).toEqual([]);
+
+    await pushFrom(page);
+    await page.getByRole('link', { name: 'Plan', exact: true }).first().click();
+    await page.getByText('This is how the last push went').waitFor();
+    expect(await figureOf(page, 'Missing')).toBe(String(NEW));
+    expect(await figureOf(page, 'Requests to know')).toMatch(/^\d+\s+planned \d+$/);
+    expect(await figureOf(page, 'Time to know')).toMatch(/^[\d.]+ s\s+planned [\d.]+ s$/);
+    expect(await figureOf(page, 'Requests in all')).toMatch(/^\d+\s+planned \d+$/);
+    expect(await figureOf(page, 'Sent')).toMatch(/^([\d.]+ KiB)\s+planned \1$/);
+    expect(await findViolations(page)).toEqual([]);
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('foresees every request of a push whose small files go together, unasked', async () => {
+    using dataset = await pushedDataset(server, 'packed');
+    for (let at = 0; at < 30; at += 1) dataset.sandbox.write(`${WORK}/more/${at}.csv`, `depth\n${at}.5\n`);
+    await using window = await open(dataset, 'dark');
+    const { page } = window;
+    await page.getByRole('heading', { name: 'Ask for nothing' }).waitFor();
+    expect(await funnelOf(page)).toEqual([30, 0, 30, 0]);
+    expect(await figureOf(page, 'Objects to send')).toBe('1');
+    expect(await findViolations(page)).toEqual([]);
+    await pushFrom(page);
+    await page.getByRole('link', { name: 'Plan', exact: true }).first().click();
+    await page.getByText('This is how the last push went').waitFor();
+    // The branch is read; a pack, the commit and the branch are written.
+    expect(await figureOf(page, 'Requests in all')).toMatch(/^4\s+planned 4$/);
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('says so when there is nothing to push', async () => {
+    using dataset = await pushedDataset(server, 'same');
+    await using window = await open(dataset);
+    await window.page.getByText('there is nothing to plan').waitFor();
+    expect(await findViolations(window.page)).toEqual([]);
+    expect(window.complaints).toEqual([]);
+  });
+});
+
+/** A repository with an object for each content, most of them others', and a workspace with files of every sort to push. */
+async function crowdedDataset(server: S3Server, name: string): Promise<S3Dataset> {
+  const dataset = createS3Dataset(server, name);
+  await dataset.init(WORK, { layout: { kind: 'objects' } });
+  const { sandbox } = dataset;
+  const writeAll = (folder: string, count: number, contentOf: (at: number) => string) => {
+    for (let at = 0; at < count; at += 1) sandbox.write(`${WORK}/${folder}/${at}.txt`, contentOf(at));
+  };
+  writeAll('known', KNOWN, (at) => `known ${at}`);
+  ageFiles(sandbox.path(WORK));
+  await push(dataset.context(WORK), { message: 'First' });
+  for (let at = 0; at < OTHERS; at += 1)
+    putObject(join(server.dataFolder, server.bucket, name), `of others ${at}`);
+  writeAll('copies', KNOWN, (at) => `known ${at}`);
+  writeAll('present', PRESENT, (at) => `of others ${at}`);
+  writeAll('new', NEW, (at) => `new ${at} `.repeat(100));
+  return dataset;
+}
+
+/** As any client's push would have put it there. */
+function putObject(repository: string, content: string): void {
+  const hash = createHash('sha256').update(content).digest('hex');
+  const path = join(repository, 'objects', hash.slice(0, 2), hash.slice(2));
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, content);
+}
+
+async function pushFrom(page: Page): Promise<void> {
+  await page.getByRole('link', { name: 'See the changes' }).click();
+  await page.getByRole('button', { name: /^Push \d/ }).click();
+  await page.getByText('Pushed as commit').waitFor(WAIT);
+}
+
+async function funnelOf(page: Page): Promise<number[]> {
+  return (await page.locator('.funnel-step strong').allInnerTexts()).map(numberOf);
+}
+
+async function figureOf(page: Page, label: string): Promise<string> {
+  const figure = page.locator('.figure').filter({ has: page.getByText(label, { exact: true }) });
+  return (await figure.getByRole('definition').allInnerTexts()).join(' ');
+}
+
+function numberOf(text = ''): number {
+  return Number(text.replaceAll(',', ''));
+}

@@ -1,0 +1,80 @@
+/** What a push would take, for its dry run: objects, requests by class, bytes and money. */
+import type { QueryExplanation } from '../api/events.ts';
+import type { ChangeTotals, RequestTotals } from '../api/jobs.ts';
+import type { Layout } from '../model/layout.ts';
+import { dollarsFor } from '../model/prices.ts';
+import type { Commit } from '../repository/commit.ts';
+import { partSizeFor } from '../transfer/part-size.ts';
+import { WHOLE_BYTES_MAX } from '../workspace/file-reader-limits.ts';
+
+/** Of a manifest, on average; see segment-cutter.ts. */
+const SEGMENT_ENTRIES = 2_050;
+/** The commit itself, and the branch that moves to it. */
+const COMMIT_WRITES = 2;
+
+export interface PushForecast {
+  /** Content that would be sent under its own name. */
+  object(sizeBytes: number): void;
+  /** Content that would be sent within a pack. */
+  packed(sizeBytes: number): void;
+  read(push: ForeseenPush): { readonly objects: number; readonly requests: RequestTotals };
+}
+
+export interface ForeseenPush {
+  readonly query: QueryExplanation;
+  readonly changes: ChangeTotals;
+  readonly base: Commit | undefined;
+  /** Of the store: a row of the price table. */
+  readonly provider: string;
+}
+
+/** Not foreseen: requests that fail and are made again, and the tests of a remote that is new to this machine. */
+export function createPushForecast({ packTarget }: Layout): PushForecast {
+  let objects = 0;
+  let sentBytes = 0;
+  let packedBytes = 0;
+  let writes = 0;
+  // The branch.
+  let reads = 1;
+  return {
+    object(sizeBytes) {
+      objects += 1;
+      sentBytes += sizeBytes;
+      if (sizeBytes <= WHOLE_BYTES_MAX) writes += 1;
+      else {
+        // Begin, parts, complete, and a look at the result.
+        writes += 2 + Math.ceil(sizeBytes / partSizeFor(sizeBytes));
+        reads += 1;
+      }
+    },
+    packed(sizeBytes) {
+      packedBytes += sizeBytes;
+      sentBytes += sizeBytes;
+    },
+    read({ base, changes, provider, query }) {
+      const packs = Math.ceil(packedBytes / packTarget);
+      const counts = {
+        reads: reads + (query.chosen === 'each' ? query.each.requests : 0),
+        writes: writes + packs + segmentsTouched(base, changes) + COMMIT_WRITES,
+        lists: query.chosen === 'list' ? query.list.requests : 0,
+        deletes: 0,
+      };
+      const requests = {
+        ...counts,
+        total: counts.reads + counts.writes + counts.lists,
+        sentBytes,
+        receivedBytes: 0,
+        dollars: dollarsFor(provider, counts),
+      };
+      return { objects: objects + packs, requests };
+    },
+  };
+}
+
+/** A dataset of one segment has it within its commit. */
+function segmentsTouched(base: Commit | undefined, changes: ChangeTotals): number {
+  const { added, deleted, mode, modified, renamed } = changes;
+  const entries = (base?.totals.files ?? 0) + added - deleted;
+  const segments = Math.ceil(entries / SEGMENT_ENTRIES);
+  return segments <= 1 ? 0 : Math.min(segments, added + modified + deleted + 2 * renamed + mode);
+}

@@ -1,0 +1,69 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ChangeRow } from '../../../engine/api/host.ts';
+import { createRowPages, PAGE_ROWS, PAGES_KEPT } from './row-pages.ts';
+
+const TOTAL = 1_000_000;
+
+function rowAt(index: number): ChangeRow {
+  return { change: 'added', path: `${index}`, kind: 'file', sizeBytes: 1 };
+}
+
+/** Answers at once, and keeps what was asked. */
+function openPages() {
+  const offsets: number[] = [];
+  const pages = createRowPages(async (offset, limit) => {
+    offsets.push(offset);
+    return { total: TOTAL, rows: Array.from({ length: limit }, (_, at) => rowAt(offset + at)) };
+  });
+  const lookAt = async (first: number, last = first + 40) => {
+    pages.look(first, last);
+    await vi.runAllTimersAsync();
+  };
+  return { offsets, pages, lookAt };
+}
+
+describe('the pages of a list of rows', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('are asked for when they come into sight, once while they are held', async () => {
+    const { lookAt, offsets, pages } = openPages();
+    await lookAt(0);
+    expect(pages.total()).toBe(TOTAL);
+    expect(pages.rowAt(7)).toEqual(rowAt(7));
+    await lookAt(PAGE_ROWS - 10);
+    await lookAt(0);
+    expect(offsets).toEqual([0, PAGE_ROWS]);
+  });
+
+  it('are held up to a bound: those that were out of sight for longest go', async () => {
+    const { lookAt, offsets, pages } = openPages();
+    for (let page = 0; page < 3 * PAGES_KEPT; page += 1) {
+      await lookAt(0);
+      await lookAt(page * PAGE_ROWS);
+    }
+    const held = Array.from({ length: TOTAL / PAGE_ROWS }, (_, page) => pages.rowAt(page * PAGE_ROWS));
+    expect(held.filter((row) => row !== undefined)).toHaveLength(PAGES_KEPT);
+    // What was looked at again and again is there, and was asked for once.
+    expect(offsets.filter((offset) => offset === 0)).toHaveLength(1);
+  });
+
+  it('that are flown over are not asked for', async () => {
+    const { lookAt, offsets, pages } = openPages();
+    await lookAt(0);
+    for (let row = 0; row < TOTAL - 100; row += 10_000) pages.look(row, row + 40);
+    await lookAt(TOTAL - 41);
+    expect(offsets).toEqual([0, TOTAL - PAGE_ROWS]);
+  });
+
+  it('that went out of sight before they came are not waited for', async () => {
+    const signals: AbortSignal[] = [];
+    const pages = createRowPages((_offset, _limit, signal) => {
+      signals.push(signal);
+      return new Promise(() => {});
+    });
+    pages.look(0, 40);
+    pages.look(5_000, 5_040);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
+  });
+});

@@ -1,0 +1,153 @@
+/** What became of the workspace's newest push or pull: whoever began it here stays here and sees it. */
+import type { ReactNode } from 'react';
+import type { Transfer } from '../../../engine/api/host.ts';
+import type { PullSummary, PushSummary } from '../../../engine/api/jobs.ts';
+import { LinkButton } from '../../design/button.tsx';
+import { formatBytes, formatCount, formatHash, formatPlural } from '../../design/format.ts';
+import { Notice, type NoticeTone } from '../../design/states.tsx';
+import { useTransfers } from '../../host/use-host.tsx';
+import { hrefOf } from '../../route.ts';
+
+const PATHS_NAMED = 3;
+
+export interface TransferNoticeProps {
+  readonly root: string;
+  /** The transfer that this screen began: only of it, success is told. */
+  readonly begunHere: string | undefined;
+}
+
+export function TransferNotice({ root, begunHere }: TransferNoticeProps) {
+  const newest = useTransfers()?.findLast(
+    ({ order }) => (order.kind === 'push' || order.kind === 'pull') && order.root === root,
+  );
+  const said = newest && describe(newest, newest.id === begunHere);
+  return (
+    // Always there, so that a screen reader hears what comes into it.
+    <div role="status">
+      {said && (
+        <div className="changes-notice">
+          <Notice
+            tone={said.tone}
+            actions={
+              <LinkButton size="small" href={said.href}>
+                {said.action}
+              </LinkButton>
+            }
+          >
+            {said.text}
+          </Notice>
+        </div>
+      )}
+    </div>
+  );
+}
+
+interface Said {
+  readonly tone: NoticeTone;
+  readonly text: ReactNode;
+  readonly action: string;
+  readonly href: string;
+}
+
+const PULL = hrefOf('changes', { direction: 'pull' });
+const WATCH = { action: 'Watch', href: hrefOf('transfers') };
+const LOOK = { action: 'Transfers', href: hrefOf('transfers') };
+
+function describe(transfer: Transfer, isOurs: boolean): Said | undefined {
+  const word = transfer.order.kind === 'push' ? 'push' : 'pull';
+  switch (transfer.state) {
+    case 'waiting':
+    case 'running':
+      return {
+        tone: 'info',
+        text: `A ${word} is ${transfer.state === 'waiting' ? 'waiting' : 'under way'}. This list is made anew when it ends.`,
+        ...WATCH,
+      };
+    case 'paused':
+      return {
+        tone: 'warning',
+        text: `A ${word} is paused. It goes on where it stopped.`,
+        action: 'Resume it',
+        href: WATCH.href,
+      };
+    case 'failed':
+      return describeFailed(transfer, word);
+    case 'cancelled':
+      return undefined;
+    case 'done':
+      return describeDone(transfer, isOurs);
+  }
+}
+
+function describeFailed({ error }: Transfer, word: string): Said {
+  if (error?.code === 'conflict' && Array.isArray(error.data.paths))
+    return {
+      tone: 'danger',
+      text: (
+        <>
+          <strong>The {word} did not go through:</strong> the remote's {String(error.data.branch)} has moved
+          on, and both sides changed {namePaths(error.data.paths, Number(error.data.count))}. Nothing was
+          changed on either side.
+        </>
+      ),
+      action: 'Choose sides',
+      href: PULL,
+    };
+  return {
+    tone: 'danger',
+    text: (
+      <>
+        <strong>The last {word} failed.</strong> {error?.message}
+      </>
+    ),
+    ...LOOK,
+  };
+}
+
+function describeDone({ order, summary }: Transfer, isOurs: boolean): Said | undefined {
+  if (!summary || !('changes' in summary)) return undefined;
+  if (order.kind === 'push') return describePushed(summary as PushSummary, isOurs);
+  if (!isOurs) return undefined;
+  const { changes, downloadedBytes } = summary as PullSummary;
+  const count = changes.added + changes.modified + changes.deleted + changes.renamed + changes.mode;
+  return {
+    tone: 'success',
+    text: `Pulled ${formatPlural(count, 'change')}, ${formatBytes(downloadedBytes)} fetched.`,
+    ...LOOK,
+  };
+}
+
+function describePushed(
+  { commit, mergedWith, uploadedBytes }: PushSummary,
+  isOurs: boolean,
+): Said | undefined {
+  if (!isOurs || commit === null) return undefined;
+  if (mergedWith !== undefined)
+    return {
+      tone: 'info',
+      text: (
+        <>
+          <strong>Pushed, and merged:</strong> someone else had pushed meanwhile. The remote now holds both;
+          theirs is not in this folder yet.
+        </>
+      ),
+      action: 'See what they changed',
+      href: PULL,
+    };
+  return {
+    tone: 'success',
+    text: (
+      <>
+        Pushed as commit <span className="code">{formatHash(commit)}</span>, {formatBytes(uploadedBytes)}{' '}
+        sent.
+      </>
+    ),
+    action: 'History',
+    href: hrefOf('history'),
+  };
+}
+
+function namePaths(paths: readonly unknown[], count: number): string {
+  const named = paths.slice(0, PATHS_NAMED).join(', ');
+  return count > PATHS_NAMED ? `${named} and ${formatCount(count - PATHS_NAMED)} more` : named;
+}

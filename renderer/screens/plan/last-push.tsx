@@ -1,0 +1,73 @@
+/** What the last push took, beside what its plan said. */
+import type { AnswerOf, Transfer } from '../../../engine/api/host.ts';
+import type { PushSummary } from '../../../engine/api/jobs.ts';
+import { Card, Figure, Figures } from '../../design/card.tsx';
+import { formatBytes, formatCount, formatDollars, formatSeconds } from '../../design/format.ts';
+import { useTransfers } from '../../host/use-host.tsx';
+
+type Plan = AnswerOf<'plan.push'>;
+
+/** The newest plan of each workspace that foresaw anything. */
+const plans = new Map<string, Plan>();
+
+export function rememberPlan(root: string, plan: Plan): void {
+  if (plan.requests.total > 0) plans.set(root, plan);
+}
+
+export function useLastPush(root: string): PushSummary | undefined {
+  const isOurs = ({ order, state }: Transfer) =>
+    order.kind === 'push' && order.root === root && state === 'done';
+  const summary = useTransfers()?.findLast(isOurs)?.summary;
+  return summary && 'query' in summary && summary.result === 'pushed' ? summary : undefined;
+}
+
+export function LastPush({ root, summary }: { readonly root: string; readonly summary: PushSummary }) {
+  const { changes, query, requests, uploadedBytes } = summary;
+  const asked = query.chosen === 'list' ? query.list : query.each;
+  const plan = plans.get(root);
+  // A plan of other changes says nothing of this push.
+  const planned = plan && hasSameCounts(plan.changes, changes) ? plan.requests : undefined;
+  const beside = (text: string | undefined) => (text === undefined ? {} : { note: `planned ${text}` });
+  const { actual } = query;
+  return (
+    <Card title="The last push, as it was">
+      <Figures>
+        {actual && (
+          <>
+            <Figure
+              label="Time to know"
+              value={formatSeconds(actual.seconds)}
+              {...beside(formatSeconds(asked.seconds))}
+            />
+            <Figure
+              label="Requests to know"
+              value={formatCount(actual.requests)}
+              {...beside(formatCount(asked.requests))}
+            />
+            <Figure label="There already" value={formatCount(actual.present)} />
+            <Figure label="Missing" value={formatCount(actual.absent)} />
+          </>
+        )}
+        <Figure
+          label="Requests in all"
+          value={formatCount(requests.total)}
+          {...beside(planned && formatCount(planned.total))}
+        />
+        <Figure
+          label="Sent"
+          value={formatBytes(uploadedBytes)}
+          {...beside(planned && formatBytes(planned.sentBytes))}
+        />
+        <Figure
+          label="Price"
+          value={formatDollars(requests.dollars)}
+          {...beside(planned && formatDollars(planned.dollars))}
+        />
+      </Figures>
+    </Card>
+  );
+}
+
+function hasSameCounts(one: Plan['changes'], other: Plan['changes']): boolean {
+  return (Object.keys(one) as (keyof Plan['changes'])[]).every((name) => one[name] === other[name]);
+}

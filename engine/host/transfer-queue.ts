@@ -7,7 +7,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { DrayError, toErrorRecord } from '../api/error.ts';
-import type { HostRequests, Transfer, TransferOrder, TransferState } from '../api/host.ts';
+import type { HostRequests, Transfer, TransferFailure, TransferOrder, TransferState } from '../api/host.ts';
 import type { ConnectionFlags, JobContext, RequestTotals } from '../api/jobs.ts';
 import type { Clock } from '../base/clock.ts';
 import { openTransferFile, type TransferFile } from './transfer-file.ts';
@@ -29,6 +29,8 @@ export interface TransferQueue {
   /** What does not fit a transfer's state is left alone. @throws `notFound` when there is none of such an id. */
   change(change: Change): void;
   list(): readonly Transfer[];
+  /** @throws `notFound` */
+  failures(id: string): readonly TransferFailure[];
   /** Tells the list now and, a few times a second, whenever it changes. Returns what ends it. */
   watch(listener: (transfers: readonly Transfer[]) => void): () => void;
   close(): Promise<void>;
@@ -48,6 +50,8 @@ export async function openTransferQueue(host: QueueHost): Promise<TransferQueue>
   return new FileQueue(host, file);
 }
 
+const INTERRUPTED =
+  'Dray ended in the midst of it. What has arrived is kept: resume it, and it goes on from there.';
 const ENDED: ReadonlySet<TransferState> = new Set(['done', 'failed', 'cancelled']);
 
 class FileQueue implements TransferQueue {
@@ -62,7 +66,10 @@ class FileQueue implements TransferQueue {
     this.#host = host;
     this.#file = file;
     this.#records = file.read().map((facts) => {
-      if (facts.state === 'running') facts.state = 'paused';
+      if (facts.state === 'running') {
+        facts.state = 'paused';
+        facts.notice = INTERRUPTED;
+      }
       return createTransferRecord(facts);
     });
     this.#pump();
@@ -73,11 +80,15 @@ class FileQueue implements TransferQueue {
     return this.#records.map((record) => record.read(nowMs));
   }
 
+  failures(id: string): readonly TransferFailure[] {
+    return this.#find(id).facts.failures;
+  }
+
   start(order: TransferOrder): string {
     const open = this.#records.filter(({ facts }) => !ENDED.has(facts.state));
     if (open.length >= QUEUE_MAX) throw queueFull();
     const facts = { id: randomUUID(), order, title: titleOf(order), state: 'waiting' as const };
-    const counts = { filesDone: 0, bytesDone: 0, warnings: [], failures: [] };
+    const counts = { filesDone: 0, bytesDone: 0, failed: 0, warnings: [], failures: [] };
     const record = createTransferRecord({ ...facts, ...counts });
     this.#records.push(record);
     try {

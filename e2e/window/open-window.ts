@@ -17,6 +17,8 @@ export interface OpenWindowOptions {
   /** Beside PATH, HOME and the sandbox's own; such as a test server's credentials. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly theme?: Theme;
+  /** Of an earlier one that has ended: its home, with all that it left there. Default: a new one. */
+  readonly folder?: string;
   /** What follows the link's first page, such as `/?fixture#/home`. */
   readonly path?: string;
 }
@@ -42,10 +44,12 @@ export interface RunningUi extends AsyncDisposable {
 }
 
 /** `dray ui` alone, with nothing of this user's settings. */
-export async function startUi({ environment = {} }: OpenWindowOptions = {}): Promise<RunningUi> {
-  const folder = mkdtempSync(join(tmpdir(), 'dray-window-'));
+export async function startUi({
+  environment = {},
+  folder = mkdtempSync(join(tmpdir(), 'dray-window-')),
+}: OpenWindowOptions = {}): Promise<RunningUi> {
   const home = join(folder, 'home');
-  mkdirSync(home);
+  mkdirSync(home, { recursive: true });
   const engine = startProcess(
     process.execPath,
     [COMMAND, '-C', folder, 'ui', '--no-open', '--port', '0', '--json'],

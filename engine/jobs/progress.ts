@@ -50,6 +50,7 @@ export function createProgress(
     tell();
   };
   context.emit({ type: 'phase', phase });
+  if (totals) tell();
   return {
     add,
     keep(files, bytes) {

@@ -11,7 +11,7 @@ import type { Traffic } from './traffic.ts';
 export interface TreeProgress {
   /** Items that were looked at and need nothing more. */
   looked(files: number): void;
-  /** A file that has to be moved. */
+  /** A file that is going to be moved. */
   found(bytes: number): void;
   /** An item's fate is open, and may be a move: each call has to be followed by one of the function it gives. */
   undecided(): () => void;
@@ -50,12 +50,16 @@ export function createTreeProgress(
     found(bytes) {
       filesTotal += 1;
       bytesTotal += bytes;
+      startMoving().add(0, 0);
     },
     undecided() {
       open += 1;
       return close;
     },
-    walked: close,
+    walked() {
+      close();
+      moving?.end();
+    },
     add: (files, bytes) => startMoving().add(files, bytes),
     keep: (bytes) => startMoving().keep(0, bytes),
     end: () => (moving ?? looking).end(),

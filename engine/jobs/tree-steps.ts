@@ -259,7 +259,7 @@ async function touch(
 }
 
 async function copy(run: TreeRun, work: TreeWork, { source, destination }: ItemPair): Promise<void> {
-  run.progress.found(source.sizeBytes);
+  if (!run.request.dryRun) run.progress.found(source.sizeBytes);
   run.forecast?.copies(source, await work.mover.foresee?.(source, destination));
   if (!run.request.dryRun) {
     if (destination) await work.backup?.keep(destination);

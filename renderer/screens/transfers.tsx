@@ -93,7 +93,8 @@ export function TransfersScreen() {
         isDanger
         onConfirm={() => void change({ ids: queue.map(({ id }) => id), action: 'cancel' })}
       >
-        What has arrived stays where it is. A transfer that is retried goes on from there.
+        Files that have arrived stay where they are; what was half done is taken back. To go on later, pause
+        them instead.
       </ConfirmDialog>
     </Screen>
   );

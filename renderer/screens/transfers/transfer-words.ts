@@ -155,7 +155,7 @@ export function adviceFor(code: ErrorCode): Advice {
     case 'diskFull':
       return { text: 'Free some space, then retry: what has arrived is kept.' };
     case 'partial':
-      return { text: 'The files below failed; all others went. Retry takes up those alone.' };
+      return { text: 'The details name them, and why. When that is mended, Retry takes up those alone.' };
     case 'locked':
       return { text: 'Another Dray works in this folder. Retry when it has ended.' };
     case 'checksumRefused':

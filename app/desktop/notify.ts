@@ -27,12 +27,12 @@ export function findEndings(before: readonly Transfer[], now: readonly Transfer[
   });
 }
 
-function bodyOf({ state, error, failures, filesDone }: Transfer): string {
+function bodyOf({ state, error, failed, filesDone }: Transfer): string {
   if (state === 'failed') return error?.message ?? 'Dray shows what to do.';
   const files = `${filesDone.toLocaleString('en')} ${filesDone === 1 ? 'file' : 'files'}`;
-  return failures.length === 0
+  return failed === 0
     ? `${files}.`
-    : `${files}; ${failures.length.toLocaleString('en')} could not be read or written.`;
+    : `${files}; ${failed.toLocaleString('en')} could not be read or written.`;
 }
 
 /** Notifications that are not held are collected with their listeners, before anybody has clicked them. */

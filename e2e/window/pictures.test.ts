@@ -53,7 +53,7 @@ describe.skipIf(!findChromium()).each<Theme>(['light', 'dark'])(
     const show = async (screen: string) => {
       await page.getByRole('navigation').getByRole('link', { name: screen }).click();
       await page.getByRole('heading', { name: screen, level: 1 }).waitFor();
-    await page.getByText('Opening').waitFor({ state: 'detached' });
+      await page.getByText('Opening').waitFor({ state: 'detached' });
     };
     const expectScreen = async (name: string) => {
       expect(await findViolations(page)).toEqual([]);

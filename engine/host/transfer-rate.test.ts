@@ -15,7 +15,18 @@ describe('the rate of a transfer', () => {
     rate.note(0, 0);
     rate.note(4_000, 40_000);
     expect(rate.read(4_000, 1).bytesPerSecond).toBe(10_000);
-    expect(rate.read(40_000, 1).bytesPerSecond).toBe(1_000);
+    expect(rate.read(10_000, 1).bytesPerSecond).toBe(4_000);
+  });
+
+  it('is nothing when it stands, which is later where parts come far apart', () => {
+    const rate = createTransferRate();
+    for (let atMs = 0; atMs <= 20_000; atMs += 1_000) rate.note(atMs, atMs);
+    expect(rate.read(29_000, 1).bytesPerSecond).toBeGreaterThan(0);
+    expect(rate.read(31_000, 1)).toEqual({ bytesPerSecond: 0 });
+    rate.reset();
+    for (let atMs = 0; atMs <= 90_000; atMs += 30_000) rate.note(atMs, atMs);
+    expect(rate.read(120_000, 1).bytesPerSecond).toBeGreaterThan(0);
+    expect(rate.read(181_000, 1)).toEqual({ bytesPerSecond: 0 });
   });
 
   it('says nothing of what is left while it knows too little', () => {

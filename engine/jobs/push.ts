@@ -77,7 +77,7 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
     limit,
     scope,
     forecast,
-    requestsSoFar: () => meter.totals().total,
+    meter,
   });
   failed += uploaded.failed;
   const changes = await countChanges(session, forecast !== undefined);

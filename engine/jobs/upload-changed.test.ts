@@ -53,17 +53,8 @@ async function uploadWith(act: () => void) {
       const query = createExistenceQuery(
         existenceOptions(session, connection, link, { mode: undefined, scope }),
       );
-      const { limit } = connection;
-      const options = {
-        session,
-        store,
-        link,
-        query,
-        limit,
-        scope,
-        forecast: undefined,
-        requestsSoFar: () => 0,
-      };
+      const { limit, meter } = connection;
+      const options = { session, store, link, query, limit, scope, forecast: undefined, meter };
       const uploaded = await uploadFiles(options);
       return { uploaded, context, unread: unreadPaths(session) };
     } finally {

@@ -118,6 +118,7 @@ export interface HostRequests {
     input: { readonly place: string };
     answer: { readonly files: number; readonly bytes: number };
   };
+  /** Where a store knows no folders, an empty object `NAME/` stands for it. Fails with `conflict` when something is there. */
   'browse.makeFolder': { input: { readonly place: string }; answer: Nothing };
   /** What a copy or a sync would do: its dry run, and the first of its changes; `limit` is at most 500. */
   'browse.plan': {
@@ -296,7 +297,7 @@ export interface RefRow {
   readonly isCurrent: boolean;
 }
 
-/** `path` is relative to the folder that was listed; a folder's ends in a slash. */
+/** `path` is relative to the folder that was listed; a folder's ends in a slash. `mtime` is RFC 3339, of whatever place. */
 export type EntryRow = Omit<EntryEvent, 'type'>;
 
 export interface RemoteCard {

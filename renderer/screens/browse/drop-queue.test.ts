@@ -20,7 +20,14 @@ describe('Dropped files', () => {
     });
     expect(sent.sort()).toEqual(Array.from({ length: 20 }, (_, index) => `f${index}`).sort());
     expect(most).toBeLessThanOrEqual(4);
-    expect(last).toEqual({ filesDone: 20, bytesDone: 60, isOver: true, failures: [] });
+    expect(last).toEqual({
+      filesDone: 20,
+      bytesDone: 60,
+      isOver: true,
+      isStopped: false,
+      filesFailed: 0,
+      failures: [],
+    });
   });
 
   it('go on when one of them is refused', async () => {
@@ -47,7 +54,7 @@ describe('Dropped files', () => {
       signal: control.signal,
     });
     expect(last.filesDone).toBe(0);
-    expect(last.failures).toEqual([]);
+    expect(last).toMatchObject({ isStopped: true, filesFailed: 0, failures: [] });
     expect(told.at(-1)?.isOver).toBe(true);
   });
 });

@@ -16,6 +16,10 @@ export interface DropProgress {
   readonly filesDone: number;
   readonly bytesDone: number;
   readonly isOver: boolean;
+  /** On request, before all had gone. */
+  readonly isStopped: boolean;
+  readonly filesFailed: number;
+  /** The first of them. */
   readonly failures: readonly { readonly path: string; readonly message: string }[];
 }
 
@@ -40,14 +44,18 @@ export async function sendDropped(
   const failures: { path: string; message: string }[] = [];
   let filesDone = 0;
   let bytesOfDone = 0;
+  let filesFailed = 0;
   let isOver = false;
   const progress = (): DropProgress => ({
     filesDone,
     bytesDone: [...underway.values()].reduce((sum, bytes) => sum + bytes, bytesOfDone),
     isOver,
+    isStopped: options.signal.aborted,
+    filesFailed,
     failures: [...failures],
   });
   const fail = (path: string, error: unknown): void => {
+    filesFailed += 1;
     if (failures.length < FAILURES_KEPT) failures.push({ path, message: messageOf(error) });
   };
 

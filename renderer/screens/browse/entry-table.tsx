@@ -20,6 +20,7 @@ import { formatBytes, formatMoment } from '../../design/format.ts';
 import { Icon, type IconName } from '../../design/icon.tsx';
 import { below, type Location, nameOf, placeOf } from './places.ts';
 import type { Entries, SortedBy } from './use-entries.ts';
+import type { FolderSize, FolderSizes } from './use-folder-sizes.ts';
 
 const ENTRY_TYPE = 'application/x-dray-entries';
 const ROW_PX = 34;
@@ -29,11 +30,6 @@ const HEADING_PX = 32;
 export interface DraggedEntries {
   readonly from: Location;
   readonly paths: readonly string[];
-}
-
-export interface FolderSize {
-  readonly bytes: number;
-  readonly files: number;
 }
 
 interface EntryTableProps {
@@ -47,7 +43,7 @@ interface EntryTableProps {
   readonly onOpen: (entry: EntryRow) => void;
   readonly onEntries: (dragged: DraggedEntries, into: Location) => void;
   readonly onFiles: (items: readonly DropItem[], into: Location) => void;
-  readonly sizes: ReadonlyMap<string, FolderSize | 'asked'>;
+  readonly sizes: FolderSizes;
   readonly empty: ReactNode;
 }
 
@@ -128,7 +124,7 @@ function EntryLine({
           <span className="entry-text" title={name}>
             {name}
           </span>
-          {entry.kind === 'link' && <span className="entry-target">to {entry.target ?? 'somewhere'}</span>}
+          {entry.target !== undefined && <span className="entry-target cut">to {entry.target}</span>}
         </span>
       </Cell>
       <Cell className="entry-number">{sizeWords(entry, size)}</Cell>

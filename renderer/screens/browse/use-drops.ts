@@ -7,6 +7,15 @@ import { type DropProgress, postDropped, sendDropped } from './drop-queue.ts';
 import { type Location, placeOf } from './places.ts';
 import { walkDropped } from './walk-dropped.ts';
 
+const NOTHING_YET: DropProgress = {
+  filesDone: 0,
+  bytesDone: 0,
+  isOver: false,
+  isStopped: false,
+  filesFailed: 0,
+  failures: [],
+};
+
 export interface Drops {
   readonly progress: DropProgress | undefined;
   readonly drop: (items: readonly DropItem[], into: Location) => Promise<void>;
@@ -37,7 +46,7 @@ export function useDrops(): Drops {
     const onProgress = (next: DropProgress): void => {
       if (control.current === own) setProgress(next);
     };
-    onProgress({ filesDone: 0, bytesDone: 0, isOver: false, failures: [] });
+    onProgress(NOTHING_YET);
     await sendDropped(walkDropped(items), {
       send: postDropped(placeOf(into)),
       onProgress,

@@ -167,7 +167,7 @@ function Panes({ local, roots, right }: PanesProps) {
       isFull
       note={
         chosen.length === 0
-          ? 'Choose files or folders; drag them over, or use the buttons.'
+          ? 'Choose files, then drag or copy them over.'
           : `${chosen.length === 1 ? nameOf(chosen[0]!.path) : formatPlural(chosen.length, 'entry', 'entries')} in ${describeLocation(here)}`
       }
       actions={

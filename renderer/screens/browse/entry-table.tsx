@@ -1,5 +1,5 @@
 /** The entries of one pane: a table of which only the rows in view exist, that gives and takes what is dragged. */
-import { type ReactNode, useMemo } from 'react';
+import { type ReactNode, useMemo, useRef } from 'react';
 import type { DropItem, Key, Selection, SortDescriptor } from 'react-aria-components';
 import { Button as PlainButton } from 'react-aria-components/Button';
 import { Collection } from 'react-aria-components/Collection';
@@ -49,16 +49,16 @@ interface EntryTableProps {
 
 export function EntryTable(props: EntryTableProps) {
   const { location, entries, sortedBy } = props;
+  const container = useRef<HTMLDivElement>(null);
   const dragAndDropHooks = useEntryDrag(props);
-  // With an id each: without one the kit takes a row for the one that stood in its place before.
-  const items = useMemo(() => entries.rows.map((entry) => ({ id: entry.path, entry })), [entries.rows]);
+  const items = useMemo(() => entries.rows.map(itemOf), [entries.rows]);
   const layoutOptions = useMemo(() => ({ rowHeight: ROW_PX, headingHeight: HEADING_PX }), []);
   const descriptor: SortDescriptor = {
     column: sortedBy.column,
     direction: sortedBy.isDescending ? 'descending' : 'ascending',
   };
   return (
-    <ResizableTableContainer className="entry-container">
+    <ResizableTableContainer ref={container} className="entry-container">
       <Virtualizer layout={TableLayout} layoutOptions={layoutOptions}>
         <Table
           className="entry-table"
@@ -72,9 +72,11 @@ export function EntryTable(props: EntryTableProps) {
             if (entry) props.onOpen(entry);
           }}
           sortDescriptor={descriptor}
-          onSortChange={({ column, direction }) =>
-            props.onSort({ column: column as SortedBy['column'], isDescending: direction === 'descending' })
-          }
+          onSortChange={({ column, direction }) => {
+            // What comes first is what was asked for.
+            container.current?.querySelector('[role="grid"]')?.scrollTo({ top: 0 });
+            props.onSort({ column: column as SortedBy['column'], isDescending: direction === 'descending' });
+          }}
           dragAndDropHooks={dragAndDropHooks}
         >
           <TableHeader className="entry-head">
@@ -89,7 +91,12 @@ export function EntryTable(props: EntryTableProps) {
             </Column>
           </TableHeader>
           <TableBody renderEmptyState={() => props.empty}>
-            <Collection items={items} dependencies={[props.sizes, location]}>
+            {/* Another order is another collection: to move each of many rows takes the square of their number. */}
+            <Collection
+              key={`${descriptor.column} ${descriptor.direction}`}
+              items={items}
+              dependencies={[props.sizes, location]}
+            >
               {({ entry }) => (
                 <EntryLine entry={entry} size={props.sizes.get(placeOf(location, entry.path))} />
               )}
@@ -104,6 +111,23 @@ export function EntryTable(props: EntryTableProps) {
       </Virtualizer>
     </ResizableTableContainer>
   );
+}
+
+interface EntryItem {
+  /** Without one the kit takes a row for the one that stood in its place before. */
+  readonly id: string;
+  readonly entry: EntryRow;
+}
+
+/** The kit draws an item that it has seen no second time, which makes a thousand more of them as cheap as the first thousand. */
+const ITEMS = new WeakMap<EntryRow, EntryItem>();
+
+function itemOf(entry: EntryRow): EntryItem {
+  const known = ITEMS.get(entry);
+  if (known) return known;
+  const item = { id: entry.path, entry };
+  ITEMS.set(entry, item);
+  return item;
 }
 
 function EntryLine({

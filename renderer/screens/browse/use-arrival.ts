@@ -17,10 +17,14 @@ export function useArrival({ isLoading, location, onArrived, pane }: ArrivalOpti
   // biome-ignore lint/correctness/useExhaustiveDependencies: another place counts, though its name is not used.
   useEffect(() => {
     if (!isOnTheWay.current || isLoading) return;
-    isOnTheWay.current = false;
-    // A pane without a list, because its folder cannot be read, takes the focus itself.
-    (pane.current?.querySelector<HTMLElement>('[role="grid"]') ?? pane.current)?.focus();
-    onArrived();
+    // The list knows its rows, and gives its focus to one, from the next frame on.
+    const frame = requestAnimationFrame(() => {
+      isOnTheWay.current = false;
+      // A pane without a list, because its folder cannot be read, takes the focus itself.
+      (pane.current?.querySelector<HTMLElement>('[role="grid"]') ?? pane.current)?.focus();
+      onArrived();
+    });
+    return () => cancelAnimationFrame(frame);
   }, [place, isLoading]);
   return () => {
     isOnTheWay.current = true;

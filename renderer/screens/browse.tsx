@@ -31,9 +31,9 @@ import {
   remoteRoot,
 } from './browse/places.ts';
 import { PlanDialog } from './browse/plan-dialog.tsx';
-import { useDrops } from './browse/use-drops.ts';
 import { useEntries } from './browse/use-entries.ts';
 import { useFolderSizes } from './browse/use-folder-sizes.ts';
+import { useTakeDropped } from './browse/use-take-dropped.ts';
 import { useStartTransfers } from './start-transfer.ts';
 
 type Side = 'left' | 'right';
@@ -95,7 +95,7 @@ function Panes({ local, roots, right }: PanesProps) {
   };
   const sizes = useFolderSizes(sized);
   const refresh = useRefresh();
-  const drops = useDrops();
+  const takeDropped = useTakeDropped();
   const start = useStartTransfers();
   const remove = useDo('browse.remove', { refreshes: ['browse.list'] });
 
@@ -155,9 +155,9 @@ function Panes({ local, roots, right }: PanesProps) {
       }}
       onSizes={() => measure(side)}
       onEntries={copy}
-      onFiles={(items, into) => {
+      onFiles={({ entries: paths, items }, into) => {
         const names = items.flatMap((item) => (item.kind === 'text' ? [] : [item.name]));
-        unlessTaken(names, into, () => void drops.drop(items, into));
+        unlessTaken(names, into, () => void takeDropped({ entries: paths, items }, into));
       }}
     />
   );
@@ -200,9 +200,7 @@ function Panes({ local, roots, right }: PanesProps) {
             {remove.error.message}
           </Notice>
         )}
-        {drops.progress && (
-          <DropReport progress={drops.progress} onStop={drops.stop} onDismiss={drops.dismiss} />
-        )}
+        <DropReport />
       </div>
       {asked === 'look' && looked && <QuickLook location={here} entry={looked} onClose={close} />}
       {asked === 'folder' && (

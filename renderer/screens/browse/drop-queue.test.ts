@@ -7,7 +7,7 @@ describe('Dropped files', () => {
     let underway = 0;
     let most = 0;
     const last = await sendDropped(walk(20), {
-      send: async (path, _body, _signal, onBytes) => {
+      send: async ({ path }, _body, { onBytes }) => {
         underway += 1;
         most = Math.max(most, underway);
         await Promise.resolve();
@@ -32,7 +32,7 @@ describe('Dropped files', () => {
 
   it('go on when one of them is refused', async () => {
     const last = await sendDropped(walk(5), {
-      send: async (path) => {
+      send: async ({ path }) => {
         if (path === 'f2') throw new Error('No room.');
       },
       onProgress: () => {},
@@ -61,5 +61,5 @@ describe('Dropped files', () => {
 
 async function* walk(count: number): AsyncGenerator<DroppedFile> {
   for (let index = 0; index < count; index += 1)
-    yield { path: `f${index}`, open: async () => new Blob(['abc']) };
+    yield { place: '/', path: `f${index}`, open: async () => new Blob(['abc']) };
 }

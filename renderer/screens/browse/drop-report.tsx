@@ -2,17 +2,13 @@
 import { Button } from '../../design/button.tsx';
 import { formatBytes, formatPlural } from '../../design/format.ts';
 import { Notice } from '../../design/states.tsx';
-import type { DropProgress } from './drop-queue.ts';
+import { dismissDrops, stopDrops, useDropProgress } from './drops.ts';
 
 const NAMED_MAX = 3;
 
-export interface DropReportProps {
-  readonly progress: DropProgress;
-  readonly onStop: () => void;
-  readonly onDismiss: () => void;
-}
-
-export function DropReport({ progress, onStop, onDismiss }: DropReportProps) {
+export function DropReport() {
+  const progress = useDropProgress();
+  if (!progress) return null;
   const { bytesDone, failures, filesDone, filesFailed, isOver, isStopped } = progress;
   const done = `${formatPlural(filesDone, 'file')}, ${formatBytes(bytesDone)}`;
   const words = isStopped
@@ -24,7 +20,7 @@ export function DropReport({ progress, onStop, onDismiss }: DropReportProps) {
     <Notice
       tone={filesFailed > 0 ? 'danger' : isOver && !isStopped ? 'success' : 'info'}
       actions={
-        <Button size="small" onPress={isOver ? onDismiss : onStop}>
+        <Button size="small" onPress={isOver ? dismissDrops : stopDrops}>
           {isOver ? 'Close' : 'Stop'}
         </Button>
       }

@@ -8,6 +8,7 @@ import { formatBytes, formatCount, formatPlural } from '../../design/format.ts';
 import { EmptyState, ErrorState, Loading } from '../../design/states.tsx';
 import { hrefOf } from '../../route.ts';
 import { Crumbs } from '../crumbs.tsx';
+import { type DesktopEntry, desktopEntries } from './desktop-entries.ts';
 import { type DraggedEntries, EntryTable } from './entry-table.tsx';
 import {
   below,
@@ -29,6 +30,13 @@ export interface PaneState {
   readonly selected: ReadonlySet<string>;
 }
 
+/** From the desktop. */
+export interface Dropped {
+  readonly items: readonly DropItem[];
+  /** Where the window knows paths. */
+  readonly entries: readonly DesktopEntry[] | undefined;
+}
+
 export interface PaneProps {
   readonly side: 'left' | 'right';
   readonly isActive: boolean;
@@ -43,7 +51,7 @@ export interface PaneProps {
   readonly onMakeFolder: () => void;
   readonly onSizes: () => void;
   readonly onEntries: (dragged: DraggedEntries, into: Location) => void;
-  readonly onFiles: (items: readonly DropItem[], into: Location) => void;
+  readonly onFiles: (dropped: Dropped, into: Location) => void;
 }
 
 export function Pane(props: PaneProps) {
@@ -52,6 +60,7 @@ export function Pane(props: PaneProps) {
   const parent = parentOf(location);
   const chosen = entries.rows.filter(({ path }) => state.selected.has(path));
   const section = useRef<HTMLElement>(null);
+  const dropped = useRef<readonly DesktopEntry[]>(undefined);
   const arriving = useRef<ReadonlySet<string>>(new Set());
   const setOut = useArrival({
     pane: section,
@@ -82,6 +91,9 @@ export function Pane(props: PaneProps) {
       className={`pane ${props.isActive ? 'is-active' : ''}`}
       aria-label={`${name} pane, ${describeLocation(location)}`}
       onFocusCapture={props.onActive}
+      onDropCapture={({ dataTransfer }) => {
+        dropped.current = desktopEntries(dataTransfer, window.dray?.pathOf);
+      }}
       onKeyDownCapture={(event) => {
         const act = { ' ': () => props.onLook(chosen[0]), Backspace: goUp, Delete: props.onDelete }[
           event.key
@@ -141,7 +153,7 @@ export function Pane(props: PaneProps) {
             onSelect={(selected) => props.onState({ selected })}
             onOpen={(entry) => (entry.kind === 'folder' ? goDown(entry.path) : props.onLook(entry))}
             onEntries={props.onEntries}
-            onFiles={props.onFiles}
+            onFiles={(items, into) => props.onFiles({ items, entries: dropped.current }, into)}
             sizes={props.sizes}
             empty={
               <EmptyState icon="folder" title="An empty folder">

@@ -4,6 +4,7 @@
  */
 import { useSyncExternalStore } from 'react';
 import {
+  type DropOptions,
   type DropProgress,
   type DroppedFile,
   NOTHING_DROPPED,
@@ -13,12 +14,16 @@ import {
 
 let progress: DropProgress | undefined;
 let control: AbortController | undefined;
+let underway = 0;
+/** The walk that has come to its end for now goes on. */
+let wake = (): void => {};
 const waiting: AsyncIterable<DroppedFile>[] = [];
 const listeners = new Set<() => void>();
 
-/** @returns When all that was dropped until then has been tried. */
+/** Resolves when they have been tried; at once when others are under way, which they join. */
 export async function sendFiles(files: AsyncIterable<DroppedFile>): Promise<void> {
   waiting.push(files);
+  wake();
   if (control) return;
   control = new AbortController();
   const { signal } = control;
@@ -28,7 +33,7 @@ export async function sendFiles(files: AsyncIterable<DroppedFile>): Promise<void
     while (waiting.length > 0) {
       const before = sum;
       const onProgress = (next: DropProgress): void => tell(addProgress(before, next));
-      sum = addProgress(before, await sendDropped(takeWaiting(), { send: postDropped, onProgress, signal }));
+      sum = addProgress(before, await sendDropped(takeWaiting(), { send, onProgress, signal }));
     }
   } finally {
     control = undefined;
@@ -52,9 +57,28 @@ export function useDropProgress(): DropProgress | undefined {
   return useSyncExternalStore(watch, () => progress);
 }
 
+/** Ends when nothing waits and nothing is under way: what is dropped until then is taken by a sender that is free. */
 async function* takeWaiting(): AsyncGenerator<DroppedFile> {
-  for (let files = waiting.shift(); files; files = waiting.shift()) yield* files;
+  for (;;) {
+    const files = waiting.shift();
+    if (files) yield* files;
+    else if (underway === 0) return;
+    else
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+  }
 }
+
+const send: DropOptions['send'] = async (...parameters) => {
+  underway += 1;
+  try {
+    await postDropped(...parameters);
+  } finally {
+    underway -= 1;
+    wake();
+  }
+};
 
 function addProgress(before: DropProgress, more: DropProgress): DropProgress {
   return {

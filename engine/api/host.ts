@@ -6,7 +6,14 @@
  */
 import type { ErrorRecord } from './error.ts';
 import type { ChangeKind, CommitEvent, EntryEvent, JobEvent, QueryExplanation } from './events.ts';
-import type { ChangeTotals, PullSummary, PushSummary, RequestTotals, StatusSummary } from './jobs.ts';
+import type {
+  ChangeTotals,
+  PullSummary,
+  PushSummary,
+  RequestTotals,
+  RestorePlan,
+  StatusSummary,
+} from './jobs.ts';
 import type { TransferSummary } from './trees.ts';
 
 export type ClientMessage =
@@ -101,6 +108,11 @@ export interface HostRequests {
   'history.compare': {
     input: InWorkspace & { readonly from: string; readonly to: string; readonly limit: number };
     answer: { readonly changes: ChangeTotals; readonly rows: readonly ChangeRow[]; readonly isCut: boolean };
+  };
+  /** What a restore of these paths would write, and what of it would be lost. */
+  'history.planRestore': {
+    input: InWorkspace & { readonly commit: string; readonly paths: readonly string[] };
+    answer: RestorePlan;
   };
   'history.preview': {
     input: InWorkspace & { readonly commit: string; readonly path: string };
@@ -253,6 +265,8 @@ export type TransferOrder =
       readonly root: string;
       readonly paths: readonly string[];
       readonly from?: string;
+      /** Fails with `conflict` instead of writing over what changed here since the last push. */
+      readonly keepsChanges?: boolean;
     }
   | { readonly kind: 'copy'; readonly source: string; readonly destination: string }
   | {

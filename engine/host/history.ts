@@ -58,6 +58,12 @@ export const HISTORY: HandlersOf<'history'> = {
     return { changes, rows, isCut };
   },
 
+  'history.planRestore': async ({ commit, paths, root }, call) => {
+    const { planRestore } = await import('../jobs/restore.ts');
+    for (const path of paths) checkSafePath(path.replace(/\/$/, ''));
+    return planRestore(jobContextOf(call, root), { paths, from: commit });
+  },
+
   'history.preview': async ({ commit, path, root }, call) => {
     checkSafePath(path);
     return withCommits(jobContextOf(call, root), async ({ fetch, session, store }) => {

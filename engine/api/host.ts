@@ -6,7 +6,14 @@
  */
 import type { ErrorRecord } from './error.ts';
 import type { ChangeKind, CommitEvent, EntryEvent, JobEvent, QueryExplanation } from './events.ts';
-import type { ChangeTotals, PullSummary, PushSummary, RequestTotals, StatusSummary } from './jobs.ts';
+import type {
+  ChangeTotals,
+  PullSummary,
+  PushSummary,
+  RequestTotals,
+  RestorePlan,
+  StatusSummary,
+} from './jobs.ts';
 import type { TransferSummary } from './trees.ts';
 
 export type ClientMessage =
@@ -110,6 +117,11 @@ export interface HostRequests {
     input: InWorkspace & { readonly from: string; readonly to: string; readonly limit: number };
     answer: { readonly changes: ChangeTotals; readonly rows: readonly ChangeRow[]; readonly isCut: boolean };
   };
+  /** What a restore of these paths would write, and what of it would be lost. */
+  'history.planRestore': {
+    input: InWorkspace & { readonly commit: string; readonly paths: readonly string[] };
+    answer: RestorePlan;
+  };
   'history.preview': {
     input: InWorkspace & { readonly commit: string; readonly path: string };
     answer: FilePreview;
@@ -126,6 +138,7 @@ export interface HostRequests {
     input: { readonly place: string };
     answer: { readonly files: number; readonly bytes: number };
   };
+  /** Where a store knows no folders, an empty object `NAME/` stands for it. Fails with `conflict` when something is there. */
   'browse.makeFolder': { input: { readonly place: string }; answer: Nothing };
   /** What a copy or a sync would do: its dry run, and the first of its changes; `limit` is at most 500. */
   'browse.plan': {
@@ -262,6 +275,8 @@ export type TransferOrder =
       readonly root: string;
       readonly paths: readonly string[];
       readonly from?: string;
+      /** Fails with `conflict` instead of writing over what changed here since the last push. */
+      readonly keepsChanges?: boolean;
     }
   | { readonly kind: 'copy'; readonly source: string; readonly destination: string }
   | {
@@ -318,7 +333,7 @@ export interface RefRow {
   readonly isCurrent: boolean;
 }
 
-/** `path` is relative to the folder that was listed; a folder's ends in a slash. */
+/** `path` is relative to the folder that was listed; a folder's ends in a slash. `mtime` is RFC 3339, of whatever place. */
 export type EntryRow = Omit<EntryEvent, 'type'>;
 
 export interface RemoteCard {

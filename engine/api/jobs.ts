@@ -197,6 +197,17 @@ export interface RestoreRequest {
   readonly paths: readonly string[];
   /** Default: the base commit. */
   readonly from?: string;
+  /** What changed here since the last push is not written over: then nothing is written, and it fails with `conflict`. */
+  readonly keepsChanges?: boolean;
+}
+export interface RestorePlan {
+  /** What differs from the commit and would be written. */
+  readonly files: number;
+  readonly bytes: number;
+  /** Of these, what changed here since the last push, and would be lost. */
+  readonly changed: number;
+  /** The first of the changed ones. */
+  readonly changedPaths: readonly string[];
 }
 export interface RestoreSummary {
   readonly restored: number;

@@ -1,5 +1,5 @@
 /** One level of a place, a page at a time: names in byte order, folders and files among each other. */
-import { lstatSync, readdirSync } from 'node:fs';
+import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { EntryRow } from '../api/host.ts';
@@ -7,7 +7,6 @@ import type { JobContext } from '../api/jobs.ts';
 import { nothingThere } from '../jobs/open-side.ts';
 import { connectPlace, type LocalPlace, type RemotePlace } from '../jobs/places.ts';
 import { comparePaths } from '../model/entry.ts';
-import { formatObjectTime } from '../model/object-time.ts';
 
 const ENTRIES_MAX = 1_000;
 
@@ -42,10 +41,20 @@ export function listLocalFolder({ path, text }: LocalPlace, after = ''): BrowseP
     if (!stat) return [];
     const mtime = stat.mtime.toISOString();
     if (entry.isDirectory()) return [{ path: sortName, kind: 'folder', sizeBytes: 0, mtime }];
-    const sizeBytes = entry.isFile() ? stat.size : 0;
-    return [{ path: sortName, kind: entry.isSymbolicLink() ? 'link' : 'file', sizeBytes, mtime }];
+    if (entry.isSymbolicLink())
+      return [{ path: sortName, kind: 'link', sizeBytes: 0, mtime, ...targetOf(join(path, entry.name)) }];
+    return [{ path: sortName, kind: 'file', sizeBytes: entry.isFile() ? stat.size : 0, mtime }];
   });
   return rest.length > page.length ? { entries, next: page.at(-1)!.sortName } : { entries };
+}
+
+/** Nothing for a link that went meanwhile. */
+function targetOf(link: string): { readonly target?: string } {
+  try {
+    return { target: readlinkSync(link) };
+  } catch {
+    return {};
+  }
 }
 
 export async function listRemoteFolder(
@@ -69,7 +78,7 @@ export async function listRemoteFolder(
       // A marker of the folder itself, as some tools make it.
       .filter(({ key }) => key !== '' && !key.endsWith('/'))
       .map(({ key, modifiedMs, sizeBytes }): EntryRow => {
-        const mtime = formatObjectTime(BigInt(Math.round(modifiedMs)) * 1_000_000n);
+        const mtime = new Date(modifiedMs).toISOString();
         return { path: key, kind: 'file', sizeBytes, mtime };
       });
     const entries = [...folders, ...files].sort((a, b) => comparePaths(a.path, b.path));

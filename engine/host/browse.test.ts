@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -17,12 +17,17 @@ afterEach(() => fixture[Symbol.asyncDispose]());
 const list = (place: string, after?: string) =>
   fixture.client.ask('browse.list', { place, ...(after === undefined ? {} : { after }) });
 
+/** RFC 3339. */
+const isMoment = (text = '') => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text);
+
 describe('browsing a local folder', () => {
   it('shows one level, folders with a slash, links as links', async () => {
     fixture.sandbox.write('files/b.txt', 'bb');
     fixture.sandbox.write('files/a/inside.txt', 'inside');
     symlinkSync('b.txt', join(folder, 'link'));
     const { entries, next } = await list(folder);
+    expect(entries.map(({ mtime }) => isMoment(mtime))).toEqual([true, true, true]);
+    expect(entries[2]?.target).toBe('b.txt');
     expect(entries.map(({ kind, path, sizeBytes }) => [kind, path, sizeBytes])).toEqual([
       ['folder', 'a/', 0],
       ['file', 'b.txt', 2],
@@ -49,7 +54,9 @@ describe('browsing a local folder', () => {
 
   it('makes folders, previews, sizes and removes', async () => {
     const { client } = fixture;
-    await client.ask('browse.makeFolder', { place: join(folder, 'new') });
+    const made = () => client.ask('browse.makeFolder', { place: join(folder, 'new') });
+    await made();
+    await expect(made()).rejects.toMatchObject({ code: 'conflict' });
     fixture.sandbox.write('files/new/a.txt', 'text of a');
     fixture.sandbox.write('files/new/deep/b.txt', 'bb');
     expect(await client.ask('browse.size', { place: join(folder, 'new/') })).toEqual({ files: 2, bytes: 11 });
@@ -90,6 +97,7 @@ describe('browsing a remote', () => {
     const url = `dray://127.0.0.1:${peer.port()}?tokenFile=${encodeURIComponent(tokenFile)}`;
     const { client } = fixture;
     await client.ask('remotes.add', { name: 'peer', url });
+    expect((await list('peer:')).entries.find(({ kind }) => kind === 'file')?.mtime).toSatisfy(isMoment);
     expect((await list('peer:')).entries.map(({ kind, path, sizeBytes }) => [kind, path, sizeBytes])).toEqual(
       [
         ['folder', 'folder/', 0],
@@ -100,8 +108,12 @@ describe('browsing a remote', () => {
       text: 'top of the peer',
     });
     expect(await client.ask('browse.size', { place: 'peer:' })).toEqual({ files: 2, bytes: 21 });
-    const made = client.ask('browse.makeFolder', { place: 'peer:new' });
-    await expect(made).rejects.toMatchObject({ code: 'unsupported' });
+    await client.ask('browse.makeFolder', { place: 'peer:new/' });
+    expect(statSync(peer.path('new')).isDirectory()).toBe(true);
+    for (const taken of ['peer:folder/', 'peer:top.txt/']) {
+      const made = client.ask('browse.makeFolder', { place: taken });
+      await expect(made).rejects.toMatchObject({ code: 'conflict' });
+    }
     expect(await client.ask('browse.remove', { places: ['peer:folder/', 'peer:top.txt'] })).toEqual({
       removed: 2,
     });

@@ -1,5 +1,5 @@
 /** Plain places: local folders and any remote, as the two panes of the window show them. */
-import { lstatSync, mkdirSync, rmSync } from 'node:fs';
+import { lstatSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { DrayError } from '../api/error.ts';
@@ -11,6 +11,7 @@ import { writeError } from '../workspace/tree-writer-error.ts';
 import { listLocalFolder, listRemoteFolder } from './browse-list.ts';
 import { previewFile } from './file-preview.ts';
 import { type HandlersOf, type HostCall, jobContextOf } from './host-call.ts';
+import { makeLocalFolder, makeRemoteFolder } from './make-folder.ts';
 import { previewLocalFile } from './preview-sources.ts';
 
 export const BROWSE: HandlersOf<'browse'> = {
@@ -37,13 +38,9 @@ export const BROWSE: HandlersOf<'browse'> = {
     return { files, bytes };
   },
   'browse.makeFolder': async ({ place: text }, call) => {
-    const [place] = placeOf(text, call);
-    if (place.kind === 'remote') throw noEmptyFolders(text);
-    try {
-      mkdirSync(place.path);
-    } catch (error) {
-      throw writeError(error, place.path);
-    }
+    const [place, context] = placeOf(text, call);
+    if (place.kind === 'local') makeLocalFolder(place);
+    else await makeRemoteFolder(context, place);
     return {};
   },
   'browse.plan': async (input, call) => {
@@ -90,13 +87,6 @@ async function previewObject(context: JobContext, place: RemotePlace): Promise<F
   } finally {
     await store.close();
   }
-}
-
-function noEmptyFolders(text: string): DrayError {
-  return new DrayError(
-    'unsupported',
-    `A folder of a remote is there as soon as something is in it: copy a file to ${text}.`,
-  );
 }
 
 /** Some places nobody means to remove, whatever was typed. @throws `usage` */

@@ -1,4 +1,4 @@
-import { unlinkSync } from 'node:fs';
+import { unlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { testContext } from '../jobs/job-fixture.ts';
@@ -19,7 +19,8 @@ afterEach(() => fixture[Symbol.asyncDispose]());
 
 async function pushTwice(): Promise<void> {
   const { sandbox } = fixture;
-  sandbox.write('work/a.txt', 'one');
+  const modified = new Date('2024-02-03T04:05:06.789Z');
+  utimesSync(sandbox.write('work/a.txt', 'one'), modified, modified);
   sandbox.write('work/folder/deep/b.txt', 'bb');
   sandbox.write('work/folder/pixel.png', Buffer.from(PIXEL, 'base64'));
   await push(testContext(root), { message: 'first' });
@@ -66,6 +67,9 @@ describe('history', () => {
       ['file', 'a.txt', 3],
       ['folder', 'folder/', 2 + pixelBytes],
     ]);
+    const { entries: rows } = await fixture.client.ask('history.entries', { root, commit: 'v1', folder: '' });
+    const aText = rows.find(({ path }) => path === 'a.txt');
+    expect(aText?.mtime).toBe('2024-02-03T04:05:06.789Z');
     expect(await entries('folder/')).toEqual([
       ['folder', 'deep/', 2],
       ['file', 'pixel.png', pixelBytes],

@@ -1,13 +1,15 @@
 /** Commits, branches and tags of the workspace's remote; what a commit holds, and how two differ. */
 
 import { DrayError } from '../api/error.ts';
-import type { CommitEvent, JobEvent } from '../api/events.ts';
+import type { CommitEvent, EntryEvent } from '../api/events.ts';
 import type { ChangeRow, EntryRow, RefRow } from '../api/host.ts';
 import { walkHistory } from '../jobs/log.ts';
 import { resolveCommit } from '../jobs/resolve-commit.ts';
 import type { CommitHash } from '../model/entry.ts';
+import { parseModifiedTime } from '../repository/modified-time.ts';
 import { listRefs } from '../repository/refs.ts';
 import { checkSafePath } from './check-path.ts';
+import { formatMoment } from './format-moment.ts';
 import { type HandlersOf, jobContextOf } from './host-call.ts';
 import { previewEntry } from './preview-sources.ts';
 import { type Commits, withCommits } from './repository-read.ts';
@@ -54,6 +56,12 @@ export const HISTORY: HandlersOf<'history'> = {
     });
     const { changes } = await diff(context, { from, to });
     return { changes, rows, isCut };
+  },
+
+  'history.planRestore': async ({ commit, paths, root }, call) => {
+    const { planRestore } = await import('../jobs/restore.ts');
+    for (const path of paths) checkSafePath(path.replace(/\/$/, ''));
+    return planRestore(jobContextOf(call, root), { paths, from: commit });
   },
 
   'history.preview': async ({ commit, path, root }, call) => {
@@ -123,6 +131,9 @@ async function readHistory(
   return events;
 }
 
-function entryRow({ type: _type, ...row }: Extract<JobEvent, { type: 'entry' }>, above: number): EntryRow {
-  return { ...row, path: row.path.slice(above) };
+/** A commit keeps times as seconds and nanoseconds; a window is told moments. */
+function entryRow({ mtime, type: _type, ...row }: EntryEvent, above: number): EntryRow {
+  const mtimeNs = parseModifiedTime(mtime);
+  const time = mtimeNs === undefined ? {} : { mtime: formatMoment(mtimeNs) };
+  return { ...row, ...time, path: row.path.slice(above) };
 }

@@ -48,7 +48,13 @@ const order = v.variant('kind', [
     conflicts: v.exactOptional(v.picklist(['stop', 'theirs', 'ours'])),
     decisions: v.exactOptional(v.record(place, v.picklist(['theirs', 'ours']))),
   }),
-  v.strictObject({ kind: v.literal('restore'), root, paths, from: v.exactOptional(filled) }),
+  v.strictObject({
+    kind: v.literal('restore'),
+    root,
+    paths,
+    from: v.exactOptional(filled),
+    keepsChanges: v.exactOptional(v.boolean()),
+  }),
   v.strictObject({ kind: v.literal('copy'), source: place, destination: place }),
   v.strictObject({
     kind: v.literal('sync'),
@@ -108,6 +114,7 @@ export const HOST_INPUTS: Inputs = {
   }),
   'history.entries': v.strictObject({ ...inWorkspace, commit: filled, folder: text }),
   'history.compare': v.strictObject({ ...inWorkspace, from: filled, to: filled, limit: upTo(COMMITS_MAX) }),
+  'history.planRestore': v.strictObject({ ...inWorkspace, commit: filled, paths }),
   'history.preview': v.strictObject({ ...inWorkspace, commit: filled, path: place }),
 
   'browse.list': v.strictObject({ place, after: v.exactOptional(text) }),

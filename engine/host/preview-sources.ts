@@ -7,6 +7,7 @@ import { findEntry, readEntryStart } from '../jobs/read-entry.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import type { Commit } from '../repository/commit.ts';
 import { previewFile } from './file-preview.ts';
+import { formatMoment } from './format-moment.ts';
 
 /** Undefined: nothing is there. A link is shown as what it points to, and not followed. */
 export async function previewLocalFile(path: string, signal: AbortSignal): Promise<FilePreview | undefined> {
@@ -53,7 +54,7 @@ export async function previewEntry(
       const { blob, mtimeNs, sizeBytes } = entry;
       return previewFile({
         name: basename(path),
-        facts: { sizeBytes, mtime: new Date(Number(mtimeNs / 1_000_000n)).toISOString(), hash: blob },
+        facts: { sizeBytes, mtime: formatMoment(mtimeNs), hash: blob },
         read: (maxBytes) => readEntryStart(store, entry, { maxBytes, signal }),
       });
     }

@@ -27,8 +27,8 @@ export async function runTransfer(
     }
     case 'restore': {
       const { restore } = await import('../jobs/restore.ts');
-      const { from, paths, root } = order;
-      return restore(contextIn(root), { paths, ...(from === undefined ? {} : { from }) });
+      const { kind: _kind, root, ...request } = order;
+      return restore(contextIn(root), request);
     }
     case 'copy':
     case 'sync': {

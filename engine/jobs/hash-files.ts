@@ -53,11 +53,11 @@ export async function hashFiles(session: Session, pending: Iterable<PendingRead>
   return failed;
 }
 
-/** Changed files that may turn out to equal the base: same size, other stat. */
-export function* undecidedFiles(session: Session): Generator<PendingRead> {
+/** Changed files (among these paths, when they are given) that may turn out to equal the base: same size, other stat. */
+export function* undecidedFiles(session: Session, paths?: ReadonlySet<string>): Generator<PendingRead> {
   for (let after = ''; ; ) {
     const page = session.index.files.pageOfUndecided(after);
-    yield* page;
+    yield* paths ? page.filter(({ path }) => paths.has(path)) : page;
     const last = page.at(-1);
     if (!last) return;
     after = last.path;

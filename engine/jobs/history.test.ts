@@ -12,7 +12,7 @@ import { pull } from './pull.ts';
 import { push } from './push.ts';
 import { branch, tag } from './refs.ts';
 import { remoteAdd, remoteList, remoteRemove } from './remotes.ts';
-import { restore } from './restore.ts';
+import { planRestore, restore } from './restore.ts';
 import { describeTree } from './same-trees.ts';
 import { status } from './status.ts';
 import { switchBranch } from './switch.ts';
@@ -123,6 +123,30 @@ describe('restore', () => {
     await expect(restore(testContext(root), { paths: ['../work2'] })).rejects.toMatchObject({
       code: 'usage',
     });
+  });
+});
+
+describe('a restore that keeps changes', () => {
+  it('says what would be lost, writes nothing then, and writes what only differs', async () => {
+    sandbox.write('work/a', 'two');
+    await push(testContext(root), {});
+    const first = testContext(root);
+    await log(first, {});
+    const from = eventsOf(first, 'commit').at(-1)!.commit;
+    const request = { paths: ['a', 'sub'], from, keepsChanges: true };
+    expect(await planRestore(testContext(root), request)).toEqual({
+      files: 1,
+      bytes: 3,
+      changed: 0,
+      changedPaths: [],
+    });
+    sandbox.write('work/a', 'three, and never pushed');
+    expect(await planRestore(testContext(root), request)).toMatchObject({ changed: 1, changedPaths: ['a'] });
+    await expect(restore(testContext(root), request)).rejects.toMatchObject({ code: 'conflict' });
+    expect(readFileSync(join(root, 'a'), 'utf8')).toBe('three, and never pushed');
+    sandbox.write('work/a', 'two');
+    expect(await restore(testContext(root), request)).toMatchObject({ restored: 1, failed: 0 });
+    expect(readFileSync(join(root, 'a'), 'utf8')).toBe('one');
   });
 });
 

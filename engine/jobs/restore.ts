@@ -1,20 +1,67 @@
-/** `dray restore`: named paths as a commit has them. The working copy's own content at these paths is replaced: that is what was asked. */
+/**
+ * `dray restore`: named paths as a commit has them. The working copy's own content at these paths is replaced: that is what was asked,
+ * unless changes are to be kept.
+ */
 import { relative, resolve } from 'node:path';
 import { DrayError } from '../api/error.ts';
-import type { JobContext, RestoreRequest, RestoreSummary } from '../api/jobs.ts';
+import type { JobContext, RestorePlan, RestoreRequest, RestoreSummary } from '../api/jobs.ts';
 import type { Entry } from '../model/entry.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import type { Commit } from '../repository/commit.ts';
 import { readEntries } from '../repository/read-entries.ts';
-import { applyChanges } from './apply-changes.ts';
+import { applyChanges, isAsKnown } from './apply-changes.ts';
 import { ensureBase, fetchCommit } from './base-commit.ts';
-import { connect } from './connection.ts';
-import { linkRepository } from './link-repository.ts';
+import { type Connection, connect } from './connection.ts';
+import { hashFiles, undecidedFiles } from './hash-files.ts';
+import { type LinkedRepository, linkRepository } from './link-repository.ts';
 import { refreshIndex } from './refresh-index.ts';
 import { requireBase, resolveCommit } from './resolve-commit.ts';
 import { openSession, type Session } from './session.ts';
 
+const CHANGED_NAMED_MAX = 20;
+
 export async function restore(context: JobContext, request: RestoreRequest): Promise<RestoreSummary> {
+  return withDiffering(context, request, async ({ connection, differing, link, session }) => {
+    const plan = planOf(session, differing);
+    if (request.keepsChanges && plan.changed > 0) throw wouldLose(plan);
+    const totals = { files: differing.length, bytes: plan.bytes };
+    const mark = session.index.settings.base;
+    session.index.settings.base = undefined;
+    const applied = await applyChanges({
+      session,
+      connection,
+      link,
+      totals,
+      deletions: [],
+      writes: [differing],
+      // What changes while this runs is kept as well.
+      ...(request.keepsChanges ? {} : { givenUp: new Set(differing.map((entry) => entry.path)) }),
+    });
+    // Writing a path makes it its own base; the base commit's entry there comes back when it is another one.
+    if (request.from === undefined) session.index.settings.base = mark;
+    else await ensureBase(session, connection.store, link);
+    return { restored: differing.length - applied.failed, bytes: applied.bytes, failed: applied.failed };
+  });
+}
+
+/** What `restore` would do; nothing is written but what the index learns of the working copy. */
+export async function planRestore(context: JobContext, request: RestoreRequest): Promise<RestorePlan> {
+  return withDiffering(context, request, async ({ differing, session }) => planOf(session, differing));
+}
+
+interface Differing {
+  readonly session: Session;
+  readonly connection: Connection;
+  readonly link: LinkedRepository;
+  /** What the commit has and the working copy has not. */
+  readonly differing: readonly Entry[];
+}
+
+async function withDiffering<T>(
+  context: JobContext,
+  request: RestoreRequest,
+  work: (found: Differing) => Promise<T>,
+): Promise<T> {
   const session = await openSession(context, 'restore');
   try {
     const wanted = request.paths.map((path) => toWorkspacePath(session, path));
@@ -28,24 +75,10 @@ export async function restore(context: JobContext, request: RestoreRequest): Pro
       const commit = await fetchCommit(session, store, hash);
       await refreshIndex(session);
       const entries = await collectEntries(session, store, commit, wanted);
+      const paths = new Set(entries.map(({ path }) => path));
+      await hashFiles(session, undecidedFiles(session, paths));
       const differing = entries.filter((entry) => !isThere(session, entry));
-      const files = differing.filter((entry) => entry.kind === 'file');
-      const bytes = files.reduce((sum, entry) => sum + entry.sizeBytes, 0);
-      const mark = session.index.settings.base;
-      session.index.settings.base = undefined;
-      const applied = await applyChanges({
-        session,
-        connection,
-        link,
-        totals: { files: differing.length, bytes },
-        deletions: [],
-        writes: [differing],
-        givenUp: new Set(differing.map((entry) => entry.path)),
-      });
-      // Writing a path makes it its own base; the base commit's entry there comes back when it is another one.
-      if (request.from === undefined) session.index.settings.base = mark;
-      else await ensureBase(session, store, link);
-      return { restored: differing.length - applied.failed, bytes: applied.bytes, failed: applied.failed };
+      return await work({ session, connection, link, differing });
     } finally {
       await store.close();
     }
@@ -90,6 +123,33 @@ async function collectEntries(
     }
   }
   return [...entries.values()];
+}
+
+function planOf(session: Session, differing: readonly Entry[]): RestorePlan {
+  const changed = differing.filter((entry) => isChanged(session, entry)).map(({ path }) => path);
+  return {
+    files: differing.length,
+    bytes: differing.reduce((sum, entry) => sum + (entry.kind === 'file' ? entry.sizeBytes : 0), 0),
+    changed: changed.length,
+    changedPaths: changed.slice(0, CHANGED_NAMED_MAX),
+  };
+}
+
+/** Whether the working copy has something at the path that the base has not. */
+function isChanged(session: Session, { kind, path }: Entry): boolean {
+  if (kind === 'folder') return false;
+  const { after, before } = session.index.files.find(path, 0) ?? {};
+  // The index knows nothing there: what is there all the same is ignored, or a folder's place.
+  if (!after) return !isAsKnown(session, path);
+  const isSame = before?.kind === after.kind && before.hash === after.hash && after.hash !== undefined;
+  return !isSame || before.executable !== after.executable;
+}
+
+function wouldLose({ changed, changedPaths }: RestorePlan): DrayError {
+  const [first = ''] = changedPaths;
+  const others = changed > 1 ? ` and ${changed - 1} more` : '';
+  const message = `${first}${others} changed here since the last push, and would be written over. Nothing was restored.`;
+  return new DrayError('conflict', message, { data: { changed, changedPaths } });
 }
 
 /** Whether the working copy has the entry already, as far as the index knows: what it does not know is written again. */

@@ -83,9 +83,12 @@ export async function* specialItems(
 
 /** Whether a source may have such an object. What none can have is not looked at on the other side either, and no sync deletes it. */
 export function canTravel(item: Pick<TreeItem, 'path' | 'sizeBytes' | 'special'>): boolean {
-  // Consoles make empty objects under the names of folders, to show them.
-  const isMarker = item.sizeBytes === 0 && !item.special && isNamedLikeFolder(item);
-  return !isReserved(item.path) && !isMarker;
+  return !isReserved(item.path) && !isFolderMarker(item);
+}
+
+/** Consoles, and Dray's window, make empty objects under the names of folders, to show them. */
+export function isFolderMarker(item: Pick<TreeItem, 'path' | 'sizeBytes' | 'special'>): boolean {
+  return item.sizeBytes === 0 && !item.special && isNamedLikeFolder(item);
 }
 
 function isNamedLikeFolder({ path }: Pick<TreeItem, 'path'>): boolean {

@@ -56,24 +56,34 @@ describe('Adding up a place', () => {
   });
 
   it('that a store lists in no order tells the sum alone, and says so', async () => {
-    const server = createServer((_request, response) => response.end(UNORDERED));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    try {
-      const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      const context = testContext('/', {
-        environment: { AWS_ENDPOINT_URL: endpoint, AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' },
-      });
-      expect(await usage(context, { place: 's3://bucket', depth: 0 })).toMatchObject({ files: 2, bytes: 3 });
-      await expect(usage(context, { place: 's3://bucket' })).rejects.toMatchObject({
-        code: 'unsupported',
-        message: expect.stringMatching(/--depth 0/),
-      });
-    } finally {
-      server.close();
-    }
+    await using server = await serveListing(object('b', 1), object('a', 2));
+    const { context } = server;
+    expect(await usage(context, { place: 's3://bucket', depth: 0 })).toMatchObject({ files: 2, bytes: 3 });
+    await expect(usage(context, { place: 's3://bucket' })).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringMatching(/--depth 0/),
+    });
+  });
+
+  it("does not count the empty objects that stand for a store's folders", async () => {
+    await using server = await serveListing(object('a/', 0), object('a/b', 2), object('c', 0));
+    expect(await usage(server.context, { place: 's3://bucket' })).toMatchObject({ files: 2, bytes: 2 });
   });
 });
 
+/** A store whose every answer is a listing of these. */
+async function serveListing(...objects: readonly string[]) {
+  const text = `<?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>bucket</Name><KeyCount>${objects.length}</KeyCount><MaxKeys>1000</MaxKeys><IsTruncated>false</IsTruncated>${objects.join('')}</ListBucketResult>`;
+  const server = createServer((_request, response) => response.end(text));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    context: testContext('/', {
+      environment: { AWS_ENDPOINT_URL: endpoint, AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' },
+    }),
+    [Symbol.asyncDispose]: async () => void server.close(),
+  };
+}
+
 const object = (key: string, size: number) =>
   `<Contents><Key>${key}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified><ETag>"e"</ETag><Size>${size}</Size></Contents>`;
-const UNORDERED = `<?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>bucket</Name><KeyCount>2</KeyCount><MaxKeys>1000</MaxKeys><IsTruncated>false</IsTruncated>${object('b', 1)}${object('a', 2)}</ListBucketResult>`;

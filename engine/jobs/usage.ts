@@ -10,6 +10,7 @@ import { nothingThere, openSingle, parseNamedPlace } from './open-side.ts';
 import { connectPlace, type RemotePlace } from './places.ts';
 import { createTreeCounts } from './tree-run.ts';
 import { addTotals } from './tree-sides.ts';
+import { isFolderMarker } from './tree-source.ts';
 
 const DEFAULT_DEPTH = 1;
 
@@ -39,7 +40,7 @@ async function usageOfStore(
   const { limit, meter, store } = await connectPlace(context, place, { at: 'place' });
   const { signal } = context;
   const take = (item: TreeItem) => {
-    if (filter.includes(item)) counter.add(item);
+    if (filter.includes(item) && !isFolderMarker(item)) counter.add(item);
   };
   try {
     let isEmpty = true;

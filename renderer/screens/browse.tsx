@@ -1,16 +1,23 @@
 /** Two panes, this computer and any remote: looked through, copied between, brought into step. */
 import './browse.css';
-import { useQueries } from '@tanstack/react-query';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { EntryRow, TransferOrder } from '../../engine/api/host.ts';
 import { Button } from '../design/button.tsx';
-import { formatBytes, formatPlural } from '../design/format.ts';
+import { formatPlural } from '../design/format.ts';
 import { Screen } from '../design/screen.tsx';
 import { ErrorState, Loading, Notice } from '../design/states.tsx';
-import { useAsk, useDo, useHost, useRefresh, useTransfers } from '../host/use-host.tsx';
+import { useAsk, useDo, useRefresh, useTransfers } from '../host/use-host.tsx';
 import { useRoute } from '../route.ts';
-import { DeleteDialog, NewFolderDialog, QuickLook } from './browse/dialogs.tsx';
-import type { DraggedEntries, FolderSize } from './browse/entry-table.tsx';
+import { BrowseActions } from './browse/browse-actions.tsx';
+import {
+  DeleteDialog,
+  NewFolderDialog,
+  QuickLook,
+  ReplaceDialog,
+  type Replacing,
+} from './browse/dialogs.tsx';
+import { DropReport } from './browse/drop-report.tsx';
+import type { DraggedEntries } from './browse/entry-table.tsx';
 import { Pane, type PaneState } from './browse/pane.tsx';
 import {
   below,
@@ -24,8 +31,9 @@ import {
   remoteRoot,
 } from './browse/places.ts';
 import { PlanDialog } from './browse/plan-dialog.tsx';
-import { useDrops } from './browse/use-drops.ts';
 import { useEntries } from './browse/use-entries.ts';
+import { useFolderSizes } from './browse/use-folder-sizes.ts';
+import { useTakeDropped } from './browse/use-take-dropped.ts';
 import { useStartTransfers } from './start-transfer.ts';
 
 type Side = 'left' | 'right';
@@ -79,13 +87,15 @@ function Panes({ local, roots, right }: PanesProps) {
   const [active, setActive] = useState<Side>('left');
   const [asked, setAsked] = useState<Asked>();
   const [looked, setLooked] = useState<EntryRow>();
+  const [replacing, setReplacing] = useState<Replacing>();
   const [sized, setSized] = useState<ReadonlySet<string>>(new Set());
   const entries = {
     left: useEntries(panes.left.location, panes.left.sortedBy),
     right: useEntries(panes.right.location, panes.right.sortedBy),
   };
   const sizes = useFolderSizes(sized);
-  const drops = useDrops();
+  const refresh = useRefresh();
+  const takeDropped = useTakeDropped();
   const start = useStartTransfers();
   const remove = useDo('browse.remove', { refreshes: ['browse.list'] });
 
@@ -97,16 +107,26 @@ function Panes({ local, roots, right }: PanesProps) {
   const chosen = entries[active].rows.filter(({ path }) => panes[active].selected.has(path));
   const change = (side: Side, next: Partial<PaneState>): void =>
     setPanes((before) => ({ ...before, [side]: { ...before[side], ...next } }));
+  /** What lies in a pane under these names is not written over before that was agreed to. */
+  const unlessTaken = (paths: readonly string[], into: Location, act: () => void): void => {
+    const side = (['left', 'right'] as const).find((one) => isSameLocation(panes[one].location, into));
+    const there = new Set(side && entries[side].rows.map(({ path }) => nameOf(path)));
+    const names = paths.map(nameOf).filter((name) => there.has(name));
+    if (names.length === 0) act();
+    else setReplacing({ names, into, act });
+  };
   const copy = ({ from, paths }: DraggedEntries, into: Location): void => {
     if (isSameLocation(from, into)) return;
     const what = paths.length === 1 ? nameOf(paths[0]!) : formatPlural(paths.length, 'entry', 'entries');
-    void start(
-      `${what} will be copied to ${describeLocation(into)}`,
-      paths.map((path) => copyOrder(from, path, into)),
-    );
+    unlessTaken(paths, into, () => {
+      void start(
+        `${what} will be copied to ${describeLocation(into)}`,
+        paths.map((path) => copyOrder(from, path, into)),
+      );
+    });
   };
   const look = (entry: EntryRow | undefined): void => {
-    if (entry?.kind !== 'file') return;
+    if (!entry || entry.kind === 'folder') return;
     setLooked(entry);
     setAsked('look');
   };
@@ -128,73 +148,59 @@ function Panes({ local, roots, right }: PanesProps) {
       onState={(next) => change(side, next)}
       onActive={() => setActive(side)}
       onLook={look}
+      onDelete={() => setAsked('delete')}
       onMakeFolder={() => {
         setActive(side);
         setAsked('folder');
       }}
       onSizes={() => measure(side)}
       onEntries={copy}
-      onFiles={(items, into) => void drops.drop(items, into)}
+      onFiles={({ entries: paths, items }, into) => {
+        const names = items.flatMap((item) => (item.kind === 'text' ? [] : [item.name]));
+        unlessTaken(names, into, () => void takeDropped({ entries: paths, items }, into));
+      }}
     />
   );
-  const isBothSame = isSameLocation(here, there);
   return (
     <Screen
       title="Browse"
       isFull
       note={
         chosen.length === 0
-          ? 'Choose files or folders; drag them over, or use the buttons.'
+          ? 'Choose files, then drag or copy them over.'
           : `${chosen.length === 1 ? nameOf(chosen[0]!.path) : formatPlural(chosen.length, 'entry', 'entries')} in ${describeLocation(here)}`
       }
       actions={
-        <div className="row">
-          <Button
-            icon="search"
-            isDisabled={chosen.length !== 1 || chosen[0]?.kind !== 'file'}
-            onPress={() => look(chosen[0])}
-          >
-            Quick look
-          </Button>
-          <Button
-            icon="trash"
-            look="danger"
-            isDisabled={chosen.length === 0 || remove.isPending}
-            onPress={() => setAsked('delete')}
-          >
-            Delete
-          </Button>
-          <Button
-            icon="copy"
-            look="primary"
-            isDisabled={chosen.length === 0 || isBothSame}
-            onPress={() => copy({ from: here, paths: chosen.map(({ path }) => path) }, there)}
-          >
-            Copy to the {other}
-          </Button>
-          <Button icon="refresh" isDisabled={isBothSame} onPress={() => setAsked('plan')}>
-            Sync or copy all
-          </Button>
-        </div>
+        <BrowseActions
+          chosen={chosen}
+          other={other}
+          isBothSame={isSameLocation(here, there)}
+          isDeleting={remove.isPending}
+          onLook={() => look(chosen[0])}
+          onDelete={() => setAsked('delete')}
+          onCopy={() => copy({ from: here, paths: chosen.map(({ path }) => path) }, there)}
+          onPlan={() => setAsked('plan')}
+        />
       }
     >
-      <div
-        className="browse"
-        onKeyDownCapture={(event) => {
-          // As in file managers: the row under the cursor is looked at, and nothing is unselected.
-          if (event.key !== ' ' || event.ctrlKey || !isOfRow(event.target as Element)) return;
-          if (chosen.length !== 1) return;
-          event.preventDefault();
-          event.stopPropagation();
-          look(chosen[0]);
-        }}
-      >
+      <div className="browse">
         <div className="panes">
           {pane('left')}
           {pane('right')}
         </div>
-        {remove.error && <Notice tone="danger">{remove.error.message}</Notice>}
-        {drops.progress && <DropReport drops={drops} />}
+        {remove.error && (
+          <Notice
+            tone="danger"
+            actions={
+              <Button size="small" onPress={remove.reset}>
+                Close
+              </Button>
+            }
+          >
+            {remove.error.message}
+          </Notice>
+        )}
+        <DropReport />
       </div>
       {asked === 'look' && looked && <QuickLook location={here} entry={looked} onClose={close} />}
       {asked === 'folder' && (
@@ -210,11 +216,14 @@ function Panes({ local, roots, right }: PanesProps) {
           entries={chosen}
           onClose={close}
           onConfirm={() => {
-            remove.mutate({ places: chosen.map(({ path }) => placeOf(here, path)) });
+            // Some may be gone though others stay.
+            const onError = () => void refresh('browse.list');
+            remove.mutate({ places: chosen.map(({ path }) => placeOf(here, path)) }, { onError });
             change(active, { selected: new Set() });
           }}
         />
       )}
+      {replacing && <ReplaceDialog {...replacing} onClose={() => setReplacing(undefined)} />}
       {asked === 'plan' && (
         <PlanDialog
           ends={[here, there]}
@@ -239,11 +248,6 @@ function rightStart(local: Location, roots: readonly Root[], asked: string | und
   return root ? { root, folder: '' } : local;
 }
 
-/** A row or one of its cells, and none of their buttons. */
-function isOfRow(element: Element): boolean {
-  return element.matches('[role="row"], [role="rowheader"], [role="gridcell"]');
-}
-
 function paneAt(location: Location): PaneState {
   return { location, sortedBy: { column: 'name', isDescending: false }, selected: new Set() };
 }
@@ -252,24 +256,6 @@ function paneAt(location: Location): PaneState {
 function copyOrder(from: Location, path: string, into: Location): TransferOrder {
   const destination = path.endsWith('/') ? placeOf(below(into, path)) : placeOf(into);
   return { kind: 'copy', source: placeOf(from, path), destination };
-}
-
-function useFolderSizes(places: ReadonlySet<string>): ReadonlyMap<string, FolderSize | 'asked'> {
-  const host = useHost();
-  const answers = useQueries({
-    queries: [...places].map((place) => ({
-      queryKey: ['browse.size', { place }],
-      queryFn: ({ signal }: { signal: AbortSignal }) => host.ask('browse.size', { place }, { signal }),
-      staleTime: 30_000,
-    })),
-  });
-  const answered = answers.map(({ data, isError }) => (isError ? undefined : (data ?? 'asked')));
-  const key = JSON.stringify(answered);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the answers are a new list at each rendering, and the key says what is in it.
-  return useMemo(() => {
-    const known = [...places].map((place, index) => [place, answered[index]] as const);
-    return new Map(known.filter((one): one is [string, FolderSize | 'asked'] => one[1] !== undefined));
-  }, [places, key]);
 }
 
 /** What a copy has brought is shown when the copy ends. */
@@ -281,23 +267,4 @@ function useReloadAfterCopies(): void {
     if (before.current !== undefined && ended !== before.current) void refresh('browse.list');
     before.current = ended;
   });
-}
-
-function DropReport({ drops }: { readonly drops: ReturnType<typeof useDrops> }) {
-  const { filesDone, bytesDone, isOver, failures } = drops.progress!;
-  const done = `${formatPlural(filesDone, 'file')}, ${formatBytes(bytesDone)}`;
-  return (
-    <Notice
-      tone={failures.length > 0 ? 'warning' : isOver ? 'success' : 'info'}
-      actions={
-        <Button size="small" onPress={isOver ? drops.dismiss : drops.stop}>
-          {isOver ? 'Close' : 'Stop'}
-        </Button>
-      }
-    >
-      {isOver ? `Dropped files have arrived: ${done}.` : `Dropped files are on their way: ${done}.`}
-      {failures.length > 0 &&
-        ` ${formatPlural(failures.length, 'file')} failed: ${failures[0]!.path} ${failures[0]!.message}`}
-    </Notice>
-  );
 }

@@ -85,6 +85,34 @@ export function NewFolderDialog({
   );
 }
 
+export interface Replacing {
+  /** What is there already. */
+  readonly names: readonly string[];
+  readonly into: Location;
+  readonly act: () => void;
+}
+
+export function ReplaceDialog({ names, into, act, onClose }: Replacing & Pick<DialogProps, 'onClose'>) {
+  const [first = ''] = names;
+  return (
+    <ConfirmDialog
+      title={names.length === 1 ? `${first} is there already` : `${names.length} of them are there already`}
+      isOpen
+      onClose={onClose}
+      action="Copy and replace"
+      onConfirm={act}
+    >
+      <div className="stack">
+        <p>
+          In <strong>{describeLocation(into)}</strong>, files that differ are replaced. What a folder there
+          has beside them stays.
+        </p>
+        {names.length > 1 && <NameList names={names} />}
+      </div>
+    </ConfirmDialog>
+  );
+}
+
 /** What is typed is the name, or for several the word "delete": it cannot be done by a slip. */
 export function DeleteDialog({
   location,
@@ -112,7 +140,7 @@ export function DeleteDialog({
           From <strong>{describeLocation(location)}</strong>. This cannot be undone here
           {folders.length > 0 && ', and folders go with all below them'}.
         </p>
-        <ul className="delete-list">
+        <ul className="name-list">
           {entries.slice(0, NAMED_MAX).map((entry) => (
             <li key={entry.path} className="row">
               <span className="cut grow">{entry.path}</span>
@@ -129,6 +157,21 @@ export function DeleteDialog({
         {entries.length > NAMED_MAX && <p className="faint">and {entries.length - NAMED_MAX} more</p>}
       </div>
     </ConfirmDialog>
+  );
+}
+
+function NameList({ names }: { readonly names: readonly string[] }) {
+  return (
+    <>
+      <ul className="name-list">
+        {names.slice(0, NAMED_MAX).map((name) => (
+          <li key={name} className="cut">
+            {name}
+          </li>
+        ))}
+      </ul>
+      {names.length > NAMED_MAX && <p className="faint">and {names.length - NAMED_MAX} more</p>}
+    </>
   );
 }
 

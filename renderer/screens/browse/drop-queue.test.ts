@@ -7,7 +7,7 @@ describe('Dropped files', () => {
     let underway = 0;
     let most = 0;
     const last = await sendDropped(walk(20), {
-      send: async (path, _body, _signal, onBytes) => {
+      send: async ({ path }, _body, { onBytes }) => {
         underway += 1;
         most = Math.max(most, underway);
         await Promise.resolve();
@@ -20,12 +20,19 @@ describe('Dropped files', () => {
     });
     expect(sent.sort()).toEqual(Array.from({ length: 20 }, (_, index) => `f${index}`).sort());
     expect(most).toBeLessThanOrEqual(4);
-    expect(last).toEqual({ filesDone: 20, bytesDone: 60, isOver: true, failures: [] });
+    expect(last).toEqual({
+      filesDone: 20,
+      bytesDone: 60,
+      isOver: true,
+      isStopped: false,
+      filesFailed: 0,
+      failures: [],
+    });
   });
 
   it('go on when one of them is refused', async () => {
     const last = await sendDropped(walk(5), {
-      send: async (path) => {
+      send: async ({ path }) => {
         if (path === 'f2') throw new Error('No room.');
       },
       onProgress: () => {},
@@ -47,12 +54,12 @@ describe('Dropped files', () => {
       signal: control.signal,
     });
     expect(last.filesDone).toBe(0);
-    expect(last.failures).toEqual([]);
+    expect(last).toMatchObject({ isStopped: true, filesFailed: 0, failures: [] });
     expect(told.at(-1)?.isOver).toBe(true);
   });
 });
 
 async function* walk(count: number): AsyncGenerator<DroppedFile> {
   for (let index = 0; index < count; index += 1)
-    yield { path: `f${index}`, open: async () => new Blob(['abc']) };
+    yield { place: '/', path: `f${index}`, open: async () => new Blob(['abc']) };
 }

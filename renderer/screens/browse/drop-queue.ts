@@ -7,6 +7,8 @@ const SENDERS = 4;
 const FAILURES_KEPT = 50;
 
 export interface DroppedFile {
+  /** The folder that it was dropped on. */
+  readonly place: string;
   /** Below the place, with forward slashes. */
   readonly path: string;
   readonly open: () => Promise<Blob>;
@@ -16,16 +18,29 @@ export interface DropProgress {
   readonly filesDone: number;
   readonly bytesDone: number;
   readonly isOver: boolean;
+  /** On request, before all had gone. */
+  readonly isStopped: boolean;
+  readonly filesFailed: number;
+  /** The first of them. */
   readonly failures: readonly { readonly path: string; readonly message: string }[];
 }
 
+export const NOTHING_DROPPED: DropProgress = {
+  filesDone: 0,
+  bytesDone: 0,
+  isOver: false,
+  isStopped: false,
+  filesFailed: 0,
+  failures: [],
+};
+
+export interface SendOptions {
+  readonly signal: AbortSignal;
+  readonly onBytes: (sent: number) => void;
+}
+
 export interface DropOptions {
-  readonly send: (
-    path: string,
-    body: Blob,
-    signal: AbortSignal,
-    onBytes: (sent: number) => void,
-  ) => Promise<void>;
+  readonly send: (file: DroppedFile, body: Blob, options: SendOptions) => Promise<void>;
   readonly onProgress: (progress: DropProgress) => void;
   readonly signal: AbortSignal;
 }
@@ -40,14 +55,18 @@ export async function sendDropped(
   const failures: { path: string; message: string }[] = [];
   let filesDone = 0;
   let bytesOfDone = 0;
+  let filesFailed = 0;
   let isOver = false;
   const progress = (): DropProgress => ({
     filesDone,
     bytesDone: [...underway.values()].reduce((sum, bytes) => sum + bytes, bytesOfDone),
     isOver,
+    isStopped: options.signal.aborted,
+    filesFailed,
     failures: [...failures],
   });
   const fail = (path: string, error: unknown): void => {
+    filesFailed += 1;
     if (failures.length < FAILURES_KEPT) failures.push({ path, message: messageOf(error) });
   };
 
@@ -59,9 +78,12 @@ export async function sendDropped(
       underway.set(file, 0);
       try {
         const body = await file.open();
-        await options.send(file.path, body, options.signal, (sent) => {
-          underway.set(file, sent);
-          options.onProgress(progress());
+        await options.send(file, body, {
+          signal: options.signal,
+          onBytes: (sent) => {
+            underway.set(file, sent);
+            options.onProgress(progress());
+          },
         });
         bytesOfDone += body.size;
         filesDone += 1;
@@ -83,21 +105,22 @@ export async function sendDropped(
 
 /** `POST /drop`: the file streams from the disk, and what was sent is told as it goes. */
 export function postDropped(
-  place: string,
-): (path: string, body: Blob, signal: AbortSignal, onBytes: (sent: number) => void) => Promise<void> {
-  return (path, body, signal, onBytes) =>
-    new Promise((resolve, reject) => {
-      const request = new XMLHttpRequest();
-      request.open('POST', `/drop?${new URLSearchParams({ place, path })}`);
-      request.setRequestHeader('content-type', 'application/octet-stream');
-      request.upload.onprogress = (event) => onBytes(event.loaded);
-      request.onload = () =>
-        request.status < 300 ? resolve() : reject(new Error(refusalOf(request.status, request.responseText)));
-      request.onerror = () => reject(new Error('The engine could not be reached.'));
-      request.onabort = () => reject(new Error('Stopped on request.'));
-      signal.addEventListener('abort', () => request.abort(), { once: true });
-      request.send(body);
-    });
+  { path, place }: DroppedFile,
+  body: Blob,
+  { onBytes, signal }: SendOptions,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open('POST', `/drop?${new URLSearchParams({ place, path })}`);
+    request.setRequestHeader('content-type', 'application/octet-stream');
+    request.upload.onprogress = (event) => onBytes(event.loaded);
+    request.onload = () =>
+      request.status < 300 ? resolve() : reject(new Error(refusalOf(request.status, request.responseText)));
+    request.onerror = () => reject(new Error('The engine could not be reached.'));
+    request.onabort = () => reject(new Error('Stopped on request.'));
+    signal.addEventListener('abort', () => request.abort(), { once: true });
+    request.send(body);
+  });
 }
 
 function refusalOf(status: number, text: string): string {

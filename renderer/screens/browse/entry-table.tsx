@@ -1,5 +1,5 @@
 /** The entries of one pane: a table of which only the rows in view exist, that gives and takes what is dragged. */
-import { type ReactNode, useMemo } from 'react';
+import { type ReactNode, useMemo, useRef } from 'react';
 import type { DropItem, Key, Selection, SortDescriptor } from 'react-aria-components';
 import { Button as PlainButton } from 'react-aria-components/Button';
 import { Collection } from 'react-aria-components/Collection';
@@ -20,6 +20,7 @@ import { formatBytes, formatMoment } from '../../design/format.ts';
 import { Icon, type IconName } from '../../design/icon.tsx';
 import { below, type Location, nameOf, placeOf } from './places.ts';
 import type { Entries, SortedBy } from './use-entries.ts';
+import type { FolderSize, FolderSizes } from './use-folder-sizes.ts';
 
 const ENTRY_TYPE = 'application/x-dray-entries';
 const ROW_PX = 34;
@@ -29,11 +30,6 @@ const HEADING_PX = 32;
 export interface DraggedEntries {
   readonly from: Location;
   readonly paths: readonly string[];
-}
-
-export interface FolderSize {
-  readonly bytes: number;
-  readonly files: number;
 }
 
 interface EntryTableProps {
@@ -47,22 +43,22 @@ interface EntryTableProps {
   readonly onOpen: (entry: EntryRow) => void;
   readonly onEntries: (dragged: DraggedEntries, into: Location) => void;
   readonly onFiles: (items: readonly DropItem[], into: Location) => void;
-  readonly sizes: ReadonlyMap<string, FolderSize | 'asked'>;
+  readonly sizes: FolderSizes;
   readonly empty: ReactNode;
 }
 
 export function EntryTable(props: EntryTableProps) {
   const { location, entries, sortedBy } = props;
+  const container = useRef<HTMLDivElement>(null);
   const dragAndDropHooks = useEntryDrag(props);
-  // With an id each: without one the kit takes a row for the one that stood in its place before.
-  const items = useMemo(() => entries.rows.map((entry) => ({ id: entry.path, entry })), [entries.rows]);
+  const items = useMemo(() => entries.rows.map(itemOf), [entries.rows]);
   const layoutOptions = useMemo(() => ({ rowHeight: ROW_PX, headingHeight: HEADING_PX }), []);
   const descriptor: SortDescriptor = {
     column: sortedBy.column,
     direction: sortedBy.isDescending ? 'descending' : 'ascending',
   };
   return (
-    <ResizableTableContainer className="entry-container">
+    <ResizableTableContainer ref={container} className="entry-container">
       <Virtualizer layout={TableLayout} layoutOptions={layoutOptions}>
         <Table
           className="entry-table"
@@ -76,9 +72,11 @@ export function EntryTable(props: EntryTableProps) {
             if (entry) props.onOpen(entry);
           }}
           sortDescriptor={descriptor}
-          onSortChange={({ column, direction }) =>
-            props.onSort({ column: column as SortedBy['column'], isDescending: direction === 'descending' })
-          }
+          onSortChange={({ column, direction }) => {
+            // What comes first is what was asked for.
+            container.current?.querySelector('[role="grid"]')?.scrollTo({ top: 0 });
+            props.onSort({ column: column as SortedBy['column'], isDescending: direction === 'descending' });
+          }}
           dragAndDropHooks={dragAndDropHooks}
         >
           <TableHeader className="entry-head">
@@ -93,7 +91,12 @@ export function EntryTable(props: EntryTableProps) {
             </Column>
           </TableHeader>
           <TableBody renderEmptyState={() => props.empty}>
-            <Collection items={items} dependencies={[props.sizes, location]}>
+            {/* Another order is another collection: to move each of many rows takes the square of their number. */}
+            <Collection
+              key={`${descriptor.column} ${descriptor.direction}`}
+              items={items}
+              dependencies={[props.sizes, location]}
+            >
               {({ entry }) => (
                 <EntryLine entry={entry} size={props.sizes.get(placeOf(location, entry.path))} />
               )}
@@ -108,6 +111,23 @@ export function EntryTable(props: EntryTableProps) {
       </Virtualizer>
     </ResizableTableContainer>
   );
+}
+
+interface EntryItem {
+  /** Without one the kit takes a row for the one that stood in its place before. */
+  readonly id: string;
+  readonly entry: EntryRow;
+}
+
+/** The kit draws an item that it has seen no second time, which makes a thousand more of them as cheap as the first thousand. */
+const ITEMS = new WeakMap<EntryRow, EntryItem>();
+
+function itemOf(entry: EntryRow): EntryItem {
+  const known = ITEMS.get(entry);
+  if (known) return known;
+  const item = { id: entry.path, entry };
+  ITEMS.set(entry, item);
+  return item;
 }
 
 function EntryLine({
@@ -128,7 +148,7 @@ function EntryLine({
           <span className="entry-text" title={name}>
             {name}
           </span>
-          {entry.kind === 'link' && <span className="entry-target">to {entry.target ?? 'somewhere'}</span>}
+          {entry.target !== undefined && <span className="entry-target cut">to {entry.target}</span>}
         </span>
       </Cell>
       <Cell className="entry-number">{sizeWords(entry, size)}</Cell>

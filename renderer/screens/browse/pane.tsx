@@ -1,19 +1,40 @@
 /** One of the two panes: where it stands, what is there, and what can be done with it. */
+import { useRef } from 'react';
 import type { DropItem } from 'react-aria-components';
 import type { EntryRow } from '../../../engine/api/host.ts';
-import { IconButton } from '../../design/button.tsx';
+import { Button, IconButton, LinkButton } from '../../design/button.tsx';
 import { Select } from '../../design/field.tsx';
 import { formatBytes, formatCount, formatPlural } from '../../design/format.ts';
 import { EmptyState, ErrorState, Loading } from '../../design/states.tsx';
+import { hrefOf } from '../../route.ts';
 import { Crumbs } from '../crumbs.tsx';
-import { type DraggedEntries, EntryTable, type FolderSize } from './entry-table.tsx';
-import { below, crumbsOf, describeLocation, type Location, parentOf, placeOf, type Root } from './places.ts';
+import { type DesktopEntry, desktopEntries } from './desktop-entries.ts';
+import { type DraggedEntries, EntryTable } from './entry-table.tsx';
+import {
+  below,
+  crumbsOf,
+  describeLocation,
+  type Location,
+  nameOf,
+  parentOf,
+  placeOf,
+  type Root,
+} from './places.ts';
+import { useArrival } from './use-arrival.ts';
 import type { Entries, SortedBy } from './use-entries.ts';
+import type { FolderSizes } from './use-folder-sizes.ts';
 
 export interface PaneState {
   readonly location: Location;
   readonly sortedBy: SortedBy;
   readonly selected: ReadonlySet<string>;
+}
+
+/** From the desktop. */
+export interface Dropped {
+  readonly items: readonly DropItem[];
+  /** Where the window knows paths. */
+  readonly entries: readonly DesktopEntry[] | undefined;
 }
 
 export interface PaneProps {
@@ -22,41 +43,73 @@ export interface PaneProps {
   readonly state: PaneState;
   readonly entries: Entries;
   readonly roots: readonly Root[];
-  readonly sizes: ReadonlyMap<string, FolderSize | 'asked'>;
+  readonly sizes: FolderSizes;
   readonly onState: (change: Partial<PaneState>) => void;
   readonly onActive: () => void;
-  readonly onLook: (entry: EntryRow) => void;
+  readonly onLook: (entry: EntryRow | undefined) => void;
+  readonly onDelete: () => void;
   readonly onMakeFolder: () => void;
   readonly onSizes: () => void;
   readonly onEntries: (dragged: DraggedEntries, into: Location) => void;
-  readonly onFiles: (items: readonly DropItem[], into: Location) => void;
+  readonly onFiles: (dropped: Dropped, into: Location) => void;
 }
 
 export function Pane(props: PaneProps) {
   const { state, entries, side } = props;
   const { location } = state;
   const parent = parentOf(location);
-  const go = (next: Location): void => props.onState({ location: next, selected: new Set() });
+  const chosen = entries.rows.filter(({ path }) => state.selected.has(path));
+  const section = useRef<HTMLElement>(null);
+  const dropped = useRef<readonly DesktopEntry[]>(undefined);
+  const arriving = useRef<ReadonlySet<string>>(new Set());
+  const setOut = useArrival({
+    pane: section,
+    location,
+    isLoading: entries.isLoading,
+    // The list chooses the row that it leads the keyboard to: of a folder that was opened, none is chosen.
+    onArrived: () => props.onState({ selected: arriving.current }),
+  });
+  const go = (next: Location, selected: ReadonlySet<string> = new Set()): void => {
+    arriving.current = selected;
+    props.onState({ location: next, selected });
+  };
+  const goDown = (folder: string): void => {
+    setOut();
+    go(below(location, folder));
+  };
+  /** To where one came from, which is then the chosen one. */
+  const goUp = (): void => {
+    if (!parent) return;
+    setOut();
+    go(parent, new Set([`${nameOf(location.folder)}/`]));
+  };
   const name = side === 'left' ? 'Left' : 'Right';
   return (
     <section
+      ref={section}
+      tabIndex={-1}
       className={`pane ${props.isActive ? 'is-active' : ''}`}
       aria-label={`${name} pane, ${describeLocation(location)}`}
       onFocusCapture={props.onActive}
+      onDropCapture={({ dataTransfer }) => {
+        dropped.current = desktopEntries(dataTransfer, window.dray?.pathOf);
+      }}
       onKeyDownCapture={(event) => {
-        if (event.key !== 'Backspace' || !parent || event.target instanceof HTMLInputElement) return;
+        const act = { ' ': () => props.onLook(chosen[0]), Backspace: goUp, Delete: props.onDelete }[
+          event.key
+        ];
+        if (!act || event.ctrlKey || event.metaKey || !isOfList(event.target as Element)) return;
+        // As in file managers, Space looks at the chosen row, and unselects nothing.
+        if (event.key !== 'Backspace' && chosen.length === 0) return;
+        if (event.key === ' ' && chosen.length > 1) return;
         event.preventDefault();
-        go(parent);
+        event.stopPropagation();
+        act();
       }}
     >
       <header className="pane-head">
         <RootSelect {...props} label={`${name} pane shows`} go={go} />
-        <IconButton
-          icon="arrowUp"
-          label="Folder above"
-          isDisabled={!parent}
-          onPress={() => parent && go(parent)}
-        />
+        <IconButton icon="arrowUp" label="Folder above" isDisabled={!parent} onPress={goUp} />
         <div className="pane-crumbs">
           <Crumbs
             label={`Folder of the ${side} pane`}
@@ -72,7 +125,22 @@ export function Pane(props: PaneProps) {
         {entries.isLoading ? (
           <Loading label="Reading the folder" />
         ) : entries.error && entries.rows.length === 0 ? (
-          <ErrorState title="The folder cannot be read" error={entries.error} onRetry={entries.reload} />
+          <ErrorState
+            title="The folder cannot be read"
+            error={entries.error}
+            onRetry={entries.reload}
+            actions={
+              parent ? (
+                <Button icon="arrowUp" onPress={goUp}>
+                  Folder above
+                </Button>
+              ) : location.root.kind === 'local' ? undefined : (
+                <LinkButton icon="remotes" href={hrefOf('remotes')}>
+                  Look at your remotes
+                </LinkButton>
+              )
+            }
+          />
         ) : (
           <EntryTable
             key={placeOf(location)}
@@ -83,11 +151,9 @@ export function Pane(props: PaneProps) {
             onSort={(sortedBy) => props.onState({ sortedBy })}
             selected={state.selected}
             onSelect={(selected) => props.onState({ selected })}
-            onOpen={(entry) =>
-              entry.kind === 'folder' ? go(below(location, entry.path)) : props.onLook(entry)
-            }
+            onOpen={(entry) => (entry.kind === 'folder' ? goDown(entry.path) : props.onLook(entry))}
             onEntries={props.onEntries}
-            onFiles={props.onFiles}
+            onFiles={(items, into) => props.onFiles({ items, entries: dropped.current }, into)}
             sizes={props.sizes}
             empty={
               <EmptyState icon="folder" title="An empty folder">
@@ -97,19 +163,30 @@ export function Pane(props: PaneProps) {
           />
         )}
       </div>
-      <footer className="pane-foot small faint">{footWords(state, entries)}</footer>
+      <footer className="pane-foot row small faint">
+        <span className="grow">{footWords(chosen, entries)}</span>
+        {entries.isMore && (
+          <Button size="small" look="quiet" isDisabled={entries.isLoadingAll} onPress={entries.loadAll}>
+            {entries.isLoadingAll ? 'Reading all' : 'Read all'}
+          </Button>
+        )}
+      </footer>
     </section>
   );
 }
 
-function footWords({ selected, sortedBy }: PaneState, entries: Entries): string {
-  const chosen = entries.rows.filter((row) => selected.has(row.path));
+/** A row or one of its cells, and none of their buttons; also the list or the pane itself, when they have no rows. */
+function isOfList(element: Element): boolean {
+  return element.matches('[role="row"], [role="rowheader"], [role="gridcell"], [role="grid"], .pane');
+}
+
+/** Rows that are not here yet may come before those that are, whatever the order. */
+function footWords(chosen: readonly EntryRow[], entries: Entries): string {
   const bytes = chosen.reduce((sum, row) => sum + row.sizeBytes, 0);
   if (chosen.length > 0)
     return `${formatCount(chosen.length)} of ${formatCount(entries.rows.length)} chosen${bytes > 0 ? `, ${formatBytes(bytes)}` : ''}`;
   const count = formatPlural(entries.rows.length, 'entry', 'entries');
-  if (!entries.isMore) return count;
-  return sortedBy.column === 'name' ? `${count} so far` : `${count} so far, sorted among these`;
+  return entries.isMore ? `${count} so far, sorted among these; there are more` : count;
 }
 
 function RootSelect({

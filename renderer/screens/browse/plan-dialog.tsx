@@ -108,7 +108,7 @@ export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
           <>
             <Figures>
               <Figure
-                label="To send"
+                label="To copy"
                 value={formatBytes(summary.copiedBytes)}
                 note={formatPlural(summary.copiedFiles, 'file')}
               />

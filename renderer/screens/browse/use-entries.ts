@@ -1,6 +1,6 @@
 /** The entries of one folder, page after page as the list is scrolled, and in the order that the columns ask for. */
 import { type InfiniteData, useInfiniteQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import type { AnswerOf, EntryRow } from '../../../engine/api/host.ts';
 import { useHost } from '../../host/use-host.tsx';
 import { type Location, placeOf } from './places.ts';
@@ -14,9 +14,12 @@ export interface Entries {
   readonly rows: readonly EntryRow[];
   readonly isLoading: boolean;
   readonly isLoadingMore: boolean;
+  readonly isLoadingAll: boolean;
   readonly isMore: boolean;
   readonly error: Error | undefined;
   readonly loadMore: () => void;
+  /** Page after page, until all are here or another folder is shown. */
+  readonly loadAll: () => void;
   readonly reload: () => void;
 }
 
@@ -46,15 +49,24 @@ export function useEntries(location: Location, sortedBy: SortedBy): Entries {
     () => sortEntries(query.data?.pages.flatMap((page) => page.entries) ?? [], sortedBy),
     [query.data, sortedBy],
   );
+  // The folder of which all entries are wanted.
+  const [wanted, setWanted] = useState<string>();
+  const { fetchNextPage, hasNextPage, isFetching, isFetchingNextPage } = query;
+  const isLoadingAll = wanted === place && hasNextPage && !query.isError;
+  useEffect(() => {
+    if (isLoadingAll && !isFetching) void fetchNextPage();
+  }, [isLoadingAll, isFetching, fetchNextPage]);
   return {
     rows,
     isLoading: query.isPending,
-    isLoadingMore: query.isFetchingNextPage,
-    isMore: query.hasNextPage,
+    isLoadingMore: isFetchingNextPage,
+    isLoadingAll,
+    isMore: hasNextPage,
     error: query.error ?? undefined,
     loadMore: () => {
-      if (query.hasNextPage && !query.isFetchingNextPage) void query.fetchNextPage();
+      if (hasNextPage && !isFetching) void fetchNextPage();
     },
+    loadAll: () => setWanted(place),
     reload: () => void query.refetch(),
   };
 }

@@ -2,14 +2,17 @@
 import type { DirectoryDropItem, DropItem, FileDropItem } from 'react-aria-components';
 import type { DroppedFile } from './drop-queue.ts';
 
-export async function* walkDropped(items: readonly DropItem[]): AsyncGenerator<DroppedFile> {
+export async function* walkDropped(items: readonly DropItem[], place: string): AsyncGenerator<DroppedFile> {
   for (const item of items) {
-    if (item.kind !== 'text') yield* walk(item, '');
+    if (item.kind !== 'text') yield* walk(item, { folder: '', place });
   }
 }
 
-async function* walk(item: FileDropItem | DirectoryDropItem, folder: string): AsyncGenerator<DroppedFile> {
+async function* walk(
+  item: FileDropItem | DirectoryDropItem,
+  { folder, place }: { readonly folder: string; readonly place: string },
+): AsyncGenerator<DroppedFile> {
   const path = `${folder}${item.name}`;
-  if (item.kind === 'file') yield { path, open: () => item.getFile() };
-  else for await (const entry of item.getEntries()) yield* walk(entry, `${path}/`);
+  if (item.kind === 'file') yield { place, path, open: () => item.getFile() };
+  else for await (const entry of item.getEntries()) yield* walk(entry, { folder: `${path}/`, place });
 }

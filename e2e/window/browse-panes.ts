@@ -1,0 +1,76 @@
+/** Browse in a real window: this computer on the left, a bucket of a real store on the right. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Browser, Locator } from 'playwright';
+import { runCli } from '../../app/cli/run-cli.ts';
+import type { S3Server } from '../servers/versitygw.ts';
+import { type OpenWindow, type OpenWindowOptions, openWindow } from './open-window.ts';
+
+/** Paths with what the files hold; a folder's path ends in a slash. */
+export type Tree = Readonly<Record<string, string | Uint8Array>>;
+
+export interface BrowsePanes extends OpenWindow {
+  /** The folder that the left pane opens with. */
+  readonly home: string;
+  /** Where the store keeps what the right pane shows, as plain files. */
+  readonly bucketFolder: string;
+  readonly left: Locator;
+  readonly right: Locator;
+  /** A row by its name. */
+  row(pane: Locator, name: string): Locator;
+  /** The row's names in their order, as far as they are drawn. */
+  names(pane: Locator): Promise<readonly string[]>;
+}
+
+export interface BrowseOptions extends OpenWindowOptions {
+  readonly server: S3Server;
+  readonly bucket: string;
+  readonly local?: Tree;
+  readonly remote?: Tree;
+}
+
+/** The bucket is made, and known as `store`. */
+export async function openBrowse(
+  browser: Browser,
+  { bucket, local = {}, remote = {}, server, ...options }: BrowseOptions,
+): Promise<BrowsePanes> {
+  await server.createBucket(bucket);
+  const environment = { ...server.environment, ...options.environment };
+  const window = await openWindow(browser, { ...options, environment });
+  try {
+    const { folder, origin, page } = window;
+    const home = join(folder, 'home');
+    const bucketFolder = join(server.dataFolder, bucket);
+    writeTree(home, local);
+    writeTree(bucketFolder, remote);
+    const added = await runCli(['remote', 'add', '--user', 'store', `s3://${bucket}`], {
+      cwd: folder,
+      environment: { ...environment, HOME: home, XDG_CONFIG_HOME: join(home, '.config') },
+    });
+    if (added.exitCode !== 0) throw new Error(added.stderr);
+    await page.goto(`${origin}/#/browse`);
+    const left = page.getByRole('region', { name: /^Left pane/ });
+    const right = page.getByRole('region', { name: /^Right pane/ });
+    await right.getByRole('grid').waitFor();
+    return {
+      ...window,
+      home,
+      bucketFolder,
+      left,
+      right,
+      row: (pane, name) => pane.getByRole('row').filter({ has: page.getByText(name, { exact: true }) }),
+      names: (pane) => pane.locator('.entry-text').allTextContents(),
+    };
+  } catch (error) {
+    await window[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+export function writeTree(root: string, tree: Tree): void {
+  for (const [path, content] of Object.entries(tree)) {
+    const full = join(root, path);
+    mkdirSync(path.endsWith('/') ? full : dirname(full), { recursive: true });
+    if (!path.endsWith('/')) writeFileSync(full, content);
+  }
+}

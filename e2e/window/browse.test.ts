@@ -1,0 +1,271 @@
+/** Browse with real files and a real store: walked through, copied between, brought into step, deleted from. */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Locator } from 'playwright';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCli } from '../../app/cli/run-cli.ts';
+import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
+import { type BrowsePanes, openBrowse, type Tree, writeTree } from './browse-panes.ts';
+import { findChromium } from './find-chromium.ts';
+import { findViolations } from './find-violations.ts';
+import { launchBrowser, type Theme } from './open-window.ts';
+
+const WAIT = { timeout: 20_000, interval: 100 };
+const MANY = 20_000;
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+const LOCAL: Tree = {
+  'data/reads/run-1.fastq': 'ACGT\n'.repeat(100),
+  'data/reads/run-2.fastq': 'TTGA\n'.repeat(100),
+  'data/notes.md': '# Notes\n\nOn the reads.\n',
+  'data/pixel.png': PIXEL,
+  'data/numbers.bin': new Uint8Array(5000),
+};
+const REMOTE: Tree = { 'photos/2026/coast.jpg': 'no real picture', 'inventory.json': '{"a": 1}\n' };
+
+describe.skipIf(!findChromium())('the two panes of Browse', () => {
+  let browser: Browser;
+  let server: S3Server;
+  beforeAll(async () => {
+    [browser, server] = await Promise.all([launchBrowser(), startVersitygw()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.stop();
+  });
+
+  it('are walked through by keyboard and by mouse, and show what a file is', async () => {
+    await using panes = await openBrowse(browser, { server, bucket: 'walked', local: LOCAL, remote: REMOTE });
+    const { complaints, left, page, right, row } = panes;
+    await row(left, 'data').click();
+    await page.keyboard.press('Enter');
+    await row(left, 'reads').waitFor();
+    // The keyboard goes on in the folder that was opened, and chooses nothing by itself.
+    await expect.poll(() => isFocused(row(left, 'reads')), WAIT).toBe(true);
+    expect(await chosen(left)).toEqual([]);
+    await page.keyboard.press('ArrowDown');
+    expect(await chosen(left)).toEqual(['notes.md']);
+    await page.keyboard.press('Space');
+    await page.getByRole('dialog', { name: 'notes.md' }).getByText('On the reads.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Space');
+    await page.getByRole('dialog').getByText('This kind of file is not shown here.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Space');
+    const image = page.getByRole('img', { name: 'pixel.png' });
+    await expect.poll(() => image.evaluate((shown: HTMLImageElement) => shown.naturalWidth), WAIT).toBe(1);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Backspace');
+    await expect.poll(() => chosen(left), WAIT).toEqual(['data']);
+
+    await row(right, 'photos').dblclick();
+    await row(right, '2026').dblclick();
+    await row(right, 'coast.jpg').dblclick();
+    await page.getByRole('dialog', { name: 'coast.jpg' }).getByText('no real picture').waitFor();
+    await page.keyboard.press('Escape');
+    await right.getByRole('button', { name: 'photos' }).click();
+    await row(right, '2026').waitFor();
+    await right.getByRole('button', { name: 'Folder above' }).click();
+    await row(right, 'inventory.json').waitFor();
+    await left.getByRole('button', { name: 'Sizes of folders' }).click();
+    await expect.poll(() => row(left, 'data').textContent(), WAIT).toContain('6.0 KiB');
+    expect(complaints).toEqual([]);
+  });
+
+  it('copy to each other by button, by mouse and by keyboard, and replace nothing without a yes', async () => {
+    await using panes = await openBrowse(browser, { server, bucket: 'copied', local: LOCAL, remote: REMOTE });
+    const { bucketFolder, home, left, page, right, row } = panes;
+    await row(left, 'data').click();
+    await page.getByRole('button', { name: 'Copy to the right' }).click();
+    await row(right, 'data').waitFor();
+    expect(readTree(join(bucketFolder, 'data'))).toEqual(readTree(join(home, 'data')));
+
+    await row(right, 'inventory.json').dragTo(left.getByRole('grid'));
+    await row(left, 'inventory.json').waitFor();
+    expect(readFileSync(join(home, 'inventory.json'), 'utf8')).toBe('{"a": 1}\n');
+    await row(left, 'inventory.json').dragTo(row(right, 'photos'));
+    await expect.poll(() => existsSync(join(bucketFolder, 'photos/inventory.json')), WAIT).toBe(true);
+
+    writeFileSync(join(home, 'inventory.json'), '{"a": 2}\n');
+    await row(left, 'inventory.json').dragTo(right.getByRole('grid'));
+    const asked = page.getByRole('dialog', { name: 'inventory.json is there already' });
+    await asked.getByRole('button', { name: 'Cancel' }).click();
+    await row(left, 'inventory.json').click();
+    // By keyboard alone: the button is reached from the list, backwards.
+    await pressUntilFocused(panes, 'Shift+Tab', page.getByRole('button', { name: 'Copy to the right' }));
+    await page.keyboard.press('Enter');
+    await asked.waitFor();
+    expect(readFileSync(join(bucketFolder, 'inventory.json'), 'utf8')).toBe('{"a": 1}\n');
+    await asked.getByRole('button', { name: 'Copy and replace' }).press('Enter');
+    await expect
+      .poll(() => readFileSync(join(bucketFolder, 'inventory.json'), 'utf8'), WAIT)
+      .toBe('{"a": 2}\n');
+  });
+
+  it('are brought into step as the plan says, once its deletions were agreed to', async () => {
+    const remote = { 'data/notes.md': 'older', 'data/only/there.txt': 'x', 'beside.txt': 'stays' };
+    await using panes = await openBrowse(browser, { server, bucket: 'in-step', local: LOCAL, remote });
+    const { bucketFolder, home, left, page, right, row } = panes;
+    await row(left, 'data').dblclick();
+    await row(right, 'data').dblclick();
+    await row(right, 'only').waitFor();
+    await row(left, 'reads').click();
+    await page.getByRole('button', { name: 'Sync or copy all' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('radio', { name: 'Sync' }).press('Space');
+    const start = dialog.getByRole('button', { name: 'Sync and delete 1 file' });
+    await expect
+      .poll(() => dialog.getByRole('listitem').first().textContent(), WAIT)
+      .toContain('only/there.txt');
+    expect(await start.isDisabled()).toBe(true);
+    expect(await dialog.getByRole('listitem').count()).toBe(6);
+    expect(existsSync(join(bucketFolder, 'data/only/there.txt'))).toBe(true);
+    await dialog.getByText('Delete 1 file in').click();
+    await start.click();
+    const here = readTree(join(home, 'data'));
+    await expect.poll(() => readTree(join(bucketFolder, 'data')), WAIT).toEqual(here);
+    await row(right, 'only').waitFor({ state: 'detached' });
+    expect(readFileSync(join(bucketFolder, 'beside.txt'), 'utf8')).toBe('stays');
+    await page.getByRole('button', { name: 'Sync or copy all' }).click();
+    await page.getByRole('dialog').getByText('Nothing to do').waitFor();
+  });
+
+  it('delete what is confirmed by its name, and make folders that a store keeps', async () => {
+    await using panes = await openBrowse(browser, {
+      server,
+      bucket: 'changed',
+      local: LOCAL,
+      remote: REMOTE,
+    });
+    const { bucketFolder, home, left, page, right, row } = panes;
+    await row(right, 'photos').click();
+    await page.keyboard.press('Delete');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('1 file, 15 B').waitFor();
+    const confirm = dialog.getByRole('button', { name: 'Delete' });
+    await dialog.getByRole('textbox').pressSequentially('photo');
+    expect(await confirm.isDisabled()).toBe(true);
+    await page.keyboard.press('s');
+    await confirm.click();
+    await row(right, 'photos').waitFor({ state: 'detached' });
+    expect(existsSync(join(bucketFolder, 'photos'))).toBe(false);
+    expect(existsSync(join(bucketFolder, 'inventory.json'))).toBe(true);
+
+    for (const [pane, folder] of [
+      [right, bucketFolder],
+      [left, home],
+    ] as const) {
+      await pane.getByRole('button', { name: 'New folder' }).click();
+      await dialog.getByRole('textbox', { name: 'Name' }).fill('new one');
+      await page.keyboard.press('Enter');
+      await row(pane, 'new one').dblclick();
+      await pane.getByText('An empty folder').waitFor();
+      expect(readdirSync(join(folder, 'new one'))).toEqual([]);
+    }
+    // It is there for other clients too, and no copy carries it or stumbles over it.
+    const { environment } = server;
+    const listed = await runCli(['ls', 's3://changed', '--recursive', '--json'], { cwd: home, environment });
+    expect(listed.stdout).toContain('"path":"new one/"');
+    writeTree(home, { 'new one/inside.txt': 'inside' });
+    await left.getByRole('button', { name: 'Read again' }).click();
+    await row(left, 'inside.txt').dragTo(right.getByRole('grid'));
+    await row(right, 'inside.txt').waitFor();
+    expect(readFileSync(join(bucketFolder, 'new one/inside.txt'), 'utf8')).toBe('inside');
+  });
+
+  it('say what a store refuses, and lead on', async () => {
+    await using panes = await openBrowse(browser, { server, bucket: 'refusing' });
+    const { page, right } = panes;
+    const place = encodeURIComponent('s3://no-such-bucket/below');
+    await page.goto(`${panes.origin}/#/browse?place=${place}`);
+    const alert = right.getByRole('alert');
+    await alert.getByText('The folder cannot be read').waitFor();
+    expect(await alert.textContent()).toContain('no-such-bucket');
+    expect(await findViolations(page)).toEqual([]);
+    await server.createBucket('no-such-bucket');
+    await alert.getByRole('button', { name: 'Try again' }).click();
+    await right.getByText('An empty folder').waitFor();
+    expect(await alert.count()).toBe(0);
+  });
+
+  it(`show ${MANY} entries of a store page by page, and say what the order covers`, async () => {
+    await using panes = await openBrowse(browser, { server, bucket: 'many', remote: manyFiles() });
+    const { left, names, page, right, row } = panes;
+    await row(right, 'many').dblclick();
+    await right.getByText('1,000 entries so far, sorted among these; there are more').waitFor();
+    await right.getByRole('grid').hover();
+    await page.mouse.wheel(0, 1_000 * 34);
+    await right.getByText('2,000 entries so far').waitFor();
+    await right.getByRole('button', { name: 'Read all' }).click();
+    await right.getByText(`${MANY.toLocaleString('en')} entries`, { exact: true }).waitFor();
+    await right.getByRole('columnheader', { name: 'Name' }).click();
+    await expect.poll(async () => (await names(right))[0], WAIT).toBe('file-19999');
+    await row(right, 'file-19999').click();
+    await page.keyboard.press('Control+End');
+    await row(right, 'file-00000').waitFor();
+    // What is drawn is what is seen, however many there are.
+    expect(await right.getByRole('row').count()).toBeLessThan(60);
+    expect(await row(left, 'file-00000').count()).toBe(0);
+  });
+
+  it.each(['light', 'dark'] satisfies Theme[])(
+    'have no hindrance that axe finds, in the %s theme',
+    async (theme) => {
+      await using panes = await openBrowse(browser, {
+        server,
+        bucket: `axe-${theme}`,
+        theme,
+        local: { ...LOCAL, 'nothing/': '' },
+        remote: REMOTE,
+      });
+      const { left, page, row } = panes;
+      await row(left, 'data').click();
+      expect(await findViolations(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Sync or copy all' }).click();
+      await page.getByRole('radio', { name: 'Sync' }).press('Space');
+      await page.getByRole('dialog').getByText('To delete').waitFor();
+      expect(await findViolations(page)).toEqual([]);
+      await page.keyboard.press('Escape');
+      await row(left, 'nothing').dblclick();
+      await left.getByText('An empty folder').waitFor();
+      expect(await findViolations(page)).toEqual([]);
+    },
+  );
+});
+
+function manyFiles(): Tree {
+  const name = (at: number) => `many/file-${String(at).padStart(5, '0')}`;
+  return Object.fromEntries(Array.from({ length: MANY }, (_, at) => [name(at), '']));
+}
+
+async function pressUntilFocused({ page }: BrowsePanes, key: string, wanted: Locator): Promise<void> {
+  for (let presses = 0; presses < 30; presses += 1) {
+    await page.keyboard.press(key);
+    if (await isFocused(wanted)) return;
+  }
+  throw new Error(`${key} does not lead there.`);
+}
+
+function isFocused(row: Locator): Promise<boolean> {
+  return row.evaluate((element) => element === document.activeElement);
+}
+
+function chosen(pane: Locator): Promise<readonly string[]> {
+  return pane.locator('[role=row][aria-selected=true] .entry-text').allTextContents();
+}
+
+/** Of each file its bytes, by its path. */
+function readTree(folder: string): Record<string, string> {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  return Object.fromEntries(
+    files
+      .map(({ name, parentPath }) => join(parentPath, name))
+      .map((path) => [path.slice(folder.length), readFileSync(path, 'base64')]),
+  );
+}

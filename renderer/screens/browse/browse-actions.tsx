@@ -1,0 +1,41 @@
+/** What can be done with what is chosen, and with both panes. */
+import type { EntryRow } from '../../../engine/api/host.ts';
+import { Button } from '../../design/button.tsx';
+
+export interface BrowseActionsProps {
+  readonly chosen: readonly EntryRow[];
+  /** Where a copy goes. */
+  readonly other: 'left' | 'right';
+  /** Both panes show the same folder. */
+  readonly isBothSame: boolean;
+  readonly isDeleting: boolean;
+  readonly onLook: () => void;
+  readonly onDelete: () => void;
+  readonly onCopy: () => void;
+  readonly onPlan: () => void;
+}
+
+export function BrowseActions(props: BrowseActionsProps) {
+  const { chosen, isBothSame, isDeleting, other } = props;
+  const isNone = chosen.length === 0;
+  return (
+    <div className="row">
+      <Button
+        icon="search"
+        isDisabled={chosen.length !== 1 || chosen[0]?.kind === 'folder'}
+        onPress={props.onLook}
+      >
+        Quick look
+      </Button>
+      <Button icon="trash" look="danger" isDisabled={isNone || isDeleting} onPress={props.onDelete}>
+        Delete
+      </Button>
+      <Button icon="copy" look="primary" isDisabled={isNone || isBothSame} onPress={props.onCopy}>
+        Copy to the {other}
+      </Button>
+      <Button icon="refresh" isDisabled={isBothSame} onPress={props.onPlan}>
+        Sync or copy all
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { copyOrdersOf, desktopEntries } from './desktop-entries.ts';
+import { localLocation, remoteRoot } from './places.ts';
+
+describe('What is dropped on the desktop app', () => {
+  it('is copied by path, a folder into a folder of its name', () => {
+    const into = { root: remoteRoot({ name: 'lab', url: 's3://bucket', of: 'user' }), folder: 'raw/' };
+    const entries = [
+      { path: '/home/ada/a.txt', isFolder: false },
+      { path: '/home/ada/runs 1', isFolder: true },
+    ];
+    expect(copyOrdersOf(entries, into)).toEqual([
+      { kind: 'copy', source: '/home/ada/a.txt', destination: 'lab:raw/' },
+      { kind: 'copy', source: '/home/ada/runs 1/', destination: 'lab:raw/runs 1/' },
+    ]);
+    const onWindows = [{ path: 'D:\\data\\runs', isFolder: true }];
+    expect(copyOrdersOf(onWindows, localLocation('C:\\Users\\ada'))).toEqual([
+      { kind: 'copy', source: 'D:\\data\\runs/', destination: 'C:/Users/ada/runs/' },
+    ]);
+  });
+
+  it('has no path in a browser, and none where a thing is no file of the disk', () => {
+    const item = (name: string, isDirectory: boolean) =>
+      ({
+        kind: 'file',
+        getAsFile: () => new File([], name),
+        webkitGetAsEntry: () => ({ isDirectory }),
+      }) as unknown as DataTransferItem;
+    const dropped = (...items: readonly DataTransferItem[]) => ({ items }) as unknown as DataTransfer;
+    const pathOf = ({ name }: File) => (name === 'virtual' ? '' : `/tmp/${name}`);
+    expect(desktopEntries(dropped(item('a', false)), undefined)).toBeUndefined();
+    expect(desktopEntries(dropped(item('a', false), item('virtual', false)), pathOf)).toBeUndefined();
+    expect(desktopEntries(dropped(item('a', false), item('b', true)), pathOf)).toEqual([
+      { path: '/tmp/a', isFolder: false },
+      { path: '/tmp/b', isFolder: true },
+    ]);
+  });
+});

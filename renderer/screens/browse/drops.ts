@@ -1,0 +1,106 @@
+/**
+ * Files dropped on a browser's window, on their way to their places. They go on while another screen is shown, and what is dropped
+ * meanwhile joins them; only a page that closes breaks them off, so it asks before.
+ */
+import { useSyncExternalStore } from 'react';
+import {
+  type DropOptions,
+  type DropProgress,
+  type DroppedFile,
+  NOTHING_DROPPED,
+  postDropped,
+  sendDropped,
+} from './drop-queue.ts';
+
+let progress: DropProgress | undefined;
+let control: AbortController | undefined;
+let underway = 0;
+/** The walk that has come to its end for now goes on. */
+let wake = (): void => {};
+const waiting: AsyncIterable<DroppedFile>[] = [];
+const listeners = new Set<() => void>();
+
+/** Resolves when they have been tried; at once when others are under way, which they join. */
+export async function sendFiles(files: AsyncIterable<DroppedFile>): Promise<void> {
+  waiting.push(files);
+  wake();
+  if (control) return;
+  control = new AbortController();
+  const { signal } = control;
+  addEventListener('beforeunload', askBefore);
+  let sum = NOTHING_DROPPED;
+  try {
+    while (waiting.length > 0) {
+      const before = sum;
+      const onProgress = (next: DropProgress): void => tell(addProgress(before, next));
+      sum = addProgress(before, await sendDropped(takeWaiting(), { send, onProgress, signal }));
+    }
+  } finally {
+    control = undefined;
+    removeEventListener('beforeunload', askBefore);
+    tell({ ...sum, isOver: true });
+  }
+}
+
+export function stopDrops(): void {
+  waiting.length = 0;
+  control?.abort();
+}
+
+/** Takes the report of a finished drop away. */
+export function dismissDrops(): void {
+  if (!control) tell(undefined);
+}
+
+/** Undefined when nothing was dropped, or its report was taken away. */
+export function useDropProgress(): DropProgress | undefined {
+  return useSyncExternalStore(watch, () => progress);
+}
+
+/** Ends when nothing waits and nothing is under way: what is dropped until then is taken by a sender that is free. */
+async function* takeWaiting(): AsyncGenerator<DroppedFile> {
+  for (;;) {
+    const files = waiting.shift();
+    if (files) yield* files;
+    else if (underway === 0) return;
+    else
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+  }
+}
+
+const send: DropOptions['send'] = async (...parameters) => {
+  underway += 1;
+  try {
+    await postDropped(...parameters);
+  } finally {
+    underway -= 1;
+    wake();
+  }
+};
+
+function addProgress(before: DropProgress, more: DropProgress): DropProgress {
+  return {
+    filesDone: before.filesDone + more.filesDone,
+    bytesDone: before.bytesDone + more.bytesDone,
+    filesFailed: before.filesFailed + more.filesFailed,
+    failures: [...before.failures, ...more.failures],
+    isOver: more.isOver,
+    isStopped: more.isStopped,
+  };
+}
+
+function tell(next: DropProgress | undefined): void {
+  progress = next;
+  for (const listener of listeners) listener();
+}
+
+function watch(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function askBefore(event: BeforeUnloadEvent): void {
+  event.preventDefault();
+}

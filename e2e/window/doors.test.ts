@@ -89,6 +89,28 @@ describe.skipIf(!chromium)('the window in a browser', () => {
     expect(new URL(page.url()).origin).toBe(tunnel.origin);
   });
 
+  it('says that its engine is away, that another one does not know it, and goes on once that does', async () => {
+    const first = await startUi();
+    const port = Number(new URL(first.origin).port);
+    const context = await browser.newContext();
+    try {
+      const page = await context.newPage();
+      await page.goto(first.link);
+      await page.getByRole('navigation').first().waitFor();
+      await first[Symbol.asyncDispose]();
+      await page.getByText("Dray's engine is away.").waitFor();
+      await using second = await startUi({ port });
+      await page.getByText('Dray was started anew').waitFor();
+      expect(await findViolations(page)).toEqual([]);
+      const other = await context.newPage();
+      await other.goto(second.link);
+      await page.getByText('Dray was started anew').waitFor({ state: 'detached' });
+    } finally {
+      await context.close();
+      await first[Symbol.asyncDispose]();
+    }
+  });
+
   it('runs no script but its own, and reaches no other place', async () => {
     await using window = await openWindow(browser);
     const { complaints, page } = window;

@@ -1,12 +1,11 @@
 import './app.css';
 import { Suspense, useEffect, useRef, useState } from 'react';
 import { RouterProvider } from 'react-aria-components';
-import { Button } from './design/button.tsx';
-import { Icon } from './design/icon.tsx';
 import { Loading } from './design/states.tsx';
-import { useAsk, useHost, useLineState, useRefresh } from './host/use-host.tsx';
+import { useAsk, useRefresh } from './host/use-host.tsx';
 import { useRoute } from './route.ts';
 import { RecordThroughput } from './screens/transfers/record-throughput.tsx';
+import { AwayBanner } from './shell/away-banner.tsx';
 import { CommandPalette } from './shell/command-palette.tsx';
 import { Rail } from './shell/rail.tsx';
 import { ScreenBoundary } from './shell/screen-boundary.tsx';
@@ -74,27 +73,6 @@ function useNamedWorkspace(root: string | undefined): void {
     chooseWorkspace(root);
     void refresh('home.list');
   }, [root, refresh]);
-}
-
-/** Shown while the engine is not there; what is on the screen stays readable. */
-function AwayBanner() {
-  const host = useHost();
-  const state = useLineState();
-  return (
-    <div role="status" className={state === 'away' ? 'away' : 'unseen'}>
-      {state === 'away' && (
-        <>
-          <Icon name="warning" />
-          <span className="grow">
-            Dray's engine is away. What you see may be old; it is looked for again and again.
-          </span>
-          <Button size="small" onPress={host.retry}>
-            Try now
-          </Button>
-        </>
-      )}
-    </div>
-  );
 }
 
 function useThemeOfSettings(): void {

@@ -1,0 +1,30 @@
+import './away-banner.css';
+import { Button } from '../design/button.tsx';
+import { Icon } from '../design/icon.tsx';
+import { useHost, useLineState } from '../host/use-host.tsx';
+
+const WORDS = {
+  away: "Dray's engine is away. What you see may be old; it is looked for again and again.",
+  refused:
+    'Dray was started anew and does not know this window yet. Open the link that "dray ui" printed in this browser: this window then goes on.',
+} as const;
+
+/** Shown while the engine is not there; what is on the screen stays readable. */
+export function AwayBanner() {
+  const host = useHost();
+  const state = useLineState();
+  const words = state === 'away' || state === 'refused' ? WORDS[state] : undefined;
+  return (
+    <div role="status" className={words ? 'away' : 'unseen'}>
+      {words && (
+        <>
+          <Icon name="warning" />
+          <span className="grow">{words}</span>
+          <Button size="small" onPress={host.retry}>
+            Try now
+          </Button>
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,6 +1,6 @@
 /** The places that one's data can go to: looked at, tested, added, taken over from other programs. */
 import './remotes.css';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { ImportCandidate, RemoteCard } from '../../engine/api/host.ts';
 import { Badge } from '../design/badge.tsx';
 import { Button, IconButton, LinkButton } from '../design/button.tsx';
@@ -10,7 +10,7 @@ import { Icon, type IconName } from '../design/icon.tsx';
 import { Screen } from '../design/screen.tsx';
 import { EmptyState, ErrorState, Loading } from '../design/states.tsx';
 import { useAsk, useDo } from '../host/use-host.tsx';
-import { hrefOf } from '../route.ts';
+import { goTo, hrefOf, useRoute } from '../route.ts';
 import { showFailure } from '../shell/toasts.tsx';
 import { AddRemoteDialog } from './remotes/add-remote-dialog.tsx';
 import { ImportDialog } from './remotes/import-dialog.tsx';
@@ -21,7 +21,11 @@ import { UsageByMonth } from './remotes/usage-by-month.tsx';
 export function RemotesScreen() {
   const listed = useAsk('remotes.list', {});
   const remove = useDo('remotes.remove', { refreshes: ['remotes.list'] });
+  const { given } = useRoute();
   const [adding, setAdding] = useState<RemoteFields>();
+  useEffect(() => {
+    if (given.add === 'yes') setAdding(EMPTY_FIELDS);
+  }, [given.add]);
   const [isImporting, setImporting] = useState(false);
   const [removing, setRemoving] = useState<RemoteCard>();
   const [testing, setTesting] = useState<RemoteCard>();
@@ -76,7 +80,10 @@ export function RemotesScreen() {
         <AddRemoteDialog
           start={adding}
           taken={new Set(remotes?.filter(({ of }) => of === 'user').map(({ name }) => name))}
-          onClose={() => setAdding(undefined)}
+          onClose={() => {
+            setAdding(undefined);
+            goTo('remotes');
+          }}
         />
       )}
       {isImporting && <ImportDialog onClose={() => setImporting(false)} onTake={take} />}

@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createFakeElectron, type FakeOptions } from './electron.fixture.ts';
+import { createFakeElectron } from './electron.fixture.ts';
+import type { FakeOptions } from './electron-app.fixture.ts';
 import { openSecrets, readSecret } from './secrets.ts';
 
 let folder: string;

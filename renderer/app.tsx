@@ -18,6 +18,11 @@ import { chooseWorkspace } from './shell/use-workspace.ts';
 export function App() {
   const { screen, given } = useRoute();
   const [isPaletteOpen, setPaletteOpen] = useState(false);
+  /** Where the window was when the palette took the focus, which it gives back to where it was unless a command led elsewhere. */
+  const openedAt = useRef('');
+  useEffect(() => {
+    if (isPaletteOpen) openedAt.current = location.hash;
+  }, [isPaletteOpen]);
   const { Screen, title } = SCREENS[screen];
   useThemeOfSettings();
   useNamedWorkspace(given.workspace);
@@ -43,25 +48,34 @@ export function App() {
       <AwayBanner />
       <div className="window">
         <Rail onPalette={() => setPaletteOpen(true)} />
-        <ScreenBoundary key={screen}>
-          <Suspense fallback={<OpeningScreen title={title} />}>
-            <Screen />
-          </Suspense>
-        </ScreenBoundary>
+        {/* The same element whatever is in it, so that the focus stays while a screen is fetched and filled. */}
+        <main id="screen" className="screens" tabIndex={-1}>
+          <ScreenBoundary key={screen}>
+            <Suspense fallback={<Opening title={title} />}>
+              <Screen />
+            </Suspense>
+          </ScreenBoundary>
+        </main>
       </div>
-      <CommandPalette isOpen={isPaletteOpen} onClose={() => setPaletteOpen(false)} />
+      <CommandPalette
+        isOpen={isPaletteOpen}
+        onClose={() => setPaletteOpen(false)}
+        onGone={() => {
+          if (location.hash !== openedAt.current) focusScreen();
+        }}
+      />
       <Toasts />
       <RecordThroughput />
     </RouterProvider>
   );
 }
 
-function OpeningScreen({ title }: { readonly title: string }) {
+function Opening({ title }: { readonly title: string }) {
   return (
-    <main className="screen" id="screen" tabIndex={-1}>
+    <>
       <h1 className="unseen">{title}</h1>
       <Loading label="Opening" />
-    </main>
+    </>
   );
 }
 

@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DrayError } from '../../engine/api/error.ts';
 import { keptKeysOf } from '../../engine/base/kept-keys.ts';
 import { type DesktopFacts, startDesktop } from './desktop-app.ts';
-import { createFakeElectron, type FakeOptions } from './electron.fixture.ts';
+import { createFakeElectron } from './electron.fixture.ts';
+import type { FakeOptions } from './electron-app.fixture.ts';
 import { createFakeEngine, transfer, until } from './engine.fixture.ts';
 
 let folder: string;
@@ -200,7 +201,7 @@ describe('transfers', () => {
     expect(windows[0]!.progress).toEqual({ value: 0.15, mode: 'normal' });
     expect([trays.length, trays[0]!.toolTip]).toEqual([1, 'Dray: 1 transfer, 15 %']);
     await tell(transfer({ id: 'a', state: 'paused' }));
-    expect([windows[0]!.progress.value, app.badge, trays[0]!.isDestroyed]).toEqual([-1, 0, true]);
+    expect([windows[0]!.progress.value, app.badge, trays[0]!.isDestroyed()]).toEqual([-1, 0, true]);
   });
 
   it('go on when the window is closed, and Dray ends with the last one', async () => {

@@ -1,7 +1,9 @@
 /** `dray ui`: the engine in its thread, the window on loopback, until it is stopped. */
 import { DrayError, toDrayError } from '../../engine/api/error.ts';
+import { connectHost } from '../../engine/api/host-client.ts';
 import type { JobContext } from '../../engine/api/jobs.ts';
-import { openHost } from '../../engine/host/open-host.ts';
+import { type OpenHost, openHost } from '../../engine/host/open-host.ts';
+import { findWorkspace } from '../../engine/workspace/workspace-folder.ts';
 import { findLinkFolder, type LinkFile, writeLinkFile } from './link-file.ts';
 import { openBrowser, openerOf } from './open-browser.ts';
 import { serveWindow, type WindowServer, type WindowServerOptions } from './serve-window.ts';
@@ -54,10 +56,11 @@ export async function runWindow(context: JobContext, request: WindowRequest): Pr
         'portTaken',
         `Port ${USUAL_PORT} is taken, most likely by another "dray ui": this one is at ${server.port}.`,
       );
-    const tellLink = () => emit({ type: 'window', url: server.newLink(), port: server.port });
+    const hash = await openFolder(context, host);
+    const tellLink = () => emit({ type: 'window', url: `${server.newLink()}${hash}`, port: server.port });
     tellLink();
     request.linkRequests?.on('data', tellLink);
-    if (request.opensBrowser) browser = startBrowser(context, server, warn);
+    if (request.opensBrowser) browser = startBrowser(context, server, hash, warn);
     await stopped(signal);
     request.linkRequests?.off('data', tellLink);
     await server.close();
@@ -66,6 +69,19 @@ export async function runWindow(context: JobContext, request: WindowRequest): Pr
     browser?.forget();
     await host.close();
   }
+}
+
+/** Started in a workspace, the window knows it and opens on it. @returns What the link ends in. */
+async function openFolder({ directory }: JobContext, host: OpenHost): Promise<string> {
+  const root = findWorkspace(directory)?.root;
+  if (root === undefined) return '';
+  const client = connectHost(host.openPort());
+  try {
+    await client.ask('home.addWorkspace', { root });
+  } finally {
+    client.close();
+  }
+  return `#/home?${new URLSearchParams({ workspace: root })}`;
 }
 
 interface StartedBrowser {
@@ -78,16 +94,17 @@ interface StartedBrowser {
 function startBrowser(
   { environment, signal }: JobContext,
   server: WindowServer,
+  hash: string,
   warn: (warning: string, message: string) => void,
 ): StartedBrowser {
   const link = server.newLink();
   let file: LinkFile | undefined;
   let isForgotten = false;
   const open = async () => {
-    if (process.platform === 'win32') return openBrowser(openerOf(link), environment);
+    if (process.platform === 'win32') return openBrowser(openerOf(`${link}${hash}`), environment);
     const folder = await findLinkFolder(environment);
     if (isForgotten) return true;
-    file = writeLinkFile(link, folder);
+    file = writeLinkFile(`${link}${hash}`, folder);
     return openBrowser(openerOf(file.path), environment);
   };
   open().then(

@@ -1,11 +1,13 @@
 /** Who gets into the window and what it may do there: a real Chromium against the real command. */
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCli } from '../../app/cli/run-cli.ts';
 import { writeLinkFile } from '../../app/web/link-file.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
@@ -34,6 +36,20 @@ describe.skipIf(!chromium)('the window in a browser', () => {
     ]);
     expect(await page.evaluate('document.cookie')).toBe('');
     expect(complaints).toEqual([]);
+  });
+
+  it('opens on the workspace that it is started in', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'dray-window-'));
+    try {
+      const root = join(folder, "quotes ' & <b>");
+      await runCli(['init', '--remote', join(folder, 'store'), root]);
+      await using window = await openWindow(browser, { folder, directory: root });
+      await window.page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
+      await window.page.getByText(root).first().waitFor();
+      expect(window.complaints).toEqual([]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('opens one browser by one link', async () => {

@@ -23,6 +23,8 @@ export interface OpenWindowOptions {
   readonly path?: string;
   /** Of an earlier run, with its `home` in it: then it is the caller's to remove. */
   readonly folder?: string;
+  /** Where it is started; default: `folder`. */
+  readonly directory?: string;
   /** Another build than the sources. */
   readonly command?: string;
 }
@@ -58,7 +60,7 @@ export async function startUi(options: OpenWindowOptions = {}): Promise<RunningU
   };
   const engine = startProcess(
     process.execPath,
-    [command, '-C', folder, 'ui', '--no-open', '--port', String(port), '--json'],
+    [command, '-C', options.directory ?? folder, 'ui', '--no-open', '--port', String(port), '--json'],
     {
       PATH: process.env.PATH,
       HOME: home,

@@ -7,6 +7,9 @@ import { formatPlural } from '../format.ts';
 import { given } from '../given.ts';
 import type { Output } from '../output.ts';
 
+/** The engine's thread ends its transfers so that they can go on. */
+const STOP_GRACE_MS = 6_000;
+
 interface UiOptions {
   readonly port?: number;
   readonly open: boolean;
@@ -33,6 +36,7 @@ export function addUiCommand(program: Command, host: CommandHost): void {
             }),
           }),
         view,
+        graceMs: STOP_GRACE_MS,
       }),
     );
   addExamples(command, [

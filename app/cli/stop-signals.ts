@@ -24,7 +24,11 @@ export interface StopSignalOptions {
   readonly exit: (code: number) => void;
 }
 
-export function watchStopSignals({ exit, graceMs = USUAL_GRACE_MS, onFirst }: StopSignalOptions): StopSignals {
+export function watchStopSignals({
+  exit,
+  graceMs = USUAL_GRACE_MS,
+  onFirst,
+}: StopSignalOptions): StopSignals {
   const controller = new AbortController();
   let code: number | undefined;
   let timer: NodeJS.Timeout | undefined;

@@ -1,13 +1,12 @@
 /** The Transfers screen by its buttons, over a real store behind a slow network: pause, resume, cancel, retry, reorder. */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Browser, Locator, Page } from 'playwright';
+import type { Browser, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { askEngine } from './ask-engine.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
 import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
 import { type SlowStore, startSlowStore } from './slow-store.ts';
+import { rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
 
 const MIB = 1024 * 1024;
 /** A connection's bound under which a part of 8 MiB takes some seconds: long enough to be met half-way. */
@@ -16,12 +15,6 @@ const SLOW_KIB_PER_SECOND = 4 * 1024;
 const CRAWL_KIB_PER_SECOND = 8;
 /** The store stands still when so many looks in turn find no request more. */
 const STILL_POLLS = 15;
-const WAIT = { timeout: 40_000, interval: 100 };
-
-/** The word of its badge. */
-const stateOf = (row: Locator) => () => row.locator('.badge').textContent();
-const rowOf = (page: Page, title: string | RegExp): Locator =>
-  page.locator('.transfer').filter({ hasText: title });
 
 describe.skipIf(!findChromium())('the queue of transfers', () => {
   let browser: Browser;
@@ -45,17 +38,9 @@ describe.skipIf(!findChromium())('the queue of transfers', () => {
     await store?.[Symbol.asyncDispose]();
   });
 
-  const folder = (name: string, sizeBytes: number): { readonly source: string; readonly bytes: Buffer } => {
-    const source = join(window.folder, name);
-    mkdirSync(source, { recursive: true });
-    const bytes = Buffer.from(
-      Uint8Array.from({ length: sizeBytes }, (_, at) => (at * 31 + (at >> 12)) % 251),
-    );
-    writeFileSync(join(source, 'large.bin'), bytes);
-    return { source, bytes };
-  };
+  const folder = (name: string, sizeBytes: number) => writeLarge(window.folder, name, sizeBytes);
   const copy = (source: string, to: string) =>
-    askEngine(page, 'transfers.start', { kind: 'copy', source: `${source}/`, destination: `${place}${to}/` });
+    askEngine(page, 'transfers.start', { kind: 'copy', source, destination: `${place}${to}/` });
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
 
   afterEach(async () => {
@@ -155,7 +140,7 @@ describe.skipIf(!findChromium())('the queue of transfers', () => {
   it('says of what failed what to do, and does it again on demand', async () => {
     const { source, bytes } = folder('retried', 1 * MIB);
     const destination = 's3://made-later/retried/';
-    await askEngine(page, 'transfers.start', { kind: 'copy', source: `${source}/`, destination });
+    await askEngine(page, 'transfers.start', { kind: 'copy', source, destination });
     const row = rowOf(page, 'Copy retried');
     await expect.poll(stateOf(row), WAIT).toBe('Failed');
     const said = await row.getByRole('alert').textContent();

@@ -69,7 +69,7 @@ export function createTransferRecord(facts: TransferFacts): TransferRecord {
         case 'progress': {
           const { bytesKept = 0, requests: _, type: __, wireBytes, ...counts } = event;
           delete facts.isCounting;
-          delete facts.notice;
+          if (counts.bytesDone > facts.bytesDone || counts.filesDone > facts.filesDone) delete facts.notice;
           Object.assign(facts, counts);
           if (MOVING.has(counts.phase))
             rate.note(nowMs, { doneBytes: counts.bytesDone - bytesKept, wireBytes });

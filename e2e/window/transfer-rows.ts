@@ -7,7 +7,7 @@ import type { Locator, Page } from 'playwright';
 export const WAIT = { timeout: 40_000, interval: 100 };
 
 export function rowOf(page: Page, title: string): Locator {
-  return page.locator('.transfer').filter({ hasText: title });
+  return page.locator('.transfer', { has: page.getByText(title, { exact: true }) });
 }
 
 /** The word of its badge, for `expect.poll`. */

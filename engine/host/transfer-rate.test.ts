@@ -41,6 +41,18 @@ describe('the rate of a transfer', () => {
     expect(rate.read(8_000, 1).bytesPerSecond).toBe(1_000);
   });
 
+  it('knows what is under way from what went over the wire and is not done, until it is lost', () => {
+    const rate = createTransferRate();
+    rate.note(0, { doneBytes: 0, wireBytes: 500 });
+    rate.note(4_000, { doneBytes: 0, wireBytes: 4_500 });
+    expect(rate.read(4_000, 10_000)).toEqual({ bytesPerSecond: 1_000, bytesUnderWay: 4_000, secondsLeft: 6 });
+    rate.note(5_000, { doneBytes: 3_000, wireBytes: 5_500 });
+    expect(rate.read(5_000, 7_000)).toMatchObject({ bytesUnderWay: 2_000, secondsLeft: 5 });
+    rate.lose();
+    rate.note(6_000, { doneBytes: 3_000, wireBytes: 5_600 });
+    expect(rate.read(6_000, 7_000).bytesUnderWay).toBe(100);
+  });
+
   it('says nothing of what is left while it knows too little', () => {
     const rate = createTransferRate();
     expect(rate.read(0, 100)).toEqual({ bytesPerSecond: 0 });

@@ -76,6 +76,7 @@ export function createTransferRecord(facts: TransferFacts): TransferRecord {
           return;
         }
         case 'warning':
+          if (event.warning === 'retrying') rate.lose();
           if (PASSING.has(event.warning)) facts.notice = event.message;
           else if (facts.warnings.length < WARNINGS_MAX) facts.warnings = [...facts.warnings, event.message];
           return;

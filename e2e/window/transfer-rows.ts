@@ -1,4 +1,5 @@
 /** The Transfers screen as a test reads it, and what it gives the screen to move. */
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright';
@@ -19,7 +20,7 @@ export function stateOf(row: Locator): () => Promise<string | null> {
 export function writeLarge(root: string, name: string, sizeBytes: number) {
   const source = join(root, name);
   mkdirSync(source, { recursive: true });
-  const bytes = Buffer.from(Uint8Array.from({ length: sizeBytes }, (_, at) => (at * 31 + (at >> 12)) % 251));
+  const bytes = randomBytes(sizeBytes);
   writeFileSync(join(source, 'large.bin'), bytes);
   return { source: `${source}/`, bytes };
 }

@@ -120,9 +120,20 @@ describe.skipIf(!findChromium())('the queue of transfers', () => {
     await expect.poll(stateOf(rowOf(page, 'Copy four')), WAIT).toBe('Waiting');
     await page.getByRole('row', { name: 'Copy one' }).focus();
     for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'Alt+ArrowUp']) await page.keyboard.press(key);
-    await expect
-      .poll(async () => (await titles()).map((title) => title.split(' ')[1]), WAIT)
-      .toEqual(['one', 'two', 'four', 'three']);
+    const order = async () => (await titles()).map((title) => title.split(' ')[1]);
+    await expect.poll(order, WAIT).toEqual(['one', 'two', 'four', 'three']);
+    // And by the mouse, there and back.
+    const drag = async (name: string, onto: string, expected: readonly string[]) => {
+      await page
+        .locator('.transfer-item', { has: rowOf(page, `Copy ${name}`) })
+        .dragTo(page.locator('.transfer-item', { has: rowOf(page, `Copy ${onto}`) }), {
+          sourcePosition: { x: 20, y: 30 },
+          targetPosition: { x: 200, y: 2 },
+        });
+      await expect.poll(order, WAIT).toEqual(expected);
+    };
+    await drag('three', 'four', ['one', 'two', 'three', 'four']);
+    await drag('four', 'three', ['one', 'two', 'four', 'three']);
     await press('Cancel Copy one');
     await expect.poll(stateOf(rowOf(page, 'Copy four')), WAIT).toBe('Uploading');
     await expect.poll(stateOf(rowOf(page, 'Copy three')), WAIT).toBe('Waiting');

@@ -54,7 +54,14 @@ export class ProgressMeter {
   snapshot(nowMs: number): ProgressSnapshot | undefined {
     const state = this.#shown && this.#phases.get(this.#shown);
     if (!state) return undefined;
-    const { type: _, bytesKept: __, inFlight: ___, inFlightMax: ____, ...counts } = state.last;
+    const {
+      bytesKept: _,
+      inFlight: __,
+      inFlightMax: ___,
+      type: ____,
+      wireBytes: _____,
+      ...counts
+    } = state.last;
     const bytesPerSecond = state.bytesRate.perSecond(nowMs);
     const filesPerSecond = state.filesRate.perSecond(nowMs);
     const etaMs = counts.isCounting

@@ -1,13 +1,12 @@
 /** The Transfers screen by its buttons, over a real store behind a slow network: pause, resume, cancel, retry, reorder. */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Browser, Locator, Page } from 'playwright';
+import type { Browser, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { askEngine } from './ask-engine.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
 import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
 import { type SlowStore, startSlowStore } from './slow-store.ts';
+import { rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
 
 const MIB = 1024 * 1024;
 /** A connection's bound under which a part of 8 MiB takes some seconds: long enough to be met half-way. */
@@ -16,12 +15,6 @@ const SLOW_KIB_PER_SECOND = 4 * 1024;
 const CRAWL_KIB_PER_SECOND = 8;
 /** The store stands still when so many looks in turn find no request more. */
 const STILL_POLLS = 15;
-const WAIT = { timeout: 40_000, interval: 100 };
-
-/** The word of its badge. */
-const stateOf = (row: Locator) => () => row.locator('.badge').textContent();
-const rowOf = (page: Page, title: string | RegExp): Locator =>
-  page.locator('.transfer').filter({ hasText: title });
 
 describe.skipIf(!findChromium())('the queue of transfers', () => {
   let browser: Browser;
@@ -45,17 +38,9 @@ describe.skipIf(!findChromium())('the queue of transfers', () => {
     await store?.[Symbol.asyncDispose]();
   });
 
-  const folder = (name: string, sizeBytes: number): { readonly source: string; readonly bytes: Buffer } => {
-    const source = join(window.folder, name);
-    mkdirSync(source, { recursive: true });
-    const bytes = Buffer.from(
-      Uint8Array.from({ length: sizeBytes }, (_, at) => (at * 31 + (at >> 12)) % 251),
-    );
-    writeFileSync(join(source, 'large.bin'), bytes);
-    return { source, bytes };
-  };
+  const folder = (name: string, sizeBytes: number) => writeLarge(window.folder, name, sizeBytes);
   const copy = (source: string, to: string) =>
-    askEngine(page, 'transfers.start', { kind: 'copy', source: `${source}/`, destination: `${place}${to}/` });
+    askEngine(page, 'transfers.start', { kind: 'copy', source, destination: `${place}${to}/` });
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
 
   afterEach(async () => {
@@ -79,7 +64,7 @@ describe.skipIf(!findChromium())('the queue of transfers', () => {
     const row = rowOf(page, 'Copy paused');
     await expect.poll(() => store.answered('UploadPart'), WAIT).toBeGreaterThanOrEqual(2);
     await expect.poll(() => row.textContent(), WAIT).toMatch(/of 64\.0 MiB.*MiB\/s/);
-    await press('Pause Copy paused to paused');
+    await press('Pause Copy paused');
     await expect.poll(stateOf(row), WAIT).toBe('Paused');
     // Were anything still on its way, it would arrive now. What was cut off in the middle is logged when the server notices.
     await store.network.setBandwidth(0);
@@ -98,7 +83,7 @@ describe.skipIf(!findChromium())('the queue of transfers', () => {
     expect(await answered()).toBe(counts.at(-1));
     expect(await store.uploads()).toContain('large.bin');
 
-    await press('Resume Copy paused to paused');
+    await press('Resume Copy paused');
     await expect.poll(stateOf(row), WAIT).toBe('Done');
     expect(store.read('paused/large.bin').equals(bytes)).toBe(true);
     expect(store.counter.sentBytes() - sentBefore).toBeLessThan(1.3 * bytes.length);
@@ -111,12 +96,12 @@ describe.skipIf(!findChromium())('the queue of transfers', () => {
       await store.server.resetRequests();
       const name = isPaused ? 'cancelled-paused' : 'cancelled';
       await copy(folder(name, 48 * MIB).source, name);
-      const row = rowOf(page, `Copy ${name} to`);
+      const row = rowOf(page, `Copy ${name}`);
       await expect.poll(() => store.answered('UploadPart'), WAIT).toBeGreaterThanOrEqual(1);
       if (isPaused) {
-        await press(`Pause Copy ${name} to ${name}`);
+        await press(`Pause Copy ${name}`);
         await expect.poll(stateOf(row), WAIT).toBe('Paused');
-        await press(`Cancel Copy ${name} to ${name}`);
+        await press(`Cancel Copy ${name}`);
       } else {
         await press('Cancel all');
         await page.getByRole('button', { name: 'Cancel 1 transfer' }).click();
@@ -135,10 +120,21 @@ describe.skipIf(!findChromium())('the queue of transfers', () => {
     await expect.poll(stateOf(rowOf(page, 'Copy four')), WAIT).toBe('Waiting');
     await page.getByRole('row', { name: 'Copy one' }).focus();
     for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'Alt+ArrowUp']) await page.keyboard.press(key);
-    await expect
-      .poll(async () => (await titles()).map((title) => title.split(' ')[1]), WAIT)
-      .toEqual(['one', 'two', 'four', 'three']);
-    await press('Cancel Copy one to one');
+    const order = async () => (await titles()).map((title) => title.split(' ')[1]);
+    await expect.poll(order, WAIT).toEqual(['one', 'two', 'four', 'three']);
+    // And by the mouse, there and back.
+    const drag = async (name: string, onto: string, expected: readonly string[]) => {
+      await page
+        .locator('.transfer-item', { has: rowOf(page, `Copy ${name}`) })
+        .dragTo(page.locator('.transfer-item', { has: rowOf(page, `Copy ${onto}`) }), {
+          sourcePosition: { x: 20, y: 30 },
+          targetPosition: { x: 200, y: 2 },
+        });
+      await expect.poll(order, WAIT).toEqual(expected);
+    };
+    await drag('three', 'four', ['one', 'two', 'three', 'four']);
+    await drag('four', 'three', ['one', 'two', 'four', 'three']);
+    await press('Cancel Copy one');
     await expect.poll(stateOf(rowOf(page, 'Copy four')), WAIT).toBe('Uploading');
     await expect.poll(stateOf(rowOf(page, 'Copy three')), WAIT).toBe('Waiting');
     expect(await findViolations(page)).toEqual([]);
@@ -149,13 +145,13 @@ describe.skipIf(!findChromium())('the queue of transfers', () => {
     await press('Resume all');
     await expect.poll(() => page.locator('[aria-label="Queue"]').count(), WAIT).toBe(0);
     for (const name of ['two', 'three', 'four'])
-      await expect.poll(stateOf(rowOf(page, `Copy ${name} to`)), WAIT).toBe('Done');
+      await expect.poll(stateOf(rowOf(page, `Copy ${name}`)), WAIT).toBe('Done');
   });
 
   it('says of what failed what to do, and does it again on demand', async () => {
     const { source, bytes } = folder('retried', 1 * MIB);
     const destination = 's3://made-later/retried/';
-    await askEngine(page, 'transfers.start', { kind: 'copy', source: `${source}/`, destination });
+    await askEngine(page, 'transfers.start', { kind: 'copy', source, destination });
     const row = rowOf(page, 'Copy retried');
     await expect.poll(stateOf(row), WAIT).toBe('Failed');
     const said = await row.getByRole('alert').textContent();

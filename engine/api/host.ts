@@ -302,6 +302,8 @@ export interface Transfer {
   readonly bytesTotal?: number;
   /** The totals, and the time left, are at least so much: it is still being found out what there is to do. */
   readonly isCounting?: boolean;
+  /** Of what is not done yet: so many bytes went over the wire already. */
+  readonly bytesUnderWay?: number;
   readonly bytesPerSecond: number;
   /** Absent while nothing can be said. */
   readonly secondsLeft?: number;

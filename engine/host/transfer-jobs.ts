@@ -95,8 +95,14 @@ export function titleOf(order: TransferOrder): string {
     }
     case 'copy':
     case 'sync':
-      return `${order.kind === 'copy' ? 'Copy' : 'Sync'} ${lastPart(order.source)} to ${lastPart(order.destination)}`;
+      return titleOfCopy(order.kind === 'copy' ? 'Copy' : 'Sync', order);
   }
+}
+
+/** A folder is copied to one of its name, most often. */
+function titleOfCopy(verb: string, { destination, source }: { source: string; destination: string }): string {
+  const [from, to] = [lastPart(source), lastPart(destination)];
+  return from === to ? `${verb} ${from}` : `${verb} ${from} to ${to}`;
 }
 
 function lastPart(place: string): string {

@@ -67,14 +67,16 @@ export function createTransferRecord(facts: TransferFacts): TransferRecord {
           for (const name of ['filesTotal', 'bytesTotal', 'isCounting'] as const) delete facts[name];
           return;
         case 'progress': {
-          const { bytesKept = 0, requests: _, type: __, ...counts } = event;
+          const { bytesKept = 0, requests: _, type: __, wireBytes, ...counts } = event;
           delete facts.isCounting;
-          delete facts.notice;
+          if (counts.bytesDone > facts.bytesDone || counts.filesDone > facts.filesDone) delete facts.notice;
           Object.assign(facts, counts);
-          if (MOVING.has(counts.phase)) rate.note(nowMs, counts.bytesDone - bytesKept);
+          if (MOVING.has(counts.phase))
+            rate.note(nowMs, { doneBytes: counts.bytesDone - bytesKept, wireBytes });
           return;
         }
         case 'warning':
+          if (event.warning === 'retrying') rate.lose();
           if (PASSING.has(event.warning)) facts.notice = event.message;
           else if (facts.warnings.length < WARNINGS_MAX) facts.warnings = [...facts.warnings, event.message];
           return;

@@ -81,6 +81,6 @@ function noteUsage(
 }
 
 function someFailed({ failed }: TransferOutcome): DrayError {
-  const message = `${failed} ${failed === 1 ? 'file' : 'files'} failed; everything else went on.`;
+  const message = `${failed.toLocaleString('en')} ${failed === 1 ? 'file' : 'files'} failed; everything else went on.`;
   return new DrayError('partial', message, { retry: 'retry', data: { failed } });
 }

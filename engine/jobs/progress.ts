@@ -9,6 +9,9 @@ export interface Progress {
   add(files: number, bytes: number): void;
   /** What was there already, and did not have to be moved. */
   keep(files: number, bytes: number): void;
+  /** Whatever was told last, and however recently. */
+  tell(): void;
+  /** Tells for the last time. */
   end(): void;
 }
 
@@ -39,7 +42,7 @@ export function createProgress(
       ...totals?.(),
       ...(bytesKept > 0 ? { bytesKept } : {}),
       requests: 0,
-      ...traffic?.(),
+      ...traffic?.read(),
     });
   const add = (files: number, bytes: number) => {
     filesDone += files;
@@ -50,6 +53,8 @@ export function createProgress(
     tell();
   };
   context.emit({ type: 'phase', phase });
+  // One large object takes long: what goes of it is told meanwhile.
+  traffic?.watch(() => add(0, 0));
   if (totals) tell();
   return {
     add,
@@ -57,6 +62,10 @@ export function createProgress(
       bytesKept += bytes;
       add(files, bytes);
     },
-    end: tell,
+    tell,
+    end() {
+      traffic?.watch(() => {});
+      tell();
+    },
   };
 }

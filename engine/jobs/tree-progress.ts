@@ -58,7 +58,7 @@ export function createTreeProgress(
     },
     walked() {
       close();
-      moving?.end();
+      moving?.tell();
     },
     add: (files, bytes) => startMoving().add(files, bytes),
     keep: (bytes) => startMoving().keep(0, bytes),

@@ -125,7 +125,15 @@ function Queue({ queue, onAction, change }: ListProps & { readonly queue: readon
     void change({ ids: [id], action: event.key === 'ArrowUp' ? 'up' : 'down' });
   };
   return (
-    <Card title="Queue" isFlush>
+    <Card
+      title="Queue"
+      isFlush
+      actions={
+        queue.length > 1 && (
+          <span className="small faint">Drag a row, or press Alt and an arrow, to change the order</span>
+        )
+      }
+    >
       <div onKeyDownCapture={moveByKey}>
         <GridList
           className="transfer-list"

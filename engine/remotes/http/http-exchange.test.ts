@@ -12,10 +12,12 @@ describe('The HTTP transport', () => {
   let server: Server;
   let transport: HttpTransport;
   let connections = 0;
+  let wireBytes: number[] = [];
   let respond: (request: IncomingMessage, response: ServerResponse) => void;
 
   beforeEach(async () => {
     connections = 0;
+    wireBytes = [];
     server = createServer((request, response) => respond(request, response));
     server.on('connection', () => {
       connections += 1;
@@ -25,6 +27,7 @@ describe('The HTTP transport', () => {
     transport = await openHttpTransport(
       new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
       2,
+      { onWire: (bytes) => wireBytes.push(bytes) },
     );
   });
   afterEach(async () => {
@@ -67,6 +70,25 @@ describe('The HTTP transport', () => {
       expect(Buffer.from(bytes).toString()).toBe('abcde');
       expect(bytes.buffer === into.buffer).toBe(isGiven);
     }
+  });
+
+  it('tells of bytes as they go, either way, and of a large body before all of it has gone', async () => {
+    respond = (incoming, response) => {
+      // Its first bytes are here, and are told, while the rest is held back.
+      incoming.once('data', () => {
+        incoming.pause();
+        void expect
+          .poll(() => wireBytes.length)
+          .toBeGreaterThan(0)
+          .then(() => incoming.resume());
+      });
+      incoming.on('end', () => response.writeHead(200, { 'content-length': 5 }).end('abcde'));
+    };
+    await transport.exchange(request('PUT', { body: new Uint8Array(24 * MIB) }), 10);
+    expect(wireBytes[0]).toBeLessThanOrEqual(MIB);
+    const sum = wireBytes.reduce((total, bytes) => total + bytes, 0);
+    expect(sum).toBeGreaterThanOrEqual(24 * MIB + 5);
+    expect(sum).toBeLessThan(24 * MIB + 1024);
   });
 
   it('leaves the memory that it was given alone once it was stopped', async () => {

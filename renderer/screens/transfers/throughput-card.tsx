@@ -44,7 +44,9 @@ function stillToGo(running: readonly Transfer[]): Said {
   if (running.length === 0) return { value: 'nothing', note: 'nothing runs' };
   if (running.some(({ bytesTotal }) => bytesTotal === undefined))
     return { value: 'not known', note: 'not all sizes are known yet' };
-  const left = sumOf(running, ({ bytesDone, bytesTotal = 0 }) => Math.max(0, bytesTotal - bytesDone));
+  const left = sumOf(running, ({ bytesDone, bytesTotal = 0, bytesUnderWay = 0 }) =>
+    Math.max(0, bytesTotal - bytesDone - bytesUnderWay),
+  );
   const isCounting = running.some((transfer) => transfer.isCounting);
   return {
     value: `${formatBytes(left)}${isCounting ? '+' : ''}`,

@@ -4,7 +4,7 @@ import { Button as PlainButton } from 'react-aria-components/Button';
 import type { Transfer } from '../../../engine/api/host.ts';
 import { Badge, type BadgeTone } from '../../design/badge.tsx';
 import { Button, IconButton, LinkButton } from '../../design/button.tsx';
-import { formatMoment, formatRate } from '../../design/format.ts';
+import { formatMoment, formatRate, formatSeconds } from '../../design/format.ts';
 import { Icon, type IconName } from '../../design/icon.tsx';
 import { Progress } from '../../design/progress.tsx';
 import { Notice } from '../../design/states.tsx';
@@ -17,6 +17,7 @@ import {
   describeOrder,
   describeTimeLeft,
   fractionDone,
+  fractionUnderWay,
   isOver,
   phaseWords,
   type TransferAction,
@@ -75,6 +76,7 @@ export function TransferRow({ transfer, onAction, isMovable }: TransferRowProps)
         <Progress
           label={`Progress of ${title}`}
           fraction={fractionDone(transfer)}
+          underWay={fractionUnderWay(transfer)}
           tone={transfer.state === 'paused' ? 'paused' : 'accent'}
         />
       )}
@@ -136,11 +138,15 @@ function Numbers({ transfer }: { readonly transfer: Transfer }) {
         <div className="small faint">{isEmpty ? '' : describeFiles(transfer)}</div>
       </div>
       <div>
-        <div>{state === 'running' ? formatRate(transfer.bytesPerSecond) : ''}</div>
+        <div>{state === 'running' ? formatRate(transfer.bytesPerSecond) : durationOf(transfer)}</div>
         <div className="small faint">{momentOf(transfer)}</div>
       </div>
     </div>
   );
+}
+
+function durationOf({ endedMs, startedMs }: Transfer): string {
+  return startedMs === undefined || endedMs === undefined ? '' : formatSeconds((endedMs - startedMs) / 1000);
 }
 
 function momentOf(transfer: Transfer): string {

@@ -37,6 +37,11 @@ export function fractionDone(transfer: Transfer): number | undefined {
   return undefined;
 }
 
+/** Of the whole: what went over the wire and is not done. */
+export function fractionUnderWay({ bytesTotal = 0, bytesUnderWay = 0 }: Transfer): number {
+  return bytesTotal > 0 ? bytesUnderWay / bytesTotal : 0;
+}
+
 /**
  * How long it will still take, no more exactly than it can be known: minutes are rounded, and nothing is said while the rate is
  * unknown or nothing moves.
@@ -55,14 +60,18 @@ export function describeTimeLeft(transfer: Transfer): string {
 }
 
 /** `1.2 GiB of 5.1 GiB`; with a plus while more may be found. */
-export function describeBytes({ bytesDone, bytesTotal, isCounting }: Transfer): string {
-  if (bytesTotal === undefined) return formatBytes(bytesDone);
+export function describeBytes(transfer: Transfer): string {
+  const { bytesDone, bytesTotal, isCounting } = transfer;
+  if (bytesTotal === undefined || (isOver(transfer) && bytesDone === bytesTotal))
+    return formatBytes(bytesDone);
   return `${formatBytes(bytesDone)} of ${formatBytes(bytesTotal)}${isCounting ? '+' : ''}`;
 }
 
 /** `18 of 1,042+ files`. */
-export function describeFiles({ filesDone, filesTotal, isCounting }: Transfer): string {
-  if (filesTotal === undefined) return formatPlural(filesDone, 'file');
+export function describeFiles(transfer: Transfer): string {
+  const { filesDone, filesTotal, isCounting } = transfer;
+  if (filesTotal === undefined || (isOver(transfer) && filesDone === filesTotal))
+    return formatPlural(filesDone, 'file');
   if (isCounting) return `${formatCount(filesDone)} of ${formatCount(filesTotal)}+ files`;
   return `${formatCount(filesDone)} of ${formatPlural(filesTotal, 'file')}`;
 }

@@ -1,6 +1,6 @@
 /** What a push or a pull would do, before it does it. */
 import './changes/changes.css';
-import { type ReactNode, useDeferredValue, useState } from 'react';
+import { type ReactNode, useDeferredValue, useRef, useState } from 'react';
 import type { ChangeList, ChangeRow, TransferOrder, WorkspaceCard } from '../../engine/api/host.ts';
 import { IconButton, LinkButton } from '../design/button.tsx';
 import { Segmented } from '../design/choices.tsx';
@@ -121,6 +121,7 @@ interface ListOfChangesProps extends Pick<ChangesProps, 'onBegun'> {
 }
 
 function ListOfChanges({ root, list, onBegun }: ListOfChangesProps) {
+  const search = useRef<HTMLInputElement>(null);
   const [look, setLook] = useState(FIRST_LOOK);
   const [choices, setChoices] = useState<Choices>(NO_CHOICES);
   const [selected, setSelected] = useState<ChangeRow>();
@@ -147,6 +148,7 @@ function ListOfChanges({ root, list, onBegun }: ListOfChangesProps) {
       <ListToolbar
         list={list}
         look={look}
+        searchRef={search}
         onLook={(next) => {
           setLook(next);
           if (next.kinds.size === 1 && next.kinds.has('deleted')) setSeenDeleted(true);
@@ -166,11 +168,12 @@ function ListOfChanges({ root, list, onBegun }: ListOfChangesProps) {
             onDecide={(path, winner) => setChoices(decide(choices, path, winner))}
             selected={selected?.path}
             onSelect={setSelected}
+            onSearch={() => search.current?.focus()}
           />
         ) : (
           <Loading label="Reading the changes" />
         )}
-        <PreviewPane root={root} direction={list.direction} row={selected} />
+        <PreviewPane root={root} list={list} row={selected} />
       </div>
       <SendBar
         list={list}

@@ -26,7 +26,7 @@ const FIGURES = ['paint', 'rows', 'push'] as const;
 type FigureName = (typeof FIGURES)[number];
 
 const PAINT_RUNS = 7;
-const PUSH_RUNS = 3;
+const PUSH_RUNS = 5;
 const PUSHED = { files: 50_000, bytesMax: 1024, sizes: 'equal' } as const;
 
 interface Row {

@@ -15,7 +15,7 @@ import { type Choices, decide, decideAll, NO_CHOICES, skippedPaths, toggleSkip }
 import { ListToolbar } from './changes/list-toolbar.tsx';
 import { PreviewPane } from './changes/preview-pane.tsx';
 import { rowsOf, SendBar } from './changes/send-bar.tsx';
-import { TransferNotice } from './changes/transfer-notice.tsx';
+import { TransferNotice, useNewestTransfer } from './changes/transfer-notice.tsx';
 import { type Direction, type Look, useChangeList, useRowPages } from './changes/use-change-list.ts';
 
 export function ChangesScreen() {
@@ -51,6 +51,7 @@ const FIRST_LOOK: Look = { filter: '', kinds: new Set(), sort: 'path', isTree: t
 function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
   const { root, branch, remotes } = workspace;
   const { list, error, isOpening, reopen } = useChangeList(root, direction);
+  const [message, setMessage] = useState('');
   const remote = remotes.find(({ isDefault }) => isDefault)?.name;
   return (
     <Screen
@@ -93,7 +94,14 @@ function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
       ) : rowsOf(list) === 0 ? (
         <NothingToDo direction={direction} />
       ) : (
-        <ListOfChanges key={list.list} root={root} list={list} onBegun={onBegun} />
+        <ListOfChanges
+          key={list.list}
+          root={root}
+          list={list}
+          message={message}
+          onMessage={setMessage}
+          onBegun={onBegun}
+        />
       )}
     </Screen>
   );
@@ -118,14 +126,18 @@ function NothingToDo({ direction }: { readonly direction: Direction }) {
 interface ListOfChangesProps extends Pick<ChangesProps, 'onBegun'> {
   readonly root: string;
   readonly list: ChangeList;
+  /** Kept when the list is made anew. */
+  readonly message: string;
+  readonly onMessage: (message: string) => void;
 }
 
-function ListOfChanges({ root, list, onBegun }: ListOfChangesProps) {
+function ListOfChanges({ root, list, message, onMessage, onBegun }: ListOfChangesProps) {
   const search = useRef<HTMLInputElement>(null);
   const [look, setLook] = useState(FIRST_LOOK);
   const [choices, setChoices] = useState<Choices>(NO_CHOICES);
   const [selected, setSelected] = useState<ChangeRow>();
-  const [message, setMessage] = useState('');
+  const newest = useNewestTransfer(root);
+  const isUnderWay = newest?.state === 'running' || newest?.state === 'waiting';
   const [hasSeenDeleted, setSeenDeleted] = useState(false);
   const [isAcknowledged, setAcknowledged] = useState(false);
   const pages = useRowPages(root, list, useDeferredValue(look));
@@ -138,7 +150,7 @@ function ListOfChanges({ root, list, onBegun }: ListOfChangesProps) {
     start.mutate(orderOf(root, list, message, choices), {
       onSuccess: ({ id }) => {
         onBegun(id);
-        setMessage('');
+        onMessage('');
       },
       onError: (error) => showFailure(isPush ? 'The push did not begin' : 'The pull did not begin', error),
     });
@@ -179,7 +191,7 @@ function ListOfChanges({ root, list, onBegun }: ListOfChangesProps) {
         list={list}
         choices={choices}
         message={message}
-        onMessage={setMessage}
+        onMessage={onMessage}
         hasSeenDeleted={hasSeenDeleted}
         isAcknowledged={isAcknowledged}
         onShowDeleted={() => {
@@ -189,7 +201,7 @@ function ListOfChanges({ root, list, onBegun }: ListOfChangesProps) {
         onAcknowledge={setAcknowledged}
         onDecideAll={(winner) => setChoices(decideAll(choices, winner))}
         onShowConflicts={() => show('conflict')}
-        isSending={start.isPending}
+        isSending={start.isPending || isUnderWay}
         onSend={send}
       />
     </>

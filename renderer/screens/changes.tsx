@@ -1,6 +1,6 @@
 /** What a push or a pull would do, before it does it. */
 import './changes/changes.css';
-import { type ReactNode, useDeferredValue, useRef, useState } from 'react';
+import { memo, type ReactNode, useDeferredValue, useRef, useState } from 'react';
 import type { ChangeList, ChangeRow, TransferOrder, WorkspaceCard } from '../../engine/api/host.ts';
 import { IconButton, LinkButton } from '../design/button.tsx';
 import { Segmented } from '../design/choices.tsx';
@@ -15,7 +15,7 @@ import { type Choices, decide, decideAll, NO_CHOICES, skippedPaths, toggleSkip }
 import { ListToolbar } from './changes/list-toolbar.tsx';
 import { PreviewPane } from './changes/preview-pane.tsx';
 import { rowsOf, SendBar } from './changes/send-bar.tsx';
-import { TransferNotice, useNewestTransfer } from './changes/transfer-notice.tsx';
+import { TransferNotice } from './changes/transfer-notice.tsx';
 import { type Direction, type Look, useChangeList, useRowPages } from './changes/use-change-list.ts';
 
 export function ChangesScreen() {
@@ -131,13 +131,13 @@ interface ListOfChangesProps extends Pick<ChangesProps, 'onBegun'> {
   readonly onMessage: (message: string) => void;
 }
 
-function ListOfChanges({ root, list, message, onMessage, onBegun }: ListOfChangesProps) {
+/** Transfers are told several times a second: they draw none of it anew. */
+const ListOfChanges = memo(function ListOfChanges(props: ListOfChangesProps) {
+  const { root, list, message, onMessage, onBegun } = props;
   const search = useRef<HTMLInputElement>(null);
   const [look, setLook] = useState(FIRST_LOOK);
   const [choices, setChoices] = useState<Choices>(NO_CHOICES);
   const [selected, setSelected] = useState<ChangeRow>();
-  const newest = useNewestTransfer(root);
-  const isUnderWay = newest?.state === 'running' || newest?.state === 'waiting';
   const [hasSeenDeleted, setSeenDeleted] = useState(false);
   const [isAcknowledged, setAcknowledged] = useState(false);
   const pages = useRowPages(root, list, useDeferredValue(look));
@@ -188,6 +188,7 @@ function ListOfChanges({ root, list, message, onMessage, onBegun }: ListOfChange
         <PreviewPane root={root} list={list} row={selected} />
       </div>
       <SendBar
+        root={root}
         list={list}
         choices={choices}
         message={message}
@@ -201,12 +202,12 @@ function ListOfChanges({ root, list, message, onMessage, onBegun }: ListOfChange
         onAcknowledge={setAcknowledged}
         onDecideAll={(winner) => setChoices(decideAll(choices, winner))}
         onShowConflicts={() => show('conflict')}
-        isSending={start.isPending || isUnderWay}
+        isSending={start.isPending}
         onSend={send}
       />
     </>
   );
-}
+});
 
 function orderOf(root: string, list: ChangeList, message: string, choices: Choices): TransferOrder {
   if (list.direction === 'push') {

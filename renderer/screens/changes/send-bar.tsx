@@ -8,8 +8,10 @@ import { formatBytes, formatCount, formatPlural } from '../../design/format.ts';
 import { Icon } from '../../design/icon.tsx';
 import { hrefOf } from '../../route.ts';
 import { type Choices, skippedTotals, type Winner } from './choices.ts';
+import { useNewestTransfer } from './transfer-notice.tsx';
 
 export interface SendBarProps {
+  readonly root: string;
   readonly list: ChangeList;
   readonly choices: Choices;
   readonly message: string;
@@ -26,7 +28,9 @@ export interface SendBarProps {
 }
 
 export function SendBar(props: SendBarProps) {
-  const { list, choices, message, onMessage, isSending, onSend } = props;
+  const { root, list, choices, message, onMessage, onSend } = props;
+  const newest = useNewestTransfer(root);
+  const isSending = props.isSending || newest?.state === 'running' || newest?.state === 'waiting';
   const isPush = list.direction === 'push';
   const left = skippedTotals(choices);
   const rows = rowsOf(list) - left.rows;

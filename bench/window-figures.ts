@@ -1,7 +1,8 @@
 /**
  * Measures the window in a real Chromium, against the figures that it was made for:
  *
- *   node bench/window-figures.ts [paint|rows|push]...      all of them by default; let nothing else run on the machine meanwhile
+ *   npm run bench:window                          everything; let nothing else run on the machine meanwhile
+ *   npm run bench:window -- paint                 or rows, or push: that alone
  *
  * The built command, a real S3 server on this machine. Prints a Markdown table.
  */

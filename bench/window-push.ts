@@ -18,7 +18,7 @@ export interface PushPlace {
 const PUSH_MS_MAX = 600_000;
 
 /** A new repository, and the folder scanned once, as it is when a screen shows its changes. */
-export async function begin({ command, root, server }: PushPlace, name: string, signal: AbortSignal): Promise<void> {
+async function begin({ command, root, server }: PushPlace, name: string, signal: AbortSignal): Promise<void> {
   rmSync(join(root, '.dray'), { recursive: true, force: true });
   const environment = { ...server.environment, DRAY_AUTHOR: 'tester' };
   await initWorkspace(testContext(root, { environment }), { remoteUrl: `s3://${server.bucket}/${name}` });

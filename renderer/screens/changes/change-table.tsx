@@ -7,26 +7,16 @@
 // biome-ignore-all lint/a11y/useAriaPropsSupportedByRole: its role is one of two
 import './change-table.css';
 import { useEffect, useId, useRef, useSyncExternalStore } from 'react';
-import type { ChangeRow } from '../../../engine/api/host.ts';
 import { EmptyState, ErrorState, Loading } from '../../design/states.tsx';
-import type { RowPages } from './row-pages.ts';
 import { TableRow, type TableRowProps } from './table-row.tsx';
-import { useGridKeys } from './use-grid-keys.ts';
+import { type GridActions, useGridKeys } from './use-grid-keys.ts';
 import { ROW_PX, useScaledRows } from './use-scaled-rows.ts';
 
 /** Elements are taken up again by rows that come into sight, a multiple of so many. */
 const POOL_STEP = 32;
 
-export interface ChangeTableProps
-  extends Pick<
-    TableRowProps,
-    'isTree' | 'open' | 'onToggleFolder' | 'choices' | 'canSkip' | 'onSkip' | 'onDecide'
-  > {
-  readonly pages: RowPages;
+export interface ChangeTableProps extends GridActions, Pick<TableRowProps, 'choices'> {
   readonly selected: string | undefined;
-  readonly onSelect: (row: ChangeRow) => void;
-  /** The search is asked for, by its key. */
-  readonly onSearch: () => void;
 }
 
 export function ChangeTable(props: ChangeTableProps) {

@@ -1,12 +1,22 @@
 /** The keyboard in the table of changes. */
 import type { Virtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from 'react';
-import type { ChangeTableProps } from './change-table.tsx';
+import type { ChangeRow } from '../../../engine/api/host.ts';
+import type { RowPages } from './row-pages.ts';
+import type { TableRowProps } from './table-row.tsx';
 import { ROW_PX } from './use-scaled-rows.ts';
+
+export interface GridActions
+  extends Pick<TableRowProps, 'isTree' | 'open' | 'onToggleFolder' | 'canSkip' | 'onSkip' | 'onDecide'> {
+  readonly pages: RowPages;
+  readonly onSelect: (row: ChangeRow) => void;
+  /** The search is asked for, by its key. */
+  readonly onSearch: () => void;
+}
 
 /** The keys of a grid: up, down, pages, ends; left and right for folders; space leaves out; o and t decide; a slash searches. */
 export function useGridKeys(
-  props: ChangeTableProps,
+  props: GridActions,
   {
     virtualizer,
     showRow,

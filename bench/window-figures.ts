@@ -1,7 +1,8 @@
 /**
  * Measures the window in a real Chromium, against the figures that it was made for:
  *
- *   node bench/window-figures.ts [paint|rows|push]...      all of them by default; let nothing else run on the machine meanwhile
+ *   npm run bench:window                          everything; let nothing else run on the machine meanwhile
+ *   npm run bench:window -- paint                 or rows, or push: that alone
  *
  * The built command, a real S3 server on this machine. Prints a Markdown table.
  */
@@ -26,7 +27,7 @@ const FIGURES = ['paint', 'rows', 'push'] as const;
 type FigureName = (typeof FIGURES)[number];
 
 const PAINT_RUNS = 7;
-const PUSH_RUNS = 3;
+const PUSH_RUNS = 5;
 const PUSHED = { files: 50_000, bytesMax: 1024, sizes: 'equal' } as const;
 
 interface Row {

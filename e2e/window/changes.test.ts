@@ -1,4 +1,5 @@
 /** The screen of changes: what a push or a pull would do, seen and decided in a real Chromium, done on a real store. */
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -7,6 +8,7 @@ import type { S3Dataset } from '../s3-dataset.ts';
 import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
 import { CHANGED_PATHS, changeDataset, pushedDataset, WORK } from './changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
+import { findViolations } from './find-violations.ts';
 import { launchBrowser } from './open-window.ts';
 import { openWorkspace, rowOf, rowsShown, WAIT } from './window-workspace.ts';
 
@@ -80,6 +82,9 @@ describe.skipIf(!findChromium())('the screen of changes', () => {
     await preview.getByText('by its size, time and hash only').waitFor();
     expect(await preview.getByText('39.1 KiB').count()).toBe(1);
     expect(await preview.getByText('41.0 KiB').count()).toBe(1);
+    const raw = readFileSync(dataset.sandbox.path(WORK, 'measurements/raw.bin'));
+    const hash = createHash('sha256').update(raw).digest('hex');
+    expect(await preview.getByText(hash.slice(0, 10)).count()).toBe(1);
     await rowOf(page, 'obsolete.txt').click();
     await preview.getByText('Not there').waitFor();
     expect(await preview.getByText('nobody needs it').count()).toBe(1);
@@ -104,7 +109,7 @@ describe.skipIf(!findChromium())('the screen of changes', () => {
     await send.click();
     await page.getByText('Pushed as commit').waitFor();
     await page.getByRole('button', { name: 'Push 1 change' }).waitFor();
-    expect(await rowsShown(page)).toEqual([expect.stringMatching(/^measurements 1 change/)]);
+    await expect.poll(() => rowsShown(page), WAIT).toEqual([expect.stringMatching(/^measurements 1 change/)]);
 
     expect((await dataset.cli(WORK, ['log'])).stdout).toContain('April, and the map in red');
     const left = await dataset.cli(WORK, ['diff']);
@@ -164,7 +169,89 @@ describe.skipIf(!findChromium())('the screen of changes', () => {
     await expect.poll(() => rowsShown(page), WAIT).toEqual([expect.stringMatching(/^notes 1 change/)]);
     expect(window.complaints).toEqual([]);
   });
+
+  it('is gone through by the keyboard alone: rows, folders, what is left out, the search, the press', async () => {
+    using dataset = await pushedDataset(server, 'keys');
+    changeDataset(dataset);
+    await using window = await open(dataset);
+    const { page } = window;
+    const { keyboard } = page;
+    const active = () =>
+      page.evaluate(() => {
+        const id = document.activeElement?.getAttribute('aria-activedescendant') ?? '';
+        return document.getElementById(id)?.querySelector('.change-name')?.getAttribute('title');
+      });
+    await rowOf(page, 'measurements/').waitFor();
+    await tabTo(page, 'treegrid');
+    await keyboard.press('Home');
+    await keyboard.press('ArrowRight');
+    await rowOf(page, 'measurements/raw.bin').waitFor();
+    for (let row = 0; row < 3; row += 1) await keyboard.press('ArrowDown');
+    await expect.poll(active, WAIT).toBe('measurements/raw.bin');
+    await keyboard.press(' ');
+    await page.getByRole('button', { name: 'Push 6 changes' }).waitFor();
+    await keyboard.press('End');
+    await expect.poll(active, WAIT).toBe('pictures/');
+    await keyboard.press('/');
+    await keyboard.type('obsolete');
+    await expect.poll(() => rowsShown(page), WAIT).toEqual(['obsolete.txt Deleted 16 B']);
+    await keyboard.press('Escape');
+    await expect.poll(async () => (await rowsShown(page)).length, WAIT).toBeGreaterThan(4);
+    await tabTo(page, 'button', 'Show it');
+    await keyboard.press('Enter');
+    await expect.poll(() => rowsShown(page), WAIT).toHaveLength(1);
+    await tabTo(page, 'checkbox', 'I have seen what is deleted');
+    await keyboard.press(' ');
+    await tabTo(page, 'textbox', 'Message');
+    await keyboard.type('By hand');
+    await keyboard.press('Enter');
+    await page.getByText('Pushed as commit').waitFor();
+    expect((await dataset.cli(WORK, ['log'])).stdout).toContain('By hand');
+    expect(window.complaints).toEqual([]);
+  });
+
+  it.each(['light', 'dark'] as const)(
+    'has no hindrance that axe finds, empty, filled and failed (%s)',
+    async (theme) => {
+      using dataset = await pushedDataset(server, `axe-${theme}`);
+      await using window = await openWorkspace(browser, {
+        environment: { ...server.environment, AWS_SECRET_ACCESS_KEY: 'not the one' },
+        root: dataset.sandbox.path(WORK),
+        screen: '#/changes',
+        theme,
+      });
+      const { page } = window;
+      await page.getByText('Nothing to push').waitFor();
+      expect(await findViolations(page)).toEqual([]);
+      changeDataset(dataset);
+      await page.getByRole('button', { name: 'Look again' }).click();
+      await page.getByRole('radio', { name: 'Flat' }).click();
+      await page.getByRole('checkbox', { name: 'Push measurements/raw.bin' }).uncheck();
+      await rowOf(page, 'notes/method.md').click();
+      await page.getByRole('alert').getByText('cannot be shown').waitFor();
+      expect(await findViolations(page)).toEqual([]);
+      await page.getByRole('radio', { name: 'Pull' }).click();
+      await page.getByText('The remote cannot be asked').waitFor();
+      expect(await findViolations(page)).toEqual([]);
+      expect(window.complaints).toEqual([]);
+    },
+  );
 });
+
+/** By the tabulator alone. */
+async function tabTo(
+  page: Page,
+  role: 'treegrid' | 'button' | 'checkbox' | 'textbox',
+  name?: string,
+): Promise<void> {
+  const wanted = page.getByRole(role, name === undefined ? {} : { name });
+  await wanted.waitFor();
+  for (let press = 0; press < 60; press += 1) {
+    if (await wanted.evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`The tabulator does not lead to ${role} ${name ?? ''}.`);
+}
 
 async function choose(page: Page, select: string, choice: string): Promise<void> {
   await page.getByRole('button', { name: select }).click();

@@ -40,7 +40,7 @@ describe.skipIf(!findChromium())('a million rows', () => {
       });
       const { page } = window;
       const asked = await countAsks(window);
-      await page.getByRole('button', { name: 'Pull 1,000,000 changes' }).waitFor();
+      await page.getByRole('button', { name: 'Pull 1,000,000 changes' }).waitFor({ timeout: 2 * MINUTES });
       await rowOf(page, 'camera-0000/').waitFor();
       expect(await rowCount(page)).toBe(FOLDERS);
       await page.getByRole('radio', { name: 'Flat' }).click();

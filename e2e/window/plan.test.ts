@@ -46,7 +46,7 @@ describe.skipIf(!findChromium())('the screen of the plan', () => {
     const [, estimate, low, high] = remote.exec(await page.innerText('main')) ?? [];
     expect(numberOf(low)).toBeLessThan(numberOf(estimate));
     expect(numberOf(estimate)).toBeLessThan(numberOf(high));
-    const plot = page.getByRole('img', { name: /takes .* listing the remote of some .* They are even at/ });
+    const plot = page.getByRole('img', { name: /takes .* listing the remote of some .* they are even at/ });
     expect(await plot.locator('canvas').count()).toBe(1);
     expect(await page.getByRole('row').allInnerTexts()).toEqual([
       expect.stringMatching(/^Way\s+Requests\s+Time\s+Price/),

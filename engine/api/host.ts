@@ -68,6 +68,8 @@ export interface HostRequests {
       readonly fromPath?: string;
       /** Of a push (default): the base commit and the file here; of a pull: the file here and the branch's. */
       readonly direction?: 'push' | 'pull';
+      /** Of a pull: instead of the branch's newest, the one that its list told. */
+      readonly commit?: string;
     };
     answer: { readonly before?: FilePreview; readonly after?: FilePreview };
   };
@@ -240,7 +242,12 @@ export interface ChangeRow {
   /** Of what is replaced. */
   readonly oldSizeBytes?: number;
   /** A folder of the tree view: its path ends in a slash, its size is the sum, its change the one that all below have, or `modified`. */
-  readonly below?: { readonly rows: number; readonly deleted: number };
+  readonly below?: {
+    readonly rows: number;
+    readonly deleted: number;
+    /** Of what was added or modified. */
+    readonly bytes: number;
+  };
 }
 
 export type FilePreview =

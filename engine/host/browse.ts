@@ -23,7 +23,7 @@ export const BROWSE: HandlersOf<'browse'> = {
     const [place, context] = placeOf(text, call);
     const preview =
       place.kind === 'local'
-        ? await previewLocalFile(place.path, call.signal)
+        ? await previewLocalFile(place.path, { signal: call.signal })
         : await previewObject(context, place);
     if (preview) return preview;
     throw nothingThere(text);

@@ -96,6 +96,8 @@ describe('the changes of a push', () => {
     const changed = await preview('a.txt');
     expect(changed.before).toMatchObject({ as: 'text', text: 'first line\n', facts: { sizeBytes: 11 } });
     expect(changed.after).toMatchObject({ as: 'text', text: 'first line\nsecond line\n' });
+    const same = await preview('b.txt');
+    expect(same.after?.facts.hash).toBe(same.before?.facts.hash);
     expect(Object.keys(await preview('gone.txt'))).toEqual(['before']);
     expect(Object.keys(await preview('new/big.bin'))).toEqual(['after']);
     const moved = await preview('folder/to.bin', 'folder/moved.bin');

@@ -1,14 +1,19 @@
 /** What a push or a pull would do, row by row, and both sides of one row. */
 import { join } from 'node:path';
 import type { ChangeEvent, ConflictEvent, JobEvent } from '../api/events.ts';
-import type { ChangeList, FilePreview } from '../api/host.ts';
+import type { ChangeList } from '../api/host.ts';
 import type { ChangeTotals } from '../api/jobs.ts';
+import { layoutOf } from '../jobs/hash-files.ts';
 import type { CommitHash } from '../model/entry.ts';
+import type { Layout } from '../model/layout.ts';
 import { checkSafePath } from './check-path.ts';
 import { type HandlersOf, type HostCall, jobContextOf } from './host-call.ts';
 import { previewEntry, previewLocalFile } from './preview-sources.ts';
 import { withCommits } from './repository-read.ts';
 import { createRowList, type RowList } from './row-list.ts';
+
+/** Of a file here: what a second reads. */
+const HASHED_BYTES_MAX = 256 * 1024 * 1024;
 
 export const CHANGES: HandlersOf<'changes'> = {
   'changes.status': async ({ remote = false, root }, call) => {
@@ -23,18 +28,30 @@ export const CHANGES: HandlersOf<'changes'> = {
     host.changeLists.drop(list);
     return {};
   },
-  'changes.preview': async ({ direction = 'push', fromPath, path, root }, call) => {
+  'changes.preview': async (input, call) => {
+    const { commit, direction = 'push', fromPath, path, root } = input;
     checkSafePath(path);
     if (fromPath !== undefined) checkSafePath(fromPath);
-    const here = (name: string) => previewLocalFile(join(root, name), call.signal);
-    const stored = (name: string, which: 'base' | 'tip') => previewStored(root, call, name, which);
-    const [before, after] =
-      direction === 'push'
-        ? await Promise.all([stored(fromPath ?? path, 'base'), here(path)])
-        : await Promise.all([here(fromPath ?? path), stored(path, 'tip')]);
-    return { ...(before ? { before } : {}), ...(after ? { after } : {}) };
+    const before = fromPath ?? path;
+    return withCommits(jobContextOf(call, root), async ({ baseHash, fetch, session, store, tip }) => {
+      const { signal } = call;
+      const hashedUpTo = hashedUpToOf(layoutOf(session));
+      const here = (name: string) => previewLocalFile(join(root, name), { hashedUpTo, signal });
+      const stored = async (name: string, hash: string | undefined) =>
+        hash === undefined ? undefined : previewEntry(store, await fetch(hash as CommitHash), name, signal);
+      const sides =
+        direction === 'push'
+          ? await Promise.all([stored(before, baseHash), here(path)])
+          : await Promise.all([here(before), stored(path, commit ?? (await tip()))]);
+      return { ...(sides[0] ? { before: sides[0] } : {}), ...(sides[1] ? { after: sides[1] } : {}) };
+    });
   },
 };
+
+/** What is cut into chunks has the hash of their list, which takes more than a reading. */
+function hashedUpToOf({ chunkAbove }: Layout): number {
+  return chunkAbove === 0 ? HASHED_BYTES_MAX : Math.min(chunkAbove, HASHED_BYTES_MAX);
+}
 
 async function openPush(root: string, call: HostCall): Promise<ChangeList> {
   const { status } = await import('../jobs/status.ts');
@@ -106,17 +123,4 @@ function addRow(rows: RowList, event: RowEvent): void {
 
 function rowOf({ type: _type, ...row }: Extract<RowEvent, { type: 'change' }>) {
   return row;
-}
-
-async function previewStored(
-  root: string,
-  call: HostCall,
-  path: string,
-  which: 'base' | 'tip',
-): Promise<FilePreview | undefined> {
-  return withCommits(jobContextOf(call, root), async ({ baseHash, fetch, store, tip }) => {
-    const hash = which === 'base' ? baseHash : ((await tip()) as CommitHash | undefined);
-    if (hash === undefined) return undefined;
-    return previewEntry(store, await fetch(hash), path, call.signal);
-  });
 }

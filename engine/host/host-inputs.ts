@@ -95,6 +95,7 @@ export const HOST_INPUTS: Inputs = {
     path: place,
     fromPath: v.exactOptional(place),
     direction: v.exactOptional(direction),
+    commit: v.exactOptional(filled),
   }),
 
   'plan.push': v.strictObject(inWorkspace),

@@ -18,6 +18,11 @@ const AREAS: Areas = {
   settings: async () => (await import('./settings.ts')).SETTINGS,
 };
 
+/** Loads what a window asks for first, while its browser still starts. A failure is told by the ask itself. */
+export function loadFirstHandlers(): void {
+  for (const area of ['home', 'settings', 'transfers'] as const) AREAS[area]().catch(() => {});
+}
+
 export async function loadHandler<N extends HostRequestName>(name: N): Promise<HostHandler<N>> {
   const area = name.slice(0, name.indexOf('.')) as AreaOf<N>;
   const handlers = (await AREAS[area]()) as unknown as Readonly<Record<N, HostHandler<N>>>;

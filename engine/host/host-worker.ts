@@ -2,6 +2,7 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { fromMessagePort } from '../api/host-port.ts';
 import { forgetOwnLocks } from '../workspace/workspace-lock.ts';
+import { loadFirstHandlers } from './host-requests.ts';
 import { createHost } from './host-state.ts';
 import type { ToWorker, WorkerFacts } from './open-host.ts';
 import { type ServedPort, servePort } from './serve-port.ts';
@@ -12,6 +13,7 @@ if (crashedMs !== undefined) forgetOwnLocks({ beforeMs: crashedMs });
 const host = createHost({ environment });
 
 const served = new Set<ServedPort>();
+loadFirstHandlers();
 
 parentPort!.on('message', (message: ToWorker) => {
   if (message.do === 'serve') serve(message.port);

@@ -1,4 +1,5 @@
 /** Where the bytes of a preview come from: a file here, or an entry of a commit. */
+import { createHash } from 'node:crypto';
 import { createReadStream, lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { basename } from 'node:path';
 import { DrayError } from '../api/error.ts';
@@ -9,8 +10,17 @@ import type { Commit } from '../repository/commit.ts';
 import { previewFile } from './file-preview.ts';
 import { formatMoment } from './format-moment.ts';
 
+export interface LocalPreviewOptions {
+  /** Larger files are shown without their hash. Default: all are. */
+  readonly hashedUpTo?: number;
+  readonly signal: AbortSignal;
+}
+
 /** Undefined: nothing is there. A link is shown as what it points to, and not followed. */
-export async function previewLocalFile(path: string, signal: AbortSignal): Promise<FilePreview | undefined> {
+export async function previewLocalFile(
+  path: string,
+  { hashedUpTo = 0, signal }: LocalPreviewOptions,
+): Promise<FilePreview | undefined> {
   let stat: Stats;
   try {
     stat = lstatSync(path);
@@ -21,8 +31,9 @@ export async function previewLocalFile(path: string, signal: AbortSignal): Promi
   }
   const mtime = stat.mtime.toISOString();
   if (stat.isSymbolicLink()) return linkPreview(readlinkSync(path), mtime);
-  const facts = { sizeBytes: stat.isFile() ? stat.size : 0, mtime };
-  if (!stat.isFile()) return { as: 'facts', facts };
+  if (!stat.isFile()) return { as: 'facts', facts: { sizeBytes: 0, mtime } };
+  const hash = stat.size <= hashedUpTo ? await hashFile(path, signal) : undefined;
+  const facts = { sizeBytes: stat.size, mtime, ...(hash === undefined ? {} : { hash }) };
   return previewFile({
     name: basename(path),
     facts,
@@ -59,6 +70,12 @@ export async function previewEntry(
       });
     }
   }
+}
+
+async function hashFile(path: string, signal: AbortSignal): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path, { signal })) hash.update(chunk);
+  return hash.digest('hex');
 }
 
 function linkPreview(target: string, mtime?: string): FilePreview {

@@ -39,7 +39,13 @@ function sumOf(rows: readonly ChangeRow[], folder: string): ChangeRow {
     path: folder,
     kind: 'folder',
     sizeBytes: below.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
-    below: { rows: below.length, deleted: below.filter(({ change }) => change === 'deleted').length },
+    below: {
+      rows: below.length,
+      deleted: below.filter(({ change }) => change === 'deleted').length,
+      bytes: below
+        .filter(({ change }) => change === 'added' || change === 'modified')
+        .reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+    },
   };
 }
 

@@ -183,17 +183,20 @@ function sumUp(source: TreeSource, folder: string, start: number, end: number): 
   let isOne = true;
   let deleted = 0;
   let sizeBytes = 0;
+  let bytes = 0;
   for (let at = start; at < end; at += 1) {
     const change = source.changeAt(at);
     if (change !== first) isOne = false;
     if (change === 'deleted') deleted += 1;
-    sizeBytes += source.sizeAt(at);
+    const size = source.sizeAt(at);
+    if (change === 'added' || change === 'modified') bytes += size;
+    sizeBytes += size;
   }
   return {
     change: isOne ? first : 'modified',
     path: folder,
     kind: 'folder',
     sizeBytes,
-    below: { rows: end - start, deleted },
+    below: { rows: end - start, deleted, bytes },
   };
 }

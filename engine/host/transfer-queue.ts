@@ -260,7 +260,7 @@ class FileQueue implements TransferQueue {
 
   /** What runs goes on where its state cannot be written down, such as on a full disk; the next change tries again. */
   #save(): void {
-    this.#tellSoon();
+    this.#tellSoon(0);
     try {
       this.#write();
     } catch (error) {
@@ -268,13 +268,20 @@ class FileQueue implements TransferQueue {
     }
   }
 
-  #tellSoon(): void {
+  #tellSoon(withinMs = TELL_EVERY_MS): void {
     if (this.#watchers.size === 0 || this.#isClosing) return;
+    // A change of state does not wait behind counts.
+    if (withinMs === 0) this.#forgetTelling();
     this.#telling ??= setTimeout(() => {
       this.#telling = undefined;
       const transfers = this.list();
       for (const watcher of this.#watchers) watcher(transfers);
-    }, TELL_EVERY_MS);
+    }, withinMs);
+  }
+
+  #forgetTelling(): void {
+    clearTimeout(this.#telling);
+    this.#telling = undefined;
   }
 
   #find(id: string): TransferRecord {

@@ -1,7 +1,7 @@
 /** Fields of forms, each with its label, what helps and what is wrong with it. */
 import './field.css';
 import './menu.css';
-import type { ReactNode } from 'react';
+import type { ReactNode, Ref } from 'react';
 import { Button as AriaButton } from 'react-aria-components/Button';
 import {
   Checkbox as AriaCheckbox,
@@ -72,13 +72,14 @@ export interface SearchProps {
   readonly value: string;
   readonly onChange: (value: string) => void;
   readonly placeholder?: string;
+  readonly inputRef?: Ref<HTMLInputElement>;
 }
 
-export function Search({ label, value, onChange, placeholder = label }: SearchProps) {
+export function Search({ label, value, onChange, placeholder = label, inputRef }: SearchProps) {
   return (
     <AriaSearchField aria-label={label} value={value} onChange={onChange} className="search">
       <Icon name="search" />
-      <Input className="search-input" placeholder={placeholder} />
+      <Input ref={inputRef ?? null} className="search-input" placeholder={placeholder} />
       <AriaButton className="search-clear" aria-label="Clear">
         <Icon name="close" size={12} />
       </AriaButton>

@@ -152,7 +152,7 @@ function asTree(chosen: readonly ChangeRow[], open: ReadonlySet<string>): Change
           path: folder,
           kind: 'folder',
           sizeBytes: 0,
-          below: { rows: 0, deleted: 0 },
+          below: { rows: 0, deleted: 0, bytes: 0 },
         });
       }
       if (head !== undefined) shown[head] = withBelow(shown[head]!, row);
@@ -164,12 +164,17 @@ function asTree(chosen: readonly ChangeRow[], open: ReadonlySet<string>): Change
 }
 
 function withBelow(folder: ChangeRow, row: ChangeRow): ChangeRow {
-  const { rows: count, deleted } = folder.below!;
+  const { rows: count, deleted, bytes } = folder.below!;
+  const isSent = row.change === 'added' || row.change === 'modified';
   return {
     ...folder,
     change: folder.change === row.change ? folder.change : 'modified',
     sizeBytes: folder.sizeBytes + row.sizeBytes,
-    below: { rows: count + 1, deleted: deleted + (row.change === 'deleted' ? 1 : 0) },
+    below: {
+      rows: count + 1,
+      deleted: deleted + (row.change === 'deleted' ? 1 : 0),
+      bytes: bytes + (isSent ? row.sizeBytes : 0),
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 /** What a push or a pull would do, before it does it. */
 import './changes/changes.css';
-import { type ReactNode, useDeferredValue, useState } from 'react';
+import { memo, type ReactNode, useDeferredValue, useRef, useState } from 'react';
 import type { ChangeList, ChangeRow, TransferOrder, WorkspaceCard } from '../../engine/api/host.ts';
 import { IconButton, LinkButton } from '../design/button.tsx';
 import { Segmented } from '../design/choices.tsx';
@@ -51,6 +51,7 @@ const FIRST_LOOK: Look = { filter: '', kinds: new Set(), sort: 'path', isTree: t
 function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
   const { root, branch, remotes } = workspace;
   const { list, error, isOpening, reopen } = useChangeList(root, direction);
+  const [message, setMessage] = useState('');
   const remote = remotes.find(({ isDefault }) => isDefault)?.name;
   return (
     <Screen
@@ -93,7 +94,14 @@ function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
       ) : rowsOf(list) === 0 ? (
         <NothingToDo direction={direction} />
       ) : (
-        <ListOfChanges key={list.list} root={root} list={list} onBegun={onBegun} />
+        <ListOfChanges
+          key={list.list}
+          root={root}
+          list={list}
+          message={message}
+          onMessage={setMessage}
+          onBegun={onBegun}
+        />
       )}
     </Screen>
   );
@@ -118,13 +126,18 @@ function NothingToDo({ direction }: { readonly direction: Direction }) {
 interface ListOfChangesProps extends Pick<ChangesProps, 'onBegun'> {
   readonly root: string;
   readonly list: ChangeList;
+  /** Kept when the list is made anew. */
+  readonly message: string;
+  readonly onMessage: (message: string) => void;
 }
 
-function ListOfChanges({ root, list, onBegun }: ListOfChangesProps) {
+/** Transfers are told several times a second: they draw none of it anew. */
+const ListOfChanges = memo(function ListOfChanges(props: ListOfChangesProps) {
+  const { root, list, message, onMessage, onBegun } = props;
+  const search = useRef<HTMLInputElement>(null);
   const [look, setLook] = useState(FIRST_LOOK);
   const [choices, setChoices] = useState<Choices>(NO_CHOICES);
   const [selected, setSelected] = useState<ChangeRow>();
-  const [message, setMessage] = useState('');
   const [hasSeenDeleted, setSeenDeleted] = useState(false);
   const [isAcknowledged, setAcknowledged] = useState(false);
   const pages = useRowPages(root, list, useDeferredValue(look));
@@ -137,7 +150,7 @@ function ListOfChanges({ root, list, onBegun }: ListOfChangesProps) {
     start.mutate(orderOf(root, list, message, choices), {
       onSuccess: ({ id }) => {
         onBegun(id);
-        setMessage('');
+        onMessage('');
       },
       onError: (error) => showFailure(isPush ? 'The push did not begin' : 'The pull did not begin', error),
     });
@@ -147,6 +160,7 @@ function ListOfChanges({ root, list, onBegun }: ListOfChangesProps) {
       <ListToolbar
         list={list}
         look={look}
+        searchRef={search}
         onLook={(next) => {
           setLook(next);
           if (next.kinds.size === 1 && next.kinds.has('deleted')) setSeenDeleted(true);
@@ -166,17 +180,19 @@ function ListOfChanges({ root, list, onBegun }: ListOfChangesProps) {
             onDecide={(path, winner) => setChoices(decide(choices, path, winner))}
             selected={selected?.path}
             onSelect={setSelected}
+            onSearch={() => search.current?.focus()}
           />
         ) : (
           <Loading label="Reading the changes" />
         )}
-        <PreviewPane root={root} direction={list.direction} row={selected} />
+        <PreviewPane root={root} list={list} row={selected} />
       </div>
       <SendBar
+        root={root}
         list={list}
         choices={choices}
         message={message}
-        onMessage={setMessage}
+        onMessage={onMessage}
         hasSeenDeleted={hasSeenDeleted}
         isAcknowledged={isAcknowledged}
         onShowDeleted={() => {
@@ -191,7 +207,7 @@ function ListOfChanges({ root, list, onBegun }: ListOfChangesProps) {
       />
     </>
   );
-}
+});
 
 function orderOf(root: string, list: ChangeList, message: string, choices: Choices): TransferOrder {
   if (list.direction === 'push') {

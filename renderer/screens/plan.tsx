@@ -81,8 +81,13 @@ function Reasons({ query }: { readonly query: QueryExplanation }) {
       <Funnel query={query} />
       {query.candidates > 0 && (
         <div className="plan-pair">
-          <Card title="Which way is quicker">
-            <CostPlot query={query} />
+          <Card title="Which way costs less">
+            <p className="plan-note soft">Price, requests and waiting together, against asking for each</p>
+            {query.breakEvenObjects > 0 ? (
+              <CostPlot query={query} />
+            ) : (
+              <p>For so few, asking for each costs less than any listing.</p>
+            )}
           </Card>
           <Ways query={query} />
         </div>
@@ -147,7 +152,7 @@ function Ways({ query }: { readonly query: QueryExplanation }) {
 
 /** The way is chosen by what the scan knows: which contents are new, only reading the files tells. */
 function describeBreakEven({ breakEvenObjects, candidates, each }: QueryExplanation): string {
-  if (breakEvenObjects === 0) return 'Nothing has to be asked, so neither way is gone.';
+  if (breakEvenObjects === 0) return 'A listing of any remote costs more.';
   const asked =
     each.requests > candidates
       ? `Before the files are read, up to ${formatPlural(each.requests, 'object')} may have to be asked for`

@@ -23,22 +23,22 @@ const folder = (path: string, rows: number, deleted: number): ChangeRow => ({
   path,
   kind: 'folder',
   sizeBytes: rows,
-  below: { rows, deleted },
+  below: { rows, deleted, bytes: 10 * rows },
 });
 
 describe('the choices of a push', () => {
   it('leave a row out and take it in again', () => {
     const left = toggleSkip(NO_CHOICES, file('a/b.txt', { change: 'deleted' }));
     expect(skipOf(left, 'a/b.txt')).toBe('itself');
-    expect(skippedTotals(left)).toEqual({ rows: 1, deleted: 1 });
-    expect(skippedTotals(toggleSkip(left, file('a/b.txt')))).toEqual({ rows: 0, deleted: 0 });
+    expect(skippedTotals(left)).toEqual({ rows: 1, deleted: 1, bytes: 0 });
+    expect(skippedTotals(toggleSkip(left, file('a/b.txt')))).toEqual({ rows: 0, deleted: 0, bytes: 0 });
   });
 
   it('leave all of a folder out, in the place of what was left out in it, and of no folder beside it', () => {
     const one = toggleSkip(NO_CHOICES, file('a/b.txt'));
     const all = toggleSkip(one, folder('a/', 7, 2));
     expect(skippedPaths(all)).toEqual(['a/']);
-    expect(skippedTotals(all)).toEqual({ rows: 7, deleted: 2 });
+    expect(skippedTotals(all)).toEqual({ rows: 7, deleted: 2, bytes: 70 });
     expect(skipOf(all, 'a/c/d.txt')).toBe('above');
     expect(skipOf(all, 'ab/c.txt')).toBeUndefined();
     expect(toggleSkip(all, file('a/b.txt'))).toBe(all);

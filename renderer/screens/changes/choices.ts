@@ -15,6 +15,8 @@ export interface Choices {
 interface Skipped {
   readonly rows: number;
   readonly deleted: number;
+  /** Of what was added or modified. */
+  readonly bytes: number;
   /** Of a rename. */
   readonly fromPath?: string;
 }
@@ -45,6 +47,7 @@ export function toggleSkip(choices: Choices, row: ChangeRow): Choices {
     skipped.set(row.path, {
       rows: row.below?.rows ?? 1,
       deleted: row.below?.deleted ?? (row.change === 'deleted' ? 1 : 0),
+      bytes: row.below?.bytes ?? (row.change === 'added' || row.change === 'modified' ? row.sizeBytes : 0),
       ...(row.fromPath === undefined ? {} : { fromPath: row.fromPath }),
     });
   }
@@ -64,14 +67,16 @@ export function winnerOf({ decided, forAll }: Choices, path: string): Winner | u
   return decided.get(path) ?? forAll;
 }
 
-export function skippedTotals({ skipped }: Choices): { readonly rows: number; readonly deleted: number } {
+export function skippedTotals({ skipped }: Choices): Omit<Skipped, 'fromPath'> {
   let rows = 0;
   let deleted = 0;
+  let bytes = 0;
   for (const one of skipped.values()) {
     rows += one.rows;
     deleted += one.deleted;
+    bytes += one.bytes;
   }
-  return { rows, deleted };
+  return { rows, deleted, bytes };
 }
 
 /** For the order of a push: of a rename both names. */

@@ -1,4 +1,5 @@
 import './list-toolbar.css';
+import type { Ref } from 'react';
 import { ToggleButton } from 'react-aria-components/ToggleButton';
 import type { ChangeList, ChangeRow } from '../../../engine/api/host.ts';
 import { Segmented } from '../../design/choices.tsx';
@@ -22,10 +23,11 @@ export interface ListToolbarProps {
   readonly list: ChangeList | undefined;
   readonly look: Look;
   readonly onLook: (look: Look) => void;
+  readonly searchRef: Ref<HTMLInputElement>;
 }
 
 /** Which rows are shown, and how. */
-export function ListToolbar({ list, look, onLook }: ListToolbarProps) {
+export function ListToolbar({ list, look, onLook, searchRef }: ListToolbarProps) {
   return (
     <div className="list-toolbar">
       <Search
@@ -33,6 +35,7 @@ export function ListToolbar({ list, look, onLook }: ListToolbarProps) {
         value={look.filter}
         onChange={(filter) => onLook({ ...look, filter })}
         placeholder="Search paths"
+        inputRef={searchRef}
       />
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out as a row */}
       <div className="chips grow" role="group" aria-label="Kinds of change">

@@ -1,7 +1,7 @@
 /** Both sides of one change: text by lines, images, or what is known of anything else. */
 import './preview-pane.css';
 import { useEffect, useMemo, useState } from 'react';
-import type { ChangeRow, FilePreview } from '../../../engine/api/host.ts';
+import type { ChangeList, ChangeRow, FilePreview } from '../../../engine/api/host.ts';
 import { ChangeBadge } from '../../design/badge.tsx';
 import { formatBytes, formatHash, formatMoment, formatPlural } from '../../design/format.ts';
 import { EmptyState, ErrorState, Loading } from '../../design/states.tsx';
@@ -13,11 +13,11 @@ const STAY_MS = 120;
 
 export interface PreviewPaneProps {
   readonly root: string;
-  readonly direction: 'push' | 'pull';
+  readonly list: ChangeList;
   readonly row: ChangeRow | undefined;
 }
 
-export function PreviewPane({ root, direction, row }: PreviewPaneProps) {
+export function PreviewPane({ root, list, row }: PreviewPaneProps) {
   const stayed = useStayed(row);
   return (
     <section className="preview" aria-label="Preview">
@@ -36,7 +36,7 @@ export function PreviewPane({ root, direction, row }: PreviewPaneProps) {
           {stayed.below || stayed.kind === 'folder' ? (
             <FolderFacts row={stayed} />
           ) : (
-            <Sides key={stayed.path} root={root} direction={direction} row={stayed} />
+            <Sides key={stayed.path} root={root} list={list} row={stayed} />
           )}
         </>
       )}
@@ -69,11 +69,13 @@ function FolderFacts({ row }: { readonly row: ChangeRow }) {
   );
 }
 
-function Sides({ root, direction, row }: PreviewPaneProps & { readonly row: ChangeRow }) {
+function Sides({ root, list, row }: PreviewPaneProps & { readonly row: ChangeRow }) {
+  const { commit, direction } = list;
   const { data, error, refetch } = useAsk('changes.preview', {
     root,
     direction,
     path: row.path,
+    ...(commit === undefined ? {} : { commit }),
     ...(row.fromPath === undefined ? {} : { fromPath: row.fromPath }),
   });
   if (error) return <ErrorState title="The file cannot be shown" error={error} onRetry={refetch} />;

@@ -8,8 +8,10 @@ import { formatBytes, formatCount, formatPlural } from '../../design/format.ts';
 import { Icon } from '../../design/icon.tsx';
 import { hrefOf } from '../../route.ts';
 import { type Choices, skippedTotals, type Winner } from './choices.ts';
+import { useNewestTransfer } from './transfer-notice.tsx';
 
 export interface SendBarProps {
+  readonly root: string;
   readonly list: ChangeList;
   readonly choices: Choices;
   readonly message: string;
@@ -26,7 +28,9 @@ export interface SendBarProps {
 }
 
 export function SendBar(props: SendBarProps) {
-  const { list, choices, message, onMessage, isSending, onSend } = props;
+  const { root, list, choices, message, onMessage, onSend } = props;
+  const newest = useNewestTransfer(root);
+  const isSending = props.isSending || newest?.state === 'running' || newest?.state === 'waiting';
   const isPush = list.direction === 'push';
   const left = skippedTotals(choices);
   const rows = rowsOf(list) - left.rows;
@@ -36,14 +40,16 @@ export function SendBar(props: SendBarProps) {
   const isBlocked = rows <= 0 || undecided > 0 || (deleted > 0 && !props.isAcknowledged);
   return (
     <section className="send-bar" aria-label={isPush ? 'Push' : 'Pull'}>
+      {list.failed > 0 && <Unread {...props} />}
       {list.conflicts > 0 && <Conflicts {...props} undecided={undecided} />}
       {deleted > 0 && <Deletions {...props} deleted={deleted} />}
       <div className="send-line">
         <p className="send-totals">
           <strong>{formatPlural(Math.max(0, rows), 'change')}</strong>
           <span className="soft">
-            {isPush ? ' to push' : ' to bring here'}, {formatBytes(list.totals.bytes)}
-            {left.rows > 0 && ` less what is left out (${formatCount(left.rows)})`}
+            {isPush ? ' to push' : ' to bring here'},{' '}
+            {formatBytes(Math.max(0, list.totals.bytes - left.bytes))}
+            {left.rows > 0 && `; ${formatCount(left.rows)} left out`}
           </span>
         </p>
         {isPush && (
@@ -100,14 +106,23 @@ function Deletions({
         <strong>{formatPlural(deleted, 'file')}</strong> {deleted === 1 ? where.replace('go', 'goes') : where}
         .{list.direction === 'push' ? ` Earlier commits keep ${deleted === 1 ? 'it' : 'them'}.` : ''}
       </span>
-      {!hasSeenDeleted && (
-        <Button size="small" onPress={onShowDeleted}>
-          Show {deleted === 1 ? 'it' : 'them'}
-        </Button>
-      )}
+      <Button size="small" onPress={onShowDeleted}>
+        Show {deleted === 1 ? 'it' : 'them'}
+      </Button>
       <Checkbox isSelected={isAcknowledged} isDisabled={!hasSeenDeleted} onChange={onAcknowledge}>
         I have seen what is deleted
       </Checkbox>
+    </Attention>
+  );
+}
+
+function Unread({ list: { failed } }: SendBarProps) {
+  return (
+    <Attention tone="unread">
+      <span>
+        <strong>{formatPlural(failed, 'file')}</strong> cannot be read and {failed === 1 ? 'stays' : 'stay'}{' '}
+        out of this. Mend {failed === 1 ? 'its' : 'their'} permissions, then look again.
+      </span>
     </Attention>
   );
 }
@@ -149,7 +164,7 @@ function Attention({
   tone,
   children,
 }: {
-  readonly tone: 'deleted' | 'conflict';
+  readonly tone: 'deleted' | 'conflict' | 'unread';
   readonly children: ReactNode;
 }) {
   return (

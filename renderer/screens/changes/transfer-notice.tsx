@@ -17,9 +17,7 @@ export interface TransferNoticeProps {
 }
 
 export function TransferNotice({ root, begunHere }: TransferNoticeProps) {
-  const newest = useTransfers()?.findLast(
-    ({ order }) => (order.kind === 'push' || order.kind === 'pull') && order.root === root,
-  );
+  const newest = useNewestTransfer(root);
   const said = newest && describe(newest, newest.id === begunHere);
   return (
     // Always there, so that a screen reader hears what comes into it.
@@ -39,6 +37,13 @@ export function TransferNotice({ root, begunHere }: TransferNoticeProps) {
         </div>
       )}
     </div>
+  );
+}
+
+/** A push or a pull of the workspace. */
+export function useNewestTransfer(root: string): Transfer | undefined {
+  return useTransfers()?.findLast(
+    ({ order }) => (order.kind === 'push' || order.kind === 'pull') && order.root === root,
   );
 }
 

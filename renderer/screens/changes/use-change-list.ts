@@ -15,7 +15,10 @@ export interface OpenedList {
   readonly reopen: () => void;
 }
 
-/** Opens it at once, and again when a transfer of this workspace has ended; closes it when the screen goes. */
+/**
+ * Opens it at once, and again when a transfer of this workspace has ended or the engine has come back: it forgot the list. Closes it when
+ * the screen goes.
+ */
 export function useChangeList(root: string, direction: Direction): OpenedList {
   const host = useHost();
   const refresh = useRefresh();
@@ -24,7 +27,8 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
   const [error, setError] = useState<DrayError>();
   const [isOpening, setOpening] = useState(true);
   const ended = useEndedTransfers(root);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `round` and `ended` ask for a new look
+  const returns = useReturns();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `round`, `ended` and `returns` ask for a new look
   useEffect(() => {
     const stop = new AbortController();
     let opened: string | undefined;
@@ -47,7 +51,7 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
       stop.abort();
       if (opened !== undefined) host.ask('changes.close', { root, list: opened }).catch(() => {});
     };
-  }, [host, root, direction, round, ended]);
+  }, [host, root, direction, round, ended, returns]);
   return {
     list: list?.direction === direction ? list : undefined,
     error,
@@ -57,6 +61,21 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
       void refresh('changes.status', 'home.list', 'changes.preview');
     },
   };
+}
+
+/** How often the engine came back. */
+function useReturns(): number {
+  const host = useHost();
+  const [returns, setReturns] = useState(0);
+  useEffect(() => {
+    let wasAway = host.state() === 'away';
+    return host.onState(() => {
+      const state = host.state();
+      if (wasAway && state === 'open') setReturns((before) => before + 1);
+      wasAway = state === 'away' || (wasAway && state !== 'open');
+    });
+  }, [host]);
+  return returns;
 }
 
 /** How many transfers of the workspace are over: each one more may have changed what differs. */

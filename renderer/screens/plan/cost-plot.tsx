@@ -1,4 +1,4 @@
-/** What asking for each object costs against listing the remote, over how many objects the remote may hold: beyond the break-even point, listing loses. */
+/** What asking for each object costs against listing the remote, over how many objects the remote may hold: beyond the break-even point, listing loses. Not for queries that have none. */
 import 'uplot/dist/uPlot.min.css';
 import './cost-plot.css';
 import { useEffect, useRef } from 'react';
@@ -9,20 +9,21 @@ import { formatCount, formatSeconds } from '../../design/format.ts';
 const HEIGHT_PX = 220;
 const POINTS = 64;
 
-/** Seconds of both ways if the remote held so many objects. A listing takes as long as the remote is large; asking for each does not. */
-export function costLines({ breakEvenObjects, each, list, remoteObjects }: QueryExplanation): {
+/**
+ * What both ways cost if the remote held so many objects, as multiples of asking for each: price, requests and waiting as the plan weighs
+ * them. A listing costs as the remote is large, and is even where the plan says so; asking for each costs what it costs.
+ */
+export function costLines({ breakEvenObjects, remoteObjects }: QueryExplanation): {
   readonly objects: number[];
   readonly each: number[];
   readonly list: number[];
 } {
-  const estimate = remoteObjects?.estimate ?? 0;
-  const perObject = estimate > 0 ? list.seconds / estimate : 0;
   const end = 1.2 * Math.max(remoteObjects?.high ?? 0, breakEvenObjects, 1);
   const objects = Array.from({ length: POINTS }, (_, at) => (end * at) / (POINTS - 1));
   return {
     objects,
-    each: objects.map(() => each.seconds),
-    list: objects.map((count) => (perObject > 0 ? count * perObject : list.seconds)),
+    each: objects.map(() => 1),
+    list: objects.map((count) => count / breakEvenObjects),
   };
 }
 
@@ -55,21 +56,18 @@ export function CostPlot({ query }: { readonly query: QueryExplanation }) {
       <figcaption className="cost-keys">
         <span className="cost-key cost-key-each">Ask for each</span>
         <span className="cost-key cost-key-list">List the remote</span>
-        {query.breakEvenObjects > 0 && (
-          <span className="cost-key cost-key-even">
-            Break-even, {formatCount(query.breakEvenObjects)} objects
-          </span>
-        )}
+        <span className="cost-key cost-key-even">
+          Break-even, {formatCount(query.breakEvenObjects)} objects
+        </span>
         {query.remoteObjects && <span className="cost-key cost-key-here">The remote, with its interval</span>}
       </figcaption>
     </figure>
   );
 }
 
-function describe({ breakEvenObjects, candidates, each, list, remoteObjects }: QueryExplanation): string {
+function describe({ breakEvenObjects, candidates, list, each, remoteObjects }: QueryExplanation): string {
   const size = remoteObjects ? ` of some ${formatCount(remoteObjects.estimate)} objects` : '';
-  const turn = breakEvenObjects > 0 ? ` They are even at ${formatCount(breakEvenObjects)} objects.` : '';
-  return `Asking for each of ${formatCount(candidates)} objects takes ${formatSeconds(each.seconds)}; listing the remote${size} takes ${formatSeconds(list.seconds)}.${turn}`;
+  return `Asking for each of ${formatCount(candidates)} objects takes ${formatSeconds(each.seconds)}; listing the remote${size} takes ${formatSeconds(list.seconds)}. All costs weighed, they are even at ${formatCount(breakEvenObjects)} objects.`;
 }
 
 function optionsOf(query: QueryExplanation, element: HTMLElement): uPlot.Options {
@@ -94,8 +92,8 @@ function optionsOf(query: QueryExplanation, element: HTMLElement): uPlot.Options
       { ...axis, values: (_, splits) => splits.map(shortCount), space: 80, size: 28 },
       {
         ...axis,
-        values: (_, splits) => splits.map((seconds) => `${Number(seconds.toPrecision(3))} s`),
-        size: 64,
+        values: (_, splits) => splits.map((times) => `${Number(times.toPrecision(3))}x`),
+        size: 48,
       },
     ],
     series: [
@@ -113,8 +111,7 @@ function optionsOf(query: QueryExplanation, element: HTMLElement): uPlot.Options
       draw: [
         (plot) => {
           const { breakEvenObjects, remoteObjects } = query;
-          if (breakEvenObjects > 0)
-            drawUpright(plot, { x: breakEvenObjects, stroke: color('--text'), isDashed: true });
+          drawUpright(plot, { x: breakEvenObjects, stroke: color('--text'), isDashed: true });
           if (remoteObjects)
             drawUpright(plot, { x: remoteObjects.estimate, stroke: color('--accent'), isDashed: false });
         },
@@ -151,7 +148,7 @@ function drawUpright(
   ctx.save();
   ctx.strokeStyle = line.stroke;
   ctx.lineWidth = devicePixelRatio;
-  if (line.isDashed) ctx.setLineDash([2 * devicePixelRatio, 3 * devicePixelRatio]);
+  ctx.setLineDash(line.isDashed ? [2 * devicePixelRatio, 3 * devicePixelRatio] : []);
   ctx.beginPath();
   ctx.moveTo(at, bbox.top);
   ctx.lineTo(at, bbox.top + bbox.height);

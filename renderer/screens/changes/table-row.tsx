@@ -1,0 +1,193 @@
+/** One row of the table of changes. */
+// The rows of a grid that are not drawn cannot be those of a table, and the grid has the focus for all of them (aria-activedescendant).
+// biome-ignore-all lint/a11y/useSemanticElements: see above
+// biome-ignore-all lint/a11y/useFocusableInteractive: see above
+// biome-ignore-all lint/a11y/useKeyWithClickEvents: see above
+// biome-ignore-all lint/a11y/noStaticElementInteractions: its role is one of two
+// biome-ignore-all lint/a11y/useAriaPropsSupportedByRole: its role is one of two
+import { memo } from 'react';
+import type { ChangeRow } from '../../../engine/api/host.ts';
+import { ChangeBadge } from '../../design/badge.tsx';
+import { formatBytes, formatCount, formatPlural } from '../../design/format.ts';
+import { Icon } from '../../design/icon.tsx';
+import { type Choices, skipOf, type Winner, winnerOf } from './choices.ts';
+
+export interface TableRowProps {
+  readonly id: string;
+  readonly index: number;
+  /** Within what holds the rows. */
+  readonly topPx: number;
+  /** Undefined until it comes. */
+  readonly row: ChangeRow | undefined;
+  readonly isActive: boolean;
+  readonly isSelected: boolean;
+  readonly isTree: boolean;
+  readonly open: ReadonlySet<string>;
+  readonly onToggleFolder: (path: string) => void;
+  readonly choices: Choices;
+  /** Of a push, rows are taken or left out. */
+  readonly canSkip: (row: ChangeRow) => boolean;
+  readonly onSkip: (row: ChangeRow) => void;
+  readonly onDecide: (path: string, winner: Winner) => void;
+  readonly onActivate: (index: number) => void;
+}
+
+/** Drawn again only when something of it is another: scrolling moves what holds the rows. */
+export const TableRow = memo(function TableRow(props: TableRowProps) {
+  const { id, index, topPx, row, isActive, isSelected, isTree, open, choices } = props;
+  const style = { transform: `translateY(${topPx}px)` };
+  if (!row)
+    return (
+      <div id={id} role="row" aria-rowindex={index + 1} className="change-row" style={style}>
+        <span role="gridcell" className="change-path">
+          <span className="change-wait" />
+          <span className="unseen">Loading</span>
+        </span>
+      </div>
+    );
+  const skip = skipOf(choices, row.path);
+  const depth = isTree ? row.path.replace(/\/$/, '').split('/').length - 1 : 0;
+  const isFolder = row.below !== undefined;
+  const looks = [
+    'change-row',
+    isActive ? 'change-row-active' : '',
+    isSelected ? 'change-row-selected' : '',
+    row.change === 'deleted' ? 'change-row-deleted' : '',
+    skip ? 'change-row-skipped' : '',
+  ];
+  return (
+    <div
+      id={id}
+      role="row"
+      aria-rowindex={index + 1}
+      aria-selected={isSelected}
+      aria-level={isTree ? depth + 1 : undefined}
+      aria-expanded={isFolder ? open.has(row.path) : undefined}
+      className={looks.join(' ')}
+      style={style}
+      onClick={() => props.onActivate(index)}
+    >
+      <span role="gridcell" className="change-path">
+        <SkipBox {...props} row={row} skip={skip} />
+        {isTree && <span style={{ flex: 'none', width: depth * 16 + (isFolder ? 0 : 28) }} />}
+        {isFolder && (
+          <button
+            type="button"
+            tabIndex={-1}
+            className="change-fold"
+            aria-label={open.has(row.path) ? 'Close' : 'Open'}
+            onClick={(event) => {
+              event.stopPropagation();
+              props.onToggleFolder(row.path);
+            }}
+          >
+            <Icon name={open.has(row.path) ? 'chevronDown' : 'chevronRight'} size={12} />
+          </button>
+        )}
+        <Icon name={isFolder || row.kind === 'folder' ? 'folder' : row.kind === 'link' ? 'link' : 'file'} />
+        <RowName row={row} isTree={isTree} />
+      </span>
+      <span role="gridcell" className="change-kind">
+        {row.change === 'conflict' && !isFolder ? (
+          <Sides path={row.path} winner={winnerOf(choices, row.path)} onDecide={props.onDecide} />
+        ) : isFolder ? (
+          <BelowCounts row={row} />
+        ) : (
+          <ChangeBadge change={row.change} />
+        )}
+      </span>
+      <span role="gridcell" className="change-size">
+        <RowSize row={row} />
+      </span>
+    </div>
+  );
+});
+
+function SkipBox({
+  row,
+  skip,
+  canSkip,
+  onSkip,
+}: TableRowProps & { readonly row: ChangeRow; skip: 'itself' | 'above' | undefined }) {
+  if (!canSkip(row)) return null;
+  return (
+    <input
+      type="checkbox"
+      className="change-box"
+      tabIndex={-1}
+      aria-label={`Push ${row.path}`}
+      checked={skip === undefined}
+      disabled={skip === 'above'}
+      onClick={(event) => event.stopPropagation()}
+      onChange={() => onSkip(row)}
+    />
+  );
+}
+
+function RowName({ row, isTree }: { readonly row: ChangeRow; readonly isTree: boolean }) {
+  const path = row.path.replace(/\/$/, '');
+  const slash = path.lastIndexOf('/') + 1;
+  return (
+    <span
+      className="change-name cut"
+      title={row.fromPath === undefined ? row.path : `${row.fromPath} -> ${row.path}`}
+    >
+      {!isTree && slash > 0 && <span className="faint">{path.slice(0, slash)}</span>}
+      {path.slice(slash)}
+      {row.fromPath !== undefined && <span className="faint"> from {row.fromPath}</span>}
+    </span>
+  );
+}
+
+function BelowCounts({ row }: { readonly row: ChangeRow }) {
+  const { rows, deleted } = row.below ?? { rows: 0, deleted: 0 };
+  return (
+    <span className="change-below">
+      {formatPlural(rows, 'change')}
+      {deleted > 0 && <span className="change-below-deleted">{formatCount(deleted)} deleted</span>}
+    </span>
+  );
+}
+
+function RowSize({ row }: { readonly row: ChangeRow }) {
+  if (row.kind === 'folder' && !row.below) return null;
+  const old = row.change === 'modified' ? row.oldSizeBytes : undefined;
+  return (
+    <>
+      {formatBytes(row.sizeBytes)}
+      {old !== undefined && old !== row.sizeBytes && (
+        <span className="unseen"> instead of {formatBytes(old)}</span>
+      )}
+    </>
+  );
+}
+
+function Sides({
+  path,
+  winner,
+  onDecide,
+}: {
+  readonly path: string;
+  readonly winner: Winner | undefined;
+  readonly onDecide: (path: string, winner: Winner) => void;
+}) {
+  return (
+    <span className="sides" role="group" aria-label={`Conflict of ${path}`}>
+      {(['ours', 'theirs'] as const).map((side) => (
+        <button
+          key={side}
+          type="button"
+          tabIndex={-1}
+          className="side"
+          aria-pressed={winner === side}
+          onClick={(event) => {
+            event.stopPropagation();
+            onDecide(path, side);
+          }}
+        >
+          {side === 'ours' ? 'Ours' : 'Theirs'}
+        </button>
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,78 @@
+/** The rows in sight of a list that may be higher than a browser lets an element be. */
+import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
+import { type RefObject, useCallback, useState } from 'react';
+import { createScaledScroll, type ScaledScroll } from './scaled-scroll.ts';
+
+export const ROW_PX = 32;
+const OVERSCAN_ROWS = 12;
+/** Scrolling rests when nothing was told for so long. */
+const REST_MS = 160;
+/** So many rows keep their places while they are scrolled through. */
+const ANCHOR_ROWS = 1_000;
+
+export interface ScaledRows {
+  readonly virtualizer: Virtualizer<HTMLDivElement, Element>;
+  /** Of the element that scrolls. */
+  readonly heightPx: number;
+  /** Where a row lies is told from the one that `anchor` names: places of a million rows are more than a float can tell. */
+  readonly anchor: number;
+  /** Where that one lies. */
+  readonly anchorPx: number;
+  readonly showRow: (index: number) => void;
+}
+
+/** The virtualizer over a scroll that is scaled when the rows are higher than an element can be. */
+export function useScaledRows(viewport: RefObject<HTMLDivElement | null>, count: number): ScaledRows {
+  const [scroll] = useState<ScaledScroll>(() => createScaledScroll());
+  const viewportPx = viewport.current?.clientHeight ?? 0;
+  scroll.resize({ contentPx: count * ROW_PX, viewportPx });
+  const observeElementOffset = useCallback(
+    (_: Virtualizer<HTMLDivElement, Element>, tell: (offset: number, isScrolling: boolean) => void) => {
+      const element = viewport.current;
+      if (!element) return;
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const settle = () => {
+        const px = scroll.settle();
+        if (Math.abs(element.scrollTop - px) >= 1) element.scrollTop = px;
+      };
+      const onScroll = () => {
+        scroll.scrolled(element.scrollTop);
+        if (scroll.isAtEnd()) settle();
+        tell(scroll.offsetPx(), true);
+        clearTimeout(timer);
+        timer = setTimeout(() => {
+          settle();
+          tell(scroll.offsetPx(), false);
+        }, REST_MS);
+      };
+      element.addEventListener('scroll', onScroll, { passive: true });
+      tell(scroll.offsetPx(), false);
+      return () => {
+        clearTimeout(timer);
+        element.removeEventListener('scroll', onScroll);
+      };
+    },
+    [scroll, viewport],
+  );
+  const virtualizer = useVirtualizer<HTMLDivElement, Element>({
+    count,
+    getScrollElement: () => viewport.current,
+    estimateSize: () => ROW_PX,
+    overscan: OVERSCAN_ROWS,
+    observeElementOffset,
+    // Moved by `showRow` alone: the virtualizer would stop at what it takes for the element's end.
+    scrollToFn: () => {},
+  });
+  const showRow = (index: number) => {
+    const element = viewport.current;
+    if (!element) return;
+    const top = index * ROW_PX;
+    const from = scroll.offsetPx();
+    const to = top < from ? top : Math.max(from, top + ROW_PX - element.clientHeight);
+    if (to !== from) element.scrollTop = scroll.moveTo(to);
+  };
+  const first = virtualizer.getVirtualItems()[0]?.index ?? 0;
+  const anchor = first - (first % ANCHOR_ROWS);
+  const shiftPx = (viewport.current?.scrollTop ?? 0) - scroll.offsetPx();
+  return { virtualizer, heightPx: scroll.heightPx(), anchor, anchorPx: anchor * ROW_PX + shiftPx, showRow };
+}

@@ -4,7 +4,7 @@ import { GridList, GridListItem } from 'react-aria-components/GridList';
 import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer';
 import type { EntryRow } from '../../../engine/api/host.ts';
 import { IconButton } from '../../design/button.tsx';
-import { formatBytes } from '../../design/format.ts';
+import { formatBytes, formatMoment } from '../../design/format.ts';
 import { Icon } from '../../design/icon.tsx';
 import { EmptyState, ErrorState, Loading, Notice } from '../../design/states.tsx';
 import { useAsk } from '../../host/use-host.tsx';
@@ -51,7 +51,10 @@ export function ContentsView({ root, commit }: { readonly root: string; readonly
                 <Icon name={entry.kind} />
                 <span className="cut grow">{entry.path}</span>
                 <span className="small faint">
-                  {entry.kind === 'file' ? formatBytes(entry.sizeBytes) : ''}
+                  {entry.kind === 'link' ? `to ${entry.target}` : formatBytes(entry.sizeBytes)}
+                </span>
+                <span className="small faint compare-time">
+                  {entry.mtime === undefined ? '' : formatMoment(entry.mtime)}
                 </span>
                 <IconButton
                   icon="history"

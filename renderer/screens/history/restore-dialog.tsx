@@ -77,10 +77,10 @@ function PlanWords({ plan, file }: { readonly plan: RestorePlan; readonly file: 
     <div className="stack">
       <p>
         {isFolder
-          ? `${formatPlural(files, 'file')}, ${formatBytes(bytes)}, come back`
+          ? `${formatPlural(files, 'file')} (${formatBytes(bytes)}) ${files === 1 ? 'comes' : 'come'} back`
           : `It comes back (${formatBytes(bytes)})`}{' '}
         as in <span className="code">{formatHash(commit)}</span>
-        {isFolder ? '; files that only your folder has stay.' : '.'}
+        {isFolder ? '. Files that only your folder has stay.' : '.'}
       </p>
       {changed > 0 && (
         <Notice tone="danger">

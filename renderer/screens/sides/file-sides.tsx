@@ -14,20 +14,20 @@ export interface FileSidesProps {
 /** Fills the height that it is given. */
 export function FileSides({ before, after, titles }: FileSidesProps) {
   return (
-    <div className="sides">
-      <div className="sides-facts">
+    <div className="two-sides">
+      <div className="two-sides-facts">
         <Facts title={titles.before} side={before} />
         <Facts title={titles.after} side={after} />
       </div>
       {isText(before) && isText(after) && (before || after) ? (
         <TextSides before={textOf(before)} after={textOf(after)} isCut={isCut(before) || isCut(after)} />
       ) : before?.as === 'image' || after?.as === 'image' ? (
-        <div className="sides-images">
+        <div className="two-sides-images">
           <ImageSide title={titles.before} side={before} />
           <ImageSide title={titles.after} side={after} />
         </div>
       ) : (
-        <p className="sides-none">This kind of file is shown by its size, time and hash only.</p>
+        <p className="two-sides-none">This kind of file is shown by its size, time and hash only.</p>
       )}
     </div>
   );
@@ -65,7 +65,7 @@ function Facts({ title, side }: { readonly title: string; readonly side: FilePre
 function ImageSide({ title, side }: { readonly title: string; readonly side: FilePreview | undefined }) {
   if (side?.as !== 'image') return null;
   return (
-    <figure className="sides-image">
+    <figure className="two-sides-image">
       <img src={`data:${side.mime};base64,${side.base64}`} alt={title} />
       <figcaption className="faint small">{title}</figcaption>
     </figure>

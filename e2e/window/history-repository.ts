@@ -21,7 +21,15 @@ export const PICTURES = {
 export interface HistoryRepository extends AsyncDisposable {
   /** The workspace, on `main` with all that was pushed. */
   readonly root: string;
-  open(browser: Browser, theme?: Theme): Promise<OpenWindow>;
+  /** A workspace of which nothing was pushed yet. */
+  readonly emptyRoot: string;
+  open(browser: Browser, options?: OpenHistoryOptions): Promise<OpenWindow>;
+}
+
+export interface OpenHistoryOptions {
+  readonly theme?: Theme;
+  /** Default: the repository's. */
+  readonly root?: string;
 }
 
 /**
@@ -35,9 +43,13 @@ export async function createHistoryRepository(server: S3Server): Promise<History
     const { exitCode, stderr } = await runCli(parameters, { cwd, environment });
     if (exitCode !== 0) throw new Error(stderr);
   };
-  const [root, other] = [join(folder, 'coast'), join(folder, 'other')];
+  const root = join(folder, 'coast');
+  const other = join(folder, 'other');
+  const emptyRoot = join(folder, 'new');
   const remoteUrl = `s3://${server.bucket}/coast`;
   mkdirSync(root);
+  mkdirSync(emptyRoot);
+  await dray(emptyRoot, 'init', '--remote', `s3://${server.bucket}/new`);
   await dray(root, 'init', '--remote', remoteUrl);
   writeTree(root, {
     'notes.md': NOTES.first,
@@ -64,11 +76,12 @@ export async function createHistoryRepository(server: S3Server): Promise<History
   await dray(root, 'push', '-m', 'ours');
   return {
     root,
-    open: async (browser, theme = 'light') => {
+    emptyRoot,
+    open: async (browser, { root: shown = root, theme = 'light' } = {}) => {
       const window = await openWindow(browser, { environment, theme });
       const settings = join(window.folder, 'home/.config/dray');
       mkdirSync(settings, { recursive: true });
-      writeFileSync(join(settings, 'window.json'), JSON.stringify({ workspaces: [root] }));
+      writeFileSync(join(settings, 'window.json'), JSON.stringify({ workspaces: [shown] }));
       await window.page.goto(`${window.origin}/#/history`);
       await window.page.reload();
       return window;

@@ -132,10 +132,27 @@ describe.skipIf(!findChromium())('History', () => {
     await page.getByRole('dialog').getByText('There is nothing to do.').waitFor();
   });
 
+  it('says what it will hold before the first push, and what hinders it when the store is away', async () => {
+    const { emptyRoot } = repository;
+    await using window = await repository.open(browser, { root: emptyRoot });
+    const { page } = window;
+    await page.getByText('No commits yet').waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    const config = join(emptyRoot, '.dray/config.json');
+    const text = readFileSync(config, 'utf8');
+    writeFileSync(config, text.replaceAll(server.bucket, 'no-such-bucket'));
+    await page.reload();
+    await page.getByRole('alert').getByText('The history cannot be read').waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    writeFileSync(config, text);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('No commits yet').waitFor();
+  });
+
   it.each(['light', 'dark'] satisfies Theme[])(
     'has no hindrance that axe finds, in the %s theme',
     async (theme) => {
-      await using window = await repository.open(browser, theme);
+      await using window = await repository.open(browser, { theme });
       const { page } = window;
       await commit(page, 'second').click();
       await page.getByRole('grid', { name: 'Differences' }).waitFor();

@@ -6,7 +6,7 @@ import type { Browser } from 'playwright';
 import { runCli } from '../../app/cli/run-cli.ts';
 import type { S3Server } from '../servers/versitygw.ts';
 import { writeTree } from './browse-panes.ts';
-import { type OpenWindow, openWindow, type Theme } from './open-window.ts';
+import { type OpenWindow, openWindow, PATIENCE_MS, type Theme } from './open-window.ts';
 
 export const NOTES = {
   first: '# Notes\n\nOne line.\nAnother.\n',
@@ -79,6 +79,7 @@ export async function createHistoryRepository(server: S3Server): Promise<History
     emptyRoot,
     open: async (browser, { root: shown = root, theme = 'light' } = {}) => {
       const window = await openWindow(browser, { environment, theme });
+      window.page.setDefaultTimeout(PATIENCE_MS);
       const settings = join(window.folder, 'home/.config/dray');
       mkdirSync(settings, { recursive: true });
       writeFileSync(join(settings, 'window.json'), JSON.stringify({ workspaces: [shown] }));

@@ -7,11 +7,11 @@ import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
 import { createHistoryRepository, type HistoryRepository, NOTES, PICTURES } from './history-repository.ts';
-import { launchBrowser, type Theme } from './open-window.ts';
+import { launchBrowser, PATIENCE_MS, type Theme } from './open-window.ts';
 
-const WAIT = { timeout: 20_000, interval: 100 };
+const WAIT = { timeout: PATIENCE_MS, interval: 100 };
 
-describe.skipIf(!findChromium())('History', () => {
+describe.skipIf(!findChromium())('History', { timeout: 4 * PATIENCE_MS }, () => {
   let browser: Browser;
   let server: S3Server;
   let repository: HistoryRepository;

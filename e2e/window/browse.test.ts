@@ -8,9 +8,9 @@ import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
 import { type BrowsePanes, openBrowse, type Tree, writeTree } from './browse-panes.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
-import { launchBrowser, type Theme } from './open-window.ts';
+import { launchBrowser, PATIENCE_MS, type Theme } from './open-window.ts';
 
-const WAIT = { timeout: 20_000, interval: 100 };
+const WAIT = { timeout: PATIENCE_MS, interval: 100 };
 const MANY = 20_000;
 const PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -25,7 +25,7 @@ const LOCAL: Tree = {
 };
 const REMOTE: Tree = { 'photos/2026/coast.jpg': 'no real picture', 'inventory.json': '{"a": 1}\n' };
 
-describe.skipIf(!findChromium())('the two panes of Browse', () => {
+describe.skipIf(!findChromium())('the two panes of Browse', { timeout: 4 * PATIENCE_MS }, () => {
   let browser: Browser;
   let server: S3Server;
   beforeAll(async () => {

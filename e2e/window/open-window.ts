@@ -11,6 +11,9 @@ const COMMAND = fileURLToPath(new URL('../../app/cli/main.ts', import.meta.url))
 /** The size of the README's pictures. */
 const VIEWPORT = { width: 1280, height: 800 };
 
+/** What a machine under heavy load takes at most; no test measures by it. */
+export const PATIENCE_MS = 60_000;
+
 export type Theme = 'light' | 'dark';
 
 export interface OpenWindowOptions {

@@ -114,9 +114,12 @@ describe('browsing a remote', () => {
       const made = client.ask('browse.makeFolder', { place: taken });
       await expect(made).rejects.toMatchObject({ code: 'conflict' });
     }
-    expect(await client.ask('browse.remove', { places: ['peer:folder/', 'peer:top.txt'] })).toEqual({
-      removed: 2,
-    });
+    peer.write('second.txt', 'second');
+    peer.write('beside.txt', 'stays');
+    const places = ['peer:folder/', 'peer:top.txt', 'peer:second.txt'];
+    expect(await client.ask('browse.remove', { places })).toEqual({ removed: 3 });
+    expect(existsSync(peer.path('beside.txt'))).toBe(true);
+    await client.ask('browse.remove', { places: ['peer:beside.txt'] });
     expect((await list('peer:')).entries.filter(({ kind }) => kind === 'file')).toEqual([]);
     const tested = await client.ask('remotes.test', { target: 'peer' });
     expect(tested.passed).toBeGreaterThan(0);

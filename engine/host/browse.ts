@@ -1,13 +1,9 @@
 /** Plain places: local folders and any remote, as the two panes of the window show them. */
-import { lstatSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, resolve } from 'node:path';
-import { DrayError } from '../api/error.ts';
 import type { FilePreview } from '../api/host.ts';
 import type { JobContext } from '../api/jobs.ts';
 import { nothingThere, parseNamedPlace } from '../jobs/open-side.ts';
 import { connectPlace, type LocalPlace, nameOfPlace, type RemotePlace } from '../jobs/places.ts';
-import { writeError } from '../workspace/tree-writer-error.ts';
 import { listLocalFolder, listRemoteFolder } from './browse-list.ts';
 import { previewFile } from './file-preview.ts';
 import { type HandlersOf, type HostCall, jobContextOf } from './host-call.ts';
@@ -48,15 +44,8 @@ export const BROWSE: HandlersOf<'browse'> = {
     return planCopy(input, (emit) => jobContextOf(call, homedir(), { emit }));
   },
   'browse.remove': async ({ places }, call) => {
-    let removed = 0;
-    // All are looked at before the first one goes.
-    const checked = places.map((text) => [text, ...placeOf(text, call)] as const);
-    for (const [, place] of checked) if (place.kind === 'local') checkRemovable(place);
-    for (const [text, place, context] of checked) {
-      if (call.signal.aborted) throw new DrayError('aborted', 'Stopped on request.', { data: { removed } });
-      removed += place.kind === 'local' ? removeLocal(place) : await removeRemote(context, text, place);
-    }
-    return { removed };
+    const { removePlaces } = await import('./remove-places.ts');
+    return { removed: await removePlaces(jobContextOf(call, homedir()), places) };
   },
 };
 
@@ -87,35 +76,4 @@ async function previewObject(context: JobContext, place: RemotePlace): Promise<F
   } finally {
     await store.close();
   }
-}
-
-/** Some places nobody means to remove, whatever was typed. @throws `usage` */
-function checkRemovable({ isFolderForm, path, text }: LocalPlace): void {
-  const whole = resolve(path);
-  if (dirname(whole) === whole || homedir() === whole || homedir().startsWith(`${whole}/`))
-    throw new DrayError('usage', `${text} is not removed from here.`, { data: { path: whole } });
-  const stat = lstatSync(whole, { throwIfNoEntry: false });
-  if (!stat) throw nothingThere(text);
-  if (stat.isDirectory() && !isFolderForm)
-    throw new DrayError('usage', `${text} is a folder. A slash at its end means all below it.`);
-}
-
-/** Returns how many files and folders went; a folder counts as one. */
-function removeLocal({ path }: LocalPlace): number {
-  try {
-    rmSync(resolve(path), { recursive: true });
-    return 1;
-  } catch (error) {
-    throw writeError(error, path);
-  }
-}
-
-async function removeRemote(context: JobContext, text: string, place: RemotePlace): Promise<number> {
-  const { removePlace } = await import('../jobs/remove-place.ts');
-  const { failed, removed } = await removePlace(context, { place: text, recursive: place.isFolderForm });
-  if (failed > 0)
-    throw new DrayError('partial', `${failed} objects could not be removed; ${removed} were.`, {
-      data: { failed, removed },
-    });
-  return removed;
 }

@@ -121,5 +121,6 @@ export const historyFixture: FixtureHandlers = {
   'history.list': listHistory,
   'history.entries': listCommitEntries,
   'history.compare': compareCommits,
+  'history.planRestore': async () => ({ files: 1, bytes: 2_140, changed: 0, changedPaths: [] }),
   'history.preview': previewAtCommit,
 };

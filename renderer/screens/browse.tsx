@@ -1,26 +1,19 @@
 /** Two panes, this computer and any remote: looked through, copied between, brought into step. */
 import './browse.css';
 import { useEffect, useRef, useState } from 'react';
-import type { EntryRow, TransferOrder } from '../../engine/api/host.ts';
+import type { EntryRow } from '../../engine/api/host.ts';
 import { Button } from '../design/button.tsx';
 import { formatPlural } from '../design/format.ts';
 import { Screen } from '../design/screen.tsx';
 import { ErrorState, Loading, Notice } from '../design/states.tsx';
-import { useAsk, useDo, useRefresh, useTransfers } from '../host/use-host.tsx';
+import { useAsk, useRefresh, useTransfers } from '../host/use-host.tsx';
 import { useRoute } from '../route.ts';
+import { showToast } from '../shell/toasts.tsx';
 import { BrowseActions } from './browse/browse-actions.tsx';
-import {
-  DeleteDialog,
-  NewFolderDialog,
-  QuickLook,
-  ReplaceDialog,
-  type Replacing,
-} from './browse/dialogs.tsx';
+import { DeleteDialog, NewFolderDialog, QuickLook, ReplaceDialog } from './browse/dialogs.tsx';
 import { DropReport } from './browse/drop-report.tsx';
-import type { DraggedEntries } from './browse/entry-table.tsx';
 import { Pane, type PaneState } from './browse/pane.tsx';
 import {
-  below,
   describeLocation,
   isSameLocation,
   type Location,
@@ -33,8 +26,11 @@ import {
 import { PlanDialog } from './browse/plan-dialog.tsx';
 import { useEntries } from './browse/use-entries.ts';
 import { useFolderSizes } from './browse/use-folder-sizes.ts';
-import { useTakeDropped } from './browse/use-take-dropped.ts';
+import { useRemoval } from './browse/use-removal.ts';
+import { useSending } from './browse/use-sending.ts';
 import { useStartTransfers } from './start-transfer.ts';
+
+const SIZED_MAX = 100;
 
 type Side = 'left' | 'right';
 type Asked = 'look' | 'delete' | 'folder' | 'plan';
@@ -87,19 +83,20 @@ function Panes({ local, roots, right }: PanesProps) {
   const [active, setActive] = useState<Side>('left');
   const [asked, setAsked] = useState<Asked>();
   const [looked, setLooked] = useState<EntryRow>();
-  const [replacing, setReplacing] = useState<Replacing>();
   const [sized, setSized] = useState<ReadonlySet<string>>(new Set());
   const entries = {
     left: useEntries(panes.left.location, panes.left.sortedBy),
     right: useEntries(panes.right.location, panes.right.sortedBy),
   };
   const sizes = useFolderSizes(sized);
-  const refresh = useRefresh();
-  const takeDropped = useTakeDropped();
+  const sending = useSending([
+    { location: panes.left.location, rows: entries.left.rows },
+    { location: panes.right.location, rows: entries.right.rows },
+  ]);
   const start = useStartTransfers();
-  const remove = useDo('browse.remove', { refreshes: ['browse.list'] });
+  const remove = useRemoval();
 
-  useReloadAfterCopies();
+  useReloadAfterCopies(() => setSized(new Set()));
 
   const other: Side = active === 'left' ? 'right' : 'left';
   const here = panes[active].location;
@@ -107,33 +104,25 @@ function Panes({ local, roots, right }: PanesProps) {
   const chosen = entries[active].rows.filter(({ path }) => panes[active].selected.has(path));
   const change = (side: Side, next: Partial<PaneState>): void =>
     setPanes((before) => ({ ...before, [side]: { ...before[side], ...next } }));
-  /** What lies in a pane under these names is not written over before that was agreed to. */
-  const unlessTaken = (paths: readonly string[], into: Location, act: () => void): void => {
-    const side = (['left', 'right'] as const).find((one) => isSameLocation(panes[one].location, into));
-    const there = new Set(side && entries[side].rows.map(({ path }) => nameOf(path)));
-    const names = paths.map(nameOf).filter((name) => there.has(name));
-    if (names.length === 0) act();
-    else setReplacing({ names, into, act });
-  };
-  const copy = ({ from, paths }: DraggedEntries, into: Location): void => {
-    if (isSameLocation(from, into)) return;
-    const what = paths.length === 1 ? nameOf(paths[0]!) : formatPlural(paths.length, 'entry', 'entries');
-    unlessTaken(paths, into, () => {
-      void start(
-        `${what} will be copied to ${describeLocation(into)}`,
-        paths.map((path) => copyOrder(from, path, into)),
-      );
-    });
-  };
   const look = (entry: EntryRow | undefined): void => {
     if (!entry || entry.kind === 'folder') return;
     setLooked(entry);
     setAsked('look');
   };
+  /** Of what is chosen, else of all. Each is a listing of all below it. */
   const measure = (side: Side): void => {
+    const { location, selected } = panes[side];
     const folders = entries[side].rows.filter(({ kind }) => kind === 'folder');
-    const wanted = folders.map(({ path }) => placeOf(panes[side].location, path));
-    setSized(new Set([...sized, ...wanted.slice(0, 100)]));
+    const wanted = folders.filter(({ path }) => selected.has(path));
+    const all = wanted.length > 0 ? wanted : folders;
+    if (all.length > SIZED_MAX)
+      showToast({
+        tone: 'info',
+        title: `The first ${SIZED_MAX} folders are counted`,
+        text: 'Choose others to count those.',
+      });
+    const counted = all.slice(0, SIZED_MAX).map(({ path }) => placeOf(location, path));
+    setSized(new Set([...sized, ...counted]));
   };
   const close = (): void => setAsked(undefined);
 
@@ -154,11 +143,8 @@ function Panes({ local, roots, right }: PanesProps) {
         setAsked('folder');
       }}
       onSizes={() => measure(side)}
-      onEntries={copy}
-      onFiles={({ entries: paths, items }, into) => {
-        const names = items.flatMap((item) => (item.kind === 'text' ? [] : [item.name]));
-        unlessTaken(names, into, () => void takeDropped({ entries: paths, items }, into));
-      }}
+      onEntries={sending.copy}
+      onFiles={sending.take}
     />
   );
   return (
@@ -178,7 +164,7 @@ function Panes({ local, roots, right }: PanesProps) {
           isDeleting={remove.isPending}
           onLook={() => look(chosen[0])}
           onDelete={() => setAsked('delete')}
-          onCopy={() => copy({ from: here, paths: chosen.map(({ path }) => path) }, there)}
+          onCopy={() => sending.copy({ from: here, paths: chosen.map(({ path }) => path) }, there)}
           onPlan={() => setAsked('plan')}
         />
       }
@@ -216,14 +202,13 @@ function Panes({ local, roots, right }: PanesProps) {
           entries={chosen}
           onClose={close}
           onConfirm={() => {
-            // Some may be gone though others stay.
-            const onError = () => void refresh('browse.list');
-            remove.mutate({ places: chosen.map(({ path }) => placeOf(here, path)) }, { onError });
+            remove.mutate(chosen.map(({ path }) => placeOf(here, path)));
+            setSized(new Set());
             change(active, { selected: new Set() });
           }}
         />
       )}
-      {replacing && <ReplaceDialog {...replacing} onClose={() => setReplacing(undefined)} />}
+      {sending.replacing && <ReplaceDialog {...sending.replacing} onClose={sending.forget} />}
       {asked === 'plan' && (
         <PlanDialog
           ends={[here, there]}
@@ -252,19 +237,16 @@ function paneAt(location: Location): PaneState {
   return { location, sortedBy: { column: 'name', isDescending: false }, selected: new Set() };
 }
 
-/** A folder's contents go into a folder of its name; a file goes into the folder. */
-function copyOrder(from: Location, path: string, into: Location): TransferOrder {
-  const destination = path.endsWith('/') ? placeOf(below(into, path)) : placeOf(into);
-  return { kind: 'copy', source: placeOf(from, path), destination };
-}
-
-/** What a copy has brought is shown when the copy ends. */
-function useReloadAfterCopies(): void {
+/** What a copy has brought is shown when the copy ends; sizes of folders are not known any more. */
+function useReloadAfterCopies(onEnded: () => void): void {
   const refresh = useRefresh();
   const ended = useTransfers()?.filter(({ endedMs }) => endedMs !== undefined).length;
   const before = useRef(ended);
   useEffect(() => {
-    if (before.current !== undefined && ended !== before.current) void refresh('browse.list');
+    if (before.current !== undefined && ended !== before.current) {
+      onEnded();
+      void refresh('browse.list', 'browse.size');
+    }
     before.current = ended;
   });
 }

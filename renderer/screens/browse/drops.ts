@@ -20,11 +20,11 @@ let wake = (): void => {};
 const waiting: AsyncIterable<DroppedFile>[] = [];
 const listeners = new Set<() => void>();
 
-/** Resolves when they have been tried; at once when others are under way, which they join. */
-export async function sendFiles(files: AsyncIterable<DroppedFile>): Promise<void> {
+/** @returns What became of all that was dropped until then; undefined, and at once, when they join others that are under way. */
+export async function sendFiles(files: AsyncIterable<DroppedFile>): Promise<DropProgress | undefined> {
   waiting.push(files);
   wake();
-  if (control) return;
+  if (control) return undefined;
   control = new AbortController();
   const { signal } = control;
   addEventListener('beforeunload', askBefore);
@@ -40,6 +40,7 @@ export async function sendFiles(files: AsyncIterable<DroppedFile>): Promise<void
     removeEventListener('beforeunload', askBefore);
     tell({ ...sum, isOver: true });
   }
+  return sum;
 }
 
 export function stopDrops(): void {

@@ -117,8 +117,8 @@ export function Pane(props: PaneProps) {
             onGo={(folder) => go({ root: location.root, folder })}
           />
         </div>
-        <IconButton icon="plus" label="New folder" onPress={props.onMakeFolder} />
-        <IconButton icon="info" label="Sizes of folders" onPress={props.onSizes} />
+        <IconButton icon="folderPlus" label="New folder" onPress={props.onMakeFolder} />
+        <IconButton icon="sizes" label="Sizes of folders" onPress={props.onSizes} />
         <IconButton icon="refresh" label="Read again" onPress={entries.reload} />
       </header>
       <div className="pane-body">

@@ -10,7 +10,7 @@ import { type Choice, Select } from '../../design/field.tsx';
 import { formatBytes, formatCount } from '../../design/format.ts';
 import { EmptyState, ErrorState, Loading, Notice } from '../../design/states.tsx';
 import { useAsk } from '../../host/use-host.tsx';
-import { type FileAt, FileDialog } from './file-dialog.tsx';
+import { FileDialog, type FileDialogProps } from './file-dialog.tsx';
 
 const ROWS_MAX = 500;
 const LAYOUT = { rowHeight: 34 };
@@ -26,7 +26,7 @@ export interface CompareViewProps {
 
 export function CompareView({ root, from, to, choices, onFrom }: CompareViewProps) {
   const compared = useAsk('history.compare', { root, from, to, limit: ROWS_MAX }, { freshMs: 60_000 });
-  const [file, setFile] = useState<FileAt>();
+  const [file, setFile] = useState<Sides>();
   const totals = compared.data?.changes;
   return (
     <div className="compare">
@@ -57,7 +57,7 @@ export function CompareView({ root, from, to, choices, onFrom }: CompareViewProp
             items={compared.data.rows.map((row) => ({ id: row.path, row }))}
             onAction={(path) => {
               const row = compared.data.rows.find((one) => one.path === path);
-              if (row) setFile(fileOf(row, from, to));
+              if (row && row.kind !== 'folder') setFile(sidesOf(row, from, to));
             }}
           >
             {({ row }) => (
@@ -67,10 +67,17 @@ export function CompareView({ root, from, to, choices, onFrom }: CompareViewProp
                   {row.fromPath !== undefined && <span className="faint">{row.fromPath} to </span>}
                   {row.path}
                 </span>
-                <span className="small faint">{formatBytes(row.sizeBytes)}</span>
-                <Button size="small" look="quiet" onPress={() => setFile(fileOf(row, from, to))}>
-                  Look
-                </Button>
+                <span className="small faint">{row.kind === 'file' ? formatBytes(row.sizeBytes) : ''}</span>
+                {row.kind !== 'folder' && (
+                  <Button
+                    size="small"
+                    look="quiet"
+                    aria-label={`Look at ${row.path}`}
+                    onPress={() => setFile(sidesOf(row, from, to))}
+                  >
+                    Look
+                  </Button>
+                )}
               </GridListItem>
             )}
           </GridList>
@@ -79,16 +86,18 @@ export function CompareView({ root, from, to, choices, onFrom }: CompareViewProp
       {compared.data?.isCut && (
         <Notice>The first {formatCount(ROWS_MAX)} differences are listed; the counts are of all.</Notice>
       )}
-      {file && <FileDialog root={root} file={file} onClose={() => setFile(undefined)} />}
+      {file && <FileDialog root={root} {...file} onClose={() => setFile(undefined)} />}
     </div>
   );
 }
 
-/** A deleted file is looked at where it still was. */
-function fileOf(row: ChangeRow, from: string, to: string): FileAt {
-  if (row.change === 'deleted') return { path: row.path, commit: from };
-  if (row.change === 'added') return { path: row.path, commit: to };
-  return { path: row.path, commit: to, before: { path: row.fromPath ?? row.path, commit: from } };
+type Sides = Pick<FileDialogProps, 'before' | 'after'>;
+
+function sidesOf({ change, fromPath, path }: ChangeRow, from: string, to: string): Sides {
+  return {
+    ...(change === 'added' ? {} : { before: { path: fromPath ?? path, commit: from } }),
+    ...(change === 'deleted' ? {} : { after: { path, commit: to } }),
+  };
 }
 
 function Totals({ totals }: { readonly totals: ChangeTotals }) {

@@ -4,14 +4,13 @@ import { GridList, GridListItem } from 'react-aria-components/GridList';
 import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer';
 import type { EntryRow } from '../../../engine/api/host.ts';
 import { IconButton } from '../../design/button.tsx';
-import { ConfirmDialog } from '../../design/dialog.tsx';
-import { formatBytes, formatHash } from '../../design/format.ts';
+import { formatBytes, formatMoment } from '../../design/format.ts';
 import { Icon } from '../../design/icon.tsx';
 import { EmptyState, ErrorState, Loading, Notice } from '../../design/states.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { Crumbs } from '../crumbs.tsx';
-import { useStartTransfers } from '../start-transfer.ts';
 import { FileDialog } from './file-dialog.tsx';
+import { RestoreDialog } from './restore-dialog.tsx';
 
 const LAYOUT = { rowHeight: 34 };
 
@@ -20,7 +19,6 @@ export function ContentsView({ root, commit }: { readonly root: string; readonly
   const [file, setFile] = useState<string>();
   const [restoring, setRestoring] = useState<string>();
   const listed = useAsk('history.entries', { root, commit, folder }, { freshMs: 60_000 });
-  const start = useStartTransfers();
   const open = (entry: EntryRow): void => {
     if (entry.kind === 'folder') setFolder(`${folder}${entry.path}`);
     else setFile(`${folder}${entry.path}`);
@@ -53,7 +51,10 @@ export function ContentsView({ root, commit }: { readonly root: string; readonly
                 <Icon name={entry.kind} />
                 <span className="cut grow">{entry.path}</span>
                 <span className="small faint">
-                  {entry.kind === 'file' ? formatBytes(entry.sizeBytes) : ''}
+                  {entry.kind === 'link' ? `to ${entry.target}` : formatBytes(entry.sizeBytes)}
+                </span>
+                <span className="small faint compare-time">
+                  {entry.mtime === undefined ? '' : formatMoment(entry.mtime)}
                 </span>
                 <IconButton
                   icon="history"
@@ -68,23 +69,15 @@ export function ContentsView({ root, commit }: { readonly root: string; readonly
       )}
       {listed.data?.isCut && <Notice>The folder holds more than is listed here.</Notice>}
       {file !== undefined && (
-        <FileDialog root={root} file={{ path: file, commit }} onClose={() => setFile(undefined)} />
+        <FileDialog root={root} after={{ path: file, commit }} onClose={() => setFile(undefined)} />
       )}
-      <ConfirmDialog
-        title={`Restore ${restoring ?? ''}`}
-        isOpen={restoring !== undefined}
-        onClose={() => setRestoring(undefined)}
-        action="Restore"
-        onConfirm={() => {
-          if (restoring === undefined) return;
-          void start(`${restoring} is on its way back`, [
-            { kind: 'restore', root, paths: [restoring], from: commit },
-          ]);
-        }}
-      >
-        What your folder has at this path is replaced by what it was in {formatHash(commit)}.
-        {restoring?.endsWith('/') && ' A folder is restored with all below it.'}
-      </ConfirmDialog>
+      {restoring !== undefined && (
+        <RestoreDialog
+          root={root}
+          file={{ path: restoring, commit }}
+          onClose={() => setRestoring(undefined)}
+        />
+      )}
     </div>
   );
 }

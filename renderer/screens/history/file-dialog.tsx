@@ -1,40 +1,32 @@
-/** One file as it was in a commit, and the way to have it back. */
+/** One file as a commit has it, beside what it was in another one, and the way to have it back. */
 import { useState } from 'react';
+import type { FilePreview } from '../../../engine/api/host.ts';
 import { Button } from '../../design/button.tsx';
-import { Segmented } from '../../design/choices.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import { formatHash } from '../../design/format.ts';
 import { ErrorState, Loading } from '../../design/states.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { FilePreviewView } from '../file-preview.tsx';
-import { useStartTransfers } from '../start-transfer.ts';
+import { FileSides } from '../sides/file-sides.tsx';
+import { type FileAt, RestoreDialog } from './restore-dialog.tsx';
 
-export interface FileAt {
-  readonly path: string;
-  readonly commit: string;
-  /** The same file in the older of two compared commits. */
-  readonly before?: { readonly path: string; readonly commit: string };
+export interface FileDialogProps {
+  readonly root: string;
+  /** At least one of the two: two are compared. */
+  readonly before?: FileAt | undefined;
+  readonly after?: FileAt | undefined;
+  readonly onClose: () => void;
 }
 
-export function FileDialog({
-  root,
-  file,
-  onClose,
-}: {
-  readonly root: string;
-  readonly file: FileAt;
-  readonly onClose: () => void;
-}) {
-  const [side, setSide] = useState<'before' | 'after'>('after');
-  const shown = side === 'before' && file.before ? file.before : file;
-  const preview = useAsk('history.preview', { root, commit: shown.commit, path: shown.path });
-  const start = useStartTransfers();
-  const restore = (): void => {
-    void start(`${shown.path} is on its way back`, [
-      { kind: 'restore', root, paths: [shown.path], from: shown.commit },
-    ]);
-    onClose();
-  };
+export function FileDialog({ root, before, after, onClose }: FileDialogProps) {
+  const [restoring, setRestoring] = useState<FileAt>();
+  const older = useSide(root, before);
+  const newer = useSide(root, after);
+  const shown = (after ?? before)!;
+  const sides = [older, newer].filter((side) => side !== undefined);
+  const error = sides.find((side) => side.error)?.error;
+  const isReady = sides.every((side) => side.data);
+  if (restoring) return <RestoreDialog root={root} file={restoring} onClose={onClose} />;
   return (
     <Dialog
       title={shown.path}
@@ -44,35 +36,59 @@ export function FileDialog({
       actions={
         <>
           <Button onPress={onClose}>Close</Button>
-          <Button look="primary" icon="history" onPress={restore}>
-            Restore this file
+          {before && after && (
+            <Button icon="history" onPress={() => setRestoring(before)}>
+              Restore the one before
+            </Button>
+          )}
+          <Button look="primary" icon="history" onPress={() => setRestoring(shown)}>
+            {before && after ? 'Restore the one after' : 'Restore this file'}
           </Button>
         </>
       }
     >
-      <div className="stack">
-        <div className="row">
-          <p className="soft grow">
-            As it was in <span className="code">{formatHash(shown.commit)}</span>. Restoring it replaces the
-            file in your folder.
-          </p>
-          {file.before && (
-            <Segmented
-              label="Which side"
-              size="small"
-              value={side}
-              onChange={setSide}
-              choices={[
-                { id: 'before', label: 'Before' },
-                { id: 'after', label: 'After' },
-              ]}
-            />
-          )}
+      {error ? (
+        <ErrorState
+          title="The file cannot be read"
+          error={error}
+          onRetry={() => void Promise.all(sides.map((side) => side.refetch()))}
+        />
+      ) : !isReady ? (
+        <Loading label="Reading the file" />
+      ) : before && after ? (
+        <div className="file-sides">
+          <FileSides
+            before={older?.data}
+            after={newer?.data}
+            titles={{
+              before: `Before, in ${nameOf(before, after)}`,
+              after: `After, in ${nameOf(after, before)}`,
+            }}
+          />
         </div>
-        {preview.isPending && <Loading label="Reading the file" />}
-        {preview.error && <ErrorState title="The file cannot be read" error={preview.error} />}
-        {preview.data && <FilePreviewView preview={preview.data} name={shown.path} />}
-      </div>
+      ) : (
+        <div className="stack">
+          <p className="soft">
+            As it was in <span className="code">{formatHash(shown.commit)}</span>.
+          </p>
+          <FilePreviewView preview={(newer ?? older)?.data as FilePreview} name={shown.path} />
+        </div>
+      )}
     </Dialog>
   );
+}
+
+/** A renamed file's name is told on both sides. */
+function nameOf({ commit, path }: FileAt, other: FileAt): string {
+  return path === other.path ? formatHash(commit) : `${formatHash(commit)} as ${path}`;
+}
+
+function useSide(root: string, file: FileAt | undefined) {
+  const asked = useAsk(
+    'history.preview',
+    { root, commit: file?.commit ?? '', path: file?.path ?? '' },
+    // What a commit holds stays as it is.
+    { when: file !== undefined, freshMs: Number.POSITIVE_INFINITY },
+  );
+  return file && asked;
 }

@@ -1,0 +1,92 @@
+/** A repository on a real store with two lines of work, a tag and a merge, and a window that knows its workspace. */
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright';
+import { runCli } from '../../app/cli/run-cli.ts';
+import type { S3Server } from '../servers/versitygw.ts';
+import { writeTree } from './browse-panes.ts';
+import { type OpenWindow, openWindow, PATIENCE_MS, type Theme } from './open-window.ts';
+
+export const NOTES = {
+  first: '# Notes\n\nOne line.\nAnother.\n',
+  second: '# Notes\n\nOne line.\nA third.\n',
+};
+/** One pixel each. */
+export const PICTURES = {
+  red: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
+  blue: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPj/HwADBwIAMCbHYQAAAABJRU5ErkJggg==',
+};
+
+export interface HistoryRepository extends AsyncDisposable {
+  /** The workspace, on `main` with all that was pushed. */
+  readonly root: string;
+  /** A workspace of which nothing was pushed yet. */
+  readonly emptyRoot: string;
+  open(browser: Browser, options?: OpenHistoryOptions): Promise<OpenWindow>;
+}
+
+export interface OpenHistoryOptions {
+  readonly theme?: Theme;
+  /** Default: the repository's. */
+  readonly root?: string;
+}
+
+/**
+ * `first` (tag v1, branch side), then on main `second` and two pushes that did not know of each other, which made a merge; on side one
+ * more.
+ */
+export async function createHistoryRepository(server: S3Server): Promise<HistoryRepository> {
+  const folder = mkdtempSync(join(tmpdir(), 'dray-history-'));
+  const environment = { ...server.environment, DRAY_AUTHOR: 'Ada Okafor <ada@example.org>' };
+  const dray = async (cwd: string, ...parameters: string[]) => {
+    const { exitCode, stderr } = await runCli(parameters, { cwd, environment });
+    if (exitCode !== 0) throw new Error(stderr);
+  };
+  const root = join(folder, 'coast');
+  const other = join(folder, 'other');
+  const emptyRoot = join(folder, 'new');
+  const remoteUrl = `s3://${server.bucket}/coast`;
+  mkdirSync(root);
+  mkdirSync(emptyRoot);
+  await dray(emptyRoot, 'init', '--remote', `s3://${server.bucket}/new`);
+  await dray(root, 'init', '--remote', remoteUrl);
+  writeTree(root, {
+    'notes.md': NOTES.first,
+    'coast.png': Buffer.from(PICTURES.red, 'base64'),
+    'reads/run-1.csv': 'run,value\n1,10\n',
+    'reads/run-2.csv': 'run,value\n2,20\n',
+    'obsolete.bin': new Uint8Array(4000),
+  });
+  await dray(root, 'push', '-m', 'first\n\nAll that there was in spring.');
+  await dray(root, 'tag', 'v1');
+  await dray(root, 'branch', 'side');
+  writeTree(root, { 'notes.md': NOTES.second, 'coast.png': Buffer.from(PICTURES.blue, 'base64') });
+  renameSync(join(root, 'reads/run-2.csv'), join(root, 'reads/run-02.csv'));
+  rmSync(join(root, 'obsolete.bin'));
+  await dray(root, 'push', '-m', 'second');
+  await dray(root, 'switch', 'side');
+  writeTree(root, { 'side.txt': 'of the side branch' });
+  await dray(root, 'push', '-m', 'on the side');
+  await dray(root, 'switch', 'main');
+  await dray(folder, 'clone', remoteUrl, other);
+  writeTree(other, { 'theirs.txt': 'theirs' });
+  await dray(other, 'push', '-m', 'theirs');
+  writeTree(root, { 'ours.txt': 'ours' });
+  await dray(root, 'push', '-m', 'ours');
+  return {
+    root,
+    emptyRoot,
+    open: async (browser, { root: shown = root, theme = 'light' } = {}) => {
+      const window = await openWindow(browser, { environment, theme });
+      window.page.setDefaultTimeout(PATIENCE_MS);
+      const settings = join(window.folder, 'home/.config/dray');
+      mkdirSync(settings, { recursive: true });
+      writeFileSync(join(settings, 'window.json'), JSON.stringify({ workspaces: [shown] }));
+      await window.page.goto(`${window.origin}/#/history`);
+      await window.page.reload();
+      return window;
+    },
+    [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,196 @@
+/** History of a real repository on a real store: its graph, its differences, what its commits hold, and files had back from them. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Locator, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
+import { findChromium } from './find-chromium.ts';
+import { findViolations } from './find-violations.ts';
+import { createHistoryRepository, type HistoryRepository, NOTES, PICTURES } from './history-repository.ts';
+import { launchBrowser, PATIENCE_MS, type Theme } from './open-window.ts';
+
+const WAIT = { timeout: PATIENCE_MS, interval: 100 };
+
+describe.skipIf(!findChromium())('History', { timeout: 4 * PATIENCE_MS }, () => {
+  let browser: Browser;
+  let server: S3Server;
+  let repository: HistoryRepository;
+  beforeAll(async () => {
+    [browser, server] = await Promise.all([launchBrowser(), startVersitygw()]);
+    repository = await createHistoryRepository(server);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await repository?.[Symbol.asyncDispose]();
+    await server?.stop();
+  });
+
+  it('draws branches, a tag and a merge, and narrows to a branch', async () => {
+    await using window = await repository.open(browser);
+    const { complaints, page } = window;
+    await commit(page, 'first').waitFor();
+    const rows = commits(page).getByRole('row');
+    const subjects = await rows.locator('.commit-subject').allTextContents();
+    expect([subjects[0], ...subjects.slice(1, 3).toSorted(), ...subjects.slice(3)]).toEqual([
+      'Merge: ours',
+      'ours',
+      'theirs',
+      'on the side',
+      'second',
+      'first',
+    ]);
+    expect(await commit(page, 'Merge: ours').locator('.is-merge').count()).toBe(1);
+    expect(await commit(page, 'Merge: ours').innerText()).toContain('main');
+    expect(await commit(page, 'on the side').innerText()).toContain('side');
+    expect(await commit(page, 'first').innerText()).toContain('v1');
+    const lanes = await Promise.all(
+      ['ours', 'theirs', 'on the side', 'second', 'first'].map((name) => lane(page, name)),
+    );
+    // Each line of work has a lane of its own, and all end in the first one.
+    expect(new Set(lanes.slice(0, 3)).size).toBe(3);
+    expect(lanes.slice(3)).toEqual([lanes[1], lanes[1]]);
+    await page.getByRole('button', { name: /Branch/ }).click();
+    await page.getByRole('option', { name: 'side' }).click();
+    await expect
+      .poll(() => rows.locator('.commit-subject').allTextContents(), WAIT)
+      .toEqual(['on the side', 'first']);
+    expect(complaints).toEqual([]);
+  });
+
+  it('compares any two commits, and shows what changed in a text and in a picture', async () => {
+    await using window = await repository.open(browser);
+    const { page } = window;
+    await commit(page, 'second').click();
+    await expect
+      .poll(() => differences(page), WAIT)
+      .toEqual([
+        'Changed coast.png',
+        'Changed notes.md',
+        'Deleted obsolete.bin',
+        'Renamed reads/run-2.csv to reads/run-02.csv',
+      ]);
+    // By keyboard: two commits are chosen, the newer one and two below it.
+    await commit(page, 'on the side').click();
+    await page.keyboard.press('Shift+ArrowDown');
+    await page.keyboard.press('Shift+ArrowDown');
+    await page.getByRole('heading', { name: /^From \w{10} to \w{10}$/ }).waitFor();
+    await expect.poll(() => differences(page), WAIT).toEqual(['Added side.txt']);
+
+    await commit(page, 'second').click();
+    await page.getByRole('button', { name: 'Look at notes.md' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('A third.').waitFor();
+    expect(await dialog.locator('.text-removed').allTextContents()).toEqual(['Another.']);
+    expect(await dialog.locator('.text-added').allTextContents()).toEqual(['A third.']);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Look at coast.png' }).click();
+    await expect.poll(() => dialog.getByRole('img').count(), WAIT).toBe(2);
+    const sources = await dialog
+      .getByRole('img')
+      .evaluateAll((images) => images.map((image) => image.getAttribute('src')));
+    expect(sources).toEqual([PICTURES.red, PICTURES.blue].map((base64) => `data:image/png;base64,${base64}`));
+    await page.keyboard.press('Escape');
+    await page.getByRole('row', { name: /reads\/run-02.csv/ }).press('Enter');
+    await dialog.getByText(/as reads\/run-2.csv/).waitFor();
+  });
+
+  it('shows what a commit holds, and brings a file and a folder of it back', async () => {
+    const { root } = repository;
+    await using window = await repository.open(browser);
+    const { page } = window;
+    await commit(page, 'first').click();
+    await page.getByRole('tab', { name: 'Contents' }).click();
+    const contents = page.getByRole('grid', { name: /^Contents/ });
+    const year = String(new Date().getFullYear());
+    expect(await contents.getByRole('row', { name: 'obsolete.bin' }).innerText()).toContain(year);
+    await contents.getByRole('row', { name: 'reads/' }).dblclick();
+    await contents.getByRole('row', { name: 'run-2.csv' }).dblclick();
+    await page.getByRole('dialog').getByText('2,20').waitFor();
+    await page.getByRole('button', { name: 'Restore this file' }).click();
+    await restore(page, 'Restore');
+    await expect.poll(() => existsSync(join(root, 'reads/run-2.csv')), WAIT).toBe(true);
+    expect(readFileSync(join(root, 'reads/run-2.csv'), 'utf8')).toBe('run,value\n2,20\n');
+
+    // Nothing that was pushed is lost here, so it goes without a warning.
+    await page.getByRole('button', { name: 'Top' }).click();
+    await page.getByRole('button', { name: 'Restore notes.md' }).click();
+    await restore(page, 'Restore');
+    await expect.poll(() => readFileSync(join(root, 'notes.md'), 'utf8'), WAIT).toBe(NOTES.first);
+
+    // What was never pushed is lost only by a yes, and no transfer writes over it without.
+    writeFileSync(join(root, 'coast.png'), 'work of this morning');
+    await page.getByRole('button', { name: 'Restore coast.png' }).click();
+    await page.getByRole('dialog').getByText('What you have of it is lost.').waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    expect(readFileSync(join(root, 'coast.png'), 'utf8')).toBe('work of this morning');
+    await page.getByRole('button', { name: 'Restore coast.png' }).click();
+    await restore(page, 'Replace and restore');
+    await expect.poll(() => readFileSync(join(root, 'coast.png'), 'base64'), WAIT).toBe(PICTURES.red);
+
+    await page.getByRole('button', { name: 'Restore coast.png' }).click();
+    await page.getByRole('dialog').getByText('There is nothing to do.').waitFor();
+  });
+
+  it('says what it will hold before the first push, and what hinders it when the store is away', async () => {
+    const { emptyRoot } = repository;
+    await using window = await repository.open(browser, { root: emptyRoot });
+    const { page } = window;
+    await page.getByText('No commits yet').waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    const config = join(emptyRoot, '.dray/config.json');
+    const text = readFileSync(config, 'utf8');
+    writeFileSync(config, text.replaceAll(server.bucket, 'no-such-bucket'));
+    await page.reload();
+    await page.getByRole('alert').getByText('The history cannot be read').waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    writeFileSync(config, text);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('No commits yet').waitFor();
+  });
+
+  it.each(['light', 'dark'] satisfies Theme[])(
+    'has no hindrance that axe finds, in the %s theme',
+    async (theme) => {
+      await using window = await repository.open(browser, { theme });
+      const { page } = window;
+      await commit(page, 'second').click();
+      await page.getByRole('grid', { name: 'Differences' }).waitFor();
+      expect(await findViolations(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Look at notes.md' }).click();
+      await page.getByRole('dialog').getByText('A third.').waitFor();
+      expect(await findViolations(page)).toEqual([]);
+      await page.keyboard.press('Escape');
+      await page.getByRole('tab', { name: 'Contents' }).click();
+      await page.getByRole('grid', { name: 'Contents' }).waitFor();
+      expect(await findViolations(page)).toEqual([]);
+    },
+  );
+});
+
+function commits(page: Page): Locator {
+  return page.getByRole('grid', { name: 'Commits' });
+}
+
+function commit(page: Page, subject: string): Locator {
+  return commits(page).getByRole('row', { name: subject, exact: true });
+}
+
+/** Where the commit's dot stands. */
+function lane(page: Page, subject: string): Promise<string | null> {
+  return commit(page, subject).locator('circle').getAttribute('cx');
+}
+
+function differences(page: Page): Promise<readonly string[]> {
+  const rows = page.getByRole('grid', { name: 'Differences' }).getByRole('row');
+  return rows.evaluateAll((all) =>
+    all.map((row) =>
+      ['.change-mark .unseen', '.cut'].map((part) => row.querySelector(part)?.textContent).join(' '),
+    ),
+  );
+}
+
+async function restore(page: Page, action: string): Promise<void> {
+  await page.getByRole('dialog').getByRole('button', { name: action, exact: true }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+}

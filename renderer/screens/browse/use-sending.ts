@@ -1,0 +1,89 @@
+/** What goes from pane to pane or comes from the desktop. What lies at its place already is replaced only after a yes. */
+import { useState } from 'react';
+import type { EntryRow, TransferOrder } from '../../../engine/api/host.ts';
+import { formatBytes, formatPlural } from '../../design/format.ts';
+import { useRefresh } from '../../host/use-host.tsx';
+import { parseRoute } from '../../route.ts';
+import { showToast } from '../../shell/toasts.tsx';
+import { useStartTransfers } from '../start-transfer.ts';
+import { copyOrdersOf } from './desktop-entries.ts';
+import type { Replacing } from './dialogs.tsx';
+import type { DropProgress } from './drop-queue.ts';
+import { sendFiles } from './drops.ts';
+import type { DraggedEntries } from './entry-table.tsx';
+import type { Dropped } from './pane.tsx';
+import { below, describeLocation, isSameLocation, type Location, nameOf, placeOf } from './places.ts';
+import { walkDropped } from './walk-dropped.ts';
+
+export interface Sending {
+  readonly copy: (dragged: DraggedEntries, into: Location) => void;
+  readonly take: (dropped: Dropped, into: Location) => void;
+  /** What has to be agreed to first. */
+  readonly replacing: Replacing | undefined;
+  readonly forget: () => void;
+}
+
+/** @param shown What is known to be there: the panes and their rows. */
+export function useSending(
+  shown: readonly { readonly location: Location; readonly rows: readonly EntryRow[] }[],
+): Sending {
+  const [replacing, setReplacing] = useState<Replacing>();
+  const start = useStartTransfers();
+  const refresh = useRefresh();
+  const unlessTaken = (given: readonly string[], into: Location, act: () => void): void => {
+    const rows = shown.find(({ location }) => isSameLocation(location, into))?.rows ?? [];
+    const there = new Set(rows.map(({ path }) => nameOf(path)));
+    const names = given.filter((name) => there.has(name));
+    if (names.length === 0) act();
+    else setReplacing({ names, into, act });
+  };
+  const send = async ({ entries, items }: Dropped, into: Location): Promise<void> => {
+    if (entries) {
+      await start(
+        `What you dropped will be copied to ${describeLocation(into)}`,
+        copyOrdersOf(entries, into),
+      );
+      return;
+    }
+    const outcome = await sendFiles(walkDropped(items, placeOf(into)));
+    await refresh('browse.list');
+    if (outcome && parseRoute(location.hash).screen !== 'browse') tellElsewhere(outcome);
+  };
+  return {
+    copy: ({ from, paths }, into) => {
+      if (isSameLocation(from, into)) return;
+      const names = paths.map(nameOf);
+      const what = names.length === 1 ? names[0] : formatPlural(names.length, 'entry', 'entries');
+      unlessTaken(names, into, () => {
+        void start(
+          `${what} will be copied to ${describeLocation(into)}`,
+          paths.map((path) => copyOrder(from, path, into)),
+        );
+      });
+    },
+    take: (dropped, into) => {
+      const names = dropped.items.flatMap((item) => (item.kind === 'text' ? [] : [item.name]));
+      unlessTaken(names, into, () => void send(dropped, into));
+    },
+    replacing,
+    forget: () => setReplacing(undefined),
+  };
+}
+
+/** A folder's contents go into a folder of its name; a file goes into the folder. */
+function copyOrder(from: Location, path: string, into: Location): TransferOrder {
+  const destination = path.endsWith('/') ? placeOf(below(into, path)) : placeOf(into);
+  return { kind: 'copy', source: placeOf(from, path), destination };
+}
+
+/** Browse itself shows a report. */
+function tellElsewhere({ bytesDone, filesDone, filesFailed }: DropProgress): void {
+  const title = `Dropped files have arrived: ${formatPlural(filesDone, 'file')}, ${formatBytes(bytesDone)}`;
+  if (filesFailed === 0) showToast({ tone: 'success', title });
+  else
+    showToast({
+      tone: 'danger',
+      title,
+      text: `${formatPlural(filesFailed, 'file')} failed: Browse says why.`,
+    });
+}

@@ -1,0 +1,106 @@
+/** Before something comes back from a commit: what would be written, and what of it was never pushed and would be lost. */
+import type { RestorePlan } from '../../../engine/api/jobs.ts';
+import { Button } from '../../design/button.tsx';
+import { Dialog } from '../../design/dialog.tsx';
+import { formatBytes, formatCount, formatHash, formatPlural } from '../../design/format.ts';
+import { ErrorState, Loading, Notice } from '../../design/states.tsx';
+import { useAsk } from '../../host/use-host.tsx';
+import { useStartTransfers } from '../start-transfer.ts';
+
+const NAMED_MAX = 8;
+
+/** Something that a commit holds. */
+export interface FileAt {
+  readonly commit: string;
+  /** A folder's ends in a slash. */
+  readonly path: string;
+}
+
+export interface RestoreDialogProps {
+  readonly root: string;
+  readonly file: FileAt;
+  readonly onClose: () => void;
+}
+
+export function RestoreDialog({ root, file, onClose }: RestoreDialogProps) {
+  const { commit, path } = file;
+  const plan = useAsk('history.planRestore', { root, commit, paths: [path] });
+  const start = useStartTransfers();
+  // What was asked before is no answer: the folder may have changed since.
+  const found = plan.isFetching ? undefined : plan.data;
+  const restore = (keepsChanges: boolean): void => {
+    const order = { kind: 'restore', root, paths: [path], from: commit, keepsChanges } as const;
+    void start(`${path} is on its way back`, [order]);
+    onClose();
+  };
+  return (
+    <Dialog
+      title={`Restore ${path}`}
+      isOpen
+      onClose={onClose}
+      size="small"
+      actions={
+        <>
+          <Button onPress={onClose}>{found?.files === 0 ? 'Close' : 'Cancel'}</Button>
+          {found?.files !== 0 && (
+            <Button
+              look={found && found.changed > 0 ? 'danger' : 'primary'}
+              isDisabled={!found}
+              onPress={() => restore(found?.changed === 0)}
+            >
+              {found && found.changed > 0 ? 'Replace and restore' : 'Restore'}
+            </Button>
+          )}
+        </>
+      }
+    >
+      {plan.isFetching && <Loading label="Comparing with your folder; nothing is changed" />}
+      {plan.error && !plan.isFetching && (
+        <ErrorState
+          title="It cannot be compared with your folder"
+          error={plan.error}
+          onRetry={() => void plan.refetch()}
+        />
+      )}
+      {found && <PlanWords plan={found} file={file} />}
+    </Dialog>
+  );
+}
+
+function PlanWords({ plan, file }: { readonly plan: RestorePlan; readonly file: FileAt }) {
+  const { commit, path } = file;
+  const { bytes, changed, changedPaths, files } = plan;
+  if (files === 0)
+    return <p>Your folder has it just as {formatHash(commit)} has it. There is nothing to do.</p>;
+  const isFolder = path.endsWith('/');
+  return (
+    <div className="stack">
+      <p>
+        {isFolder
+          ? `${formatPlural(files, 'file')} (${formatBytes(bytes)}) ${files === 1 ? 'comes' : 'come'} back`
+          : `It comes back (${formatBytes(bytes)})`}{' '}
+        as in <span className="code">{formatHash(commit)}</span>
+        {isFolder ? '. Files that only your folder has stay.' : '.'}
+      </p>
+      {changed > 0 && (
+        <Notice tone="danger">
+          <p>
+            {isFolder
+              ? `${formatPlural(changed, 'file')} changed here since the last push. What you have of them is lost:`
+              : 'The file in your folder changed since the last push. What you have of it is lost.'}
+          </p>
+          {isFolder && (
+            <ul>
+              {changedPaths.slice(0, NAMED_MAX).map((one) => (
+                <li key={one} className="cut">
+                  {one}
+                </li>
+              ))}
+              {changed > NAMED_MAX && <li>and {formatCount(changed - NAMED_MAX)} more</li>}
+            </ul>
+          )}
+        </Notice>
+      )}
+    </div>
+  );
+}

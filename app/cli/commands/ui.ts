@@ -37,10 +37,7 @@ export function addUiCommand(program: Command, host: CommandHost): void {
     );
   addExamples(command, [
     ['dray ui', 'opens it'],
-    [
-      'dray ui --no-open --port 7371',
-      'on a server; at home: ssh -L 9000:127.0.0.1:7371 SERVER, and the link with 9000',
-    ],
+    ['dray ui --no-open --port 7371', 'on a server; at home: ssh -L 7371:127.0.0.1:7371 SERVER'],
   ]);
 }
 

@@ -10,6 +10,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findElectron } from '../e2e/desktop/find-electron.ts';
+import { findChromium } from '../e2e/window/find-chromium.ts';
 import { ensureChromium } from './install-chromium.ts';
 import { readTestCounts } from './test-counts.ts';
 
@@ -73,5 +75,9 @@ ensureChromium();
 const counts = runTests(process.argv.slice(2));
 if (broken.length > 0)
   console.error(`\nFailed before the tests: ${broken.map((step) => step.name).join(', ')}`);
+if (findElectron() === undefined)
+  console.log('\nDid not run: the desktop app in the real Electron, as there is no program of it here.');
+if (findChromium() === undefined)
+  console.log('\nDid not run: the window in a browser, as there is no Chromium here.');
 console.log(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 process.exitCode = counts.failed > 0 || broken.length > 0 ? 1 : 0;

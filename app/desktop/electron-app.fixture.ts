@@ -22,6 +22,7 @@ export class FakeApp extends EventEmitter {
   isSandboxed = false;
   hasQuit = false;
   protocolClients: string[] = [];
+  userModelId = '';
   loginItem: { openAtLogin: boolean; args?: readonly string[] } = { openAtLogin: false };
   readonly #options: FakeOptions;
   readonly #windows: FakeWindow[];
@@ -50,7 +51,9 @@ export class FakeApp extends EventEmitter {
     this.isSandboxed = true;
   }
 
-  setAppUserModelId(): void {}
+  setAppUserModelId(id: string): void {
+    this.userModelId = id;
+  }
 
   setAsDefaultProtocolClient(scheme: string): boolean {
     this.protocolClients.push(scheme);

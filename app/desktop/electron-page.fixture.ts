@@ -108,7 +108,8 @@ export function createSession() {
         return isGranted;
       },
       isAllowed: (): boolean => onCheck?.() ?? true,
-      mayUseDevice: (): boolean => onDevice?.() ?? false,
+      /** One that was chosen before, which Electron remembers by itself. */
+      mayUseDevice: (): boolean => onDevice?.() ?? true,
       downloads: (): boolean => {
         const event = preventable();
         emitter.emit('will-download', event);

@@ -1,6 +1,11 @@
 /** What the fake Electron has of the system: menus, tray, dialogs, notifications, and its store of keys. */
 import { EventEmitter } from 'node:events';
-import type { MenuItem, MenuItemConstructorOptions, NotificationConstructorOptions } from 'electron';
+import type {
+  MenuItem,
+  MenuItemConstructorOptions,
+  MessageBoxOptions,
+  NotificationConstructorOptions,
+} from 'electron';
 import type { FakeApp, FakeOptions } from './electron-app.fixture.ts';
 
 export interface FakeMenuItem {
@@ -16,7 +21,8 @@ export interface FakeMenuItem {
 /** `path` is for tests. */
 export interface FakeImage {
   readonly path: string;
-  setTemplateImage(): void;
+  isTemplate: boolean;
+  setTemplateImage(isTemplate: boolean): void;
 }
 
 export type MenuTemplate = readonly (MenuItem | MenuItemConstructorOptions)[];
@@ -49,12 +55,12 @@ export function findItem(items: readonly FakeMenuItem[], id: string): FakeMenuIt
 }
 
 export class FakeTray extends EventEmitter {
-  readonly icon: string;
+  readonly icon: FakeImage;
   toolTip = '';
   menu: readonly FakeMenuItem[] = [];
   #isDestroyed = false;
 
-  constructor(icon: string) {
+  constructor(icon: FakeImage) {
     super();
     this.icon = icon;
   }
@@ -77,7 +83,7 @@ export class FakeTray extends EventEmitter {
 }
 
 export function createDialog() {
-  type Box = { readonly message: string; readonly detail?: string; readonly buttons: readonly string[] };
+  type Box = Pick<MessageBoxOptions, 'message' | 'detail' | 'buttons' | 'defaultId' | 'cancelId'>;
   const asked: Box[] = [];
   const answers: number[] = [];
   const chosen: (readonly string[])[] = [];
@@ -95,6 +101,16 @@ export function createDialog() {
         const filePaths = chosen.shift() ?? [];
         return { canceled: filePaths.length === 0, filePaths };
       },
+    },
+  };
+}
+
+export function createImage(path: string): FakeImage {
+  return {
+    path,
+    isTemplate: false,
+    setTemplateImage(isTemplate) {
+      this.isTemplate = isTemplate;
     },
   };
 }

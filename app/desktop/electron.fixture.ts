@@ -10,6 +10,7 @@ import { createIpc, createProtocol, createSession } from './electron-page.fixtur
 import type { ElectronParts } from './electron-parts.ts';
 import {
   createDialog,
+  createImage,
   createNotifications,
   createSafeStorage,
   type FakeImage,
@@ -56,7 +57,7 @@ export function createFakeElectron(options: FakeOptions) {
 
   class Tray extends FakeTray {
     constructor(icon: string | object) {
-      super(typeof icon === 'string' ? icon : (icon as FakeImage).path);
+      super(typeof icon === 'string' ? createImage(icon) : (icon as FakeImage));
       trays.push(this);
     }
   }
@@ -74,7 +75,7 @@ export function createFakeElectron(options: FakeOptions) {
       },
     },
     MessageChannelMain: FakeMessageChannel,
-    nativeImage: { createFromPath: (path: string): FakeImage => ({ path, setTemplateImage() {} }) },
+    nativeImage: { createFromPath: createImage },
     Notification: notifications.part,
     protocol: protocol.part,
     safeStorage: createSafeStorage(options, app),

@@ -10,10 +10,10 @@ import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
 import { DrayError, type ErrorCode, toErrorRecord } from '../../engine/api/error.ts';
 import type { HostPort } from '../../engine/api/host-port.ts';
+import { PAGE_HEADERS } from '../../engine/host/window-page.ts';
 import { type DropContext, dropFile } from './drop-file.ts';
 import { sendOnceMore, sendPlainPage } from './plain-page.ts';
 import { isFromOwnPage, ownOrigin } from './request-origin.ts';
-import { SECURITY_HEADERS } from './response-headers.ts';
 import { createSession, type Session } from './session.ts';
 import { sendFile, type WindowFiles } from './window-files.ts';
 import { joinSocket } from './window-socket.ts';
@@ -107,7 +107,7 @@ function listen(server: ReturnType<typeof createServer>, port: number): Promise<
 }
 
 async function answer(serving: Serving, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
+  for (const [name, value] of Object.entries(PAGE_HEADERS)) response.setHeader(name, value);
   response.on('error', () => {});
   try {
     await route(serving, request, response);

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { _electron, type ElectronApplication, type Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildDesktop } from '../../app/build/build-desktop.ts';
+import { buildWindow } from '../../app/build/build-window.ts';
 import { findElectron } from './find-electron.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -40,6 +41,7 @@ describe.runIf(program !== undefined)('the desktop app in Electron', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'dray-desktop-'));
+    await buildWindow(join(ROOT, 'dist/window'));
     await buildDesktop(join(ROOT, 'dist/desktop'));
     app = await launch();
     page = await app.firstWindow();

@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DrayError } from '../../engine/api/error.ts';
+import type { DesktopFacts } from './desktop-app.ts';
+import { createFakeElectron, type FakeElectron } from './electron.fixture.ts';
+import { until } from './engine.fixture.ts';
+import { type StartOptions, startInFake } from './start-desktop.fixture.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dray-desktop-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const start = (facts?: Partial<DesktopFacts>, options?: StartOptions, fake?: FakeElectron) =>
+  startInFake(folder, facts, options, fake);
+
+describe('a link', () => {
+  const LINK = 'dray://open?workspace=/data';
+  const asksFirst = async (given: Awaited<ReturnType<typeof start>>) => {
+    await until(() => given.dialogs.length > 0);
+    // Whoever presses Return or Escape without reading has said no.
+    expect(given.dialogs[0]).toMatchObject({ buttons: ['Open', 'Cancel'], defaultId: 1, cancelId: 1 });
+    expect(given.dialogs[0]!.detail).toContain('/data');
+  };
+
+  it('opens a workspace once a person has said so', async () => {
+    const given = await start();
+    given.person.answers(0);
+    given.app.emit('second-instance', {}, ['/opt/dray', LINK]);
+    await asksFirst(given);
+    await until(() => given.places().length > 0);
+    expect(given.engine.asked.at(-1)).toEqual({ name: 'home.addWorkspace', input: { root: '/data' } });
+    expect(given.places()).toEqual(['#/changes?workspace=%2Fdata']);
+  });
+
+  it('of the start does nothing when a person says no', async () => {
+    const fake = createFakeElectron({ userData: folder });
+    fake.person.answers(1);
+    const given = await start({ argv: ['/opt/dray', LINK] }, {}, fake);
+    await asksFirst(given);
+    for (let turn = 0; turn < 6; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(given.places()).toEqual([]);
+    expect(given.engine.asked.map(({ name }) => name)).toEqual(['transfers.watch']);
+  });
+
+  it('that asks for more is refused aloud', async () => {
+    const { app, dialogs, engine } = await start();
+    app.emit('open-url', { preventDefault() {} }, 'dray://open?place=s3://b?endpoint=https://evil.example');
+    await until(() => dialogs.length > 0);
+    expect(dialogs[0]).toMatchObject({
+      message: expect.stringContaining('may not ask for'),
+      buttons: ['OK'],
+    });
+    expect(engine.asked.map(({ name }) => name)).toEqual(['transfers.watch']);
+  });
+
+  it('to what is no workspace says what is wrong', async () => {
+    const { app, dialogs, places } = await start(
+      {},
+      {
+        answers: {
+          'home.addWorkspace': () => {
+            throw new DrayError('notAWorkspace', '/data is no workspace.');
+          },
+        },
+      },
+    );
+    app.emit('open-url', { preventDefault() {} }, LINK);
+    await until(() => dialogs.length === 2);
+    expect(dialogs[1]).toMatchObject({ detail: '/data is no workspace.' });
+    expect(places()).toEqual([]);
+  });
+});

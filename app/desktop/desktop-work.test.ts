@@ -1,0 +1,139 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { DesktopFacts } from './desktop-app.ts';
+import type { FakeElectron } from './electron.fixture.ts';
+import { transfer, until } from './engine.fixture.ts';
+import { type StartOptions, startInFake } from './start-desktop.fixture.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dray-desktop-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const start = (facts?: Partial<DesktopFacts>, options?: StartOptions, fake?: FakeElectron) =>
+  startInFake(folder, facts, options, fake);
+
+describe('transfers', () => {
+  it('show in the taskbar and the tray while they run', async () => {
+    const { tell, windows, trays, app } = await start();
+    await tell(transfer({ id: 'a', state: 'running' }));
+    expect([windows[0]!.progress, app.badge]).toEqual([{ value: 2, mode: 'indeterminate' }, 1]);
+    await tell(
+      transfer({ id: 'a', state: 'running', bytesDone: 30, bytesTotal: 100 }),
+      transfer({ id: 'b', state: 'waiting', bytesTotal: 100 }),
+      transfer({ id: 'c', state: 'paused', bytesDone: 1 }),
+    );
+    expect(windows[0]!.progress).toEqual({ value: 0.15, mode: 'normal' });
+    expect([trays.length, trays[0]!.toolTip]).toEqual([1, 'Dray: 1 transfer, 15 %']);
+    await tell(transfer({ id: 'a', state: 'paused' }));
+    expect([windows[0]!.progress.value, app.badge, trays[0]!.isDestroyed()]).toEqual([-1, 0, true]);
+  });
+
+  it('go on when the window is closed, and Dray ends with the last one', async () => {
+    const { tell, windows, app, notifications, trays, engine } = await start();
+    await tell(transfer({ id: 'a', state: 'running' }));
+    windows[0]!.close();
+    expect([app.hasQuit, notifications[0]!.title]).toEqual([false, 'Transfers go on']);
+    trays[0]!.emit('click');
+    expect(windows[0]!.webContents.getURL()).toContain('#/transfers');
+    windows[0]!.close();
+    await tell(transfer({ id: 'a', state: 'done', startedMs: 0, endedMs: 60_000 }));
+    await until(() => app.hasQuit);
+    expect(engine.counts.closed).toBe(1);
+  });
+
+  it('that have ended leave nothing to be told of when the window is closed', async () => {
+    const { tell, windows, app, notifications } = await start();
+    await tell(transfer({ id: 'a', state: 'done' }));
+    windows[0]!.close();
+    await until(() => app.hasQuit);
+    expect(notifications).toEqual([]);
+  });
+
+  it('have an icon that macOS draws in the colours of its bar', async () => {
+    const { tell, trays } = await start();
+    await tell(transfer({ id: 'a', state: 'running' }));
+    expect(trays[0]!.icon).toMatchObject({ path: '/app/tray.png', isTemplate: true });
+  });
+
+  it('are paused from the tray', async () => {
+    const { tell, trays, engine } = await start();
+    await tell(transfer({ id: 'a', state: 'running' }));
+    trays[0]!.menu.find(({ label }) => label === 'Pause All')!.click!({});
+    await until(() => engine.asked.some(({ name }) => name === 'transfers.change'));
+    expect(engine.asked.at(-1)!.input).toEqual({ ids: 'all', action: 'pause' });
+  });
+
+  const long = { id: 'a', startedMs: 0, endedMs: 60_000, filesDone: 1_200 };
+
+  it('are told of when they were long and nobody looks', async () => {
+    const { tell, notifications, places } = await start(
+      {},
+      { answers: { 'settings.get': () => ({ notifications: true }) } },
+    );
+    await tell(transfer({ ...long, state: 'running' }), transfer({ id: 'short', state: 'running' }));
+    await tell(
+      transfer({ ...long, state: 'done' }),
+      transfer({ id: 'short', state: 'done', startedMs: 0, endedMs: 900 }),
+    );
+    expect(notifications.map(({ title, body }) => [title, body])).toEqual([
+      ['Done: Push of a', '1,200 files.'],
+    ]);
+    notifications[0]!.emit('click');
+    expect(places()).toEqual(['#/transfers']);
+  });
+
+  it('that failed are told of however short they were', async () => {
+    const { tell, notifications } = await start(
+      {},
+      { answers: { 'settings.get': () => ({ notifications: true }) } },
+    );
+    await tell(transfer({ id: 'a', state: 'running' }));
+    const error = { code: 'unreachable', message: 'The remote cannot be reached.' } as never;
+    await tell(transfer({ id: 'a', state: 'failed', error }));
+    expect(notifications[0]).toMatchObject({
+      title: 'Failed: Push of a',
+      body: 'The remote cannot be reached.',
+    });
+  });
+
+  it('are told of to nobody who looks at the window or wants no notices', async () => {
+    const looking = await start({}, { answers: { 'settings.get': () => ({ notifications: true }) } });
+    looking.windows[0]!.focus();
+    const silent = await start({}, { answers: { 'settings.get': () => ({ notifications: false }) } });
+    for (const { tell, notifications } of [looking, silent]) {
+      await tell(transfer({ ...long, state: 'running' }));
+      await tell(transfer({ ...long, state: 'done' }));
+      expect(notifications).toEqual([]);
+    }
+  });
+});
+
+describe('an engine that crashes', () => {
+  it('is told of by a notice when it was started again', async () => {
+    const { engine, notifications, dialogs } = await start();
+    engine.crash();
+    expect(notifications[0]!.title).toBe('The engine stopped');
+    expect(dialogs).toEqual([]);
+  });
+
+  it('again and again is told of by a question, and started when a person says so', async () => {
+    const { engine, dialogs, windows, tell } = await start();
+    await tell(transfer({ id: 'a', state: 'running' }));
+    engine.crash(true);
+    await until(() => engine.counts.open === 2);
+    expect(dialogs[0]).toMatchObject({ buttons: ['Start It Again', 'Quit'] });
+    expect(dialogs[0]!.detail).toContain('out of memory');
+    expect(windows[0]!.progress.value).toBe(-1);
+  });
+
+  it('again and again lets a person quit', async () => {
+    const { engine, person, app } = await start();
+    person.answers(1);
+    engine.crash(true);
+    await until(() => app.hasQuit);
+  });
+});

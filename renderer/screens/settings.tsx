@@ -12,7 +12,6 @@ import { applyTheme } from '../shell/theme.ts';
 import { showFailure } from '../shell/toasts.tsx';
 import { BandwidthSetting } from './settings/bandwidth-setting.tsx';
 import { ConcurrencySetting } from './settings/concurrency-setting.tsx';
-import { CredentialsSetting } from './settings/credentials-setting.tsx';
 import type { SettingProps } from './settings/setting-props.ts';
 
 export function SettingsScreen() {
@@ -76,14 +75,6 @@ function Sections({ settings, set }: SettingProps) {
           Tell me
         </Switch>
       </Section>
-      {window.dray && (
-        <Section
-          title="Credentials"
-          text="For buckets and other machines. Encrypted by this system's store of keys, and used where the environment names none."
-        >
-          <CredentialsSetting secrets={window.dray.secrets} />
-        </Section>
-      )}
       <Section title="Updates" text="Of the desktop app. Nothing is installed without being asked for.">
         <Segmented<Settings['updates']>
           label="Update channel"

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright';
+import { findViolations } from './find-violations.ts';
 
 /** On two busy cores. */
 export const WAIT = { timeout: 40_000, interval: 100 };
@@ -23,4 +24,15 @@ export function writeLarge(root: string, name: string, sizeBytes: number) {
   const bytes = randomBytes(sizeBytes);
   writeFileSync(join(source, 'large.bin'), bytes);
   return { source: `${source}/`, bytes };
+}
+
+/** What axe finds on the screen as it is, by light and by dark. */
+export async function findInBothThemes(page: Page): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.locator(`html[data-theme="${colorScheme}"]`).waitFor();
+    found.push(...(await findViolations(page)));
+  }
+  return found;
 }

@@ -5,10 +5,9 @@ import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askEngine } from './ask-engine.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolations } from './find-violations.ts';
 import { launchBrowser, openWindow } from './open-window.ts';
 import { type SlowStore, startSlowStore } from './slow-store.ts';
-import { rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
+import { findInBothThemes, rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
 
 const MIB = 1024 * 1024;
 const SLOW_KIB_PER_SECOND = 2 * 1024;
@@ -59,7 +58,7 @@ describe.skipIf(!findChromium())('a transfer under way', () => {
     const bytes = await startCopy(killed.page, folder, 'killed');
     process.kill(killed.engine.processId!, 'SIGKILL');
     await killed.page.getByText("Dray's engine is away.").waitFor();
-    expect(await findViolations(killed.page)).toEqual([]);
+    expect(await findInBothThemes(killed.page)).toEqual([]);
     await killed.context.close();
 
     await using window = await openWindow(browser, {

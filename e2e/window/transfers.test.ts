@@ -3,10 +3,9 @@ import type { Browser, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { askEngine } from './ask-engine.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolations } from './find-violations.ts';
 import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
 import { type SlowStore, startSlowStore } from './slow-store.ts';
-import { rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
+import { findInBothThemes, rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
 
 const MIB = 1024 * 1024;
 /** A connection's bound under which a part of 8 MiB takes some seconds: long enough to be met half-way. */
@@ -53,7 +52,7 @@ describe.skipIf(!findChromium())('the queue of transfers', () => {
 
   it('says that nothing moves before anything does', async () => {
     await page.getByRole('heading', { name: 'Nothing moves' }).waitFor();
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findInBothThemes(page)).toEqual([]);
   });
 
   it('pauses, asks nothing of the store meanwhile, and goes on from the parts that are there', async () => {
@@ -137,7 +136,7 @@ describe.skipIf(!findChromium())('the queue of transfers', () => {
     await press('Cancel Copy one');
     await expect.poll(stateOf(rowOf(page, 'Copy four')), WAIT).toBe('Uploading');
     await expect.poll(stateOf(rowOf(page, 'Copy three')), WAIT).toBe('Waiting');
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findInBothThemes(page)).toEqual([]);
 
     await press('Pause all');
     await expect.poll(() => page.locator('.transfer.is-paused').count(), WAIT).toBe(3);
@@ -158,7 +157,7 @@ describe.skipIf(!findChromium())('the queue of transfers', () => {
     expect(said).toContain('made-later');
     expect(said).toContain('Look at the address of the remote.');
     expect(await row.getByRole('link', { name: 'Open Remotes' }).getAttribute('href')).toBe('#/remotes');
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findInBothThemes(page)).toEqual([]);
     await store.server.createBucket('made-later');
     await row.getByRole('button', { name: 'Retry', exact: true }).click();
     await expect.poll(stateOf(row), WAIT).toBe('Done');

@@ -64,7 +64,8 @@ export function BrowseScreen() {
   const roots = [local.root, ...remotes.data.remotes.map(remoteRoot)];
   if (given.place === undefined) return <Panes local={local} roots={roots} right={given.remote} />;
   // A link named it: shown for now, and kept nowhere.
-  const linked: Root = { kind: 'url', label: given.place, url: given.place };
+  const [address = ''] = given.place.split('?', 1);
+  const linked: Root = { kind: 'url', label: address, url: given.place };
   return <Panes key={given.place} local={local} roots={[...roots, linked]} right={linked.label} />;
 }
 

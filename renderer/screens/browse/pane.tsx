@@ -182,6 +182,7 @@ function isOfList(element: Element): boolean {
 
 /** Rows that are not here yet may come before those that are, whatever the order. */
 function footWords(chosen: readonly EntryRow[], entries: Entries): string {
+  if (entries.isLoading || (entries.error && entries.rows.length === 0)) return '';
   const bytes = chosen.reduce((sum, row) => sum + row.sizeBytes, 0);
   if (chosen.length > 0)
     return `${formatCount(chosen.length)} of ${formatCount(entries.rows.length)} chosen${bytes > 0 ? `, ${formatBytes(bytes)}` : ''}`;

@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { below, crumbsOf, localLocation, parentOf, placeOf, refuseFolderName, remoteRoot } from './places.ts';
+import {
+  below,
+  crumbsOf,
+  describeLocation,
+  localLocation,
+  parentOf,
+  placeOf,
+  refuseFolderName,
+  remoteRoot,
+} from './places.ts';
 
 describe('A place of a pane', () => {
   it('is a path on this computer, with forward slashes on every system', () => {
@@ -21,6 +30,14 @@ describe('A place of a pane', () => {
     expect(placeOf({ root: remoteRoot({ name: 'x', url: '/srv/x', of: '/work' }), folder: 'a b/' })).toBe(
       '/srv/x/a b/',
     );
+  });
+
+  it('reads as people write it', () => {
+    expect(describeLocation(below(localLocation('/home/ada'), 'data/'))).toBe('/home/ada/data/');
+    const root = remoteRoot({ name: 'lab', url: 's3://bucket', of: 'user' });
+    expect(describeLocation({ root, folder: 'a b/' })).toBe('lab:a b/');
+    const linked = { kind: 'url', label: 's3://bucket/p', url: 's3://bucket/p?region=x' } as const;
+    expect(describeLocation({ root: linked, folder: 'a/' })).toBe('s3://bucket/p/a/');
   });
 
   it('leads down and up again', () => {

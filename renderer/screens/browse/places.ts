@@ -75,6 +75,8 @@ export function nameOf(path: string): string {
 /** As a person reads it, without encoding or parameters. */
 export function describeLocation({ root, folder }: Location): string {
   if (root.kind === 'local') return `${root.prefix}${folder}`;
+  // A place that a link named has its own address for a name.
+  if (/^[a-z][a-z0-9]*:\/\/|^\//.test(root.label)) return `${root.label.replace(/\/+$/, '')}/${folder}`;
   return `${root.label}:${folder}`;
 }
 

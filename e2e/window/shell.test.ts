@@ -31,7 +31,7 @@ describe.skipIf(!findChromium())('the window around its screens', () => {
     await page.goto(`${window.origin}/?fixture#/${name.toLowerCase()}`);
     await page.getByRole('heading', { level: 1, name }).waitFor();
     await expect
-      .poll(() => page.getByRole('progressbar', { name: /Opening|Looking|Reading/ }).count())
+      .poll(() => page.getByRole('progressbar', { name: /Opening|Looking|Reading/ }).count(), WAIT)
       .toBe(0);
   };
   const focused = () => page.evaluate(() => document.activeElement?.id ?? '');

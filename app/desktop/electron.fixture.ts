@@ -22,7 +22,7 @@ import {
   type MenuTemplate,
 } from './electron-system.fixture.ts';
 import { FakeMessageChannel, FakeWindow, preventable } from './electron-window.fixture.ts';
-import type { FakeOf } from './fake-of.ts';
+import type { FakeOf } from './fake-of.fixture.ts';
 
 export type FakeElectron = ReturnType<typeof createFakeElectron>;
 

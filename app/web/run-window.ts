@@ -4,9 +4,8 @@ import { connectHost } from '../../engine/api/host-client.ts';
 import type { JobContext } from '../../engine/api/jobs.ts';
 import { type OpenHost, openHost } from '../../engine/host/open-host.ts';
 import { findWorkspace } from '../../engine/workspace/workspace-folder.ts';
-import { findLinkFolder, type LinkFile, writeLinkFile } from './link-file.ts';
-import { openBrowser, openerOf } from './open-browser.ts';
 import { serveWindow, type WindowServer, type WindowServerOptions } from './serve-window.ts';
+import { type StartedBrowser, startBrowser } from './start-browser.ts';
 import { readWindowFiles } from './window-files.ts';
 import { findWindowFolder } from './window-folder.ts';
 
@@ -60,7 +59,10 @@ export async function runWindow(context: JobContext, request: WindowRequest): Pr
     const tellLink = () => emit({ type: 'window', url: `${server.newLink()}${hash}`, port: server.port });
     tellLink();
     request.linkRequests?.on('data', tellLink);
-    if (request.opensBrowser) browser = startBrowser(context, server, hash, warn);
+    if (request.opensBrowser) {
+      const onFailure = (message: string) => warn('noBrowser', message);
+      browser = startBrowser(server.newLink(), { hash, environment, signal, onFailure });
+    }
     await stopped(signal);
     request.linkRequests?.off('data', tellLink);
     await server.close();
@@ -82,45 +84,6 @@ async function openFolder({ directory }: JobContext, host: OpenHost): Promise<st
     client.close();
   }
   return `#/home?${new URLSearchParams({ workspace: root })}`;
-}
-
-interface StartedBrowser {
-  readonly link: string;
-  /** Removes what led to the link. */
-  readonly forget: () => void;
-}
-
-/** With a link of its own: the one that was printed still opens whatever browser the user likes better. */
-function startBrowser(
-  { environment, signal }: JobContext,
-  server: WindowServer,
-  hash: string,
-  warn: (warning: string, message: string) => void,
-): StartedBrowser {
-  const link = server.newLink();
-  let file: LinkFile | undefined;
-  let isForgotten = false;
-  const open = async () => {
-    if (process.platform === 'win32') return openBrowser(openerOf(`${link}${hash}`), environment);
-    const folder = await findLinkFolder(environment);
-    if (isForgotten) return true;
-    file = writeLinkFile(`${link}${hash}`, folder);
-    return openBrowser(openerOf(file.path), environment);
-  };
-  open().then(
-    (isOpened) => {
-      if (!isOpened && !signal.aborted)
-        warn('noBrowser', 'No browser could be started here: open the link yourself.');
-    },
-    (error: unknown) => warn('noBrowser', `No browser was started: ${toDrayError(error).message}`),
-  );
-  return {
-    link,
-    forget: () => {
-      isForgotten = true;
-      file?.[Symbol.dispose]();
-    },
-  };
 }
 
 async function serveOnPort(

@@ -5,6 +5,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createSandbox, type Sandbox } from '../../engine/jobs/job-fixture.ts';
 import { PAGE, pathOf, startTestWindow, type TestWindow } from './window-server.fixture.ts';
 
+/** However busy the machine is. */
+const WAIT = { timeout: 30_000 };
+
 let sandbox: Sandbox;
 let window: TestWindow;
 beforeEach(async () => {
@@ -271,8 +274,8 @@ describe('a dropped file', () => {
     });
     asked.on('error', () => {});
     asked.write(Buffer.alloc(100_000));
-    await vi.waitFor(() => expect(readdirSync(sandbox.path('place'))).toHaveLength(2));
+    await vi.waitFor(() => expect(readdirSync(sandbox.path('place'))).toHaveLength(2), WAIT);
     asked.destroy();
-    await vi.waitFor(() => expect(readdirSync(sandbox.path('place'))).toEqual(['here.txt']));
+    await vi.waitFor(() => expect(readdirSync(sandbox.path('place'))).toEqual(['here.txt']), WAIT);
   });
 });

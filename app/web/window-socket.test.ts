@@ -6,6 +6,9 @@ import { startTestWindow, type TestWindow } from './window-server.fixture.ts';
 
 const MIB = 1024 * 1024;
 
+/** However busy the machine is. */
+const WAIT = { timeout: 30_000 };
+
 let sandbox: Sandbox;
 let window: TestWindow;
 let sockets: WebSocket[];
@@ -76,7 +79,7 @@ describe('who may connect', () => {
       expect(await connect({ headers, origin })).toBeInstanceOf(WebSocket);
     expect(await connect({ headers, origin })).toBe(503);
     sockets[0]!.close();
-    await vi.waitFor(async () => expect(await connect({ headers, origin })).toBeInstanceOf(WebSocket));
+    await vi.waitFor(async () => expect(await connect({ headers, origin })).toBeInstanceOf(WebSocket), WAIT);
   });
 });
 
@@ -86,14 +89,14 @@ describe('messages', () => {
     const asked = { do: 'ask', id: 1, name: 'home.list', input: {} };
     socket.send(JSON.stringify(asked));
     const [port] = window.ports;
-    await vi.waitFor(() => expect(port!.received).toEqual([asked]));
+    await vi.waitFor(() => expect(port!.received).toEqual([asked]), WAIT);
     const heard = new Promise((resolve) =>
       socket.once('message', (data) => resolve(JSON.parse(String(data)))),
     );
     port!.tell({ is: 'answer', id: 1, answer: { workspaces: [] } });
     expect(await heard).toEqual({ is: 'answer', id: 1, answer: { workspaces: [] } });
     socket.close();
-    await vi.waitFor(() => expect(port!.isClosed()).toBe(true));
+    await vi.waitFor(() => expect(port!.isClosed()).toBe(true), WAIT);
   });
 
   it.each([
@@ -105,7 +108,7 @@ describe('messages', () => {
     const closed = closeCode(socket);
     socket.send(message);
     expect(await closed).toBe(code);
-    await vi.waitFor(() => expect(window.ports[0]!.isClosed()).toBe(true));
+    await vi.waitFor(() => expect(window.ports[0]!.isClosed()).toBe(true), WAIT);
     expect(window.ports[0]!.received).toEqual([]);
   });
 
@@ -129,10 +132,10 @@ describe('messages', () => {
     // Nothing is taken from it meanwhile.
     socket.send('{"do":"stop","id":1}');
     socket.resume();
-    await vi.waitFor(() => expect(heard.at(-1)?.events?.at(-1)?.filesDone).toBe(5_000));
+    await vi.waitFor(() => expect(heard.at(-1)?.events?.at(-1)?.filesDone).toBe(5_000), WAIT);
     expect(heard.filter(({ is }) => is === 'answer').map(({ id }) => id)).toEqual([1, 2, 3, 4]);
     expect(heard.filter(({ is }) => is === 'events').length).toBeLessThan(50);
-    await vi.waitFor(() => expect(port!.received).toEqual([{ do: 'stop', id: 1 }]));
+    await vi.waitFor(() => expect(port!.received).toEqual([{ do: 'stop', id: 1 }]), WAIT);
   });
 
   it('without end for a window that never reads cut it off', async () => {

@@ -5,6 +5,9 @@ import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
 import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
 
+/** However busy the machine is. */
+const WAIT = { timeout: 30_000, interval: 50 };
+const LONG_MS = 240_000;
 const SCREENS = ['Home', 'Changes', 'Plan', 'Transfers', 'History', 'Browse', 'Remotes', 'Settings'] as const;
 
 describe.skipIf(!findChromium())('the window around its screens', () => {
@@ -28,12 +31,12 @@ describe.skipIf(!findChromium())('the window around its screens', () => {
     await page.goto(`${window.origin}/?fixture#/${name.toLowerCase()}`);
     await page.getByRole('heading', { level: 1, name }).waitFor();
     await expect
-      .poll(() => page.getByRole('progressbar', { name: /Opening|Looking|Reading/ }).count())
+      .poll(() => page.getByRole('progressbar', { name: /Opening|Looking|Reading/ }).count(), WAIT)
       .toBe(0);
   };
   const focused = () => page.evaluate(() => document.activeElement?.id ?? '');
 
-  it('has no hindrance that axe finds on any screen in either theme', async () => {
+  it('has no hindrance that axe finds on any screen in either theme', { timeout: LONG_MS }, async () => {
     for (const name of SCREENS) {
       await openScreen(name);
       for (const colorScheme of ['dark', 'light'] as const) {
@@ -43,7 +46,7 @@ describe.skipIf(!findChromium())('the window around its screens', () => {
     }
   });
 
-  it('keeps its rail and its screens in small windows and large ones', async () => {
+  it('keeps its rail and its screens in small windows and large ones', { timeout: LONG_MS }, async () => {
     const sizes = [
       // A window of 1280 at a zoom of 200 %.
       { width: 640, height: 400 },
@@ -76,7 +79,9 @@ describe.skipIf(!findChromium())('the window around its screens', () => {
     expect(await findViolations(page)).toEqual([]);
   });
 
-  it('reaches every screen by its commands, and goes on there by the keyboard', async () => {
+  it('reaches every screen by its commands, and goes on there by the keyboard', {
+    timeout: LONG_MS,
+  }, async () => {
     await openScreen('Home');
     for (const name of [...SCREENS.slice(1), 'Home']) {
       await page.keyboard.press('Control+k');
@@ -84,7 +89,7 @@ describe.skipIf(!findChromium())('the window around its screens', () => {
       await page.keyboard.type(name.slice(0, 5));
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { level: 1, name }).waitFor();
-      await expect.poll(focused).toBe('screen');
+      await expect.poll(focused, WAIT).toBe('screen');
     }
   });
 
@@ -109,7 +114,7 @@ describe.skipIf(!findChromium())('the window around its screens', () => {
       await page.getByRole('menuitem', { name }).click();
     };
     await run('Dark theme');
-    await expect.poll(() => page.evaluate(() => document.documentElement.dataset.theme)).toBe('dark');
+    await expect.poll(() => page.evaluate(() => document.documentElement.dataset.theme), WAIT).toBe('dark');
     await run('Use workspace imagery');
     await page.getByRole('button', { name: /^Workspace imagery/ }).waitFor();
     await run('Add a remote');
@@ -123,10 +128,10 @@ describe.skipIf(!findChromium())('the window around its screens', () => {
     await openScreen('Home');
     await page.keyboard.press('Tab');
     const skip = page.getByRole('button', { name: 'Skip to the screen' });
-    await expect.poll(() => skip.evaluate((button) => button === document.activeElement)).toBe(true);
+    await expect.poll(() => skip.evaluate((button) => button === document.activeElement), WAIT).toBe(true);
     expect(await skip.evaluate((button) => button.getBoundingClientRect().top)).toBeGreaterThanOrEqual(0);
     await page.keyboard.press('Enter');
-    expect(await focused()).toBe('screen');
+    await expect.poll(focused, WAIT).toBe('screen');
     // Each stop of the rail can be seen.
     await openScreen('Home');
     for (let stop = 0; stop < 11; stop += 1) {

@@ -1,0 +1,47 @@
+/** Hands a link to the user's browser, and takes back what led to it. */
+import { toDrayError } from '../../engine/api/error.ts';
+import type { JobContext } from '../../engine/api/jobs.ts';
+import { findLinkFolder, type LinkFile, writeLinkFile } from './link-file.ts';
+import { openBrowser, openerOf } from './open-browser.ts';
+
+export interface StartedBrowser {
+  readonly link: string;
+  /** Once the link was used, or nobody is to use it any more. */
+  readonly forget: () => void;
+}
+
+export interface StartBrowserOptions extends Pick<JobContext, 'environment' | 'signal'> {
+  /** What follows the link: where the window opens. */
+  readonly hash?: string;
+  readonly onFailure: (message: string) => void;
+}
+
+/** @param link For this browser alone: the one that is printed still opens whatever browser the user likes better. */
+export function startBrowser(
+  link: string,
+  { environment, hash = '', onFailure, signal }: StartBrowserOptions,
+): StartedBrowser {
+  let file: LinkFile | undefined;
+  let isForgotten = false;
+  const open = async () => {
+    if (process.platform === 'win32') return openBrowser(openerOf(`${link}${hash}`), environment);
+    const folder = await findLinkFolder(environment);
+    if (isForgotten) return true;
+    file = writeLinkFile(`${link}${hash}`, folder);
+    return openBrowser(openerOf(file.path), environment);
+  };
+  open().then(
+    (isOpened) => {
+      if (!isOpened && !signal.aborted)
+        onFailure('No browser could be started here: open the link yourself.');
+    },
+    (error: unknown) => onFailure(`No browser was started: ${toDrayError(error).message}`),
+  );
+  return {
+    link,
+    forget: () => {
+      isForgotten = true;
+      file?.[Symbol.dispose]();
+    },
+  };
+}

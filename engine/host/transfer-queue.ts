@@ -8,7 +8,7 @@
 import { randomUUID } from 'node:crypto';
 import { DrayError, toErrorRecord } from '../api/error.ts';
 import type { HostRequests, Transfer, TransferOrder, TransferState } from '../api/host.ts';
-import type { ConnectionFlags, JobContext, RequestTotals } from '../api/jobs.ts';
+import type { ConnectionFlags, JobContext, RequestTotals, Throttle } from '../api/jobs.ts';
 import type { Clock } from '../base/clock.ts';
 import { openTransferFile, type TransferFile } from './transfer-file.ts';
 import { billedPlaceOf, busyKeyOf, runTransfer, type TransferOutcome, titleOf } from './transfer-jobs.ts';
@@ -41,6 +41,7 @@ export interface QueueHost {
   readonly clock: Clock;
   readonly usageFile: UsageFile;
   connectionFlags(): ConnectionFlags;
+  readonly throttle: Throttle;
 }
 
 export async function openTransferQueue(host: QueueHost): Promise<TransferQueue> {
@@ -151,6 +152,7 @@ class FileQueue implements TransferQueue {
       directory,
       connection: this.#host.connectionFlags(),
       environment: this.#host.environment,
+      throttle: this.#host.throttle,
       signal,
       emit: (event) => {
         record.note(event, this.#nowMs());

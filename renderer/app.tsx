@@ -8,6 +8,7 @@ import { useAsk, useHost, useLineState, useRefresh } from './host/use-host.tsx';
 import { useRoute } from './route.ts';
 import { RecordThroughput } from './screens/transfers/record-throughput.tsx';
 import { CommandPalette } from './shell/command-palette.tsx';
+import { NotifyEndings } from './shell/notify-endings.tsx';
 import { Rail } from './shell/rail.tsx';
 import { ScreenBoundary } from './shell/screen-boundary.tsx';
 import { fetchScreens, SCREENS } from './shell/screens.ts';
@@ -53,6 +54,7 @@ export function App() {
       <CommandPalette isOpen={isPaletteOpen} onClose={() => setPaletteOpen(false)} />
       <Toasts />
       <RecordThroughput />
+      {!window.dray && <NotifyEndings />}
     </RouterProvider>
   );
 }

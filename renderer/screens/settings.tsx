@@ -4,7 +4,6 @@ import { useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Settings } from '../../engine/api/host.ts';
 import { Segmented } from '../design/choices.tsx';
-import { Switch } from '../design/field.tsx';
 import { Screen } from '../design/screen.tsx';
 import { ErrorState, Loading } from '../design/states.tsx';
 import { useAsk, useHost } from '../host/use-host.tsx';
@@ -12,7 +11,11 @@ import { applyTheme } from '../shell/theme.ts';
 import { showFailure } from '../shell/toasts.tsx';
 import { BandwidthSetting } from './settings/bandwidth-setting.tsx';
 import { ConcurrencySetting } from './settings/concurrency-setting.tsx';
+import { NotificationSetting } from './settings/notification-setting.tsx';
 import type { SettingProps } from './settings/setting-props.ts';
+
+/** Set by the build. */
+declare const DRAY_VERSION: string;
 
 export function SettingsScreen() {
   const host = useHost();
@@ -60,31 +63,24 @@ function Sections({ settings, set }: SettingProps) {
       </Section>
       <Section
         title="Bandwidth"
-        text="How much of your line transfers may take, all day or at some hours. Outside of them there is no limit."
+        text="How much of your line all transfers together may take, both ways, all day or at some hours. What runs follows at once."
       >
         <BandwidthSetting settings={settings} set={set} />
       </Section>
       <Section
         title="Concurrency"
-        text="How many requests are in flight at once. Left alone, Dray finds what the remote and the line bear."
+        text="How many requests each transfer has in flight. Left alone, Dray finds what the remote and the line bear. For transfers that begin from now on."
       >
         <ConcurrencySetting settings={settings} set={set} />
       </Section>
       <Section title="Notifications" text="When a transfer that took a while ends, or fails.">
-        <Switch isSelected={settings.notifications} onChange={(notifications) => set({ notifications })}>
-          Tell me
-        </Switch>
+        <NotificationSetting settings={settings} set={set} />
       </Section>
-      <Section title="Updates" text="Of the desktop app. Nothing is installed without being asked for.">
-        <Segmented<Settings['updates']>
-          label="Update channel"
-          value={settings.updates}
-          onChange={(updates) => set({ updates })}
-          choices={[
-            { id: 'stable', label: 'Stable releases' },
-            { id: 'off', label: 'Do not look' },
-          ]}
-        />
+      <Section title="Updates" text={`This is Dray ${DRAY_VERSION}.`}>
+        <p>
+          Dray looks for no updates by itself: it asks no server, and nobody is told that you use it. Install
+          a newer release over this one; workspaces, remotes, settings and paused transfers stay as they are.
+        </p>
       </Section>
     </div>
   );

@@ -8,7 +8,7 @@ import { runCli } from '../../app/cli/run-cli.ts';
 import { startRequestGate } from '../servers/request-gate.ts';
 import { startVersitygw } from '../servers/versitygw.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolations } from './find-violations.ts';
+import { findViolations, findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser, openWindow, type Theme } from './open-window.ts';
 
 const WAIT = { timeout: 30_000, interval: 200 };
@@ -28,7 +28,7 @@ describe.skipIf(!findChromium())('Settings', () => {
       const { page } = window;
       await page.getByRole('heading', { name: 'Updates' }).waitFor();
       await expectTheme(page, 'light');
-      expect(await findViolations(page)).toEqual([]);
+      expect(await findViolationsInBothThemes(page)).toEqual([]);
       await page.emulateMedia({ colorScheme: 'dark' });
       await expectTheme(page, 'dark');
       await page.getByRole('radio', { name: 'Light' }).click();

@@ -1,7 +1,7 @@
 /** How the window looks and how much of the line it may take. Each choice holds at once. */
 import './settings.css';
 import { useQueryClient } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 import type { Settings } from '../../engine/api/host.ts';
 import { Segmented } from '../design/choices.tsx';
 import { Screen } from '../design/screen.tsx';
@@ -22,10 +22,16 @@ export function SettingsScreen() {
   const client = useQueryClient();
   const settings = useAsk('settings.get', {});
   const key = ['settings.get', {}];
+  const asked = useRef(0);
   const set = async (change: Partial<Settings>): Promise<void> => {
     if (change.theme) applyTheme(change.theme);
+    // At once: the next change builds on this one, however long the answer takes.
+    client.setQueryData<Settings>(key, (before) => before && { ...before, ...change });
+    asked.current += 1;
+    const own = asked.current;
     try {
-      client.setQueryData(key, await host.ask('settings.set', change));
+      const kept = await host.ask('settings.set', change);
+      if (own === asked.current) client.setQueryData(key, kept);
     } catch (error) {
       showFailure('The setting was not kept', error);
       await client.invalidateQueries({ queryKey: key });

@@ -5,7 +5,7 @@ import { Button } from './design/button.tsx';
 import { Icon } from './design/icon.tsx';
 import { Loading } from './design/states.tsx';
 import { useAsk, useHost, useLineState, useRefresh } from './host/use-host.tsx';
-import { useRoute } from './route.ts';
+import { goTo, useRoute } from './route.ts';
 import { RecordThroughput } from './screens/transfers/record-throughput.tsx';
 import { CommandPalette } from './shell/command-palette.tsx';
 import { NotifyEndings } from './shell/notify-endings.tsx';
@@ -13,7 +13,7 @@ import { Rail } from './shell/rail.tsx';
 import { ScreenBoundary } from './shell/screen-boundary.tsx';
 import { fetchScreens, SCREENS } from './shell/screens.ts';
 import { applyTheme } from './shell/theme.ts';
-import { Toasts } from './shell/toasts.tsx';
+import { showToast, Toasts } from './shell/toasts.tsx';
 import { chooseWorkspace } from './shell/use-workspace.ts';
 
 /** The window: rail, screen, and what may lie over them. */
@@ -69,10 +69,22 @@ function useNamedWorkspace(root: string | undefined): void {
   }, [root, refresh]);
 }
 
-/** Shown while the engine is not there; what is on the screen stays readable. */
+/** Shown while the engine is not there; what is on the screen stays readable. That it is back is said too, since it may be so at once. */
 function AwayBanner() {
   const host = useHost();
   const state = useLineState();
+  const wasAway = useRef(false);
+  useEffect(() => {
+    if (state === 'away') wasAway.current = true;
+    if (state !== 'open' || !wasAway.current) return;
+    wasAway.current = false;
+    showToast({
+      tone: 'info',
+      title: "Dray's engine is back",
+      text: 'What you see is up to date again. If it had ended, what it moved stands paused in Transfers.',
+      action: { label: 'Open Transfers', onPress: () => goTo('transfers') },
+    });
+  }, [state]);
   return (
     <div role="status" className={state === 'away' ? 'away' : 'unseen'}>
       {state === 'away' && (

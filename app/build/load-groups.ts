@@ -24,6 +24,7 @@ const JOBS = [
   'delta-benchmark',
   'delta-file',
   'diff',
+  'drop-uploads',
   'init',
   'list-place',
   'list-tree',

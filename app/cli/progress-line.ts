@@ -27,21 +27,24 @@ const DONE: Readonly<Record<Phase, string>> = {
 
 /**
  * `uploading  1,234/50,000 files  120 MiB/977 MiB  12%  34.2 MiB/s  ETA 0:25`, never wider than `columns`:
- * what does not fit is left out, the least needed first.
+ * what does not fit is left out, the least needed first. `1,234/5,000+`: there may be more, and nobody knows yet how long it takes.
  */
 export function formatProgressLine(progress: ProgressSnapshot, columns: number): string {
   // The order on the screen, each with its rank: the highest rank goes first when room is short.
   const parts: { readonly text: string; readonly rank: number }[] = [
     { text: DOING[progress.phase], rank: 0 },
   ];
-  const { filesDone, filesTotal, bytesDone, bytesTotal, requests } = progress;
+  const { filesDone, filesTotal, bytesDone, bytesTotal, isCounting, requests } = progress;
+  const more = isCounting ? '+' : '';
   if (filesDone > 0 || filesTotal) {
-    const total = filesTotal ? `/${formatCount(filesTotal)}` : '';
+    const total = filesTotal ? `/${formatCount(filesTotal)}${more}` : '';
     parts.push({ text: `${formatCount(filesDone)}${total} files`, rank: 5 });
   }
   if (bytesDone > 0 || bytesTotal) {
     parts.push({
-      text: bytesTotal ? `${formatBytes(bytesDone)}/${formatBytes(bytesTotal)}` : formatBytes(bytesDone),
+      text: bytesTotal
+        ? `${formatBytes(bytesDone)}/${formatBytes(bytesTotal)}${more}`
+        : formatBytes(bytesDone),
       rank: 3,
     });
   }
@@ -67,6 +70,7 @@ export function formatPhaseEnd(progress: ProgressSnapshot): string {
 }
 
 function percentDone(progress: ProgressSnapshot): number | undefined {
+  if (progress.isCounting) return undefined;
   const [done, total] = progress.bytesTotal
     ? [progress.bytesDone, progress.bytesTotal]
     : [progress.filesDone, progress.filesTotal];

@@ -12,6 +12,8 @@ export interface ProgressSnapshot {
   readonly filesTotal?: number;
   readonly bytesDone: number;
   readonly bytesTotal?: number;
+  /** The totals are what was found so far. */
+  readonly isCounting?: boolean;
   readonly requests: number;
   readonly bytesPerSecond: number;
   readonly filesPerSecond: number;
@@ -43,7 +45,7 @@ export class ProgressMeter {
     }
     if (event.type === 'progress') {
       state.last = event;
-      state.bytesRate.sample(event.bytesDone, nowMs);
+      state.bytesRate.sample(event.bytesDone - (event.bytesKept ?? 0), nowMs);
       state.filesRate.sample(event.filesDone, nowMs);
     }
     return ended;
@@ -52,12 +54,20 @@ export class ProgressMeter {
   snapshot(nowMs: number): ProgressSnapshot | undefined {
     const state = this.#shown && this.#phases.get(this.#shown);
     if (!state) return undefined;
-    const { type: _, ...counts } = state.last;
+    const {
+      bytesKept: _,
+      inFlight: __,
+      inFlightMax: ___,
+      type: ____,
+      wireBytes: _____,
+      ...counts
+    } = state.last;
     const bytesPerSecond = state.bytesRate.perSecond(nowMs);
     const filesPerSecond = state.filesRate.perSecond(nowMs);
-    const etaMs =
-      remainingMs(counts.bytesDone, counts.bytesTotal, bytesPerSecond) ??
-      remainingMs(counts.filesDone, counts.filesTotal, filesPerSecond);
+    const etaMs = counts.isCounting
+      ? undefined
+      : (remainingMs(counts.bytesDone, counts.bytesTotal, bytesPerSecond) ??
+        remainingMs(counts.filesDone, counts.filesTotal, filesPerSecond));
     const elapsedMs = nowMs - state.startedMs;
     const snapshot = { ...counts, elapsedMs, bytesPerSecond, filesPerSecond };
     return etaMs === undefined ? snapshot : { ...snapshot, etaMs };

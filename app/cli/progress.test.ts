@@ -72,6 +72,13 @@ describe('formatProgressLine', () => {
     expect(formatProgressLine(full, 20)).toBe('uploading  12%');
   });
 
+  it('says of totals that may grow that they are no end', () => {
+    const { etaMs: _, ...growing } = { ...full, isCounting: true };
+    expect(formatProgressLine(growing, 120)).toBe(
+      'uploading  1,234/50,000+ files  120 MiB/977 MiB+  34.2 MiB/s  1,300 requests',
+    );
+  });
+
   it('is never wider than the terminal', () => {
     fc.assert(
       fc.property(fc.nat(200), fc.nat(), fc.nat(), (columns, filesDone, bytesDone) => {

@@ -126,7 +126,7 @@ export function transfer(fields: Partial<Transfer> & Pick<Transfer, 'id' | 'stat
     bytesDone: 0,
     bytesPerSecond: 0,
     warnings: [],
-    failures: [],
+    failed: 0,
     ...fields,
   };
 }

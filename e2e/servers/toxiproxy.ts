@@ -96,8 +96,8 @@ async function send(
   body?: object,
   allowed: readonly number[] = [],
 ): Promise<void> {
-  // toxiproxy turns away what looks like a browser.
-  const headers = { 'content-type': 'application/json', 'user-agent': 'dray-tests' };
+  // toxiproxy turns away what looks like a browser. A kept connection may be closed by it just as the next request goes out.
+  const headers = { 'content-type': 'application/json', 'user-agent': 'dray-tests', connection: 'close' };
   const answer = await fetch(url, {
     method,
     headers,

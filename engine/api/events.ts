@@ -37,7 +37,17 @@ export interface ProgressEvent {
   readonly filesTotal?: number;
   readonly bytesDone: number;
   readonly bytesTotal?: number;
+  /** The totals are what was found so far: there may be more to do. */
+  readonly isCounting?: boolean;
+  /** Of `bytesDone`: what was there already, such as the parts that an interrupted run had sent. They say nothing of the pace. */
+  readonly bytesKept?: number;
   readonly requests: number;
+  /** Bytes that went over the wire in this run, either way, as they go: what is half there is in it, and what was sent twice. */
+  readonly wireBytes?: number;
+  /** Requests in flight to the remotes at this moment. Absent where none is asked anything. */
+  readonly inFlight?: number;
+  /** How many there may be, as the engine adapts it to the link. */
+  readonly inFlightMax?: number;
 }
 
 export type ChangeKind = 'added' | 'modified' | 'deleted' | 'renamed' | 'mode' | 'time';

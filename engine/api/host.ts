@@ -87,6 +87,12 @@ export interface HostRequests {
     answer: Nothing;
   };
 
+  /** The files of one that failed, in the order in which they did: the first 1,000. */
+  'transfers.failures': {
+    input: { readonly id: string };
+    answer: { readonly failures: readonly TransferFailure[] };
+  };
+
   // History
   'history.list': {
     input: InWorkspace & { readonly branch?: string; readonly limit: number };
@@ -277,18 +283,32 @@ export interface Transfer {
   readonly filesTotal?: number;
   readonly bytesDone: number;
   readonly bytesTotal?: number;
+  /** The totals, and the time left, are at least so much: it is still being found out what there is to do. */
+  readonly isCounting?: boolean;
+  /** Of what is not done yet: so many bytes went over the wire already. */
+  readonly bytesUnderWay?: number;
   readonly bytesPerSecond: number;
   /** Absent while nothing can be said. */
   readonly secondsLeft?: number;
   readonly startedMs?: number;
   readonly endedMs?: number;
-  /** Requests in flight, as the engine adapts their number. */
-  readonly concurrency?: number;
+  /** Requests in flight to the remotes; only while it runs. */
+  readonly inFlight?: number;
+  /** How many there may be, as the engine adapts it to the link. */
+  readonly inFlightMax?: number;
   readonly requests?: RequestTotals;
   readonly summary?: PushSummary | PullSummary | object;
+  /** What holds it up at the moment, or why it stands still. It goes by itself when that has passed. */
+  readonly notice?: string;
   readonly warnings: readonly string[];
-  readonly failures: readonly { readonly path: string; readonly message: string }[];
+  /** Files that failed and let the others go on; `transfers.failures` tells which. */
+  readonly failed: number;
   readonly error?: ErrorRecord;
+}
+
+export interface TransferFailure {
+  readonly path: string;
+  readonly message: string;
 }
 
 export interface RefRow {

@@ -11,8 +11,8 @@ const RUNNING: Transfer = {
   bytesDone: 1,
   bytesPerSecond: 1,
   startedMs: 0,
+  failed: 0,
   warnings: [],
-  failures: [],
 };
 const FAILED: Transfer = { ...RUNNING, state: 'failed', endedMs: 5 };
 const DONE: Transfer = { ...RUNNING, state: 'done', endedMs: 60_000 };

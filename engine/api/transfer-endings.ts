@@ -36,10 +36,10 @@ function endingOf({ endedMs, id, state }: Transfer): string {
   return `${id} ${state} ${endedMs}`;
 }
 
-function bodyOf({ state, error, failures, filesDone }: Transfer): string {
+function bodyOf({ state, error, failed, filesDone }: Transfer): string {
   if (state === 'failed') return error?.message ?? 'Dray shows what to do.';
   const files = `${filesDone.toLocaleString('en')} ${filesDone === 1 ? 'file' : 'files'}`;
-  return failures.length === 0
+  return failed === 0
     ? `${files}.`
-    : `${files}; ${failures.length.toLocaleString('en')} could not be read or written.`;
+    : `${files}; ${failed.toLocaleString('en')} could not be read or written.`;
 }

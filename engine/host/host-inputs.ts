@@ -95,6 +95,7 @@ export const HOST_INPUTS: Inputs = {
 
   'transfers.start': order,
   'transfers.watch': nothing,
+  'transfers.failures': v.strictObject({ id: filled }),
   'transfers.change': v.strictObject({
     ids: v.union([v.literal('all'), v.pipe(v.array(filled), v.maxLength(ROWS_MAX))]),
     action: v.picklist(['pause', 'resume', 'cancel', 'retry', 'remove', 'up', 'down']),

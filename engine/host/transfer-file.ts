@@ -5,7 +5,6 @@
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
-import type { Transfer } from '../api/host.ts';
 import type { Clock } from '../base/clock.ts';
 import { lockWorkspace } from '../workspace/workspace-lock.ts';
 import { HOST_INPUTS } from './host-inputs.ts';
@@ -22,6 +21,7 @@ const SCHEMA = v.object({
       state: v.picklist(['waiting', 'running', 'paused', 'done', 'failed', 'cancelled']),
       filesDone: COUNT,
       bytesDone: COUNT,
+      failed: v.optional(COUNT, 0),
       warnings: v.array(v.string()),
       failures: v.array(v.object({ path: v.string(), message: v.string() })),
     }),
@@ -31,7 +31,7 @@ const SCHEMA = v.object({
 export interface TransferFile {
   /** What the last host left. */
   read(): TransferFacts[];
-  write(transfers: readonly Omit<Transfer, 'bytesPerSecond'>[]): void;
+  write(transfers: readonly TransferFacts[]): void;
   close(): void;
 }
 

@@ -33,7 +33,7 @@ export async function runTransfer(
     case 'copy':
     case 'sync': {
       const { copyTree, syncTree } = await import('../jobs/copy-tree.ts');
-      const request = { source: { place: order.source }, destination: { place: order.destination } };
+      const request = requestOf(order);
       const context = contextIn(process.cwd());
       if (order.kind === 'copy') return copyTree(context, request);
       const { maxDelete } = order;
@@ -43,6 +43,32 @@ export async function runTransfer(
       });
     }
   }
+}
+
+/** After a transfer was given up for good: takes back what it left half done on a store. */
+export async function cleanUpAfter(
+  order: TransferOrder,
+  contextIn: (directory: string) => JobContext,
+): Promise<void> {
+  switch (order.kind) {
+    case 'push': {
+      const { dropPushUploads } = await import('../jobs/drop-uploads.ts');
+      return dropPushUploads(contextIn(order.root));
+    }
+    case 'copy':
+    case 'sync': {
+      const { dropTreeUploads } = await import('../jobs/drop-uploads.ts');
+      return dropTreeUploads(contextIn(process.cwd()), requestOf(order));
+    }
+    case 'pull':
+    case 'restore':
+      // What they write half done lies in the workspace's own folder, and goes with the next run.
+      return;
+  }
+}
+
+function requestOf({ destination, source }: Extract<TransferOrder, { source: string }>) {
+  return { source: { place: source }, destination: { place: destination } };
 }
 
 /** Two transfers of one key never run at once: they would wait for each other's lock, or write over each other. */
@@ -69,8 +95,14 @@ export function titleOf(order: TransferOrder): string {
     }
     case 'copy':
     case 'sync':
-      return `${order.kind === 'copy' ? 'Copy' : 'Sync'} ${lastPart(order.source)} to ${lastPart(order.destination)}`;
+      return titleOfCopy(order.kind === 'copy' ? 'Copy' : 'Sync', order);
   }
+}
+
+/** A folder is copied to one of its name, most often. */
+function titleOfCopy(verb: string, { destination, source }: { source: string; destination: string }): string {
+  const [from, to] = [lastPart(source), lastPart(destination)];
+  return from === to ? `${verb} ${from}` : `${verb} ${from} to ${to}`;
 }
 
 function lastPart(place: string): string {

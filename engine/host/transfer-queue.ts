@@ -6,13 +6,14 @@
  * with it. What a killed host left as `running` comes back as `paused`: if it was what killed the host, nobody wants it to begin by itself.
  */
 import { randomUUID } from 'node:crypto';
-import { DrayError, toErrorRecord } from '../api/error.ts';
-import type { HostRequests, Transfer, TransferOrder, TransferState } from '../api/host.ts';
-import type { ConnectionFlags, JobContext, RequestTotals, Throttle } from '../api/jobs.ts';
+import { DrayError } from '../api/error.ts';
+import type { HostRequests, Transfer, TransferFailure, TransferOrder, TransferState } from '../api/host.ts';
+import type { ConnectionFlags, JobContext, Throttle } from '../api/jobs.ts';
 import type { Clock } from '../base/clock.ts';
 import { openTransferFile, type TransferFile } from './transfer-file.ts';
-import { billedPlaceOf, busyKeyOf, runTransfer, type TransferOutcome, titleOf } from './transfer-jobs.ts';
+import { busyKeyOf, titleOf } from './transfer-jobs.ts';
 import { createTransferRecord, type TransferRecord } from './transfer-record.ts';
+import { cleanUp, type RunHost, runOnce } from './transfer-run.ts';
 import type { UsageFile } from './usage-file.ts';
 
 const RUNNING_MAX = 2;
@@ -20,6 +21,7 @@ const QUEUE_MAX = 1_000;
 /** Of those that have ended, the oldest go first. */
 const ENDED_MAX = 100;
 const TELL_EVERY_MS = 200;
+const TICK_MS = 1_000;
 
 type Change = HostRequests['transfers.change']['input'];
 
@@ -29,6 +31,8 @@ export interface TransferQueue {
   /** What does not fit a transfer's state is left alone. @throws `notFound` when there is none of such an id. */
   change(change: Change): void;
   list(): readonly Transfer[];
+  /** @throws `notFound` */
+  failures(id: string): readonly TransferFailure[];
   /** Tells the list now and, a few times a second, whenever it changes. Returns what ends it. */
   watch(listener: (transfers: readonly Transfer[]) => void): () => void;
   close(): Promise<void>;
@@ -49,11 +53,14 @@ export async function openTransferQueue(host: QueueHost): Promise<TransferQueue>
   return new FileQueue(host, file);
 }
 
+const INTERRUPTED =
+  'Dray ended in the midst of it. What has arrived is kept: resume it, and it goes on from there.';
 const ENDED: ReadonlySet<TransferState> = new Set(['done', 'failed', 'cancelled']);
 
 class FileQueue implements TransferQueue {
   readonly #host: QueueHost;
   readonly #file: TransferFile;
+  readonly #runs: RunHost;
   readonly #watchers = new Set<(transfers: readonly Transfer[]) => void>();
   #records: TransferRecord[];
   #telling: NodeJS.Timeout | undefined;
@@ -62,8 +69,19 @@ class FileQueue implements TransferQueue {
   constructor(host: QueueHost, file: TransferFile) {
     this.#host = host;
     this.#file = file;
+    this.#runs = {
+      environment: () => host.environment,
+      throttle: host.throttle,
+      usageFile: host.usageFile,
+      nowMs: () => this.#nowMs(),
+      connectionFlags: () => host.connectionFlags(),
+      onNews: () => this.#tellSoon(),
+    };
     this.#records = file.read().map((facts) => {
-      if (facts.state === 'running') facts.state = 'paused';
+      if (facts.state === 'running') {
+        facts.state = 'paused';
+        facts.notice = INTERRUPTED;
+      }
       return createTransferRecord(facts);
     });
     this.#pump();
@@ -74,11 +92,15 @@ class FileQueue implements TransferQueue {
     return this.#records.map((record) => record.read(nowMs));
   }
 
+  failures(id: string): readonly TransferFailure[] {
+    return this.#find(id).facts.failures;
+  }
+
   start(order: TransferOrder): string {
     const open = this.#records.filter(({ facts }) => !ENDED.has(facts.state));
     if (open.length >= QUEUE_MAX) throw queueFull();
     const facts = { id: randomUUID(), order, title: titleOf(order), state: 'waiting' as const };
-    const counts = { filesDone: 0, bytesDone: 0, warnings: [], failures: [] };
+    const counts = { filesDone: 0, bytesDone: 0, failed: 0, warnings: [], failures: [] };
     const record = createTransferRecord({ ...facts, ...counts });
     this.#records.push(record);
     try {
@@ -106,7 +128,14 @@ class FileQueue implements TransferQueue {
   watch(listener: (transfers: readonly Transfer[]) => void): () => void {
     listener(this.list());
     this.#watchers.add(listener);
-    return () => void this.#watchers.delete(listener);
+    // A job that stands tells nothing, and its pace falls all the same.
+    const ticks = setInterval(() => {
+      if (this.#records.some(({ run }) => run)) this.#tellSoon();
+    }, TICK_MS);
+    return () => {
+      clearInterval(ticks);
+      this.#watchers.delete(listener);
+    };
   }
 
   async close(): Promise<void> {
@@ -136,54 +165,30 @@ class FileQueue implements TransferQueue {
   }
 
   #begin(record: TransferRecord): void {
-    const stopping = new AbortController();
     record.begin(this.#nowMs());
     this.#save();
-    const ended = this.#carryOut(record, stopping.signal).finally(() => {
-      delete record.run;
+    this.#hold(record, async (signal) => {
+      const outcome = await runOnce(this.#runs, record, signal);
+      if (outcome) this.#settle(record, outcome);
+      // Paused or cancelled: its state says so already.
+      else if (record.facts.state === 'cancelled' && !this.#isClosing) this.#cleanUp(record);
+    });
+  }
+
+  /** Its place stays taken meanwhile; who retries it does not wait for this. */
+  #cleanUp(record: TransferRecord): void {
+    this.#hold(record, (signal) => cleanUp(this.#runs, record, signal));
+  }
+
+  #hold(record: TransferRecord, work: (signal: AbortSignal) => Promise<void>): void {
+    const stopping = new AbortController();
+    const run = { stopping, ended: Promise.resolve() };
+    record.run = run;
+    run.ended = work(stopping.signal).finally(() => {
+      if (record.run === run) delete record.run;
+      this.#save();
       this.#pump();
     });
-    record.run = { stopping, ended };
-  }
-
-  async #carryOut(record: TransferRecord, signal: AbortSignal): Promise<void> {
-    const { facts } = record;
-    const contextIn = (directory: string): JobContext => ({
-      directory,
-      connection: this.#host.connectionFlags(),
-      environment: this.#host.environment,
-      throttle: this.#host.throttle,
-      signal,
-      emit: (event) => {
-        record.note(event, this.#nowMs());
-        this.#tellSoon();
-      },
-    });
-    try {
-      const summary = await runTransfer(facts.order, contextIn);
-      facts.summary = summary;
-      if ('requests' in summary) {
-        facts.requests = summary.requests;
-        this.#noteUsage(facts.order, summary.requests);
-      }
-      if (summary.failed > 0) facts.error = toErrorRecord(someFailed(summary));
-      // Whoever paused it too late has it done.
-      this.#settle(record, summary.failed > 0 ? 'failed' : 'done');
-    } catch (error) {
-      // Paused or cancelled: its state says so already.
-      if (signal.aborted) return this.#save();
-      facts.error = toErrorRecord(error);
-      this.#settle(record, 'failed');
-    }
-  }
-
-  #noteUsage(order: TransferOrder, requests: RequestTotals): void {
-    try {
-      this.#host.usageFile.add({ place: billedPlaceOf(order), nowMs: this.#nowMs(), requests });
-    } catch (error) {
-      // What was done is done, whether or not it can be counted.
-      if (!(error instanceof DrayError)) throw error;
-    }
   }
 
   #apply(record: TransferRecord, action: Change['action'], together: ReadonlySet<TransferRecord>): void {
@@ -196,10 +201,14 @@ class FileQueue implements TransferQueue {
         if (state === 'paused') this.#settle(record, 'waiting');
         return;
       case 'cancel':
-        if (!ENDED.has(state)) this.#stop(record, 'cancelled');
+        if (ENDED.has(state)) return;
+        this.#stop(record, 'cancelled');
+        if (state === 'paused' && !record.run) this.#cleanUp(record);
         return;
       case 'retry':
-        if (state === 'failed' || state === 'cancelled') this.#settle(record, 'waiting');
+        if (state !== 'failed' && state !== 'cancelled') return;
+        delete record.facts.startedMs;
+        this.#stop(record, 'waiting');
         return;
       case 'remove':
         if (ENDED.has(state)) this.#records = this.#records.filter((kept) => kept !== record);
@@ -212,7 +221,8 @@ class FileQueue implements TransferQueue {
     }
   }
 
-  #stop(record: TransferRecord, state: 'paused' | 'cancelled'): void {
+  /** What it does comes to its end; what the state wants begins then. */
+  #stop(record: TransferRecord, state: 'paused' | 'cancelled' | 'waiting'): void {
     this.#settle(record, state);
     record.run?.stopping.abort();
   }
@@ -231,6 +241,8 @@ class FileQueue implements TransferQueue {
 
   #settle(record: TransferRecord, state: TransferState): void {
     record.facts.state = state;
+    delete record.facts.notice;
+    if (state === 'waiting') delete record.facts.error;
     if (ENDED.has(state)) record.facts.endedMs = this.#nowMs();
     this.#forgetOldest();
     this.#save();
@@ -276,11 +288,6 @@ class FileQueue implements TransferQueue {
   #nowMs(): number {
     return this.#host.clock.nowMs();
   }
-}
-
-function someFailed({ failed }: TransferOutcome): DrayError {
-  const message = `${failed} ${failed === 1 ? 'file' : 'files'} failed; everything else went on. Try again when what is said of them is mended.`;
-  return new DrayError('partial', message, { retry: 'retry', data: { failed } });
 }
 
 function queueFull(): DrayError {

@@ -1,43 +1,98 @@
-/** How quickly bytes move and how long the rest will take, from the progress that a job tells. */
+/**
+ * How quickly bytes move and how long the rest will take, from the progress that a job tells.
+ *
+ * Large parts arrive far apart, so the pace is that of the wire, which moves all the time. Where far less goes over the wire than gets
+ * done, such as when a store copies within itself, it is the pace of what gets done.
+ */
 
 /** Long enough to even out batches, short enough to follow the link. */
 const WINDOW_MS = 8_000;
 /** With less than this behind it, a rate says nothing of what is to come. */
 const SURE_AFTER_MS = 2_000;
 const SAMPLE_EVERY_MS = 250;
+/** Nothing for so long, and for so many times the longest pause before: it stands. */
+const STALL_MS = 5_000;
+const STALL_PAUSES = 3;
+
+export interface Moved {
+  /** Without what was there already. */
+  readonly doneBytes: number;
+  readonly wireBytes?: number | undefined;
+}
+
+interface Sample {
+  readonly atMs: number;
+  readonly doneBytes: number;
+  readonly wireBytes: number;
+}
 
 export interface TransferRate {
   /** A new phase counts from nothing. */
   reset(): void;
-  note(nowMs: number, bytesDone: number): void;
-  /** @param left Bytes; undefined where the whole is not known. */
-  read(
-    nowMs: number,
-    left: number | undefined,
-  ): { readonly bytesPerSecond: number; readonly secondsLeft?: number };
+  note(nowMs: number, moved: Moved): void;
+  /** What is under way is lost, or some of it: it has to be sent again. */
+  lose(): void;
+  /** @param left Bytes that are not done; undefined where the whole is not known. */
+  read(nowMs: number, left: number | undefined): Pace;
+}
+
+export interface Pace {
+  readonly bytesPerSecond: number;
+  readonly secondsLeft?: number;
+  readonly bytesUnderWay?: number;
 }
 
 export function createTransferRate(): TransferRate {
-  let samples: { readonly atMs: number; readonly bytes: number }[] = [];
+  let samples: Sample[] = [];
+  /** Since then, what went over the wire and is not done is under way. */
+  let since: Sample | undefined;
   return {
     reset() {
       samples = [];
+      since = undefined;
     },
-    note(nowMs, bytes) {
+    lose() {
+      since = samples.at(-1);
+    },
+    note(nowMs, { doneBytes, wireBytes = 0 }) {
+      const last = samples.at(-1);
+      if (last?.doneBytes === doneBytes && last.wireBytes === wireBytes) return;
       // The newest sample moves with the count until it is far enough from the one before it.
       const before = samples.at(-2);
       if (before && nowMs - before.atMs < SAMPLE_EVERY_MS) samples.pop();
-      samples.push({ atMs: nowMs, bytes });
+      const sample = { atMs: nowMs, doneBytes, wireBytes };
+      since ??= sample;
+      samples.push(sample);
       while (samples.length > 2 && samples[1]!.atMs < nowMs - WINDOW_MS) samples.shift();
     },
     read(nowMs, left) {
       const [first] = samples;
       const last = samples.at(-1);
-      if (!first || !last || nowMs <= first.atMs) return { bytesPerSecond: 0 };
+      if (!first || !last || !since) return { bytesPerSecond: 0 };
+      const bytesUnderWay = Math.min(left ?? 0, underWay(since, last));
+      const told = bytesUnderWay > 0 ? { bytesUnderWay } : {};
+      if (nowMs <= first.atMs || isStalled(samples, nowMs)) return { ...told, bytesPerSecond: 0 };
       const spanMs = nowMs - first.atMs;
-      const bytesPerSecond = ((last.bytes - first.bytes) * 1000) / spanMs;
-      if (left === undefined || bytesPerSecond <= 0 || spanMs < SURE_AFTER_MS) return { bytesPerSecond };
-      return { bytesPerSecond, secondsLeft: left / bytesPerSecond };
+      const bytesPerSecond = (bytesBetween(first, last) * 1000) / spanMs;
+      if (left === undefined || bytesPerSecond <= 0 || spanMs < SURE_AFTER_MS)
+        return { ...told, bytesPerSecond };
+      return { ...told, bytesPerSecond, secondsLeft: (left - bytesUnderWay) / bytesPerSecond };
     },
   };
+}
+
+function bytesBetween(first: Sample, last: Sample): number {
+  const done = last.doneBytes - first.doneBytes;
+  const wire = last.wireBytes - first.wireBytes;
+  return Math.max(0, wire >= done / 2 ? wire : done);
+}
+
+function underWay(since: Sample, last: Sample): number {
+  return Math.max(0, last.wireBytes - since.wireBytes - (last.doneBytes - since.doneBytes));
+}
+
+function isStalled(samples: readonly Sample[], nowMs: number): boolean {
+  const pauses = samples.slice(1).map(({ atMs }, at) => atMs - samples[at]!.atMs);
+  const silentMs = nowMs - samples.at(-1)!.atMs;
+  return silentMs > Math.max(STALL_MS, STALL_PAUSES * Math.max(0, ...pauses));
 }

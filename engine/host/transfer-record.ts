@@ -1,15 +1,18 @@
 /** One transfer as the queue holds it, and what an event of its job changes in it. */
 import type { JobEvent } from '../api/events.ts';
-import type { Transfer, TransferOrder } from '../api/host.ts';
+import type { Transfer, TransferFailure, TransferOrder } from '../api/host.ts';
 import { createTransferRate } from './transfer-rate.ts';
 
 const WARNINGS_MAX = 50;
-const FAILURES_MAX = 200;
+const FAILURES_MAX = 1_000;
 const PATHS_TOLD_MAX = 20;
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-export type TransferFacts = Mutable<Omit<Transfer, 'bytesPerSecond' | 'secondsLeft'>>;
+/** What is written down of it. */
+export type TransferFacts = Mutable<Omit<Transfer, 'bytesPerSecond' | 'secondsLeft'>> & {
+  failures: readonly TransferFailure[];
+};
 
 export interface TransferRecord {
   readonly facts: TransferFacts;
@@ -24,6 +27,22 @@ export interface TransferRecord {
 
 /** Where bytes move; a scan or a listing has no rate that says anything of the rest. */
 const MOVING = new Set(['upload', 'download', 'write', 'hash']);
+/** What a run leaves behind that the next one begins without. */
+const OF_A_RUN = [
+  'phase',
+  'filesTotal',
+  'bytesTotal',
+  'isCounting',
+  'inFlight',
+  'inFlightMax',
+  'notice',
+  'endedMs',
+  'error',
+  'summary',
+  'requests',
+] as const;
+/** Warnings that hold only until something moves again. */
+const PASSING = new Set(['retrying', 'waitingForLock']);
 
 export function createTransferRecord(facts: TransferFacts): TransferRecord {
   const rate = createTransferRate();
@@ -31,17 +50,9 @@ export function createTransferRecord(facts: TransferFacts): TransferRecord {
     facts,
     begin(nowMs) {
       rate.reset();
-      for (const name of [
-        'phase',
-        'filesTotal',
-        'bytesTotal',
-        'endedMs',
-        'error',
-        'summary',
-        'requests',
-      ] as const)
-        delete facts[name];
-      Object.assign(facts, { state: 'running', filesDone: 0, bytesDone: 0, warnings: [], failures: [] });
+      for (const name of OF_A_RUN) delete facts[name];
+      const counts = { filesDone: 0, bytesDone: 0, failed: 0, warnings: [], failures: [] };
+      Object.assign(facts, { state: 'running', ...counts });
       facts.startedMs ??= nowMs;
     },
     note(event, nowMs) {
@@ -49,21 +60,25 @@ export function createTransferRecord(facts: TransferFacts): TransferRecord {
         case 'phase':
           rate.reset();
           facts.phase = event.phase;
+          // What was moved stays to be seen when nothing more of it comes.
+          if (event.phase === 'commit') return;
           facts.filesDone = 0;
           facts.bytesDone = 0;
-          delete facts.filesTotal;
-          delete facts.bytesTotal;
+          for (const name of ['filesTotal', 'bytesTotal', 'isCounting'] as const) delete facts[name];
           return;
         case 'progress': {
-          const { bytesDone, bytesTotal, filesDone, filesTotal, phase } = event;
-          Object.assign(facts, { phase, filesDone, bytesDone });
-          if (filesTotal !== undefined) facts.filesTotal = filesTotal;
-          if (bytesTotal !== undefined) facts.bytesTotal = bytesTotal;
-          if (MOVING.has(phase)) rate.note(nowMs, bytesDone);
+          const { bytesKept = 0, requests: _, type: __, wireBytes, ...counts } = event;
+          delete facts.isCounting;
+          if (counts.bytesDone > facts.bytesDone || counts.filesDone > facts.filesDone) delete facts.notice;
+          Object.assign(facts, counts);
+          if (MOVING.has(counts.phase))
+            rate.note(nowMs, { doneBytes: counts.bytesDone - bytesKept, wireBytes });
           return;
         }
         case 'warning':
-          if (facts.warnings.length < WARNINGS_MAX) facts.warnings = [...facts.warnings, event.message];
+          if (event.warning === 'retrying') rate.lose();
+          if (PASSING.has(event.warning)) facts.notice = event.message;
+          else if (facts.warnings.length < WARNINGS_MAX) facts.warnings = [...facts.warnings, event.message];
           return;
         case 'fileFailed':
           fail(facts, event.path, event.error.message);
@@ -73,12 +88,15 @@ export function createTransferRecord(facts: TransferFacts): TransferRecord {
       }
     },
     read(nowMs) {
+      const { failures: _, inFlight, inFlightMax, ...told } = facts;
       const order = shortened(facts.order);
-      if (facts.state !== 'running') return { ...facts, order, bytesPerSecond: 0 };
+      if (facts.state !== 'running') return { ...told, order, bytesPerSecond: 0 };
       const { bytesDone, bytesTotal } = facts;
       return {
-        ...facts,
+        ...told,
         order,
+        ...(inFlight === undefined ? {} : { inFlight }),
+        ...(inFlightMax === undefined ? {} : { inFlightMax }),
         ...rate.read(nowMs, bytesTotal === undefined ? undefined : bytesTotal - bytesDone),
       };
     },
@@ -93,5 +111,6 @@ function shortened(order: TransferOrder): TransferOrder {
 }
 
 function fail(facts: TransferFacts, path: string, message: string): void {
+  facts.failed += 1;
   if (facts.failures.length < FAILURES_MAX) facts.failures = [...facts.failures, { path, message }];
 }

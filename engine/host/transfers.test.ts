@@ -95,7 +95,9 @@ describe('the queue of transfers', () => {
     await push(testContext(other), {});
     sandbox.write('work/a.txt', 'ours!');
     const failed = await transferIn(client, await start({ kind: 'push', root }), ['failed']);
-    expect(failed).toMatchObject({ error: { code: 'conflict' }, failures: [{ path: 'a.txt' }] });
+    expect(failed).toMatchObject({ error: { code: 'conflict' }, failed: 1 });
+    const { failures } = await client.ask('transfers.failures', { id: failed.id });
+    expect(failures).toMatchObject([{ path: 'a.txt' }]);
     const decided = await start({ kind: 'pull', root, conflicts: 'theirs' });
     expect(await transferIn(client, decided, ['done'])).toMatchObject({ summary: { decided: 1 } });
     expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('theirs');

@@ -7,6 +7,7 @@ export const TRANSFERS: HandlersOf<'transfers'> = {
     (await host.transfers()).change(change);
     return {};
   },
+  'transfers.failures': async ({ id }, { host }) => ({ failures: (await host.transfers()).failures(id) }),
   'transfers.watch': async (_input, { emit, host, signal }) => {
     const queue = await host.transfers();
     const end = queue.watch((transfers) => emit({ type: 'transfers', transfers }));

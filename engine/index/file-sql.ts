@@ -17,13 +17,15 @@ const LOCATED_BY = (hash: string) => `
   LEFT JOIN blob b ON b.repository = ? AND b.hash = ${hash}
   LEFT JOIN pack p ON p.id = b.pack`;
 
-/**
- * The row is unread, or its content is not known to be on the repository given first. What equals the base is on the
- * repository, unless the second value (1) says that even that is in doubt.
- */
-const PENDING = `
+/** What equals the base is on the repository given first, unless the second value (1) says that even that is in doubt. */
+const PENDING_AMONG = `
   FROM file f LEFT JOIN blob b ON b.repository = ? AND b.hash = f.hash
-  WHERE (f.same = 0 OR ?) AND f.kind = 1 AND (f.hash IS NULL OR (b.hash IS NULL AND f.size > 0))`;
+  WHERE (f.same = 0 OR ?) AND f.kind = 1`;
+/** The row is unread, or its content is not known to be on the repository. */
+const IS_PENDING = '(f.hash IS NULL OR (b.hash IS NULL AND f.size > 0))';
+const PENDING = `${PENDING_AMONG} AND ${IS_PENDING}`;
+/** Differs from the base and lies on the remote already. */
+const IS_PLACED = `(f.same = 0 AND NOT ${IS_PENDING} AND NOT (f.base_kind IS f.kind AND f.base_hash IS f.hash))`;
 
 /** The content just read is the base's. */
 const READ_IS_BASE = 'base_kind IS 1 AND base_hash IS @hash AND base_executable IS @executable';
@@ -125,7 +127,10 @@ export const FILE_SQL = {
     WHERE same = 0 AND hash IS NOT NULL`,
 
   pageOfPendingReads: `SELECT f.path AS path, f.size AS sizeBytes ${PENDING} AND f.path > ? ORDER BY f.path LIMIT ?`,
-  pendingTotals: `SELECT count(*) AS files, coalesce(sum(f.size), 0) AS bytes ${PENDING}`,
+  pendingTotals: `
+    SELECT coalesce(sum(${IS_PENDING}), 0) AS files, coalesce(sum(iif(${IS_PENDING}, f.size, 0)), 0) AS bytes,
+      coalesce(sum(${IS_PLACED}), 0) AS placedFiles, coalesce(sum(iif(${IS_PLACED}, f.size, 0)), 0) AS placedBytes
+    ${PENDING_AMONG}`,
 
   /** How many objects the pending reads may become: packed ones none, cut ones one for each average chunk. */
   pendingObjects: `SELECT coalesce(sum(CASE

@@ -351,7 +351,11 @@ describe('the file table', () => {
     expect([...table.changes(0)].flat().map(({ path }) => path)).toEqual(paths);
     expect([...table.workingPaths()].flat()).toEqual(paths);
     expect([...table.changes(0, { below: 'f000' })].flat()).toHaveLength(100);
-    expect(table.pendingTotals({ repository: REPOSITORY })).toEqual({ files: 9000, bytes: 9000 });
+    expect(table.pendingTotals({ repository: REPOSITORY })).toEqual({
+      files: 9000,
+      bytes: 9000,
+      placed: { files: 0, bytes: 0 },
+    });
   });
 });
 

@@ -42,6 +42,13 @@ export interface PendingScope {
   readonly isBaseInDoubt?: boolean;
 }
 
+/** What a push still has to read, and of what differs from the base, what the repository has already. */
+export interface PendingTotals {
+  readonly files: number;
+  readonly bytes: number;
+  readonly placed: { readonly files: number; readonly bytes: number };
+}
+
 export interface PendingRead {
   readonly path: string;
   readonly sizeBytes: number;
@@ -215,13 +222,10 @@ export class FileTable {
     ) as PendingRead[];
   }
 
-  /** How many files `pageOfPendingReads` will give, and their bytes. */
-  pendingTotals({ repository, isBaseInDoubt }: PendingScope): {
-    readonly files: number;
-    readonly bytes: number;
-  } {
-    const totals = this.#statements.pendingTotals.get(repository, isBaseInDoubt ? 1 : 0);
-    return totals as { files: number; bytes: number };
+  pendingTotals({ repository, isBaseInDoubt }: PendingScope): PendingTotals {
+    const row = this.#statements.pendingTotals.get(repository, isBaseInDoubt ? 1 : 0);
+    const { bytes, files, placedBytes, placedFiles } = row as Record<string, number>;
+    return { files: files!, bytes: bytes!, placed: { files: placedFiles!, bytes: placedBytes! } };
   }
 
   /** Upper bound of the objects that the pending reads may become, by the layout's limits in bytes. */

@@ -104,7 +104,11 @@ export class RepositoryTable {
     const forget = this.#database.prepare<[number, string]>(
       'DELETE FROM upload WHERE repository = ? AND key = ?',
     );
+    const all = this.#database.prepare<[number], { key: string; uploadId: string }>(
+      'SELECT key, upload_id AS uploadId FROM upload WHERE repository = ? ORDER BY key',
+    );
     return {
+      all: () => all.all(repository),
       load: (key) => {
         const row = load.get(repository, key);
         return row && { uploadId: row.upload_id, partSizeBytes: row.part_size };
@@ -120,6 +124,8 @@ export class RepositoryTable {
 }
 
 export interface UploadJournalRows {
+  /** Those that were begun and not ended. */
+  all(): { readonly key: string; readonly uploadId: string }[];
   load(key: string): { readonly uploadId: string; readonly partSizeBytes: number } | undefined;
   save(key: string, upload: { readonly uploadId: string; readonly partSizeBytes: number }): void;
   forget(key: string): void;

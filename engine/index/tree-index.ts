@@ -31,6 +31,8 @@ export interface TreeUploadJournal {
   load(key: string): TreeUpload | undefined;
   save(key: string, upload: TreeUpload): void;
   forget(key: string): void;
+  /** Those that were begun and not ended. */
+  all(): { readonly key: string; readonly uploadId: string }[];
 }
 
 export interface TreeIndex extends KnownPairs {
@@ -154,7 +156,11 @@ function createJournal(database: Database.Database): TreeUploadJournal {
     'INSERT OR REPLACE INTO upload (key, upload_id, part_size, token) VALUES (?, ?, ?, ?)',
   );
   const forget = database.prepare('DELETE FROM upload WHERE key = ?');
+  const all = database.prepare<[], { key: string; uploadId: string }>(
+    'SELECT key, upload_id AS uploadId FROM upload ORDER BY key',
+  );
   return {
+    all: () => all.all(),
     load(key) {
       const row = load.get(key);
       if (!row) return undefined;

@@ -13,6 +13,7 @@ import { downloadFiles } from './download-files.ts';
 import type { LinkedRepository } from './link-repository.ts';
 import { createProgress } from './progress.ts';
 import type { Session } from './session.ts';
+import { createTraffic } from './traffic.ts';
 
 export interface ApplyOptions {
   readonly session: Session;
@@ -51,7 +52,12 @@ export async function applyChanges(options: ApplyOptions): Promise<Applied> {
       ? () => true
       : (path: string) => options.givenUp?.has(path) === true || isAsKnown(session, path);
     let failed = removeAll(session, writer, options.deletions, mayReplace);
-    const progress = createProgress(session, 'download', options.totals, () => meter.totals().total);
+    const { totals } = options;
+    const progress = createProgress(session, {
+      phase: 'download',
+      totals: () => ({ filesTotal: totals.files, bytesTotal: totals.bytes }),
+      traffic: createTraffic([meter], [limit]),
+    });
     const others: Entry[] = [];
     const downloaded = await downloadFiles(
       {

@@ -24,6 +24,7 @@ import { type CheckReport, openCheckReport, reportFiles } from './check-report.t
 import { followLink } from './local-items.ts';
 import { nothingThere } from './open-side.ts';
 import { createProgress, type Progress } from './progress.ts';
+import { trafficOf } from './traffic.ts';
 import { createTreeMemory } from './tree-movers.ts';
 import { openTreePair, type TreePair } from './tree-pair.ts';
 import { createTreeCounts, failItem, type TreeCounts, tellFailure } from './tree-run.ts';
@@ -89,8 +90,10 @@ function createCheck(
     uncertain: 0,
     readBytes: 0,
   };
-  const requests = () => addTotals(pair.meters).total;
-  const progress = createProgress({ context, clock: systemClock }, 'verify', {}, requests);
+  const progress = createProgress(
+    { context, clock: systemClock },
+    { phase: 'verify', traffic: trafficOf(pair) },
+  );
   const check: Check = {
     context,
     request,

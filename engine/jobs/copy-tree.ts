@@ -16,6 +16,7 @@ import { UnorderedListing } from '../query/object-pages.ts';
 import { createLookupTally, type LookupTally } from '../query/tree-lookup.ts';
 import { writeError } from '../workspace/tree-writer-error.ts';
 import { copyStream, isStream } from './copy-stream.ts';
+import { trafficOf } from './traffic.ts';
 import { openBackup } from './tree-backup.ts';
 import { createDeletes } from './tree-deletes.ts';
 import { createForecast } from './tree-forecast.ts';
@@ -140,7 +141,7 @@ function openRun({ context, isSync, knowledge, pair, request }: Transfer): TreeR
     knowledge,
     counts: createTreeCounts(),
     forecast: request.dryRun ? createForecast(pair, request.partSizeBytes) : undefined,
-    progress: createTreeProgress({ context, clock }, phaseOf(pair), () => addTotals(pair.meters).total),
+    progress: createTreeProgress({ context, clock }, phaseOf(pair), trafficOf(pair)),
   };
 }
 

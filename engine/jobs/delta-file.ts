@@ -46,8 +46,8 @@ export async function runDelta(
   request: DeltaRequest,
   sides: Sides,
 ): Promise<DeltaReport> {
-  const totals = { files: 1, bytes: sides.source.sizeBytes };
-  const progress = createProgress({ context, clock: systemClock }, 'upload', totals, () => 0);
+  const totals = { filesTotal: 1, bytesTotal: sides.source.sizeBytes };
+  const progress = createProgress({ context, clock: systemClock }, { phase: 'upload', totals: () => totals });
   let told = 0;
   const report = await runBlockDelta({
     ...sides,

@@ -28,7 +28,7 @@ export async function hashFiles(session: Session, pending: Iterable<PendingRead>
   });
   for await (const batch of batches) {
     // Most calls find nothing to read: then no phase is told.
-    progress ??= createProgress(session, 'hash', {}, () => 0);
+    progress ??= createProgress(session, { phase: 'hash' });
     const told = progress;
     index.transaction(() => {
       for (const result of batch.results) {

@@ -156,6 +156,7 @@ async function passInParts(run: StoreRun, item: TreeItem, delta: DeltaMover | un
       ...(request.partSizeBytes === undefined ? {} : { partSizeBytes: request.partSizeBytes }),
       signal,
       onProgress: (bytes) => run.progress.add(0, bytes),
+      onKept: (bytes) => run.progress.keep(bytes),
     });
     return {
       sourceToken: info.etag,

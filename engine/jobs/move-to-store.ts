@@ -130,6 +130,7 @@ async function sendParts(run: UploadRun, item: TreeItem, over: TreeItem | undefi
       ...(previous ? { previous } : {}),
       signal,
       onProgress: (bytes) => run.progress.add(0, bytes),
+      onKept: (bytes) => run.progress.keep(bytes),
     });
     if (uploaded.etag !== '') index.putBlocks(key, { token: uploaded.etag, ...uploaded.blocks });
     return {

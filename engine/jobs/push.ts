@@ -76,7 +76,7 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
     limit,
     scope,
     dryRun,
-    requestsSoFar: () => meter.totals().total,
+    meter,
   });
   failed += uploaded.failed;
   const changes = await countChanges(session, dryRun);

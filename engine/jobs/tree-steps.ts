@@ -51,9 +51,10 @@ export async function takeSteps(
         if (next === undefined) continue;
         // What it took is given back by its number of units: a permit for each would be one more thing to make.
         if (!room.takeNow(1)) await room.acquire(1, tasks.signal);
-        if (next === 'copy' && mayBeSmall(work, destination) && small?.takes(source))
+        if (next === 'copy' && mayBeSmall(work, destination) && small?.takes(source)) {
+          run.progress.found(source.sizeBytes);
           small.start(source, destination);
-        else spawnStep(run, work, { source, destination }, next, room);
+        } else spawnStep(run, work, { source, destination }, next, room);
       }
       for (const extra of batch.extras) {
         if (!filter.includes(extra)) continue;
@@ -61,6 +62,7 @@ export async function takeSteps(
         if (run.isSync) work.deletes.add(extra);
       }
     }
+    run.progress.walked();
   } finally {
     await small?.settle();
   }
@@ -129,7 +131,9 @@ function firstStep(
   const pair = { source, destination };
   return () =>
     failing(run, source, async () => {
-      await carryOut(run, work, pair, await lookUntilClear(work, pair, decision, decide));
+      const decided = run.progress.undecided();
+      const clear = await lookUntilClear(work, pair, decision, decide).finally(decided);
+      await carryOut(run, work, pair, clear);
     });
 }
 
@@ -255,6 +259,7 @@ async function touch(
 }
 
 async function copy(run: TreeRun, work: TreeWork, { source, destination }: ItemPair): Promise<void> {
+  if (!run.request.dryRun) run.progress.found(source.sizeBytes);
   run.forecast?.copies(source, await work.mover.foresee?.(source, destination));
   if (!run.request.dryRun) {
     if (destination) await work.backup?.keep(destination);

@@ -53,8 +53,8 @@ async function uploadWith(act: () => void) {
       const query = createExistenceQuery(
         existenceOptions(session, connection, link, { mode: undefined, scope }),
       );
-      const { limit } = connection;
-      const options = { session, store, link, query, limit, scope, dryRun: false, requestsSoFar: () => 0 };
+      const { limit, meter } = connection;
+      const options = { session, store, link, query, limit, scope, dryRun: false, meter };
       const uploaded = await uploadFiles(options);
       return { uploaded, context, unread: unreadPaths(session) };
     } finally {

@@ -6,10 +6,11 @@
 import { DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
 import { TaskSet } from '../base/task-set.ts';
-import type { PendingScope } from '../index/file-table.ts';
+import type { PendingScope, PendingTotals } from '../index/file-table.ts';
 import type { BlobHash } from '../model/entry.ts';
 import type { ExistenceQuery } from '../query/existence-query.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
+import type { Meter } from '../remotes/with-meter.ts';
 import { objectKey, packKey } from '../repository/keys.ts';
 import { PackBuilder } from '../repository/pack.ts';
 import type { AdaptiveLimit } from '../transfer/adaptive-limit.ts';
@@ -21,6 +22,7 @@ import { checkUnchanged } from '../workspace/unchanged.ts';
 import type { LinkedRepository } from './link-repository.ts';
 import { createProgress, type Progress } from './progress.ts';
 import type { Session } from './session.ts';
+import { createTraffic } from './traffic.ts';
 
 /** Bytes of files in memory at once, between the disk and the wire. */
 const MEMORY_BYTES = 256 * 1024 * 1024;
@@ -36,7 +38,7 @@ export interface UploadOptions {
   readonly scope: PendingScope;
   /** Read and ask, but send nothing. */
   readonly dryRun: boolean;
-  readonly requestsSoFar: () => number;
+  readonly meter: Meter;
 }
 
 export interface Uploaded {
@@ -105,18 +107,20 @@ class FileUploader {
   #bytes = 0;
   #failed = 0;
 
-  constructor(options: UploadOptions, totals: { readonly files: number; readonly bytes: number }) {
+  constructor(options: UploadOptions, totals: PendingTotals) {
     this.#options = options;
     this.#tasks = new TaskSet(options.session.context.signal);
     this.#knowsNothing = options.link.blobs.isEmpty();
     const { packTarget, packBelow } = options.link.layout;
     this.#expectedPackBytes = Math.min(packTarget + packBelow, totals.bytes) + PACK_INDEX_BYTES;
-    this.#progress = createProgress(
-      options.session,
-      options.dryRun ? 'hash' : 'upload',
-      totals,
-      options.requestsSoFar,
-    );
+    const { placed } = totals;
+    this.#progress = createProgress(options.session, {
+      phase: options.dryRun ? 'hash' : 'upload',
+      totals: () => ({ filesTotal: totals.files + placed.files, bytesTotal: totals.bytes + placed.bytes }),
+      traffic: createTraffic([options.meter], [options.limit]),
+    });
+    // What a push that broke off has brought there: this one goes on from it.
+    if (placed.files > 0) this.#progress.keep(placed.files, placed.bytes);
   }
 
   async run(): Promise<Uploaded> {
@@ -196,32 +200,34 @@ class FileUploader {
     const { hash, stat, bytes } = result;
     const { path } = this.#finish(result.id);
     session.index.files.setRead(path, { kind: 'file', ...stat, hash });
-    this.#progress.add(1, stat.sizeBytes);
-    if (stat.sizeBytes === 0) return;
-    query.noteWanted(1);
-    if (!this.#knowsNothing && link.blobs.has(hash)) {
-      query.noteRemovedByIndex(1);
+    if (stat.sizeBytes > 0) query.noteWanted(1);
+    const isKnown = stat.sizeBytes > 0 && !this.#knowsNothing && link.blobs.has(hash);
+    if (isKnown) query.noteRemovedByIndex(1);
+    // Of no bytes, known to be there, or on its way already: nothing is moved for it.
+    if (isKnown || stat.sizeBytes === 0 || this.#packing.has(hash) || this.#sending.has(hash)) {
+      this.#progress.keep(1, stat.sizeBytes);
       return;
     }
-    if (this.#packing.has(hash) || this.#sending.has(hash)) return;
     if (stat.sizeBytes >= link.layout.packBelow) {
       this.#sending.set(hash, work.sent.promise);
       work.candidates.push({ hash, sizeBytes: stat.sizeBytes, bytes, path, stat });
       return;
     }
     this.#packing.add(hash);
-    if (dryRun) this.#count(0, stat.sizeBytes);
-    else work.packable.push(result);
+    if (dryRun) {
+      this.#count(0, stat.sizeBytes);
+      this.#progress.add(1, stat.sizeBytes);
+    } else work.packable.push(result);
   }
 
   /** A chunk needs an object of its own: that its bytes lie in some pack does not serve. */
   #takeChunk(result: ChunkResult, work: BatchWork): void {
     const { hash, sizeBytes, bytes } = result;
     const { path } = this.#requests.get(result.id)!;
-    this.#progress.add(0, sizeBytes);
     this.#options.query.noteWanted(1);
     if (!this.#knowsNothing && this.#options.link.blobs.hasObject(hash)) {
       this.#options.query.noteRemovedByIndex(1);
+      this.#progress.keep(0, sizeBytes);
       return;
     }
     let sent = this.#sending.get(hash);
@@ -229,7 +235,7 @@ class FileUploader {
       sent = work.sent.promise;
       this.#sending.set(hash, sent);
       work.candidates.push({ hash, sizeBytes, bytes, path, stat: undefined });
-    }
+    } else this.#progress.keep(0, sizeBytes);
     const waitsFor = this.#chunkTasks.get(result.id);
     if (waitsFor) waitsFor.add(sent);
     else this.#chunkTasks.set(result.id, new Set([sent]));
@@ -241,9 +247,9 @@ class FileUploader {
     const { path } = this.#finish(result.id);
     const waitsFor = this.#chunkTasks.get(result.id) ?? new Set();
     this.#chunkTasks.delete(result.id);
-    this.#progress.add(1, 0);
     this.#tasks.spawn(async () => {
       await Promise.all(waitsFor);
+      this.#progress.add(1, 0);
       session.index.transaction(() => {
         session.index.files.setRead(path, { kind: 'file', ...result.stat, hash: result.hash });
         if (!dryRun) link.blobs.add(result.hash, { in: 'chunks', chunks: result.chunks });
@@ -270,8 +276,13 @@ class FileUploader {
     const present = await query.resolve(candidates.map((candidate) => candidate.hash));
     const absent = candidates.filter((candidate) => !present.has(candidate.hash));
     this.#rememberPresent(present);
+    for (const candidate of candidates)
+      if (present.has(candidate.hash)) this.#progress.keep(filesOf(candidate), candidate.sizeBytes);
     if (dryRun) {
-      for (const candidate of absent) this.#count(1, candidate.sizeBytes);
+      for (const candidate of absent) {
+        this.#count(1, candidate.sizeBytes);
+        this.#progress.add(filesOf(candidate), candidate.sizeBytes);
+      }
       return;
     }
     // All have to end, also when one fails: only then may the batch's bytes be filled anew.
@@ -284,6 +295,7 @@ class FileUploader {
       const isSent = await (candidate.bytes
         ? this.#put(candidate, candidate.bytes)
         : this.#putLarge(candidate));
+      this.#progress.add(filesOf(candidate), candidate.bytes ? candidate.sizeBytes : 0);
       if (!isSent) return;
       this.#count(1, candidate.sizeBytes);
       this.#options.link.blobs.add(candidate.hash, { in: 'object' });
@@ -328,6 +340,8 @@ class FileUploader {
           condition: { absent: true },
           beforeComplete: checkSame,
           signal: this.#tasks.signal,
+          onProgress: (bytes) => this.#progress.add(0, bytes),
+          onKept: (bytes) => this.#progress.keep(0, bytes),
         });
       } finally {
         await source.close();
@@ -365,6 +379,7 @@ class FileUploader {
     const { store, limit, link, session } = this.#options;
     const { signal } = this.#tasks;
     const permit = await this.#packMemory.acquire(builder.sizeBytes, signal);
+    const contentBytes = builder.sizeBytes;
     const pack = builder.finish();
     this.#tasks.spawn(async () => {
       try {
@@ -374,6 +389,7 @@ class FileUploader {
           signal,
         });
         this.#count(1, pack.bytes.length);
+        this.#progress.add(builder.count, contentBytes);
         session.index.transaction(() => {
           for (const blob of pack.blobs) {
             link.blobs.add(blob.hash, { in: 'pack', pack: pack.hash, offset: blob.offset });
@@ -400,6 +416,11 @@ class FileUploader {
     this.#objects += objects;
     this.#bytes += bytes;
   }
+}
+
+/** A chunk is none: its file is done when all of them are. */
+function filesOf({ stat }: Candidate): number {
+  return stat ? 1 : 0;
 }
 
 function isFileChange(error: unknown): error is DrayError {

@@ -19,6 +19,7 @@ import { type Connection, connect } from './connection.ts';
 import { createProgress } from './progress.ts';
 import { resolveCommit } from './resolve-commit.ts';
 import { openSession, type Session } from './session.ts';
+import { createTraffic } from './traffic.ts';
 
 const LIST_FROM_OBJECTS = 500;
 const TOLD_PATHS_MAX = 1000;
@@ -244,12 +245,11 @@ class Verifier {
     const { clock } = this.#session;
     const whole = [...this.#objects].filter(([, object]) => object.fault === undefined);
     const chosen = whole.filter(() => percent >= 100 || clock.random() * 100 < percent).map(([key]) => key);
-    const progress = createProgress(
-      this.#session,
-      'verify',
-      { files: chosen.length },
-      () => this.#meter.totals().total,
-    );
+    const progress = createProgress(this.#session, {
+      phase: 'verify',
+      totals: () => ({ filesTotal: chosen.length }),
+      traffic: createTraffic([this.#meter], []),
+    });
     await this.#each(chosen, async (key, signal) => {
       const read = await this.#store.get(key, { signal });
       if (!read) {

@@ -95,12 +95,13 @@ function openPlain(url: RemoteUrl, options: OpenRemoteOptions, clock: Clock): Pr
 
 async function openPeer(url: PeerRemoteUrl, options: OpenRemoteOptions): Promise<ObjectStore> {
   const { openPeerRemote } = await import('./peer/open-peer.ts');
-  return openPeerRemote(url, options);
+  const { meter } = options;
+  return openPeerRemote(url, { ...options, ...(meter ? { onWire: meter.onWire } : {}) });
 }
 
 async function openS3(url: S3RemoteUrl, options: OpenRemoteOptions): Promise<ObjectStore> {
   const { openS3Store } = await import('./s3/open-s3-store.ts');
-  const { connection, environment } = options;
+  const { connection, environment, meter } = options;
   return openS3Store({
     bucket: url.bucket,
     prefix: url.prefix,
@@ -108,6 +109,7 @@ async function openS3(url: S3RemoteUrl, options: OpenRemoteOptions): Promise<Obj
     ...(connection.client === undefined ? {} : { client: connection.client }),
     ...(connection.transfers === undefined ? {} : { maxConnections: connection.transfers }),
     environment,
+    ...(meter ? { onWire: meter.onWire } : {}),
   });
 }
 

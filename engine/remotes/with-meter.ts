@@ -12,6 +12,12 @@ export interface Meter {
   count(requestClass: RequestClass, requests?: number): void;
   sent(bytes: number): void;
   received(bytes: number): void;
+  /** For the connections: bytes as they go, either way, long before a large object has gone as a whole. */
+  onWire(bytes: number): void;
+  /** So many went, to and fro; 0 where the store has no connections that tell. */
+  wireBytes(): number;
+  /** Called whenever some went; replaces the listener before it. */
+  watchWire(listener: () => void): void;
   /** Names the row of the price table, unless it is known. */
   pricedAs(provider: string): void;
 }
@@ -22,6 +28,8 @@ export function createMeter(provider?: string): Meter {
   const counts = { reads: 0, writes: 0, lists: 0, deletes: 0 };
   let sentBytes = 0;
   let receivedBytes = 0;
+  let wireBytes = 0;
+  let onWire: (() => void) | undefined;
   return {
     totals: () => ({
       ...counts,
@@ -38,6 +46,14 @@ export function createMeter(provider?: string): Meter {
     },
     received(bytes) {
       receivedBytes += bytes;
+    },
+    onWire(bytes) {
+      wireBytes += bytes;
+      onWire?.();
+    },
+    wireBytes: () => wireBytes,
+    watchWire(listener) {
+      onWire = listener;
     },
     pricedAs(named) {
       priced ??= named;

@@ -38,6 +38,8 @@ export interface PartsUpload {
   readonly signal?: AbortSignal | undefined;
   /** So many bytes more are at the store; fewer than 0 when some turned out not to be. */
   readonly onProgress?: (bytes: number) => void;
+  /** So many bytes were there already, from an earlier attempt. Absent: told as progress. */
+  readonly onKept?: (bytes: number) => void;
 }
 
 export interface UploadedObject {

@@ -202,5 +202,6 @@ function note(
     counts.sentParts += 1;
     counts.sentBytes += sizeBytes;
   }
-  request.onProgress?.(sizeBytes);
+  if (how === 'kept' && request.onKept) request.onKept(sizeBytes);
+  else request.onProgress?.(sizeBytes);
 }

@@ -6,7 +6,7 @@ const MIB = 1024 ** 2;
 const GIB = 1024 ** 3;
 const START_MS = Date.UTC(2026, 10, 21, 9, 30);
 
-const BASE = { warnings: [], failures: [], bytesPerSecond: 0, filesDone: 0, bytesDone: 0 } as const;
+const BASE = { warnings: [], failed: 0, bytesPerSecond: 0, filesDone: 0, bytesDone: 0 } as const;
 
 let transfers: readonly Transfer[] = [
   {
@@ -22,7 +22,8 @@ let transfers: readonly Transfer[] = [
     bytesTotal: 11.6 * GIB,
     bytesPerSecond: 86 * MIB,
     secondsLeft: 89,
-    concurrency: 24,
+    inFlight: 22,
+    inFlightMax: 24,
     startedMs: START_MS,
     warnings: ['"reads/run 7.tmp" changed while it was read, and was read again.'],
   },
@@ -34,7 +35,12 @@ let transfers: readonly Transfer[] = [
     state: 'running',
     phase: 'download',
     filesDone: 18,
+    filesTotal: 1_042,
     bytesDone: 320 * MIB,
+    bytesTotal: 5.1 * GIB,
+    isCounting: true,
+    inFlight: 8,
+    inFlightMax: 12,
     bytesPerSecond: 12 * MIB,
     startedMs: START_MS + 20_000,
   },
@@ -71,10 +77,7 @@ let transfers: readonly Transfer[] = [
     bytesTotal: 900 * MIB,
     startedMs: START_MS - 1_800_000,
     endedMs: START_MS - 1_500_000,
-    failures: [
-      { path: 'station-3/2026-11-20.csv', message: 'The file changed three times while it was read.' },
-      { path: 'station-3/locked.db', message: 'Permission denied.' },
-    ],
+    failed: 2,
     error: {
       code: 'unreachable',
       message:
@@ -179,7 +182,7 @@ function changed(transfer: Transfer, action: 'pause' | 'resume' | 'cancel' | 're
   if (action === 'cancel' && (state === 'running' || state === 'waiting' || state === 'paused'))
     return { state: 'cancelled', bytesPerSecond: 0 };
   if (action === 'retry' && (state === 'failed' || state === 'cancelled'))
-    return { state: 'running', failures: [] };
+    return { state: 'running', failed: 0 };
   return {};
 }
 
@@ -226,6 +229,12 @@ function nameOf(place: string): string {
 export const transfersFixture: FixtureHandlers = {
   'transfers.start': startTransfer,
   'transfers.change': changeTransfers,
+  'transfers.failures': () => ({
+    failures: [
+      { path: 'station-3/2026-11-20.csv', message: 'The file changed three times while it was read.' },
+      { path: 'station-3/locked.db', message: 'Permission denied.' },
+    ],
+  }),
   'transfers.watch': (_input, tell, signal) =>
     new Promise((resolve) => {
       signal.addEventListener('abort', () => resolve({}));

@@ -5,17 +5,16 @@ import { GridList, GridListItem } from 'react-aria-components/GridList';
 import { useDragAndDrop } from 'react-aria-components/useDragAndDrop';
 import type { InputOf, Transfer } from '../../engine/api/host.ts';
 import { Button, LinkButton } from '../design/button.tsx';
-import { Card, Figure, Figures } from '../design/card.tsx';
+import { Card } from '../design/card.tsx';
 import { ConfirmDialog } from '../design/dialog.tsx';
-import { formatBytes, formatCount, formatPlural, formatRate } from '../design/format.ts';
+import { formatCount, formatPlural } from '../design/format.ts';
 import { Screen } from '../design/screen.tsx';
 import { EmptyState, Loading, Notice } from '../design/states.tsx';
 import { useHost, useTransfers } from '../host/use-host.tsx';
 import { stepsTo } from './transfers/queue-order.ts';
-import { useThroughput } from './transfers/record-throughput.tsx';
-import { ThroughputPlot } from './transfers/throughput-plot.tsx';
+import { ThroughputCard } from './transfers/throughput-card.tsx';
 import { TransferRow } from './transfers/transfer-row.tsx';
-import { isOver, roughDuration, type TransferAction } from './transfers/transfer-words.ts';
+import { isOver, type TransferAction } from './transfers/transfer-words.ts';
 
 type Change = InputOf<'transfers.change'>;
 
@@ -82,7 +81,7 @@ export function TransfersScreen() {
     >
       <div className="transfers">
         {fault !== undefined && <Notice tone="danger">{fault}</Notice>}
-        <Throughput transfers={queue} />
+        <ThroughputCard transfers={queue} />
         {queue.length > 0 && <Queue queue={queue} onAction={onAction} change={change} />}
         {ended.length > 0 && <Ended ended={ended} onAction={onAction} change={change} />}
       </div>
@@ -94,61 +93,10 @@ export function TransfersScreen() {
         isDanger
         onConfirm={() => void change({ ids: queue.map(({ id }) => id), action: 'cancel' })}
       >
-        What has arrived stays where it is. A transfer that is retried goes on from there.
+        Files that have arrived stay where they are; what was half done is taken back. To go on later, pause
+        them instead.
       </ConfirmDialog>
     </Screen>
-  );
-}
-
-function Throughput({ transfers }: { readonly transfers: readonly Transfer[] }) {
-  const rates = useThroughput();
-  const running = transfers.filter(({ state }) => state === 'running');
-  const rate = running.reduce((sum, { bytesPerSecond }) => sum + bytesPerSecond, 0);
-  const isSized = running.length > 0 && running.every(({ bytesTotal }) => bytesTotal !== undefined);
-  const left = running.reduce(
-    (sum, { bytesTotal = 0, bytesDone }) => sum + Math.max(0, bytesTotal - bytesDone),
-    0,
-  );
-  const longest = Math.max(...running.map(({ secondsLeft = Number.NaN }) => secondsLeft));
-  const inFlight = running.reduce((sum, { concurrency = 0 }) => sum + concurrency, 0);
-  return (
-    <Card className="throughput">
-      <Figures>
-        <Figure
-          label="Throughput"
-          value={formatRate(rate)}
-          note={`${formatPlural(running.length, 'transfer')} running`}
-        />
-        <Figure
-          label="Still to go"
-          value={running.length === 0 ? 'nothing' : isSized ? formatBytes(left) : 'not known'}
-          note={
-            running.length === 0
-              ? 'nothing runs'
-              : isSized
-                ? 'of those that run'
-                : 'one is still being listed'
-          }
-        />
-        <Figure
-          label="Time left"
-          value={
-            Number.isFinite(longest) ? roughDuration(longest) : running.length === 0 ? 'none' : 'not known'
-          }
-          note={
-            Number.isFinite(longest)
-              ? 'at the pace of now'
-              : running.length === 0
-                ? 'nothing runs'
-                : 'not all sizes are known'
-          }
-        />
-        {inFlight > 0 && (
-          <Figure label="Requests in flight" value={formatCount(inFlight)} note="as the remote bears them" />
-        )}
-      </Figures>
-      <ThroughputPlot rates={rates} />
-    </Card>
   );
 }
 

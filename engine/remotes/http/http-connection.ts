@@ -49,6 +49,8 @@ export interface Route {
   tlsSession: Buffer | undefined;
   /** Decides by the certificate's SHA-256 instead of by who signed it: what it returns ends the connection. */
   readonly checkFingerprint?: ((fingerprint: string) => Error | undefined) | undefined;
+  /** Told of bytes as they go, either way, and not only when a whole body has gone. */
+  readonly onWire?: ((bytes: number) => void) | undefined;
   /** Present for https. */
   readonly connectTls: ((options: ConnectionOptions) => Socket) | undefined;
 }
@@ -190,6 +192,7 @@ export class HttpConnection {
       whole.set(lead, headBytes);
       whole.set(body, headBytes + lead.byteLength);
       socket.write(whole);
+      this.#route.onWire?.(bodyBytes);
     } else {
       this.#isSending = true;
       socket.cork();
@@ -206,6 +209,7 @@ export class HttpConnection {
     const exchange = this.#exchange;
     this.#socket.write(body.subarray(at, end), (error) => {
       if (error || this.#exchange !== exchange) return;
+      this.#route.onWire?.(end - at);
       if (end === body.byteLength) this.#isSending = false;
       // A refusal is not waited for.
       else if (!this.#reader?.hasHead) this.#sendFrom(body, end);
@@ -220,7 +224,8 @@ export class HttpConnection {
       return;
     }
     this.#isUnanswered = false;
-    const { scratch } = this.#route;
+    const { onWire, scratch } = this.#route;
+    onWire?.(sizeBytes);
     try {
       let isExact = true;
       if (this.#target === scratch) isExact = reader.read(scratch.subarray(0, sizeBytes)) === sizeBytes;

@@ -22,7 +22,7 @@ export interface HttpTransport {
   close(): Promise<void>;
 }
 
-export interface HttpTransportOptions extends Pick<Route, 'checkFingerprint'> {
+export interface HttpTransportOptions extends Pick<Route, 'checkFingerprint' | 'onWire'> {
   readonly limits?: HttpLimits;
 }
 
@@ -33,11 +33,19 @@ const SCRATCH_BYTES = 64 * 1024;
 export async function openHttpTransport(
   origin: URL,
   connections: number,
-  { checkFingerprint, limits = LIMITS }: HttpTransportOptions = {},
+  { checkFingerprint, limits = LIMITS, onWire }: HttpTransportOptions = {},
 ): Promise<HttpTransport> {
   const connectTls = origin.protocol === 'https:' ? (await import('node:tls')).connect : undefined;
   const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
-  const route: Route = { origin, limits, scratch, connectTls, checkFingerprint, tlsSession: undefined };
+  const route: Route = {
+    origin,
+    limits,
+    scratch,
+    connectTls,
+    checkFingerprint,
+    onWire,
+    tlsSession: undefined,
+  };
   const { host } = origin;
   const pool = new HttpPool(route, connections);
   return {

@@ -13,6 +13,8 @@ export interface OpenPeerOptions {
   readonly connection: { readonly transfers?: number };
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly plainFiles?: boolean;
+  /** Told of bytes as they go, either way. */
+  readonly onWire?: (bytes: number) => void;
   /** Calls are repeated here; absent: who wraps the store does that. */
   readonly retries?: boolean;
   /** For TLS. Absent: the certificate has to be signed by somebody whom this machine trusts. */
@@ -30,7 +32,7 @@ export async function openPeerRemote(url: PeerRemoteUrl, options: OpenPeerOption
 
 export async function connectPeer(
   url: PeerRemoteUrl,
-  { connection, environment, knownPeers, retries = false }: OpenPeerOptions,
+  { connection, environment, knownPeers, onWire, retries = false }: OpenPeerOptions,
 ): Promise<PeerClient> {
   await loadCrc64();
   const origin = peerOrigin(url);
@@ -39,6 +41,7 @@ export async function connectPeer(
     ...(knownPeers && origin.protocol === 'https:'
       ? { checkFingerprint: createFingerprintCheck(origin.host, knownPeers) }
       : {}),
+    ...(onWire ? { onWire } : {}),
     token: tokenFor(url, environment),
     connectionsMax: Math.min(connection.transfers ?? CONNECTIONS, CONNECTIONS),
     ...(retries ? {} : { attemptsMax: 1 }),

@@ -17,6 +17,8 @@ export interface PeerClientOptions extends PeerAddress {
   readonly connectionsMax: number;
   /** Of the peer's certificate; what it returns ends the connection. */
   readonly checkFingerprint?: (fingerprint: string) => Error | undefined;
+  /** Told of bytes as they go, either way. */
+  readonly onWire?: (bytes: number) => void;
   readonly clock?: Clock;
   /** Told of each failure that is about to be repeated. */
   readonly onRetry?: (error: DrayError) => void;
@@ -80,8 +82,8 @@ const ERROR_BYTES_MAX = 64 * 1024;
 
 export async function openPeerClient(options: PeerClientOptions): Promise<PeerClient> {
   const { connectionsMax, origin, token } = options;
-  const { checkFingerprint } = options;
-  const transport = await openHttpTransport(origin, connectionsMax, { checkFingerprint });
+  const { checkFingerprint, onWire } = options;
+  const transport = await openHttpTransport(origin, connectionsMax, { checkFingerprint, onWire });
   const address = `dray://${origin.host}`;
   const policy: RetryPolicy = {
     clock: options.clock ?? systemClock,

@@ -20,6 +20,7 @@ export async function openS3Store(options: S3Options): Promise<ObjectStore> {
     credentials: credentialSourceOf(options, profile),
     maxConnections: options.maxConnections ?? MAX_CONNECTIONS,
     clockOffsetMs: options.clockOffsetMs ?? 0,
+    onWire: options.onWire,
   };
   const storePlace = storePlaceOf(connection.place, identityOf(options, profile));
   if (options.client !== 'sdk') return createLeanS3Store(connection, storePlace);

@@ -24,6 +24,8 @@ export interface S3Options {
   readonly maxConnections?: number;
   /** Added to this machine's clock when requests are signed. For tests of a wrong clock. */
   readonly clockOffsetMs?: number;
+  /** Told of bytes as they go, either way; by the SDK's client not at all. */
+  readonly onWire?: (bytes: number) => void;
 }
 
 /** Where the requests go. `region` changes at most once, when the store says that the bucket is elsewhere. */

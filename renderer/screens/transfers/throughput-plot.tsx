@@ -77,7 +77,7 @@ function optionsFor(element: HTMLElement): uPlot.Options {
         ...axis,
         size: 72,
         grid: { stroke: color('--line'), width: 1 },
-        splits: (_plot, _axis, low, high) => [low, high / 3, (high * 2) / 3].map(Math.round),
+        splits: (_plot, _axis, _low, high) => roundSteps(high),
         values: (_plot, values) => values.map((value) => (value === 0 ? '0' : formatRate(value))),
       },
     ],
@@ -86,4 +86,13 @@ function optionsFor(element: HTMLElement): uPlot.Options {
       { stroke: color('--accent'), width: 1.75, fill: color('--accent-soft'), points: { show: false } },
     ],
   };
+}
+
+/** Two lines at sizes that are easily said: 1, 2 or 5 with noughts, of a unit. */
+function roundSteps(high: number): number[] {
+  const unit = 1024 ** Math.floor(Math.log(high / 2) / Math.log(1024));
+  const noughts = 10 ** Math.floor(Math.log10(high / 2 / unit));
+  const lead = [5, 2, 1].find((step) => step * noughts * unit <= high / 2) ?? 1;
+  const step = lead * noughts * unit;
+  return [0, step, 2 * step];
 }

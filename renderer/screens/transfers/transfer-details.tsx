@@ -1,16 +1,18 @@
 /** All that is known of one transfer: when, how many requests at what price, what it warned of and which files failed. */
-import type { Transfer } from '../../../engine/api/host.ts';
+import { useEffect } from 'react';
+import type { Transfer, TransferFailure } from '../../../engine/api/host.ts';
 import { formatBytes, formatCount, formatDollars, formatMoment, formatSeconds } from '../../design/format.ts';
-
-const ROWS_MAX = 100;
+import { useAsk, useRefresh } from '../../host/use-host.tsx';
 
 export function TransferDetails({ transfer }: { readonly transfer: Transfer }) {
-  const { requests, startedMs, endedMs, failures, warnings, concurrency } = transfer;
+  const { requests, startedMs, endedMs, failed, warnings, inFlight, inFlightMax } = transfer;
+  const failures = useFailures(transfer);
   const facts: [string, string][] = [];
   if (startedMs !== undefined) facts.push(['Started', formatMoment(startedMs)]);
   if (startedMs !== undefined && endedMs !== undefined)
     facts.push(['Took', formatSeconds((endedMs - startedMs) / 1000)]);
-  if (concurrency !== undefined) facts.push(['Requests in flight', formatCount(concurrency)]);
+  if (inFlight !== undefined && inFlightMax !== undefined)
+    facts.push(['Requests in flight', `${formatCount(inFlight)} of up to ${formatCount(inFlightMax)}`]);
   if (requests) {
     facts.push(['Requests', `${formatCount(requests.total)} for ${formatDollars(requests.dollars)}`]);
     facts.push(['Sent', formatBytes(requests.sentBytes)], ['Received', formatBytes(requests.receivedBytes)]);
@@ -18,7 +20,7 @@ export function TransferDetails({ transfer }: { readonly transfer: Transfer }) {
   if (transfer.error) facts.push(['Error', transfer.error.code]);
   return (
     <div className="transfer-details">
-      {facts.length === 0 && failures.length + warnings.length === 0 && (
+      {facts.length === 0 && failed + warnings.length === 0 && (
         <p className="faint">Nothing is known of it until it has begun.</p>
       )}
       {facts.length > 0 && (
@@ -31,7 +33,11 @@ export function TransferDetails({ transfer }: { readonly transfer: Transfer }) {
           ))}
         </dl>
       )}
-      <Remarks title={`Files that failed (${formatCount(failures.length)})`} rows={failures} />
+      <Remarks
+        title={`Files that failed (${formatCount(failed)})`}
+        rows={failures}
+        isCut={failures.length < failed}
+      />
       <Remarks
         title={`Warnings (${formatCount(warnings.length)})`}
         rows={warnings.map((message) => ({ path: '', message }))}
@@ -40,19 +46,32 @@ export function TransferDetails({ transfer }: { readonly transfer: Transfer }) {
   );
 }
 
-function Remarks({
-  title,
-  rows,
-}: {
+/** Asked again when their number has doubled, and when the transfer has ended: while files fail by the dozen, not for each. */
+function useFailures({ id, failed, state }: Transfer): readonly TransferFailure[] {
+  const { data } = useAsk('transfers.failures', { id }, { when: failed > 0 });
+  const refresh = useRefresh();
+  const magnitude = Math.ceil(Math.log2(failed + 1));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs because there are more of them, or they are all
+  useEffect(() => void refresh('transfers.failures'), [magnitude, state, refresh]);
+  return data?.failures ?? [];
+}
+
+interface RemarksProps {
   readonly title: string;
-  readonly rows: readonly { readonly path: string; readonly message: string }[];
-}) {
+  readonly rows: readonly TransferFailure[];
+  /** There are more than can be listed. */
+  readonly isCut?: boolean;
+}
+
+/** Rows that are out of sight are not laid out: a thousand scroll as a dozen do. */
+function Remarks({ title, rows, isCut = false }: RemarksProps) {
   if (rows.length === 0) return null;
   return (
-    <section>
+    <section aria-label={title}>
       <h3>{title}</h3>
-      <ul className="transfer-remarks">
-        {rows.slice(0, ROWS_MAX).map(({ path, message }, index) => (
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard */}
+      <ul className="transfer-remarks" tabIndex={0} aria-label={title}>
+        {rows.map(({ path, message }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: remarks are only ever added at the end, and two may be equal.
           <li key={index}>
             {path !== '' && <span className="code">{path}</span>}
@@ -60,9 +79,7 @@ function Remarks({
           </li>
         ))}
       </ul>
-      {rows.length > ROWS_MAX && (
-        <p className="small faint">and {formatCount(rows.length - ROWS_MAX)} more</p>
-      )}
+      {isCut && <p className="small faint">These are the first {formatCount(rows.length)} of them.</p>}
     </section>
   );
 }

@@ -4,7 +4,7 @@ import { Button as PlainButton } from 'react-aria-components/Button';
 import type { Transfer } from '../../../engine/api/host.ts';
 import { Badge, type BadgeTone } from '../../design/badge.tsx';
 import { Button, IconButton, LinkButton } from '../../design/button.tsx';
-import { formatBytes, formatCount, formatMoment, formatPlural, formatRate } from '../../design/format.ts';
+import { formatMoment, formatRate, formatSeconds } from '../../design/format.ts';
 import { Icon, type IconName } from '../../design/icon.tsx';
 import { Progress } from '../../design/progress.tsx';
 import { Notice } from '../../design/states.tsx';
@@ -12,9 +12,12 @@ import { TransferDetails } from './transfer-details.tsx';
 import {
   actionsFor,
   adviceFor,
+  describeBytes,
+  describeFiles,
   describeOrder,
   describeTimeLeft,
   fractionDone,
+  fractionUnderWay,
   isOver,
   phaseWords,
   type TransferAction,
@@ -29,7 +32,7 @@ export interface TransferRowProps {
 
 export function TransferRow({ transfer, onAction, isMovable }: TransferRowProps) {
   const [isOpen, setOpen] = useState(false);
-  const { title, error } = transfer;
+  const { title, error, notice } = transfer;
   return (
     <div className={`transfer is-${transfer.state}`}>
       <div className="transfer-line">
@@ -73,8 +76,15 @@ export function TransferRow({ transfer, onAction, isMovable }: TransferRowProps)
         <Progress
           label={`Progress of ${title}`}
           fraction={fractionDone(transfer)}
+          underWay={fractionUnderWay(transfer)}
           tone={transfer.state === 'paused' ? 'paused' : 'accent'}
         />
+      )}
+      {notice !== undefined && (
+        <Notice tone={transfer.state === 'running' ? 'warning' : 'info'}>
+          {notice}
+          {transfer.state === 'running' && ' What has arrived is kept.'}
+        </Notice>
       )}
       {error && error.code !== 'aborted' && (
         <Failure transfer={transfer} onRetry={() => onAction(transfer, 'retry')}>
@@ -119,28 +129,24 @@ function Failure({
 
 /** Figures stand in columns, so that those of one row can be held against those of the next. */
 function Numbers({ transfer }: { readonly transfer: Transfer }) {
-  const { bytesDone, bytesTotal, filesDone, filesTotal, state } = transfer;
-  const files =
-    filesTotal === undefined
-      ? formatPlural(filesDone, 'file')
-      : `${formatCount(filesDone)} of ${formatPlural(filesTotal, 'file')}`;
-  const bytes =
-    bytesTotal === undefined
-      ? formatBytes(bytesDone)
-      : `${formatBytes(bytesDone)} of ${formatBytes(bytesTotal)}`;
+  const { state } = transfer;
   const isEmpty = state === 'waiting';
   return (
     <div className="transfer-numbers">
       <div>
-        <div>{isEmpty ? '' : bytes}</div>
-        <div className="small faint">{isEmpty ? '' : files}</div>
+        <div>{isEmpty ? '' : describeBytes(transfer)}</div>
+        <div className="small faint">{isEmpty ? '' : describeFiles(transfer)}</div>
       </div>
       <div>
-        <div>{state === 'running' ? formatRate(transfer.bytesPerSecond) : ''}</div>
+        <div>{state === 'running' ? formatRate(transfer.bytesPerSecond) : durationOf(transfer)}</div>
         <div className="small faint">{momentOf(transfer)}</div>
       </div>
     </div>
   );
+}
+
+function durationOf({ endedMs, startedMs }: Transfer): string {
+  return startedMs === undefined || endedMs === undefined ? '' : formatSeconds((endedMs - startedMs) / 1000);
 }
 
 function momentOf(transfer: Transfer): string {

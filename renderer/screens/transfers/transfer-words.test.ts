@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Transfer } from '../../../engine/api/host.ts';
 import { createThroughput, SECONDS_AXIS, SECONDS_KEPT } from './throughput.ts';
-import { actionsFor, describeTimeLeft, fractionDone, roughDuration } from './transfer-words.ts';
+import {
+  actionsFor,
+  describeBytes,
+  describeFiles,
+  describeTimeLeft,
+  fractionDone,
+  roughDuration,
+} from './transfer-words.ts';
 
 describe('A transfer in words', () => {
   it('says no time while none can be said', () => {
@@ -10,6 +17,22 @@ describe('A transfer in words', () => {
       describeTimeLeft(running({ bytesDone: 10, bytesTotal: 20, bytesPerSecond: 0, secondsLeft: 9 })),
     ).toBe('nothing is moving at the moment');
     expect(describeTimeLeft({ ...running({ secondsLeft: 9 }), state: 'paused' })).toBe('');
+  });
+
+  it('says of what is still being counted that it is at least so much', () => {
+    const counting = running({
+      isCounting: true,
+      secondsLeft: 90,
+      bytesDone: 1024,
+      bytesTotal: 2048,
+      filesDone: 1,
+      filesTotal: 2,
+      bytesPerSecond: 10,
+    });
+    expect(describeTimeLeft(counting)).toBe('at least about 2 min left');
+    expect(describeBytes(counting)).toBe('1.0 KiB of 2.0 KiB+');
+    expect(describeFiles(counting)).toBe('1 of 2+ files');
+    expect(fractionDone(counting)).toBeUndefined();
   });
 
   it('rounds time as far as it can be trusted', () => {
@@ -59,7 +82,7 @@ function running(facts: Partial<Transfer>): Transfer {
     bytesDone: 0,
     bytesPerSecond: 0,
     warnings: [],
-    failures: [],
+    failed: 0,
     ...facts,
   };
 }

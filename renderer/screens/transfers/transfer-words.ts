@@ -1,6 +1,7 @@
 /** What a transfer's row says, in words. */
 import type { ErrorCode } from '../../../engine/api/error.ts';
 import type { Transfer, TransferOrder } from '../../../engine/api/host.ts';
+import { formatBytes, formatCount, formatPlural } from '../../design/format.ts';
 
 /** Below this a rate says nothing. */
 const STALLED_BELOW_BYTES_PER_SECOND = 1;
@@ -29,10 +30,16 @@ export function actionsFor({ state }: Transfer): readonly TransferAction[] {
 /** 0 to 1 by bytes, by files where bytes are unknown; undefined while the end is unknown. */
 export function fractionDone(transfer: Transfer): number | undefined {
   if (transfer.state === 'done') return 1;
+  if (transfer.isCounting) return undefined;
   const { bytesDone, bytesTotal, filesDone, filesTotal } = transfer;
   if (bytesTotal !== undefined && bytesTotal > 0) return Math.min(1, bytesDone / bytesTotal);
   if (filesTotal !== undefined && filesTotal > 0) return Math.min(1, filesDone / filesTotal);
   return undefined;
+}
+
+/** Of the whole: what went over the wire and is not done. */
+export function fractionUnderWay({ bytesTotal = 0, bytesUnderWay = 0 }: Transfer): number {
+  return bytesTotal > 0 ? bytesUnderWay / bytesTotal : 0;
 }
 
 /**
@@ -46,10 +53,27 @@ export function describeTimeLeft(transfer: Transfer): string {
     transfer.bytesPerSecond < STALLED_BELOW_BYTES_PER_SECOND &&
     hasBytesLeft(transfer)
   )
-    return 'nothing is moving at the moment';
+    return transfer.inFlight ? 'waiting for the remote' : 'nothing is moving at the moment';
   const seconds = transfer.secondsLeft;
   if (seconds === undefined || !Number.isFinite(seconds)) return 'time left not known yet';
-  return `${roughDuration(seconds)} left`;
+  return `${transfer.isCounting ? 'at least ' : ''}${roughDuration(seconds)} left`;
+}
+
+/** `1.2 GiB of 5.1 GiB`; with a plus while more may be found. */
+export function describeBytes(transfer: Transfer): string {
+  const { bytesDone, bytesTotal, isCounting } = transfer;
+  if (bytesTotal === undefined || (isOver(transfer) && bytesDone === bytesTotal))
+    return formatBytes(bytesDone);
+  return `${formatBytes(bytesDone)} of ${formatBytes(bytesTotal)}${isCounting ? '+' : ''}`;
+}
+
+/** `18 of 1,042+ files`. */
+export function describeFiles(transfer: Transfer): string {
+  const { filesDone, filesTotal, isCounting } = transfer;
+  if (filesTotal === undefined || (isOver(transfer) && filesDone === filesTotal))
+    return formatPlural(filesDone, 'file');
+  if (isCounting) return `${formatCount(filesDone)} of ${formatCount(filesTotal)}+ files`;
+  return `${formatCount(filesDone)} of ${formatPlural(filesTotal, 'file')}`;
 }
 
 function hasBytesLeft({ bytesDone, bytesTotal }: Transfer): boolean {
@@ -140,7 +164,7 @@ export function adviceFor(code: ErrorCode): Advice {
     case 'diskFull':
       return { text: 'Free some space, then retry: what has arrived is kept.' };
     case 'partial':
-      return { text: 'The files below failed; all others went. Retry takes up those alone.' };
+      return { text: 'The details name them, and why. When that is mended, Retry takes up those alone.' };
     case 'locked':
       return { text: 'Another Dray works in this folder. Retry when it has ended.' };
     case 'checksumRefused':

@@ -1,0 +1,26 @@
+/** A request of the engine from within the page, over the line that its own code uses: for what a test needs before it comes to the buttons. */
+import type { Page } from 'playwright';
+import type { AnswerOf, HostRequestName, InputOf } from '../../engine/api/host.ts';
+
+export async function askEngine<N extends HostRequestName>(
+  page: Page,
+  name: N,
+  input: InputOf<N>,
+): Promise<AnswerOf<N>> {
+  const answer = await page.evaluate(
+    ({ input, name }) =>
+      new Promise<unknown>((resolve, reject) => {
+        const socket = new WebSocket(`${location.origin.replace('http', 'ws')}/host`);
+        socket.onopen = () => socket.send(JSON.stringify({ do: 'ask', id: 1, name, input }));
+        socket.onclose = () => reject(new Error('The line closed before the answer.'));
+        socket.onmessage = ({ data }) => {
+          const message = JSON.parse(data);
+          if (message.is === 'failed') reject(new Error(message.error.message));
+          if (message.is === 'answer') resolve(message.answer);
+          if (message.is !== 'events') socket.close();
+        };
+      }),
+    { input: input as unknown, name },
+  );
+  return answer as AnswerOf<N>;
+}

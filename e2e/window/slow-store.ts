@@ -1,0 +1,50 @@
+/** A real store behind a network that a test makes slow, cuts and mends, with what went over the wire counted. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runCli } from '../../app/cli/run-cli.ts';
+import { type ByteCounter, startByteCounter } from '../servers/byte-counter.ts';
+import { type BadNetwork, startToxiproxy } from '../servers/toxiproxy.ts';
+import { type LoggedRequest, type S3Server, startVersitygw } from '../servers/versitygw.ts';
+
+export interface SlowStore extends AsyncDisposable {
+  readonly server: S3Server;
+  readonly network: BadNetwork;
+  readonly counter: ByteCounter;
+  /** For `dray ui`: leads through the counter and the network. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Answered requests of this operation, such as `UploadPart`. */
+  answered(operation: LoggedRequest['operation']): Promise<number>;
+  /** What `dray uploads list` says, past the network. */
+  uploads(): Promise<string>;
+  /** An object as it lies there. */
+  read(key: string): Buffer;
+}
+
+export async function startSlowStore(): Promise<SlowStore> {
+  const server = await startVersitygw();
+  const network = await startToxiproxy({ upstream: server.endpoint });
+  const counter = await startByteCounter(Number(new URL(network.endpoint).port));
+  const place = `s3://${server.bucket}/`;
+  return {
+    server,
+    network,
+    counter,
+    environment: { ...server.environment, AWS_ENDPOINT_URL: `http://127.0.0.1:${counter.port}` },
+    answered: async (operation) =>
+      (await server.requests()).filter((request) => request.operation === operation && request.status < 300)
+        .length,
+    uploads: async () =>
+      (
+        await runCli(['uploads', 'list', place], {
+          cwd: server.dataFolder,
+          environment: { ...server.environment },
+        })
+      ).stdout,
+    read: (key) => readFileSync(join(server.dataFolder, server.bucket, key)),
+    async [Symbol.asyncDispose]() {
+      await counter.stop();
+      await network.stop();
+      await server.stop();
+    },
+  };
+}

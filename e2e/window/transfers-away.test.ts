@@ -1,0 +1,72 @@
+/** A remote that goes away in the midst of a transfer and comes back: what the Transfers screen says, and that the data is right. */
+import type { Browser } from 'playwright';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { askEngine } from './ask-engine.ts';
+import { findChromium } from './find-chromium.ts';
+import { findViolations } from './find-violations.ts';
+import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
+import { type SlowStore, startSlowStore } from './slow-store.ts';
+import { rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
+
+const MIB = 1024 * 1024;
+const SLOW_KIB_PER_SECOND = 2 * 1024;
+
+describe.skipIf(!findChromium())('a remote that goes away in the middle', () => {
+  let browser: Browser;
+  let store: SlowStore;
+  let window: OpenWindow;
+
+  beforeAll(async () => {
+    [browser, store] = await Promise.all([launchBrowser(), startSlowStore()]);
+    // Straight to the network: a counter before it would take what it cannot pass on.
+    const environment = { ...store.environment, AWS_ENDPOINT_URL: store.network.endpoint };
+    window = await openWindow(browser, { environment, path: '/#/transfers' });
+    window.page.setDefaultTimeout(WAIT.timeout);
+    await askEngine(window.page, 'settings.set', { transfers: 2 });
+  });
+  afterAll(async () => {
+    await window?.[Symbol.asyncDispose]();
+    await browser?.close();
+    await store?.[Symbol.asyncDispose]();
+  });
+
+  afterEach(() => store.network.restore());
+
+  /** Resolves when a part of it has arrived. */
+  const startCopy = async (name: string) => {
+    await store.server.resetRequests();
+    await store.network.setBandwidth(SLOW_KIB_PER_SECOND);
+    const { bytes, source } = writeLarge(window.folder, name, 48 * MIB);
+    const destination = `s3://${store.server.bucket}/${name}/`;
+    await askEngine(window.page, 'transfers.start', { kind: 'copy', source, destination });
+    await expect.poll(() => store.answered('UploadPart'), WAIT).toBeGreaterThanOrEqual(1);
+    return { bytes, row: rowOf(window.page, `Copy ${name}`) };
+  };
+
+  it('is waited for, the screen says so, and the transfer ends by itself when it is back', async () => {
+    const { bytes, row } = await startCopy('back-soon');
+    await store.network.cut();
+    await row.getByText('Trying again. What has arrived is kept.').waitFor();
+    expect(await findViolations(window.page)).toEqual([]);
+    await store.network.restore();
+    await expect.poll(stateOf(row), WAIT).toBe('Done');
+    expect(store.read('back-soon/large.bin').equals(bytes)).toBe(true);
+    expect(await row.textContent()).not.toContain('Trying again');
+  });
+
+  it('is given up when it stays away, the screen says what to do, and Retry goes on from what is there', async () => {
+    const { bytes, row } = await startCopy('back-late');
+    await store.network.cut();
+    await expect.poll(stateOf(row), { ...WAIT, timeout: 120_000 }).toBe('Failed');
+    const said = await row.getByRole('alert').textContent();
+    expect(said).toContain('What has arrived is kept. Retry when the remote can be reached');
+    const arrived = await store.answered('UploadPart');
+    await store.network.restore();
+    await row.getByRole('button', { name: 'Retry', exact: true }).click();
+    await expect.poll(stateOf(row), WAIT).toBe('Done');
+    expect(store.read('back-late/large.bin').equals(bytes)).toBe(true);
+    expect(await store.answered('UploadPart')).toBe(6);
+    expect(arrived).toBeGreaterThanOrEqual(1);
+    expect(window.complaints).toEqual([]);
+  });
+});

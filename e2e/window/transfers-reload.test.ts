@@ -1,0 +1,113 @@
+/** What a transfer survives: a reload of the page, the end of `dray ui` without warning, and a crash of the engine's thread. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { askEngine } from './ask-engine.ts';
+import { findChromium } from './find-chromium.ts';
+import { findViolations } from './find-violations.ts';
+import { launchBrowser, openWindow } from './open-window.ts';
+import { type SlowStore, startSlowStore } from './slow-store.ts';
+import { rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
+
+const MIB = 1024 * 1024;
+const SLOW_KIB_PER_SECOND = 2 * 1024;
+const PARTS = 6;
+
+describe.skipIf(!findChromium())('a transfer under way', () => {
+  let browser: Browser;
+  let store: SlowStore;
+  beforeAll(async () => {
+    [browser, store] = await Promise.all([launchBrowser(), startSlowStore()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await store?.[Symbol.asyncDispose]();
+  });
+
+  /** Resolves when a part of it has arrived. */
+  const startCopy = async (page: Page, folder: string, name: string) => {
+    page.setDefaultTimeout(WAIT.timeout);
+    // So that most of it is still to come when it breaks off.
+    await askEngine(page, 'settings.set', { transfers: 2 });
+    await store.server.resetRequests();
+    await store.network.setBandwidth(SLOW_KIB_PER_SECOND);
+    const { bytes, source } = writeLarge(folder, name, PARTS * 8 * MIB);
+    const destination = `s3://${store.server.bucket}/${name}/`;
+    await askEngine(page, 'transfers.start', { kind: 'copy', source, destination });
+    await expect.poll(() => store.answered('UploadPart'), WAIT).toBeGreaterThanOrEqual(1);
+    return bytes;
+  };
+
+  it('goes on while the page is reloaded, and the page comes back to it', async () => {
+    await using window = await openWindow(browser, { environment: store.environment, path: '/#/transfers' });
+    const { folder, page } = window;
+    const bytes = await startCopy(page, folder, 'reloaded');
+    await page.reload();
+    const row = rowOf(page, 'Copy reloaded');
+    await expect.poll(stateOf(row), WAIT).toBe('Uploading');
+    await store.network.setBandwidth(0);
+    await expect.poll(stateOf(row), WAIT).toBe('Done');
+    expect(store.read('reloaded/large.bin').equals(bytes)).toBe(true);
+    expect(await store.answered('UploadPart')).toBe(PARTS);
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('waits, after `dray ui` was killed, for its user to resume it, and goes on from the parts that are there', async () => {
+    await using killed = await openWindow(browser, { environment: store.environment, path: '/#/transfers' });
+    const { folder } = killed;
+    const bytes = await startCopy(killed.page, folder, 'killed');
+    process.kill(killed.engine.processId!, 'SIGKILL');
+    await killed.page.getByText("Dray's engine is away.").waitFor();
+    expect(await findViolations(killed.page)).toEqual([]);
+    await killed.context.close();
+
+    await using window = await openWindow(browser, {
+      environment: store.environment,
+      folder,
+      path: '/#/transfers',
+    });
+    const row = rowOf(window.page, 'Copy killed');
+    await expect.poll(stateOf(row), WAIT).toBe('Paused');
+    expect(await row.textContent()).toContain('Dray ended in the midst of it.');
+    const arrived = await store.answered('UploadPart');
+    expect(arrived).toBeLessThan(PARTS);
+    await store.network.setBandwidth(0);
+    await window.page.getByRole('button', { name: 'Resume Copy killed' }).click();
+    await expect.poll(stateOf(row), WAIT).toBe('Done');
+    expect(store.read('killed/large.bin').equals(bytes)).toBe(true);
+    expect(await store.answered('UploadPart')).toBe(PARTS);
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('is interrupted by a crash of the engine, which is started anew, and the window says so', async () => {
+    await using window = await openWindow(browser, {
+      environment: { ...store.environment, NODE_OPTIONS: `--import=${CRASH_ON_DEMAND}` },
+      path: '/#/transfers',
+    });
+    const { folder, page } = window;
+    const bytes = await startCopy(page, folder, 'crashed');
+    writeFileSync(join(folder, 'home', 'crash'), '');
+    await page.getByText("Dray's engine is back").waitFor();
+    const row = rowOf(page, 'Copy crashed');
+    await expect.poll(stateOf(row), WAIT).toBe('Paused');
+    expect(await row.textContent()).toContain('Dray ended in the midst of it.');
+    await store.network.setBandwidth(0);
+    await page.getByRole('button', { name: 'Resume Copy crashed' }).click();
+    await expect.poll(stateOf(row), WAIT).toBe('Done');
+    expect(store.read('crashed/large.bin').equals(bytes)).toBe(true);
+    expect(await store.answered('UploadPart')).toBe(PARTS);
+  });
+});
+
+/** Within the engine's thread alone: it throws once there is a file `crash` in the home, which goes with it. */
+const CRASH_ON_DEMAND = `data:text/javascript,${encodeURIComponent(`
+  import { rmSync } from 'node:fs';
+  import { threadName } from 'node:worker_threads';
+  const demand = process.env.HOME + '/crash';
+  if (threadName === 'dray-host') setInterval(() => {
+    let isAsked = true;
+    try { rmSync(demand); } catch { isAsked = false; }
+    if (isAsked) throw new Error('crashed on demand');
+  }, 50).unref();
+`)}`;

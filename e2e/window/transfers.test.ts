@@ -1,0 +1,166 @@
+/** The Transfers screen by its buttons, over a real store behind a slow network: pause, resume, cancel, retry, reorder. */
+import type { Browser, Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { askEngine } from './ask-engine.ts';
+import { findChromium } from './find-chromium.ts';
+import { findViolations } from './find-violations.ts';
+import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
+import { type SlowStore, startSlowStore } from './slow-store.ts';
+import { rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
+
+const MIB = 1024 * 1024;
+/** A connection's bound under which a part of 8 MiB takes some seconds: long enough to be met half-way. */
+const SLOW_KIB_PER_SECOND = 4 * 1024;
+/** Under which nothing ends while a test looks at it. */
+const CRAWL_KIB_PER_SECOND = 8;
+/** The store stands still when so many looks in turn find no request more. */
+const STILL_POLLS = 15;
+
+describe.skipIf(!findChromium())('the queue of transfers', () => {
+  let browser: Browser;
+  let store: SlowStore;
+  let window: OpenWindow;
+  let page: Page;
+  let place: string;
+
+  beforeAll(async () => {
+    [browser, store] = await Promise.all([launchBrowser(), startSlowStore()]);
+    window = await openWindow(browser, { environment: store.environment, path: '/#/transfers' });
+    page = window.page;
+    page.setDefaultTimeout(WAIT.timeout);
+    place = `s3://${store.server.bucket}/`;
+    // So that little is in the air when it is paused.
+    await askEngine(page, 'settings.set', { transfers: 2 });
+  });
+  afterAll(async () => {
+    await window?.[Symbol.asyncDispose]();
+    await browser?.close();
+    await store?.[Symbol.asyncDispose]();
+  });
+
+  const folder = (name: string, sizeBytes: number) => writeLarge(window.folder, name, sizeBytes);
+  const copy = (source: string, to: string) =>
+    askEngine(page, 'transfers.start', { kind: 'copy', source, destination: `${place}${to}/` });
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+
+  afterEach(async () => {
+    await store.network.setBandwidth(0);
+    await askEngine(page, 'transfers.change', { ids: 'all', action: 'cancel' });
+    await askEngine(page, 'transfers.change', { ids: 'all', action: 'remove' });
+    await page.getByRole('heading', { name: 'Nothing moves' }).waitFor();
+    await store.server.resetRequests();
+  });
+
+  it('says that nothing moves before anything does', async () => {
+    await page.getByRole('heading', { name: 'Nothing moves' }).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+  });
+
+  it('pauses, asks nothing of the store meanwhile, and goes on from the parts that are there', async () => {
+    const { bytes, source } = folder('paused', 64 * MIB);
+    await store.network.setBandwidth(SLOW_KIB_PER_SECOND);
+    const sentBefore = store.counter.sentBytes();
+    await copy(source, 'paused');
+    const row = rowOf(page, 'Copy paused');
+    await expect.poll(() => store.answered('UploadPart'), WAIT).toBeGreaterThanOrEqual(2);
+    await expect.poll(() => row.textContent(), WAIT).toMatch(/of 64\.0 MiB.*MiB\/s/);
+    await press('Pause Copy paused');
+    await expect.poll(stateOf(row), WAIT).toBe('Paused');
+    // Were anything still on its way, it would arrive now. What was cut off in the middle is logged when the server notices.
+    await store.network.setBandwidth(0);
+    const answered = async () => (await store.server.requests()).length;
+    const counts = [await answered()];
+    await expect
+      .poll(async () => {
+        counts.push(await answered());
+        return (
+          counts.slice(-STILL_POLLS).every((count) => count === counts.at(-1)) && counts.length > STILL_POLLS
+        );
+      }, WAIT)
+      .toBe(true);
+    await page.reload();
+    await expect.poll(stateOf(row), WAIT).toBe('Paused');
+    expect(await answered()).toBe(counts.at(-1));
+    expect(await store.uploads()).toContain('large.bin');
+
+    await press('Resume Copy paused');
+    await expect.poll(stateOf(row), WAIT).toBe('Done');
+    expect(store.read('paused/large.bin').equals(bytes)).toBe(true);
+    expect(store.counter.sentBytes() - sentBefore).toBeLessThan(1.3 * bytes.length);
+    expect(await store.uploads()).not.toContain('large.bin');
+  });
+
+  it('cancels, running or paused, and leaves no half of an upload on the store', async () => {
+    await store.network.setBandwidth(SLOW_KIB_PER_SECOND);
+    for (const isPaused of [false, true]) {
+      await store.server.resetRequests();
+      const name = isPaused ? 'cancelled-paused' : 'cancelled';
+      await copy(folder(name, 48 * MIB).source, name);
+      const row = rowOf(page, `Copy ${name}`);
+      await expect.poll(() => store.answered('UploadPart'), WAIT).toBeGreaterThanOrEqual(1);
+      if (isPaused) {
+        await press(`Pause Copy ${name}`);
+        await expect.poll(stateOf(row), WAIT).toBe('Paused');
+        await press(`Cancel Copy ${name}`);
+      } else {
+        await press('Cancel all');
+        await page.getByRole('button', { name: 'Cancel 1 transfer' }).click();
+      }
+      await expect.poll(stateOf(row), WAIT).toBe('Cancelled');
+      await expect.poll(() => store.uploads(), WAIT).not.toContain('large.bin');
+    }
+  });
+
+  it('runs what was moved up before what waited longer', async () => {
+    await store.network.setBandwidth(CRAWL_KIB_PER_SECOND);
+    for (const name of ['one', 'two', 'three', 'four']) await copy(folder(name, 1 * MIB).source, name);
+    const titles = () => page.locator('[aria-label="Queue"] .transfer-title').allTextContents();
+    await expect.poll(titles, WAIT).toHaveLength(4);
+    await expect.poll(stateOf(rowOf(page, 'Copy two')), WAIT).toBe('Uploading');
+    await expect.poll(stateOf(rowOf(page, 'Copy four')), WAIT).toBe('Waiting');
+    await page.getByRole('row', { name: 'Copy one' }).focus();
+    for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'Alt+ArrowUp']) await page.keyboard.press(key);
+    await expect
+      .poll(async () => (await titles()).map((title) => title.split(' ')[1]), WAIT)
+      .toEqual(['one', 'two', 'four', 'three']);
+    await press('Cancel Copy one');
+    await expect.poll(stateOf(rowOf(page, 'Copy four')), WAIT).toBe('Uploading');
+    await expect.poll(stateOf(rowOf(page, 'Copy three')), WAIT).toBe('Waiting');
+    expect(await findViolations(page)).toEqual([]);
+
+    await press('Pause all');
+    await expect.poll(() => page.locator('.transfer.is-paused').count(), WAIT).toBe(3);
+    await store.network.setBandwidth(0);
+    await press('Resume all');
+    await expect.poll(() => page.locator('[aria-label="Queue"]').count(), WAIT).toBe(0);
+    for (const name of ['two', 'three', 'four'])
+      await expect.poll(stateOf(rowOf(page, `Copy ${name}`)), WAIT).toBe('Done');
+  });
+
+  it('says of what failed what to do, and does it again on demand', async () => {
+    const { source, bytes } = folder('retried', 1 * MIB);
+    const destination = 's3://made-later/retried/';
+    await askEngine(page, 'transfers.start', { kind: 'copy', source, destination });
+    const row = rowOf(page, 'Copy retried');
+    await expect.poll(stateOf(row), WAIT).toBe('Failed');
+    const said = await row.getByRole('alert').textContent();
+    expect(said).toContain('made-later');
+    expect(said).toContain('Look at the address of the remote.');
+    expect(await row.getByRole('link', { name: 'Open Remotes' }).getAttribute('href')).toBe('#/remotes');
+    expect(await findViolations(page)).toEqual([]);
+    await store.server.createBucket('made-later');
+    await row.getByRole('button', { name: 'Retry', exact: true }).click();
+    await expect.poll(stateOf(row), WAIT).toBe('Done');
+    const [{ sizeBytes } = { sizeBytes: 0 }] = (await askEngine(page, 'browse.list', { place: destination }))
+      .entries;
+    expect(sizeBytes).toBe(bytes.length);
+  });
+
+  it('keeps what has ended until the list is cleared', async () => {
+    await copy(folder('small', 10).source, 'small');
+    await expect.poll(stateOf(rowOf(page, 'Copy small')), WAIT).toBe('Done');
+    await press('Clear the list');
+    await page.getByRole('heading', { name: 'Nothing moves' }).waitFor();
+    expect(window.complaints).toEqual([]);
+  });
+});

@@ -1,25 +1,29 @@
 import './app.css';
 import { Suspense, useEffect, useRef, useState } from 'react';
 import { RouterProvider } from 'react-aria-components';
-import { Button } from './design/button.tsx';
-import { Icon } from './design/icon.tsx';
 import { Loading } from './design/states.tsx';
-import { useAsk, useHost, useLineState, useRefresh } from './host/use-host.tsx';
-import { goTo, useRoute } from './route.ts';
+import { useAsk, useRefresh } from './host/use-host.tsx';
+import { useRoute } from './route.ts';
 import { RecordThroughput } from './screens/transfers/record-throughput.tsx';
+import { AwayBanner } from './shell/away-banner.tsx';
 import { CommandPalette } from './shell/command-palette.tsx';
 import { NotifyEndings } from './shell/notify-endings.tsx';
 import { Rail } from './shell/rail.tsx';
 import { ScreenBoundary } from './shell/screen-boundary.tsx';
 import { fetchScreens, SCREENS } from './shell/screens.ts';
 import { applyTheme } from './shell/theme.ts';
-import { showToast, Toasts } from './shell/toasts.tsx';
+import { Toasts } from './shell/toasts.tsx';
 import { chooseWorkspace } from './shell/use-workspace.ts';
 
 /** The window: rail, screen, and what may lie over them. */
 export function App() {
   const { screen, given } = useRoute();
   const [isPaletteOpen, setPaletteOpen] = useState(false);
+  /** Where the window was when the palette took the focus, which it gives back to where it was unless a command led elsewhere. */
+  const openedAt = useRef('');
+  useEffect(() => {
+    if (isPaletteOpen) openedAt.current = location.hash;
+  }, [isPaletteOpen]);
   const { Screen } = SCREENS[screen];
   useThemeOfSettings();
   useNamedWorkspace(given.workspace);
@@ -45,13 +49,22 @@ export function App() {
       <AwayBanner />
       <div className="window">
         <Rail onPalette={() => setPaletteOpen(true)} />
-        <ScreenBoundary key={screen}>
-          <Suspense fallback={<Loading label="Opening" />}>
-            <Screen />
-          </Suspense>
-        </ScreenBoundary>
+        {/* The same element whatever is in it, so that the focus stays while a screen is fetched and filled. */}
+        <main id="screen" className="screens" tabIndex={-1}>
+          <ScreenBoundary key={screen}>
+            <Suspense fallback={<Loading label="Opening" />}>
+              <Screen />
+            </Suspense>
+          </ScreenBoundary>
+        </main>
       </div>
-      <CommandPalette isOpen={isPaletteOpen} onClose={() => setPaletteOpen(false)} />
+      <CommandPalette
+        isOpen={isPaletteOpen}
+        onClose={() => setPaletteOpen(false)}
+        onGone={() => {
+          if (location.hash !== openedAt.current) focusScreen();
+        }}
+      />
       <Toasts />
       <RecordThroughput />
       {!window.dray && <NotifyEndings />}
@@ -67,39 +80,6 @@ function useNamedWorkspace(root: string | undefined): void {
     chooseWorkspace(root);
     void refresh('home.list');
   }, [root, refresh]);
-}
-
-/** Shown while the engine is not there; what is on the screen stays readable. That it is back is said too, since it may be so at once. */
-function AwayBanner() {
-  const host = useHost();
-  const state = useLineState();
-  const wasAway = useRef(false);
-  useEffect(() => {
-    if (state === 'away') wasAway.current = true;
-    if (state !== 'open' || !wasAway.current) return;
-    wasAway.current = false;
-    showToast({
-      tone: 'info',
-      title: "Dray's engine is back",
-      text: 'What you see is up to date again. If it had ended, what it moved stands paused in Transfers.',
-      action: { label: 'Open Transfers', onPress: () => goTo('transfers') },
-    });
-  }, [state]);
-  return (
-    <div role="status" className={state === 'away' ? 'away' : 'unseen'}>
-      {state === 'away' && (
-        <>
-          <Icon name="warning" />
-          <span className="grow">
-            Dray's engine is away. What you see may be old; it is looked for again and again.
-          </span>
-          <Button size="small" onPress={host.retry}>
-            Try now
-          </Button>
-        </>
-      )}
-    </div>
-  );
 }
 
 function useThemeOfSettings(): void {

@@ -8,12 +8,12 @@ import { HostProvider } from './host/use-host.tsx';
 import { startTheme } from './shell/theme.ts';
 
 async function openHost(): Promise<HostConnection> {
-  const bridge = window.dray;
-  if (bridge) return connect(() => openPort(bridge));
   if (new URLSearchParams(location.search).has('fixture')) {
     const { openFixture } = await import('./host/fixture.ts');
     return connect(openFixture);
   }
+  const bridge = window.dray;
+  if (bridge) return connect(() => openPort(bridge));
   const url = new URL('/host', location.href);
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
   return connect(() => openSocket(url.href));

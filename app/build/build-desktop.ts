@@ -7,61 +7,47 @@
  * while developing; the window itself is built by Vite, for the browser and for this app alike.
  */
 import { globSync } from 'node:fs';
-import { copyFile, mkdir, readFile, rm } from 'node:fs/promises';
+import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type BuildOptions, build } from 'esbuild';
-import { loadGroups } from './load-groups.ts';
+import { build } from 'esbuild';
+import { moduleOptions, NATIVE_PACKAGES, sharedOptions } from './node-bundle.ts';
+import { formatThirdPartyLicenses } from './third-party-licenses.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** Node and Chromium of Electron 45. */
 const TARGETS = { main: 'node24', preload: 'chrome144' } as const;
-const EXTERNAL = ['electron', 'better-sqlite3', 'koffi'];
+const EXTERNAL = ['electron', ...NATIVE_PACKAGES];
 const ICONS = ['icon.png', 'tray.png', 'tray@2x.png', 'trayTemplate.png', 'trayTemplate@2x.png'];
 
-/** CommonJS packages call `require` for Node's own modules, which an ES module does not have. */
-const REQUIRE_BANNER = `import { createRequire as createRequireForBundle } from 'node:module';
-const require = createRequireForBundle(import.meta.url);`;
-
 export async function buildDesktop(folder: string): Promise<void> {
-  const manifest = JSON.parse(await readFile(`${ROOT}package.json`, 'utf8'));
-  const shared: BuildOptions = {
-    absWorkingDir: ROOT,
-    outdir: folder,
-    bundle: true,
-    platform: 'node',
-    external: EXTERNAL,
-    minifySyntax: true,
-    legalComments: 'none',
-    logLevel: 'warning',
-    define: { DRAY_VERSION: JSON.stringify(manifest.version) },
-  };
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(folder, { recursive: true });
-  // Each thread is started by `new URL('./x-worker.js', import.meta.url)` from whichever chunk starts it: all lie in one folder.
   const workers = globSync('engine/**/*-worker.ts', { cwd: ROOT });
-  await build({
-    ...shared,
+  const main = await build({
+    ...moduleOptions(ROOT),
+    external: EXTERNAL,
     entryPoints: [
       { in: 'app/desktop/main.ts', out: 'main' },
       ...workers.map((path) => ({ in: path, out: basename(path, '.ts') })),
     ],
-    splitting: true,
-    format: 'esm',
+    outdir: folder,
     target: TARGETS.main,
-    mainFields: ['module', 'main'],
-    chunkNames: '[name]-[hash]',
-    plugins: [loadGroups(ROOT)],
-    banner: { js: REQUIRE_BANNER },
   });
-  await build({
-    ...shared,
+  const preload = await build({
+    ...sharedOptions(ROOT),
+    external: EXTERNAL,
     entryPoints: [{ in: 'app/desktop/preload.ts', out: 'preload' }],
+    outdir: folder,
     format: 'cjs',
     target: TARGETS.preload,
     outExtension: { '.js': '.cjs' },
   });
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  for (const { contents, path } of [...main.outputFiles, ...preload.outputFiles])
+    await writeFile(path, contents);
   for (const icon of ICONS) await copyFile(join(ROOT, 'app/desktop/icons', icon), join(folder, icon));
+  const inputs = [main, preload].flatMap(({ metafile }) => Object.keys(metafile.inputs));
+  await writeFile(join(folder, 'THIRD-PARTY-LICENSES.txt'), await formatThirdPartyLicenses(ROOT, inputs));
 }
 
 if (import.meta.main) await buildDesktop(`${ROOT}dist/desktop`);

@@ -39,7 +39,9 @@ export async function buildWindow(folder: string): Promise<BuiltWindow> {
 
 /** @returns The files that went into it, relative to the project. */
 async function bundle(folder: string): Promise<readonly string[]> {
-  // Both are large: the command's own build has no need of them.
+  // Who runs this may be a test (NODE_ENV=test), and React would come as it is for its developers.
+  process.env.NODE_ENV = 'production';
+  // Large: the command's own build has no need of it.
   const { build } = await import('vite');
   const inputs = new Set<string>();
   await build({
@@ -80,8 +82,27 @@ async function compressFiles(folder: string): Promise<number> {
   return scriptBytes;
 }
 
+/** The same window again is left as it is: who reads it at this moment finds all of it. */
 async function putInPlace(from: string, to: string): Promise<void> {
+  if (await isSame(from, to)) return;
   await mkdir(dirname(to), { recursive: true });
   await rm(to, { recursive: true, force: true });
   await rename(from, to);
+}
+
+async function isSame(one: string, other: string): Promise<boolean> {
+  const names = await listFiles(one);
+  const others = await listFiles(other).catch(() => []);
+  if (names.join('\n') !== others.join('\n')) return false;
+  for (const name of names) {
+    const [contents, present] = await Promise.all([readFile(join(one, name)), readFile(join(other, name))]);
+    if (!contents.equals(present)) return false;
+  }
+  return true;
+}
+
+async function listFiles(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  return files.map(({ name, parentPath }) => relative(folder, join(parentPath, name))).sort();
 }

@@ -74,6 +74,9 @@ describe('the packed command', () => {
     expect(readFileSync(join(inside, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8')).toContain('commander');
     const names = readdirSync(inside, { recursive: true, encoding: 'utf8' });
     expect(names.filter((name) => /\.ts$/.test(name))).toEqual([]);
+    // The window is served by `dray ui`; the desktop app has packages of its own.
+    expect(names).toContain(join('dist', 'window', 'index.html'));
+    expect(names.filter((name) => /desktop|packages|\.tmp$/.test(name))).toEqual([]);
   });
 
   it('makes a workspace, stores it and brings it back', () => {

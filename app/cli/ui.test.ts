@@ -1,8 +1,9 @@
 /** `dray ui` as a user starts it: the real engine behind the real server. */
-import type { ChildProcess } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import WebSocket from 'ws';
 import type { HostMessage } from '../../engine/api/host.ts';
 import { createSandbox, type Sandbox } from '../../engine/jobs/job-fixture.ts';
@@ -14,19 +15,33 @@ beforeEach(() => {
 });
 afterEach(() => sandbox?.[Symbol.dispose]());
 
-function ui(parameters: readonly string[], onLink: (link: string, child: ChildProcess) => Promise<void>) {
+interface Given {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly signal?: 'SIGINT' | 'SIGTERM';
+}
+
+/** Starts it, does what is given once it has printed its link, and stops it. */
+function ui(
+  parameters: readonly string[],
+  onLink: (link: string, errors: () => string) => Promise<void>,
+  { environment, signal = 'SIGINT' }: Given = {},
+) {
   const home = sandbox.path('home');
   let work: Promise<void> | undefined;
   let output = '';
-  const result = runCli(['ui', '--no-open', ...parameters], {
+  let errors = '';
+  const result = runCli(['ui', ...parameters], {
     cwd: sandbox.folder,
-    environment: { HOME: home, XDG_CONFIG_HOME: `${home}/config` },
+    environment: { HOME: home, XDG_CONFIG_HOME: `${home}/config`, ...environment },
     onStarted: (child) => {
+      child.stderr!.on('data', (text) => {
+        errors += text;
+      });
       child.stdout!.on('data', (text) => {
         output += text;
-        const link = /http:\/\/127\.0\.0\.1:\d+\/\?t=[\w-]{43}/.exec(output)?.[0];
+        const link = LINK.exec(output)?.[0];
         if (link === undefined || work) return;
-        work = onLink(link, child).finally(() => child.kill('SIGINT'));
+        work = onLink(link, () => errors).finally(() => child.kill(signal));
       });
     },
   });
@@ -36,12 +51,35 @@ function ui(parameters: readonly string[], onLink: (link: string, child: ChildPr
   });
 }
 
+/** Programs of a desktop that say what they were asked. */
+function writeDesktop(defaultBrowser: string): string {
+  const bin = sandbox.path('bin');
+  mkdirSync(bin, { recursive: true });
+  const programs = {
+    'xdg-settings': `echo ${defaultBrowser}`,
+    'xdg-open': `echo "$@" > '${sandbox.path('opened.tmp')}'; mv '${sandbox.path('opened.tmp')}' '${sandbox.path('opened')}'; while [ -d '${bin}' ]; do sleep 1; done`,
+  };
+  for (const [name, does] of Object.entries(programs))
+    writeFileSync(join(bin, name), `#!/bin/sh\n${does}\n`, { mode: 0o755 });
+  return `${bin}:${process.env.PATH}`;
+}
+
+/** Where `dray ui` keeps what it hands to other programs. */
+function temporary(): string {
+  const folder = sandbox.path('tmp');
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+const WAIT = { timeout: 30_000, interval: 50 };
+const LINK = /http:\/\/127\.0\.0\.1:\d+\/\?t=[\w-]{43}/;
+
 describe('dray ui', () => {
   it('prints a link, lets the engine be asked through it, and stops at Ctrl-C', async () => {
     let answer: HostMessage | undefined;
-    const { exitCode, stderr, stdout } = await ui(['--port', '0'], async (link) => {
+    const { exitCode, stderr, stdout } = await ui(['--no-open', '--port', '0'], async (link) => {
       const opened = await fetch(link, { redirect: 'manual' });
-      expect(opened.status).toBe(303);
+      expect(opened.status).toBe(200);
       const cookie = opened.headers.get('set-cookie')!.split(';')[0]!;
       const { origin } = new URL(link);
       const page = await fetch(origin, { headers: { cookie } });
@@ -59,7 +97,7 @@ describe('dray ui', () => {
   });
 
   it('says it is ready in one JSON line with --json', async () => {
-    const { exitCode, stdout } = await ui(['--port', '0', '--json'], async () => {});
+    const { exitCode, stdout } = await ui(['--no-open', '--port', '0', '--json'], async () => {});
     const [ready, summary] = stdout
       .trim()
       .split('\n')
@@ -70,18 +108,77 @@ describe('dray ui', () => {
     expect(exitCode).toBe(0);
   });
 
+  // macOS hands it over in the same way, by another program; on Windows nobody sees another user's command lines.
+  it.runIf(process.platform === 'linux').each([
+    ['firefox.desktop', 'tmp'],
+    ['firefox_firefox.desktop', 'home/snap/firefox/common'],
+  ])('hands %s a page that its user alone can read, with a link of its own', async (browser, folder) => {
+    mkdirSync(sandbox.path('home/snap/firefox/common'), { recursive: true });
+    const environment = { PATH: writeDesktop(browser), TMPDIR: temporary() };
+    let path = '';
+    const work = async (printed: string) => {
+      await vi.waitFor(() => expect(existsSync(sandbox.path('opened'))).toBe(true), WAIT);
+      path = readFileSync(sandbox.path('opened'), 'utf8').trim();
+      expect(dirname(dirname(path))).toBe(sandbox.path(folder));
+      expect([statSync(dirname(path)).mode & 0o777, statSync(path).mode & 0o777]).toEqual([0o700, 0o600]);
+      const link = LINK.exec(readFileSync(path, 'utf8'))![0];
+      expect(link).not.toBe(printed);
+      for (const each of [link, printed])
+        expect((await fetch(each)).headers.get('set-cookie')).toContain('dray-window-');
+      // It leads nowhere any more.
+      await vi.waitFor(() => expect(existsSync(path)).toBe(false), WAIT);
+    };
+    // The opener still runs when it is stopped: that is no reason to wait.
+    const { exitCode, stdout } = await ui(['--port', '0'], work, { environment, signal: 'SIGTERM' });
+    expect([exitCode, stdout.split('\n')[1]]).toEqual([0, 'Stopped. 2 browsers had opened it.']);
+  });
+
+  it('leaves no page behind that nobody opened, and says when there is no browser', async () => {
+    const environment = { PATH: dirname(process.execPath), TMPDIR: temporary() };
+    const { exitCode } = await ui(
+      ['--port', '0'],
+      (_link, errors) =>
+        vi.waitFor(() => expect(errors()).toContain('No browser could be started here'), WAIT),
+      { environment },
+    );
+    const left = readdirSync(temporary()).filter((name) => name.startsWith('dray-ui-'));
+    expect([exitCode, left]).toEqual([0, []]);
+  });
+
+  it('takes another port where its usual one is taken, and says so', async () => {
+    const taken = createServer();
+    // Whoever has it.
+    await new Promise<void>((resolve) => {
+      taken.once('error', () => resolve());
+      taken.listen(7371, '127.0.0.1', resolve);
+    });
+    try {
+      const { exitCode, stderr, stdout } = await ui(['--no-open'], async (link) => {
+        expect((await fetch(link)).status).toBe(200);
+      });
+      const port = new URL(LINK.exec(stdout)![0]).port;
+      expect(port).not.toBe('7371');
+      expect(stderr).toContain(
+        `Port 7371 is taken, most likely by another "dray ui": this one is at ${port}.`,
+      );
+      expect(exitCode).toBe(0);
+    } finally {
+      taken.close();
+    }
+  });
+
   it('refuses a port that is taken or none', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     const { port } = taken.address() as AddressInfo;
     try {
-      const { exitCode, stderr } = await ui(['--port', String(port)], async () => {});
+      const { exitCode, stderr } = await ui(['--no-open', '--port', String(port)], async () => {});
       expect(exitCode).toBe(2);
       expect(stderr).toContain(`Port ${port} cannot be used: another program uses it.`);
     } finally {
       taken.close();
     }
-    expect(await ui(['--port', '65536'], async () => {})).toMatchObject({ exitCode: 2 });
+    expect(await ui(['--no-open', '--port', '65536'], async () => {})).toMatchObject({ exitCode: 2 });
   });
 });
 

@@ -2,7 +2,7 @@
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { createFakeElectron } from './electron.fixture.ts';
-import type { FakeFrame } from './electron-window.fixture.ts';
+import { type FakeFrame, preventable } from './electron-window.fixture.ts';
 import { confineNavigation, outsideLink } from './navigation.ts';
 import { denyPermissions } from './permissions.ts';
 import { answerOwn, hearOwn } from './senders.ts';
@@ -68,6 +68,13 @@ describe('where the page may go', () => {
     expect(contents.navigate({ url, isMainFrame: false })).toBe(false);
     expect(contents.redirect(url)).toBe(false);
     expect(contents.getURL()).toBe(OWN);
+  });
+
+  it.each(['will-navigate', 'will-frame-navigate', 'will-redirect'])('is held by %s alone', async (name) => {
+    const { contents } = await openPage();
+    const event = preventable({ url: 'https://example.com/' });
+    contents.emit(name, event);
+    expect(event.defaultPrevented).toBe(true);
   });
 
   it('moves within its own pages', async () => {

@@ -22,7 +22,7 @@ const PLACE =
 
 /** Undefined: nothing that a link may ask for. */
 export function parseDeepLink(text: string): DeepLink | undefined {
-  if (text.length > LENGTH_MAX || hasControls(text)) return undefined;
+  if (text.length > LENGTH_MAX) return undefined;
   const url = URL.parse(text);
   if (url === null || url.protocol !== 'dray:' || url.username !== '' || url.password !== '')
     return undefined;

@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DrayError } from '../../engine/api/error.ts';
 import { keptKeysOf } from '../../engine/base/kept-keys.ts';
 import { type DesktopFacts, startDesktop } from './desktop-app.ts';
-import { createFakeElectron, type FakeOptions } from './electron.fixture.ts';
+import { createFakeElectron } from './electron.fixture.ts';
+import type { FakeOptions } from './electron-app.fixture.ts';
 import { createFakeEngine, transfer, until } from './engine.fixture.ts';
 
 let folder: string;
@@ -58,16 +59,43 @@ describe('the start', () => {
     expect(windows).toHaveLength(1);
     expect(windows[0]!.webContents.getURL()).toBe('dray-app://window/index.html');
     expect(windows[0]!.isShown).toBe(true);
-    expect(windows[0]!.options.webPreferences).toMatchObject({
+    expect(windows[0]!.options.webPreferences).toEqual({
+      preload: '/app/preload.cjs',
       contextIsolation: true,
       sandbox: true,
       nodeIntegration: false,
       nodeIntegrationInSubFrames: false,
+      nodeIntegrationInWorker: false,
       webSecurity: true,
+      allowRunningInsecureContent: false,
       webviewTag: false,
+      navigateOnDragDrop: false,
+      spellcheck: false,
       devTools: false,
-      preload: '/app/preload.cjs',
     });
+    // No white flash before a dark page: shown once it has painted.
+    expect(windows[0]!.options.show).toBe(false);
+  });
+
+  it('is known to the system by its name and its links, which a build for development leaves to the installed app', async () => {
+    const installed = await start();
+    expect([installed.app.userModelId, installed.app.protocolClients]).toEqual([
+      'dev.dray.desktop',
+      ['dray'],
+    ]);
+    const development = await start({}, { isPackaged: false });
+    expect(development.app.protocolClients).toEqual([]);
+  });
+
+  it('puts the window where it was, as large as it was', async () => {
+    const first = await start();
+    const bounds = { x: 200, y: 140, width: 1000, height: 700 };
+    first.windows[0]!.setBounds(bounds);
+    first.windows[0]!.maximize();
+    first.windows[0]!.close();
+    const second = await start();
+    await until(() => second.windows[0]!.isMaximized());
+    expect(second.windows[0]!.getNormalBounds()).toEqual(bounds);
   });
 
   it('denies and confines before the page is there', async () => {
@@ -200,7 +228,7 @@ describe('transfers', () => {
     expect(windows[0]!.progress).toEqual({ value: 0.15, mode: 'normal' });
     expect([trays.length, trays[0]!.toolTip]).toEqual([1, 'Dray: 1 transfer, 15 %']);
     await tell(transfer({ id: 'a', state: 'paused' }));
-    expect([windows[0]!.progress.value, app.badge, trays[0]!.isDestroyed]).toEqual([-1, 0, true]);
+    expect([windows[0]!.progress.value, app.badge, trays[0]!.isDestroyed()]).toEqual([-1, 0, true]);
   });
 
   it('go on when the window is closed, and Dray ends with the last one', async () => {
@@ -214,6 +242,20 @@ describe('transfers', () => {
     await tell(transfer({ id: 'a', state: 'done', startedMs: 0, endedMs: 60_000 }));
     await until(() => app.hasQuit);
     expect(engine.counts.closed).toBe(1);
+  });
+
+  it('that have ended leave nothing to be told of when the window is closed', async () => {
+    const { tell, windows, app, notifications } = await start();
+    await tell(transfer({ id: 'a', state: 'done' }));
+    windows[0]!.close();
+    await until(() => app.hasQuit);
+    expect(notifications).toEqual([]);
+  });
+
+  it('have an icon that macOS draws in the colours of its bar', async () => {
+    const { tell, trays } = await start();
+    await tell(transfer({ id: 'a', state: 'running' }));
+    expect(trays[0]!.icon).toMatchObject({ path: '/app/tray.png', isTemplate: true });
   });
 
   it('are paused from the tray', async () => {
@@ -299,7 +341,8 @@ describe('a link', () => {
   const LINK = 'dray://open?workspace=/data';
   const asksFirst = async (given: Awaited<ReturnType<typeof start>>) => {
     await until(() => given.dialogs.length > 0);
-    expect(given.dialogs[0]).toMatchObject({ buttons: ['Open', 'Cancel'] });
+    // Whoever presses Return or Escape without reading has said no.
+    expect(given.dialogs[0]).toMatchObject({ buttons: ['Open', 'Cancel'], defaultId: 1, cancelId: 1 });
     expect(given.dialogs[0]!.detail).toContain('/data');
   };
 

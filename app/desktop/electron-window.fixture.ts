@@ -1,5 +1,6 @@
 /** Windows, pages and ports of the fake Electron. */
 import { EventEmitter } from 'node:events';
+import type { BrowserWindowConstructorOptions } from 'electron';
 
 export interface FakeFrame {
   readonly url: string;
@@ -94,9 +95,9 @@ export class FakeWebContents extends EventEmitter {
     this.sent.push({ channel, message: structuredClone(message), ports: [] });
   }
 
-  postMessage(channel: string, message: unknown, ports: readonly FakePort[] = []): void {
+  postMessage(channel: string, message: unknown, ports: readonly object[] = []): void {
     if (this.#isDestroyed) throw new TypeError('Object has been destroyed');
-    this.sent.push({ channel, message: structuredClone(message), ports });
+    this.sent.push({ channel, message: structuredClone(message), ports: ports as readonly FakePort[] });
   }
 
   destroy(): void {
@@ -114,7 +115,7 @@ export interface FakeBounds {
 
 export class FakeWindow extends EventEmitter {
   readonly webContents = new FakeWebContents();
-  readonly options: Record<string, unknown>;
+  readonly options: BrowserWindowConstructorOptions;
   progress: { readonly value: number; readonly mode?: string } = { value: -1 };
   isShown = false;
   isFront = false;
@@ -123,12 +124,12 @@ export class FakeWindow extends EventEmitter {
   #isMinimized = false;
   #isDestroyed = false;
 
-  constructor(options: Record<string, unknown>) {
+  constructor(options: BrowserWindowConstructorOptions) {
     super();
     this.options = options;
     const { x = 50, y = 50, width = 800, height = 600, show = true } = options;
-    this.#bounds = { x, y, width, height } as FakeBounds;
-    this.isShown = show === true;
+    this.#bounds = { x, y, width, height };
+    this.isShown = show;
   }
 
   /** Painted at once. */
@@ -150,8 +151,8 @@ export class FakeWindow extends EventEmitter {
     return this.isFront;
   }
 
-  setBounds(bounds: FakeBounds): void {
-    this.#bounds = bounds;
+  setBounds(bounds: Partial<FakeBounds>): void {
+    this.#bounds = { ...this.#bounds, ...bounds };
     this.emit('resize');
     this.emit('move');
   }

@@ -1,5 +1,6 @@
 /** The native menus. What they do in the window is a place of it, so that the window needs no second way to be told. */
 import type { MenuItemConstructorOptions } from 'electron';
+import { DESKTOP_SHORTCUTS, type ShortcutPlace } from '../../engine/api/desktop-shortcuts.ts';
 
 export interface MenuOptions {
   readonly platform: NodeJS.Platform;
@@ -15,12 +16,13 @@ export interface MenuActions {
 }
 
 const SCREENS = ['Home', 'Changes', 'Plan', 'Transfers', 'History', 'Browse', 'Remotes'] as const;
+type Screen = (typeof SCREENS)[number];
 
 type Item = MenuItemConstructorOptions;
 
 export function menuTemplate(options: MenuOptions, actions: MenuActions): Item[] {
   const isMac = options.platform === 'darwin';
-  const settings = place('Settings…', 'CmdOrCtrl+,', '#/settings', actions);
+  const settings = place('Settings…', '#/settings', actions);
   const login: Item = {
     id: 'opens-at-login',
     label: 'Open at Login',
@@ -54,10 +56,10 @@ export function menuTemplate(options: MenuOptions, actions: MenuActions): Item[]
     {
       label: 'File',
       submenu: [
-        place('Add Workspace…', 'CmdOrCtrl+O', '#/home?add=yes', actions),
+        place('Add Workspace…', '#/home?add=yes', actions),
         { type: 'separator' },
-        place('Push…', 'CmdOrCtrl+Shift+U', '#/changes?direction=push', actions),
-        place('Pull…', 'CmdOrCtrl+Shift+D', '#/changes?direction=pull', actions),
+        place('Push…', '#/changes?direction=push', actions),
+        place('Pull…', '#/changes?direction=pull', actions),
         { type: 'separator' },
         ...(isMac ? [] : [settings, login, { type: 'separator' } as const]),
         isMac ? { role: 'close' } : { role: 'quit' },
@@ -66,9 +68,7 @@ export function menuTemplate(options: MenuOptions, actions: MenuActions): Item[]
     { role: 'editMenu' },
     {
       label: 'Go',
-      submenu: SCREENS.map((name, index) =>
-        place(name, `CmdOrCtrl+${index + 1}`, `#/${name.toLowerCase()}`, actions),
-      ),
+      submenu: SCREENS.map((name) => place(name, `#/${name.toLowerCase() as Lowercase<Screen>}`, actions)),
     },
     {
       label: 'View',
@@ -88,6 +88,6 @@ export function menuTemplate(options: MenuOptions, actions: MenuActions): Item[]
   ];
 }
 
-function place(label: string, accelerator: string, hash: string, { show }: MenuActions): Item {
-  return { id: hash, label, accelerator, click: () => show(hash) };
+function place(label: string, hash: ShortcutPlace, { show }: MenuActions): Item {
+  return { id: hash, label, accelerator: DESKTOP_SHORTCUTS[hash], click: () => show(hash) };
 }

@@ -4,59 +4,17 @@
  *
  * Own scheme instead of `file:`, since a page of `file:` may read every file of the disk.
  */
-import { createHash } from 'node:crypto';
 import { type Dirent, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
+import { contentTypeOf, PAGE_HEADERS } from '../../engine/host/window-page.ts';
 import type { Electron } from './electron-parts.ts';
 import { isOwnUrl, OWN_SCHEME } from './own-origin.ts';
 
 const FILES_MAX = 500;
 
-const TYPES: Readonly<Record<string, string>> = {
-  '.css': 'text/css; charset=utf-8',
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.json': 'application/json',
-  '.png': 'image/png',
-  '.svg': 'image/svg+xml',
-  '.txt': 'text/plain; charset=utf-8',
-  '.woff2': 'font/woff2',
-};
-
-/** The style elements that react-aria makes by itself, letter by letter: their hashes spare the policy an 'unsafe-inline'. */
-const LIBRARY_STYLES = [
-  '@layer {\n  [data-react-aria-pressable] {\n    touch-action: pan-x pan-y pinch-zoom;\n  }\n}',
-  '@layer {\n  * {\n    overscroll-behavior: contain;\n  }\n}',
-];
-
-const styleHashes = LIBRARY_STYLES.map(
-  (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`,
-);
-
-/** The engine is reached by a port, so that the page needs no connection at all beyond its own files. */
-const CONTENT_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  `style-src 'self' ${styleHashes.join(' ')}`,
-  "img-src 'self' data: blob:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "object-src 'none'",
-].join('; ');
-
-const HEADERS = {
-  'content-security-policy': CONTENT_POLICY,
-  'cache-control': 'no-cache',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'permissions-policy': 'camera=(), geolocation=(), microphone=()',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-} as const;
+/** The engine is reached by a port, not by a connection. */
+const HEADERS = { ...PAGE_HEADERS, 'cache-control': 'no-cache' } as const;
 
 /** Has to be called before the app is ready. */
 export function registerOwnScheme({ protocol }: Pick<Electron, 'protocol'>): void {
@@ -81,7 +39,7 @@ async function answer(
   const { pathname } = new URL(request.url);
   const path = files.get(pathname);
   if (path === undefined) return refuse(404);
-  const headers = { ...HEADERS, 'content-type': TYPES[extname(path)] ?? 'application/octet-stream' };
+  const headers = { ...HEADERS, 'content-type': contentTypeOf(path) };
   return new Response(request.method === 'HEAD' ? null : new Uint8Array(await readFile(path)), { headers });
 }
 

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { keptKeysOf } from '../../engine/base/kept-keys.ts';
-import { createFakeElectron, type FakeOptions } from './electron.fixture.ts';
+import { createFakeElectron } from './electron.fixture.ts';
+import type { FakeOptions } from './electron-app.fixture.ts';
 import { openSecrets, readKeys, readToken } from './secrets.ts';
 
 const LAB = { accessKeyId: 'AKLAB', secretAccessKey: 'a+b/c=' };

@@ -5,15 +5,16 @@ const TEXTS = {
   noSession: 'This window belongs to another browser. Open the link that "dray ui" printed.',
   usedLink:
     'This link has been used already: it opens one browser, once. Press Enter where "dray ui" runs for a new one.',
+  early: 'This link is kept for the browser that shows it.',
 } as const;
 
 export function sendPlainPage(response: ServerResponse, text: keyof typeof TEXTS): void {
-  sendPage(response, 403, `<p>${TEXTS[text]}</p>`);
+  sendPage(response, text === 'early' ? 503 : 403, `<p>${TEXTS[text]}</p>`);
 }
 
 /**
- * A link that was clicked on another site's page brings no cookie of the kind `SameSite=Strict`, though the browser has it. From a page
- * of ours the same address brings it.
+ * A link that was clicked on another site's page, or that a file led to, brings no cookie of the kind `SameSite=Strict`, though the
+ * browser has it; a redirect of such a link brings none either. From a page of ours the same address brings it.
  */
 export function sendOnceMore(response: ServerResponse): void {
   sendPage(response, 200, '<meta http-equiv="refresh" content="0;url=/?again"><p>Opening...</p>');

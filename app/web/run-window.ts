@@ -2,7 +2,8 @@
 import { DrayError, toDrayError } from '../../engine/api/error.ts';
 import type { JobContext } from '../../engine/api/jobs.ts';
 import { openHost } from '../../engine/host/open-host.ts';
-import { openBrowser } from './open-browser.ts';
+import { findLinkFolder, type LinkFile, writeLinkFile } from './link-file.ts';
+import { openBrowser, openerOf } from './open-browser.ts';
 import { serveWindow, type WindowServer, type WindowServerOptions } from './serve-window.ts';
 import { readWindowFiles } from './window-files.ts';
 import { findWindowFolder } from './window-folder.ts';
@@ -33,6 +34,7 @@ export async function runWindow(context: JobContext, request: WindowRequest): Pr
   });
   const files = readWindowFiles(folder);
   let opened = 0;
+  let browser: StartedBrowser | undefined;
   const host = openHost({
     environment,
     onCrash: (error) => warn('engineStopped', toDrayError(error).message),
@@ -42,26 +44,66 @@ export async function runWindow(context: JobContext, request: WindowRequest): Pr
       files,
       openPort: () => host.openPort(),
       dropContext: context,
-      onOpened: () => {
+      onOpened: (link) => {
         opened += 1;
+        if (link === browser?.link) browser.forget();
       },
     });
-    const tellLink = () => {
-      const url = server.newLink();
-      emit({ type: 'window', url, port: server.port });
-      return url;
-    };
-    const url = tellLink();
+    if (request.port === undefined && server.port !== USUAL_PORT)
+      warn(
+        'portTaken',
+        `Port ${USUAL_PORT} is taken, most likely by another "dray ui": this one is at ${server.port}.`,
+      );
+    const tellLink = () => emit({ type: 'window', url: server.newLink(), port: server.port });
+    tellLink();
     request.linkRequests?.on('data', tellLink);
-    if (request.opensBrowser && !(await openBrowser(url)))
-      warn('noBrowser', 'No browser could be started here: open the link yourself.');
+    if (request.opensBrowser) browser = startBrowser(context, server, warn);
     await stopped(signal);
     request.linkRequests?.off('data', tellLink);
     await server.close();
     return { port: server.port, opened };
   } finally {
+    browser?.forget();
     await host.close();
   }
+}
+
+interface StartedBrowser {
+  readonly link: string;
+  /** Removes what led to the link. */
+  readonly forget: () => void;
+}
+
+/** With a link of its own: the one that was printed still opens whatever browser the user likes better. */
+function startBrowser(
+  { environment, signal }: JobContext,
+  server: WindowServer,
+  warn: (warning: string, message: string) => void,
+): StartedBrowser {
+  const link = server.newLink();
+  let file: LinkFile | undefined;
+  let isForgotten = false;
+  const open = async () => {
+    if (process.platform === 'win32') return openBrowser(openerOf(link), environment);
+    const folder = await findLinkFolder(environment);
+    if (isForgotten) return true;
+    file = writeLinkFile(link, folder);
+    return openBrowser(openerOf(file.path), environment);
+  };
+  open().then(
+    (isOpened) => {
+      if (!isOpened && !signal.aborted)
+        warn('noBrowser', 'No browser could be started here: open the link yourself.');
+    },
+    (error: unknown) => warn('noBrowser', `No browser was started: ${toDrayError(error).message}`),
+  );
+  return {
+    link,
+    forget: () => {
+      isForgotten = true;
+      file?.[Symbol.dispose]();
+    },
+  };
 }
 
 async function serveOnPort(

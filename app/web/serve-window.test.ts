@@ -17,9 +17,11 @@ afterEach(async () => {
 });
 
 describe('the link', () => {
+  const typed = { 'sec-fetch-site': 'none' };
+
   it('gives the cookie to one browser and opens nothing after it', async () => {
     const link = pathOf(window.server.newLink());
-    const first = await window.ask(link);
+    const first = await window.ask(link, { headers: typed });
     expect(first).toMatchObject({ status: 303, headers: { location: '/', 'cache-control': 'no-store' } });
     const cookie = String(first.headers['set-cookie']);
     expect(cookie).toMatch(/^dray-window-\d+=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/);
@@ -32,22 +34,44 @@ describe('the link', () => {
   it('leads a browser that has opened it already to the window', async () => {
     const link = pathOf(window.server.newLink());
     const cookie = String((await window.ask(link)).headers['set-cookie']).split(';')[0]!;
-    expect(await window.ask(link, { headers: { cookie } })).toMatchObject({ status: 303 });
+    expect(await window.ask(link, { headers: { cookie, ...typed } })).toMatchObject({ status: 303 });
   });
 
-  it('is not used up by a look at it, and is void once there is a newer one', async () => {
-    const older = pathOf(window.server.newLink());
-    expect(await window.ask(older, { method: 'HEAD' })).toMatchObject({ status: 403 });
-    const newer = pathOf(window.server.newLink());
-    expect(await window.ask(older)).toMatchObject({ status: 403 });
-    expect(await window.ask(newer)).toMatchObject({ status: 303 });
+  it('is not used up by a look at it, by a browser that fetches ahead, or by a further link', async () => {
+    const link = pathOf(window.server.newLink());
+    expect(await window.ask(link, { method: 'HEAD' })).toMatchObject({ status: 403 });
+    for (const purpose of ['prefetch', 'prefetch;prerender', 'prefetch;anonymous-client-ip'])
+      expect(await window.ask(link, { headers: { 'sec-purpose': purpose } })).toMatchObject({ status: 503 });
+    const further = pathOf(window.server.newLink());
+    expect(await window.ask(further, { headers: typed })).toMatchObject({ status: 303 });
+    expect(await window.ask(link, { headers: typed })).toMatchObject({ status: 303 });
+  });
+
+  it('is void once there are sixteen newer ones', async () => {
+    const oldest = pathOf(window.server.newLink());
+    const links = Array.from({ length: 16 }, () => pathOf(window.server.newLink()));
+    expect(await window.ask(oldest)).toMatchObject({ status: 403 });
+    expect(await window.ask(links[0]!, { headers: typed })).toMatchObject({ status: 303 });
   });
 
   it('that is wrong opens nothing and leaves the right one as it is', async () => {
     const link = pathOf(window.server.newLink());
     expect(await window.ask('/?t=wrong')).toMatchObject({ status: 403 });
-    expect(await window.ask(link)).toMatchObject({ status: 303 });
+    expect(await window.ask(link, { headers: typed })).toMatchObject({ status: 303 });
   });
+
+  // A redirect of what another page led to brings no strict cookie, so that the window would be refused.
+  it.each(['cross-site', 'same-site', undefined])(
+    'that another page leads to (%s) gives a page of ours, from which the cookie comes along',
+    async (site) => {
+      const headers: Record<string, string> = site === undefined ? {} : { 'sec-fetch-site': site };
+      const answer = await window.ask(pathOf(window.server.newLink()), { headers });
+      expect(answer).toMatchObject({ status: 200, body: expect.stringContaining('url=/?again') });
+      const cookie = String(answer.headers['set-cookie']).split(';')[0]!;
+      const again = await window.ask('/?again', { headers: { cookie } });
+      expect(again).toMatchObject({ status: 303, headers: { location: '/' } });
+    },
+  );
 });
 
 describe('who is answered', () => {
@@ -69,21 +93,55 @@ describe('who is answered', () => {
     expect(await window.ask('/?again', { headers })).toMatchObject({ status: 403 });
   });
 
-  it.each(['evil.example', 'evil.example:PORT', '127.0.0.1', '127.0.0.1:1', 'localhost.evil.example:PORT'])(
-    'nobody under the name "%s"',
-    async (name) => {
-      const cookie = await window.open();
-      const host = name.replace('PORT', String(window.server.port));
-      expect(await window.ask('/', { headers: { cookie, host } })).toMatchObject({ status: 421 });
-      expect(await window.ask(pathOf(window.server.newLink()), { headers: { host } })).toMatchObject({
-        status: 421,
-      });
-    },
-  );
+  it.each([
+    'evil.example',
+    'evil.example:PORT',
+    'localhost.evil.example:PORT',
+    '127.0.0.1.evil.example',
+    '127.0.0.1:PORT@evil.example',
+    '127.0.0.2:PORT',
+    '[::2]:PORT',
+    '[::1',
+    '127.0.0.1:',
+  ])('nobody under the name "%s"', async (name) => {
+    const cookie = await window.open();
+    const host = name.replace('PORT', String(window.server.port));
+    expect(await window.ask('/', { headers: { cookie, host } })).toMatchObject({ status: 421 });
+    expect(await window.ask(pathOf(window.server.newLink()), { headers: { host } })).toMatchObject({
+      status: 421,
+    });
+  });
 
   it.each(['localhost', '127.0.0.1', '[::1]', 'LOCALHOST'])('the name %s of loopback', async (name) => {
     const headers = { cookie: await window.open(), host: `${name}:${window.server.port}` };
     expect(await window.ask('/', { headers })).toMatchObject({ status: 200 });
+  });
+
+  it('a browser at the near end of a tunnel, whatever port that has', async () => {
+    const far = await window.open();
+    const host = 'localhost:9000';
+    const opened = await window.ask(pathOf(window.server.newLink()), { headers: { host } });
+    const cookie = String(opened.headers['set-cookie']).split(';')[0]!;
+    expect(cookie).toMatch(/^dray-window-9000=/);
+    expect(await window.ask('/', { headers: { cookie, host } })).toMatchObject({ status: 200 });
+    const drop = `/drop?${new URLSearchParams({ place: sandbox.path('place'), path: 'a.txt' })}`;
+    const post = (origin: string) =>
+      window.ask(drop, { method: 'POST', headers: { cookie, host, origin }, body: 'x' });
+    expect(await post('http://localhost:9000')).toMatchObject({ status: 201 });
+    // Another page of this machine, and the far end's own port.
+    for (const origin of ['http://localhost:3000', 'http://127.0.0.1:9000', window.origin])
+      expect(await post(origin)).toMatchObject({ status: 403 });
+    // Each port has its cookie, so that another tunnel from the same machine does not push this one out.
+    expect(await window.ask('/', { headers: { cookie: far, host } })).toMatchObject({ status: 403 });
+    const both = `${far}; ${cookie}`;
+    expect(await window.ask('/', { headers: { cookie: both, host } })).toMatchObject({ status: 200 });
+    expect(await window.ask('/', { headers: { cookie: both } })).toMatchObject({ status: 200 });
+  });
+
+  it('a browser with the cookies of many other servers of this machine', async () => {
+    const others = Array.from({ length: 180 }, (_, at) => `other-${at}=${'x'.repeat(200)}`).join('; ');
+    const cookie = `${others}; ${await window.open()}`;
+    expect(await window.ask('/', { headers: { cookie } })).toMatchObject({ status: 200 });
   });
 
   it('every answer says what a browser may do with it', async () => {

@@ -2,7 +2,7 @@
  * The window over loopback: its files, a WebSocket to the engine, and dropped files.
  *
  * Other users of this machine and pages of other sites can reach the port. So nothing is answered but under loopback's own names (no DNS
- * rebinding), nothing without the cookie that the one-time link gave, and nothing that changes a thing but to a page of this origin.
+ * rebinding), nothing without the cookie that a one-time link gave, and nothing that changes a thing but to a page of this origin.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,10 +10,10 @@ import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
 import { DrayError, type ErrorCode, toErrorRecord } from '../../engine/api/error.ts';
 import type { HostPort } from '../../engine/api/host-port.ts';
+import { PAGE_HEADERS } from '../../engine/host/window-page.ts';
 import { type DropContext, dropFile } from './drop-file.ts';
 import { sendOnceMore, sendPlainPage } from './plain-page.ts';
 import { isFromOwnPage, ownOrigin } from './request-origin.ts';
-import { SECURITY_HEADERS } from './response-headers.ts';
 import { createSession, type Session } from './session.ts';
 import { sendFile, type WindowFiles } from './window-files.ts';
 import { joinSocket } from './window-socket.ts';
@@ -24,6 +24,8 @@ const DROPS_MAX = 16;
 const CONNECTIONS_MAX = 128;
 const MESSAGE_BYTES_MAX = 1024 * 1024;
 const HEADERS_MS = 10_000;
+/** A browser sends the cookies of every server that it knows on this machine. */
+const HEADER_BYTES_MAX = 64 * 1024;
 
 export interface WindowServerOptions {
   /** 0: any that is free. */
@@ -33,12 +35,12 @@ export interface WindowServerOptions {
   readonly openPort: () => HostPort;
   readonly dropContext: DropContext;
   /** Told when a browser has used its link. */
-  readonly onOpened?: () => void;
+  readonly onOpened?: (link: string) => void;
 }
 
 export interface WindowServer {
   readonly port: number;
-  /** A link for one browser; the one before it opens nothing any more unless it was used. */
+  /** A link for one browser, once. */
   newLink(): string;
   /** Cuts off every browser. Resolves when the port is free. */
   close(): Promise<void>;
@@ -61,14 +63,18 @@ export async function serveWindow(options: WindowServerOptions): Promise<WindowS
     perMessageDeflate: false,
     clientTracking: true,
   });
-  const server = createServer({ headersTimeout: HEADERS_MS, requestTimeout: 0, maxHeaderSize: 16 * 1024 });
+  const server = createServer({
+    headersTimeout: HEADERS_MS,
+    requestTimeout: 0,
+    maxHeaderSize: HEADER_BYTES_MAX,
+  });
   server.maxConnections = CONNECTIONS_MAX;
   await listen(server, options.port);
   const { port } = server.address() as AddressInfo;
   const serving: Serving = {
     ...options,
     port,
-    session: createSession(port),
+    session: createSession(),
     sockets,
     closing: new AbortController(),
     drops: 0,
@@ -77,7 +83,7 @@ export async function serveWindow(options: WindowServerOptions): Promise<WindowS
   server.on('upgrade', (request, socket, head) => upgrade(serving, request, socket, head));
   return {
     port,
-    newLink: () => `http://${ADDRESS}:${port}/?t=${serving.session.newToken()}`,
+    newLink: () => linkOf(port, serving.session.newToken()),
     close: async () => {
       serving.closing.abort(new DrayError('aborted', 'Stopped on request.'));
       for (const socket of sockets.clients) socket.terminate();
@@ -101,7 +107,7 @@ function listen(server: ReturnType<typeof createServer>, port: number): Promise<
 }
 
 async function answer(serving: Serving, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
+  for (const [name, value] of Object.entries(PAGE_HEADERS)) response.setHeader(name, value);
   response.on('error', () => {});
   try {
     await route(serving, request, response);
@@ -114,24 +120,21 @@ async function answer(serving: Serving, request: IncomingMessage, response: Serv
 }
 
 async function route(serving: Serving, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  if (ownOrigin(request.headers, serving.port) === undefined)
-    return sendJson(
-      response,
-      421,
-      refused(
-        'The window is not served under this name and port. A tunnel has to have the same port at both ends.',
-      ),
-    );
+  const own = ownOrigin(request.headers);
+  if (!own) return sendJson(response, 421, refused('The window is not served under this name.'));
   const url = URL.parse(request.url ?? '', `http://${ADDRESS}`);
   if (!url) return sendJson(response, 400, refused('The address makes no sense.'));
   const isReading = request.method === 'GET' || request.method === 'HEAD';
-  if (isReading && url.pathname === '/' && url.searchParams.has('t'))
-    return redeem(serving, { request, response, token: url.searchParams.get('t') ?? '' });
-  if (!serving.session.isKnown(request.headers.cookie)) {
-    const isFollowed = request.headers['sec-fetch-site'] === 'cross-site' && !url.searchParams.has('again');
-    if (isReading && url.pathname === '/' && isFollowed) return sendOnceMore(response);
+  const isPage = isReading && url.pathname === '/';
+  const token = url.searchParams.get('t');
+  if (isPage && token !== null) return redeem(serving, { request, response, token, port: own.port });
+  if (!serving.session.isKnown(request.headers.cookie, own.port)) {
+    const isFollowed = comesFrom(request) === 'cross-site' && !url.searchParams.has('again');
+    if (isPage && isFollowed) return sendOnceMore(response);
     return sendPlainPage(response, 'noSession');
   }
+  // Here it has its cookie: the address becomes the usual one.
+  if (isPage && url.searchParams.has('again')) return leadToWindow(response);
   if (request.method === 'POST' && url.pathname === '/drop')
     return drop(serving, request, response, url.searchParams);
   const file = serving.files.get(url.pathname);
@@ -141,25 +144,48 @@ async function route(serving: Serving, request: IncomingMessage, response: Serve
   return sendJson(response, 405, refused('This can only be read.'));
 }
 
-function redeem(
-  { onOpened, session }: Serving,
-  {
-    request,
-    response,
-    token,
-  }: { readonly request: IncomingMessage; readonly response: ServerResponse; readonly token: string },
-): void {
+interface Redeeming {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly token: string;
+  readonly port: string;
+}
+
+function redeem(serving: Serving, redeeming: Redeeming): void {
+  const { request, response } = redeeming;
+  // Browsers fetch ahead what somebody may open.
+  const isEarly = /\bprefetch\b/.test(
+    String(request.headers['sec-purpose'] ?? request.headers.purpose ?? ''),
+  );
+  if (isEarly) sendPlainPage(response, 'early');
+  else if (!mayEnter(serving, redeeming)) sendPlainPage(response, 'usedLink');
+  else if (['none', 'same-origin'].includes(comesFrom(request) ?? '')) leadToWindow(response);
+  else sendOnceMore(response);
+}
+
+/** Gives the cookie where the link is good for one; a browser that has it already may enter too. */
+function mayEnter({ onOpened, port: servedPort, session }: Serving, redeeming: Redeeming): boolean {
+  const { port, request, response, token } = redeeming;
   // A look at the link (HEAD) does not use it up.
-  const cookie = request.method === 'GET' ? session.redeem(token) : undefined;
-  if (cookie) {
-    response.setHeader('set-cookie', cookie);
-    onOpened?.();
-  } else if (!session.isKnown(request.headers.cookie)) {
-    sendPlainPage(response, 'usedLink');
-    return;
-  }
+  const cookie = request.method === 'GET' ? session.redeem(token, port) : undefined;
+  if (!cookie) return session.isKnown(request.headers.cookie, port);
+  response.setHeader('set-cookie', cookie);
+  onOpened?.(linkOf(servedPort, token));
+  return true;
+}
+
+function leadToWindow(response: ServerResponse): void {
   response.setHeader('cache-control', 'no-store');
   response.writeHead(303, { location: '/' }).end();
+}
+
+/** Fetch Metadata: `none` for an address that was typed or opened by another program. Undefined: the browser does not say. */
+function comesFrom({ headers }: IncomingMessage): string | undefined {
+  return headers['sec-fetch-site']?.toString();
+}
+
+function linkOf(port: number, token: string): string {
+  return `http://${ADDRESS}:${port}/?t=${token}`;
 }
 
 async function drop(
@@ -168,7 +194,7 @@ async function drop(
   response: ServerResponse,
   parameters: URLSearchParams,
 ): Promise<void> {
-  if (!isFromOwnPage(request.headers, serving.port))
+  if (!isFromOwnPage(request.headers))
     return sendJson(response, 403, refused('Files are taken from the window alone.'));
   if (serving.drops >= DROPS_MAX) {
     response.setHeader('retry-after', '1');
@@ -203,12 +229,10 @@ function upgrade(serving: Serving, request: IncomingMessage, socket: Duplex, hea
   });
 }
 
-function refuseUpgrade(
-  { port, session, sockets }: Serving,
-  { headers, url }: IncomingMessage,
-): string | undefined {
-  if (ownOrigin(headers, port) === undefined) return '421 Misdirected Request';
-  if (!isFromOwnPage(headers, port) || !session.isKnown(headers.cookie)) return '403 Forbidden';
+function refuseUpgrade({ session, sockets }: Serving, { headers, url }: IncomingMessage): string | undefined {
+  const own = ownOrigin(headers);
+  if (!own) return '421 Misdirected Request';
+  if (!isFromOwnPage(headers) || !session.isKnown(headers.cookie, own.port)) return '403 Forbidden';
   if (url !== '/host') return '404 Not Found';
   return sockets.clients.size >= SOCKETS_MAX ? '503 Service Unavailable' : undefined;
 }

@@ -1,37 +1,45 @@
 /**
- * Who may talk to the window's server: the browser that opened the link, once, and from then on its cookie.
+ * Who may talk to the window's server: the browser that opened a link, once, and from then on its cookie.
  *
- * Cookies know no ports, so the cookie's name holds this one's: two windows of one machine do not push each other out.
+ * Cookies know no ports. So the cookie's name holds the port that the browser sees, which a tunnel makes another one than the server's:
+ * two windows, here or through tunnels, do not push each other out.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const SECRET_BYTES = 32;
+/** Links that nobody has opened yet; the oldest of more is void. */
+const LINKS_MAX = 16;
 
 export interface Session {
-  /** A token for a link; the one before it, if nobody used it, opens nothing any more. */
+  /** A token for one more link. */
   newToken(): string;
-  /** The cookie's header when the token is right, and then never again. */
-  redeem(token: string): string | undefined;
-  /** @param header The request's `Cookie`. */
-  isKnown(header: string | undefined): boolean;
+  /** The cookie's header when the token is right, and then never again. @param port As the browser sees it. */
+  redeem(token: string, port: string): string | undefined;
+  /** @param header The request's `Cookie`. @param port As the browser sees it. */
+  isKnown(header: string | undefined, port: string): boolean;
 }
 
-export function createSession(port: number): Session {
-  const name = `dray-window-${port}`;
+export function createSession(): Session {
   const cookie = newSecret();
-  let open: string | undefined;
+  let open: readonly string[] = [];
   return {
     newToken: () => {
-      open = newSecret();
-      return open;
+      const token = newSecret();
+      open = [...open, token].slice(-LINKS_MAX);
+      return token;
     },
-    redeem: (token) => {
-      if (open === undefined || !isEqual(token, open)) return undefined;
-      open = undefined;
-      return `${name}=${cookie}; Path=/; HttpOnly; SameSite=Strict`;
+    redeem: (token, port) => {
+      const found = open.find((candidate) => isEqual(token, candidate));
+      if (found === undefined) return undefined;
+      open = open.filter((candidate) => candidate !== found);
+      return `${nameOf(port)}=${cookie}; Path=/; HttpOnly; SameSite=Strict`;
     },
-    isKnown: (header) => isEqual(cookieValue(header, name), cookie),
+    isKnown: (header, port) => isEqual(cookieValue(header, nameOf(port)), cookie),
   };
+}
+
+function nameOf(port: string): string {
+  return `dray-window-${port}`;
 }
 
 function cookieValue(header = '', name: string): string {

@@ -5,27 +5,15 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { DrayError } from '../../engine/api/error.ts';
+import { contentTypeOf } from '../../engine/host/window-page.ts';
 
 const FILES_MAX = 500;
 const BYTES_MAX = 32 * 1024 * 1024;
 const PAGE = '/index.html';
 /** Vite puts the content's hash into these names. */
 const HASHED = /^\/assets\//;
-
-const TYPES: Readonly<Record<string, string>> = {
-  '.css': 'text/css; charset=utf-8',
-  '.html': 'text/html; charset=utf-8',
-  '.ico': 'image/x-icon',
-  '.js': 'text/javascript; charset=utf-8',
-  '.json': 'application/json',
-  '.map': 'application/json',
-  '.png': 'image/png',
-  '.svg': 'image/svg+xml',
-  '.txt': 'text/plain; charset=utf-8',
-  '.woff2': 'font/woff2',
-};
 
 export interface WindowFile {
   readonly type: string;
@@ -51,7 +39,7 @@ export function readWindowFiles(folder: string): WindowFiles {
     if (files.size >= FILES_MAX || bytes > BYTES_MAX)
       throw new DrayError('internal', `${folder} holds more than a window.`, { data: { folder } });
     files.set(path, {
-      type: TYPES[extname(path)] ?? 'application/octet-stream',
+      type: contentTypeOf(path),
       plain,
       ...(brotli ? { brotli } : {}),
       etag: `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,

@@ -1,13 +1,11 @@
 /**
  * The desktop app in the real Electron. Its program is fetched when the package `electron` is installed; where it is not at hand nothing
- * of the first part runs, and the run says so: then the same is known by the fake of app/desktop/electron.fixture.ts alone.
+ * of this runs, and the run says so: then the same is known by the fake of app/desktop/electron.fixture.ts alone.
  */
-import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { _electron, type ElectronApplication, type Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildDesktop } from '../../app/build/build-desktop.ts';
@@ -104,30 +102,5 @@ describe.runIf(program !== undefined)('the desktop app in Electron', () => {
     );
     expect(second).toBe('ended');
     expect(app.windows()).toHaveLength(1);
-  });
-});
-
-describe('the bundle of the desktop app', () => {
-  it('starts with a fake of Electron, shows its window and answers by the engine in its thread', async () => {
-    await mkdir(join(ROOT, 'dist'), { recursive: true });
-    const built = await mkdtemp(join(ROOT, 'dist', 'desktop-'));
-    const folder = await mkdtemp(join(tmpdir(), 'dray-desktop-'));
-    try {
-      await mkdir(join(built, 'window'));
-      await writeFile(join(built, 'window', 'index.html'), '<!doctype html>');
-      await buildDesktop(join(built, 'desktop'));
-      const entry = join(ROOT, 'app/desktop/run-bundle.fixture.ts');
-      const { stdout } = await promisify(execFile)(process.execPath, [entry, built, folder], {
-        env: { ...process.env, DRAY_CONFIG: join(folder, 'config.json') },
-      });
-      expect(JSON.parse(stdout)).toEqual({
-        url: 'dray-app://window/index.html',
-        status: 200,
-        answer: { is: 'answer', id: 1, answer: { workspaces: [] } },
-      });
-    } finally {
-      await rm(built, { recursive: true, force: true });
-      await rm(folder, { recursive: true, force: true });
-    }
   });
 });

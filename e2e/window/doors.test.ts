@@ -1,10 +1,12 @@
 /** Who gets into the window and what it may do there: a real Chromium against the real command. */
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeLinkFile } from '../../app/web/link-file.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
 import { launchBrowser, openWindow, startUi } from './open-window.ts';
@@ -44,6 +46,68 @@ describe.skipIf(!chromium)('the window in a browser', () => {
       expect((await pages[1]!.goto(ui.origin))?.status()).toBe(403);
     } finally {
       await Promise.all(pages.map((page) => page.context().close()));
+    }
+  });
+
+  it('opens by the page of the disk that a desktop is handed, and keeps no token in the address', async () => {
+    await using ui = await startUi();
+    using file = writeLinkFile(ui.link, ui.folder);
+    const page = await browser.newPage();
+    try {
+      await page.goto(pathToFileURL(file.path).href);
+      await page.getByRole('navigation').first().waitFor();
+      expect(page.url()).toMatch(new RegExp(`^${ui.origin}/(?:#.*)?$`));
+    } finally {
+      await page.context().close();
+    }
+  });
+
+  it("opens by a link on another site's page", async () => {
+    await using ui = await startUi();
+    await using site = await startOtherSite(ui.link);
+    const page = await browser.newPage();
+    try {
+      await page.goto(site.origin);
+      await page.click('a');
+      await page.getByRole('navigation').first().waitFor();
+      expect(page.url()).toMatch(new RegExp(`^${ui.origin}/(?:#.*)?$`));
+    } finally {
+      await page.context().close();
+    }
+  });
+
+  it('opens through a tunnel that has another port at this end, beside a window of the same port', async () => {
+    await using ui = await startUi();
+    await using tunnel = await startTunnel(Number(new URL(ui.origin).port));
+    await using here = await openWindow(browser);
+    const page = await here.context.newPage();
+    await page.goto(ui.link.replace(ui.origin, tunnel.origin));
+    await page.getByRole('navigation').first().waitFor();
+    await page.getByText('Choose a folder').first().waitFor();
+    await here.page.reload();
+    await here.page.getByRole('navigation').first().waitFor();
+    expect(new URL(page.url()).origin).toBe(tunnel.origin);
+  });
+
+  it('says that its engine is away, that another one does not know it, and goes on once that does', async () => {
+    const first = await startUi();
+    const port = Number(new URL(first.origin).port);
+    const context = await browser.newContext();
+    try {
+      const page = await context.newPage();
+      await page.goto(first.link);
+      await page.getByRole('navigation').first().waitFor();
+      await first[Symbol.asyncDispose]();
+      await page.getByText("Dray's engine is away.").waitFor();
+      await using second = await startUi({ port });
+      await page.getByText('Dray was started anew').waitFor();
+      expect(await findViolations(page)).toEqual([]);
+      const other = await context.newPage();
+      await other.goto(second.link);
+      await page.getByText('Dray was started anew').waitFor({ state: 'detached' });
+    } finally {
+      await context.close();
+      await first[Symbol.asyncDispose]();
     }
   });
 
@@ -117,10 +181,25 @@ describe.skipIf(!chromium)('the window in a browser', () => {
   });
 });
 
+/** As `ssh -L` does: bytes from a port of its own to another one. */
+async function startTunnel(port: number) {
+  const server = createTcpServer((near) => {
+    const far = connect(port, '127.0.0.1');
+    near.pipe(far).pipe(near);
+    for (const socket of [near, far]) socket.on('error', () => near.destroy());
+    near.on('close', () => far.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    origin: `http://localhost:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: async () => void server.close(),
+  };
+}
+
 async function startOtherSite(target: string) {
   const server = createServer((_request, response) => {
     response.setHeader('content-type', 'text/html');
-    response.end(`<!doctype html><title>Other</title><a href="${target}/">in</a>`);
+    response.end(`<!doctype html><title>Other</title><a href="${target}">in</a>`);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

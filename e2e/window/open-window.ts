@@ -16,6 +16,8 @@ export type Theme = 'light' | 'dark';
 export interface OpenWindowOptions {
   /** Beside PATH, HOME and the sandbox's own; such as a test server's credentials. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Default: any that is free. */
+  readonly port?: number;
   readonly theme?: Theme;
   /** What follows the link's first page, such as `/?fixture#/home`. */
   readonly path?: string;
@@ -45,7 +47,7 @@ export interface RunningUi extends AsyncDisposable {
 
 /** `dray ui` alone, with nothing of this user's settings. */
 export async function startUi(options: OpenWindowOptions = {}): Promise<RunningUi> {
-  const { environment = {} } = options;
+  const { environment = {}, port = 0 } = options;
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'dray-window-'));
   const home = join(folder, 'home');
   mkdirSync(home, { recursive: true });
@@ -54,7 +56,7 @@ export async function startUi(options: OpenWindowOptions = {}): Promise<RunningU
   };
   const engine = startProcess(
     process.execPath,
-    [COMMAND, '-C', folder, 'ui', '--no-open', '--port', '0', '--json'],
+    [COMMAND, '-C', folder, 'ui', '--no-open', '--port', String(port), '--json'],
     {
       PATH: process.env.PATH,
       HOME: home,

@@ -155,12 +155,15 @@ describe.skipIf(!findChromium())('Remotes', () => {
     await verdictOf(dialog, 'does all that Dray needs');
     expect(await savedKeys(page)).toEqual({});
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
-    await page.getByText('Keys of lab').waitFor();
+    await page.getByText('profile lab').waitFor();
     const keys = { accessKeyId: server.accessKeyId, secretAccessKey: server.secretAccessKey };
     expect(await savedKeys(page)).toEqual({ lab: keys });
-    await page.getByText('profile lab').waitFor();
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByRole('button', { name: 'Remove: Keys of lab' }).waitFor();
+    await page.getByRole('button', { name: 'Set: Token of other machines' }).waitFor();
     expect(await findViolationsInBothThemes(page)).toEqual([]);
 
+    await page.getByRole('link', { name: 'Remotes' }).click();
     await page.getByRole('button', { name: 'Forget lab' }).click();
     await page.getByRole('button', { name: 'Forget it' }).click();
     await expect.poll(() => savedKeys(page), WAIT).toEqual({});

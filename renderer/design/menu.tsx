@@ -5,7 +5,6 @@ import {
   MenuItem as AriaMenuItem,
   MenuTrigger,
   Separator,
-  Text,
 } from 'react-aria-components/Menu';
 import { Popover } from 'react-aria-components/Popover';
 import { Icon, type IconName } from './icon.tsx';
@@ -49,14 +48,8 @@ export function Menu({ label, actions, children }: MenuProps) {
             >
               {action.icon && <Icon name={action.icon} />}
               <span className="grow">
-                <Text slot="label" className="menu-item-label">
-                  {action.label}
-                </Text>
-                {action.note !== undefined && (
-                  <Text slot="description" className="menu-item-note cut">
-                    {action.note}
-                  </Text>
-                )}
+                <span className="menu-item-label">{action.label}</span>
+                {action.note !== undefined && <span className="menu-item-note cut">{action.note}</span>}
               </span>
               {action.isChosen && <Icon name="check" />}
             </AriaMenuItem>,

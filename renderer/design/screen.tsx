@@ -17,7 +17,7 @@ export function Screen({ title, note, actions, isFull = false, children }: Scree
     document.title = `${title} - Dray`;
   }, [title]);
   return (
-    <main className="screen" id="screen" tabIndex={-1}>
+    <div className="screen">
       <header className="screen-head">
         <h1>{title}</h1>
         <div className="screen-note cut grow">{note}</div>
@@ -31,6 +31,6 @@ export function Screen({ title, note, actions, isFull = false, children }: Scree
           {children}
         </section>
       )}
-    </main>
+    </div>
   );
 }

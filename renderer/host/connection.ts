@@ -9,7 +9,8 @@ import type { AnswerOf, HostRequestName, InputOf } from '../../engine/api/host.t
 import { type AskOptions, connectHost, type HostClient } from '../../engine/api/host-client.ts';
 import type { HostPort } from '../../engine/api/host-port.ts';
 
-export type LineState = 'connecting' | 'open' | 'away';
+/** `refused`: another engine is there, which does not know this window. */
+export type LineState = 'connecting' | 'open' | 'away' | 'refused';
 
 export interface HostConnection {
   readonly ask: <N extends HostRequestName>(
@@ -26,7 +27,7 @@ export interface HostConnection {
 
 export interface Line {
   readonly port: HostPort;
-  /** Resolves when the other side is there. */
+  /** Resolves when the other side is there. Rejects where it never was: as `accessDenied` when it refused this window. */
   readonly opened: Promise<void>;
 }
 
@@ -46,7 +47,8 @@ export function connect(openLine: () => Promise<Line>): HostConnection {
     for (const listener of listeners) listener();
   };
   const lose = () => {
-    become('away');
+    // One that refused is away only once it is known to be.
+    if (state !== 'refused') become('away');
     clearTimeout(timer);
     timer = setTimeout(open, PAUSES_MS[Math.min(losses, PAUSES_MS.length - 1)]);
     losses += 1;
@@ -56,10 +58,16 @@ export function connect(openLine: () => Promise<Line>): HostConnection {
     client = openLine().then(({ port, opened }) => {
       const next = connectHost(port);
       next.onClose(lose);
-      void opened.then(() => {
-        losses = 0;
-        become('open');
-      });
+      opened.then(
+        () => {
+          losses = 0;
+          become('open');
+        },
+        (error: unknown) => {
+          if (state !== 'open')
+            become(error instanceof DrayError && error.code === 'accessDenied' ? 'refused' : 'away');
+        },
+      );
       return next;
     });
     client.catch(lose);
@@ -81,7 +89,7 @@ export function connect(openLine: () => Promise<Line>): HostConnection {
       return () => listeners.delete(listener);
     },
     retry: () => {
-      if (state !== 'away') return;
+      if (state !== 'away' && state !== 'refused') return;
       losses = 0;
       open();
     },

@@ -1,5 +1,6 @@
 /** The lines that a window can have to its engine: a WebSocket in a browser, a MessagePort in the desktop app. */
 import { type DesktopBridge, PORT_END, PORT_MESSAGE } from '../../engine/api/desktop-bridge.ts';
+import { DrayError } from '../../engine/api/error.ts';
 import { fromMessagePort, fromWebSocket } from '../../engine/api/host-port.ts';
 import type { Line } from './connection.ts';
 
@@ -12,8 +13,25 @@ declare global {
 /** @param url `ws:` or `wss:`. */
 export async function openSocket(url: string): Promise<Line> {
   const socket = new WebSocket(url);
-  const opened = new Promise<void>((resolve) => socket.addEventListener('open', () => resolve()));
+  const opened = new Promise<void>((resolve, reject) => {
+    let wasOpen = false;
+    socket.addEventListener('open', () => {
+      wasOpen = true;
+      resolve();
+    });
+    socket.addEventListener('close', () => {
+      if (!wasOpen) findReason().then(reject, reject);
+    });
+  });
   return { port: fromWebSocket(socket), opened };
+}
+
+/** Browsers do not say why a socket was refused: the page itself is asked for. */
+async function findReason(): Promise<DrayError> {
+  const answer = await fetch('/', { method: 'HEAD', cache: 'no-store' }).catch(() => undefined);
+  return answer?.status === 403
+    ? new DrayError('accessDenied', 'The engine that runs now does not know this window.')
+    : new DrayError('unreachable', 'The engine is not there.');
 }
 
 /** The port comes as a message of the window itself: the bridge cannot carry one. While the engine starts anew it takes that long. */

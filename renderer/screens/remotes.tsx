@@ -1,6 +1,6 @@
 /** The places that one's data can go to: looked at, tested, added, taken over from other programs. */
 import './remotes.css';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { ImportCandidate, RemoteCard } from '../../engine/api/host.ts';
 import { Button } from '../design/button.tsx';
 import { ConfirmDialog, Dialog } from '../design/dialog.tsx';
@@ -8,12 +8,12 @@ import { formatPlural } from '../design/format.ts';
 import { Screen } from '../design/screen.tsx';
 import { EmptyState, ErrorState, Loading } from '../design/states.tsx';
 import { useAsk, useDo } from '../host/use-host.tsx';
+import { goTo, useRoute } from '../route.ts';
 import { showFailure } from '../shell/toasts.tsx';
 import { EMPTY_PLACE, fieldsOf, type PlaceFields } from './place-form/place-fields.ts';
 import { useCredentials } from './place-form/use-credentials.ts';
 import { AddRemoteDialog } from './remotes/add-remote-dialog.tsx';
 import { ImportDialog } from './remotes/import-dialog.tsx';
-import { KeptSecrets } from './remotes/kept-secrets.tsx';
 import { RemoteItem } from './remotes/remote-item.tsx';
 import { RemoteTest } from './remotes/remote-test.tsx';
 import { UsageByMonth } from './remotes/usage-by-month.tsx';
@@ -21,7 +21,11 @@ import { UsageByMonth } from './remotes/usage-by-month.tsx';
 export function RemotesScreen() {
   const listed = useAsk('remotes.list', {});
   const remove = useDo('remotes.remove', { refreshes: ['remotes.list'] });
+  const { given } = useRoute();
   const [adding, setAdding] = useState<PlaceFields>();
+  useEffect(() => {
+    if (given.add === 'yes') setAdding(EMPTY_PLACE);
+  }, [given.add]);
   const [isImporting, setImporting] = useState(false);
   const [removing, setRemoving] = useState<RemoteCard>();
   const [testing, setTesting] = useState<RemoteCard>();
@@ -88,12 +92,14 @@ export function RemotesScreen() {
         ))}
       </ul>
       <UsageByMonth />
-      {window.dray && <KeptSecrets />}
       {adding && (
         <AddRemoteDialog
           start={adding}
           taken={new Set(remotes?.filter(({ of }) => of === 'user').map(({ name }) => name))}
-          onClose={() => setAdding(undefined)}
+          onClose={() => {
+            setAdding(undefined);
+            goTo('remotes');
+          }}
         />
       )}
       {isImporting && <ImportDialog onClose={() => setImporting(false)} onTake={take} />}

@@ -11,6 +11,7 @@ import { applyTheme } from '../shell/theme.ts';
 import { showFailure } from '../shell/toasts.tsx';
 import { BandwidthSetting } from './settings/bandwidth-setting.tsx';
 import { ConcurrencySetting } from './settings/concurrency-setting.tsx';
+import { CredentialsSetting } from './settings/credentials-setting.tsx';
 import { NotificationSetting } from './settings/notification-setting.tsx';
 import type { SettingProps } from './settings/setting-props.ts';
 
@@ -82,6 +83,14 @@ function Sections({ settings, set }: SettingProps) {
       <Section title="Notifications" text="When a transfer that took a while ends, or fails.">
         <NotificationSetting settings={settings} set={set} />
       </Section>
+      {window.dray && (
+        <Section
+          title="Credentials"
+          text="Kept by this app, encrypted by your system. Keys of a bucket are typed where its remote is added."
+        >
+          <CredentialsSetting />
+        </Section>
+      )}
       <Section title="Updates" text={`This is Dray ${DRAY_VERSION}.`}>
         <p>
           Dray looks for no updates by itself: it asks no server, and nobody is told that you use it. Install

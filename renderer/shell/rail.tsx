@@ -5,13 +5,12 @@ import { Menu } from '../design/menu.tsx';
 import { useTransfers } from '../host/use-host.tsx';
 import { goTo, hrefOf, type ScreenName, useRoute } from '../route.ts';
 import { SCREENS } from './screens.ts';
+import { SHORTCUT_KEY } from './shortcut-key.ts';
 import { chooseWorkspace, useWorkspaces } from './use-workspace.ts';
 
 /** Which screens are about the chosen workspace; the others are about this computer. */
 const OF_WORKSPACE: readonly ScreenName[] = ['changes', 'plan', 'history'];
 const OF_COMPUTER: readonly ScreenName[] = ['transfers', 'browse', 'remotes', 'settings'];
-
-export const SHORTCUT_KEY = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘' : 'Ctrl';
 
 export function Rail({ onPalette }: { readonly onPalette: () => void }) {
   return (

@@ -37,7 +37,10 @@ export function addUiCommand(program: Command, host: CommandHost): void {
     );
   addExamples(command, [
     ['dray ui', 'opens it'],
-    ['dray ui --no-open --port 7371', 'on a server; at home: ssh -L 7371:127.0.0.1:7371 SERVER'],
+    [
+      'dray ui --no-open --port 7371',
+      'on a server; at home: ssh -L 9000:127.0.0.1:7371 SERVER, and the link with 9000',
+    ],
   ]);
 }
 
@@ -53,7 +56,7 @@ function printLink({ url }: WindowEvent, output: Output): void {
   // The one line on standard output: scripts wait for it.
   output.result(url);
   if (process.stdin.isTTY)
-    output.note('The link opens one browser, once. Enter gives another one, Ctrl-C stops.');
+    output.note('The link opens one browser, once. Enter gives one more, Ctrl-C stops.');
 }
 
 function parsePort(text: string): number {

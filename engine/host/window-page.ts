@@ -1,5 +1,21 @@
-/** What every answer says to the browser about itself. */
+/** What a browser is told about the window's files, whoever serves them: loopback, or the desktop's own protocol. */
 import { createHash } from 'node:crypto';
+import { extname } from 'node:path';
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.woff2': 'font/woff2',
+};
+
+export function contentTypeOf(path: string): string {
+  return TYPES[extname(path)] ?? 'application/octet-stream';
+}
 
 /**
  * The two style elements that react-aria makes by itself (usePress and usePreventScroll), letter by letter: a policy that names their
@@ -14,6 +30,7 @@ const styleHashes = LIBRARY_STYLES.map(
   (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`,
 );
 
+/** Nothing but its own files and a line to its own origin. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -26,7 +43,8 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-export const SECURITY_HEADERS = {
+/** Of every answer. */
+export const PAGE_HEADERS = {
   'content-security-policy': POLICY,
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',

@@ -1,0 +1,47 @@
+/** What every bundle for Node has in common: the command's, its window's engine, and the desktop's main process. */
+import { readFileSync } from 'node:fs';
+import type { BuildOptions } from 'esbuild';
+import { loadGroups } from './load-groups.ts';
+
+/** Native code cannot be bundled: these stay `dependencies` of the package. */
+export const NATIVE_PACKAGES = ['better-sqlite3', 'koffi'];
+
+/** CommonJS packages call `require` for Node's own modules, which an ES module does not have. */
+const REQUIRE_BANNER = `import { createRequire as createRequireForBundle } from 'node:module';
+const require = createRequireForBundle(import.meta.url);`;
+
+/** @param root The project, ending in `/`. */
+export function sharedOptions(root: string) {
+  const manifest = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
+  return {
+    absWorkingDir: root,
+    write: false,
+    bundle: true,
+    metafile: true,
+    platform: 'node',
+    external: NATIVE_PACKAGES,
+    // Names and lines stay, so that a stack trace from the field can be read.
+    minifySyntax: true,
+    legalComments: 'none',
+    define: { DRAY_VERSION: JSON.stringify(manifest.version) },
+    logLevel: 'warning',
+  } as const satisfies BuildOptions;
+}
+
+/**
+ * ES modules in one folder: workers are started by `new URL('./hash-worker.js', import.meta.url)` from whichever chunk holds the pool,
+ * so chunks and workers lie side by side.
+ */
+export function moduleOptions(root: string) {
+  return {
+    ...sharedOptions(root),
+    splitting: true,
+    format: 'esm',
+    // The ES modules of a package where it has both: named exports survive, and what is not used is left out.
+    mainFields: ['module', 'main'],
+    chunkNames: '[name]-[hash]',
+    plugins: [loadGroups(root)],
+    banner: { js: REQUIRE_BANNER },
+    logOverride: { 'ambiguous-reexport': 'error' },
+  } satisfies BuildOptions;
+}

@@ -1,0 +1,160 @@
+/**
+ * The packages of the desktop app: electron-builder packs them here as on a release, but around a program that is not Electron. What is
+ * packed is then started by Node with the fake of Electron, so that a file which is missing in the package is missed here.
+ */
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { nativeBinariesOf } from '../../app/build/package-desktop.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const run = promisify(execFile);
+const requireOfBuilder = createRequire(
+  createRequire(import.meta.resolve('electron-builder/cli.js')).resolve('app-builder-lib'),
+);
+
+/** By which @electron/fuses finds the fuses in Electron's program; then a version, their number, and a letter for each. */
+const FUSES = Buffer.from('dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX');
+const FUSE_NAMES = [
+  'runAsNode',
+  'enableCookieEncryption',
+  'enableNodeOptionsEnvironmentVariable',
+  'enableNodeCliInspectArguments',
+  'enableEmbeddedAsarIntegrityValidation',
+  'onlyLoadAppFromAsar',
+  'loadBrowserProcessSpecificV8Snapshot',
+  'grantFileProtocolExtraPrivileges',
+] as const;
+
+interface Config {
+  readonly extraMetadata: Readonly<Record<string, string>>;
+  readonly [system: string]: unknown;
+}
+
+async function readConfig(): Promise<Config> {
+  const { getConfig } = requireOfBuilder('./util/config/config.js');
+  return getConfig(ROOT, null, {});
+}
+
+describe('what a package is made of', () => {
+  it.each([
+    ['linux', 'x64'],
+    ['linux', 'arm64'],
+    ['darwin', 'x64'],
+    ['darwin', 'arm64'],
+    ['win32', 'x64'],
+    ['win32', 'arm64'],
+  ])('is there for %s on %s', async (platform, architecture) => {
+    const [sqlite, koffi] = nativeBinariesOf(platform, architecture);
+    expect(existsSync(join(ROOT, sqlite!.path))).toBe(true);
+    // Only this machine's is installed; which version another one needs is known.
+    expect(koffi!.command).toMatch(/^npm install .* @koromix\/koffi-\w+-\w+@\d+\.\d+\.\d+$/);
+    const section = { linux: 'linux', darwin: 'mac', win32: 'win' }[platform]!;
+    const { icon } = (await readConfig())[section] as { icon: string };
+    const picture = readFileSync(join(ROOT, icon));
+    // Width and height of a PNG's header; 512 is the least that macOS takes.
+    expect(picture.readUInt32BE(16)).toBeGreaterThanOrEqual(512);
+    expect(picture.readUInt32BE(20)).toBe(picture.readUInt32BE(16));
+  });
+
+  it('names what a deb has to say and the entry that is built', async () => {
+    const { extraMetadata, linux } = await readConfig();
+    expect(extraMetadata).toMatchObject({ main: 'dist/desktop/main.js', homepage: expect.any(String) });
+    expect(linux).toMatchObject({ maintainer: expect.any(String) });
+  });
+});
+
+describe.runIf(process.platform === 'linux')('a package', () => {
+  let folder: string;
+  let resources: string;
+  let app: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'dray-package-'));
+    const electron = join(folder, 'electron');
+    await writeProgram(electron);
+    const packages = join(folder, 'packages');
+    await run(process.execPath, [
+      join(ROOT, 'app/build/package-desktop.ts'),
+      '--dir',
+      `-c.electronDist=${electron}`,
+      `-c.directories.output=${packages}`,
+    ]);
+    const [unpacked] = (await readdir(packages)).filter((name) => name.endsWith('unpacked'));
+    resources = join(packages, unpacked!, 'resources');
+    app = join(folder, 'app');
+    // Brings back together what lies in the archive and beside it.
+    requireOfBuilder('@electron/asar').extractAll(join(resources, 'app.asar'), app);
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it('starts with what is in it: its window is shown, its engine answers, its native code is loaded', async () => {
+    const entry = join(ROOT, 'app/desktop/run-bundle.fixture.ts');
+    const home = join(folder, 'home');
+    await mkdir(home);
+    const { stdout } = await run(process.execPath, [entry, join(app, 'dist'), home], {
+      env: { PATH: process.env.PATH, HOME: home, DRAY_CONFIG: join(home, 'config.json') },
+    });
+    expect(JSON.parse(stdout)).toEqual({
+      url: 'dray-app://window/index.html',
+      status: 200,
+      answer: { is: 'answer', id: 1, answer: { workspaces: [] } },
+    });
+    for (const name of ['better-sqlite3', 'koffi']) {
+      const load = `import { createRequire } from 'node:module';
+        createRequire(${JSON.stringify(pathToFileURL(join(app, 'package.json')).href)})('${name}');`;
+      await run(process.execPath, ['--input-type=module', '--eval', load]);
+    }
+  });
+
+  it('holds the licences of what is in it, no sources, no tests, and the native code of its own system alone', async () => {
+    const names = await readdir(app, { recursive: true });
+    for (const part of ['desktop', 'window'])
+      expect(readFileSync(join(app, 'dist', part, 'THIRD-PARTY-LICENSES.txt'), 'utf8')).toMatch(
+        /contains code of these packages\.\n\n\S/,
+      );
+    expect(names.filter((name) => /\.(?:ts|tsx|br|map|cc|hh|h|gyp)$|\.test\./.test(name))).toEqual([]);
+    expect(names.filter((name) => name.startsWith('dist/') && name.split('/').length === 2).sort()).toEqual([
+      'dist/desktop',
+      'dist/window',
+    ]);
+    const native = names.filter((name) => name.endsWith('.node')).sort();
+    expect(native).toEqual([
+      `node_modules/@koromix/koffi-linux-${process.arch}/linux_${process.arch}/koffi.node`,
+      `node_modules/better-sqlite3/prebuilds/linux-${process.arch}.node`,
+    ]);
+    // A system loads native code from files alone.
+    for (const name of native) expect(existsSync(join(resources, 'app.asar.unpacked', name))).toBe(true);
+  });
+
+  it('has its fuses set: no other script, no debugger, no other archive', async () => {
+    const program = readFileSync(join(resources, '..', 'dray-desktop'));
+    const at = program.indexOf(FUSES) + FUSES.length + 2;
+    const letters = program.toString('latin1', at, at + FUSE_NAMES.length);
+    const set = FUSE_NAMES.filter((_name, index) => letters[index] === '1');
+    expect(set).toEqual([
+      'enableCookieEncryption',
+      'enableEmbeddedAsarIntegrityValidation',
+      'onlyLoadAppFromAsar',
+    ]);
+  });
+});
+
+/** As much of an unpacked Electron as electron-builder looks at, with every fuse the wrong way round. */
+async function writeProgram(electron: string): Promise<void> {
+  await mkdir(join(electron, 'resources'), { recursive: true });
+  await mkdir(join(electron, 'locales'));
+  const wrong = Buffer.from('101100110');
+  const fuses = Buffer.concat([FUSES, Buffer.from([1, wrong.length]), wrong]);
+  await writeFile(join(electron, 'electron'), Buffer.concat([Buffer.from('#!/bin/false\n'), fuses]), {
+    mode: 0o755,
+  });
+  for (const name of ['LICENSE', 'LICENSES.chromium.html', 'version', 'locales/en-US.pak'])
+    await writeFile(join(electron, name), '');
+}

@@ -1,0 +1,158 @@
+/** What is around the screens: the rail, the commands, the keyboard, small and large windows. By the fixture, which fills every screen. */
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findChromium } from './find-chromium.ts';
+import { findViolations } from './find-violations.ts';
+import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
+
+const SCREENS = ['Home', 'Changes', 'Plan', 'Transfers', 'History', 'Browse', 'Remotes', 'Settings'] as const;
+
+describe.skipIf(!findChromium())('the window around its screens', () => {
+  let browser: Browser;
+  let window: OpenWindow;
+  let page: Page;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+    window = await openWindow(browser);
+    page = window.page;
+  });
+  afterAll(async () => {
+    await window?.[Symbol.asyncDispose]();
+    await browser?.close();
+  });
+
+  /** From the start, as after a reload. */
+  const openScreen = async (name: string) => {
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.goto('about:blank');
+    await page.goto(`${window.origin}/?fixture#/${name.toLowerCase()}`);
+    await page.getByRole('heading', { level: 1, name }).waitFor();
+    await expect
+      .poll(() => page.getByRole('progressbar', { name: /Opening|Looking|Reading/ }).count())
+      .toBe(0);
+  };
+  const focused = () => page.evaluate(() => document.activeElement?.id ?? '');
+
+  it('has no hindrance that axe finds on any screen in either theme', async () => {
+    for (const name of SCREENS) {
+      await openScreen(name);
+      for (const colorScheme of ['dark', 'light'] as const) {
+        await page.emulateMedia({ colorScheme });
+        expect(await findViolations(page), `${name}, ${colorScheme}`).toEqual([]);
+      }
+    }
+  });
+
+  it('keeps its rail and its screens in small windows and large ones', async () => {
+    const sizes = [
+      // A window of 1280 at a zoom of 200 %.
+      { width: 640, height: 400 },
+      { width: 800, height: 600 },
+      { width: 2560, height: 1440 },
+    ];
+    for (const name of SCREENS) {
+      await openScreen(name);
+      for (const size of sizes) {
+        await page.setViewportSize(size);
+        const { height, width } = await page.evaluate(() => {
+          const { scrollHeight, scrollWidth } = document.documentElement;
+          return { height: scrollHeight, width: scrollWidth };
+        });
+        expect.soft({ height, width }, name).toEqual(size);
+        const links = page.getByRole('navigation', { name: 'Screens' }).getByRole('link');
+        expect(await links.evaluateAll((all) => all.map((link) => link.textContent))).toEqual([
+          'Home',
+          'Changes',
+          'Plan',
+          'History',
+          'Transfers3 under way',
+          'Browse',
+          'Remotes',
+          'Settings',
+        ]);
+      }
+    }
+    await page.setViewportSize(sizes[0]!);
+    expect(await findViolations(page)).toEqual([]);
+  });
+
+  it('reaches every screen by its commands, and goes on there by the keyboard', async () => {
+    await openScreen('Home');
+    for (const name of [...SCREENS.slice(1), 'Home']) {
+      await page.keyboard.press('Control+k');
+      await page.getByRole('menu', { name: 'Commands' }).waitFor();
+      await page.keyboard.type(name.slice(0, 5));
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { level: 1, name }).waitFor();
+      await expect.poll(focused).toBe('screen');
+    }
+  });
+
+  it('has commands that say what they are, and none where nothing has the name', async () => {
+    await openScreen('Home');
+    await page.keyboard.press('Control+k');
+    const menu = page.getByRole('menu', { name: 'Commands' });
+    await menu.waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await page.keyboard.type('no such thing');
+    await page.getByText('Nothing has this name.').waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await menu.waitFor({ state: 'detached' });
+  });
+
+  it('does by its commands what needs no screen', async () => {
+    await openScreen('Home');
+    const run = async (name: string) => {
+      await page.getByRole('button', { name: /^Commands/ }).click();
+      await page.getByRole('menuitem', { name }).click();
+    };
+    await run('Dark theme');
+    await expect.poll(() => page.evaluate(() => document.documentElement.dataset.theme)).toBe('dark');
+    await run('Use workspace imagery');
+    await page.getByRole('button', { name: /^Workspace imagery/ }).waitFor();
+    await run('Add a remote');
+    await page.getByRole('dialog', { name: /Add/ }).waitFor();
+    await page.keyboard.press('Escape');
+    await run('Add a workspace');
+    await page.getByRole('heading', { level: 1, name: 'Add a workspace' }).waitFor();
+  });
+
+  it('leads the keyboard past its rail, and shows where it is', async () => {
+    await openScreen('Home');
+    await page.keyboard.press('Tab');
+    const skip = page.getByRole('button', { name: 'Skip to the screen' });
+    await expect.poll(() => skip.evaluate((button) => button === document.activeElement)).toBe(true);
+    expect(await skip.evaluate((button) => button.getBoundingClientRect().top)).toBeGreaterThanOrEqual(0);
+    await page.keyboard.press('Enter');
+    expect(await focused()).toBe('screen');
+    // Each stop of the rail can be seen.
+    await openScreen('Home');
+    for (let stop = 0; stop < 11; stop += 1) {
+      await page.keyboard.press('Tab');
+      const outline = await page.evaluate(() => getComputedStyle(document.activeElement!).outlineStyle);
+      const isSkip = await skip.evaluate((button) => button === document.activeElement);
+      if (!isSkip) expect(outline).toBe('solid');
+    }
+  });
+
+  it('names the workspaces to choose from, without a hindrance', async () => {
+    await openScreen('Home');
+    await page.getByRole('button', { name: /^Workspace/ }).click();
+    await page.getByRole('menu').waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+  });
+
+  it('leaves the rest as it is when a screen breaks, and opens it when asked again', async () => {
+    await page.goto('about:blank');
+    await page.route(/\/assets\/history-.*\.js/, (route) => route.abort());
+    await page.goto(`${window.origin}/?fixture#/history`);
+    await page.getByRole('heading', { level: 1, name: 'This screen broke' }).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await page.unroute(/\/assets\/history-.*\.js/);
+    await page.getByRole('link', { name: 'Home' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  });
+});

@@ -1,0 +1,104 @@
+/** `dray ui` is stopped, or killed, while a transfer runs: what the next one finds. By its WebSocket, as a window would ask. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import WebSocket from 'ws';
+import { runCli } from '../../app/cli/run-cli.ts';
+import type { AnswerOf, HostMessage, HostRequestName, InputOf, Transfer } from '../../engine/api/host.ts';
+import { startVersitygw } from '../servers/versitygw.ts';
+import { type RunningUi, startUi } from './open-window.ts';
+
+const MIB = 1024 * 1024;
+const WAIT = { timeout: 45_000, interval: 50 };
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dray-stop-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('a transfer under way', () => {
+  it.each([
+    // Stopped in order it is meant to go on; what killed it may have been the transfer itself.
+    { signal: 'SIGINT', next: 'running' },
+    { signal: 'SIGTERM', next: 'running' },
+    { signal: 'SIGKILL', next: 'paused' },
+  ] as const)('is $next again after $signal, and ends whole', async ({ next, signal }) => {
+    await using server = await startVersitygw();
+    const home = join(folder, 'home');
+    mkdirSync(home);
+    const environment = { ...server.environment, HOME: home, XDG_CONFIG_HOME: join(home, '.config') };
+    const root = join(folder, 'data');
+    mkdirSync(root);
+    const names = Array.from({ length: 8 }, (_, at) => `${at}.bin`);
+    for (const name of names) writeFileSync(join(root, name), Buffer.alloc(4 * MIB, `content of ${name} `));
+
+    await using first = await startUi({ environment });
+    const before = await connect(first);
+    await before.ask('home.createWorkspace', { root, remoteUrl: `s3://${server.bucket}/stopped` });
+    // So slow that it cannot end before it is stopped.
+    await before.ask('settings.set', { bandwidth: { limit: 2 * MIB } });
+    await before.ask('transfers.start', { kind: 'push', root });
+    await expect.poll(() => before.transfers()[0]?.bytesDone ?? 0, WAIT).toBeGreaterThan(0);
+    process.kill(first.engine.processId!, signal);
+    await expect.poll(() => first.engine.isRunning(), WAIT).toBe(false);
+    const isInOrder = /"type":"summary","command":"ui","exitCode":0/.test(first.engine.output());
+    expect(isInOrder).toBe(signal !== 'SIGKILL');
+
+    await using second = await startUi({ environment });
+    const after = await connect(second);
+    await expect.poll(() => after.transfers()[0]?.state, WAIT).toBe(next);
+    await after.ask('settings.set', { bandwidth: { limit: null } });
+    // The bandwidth is that of the start: begun anew, it goes on where it stood.
+    await after.ask('transfers.change', { ids: 'all', action: 'pause' });
+    await expect.poll(() => after.transfers()[0]?.state, WAIT).toBe('paused');
+    await after.ask('transfers.change', { ids: 'all', action: 'resume' });
+    await expect.poll(() => after.transfers()[0]?.state, WAIT).toBe('done');
+    const url = `s3://${server.bucket}/stopped`;
+    const cloned = await runCli(['clone', url, 'back'], {
+      cwd: folder,
+      environment: { ...(server.environment as Record<string, string>), HOME: home },
+    });
+    expect(cloned.exitCode, cloned.stderr).toBe(0);
+    for (const name of names)
+      expect(readFileSync(join(folder, 'back', name)).equals(readFileSync(join(root, name)))).toBe(true);
+  });
+});
+
+interface Asking {
+  readonly ask: <N extends HostRequestName>(name: N, input: InputOf<N>) => Promise<AnswerOf<N>>;
+  /** As it was told last. */
+  readonly transfers: () => readonly Transfer[];
+}
+
+async function connect({ link, origin }: RunningUi): Promise<Asking> {
+  const opened = await fetch(link);
+  const cookie = opened.headers.get('set-cookie')!.split(';')[0]!;
+  const socket = new WebSocket(`${origin.replace('http', 'ws')}/host`, { origin, headers: { cookie } });
+  const answers = new Map<number, (message: HostMessage) => void>();
+  let transfers: readonly Transfer[] = [];
+  socket.on('message', (data) => {
+    const message: HostMessage = JSON.parse(String(data));
+    if (message.is !== 'events') return answers.get(message.id)?.(message);
+    const newest = message.events.findLast((event) => event.type === 'transfers');
+    if (newest?.type === 'transfers') transfers = newest.transfers;
+  });
+  // It is cut off where its server is killed.
+  socket.on('error', () => {});
+  await new Promise((resolve) => socket.once('open', resolve));
+  let id = 0;
+  const ask: Asking['ask'] = (name, input) => {
+    id += 1;
+    const own = id;
+    socket.send(JSON.stringify({ do: 'ask', id: own, name, input }));
+    return new Promise((resolve, reject) => {
+      answers.set(own, (message) => {
+        if (message.is === 'answer') resolve(message.answer as never);
+        else if (message.is === 'failed') reject(new Error(`${name}: ${message.error.message}`));
+      });
+    });
+  };
+  void ask('transfers.watch', {});
+  return { ask, transfers: () => transfers };
+}

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { contentTypeOf, PAGE_HEADERS } from './window-page.ts';
+
+describe('the policy of the window', () => {
+  it('allows its own files and a line to its own origin, and nothing else', () => {
+    const policy = PAGE_HEADERS['content-security-policy'].split('; ').map((rule) => rule.split(' '));
+    expect(Object.fromEntries(policy.map(([name, ...sources]) => [name, sources]))).toEqual({
+      'default-src': ["'none'"],
+      'script-src': ["'self'"],
+      'style-src': ["'self'", expect.stringMatching(/^'sha256-/), expect.stringMatching(/^'sha256-/)],
+      'img-src': ["'self'", 'data:', 'blob:'],
+      'font-src': ["'self'"],
+      'connect-src': ["'self'"],
+      'base-uri': ["'none'"],
+      'form-action': ["'none'"],
+      'frame-ancestors': ["'none'"],
+    });
+  });
+});
+
+describe('the type of a file', () => {
+  it('is known of what a window is built of, and never guessed', () => {
+    expect(contentTypeOf('/assets/main-1a2b.js')).toBe('text/javascript; charset=utf-8');
+    expect(contentTypeOf('/assets/data.unknown')).toBe('application/octet-stream');
+  });
+});

@@ -1,0 +1,101 @@
+/** What the command palette offers. */
+import { DESKTOP_SHORTCUTS } from '../../engine/api/desktop-shortcuts.ts';
+import type { HostRequests, Settings } from '../../engine/api/host.ts';
+import type { IconName } from '../design/icon.tsx';
+import { useDo } from '../host/use-host.tsx';
+import { goTo, hrefOf, SCREEN_NAMES, type ScreenName } from '../route.ts';
+import { SCREENS } from './screens.ts';
+import { SHORTCUT_KEY } from './shortcut-key.ts';
+import { applyTheme } from './theme.ts';
+import { showFailure } from './toasts.tsx';
+import { chooseWorkspace, useWorkspaces } from './use-workspace.ts';
+
+export interface Command {
+  readonly id: string;
+  readonly label: string;
+  /** Where it belongs, or what it is about. */
+  readonly note: string;
+  readonly icon: IconName;
+  /** Where the desktop's menu has them. */
+  readonly keys?: string;
+  readonly run: () => void;
+}
+
+export function useCommands(): readonly Command[] {
+  const { all, current } = useWorkspaces();
+  const others = (all ?? []).filter(({ root, state }) => state === 'ready' && root !== current?.root);
+  const setTheme = useSetTheme();
+  const changeAll = useChangeAll();
+  return [
+    ...SCREEN_NAMES.map((name) => place(SCREENS[name].title, 'Screen', SCREENS[name].icon, name)),
+    place('See what a push would do', 'Changes', 'upload', 'changes', { direction: 'push' }),
+    place('See what a pull would do', 'Changes', 'download', 'changes', { direction: 'pull' }),
+    ...others.map(({ root, name }) => ({
+      id: `use ${root}`,
+      label: `Use workspace ${name}`,
+      note: root,
+      icon: 'folder' as const,
+      run: () => chooseWorkspace(root),
+    })),
+    place('Add a workspace', 'Home', 'plus', 'home', { add: 'yes' }),
+    place('Add a remote', 'Remotes', 'plus', 'remotes', { add: 'yes' }),
+    changeAll('Pause all transfers', 'pause', 'pause'),
+    changeAll('Resume all transfers', 'play', 'resume'),
+    changeAll('Try failed transfers again', 'refresh', 'retry'),
+    changeAll('Take ended transfers off the list', 'close', 'remove'),
+    setTheme('Light theme', 'light'),
+    setTheme('Dark theme', 'dark'),
+    setTheme('Theme of the system', 'system'),
+  ];
+}
+
+function place(
+  label: string,
+  note: string,
+  icon: IconName,
+  screen: ScreenName,
+  given?: Readonly<Record<string, string>>,
+): Command {
+  const href = hrefOf(screen, given);
+  const keys = keysOf(href);
+  return { id: href, label, note, icon, ...(keys && { keys }), run: () => goTo(screen, given) };
+}
+
+/** Such as `Ctrl Shift U`. */
+function keysOf(href: string): string | undefined {
+  if (!window.dray) return undefined;
+  const shortcuts: Readonly<Record<string, string>> = DESKTOP_SHORTCUTS;
+  return shortcuts[href]?.replace('CmdOrCtrl', SHORTCUT_KEY).replaceAll('+', ' ');
+}
+
+function useSetTheme(): (label: string, theme: Settings['theme']) => Command {
+  const save = useDo('settings.set', { refreshes: ['settings.get'] });
+  return (label, theme) => ({
+    id: `theme ${theme}`,
+    label,
+    note: 'Settings',
+    icon: 'settings',
+    run: () => {
+      applyTheme(theme);
+      save.mutate({ theme }, { onError: (error) => showFailure('The theme is not kept', error) });
+    },
+  });
+}
+
+type Action = HostRequests['transfers.change']['input']['action'];
+
+/** Of each what fits its state; the others are left alone. */
+function useChangeAll(): (label: string, icon: IconName, action: Action) => Command {
+  const change = useDo('transfers.change');
+  return (label, icon, action) => ({
+    id: `all ${action}`,
+    label,
+    note: 'Transfers',
+    icon,
+    run: () =>
+      change.mutate(
+        { ids: 'all', action },
+        { onError: (error) => showFailure('The transfers are as they were', error) },
+      ),
+  });
+}

@@ -1,6 +1,9 @@
 /** The window's build. `app/build/build-window.ts` says where it goes; `vite --config .vite.config.ts` alone serves it for development. */
+import { readFileSync } from 'node:fs';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
+
+const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
 
 export default defineConfig({
   root: 'renderer',
@@ -8,6 +11,7 @@ export default defineConfig({
   base: './',
   publicDir: false,
   plugins: [react()],
+  define: { DRAY_VERSION: JSON.stringify(version) },
   build: {
     // Browsers of the last two years; Electron's is newer than any of them.
     target: ['chrome131', 'firefox132', 'safari18.1'],

@@ -7,6 +7,7 @@ import { useRoute } from './route.ts';
 import { RecordThroughput } from './screens/transfers/record-throughput.tsx';
 import { AwayBanner } from './shell/away-banner.tsx';
 import { CommandPalette } from './shell/command-palette.tsx';
+import { NotifyEndings } from './shell/notify-endings.tsx';
 import { Rail } from './shell/rail.tsx';
 import { ScreenBoundary } from './shell/screen-boundary.tsx';
 import { fetchScreens, SCREENS } from './shell/screens.ts';
@@ -66,6 +67,7 @@ export function App() {
       />
       <Toasts />
       <RecordThroughput />
+      {!window.dray && <NotifyEndings />}
     </RouterProvider>
   );
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { MessageBoxOptions } from 'electron';
 import type { DrayError } from '../../engine/api/error.ts';
 import type { Transfer } from '../../engine/api/host.ts';
+import { findEndings } from '../../engine/api/transfer-endings.ts';
 import type { OpenHost, OpenHostOptions } from '../../engine/host/open-host.ts';
 import { describeDeepLink, findDeepLink, hashOf, parseDeepLink } from './deep-link.ts';
 import type { ElectronParts } from './electron-parts.ts';
@@ -14,7 +15,7 @@ import { HIDDEN_ARGUMENT, loginItem } from './login-item.ts';
 import { createMainWindow, type MainWindow } from './main-window.ts';
 import { menuTemplate } from './menu.ts';
 import { confineNavigation } from './navigation.ts';
-import { findEndings, notify } from './notify.ts';
+import { notify } from './notify.ts';
 import { registerOwnScheme, serveOwnScheme } from './own-protocol.ts';
 import { answerOwnQuestions } from './own-questions.ts';
 import { denyPermissions } from './permissions.ts';
@@ -105,9 +106,9 @@ async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promis
     pauseAll: () => void engine.ask('transfers.change', { ids: 'all', action: 'pause' }).catch(() => {}),
     quit: () => app.quit(),
   });
-  /** @returns The list that was told before. */
-  const tell = (now: readonly Transfer[]): readonly Transfer[] => {
-    const before = transfers ?? [];
+  /** @returns The list that was told before; undefined at first. */
+  const tell = (now: readonly Transfer[]): readonly Transfer[] | undefined => {
+    const before = transfers;
     transfers = now;
     const progress = progressOf(now);
     showProgress(electron, window.current(), progress);
@@ -122,7 +123,10 @@ async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promis
     openHost: facts.openHost,
     environment: () => secrets.environmentOver(facts.environment),
     onCrash: (error, isGivenUp) => {
-      if (isGivenUp) tell([]);
+      if (isGivenUp) {
+        tell([]);
+        transfers = undefined;
+      }
       tellOfCrash(electron, window, error, isGivenUp ? () => engine : undefined);
     },
     onTransfers: (now) => {
@@ -184,7 +188,7 @@ function quitInOrder(
 async function tellEndings(
   electron: ElectronParts,
   told: {
-    readonly before: readonly Transfer[];
+    readonly before: readonly Transfer[] | undefined;
     readonly now: readonly Transfer[];
     readonly engine: EngineHost;
     readonly window: MainWindow;

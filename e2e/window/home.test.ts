@@ -1,14 +1,15 @@
 /** Home by hand: a newcomer's three steps to the first push, and what the cards of workspaces say afterwards. */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright';
+import type { Browser, Locator, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startVersitygw } from '../servers/versitygw.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolations } from './find-violations.ts';
+import { findViolations, findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
 
 const WAIT = { timeout: 30_000, interval: 200 };
+const TABS_MAX = 60;
 const FILES = { 'a.txt': 'first', 'b/deep.txt': 'second', 'b/more.txt': 'third' };
 
 describe.skipIf(!findChromium())('Home', () => {
@@ -23,7 +24,7 @@ describe.skipIf(!findChromium())('Home', () => {
     const { page } = window;
     const root = writeFiles(window, 'photos');
     await page.getByRole('heading', { name: 'Welcome to Dray' }).waitFor();
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
     await chooseFolder(page, 'Folder with your files', root);
     await page.getByRole('radio', { name: 'A folder' }).waitFor();
     expect(await findViolations(page)).toEqual([]);
@@ -46,15 +47,15 @@ describe.skipIf(!findChromium())('Home', () => {
     rmSync(join(root, 'b/more.txt'));
     await page.reload();
     for (const words of ['1 added', '1 changed', '1 deleted']) await card.getByText(words).waitFor();
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
 
     // The disk is taken away, and put back.
     renameSync(root, `${root}.away`);
     await page.reload();
     await card.getByText('Folder is gone').waitFor();
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
     renameSync(`${root}.away`, root);
-    await page.reload();
+    await card.getByRole('button', { name: 'Look again' }).click();
     await card.getByText('1 changed').waitFor();
     expect(window.complaints).toEqual([]);
   });
@@ -95,6 +96,31 @@ describe.skipIf(!findChromium())('Home', () => {
     await card.waitFor({ state: 'detached' });
     expect(readFileSync(join(clone, 'a.txt'), 'utf8')).toBe(FILES['a.txt']);
     expect(window.complaints).toEqual([]);
+  });
+
+  it('is gone through by the keyboard alone', async () => {
+    await using window = await openWindow(browser);
+    const { page } = window;
+    const root = writeFiles(window, 'home/keys');
+    await tabTo(page, page.getByLabel('Folder with your files'));
+    // Down the list of folders, instead of by typing.
+    await tabTo(page, page.getByRole('button', { name: 'keys' }));
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.getByLabel('Folder with your files').inputValue(), WAIT).toBe(root);
+    await tabTo(page, page.getByRole('button', { name: 'Next' }));
+    await page.keyboard.press('Enter');
+    await tabTo(page, page.getByRole('radio', { name: 'A folder' }));
+    await page.keyboard.press('ArrowRight');
+    await page.getByLabel('Bucket', { exact: true }).waitFor();
+    await page.keyboard.press('ArrowLeft');
+    await tabTo(page, page.getByLabel('Folder for the versions'));
+    await page.keyboard.type(join(window.folder, 'versions'));
+    await tabTo(page, page.getByRole('button', { name: 'Set up' }));
+    await page.keyboard.press('Enter');
+    await page.getByText('is a workspace now').waitFor();
+    await tabTo(page, page.getByRole('button', { name: 'Push', exact: true }));
+    await page.keyboard.press('Enter');
+    await waitForTransfer(page, 'Push keys');
   });
 
   it('says what is wrong with a place, and takes another', async () => {
@@ -138,6 +164,15 @@ async function choosePlace(
   await page.getByText('Object storage', { exact: true }).click();
   await page.getByLabel('Bucket', { exact: true }).fill(bucket);
   await page.getByLabel('Folder in it (optional)').fill(folder);
+}
+
+async function tabTo(page: Page, target: Locator): Promise<void> {
+  await target.waitFor();
+  for (let steps = 0; steps < TABS_MAX; steps += 1) {
+    if (await target.evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`${TABS_MAX} times Tab do not lead to ${target}.`);
 }
 
 async function waitForTransfer(page: Page, title: string): Promise<void> {

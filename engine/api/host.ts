@@ -390,5 +390,4 @@ export interface Settings {
   readonly bandwidth: { readonly limit: number | null; readonly from?: string; readonly to?: string };
   readonly transfers: number | null;
   readonly notifications: boolean;
-  readonly updates: 'stable' | 'off';
 }

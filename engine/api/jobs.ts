@@ -12,10 +12,17 @@ export interface JobContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
   readonly emit: (event: JobEvent) => void;
+  /** Bounds the content that jobs move, all that have the same one together. */
+  readonly throttle?: Throttle;
   /** For `copy - OBJECT`. */
   readonly standardInput?: AsyncIterable<Uint8Array>;
   /** For `cat` and `copy OBJECT -`; resolves when more may come. */
   readonly standardOutput?: (chunk: Uint8Array) => Promise<void>;
+}
+
+export interface Throttle {
+  /** Resolves when that many bytes may go, in the order of the calls. */
+  take(bytes: number, signal: AbortSignal | undefined): Promise<void>;
 }
 
 export interface ConnectionFlags {

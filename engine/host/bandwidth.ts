@@ -1,4 +1,23 @@
 import type { Settings } from '../api/host.ts';
+import type { Clock } from '../base/clock.ts';
+import type { WindowFile } from './window-file.ts';
+
+/** It is asked for every piece that moves. */
+const READ_EVERY_MS = 500;
+
+/** The rate of this moment, by the settings as they are in the file: another window may have changed them. */
+export function createBandwidthRate(windowFile: Pick<WindowFile, 'read'>, clock: Clock) {
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  let rate: number | undefined;
+  return (): number | undefined => {
+    const nowMs = clock.monotonicMs();
+    if (nowMs >= readAtMs + READ_EVERY_MS) {
+      readAtMs = nowMs;
+      rate = bandwidthNow(windowFile.read().settings.bandwidth, new Date(clock.nowMs()));
+    }
+    return rate;
+  };
+}
 
 /** Bytes a second that the settings allow at this moment, by the machine's own clock; undefined: any. */
 export function bandwidthNow({ from, limit, to }: Settings['bandwidth'], now: Date): number | undefined {

@@ -150,6 +150,5 @@ export const HOST_INPUTS: Inputs = {
     ),
     transfers: v.exactOptional(v.nullable(upTo(9999))),
     notifications: v.exactOptional(v.boolean()),
-    updates: v.exactOptional(v.picklist(['stable', 'off'])),
   }),
 };

@@ -1,8 +1,9 @@
 /** What all ports of one engine share: the user's files, the lists of changes, the queue of transfers. */
-import type { ConnectionFlags, JobContext } from '../api/jobs.ts';
+import type { ConnectionFlags, JobContext, Throttle } from '../api/jobs.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { userConfigFolder } from '../jobs/user-remotes.ts';
-import { bandwidthNow } from './bandwidth.ts';
+import { createThrottle } from '../remotes/with-throttle.ts';
+import { createBandwidthRate } from './bandwidth.ts';
 import { type ChangeLists, createChangeLists } from './change-lists.ts';
 import type { TransferQueue } from './transfer-queue.ts';
 import { openUsageFile, type UsageFile } from './usage-file.ts';
@@ -18,8 +19,10 @@ export interface HostState {
   readonly windowFile: WindowFile;
   readonly changeLists: ChangeLists;
   readonly usageFile: UsageFile;
-  /** What the settings say of requests in flight and of bandwidth, now. */
+  /** What the settings say of requests in flight, now. */
   connectionFlags(): ConnectionFlags;
+  /** What the settings say of bandwidth, at each moment; shared by all transfers. */
+  readonly throttle: Throttle;
   /** Opened when it is first asked for; what a killed engine left is in it. */
   transfers(): Promise<TransferQueue>;
   /** Stops transfers; those that ran go on when the next host opens the queue. */
@@ -49,13 +52,10 @@ export function createHost({ clock = systemClock, environment: given }: HostOpti
     changeLists: createChangeLists(),
     usageFile: openUsageFile(folder),
     connectionFlags() {
-      const { bandwidth, transfers } = windowFile.read().settings;
-      const limit = bandwidthNow(bandwidth, new Date(clock.nowMs()));
-      return {
-        ...(transfers === null ? {} : { transfers }),
-        ...(limit === undefined ? {} : { bandwidthBytesPerSecond: limit }),
-      };
+      const { transfers } = windowFile.read().settings;
+      return transfers === null ? {} : { transfers };
     },
+    throttle: createThrottle({ clock, bytesPerSecond: createBandwidthRate(windowFile, clock) }),
     transfers() {
       queue ??= import('./transfer-queue.ts').then(({ openTransferQueue }) => openTransferQueue(host));
       return queue;

@@ -8,7 +8,7 @@
 import { randomUUID } from 'node:crypto';
 import { DrayError } from '../api/error.ts';
 import type { HostRequests, Transfer, TransferFailure, TransferOrder, TransferState } from '../api/host.ts';
-import type { ConnectionFlags, JobContext } from '../api/jobs.ts';
+import type { ConnectionFlags, JobContext, Throttle } from '../api/jobs.ts';
 import type { Clock } from '../base/clock.ts';
 import { openTransferFile, type TransferFile } from './transfer-file.ts';
 import { busyKeyOf, titleOf } from './transfer-jobs.ts';
@@ -45,6 +45,7 @@ export interface QueueHost {
   readonly clock: Clock;
   readonly usageFile: UsageFile;
   connectionFlags(): ConnectionFlags;
+  readonly throttle: Throttle;
 }
 
 export async function openTransferQueue(host: QueueHost): Promise<TransferQueue> {
@@ -69,7 +70,8 @@ class FileQueue implements TransferQueue {
     this.#host = host;
     this.#file = file;
     this.#runs = {
-      environment: host.environment,
+      environment: () => host.environment,
+      throttle: host.throttle,
       usageFile: host.usageFile,
       nowMs: () => this.#nowMs(),
       connectionFlags: () => host.connectionFlags(),

@@ -1,12 +1,13 @@
 /** One run of a transfer, and what is done after one that was cancelled. */
 import { DrayError, toErrorRecord } from '../api/error.ts';
-import type { ConnectionFlags, JobContext } from '../api/jobs.ts';
+import type { ConnectionFlags, JobContext, Throttle } from '../api/jobs.ts';
 import { billedPlaceOf, cleanUpAfter, runTransfer, type TransferOutcome } from './transfer-jobs.ts';
 import type { TransferRecord } from './transfer-record.ts';
 import type { UsageFile } from './usage-file.ts';
 
 export interface RunHost {
-  readonly environment: JobContext['environment'];
+  readonly environment: () => JobContext['environment'];
+  readonly throttle: Throttle;
   readonly usageFile: UsageFile;
   readonly nowMs: () => number;
   readonly connectionFlags: () => ConnectionFlags;
@@ -51,14 +52,15 @@ export async function cleanUp(host: RunHost, record: TransferRecord, signal: Abo
 }
 
 function contextsOf(
-  { connectionFlags, environment, nowMs, onNews }: RunHost,
+  { connectionFlags, environment, nowMs, onNews, throttle }: RunHost,
   record: TransferRecord,
   signal: AbortSignal,
 ): (directory: string) => JobContext {
   return (directory) => ({
     directory,
     connection: connectionFlags(),
-    environment,
+    environment: environment(),
+    throttle,
     signal,
     emit: (event) => {
       record.note(event, nowMs());

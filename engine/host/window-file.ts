@@ -9,7 +9,6 @@ const DEFAULTS: Settings = {
   bandwidth: { limit: null },
   transfers: null,
   notifications: true,
-  updates: 'stable',
 };
 
 const SETTINGS = v.object({
@@ -21,7 +20,6 @@ const SETTINGS = v.object({
   }),
   transfers: v.nullable(v.number()),
   notifications: v.boolean(),
-  updates: v.picklist(['stable', 'off']),
 });
 
 const SCHEMA = v.object({

@@ -62,7 +62,7 @@ export async function connectUrl(
 
 /** Connects to a remote whose URL is parsed already. */
 export async function connectRemote(
-  context: Pick<JobContext, 'connection' | 'emit' | 'environment'>,
+  context: Pick<JobContext, 'connection' | 'emit' | 'environment' | 'throttle'>,
   url: RemoteUrl,
   options: ConnectOptions = {},
 ): Promise<Connection> {
@@ -93,6 +93,7 @@ export async function connectRemote(
     ...(create ? { create: true } : {}),
     ...(options.plainFiles ? { plainFiles: true } : {}),
     ...(bandwidthBytesPerSecond === undefined ? {} : { bandwidthBytesPerSecond }),
+    ...(context.throttle ? { throttle: context.throttle } : {}),
   });
   if (beside && beside.limit.fixed === transfers && sharesService(beside.store, store)) limit = beside.limit;
   return { store, meter, limit };

@@ -172,7 +172,7 @@ export async function connectPlace(
 ): Promise<Connection> {
   const { prefix } = place.url;
   return connectRemote(
-    { connection: place.connection, emit: context.emit, environment: context.environment },
+    { ...context, connection: place.connection },
     { ...place.url, prefix: options.at === 'place' ? prefix : prefix.slice(0, parentEnd(prefix)) },
     {
       limit: LIMIT,

@@ -4,7 +4,7 @@
  * What the URL leaves out comes from the command's flags, then the remote's settings, then the AWS_* variables, then ~/.aws;
  * `s3/open-s3-store.ts` sees to the last two.
  */
-import type { ConnectionFlags } from '../api/jobs.ts';
+import type { ConnectionFlags, Throttle } from '../api/jobs.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { KnownPeersOptions } from './peer/known-peers.ts';
@@ -17,7 +17,7 @@ import {
 } from './remote-url.ts';
 import { createMeter, type Meter, withMeter } from './with-meter.ts';
 import { type RetryOptions, withRetry } from './with-retry.ts';
-import { withThrottle } from './with-throttle.ts';
+import { createThrottle, withThrottle } from './with-throttle.ts';
 
 export interface OpenRemoteOptions {
   readonly connection: ConnectionFlags;
@@ -35,6 +35,8 @@ export interface OpenRemoteOptions {
   readonly clock?: Clock;
   /** At most so many bytes of content a second, sent and received together; absent: as fast as it goes. */
   readonly bandwidthBytesPerSecond?: number;
+  /** Bounds this store together with others. */
+  readonly throttle?: Throttle;
   /** Changes to the usual retry policy. */
   readonly retry?: Omit<RetryOptions, 'clock'>;
 }
@@ -45,7 +47,10 @@ export async function openRemote(url: RemoteUrl, options: OpenRemoteOptions): Pr
   const store = await openPlain(url, options, clock);
   const metered = options.meter ? withMeter(store, options.meter) : store;
   const { bandwidthBytesPerSecond: bytesPerSecond } = options;
-  const throttled = bytesPerSecond ? withThrottle(metered, { bytesPerSecond, clock }) : metered;
+  const shared = options.throttle ? withThrottle(metered, options.throttle) : metered;
+  const throttled = bytesPerSecond
+    ? withThrottle(shared, createThrottle({ bytesPerSecond: () => bytesPerSecond, clock }))
+    : shared;
   return withRetry(throttled, { ...options.retry, clock });
 }
 

@@ -10,7 +10,7 @@ import type { ObjectStore } from './object-store.ts';
 import { createFaults, withFaults } from './with-faults.ts';
 import { createMeter, withMeter } from './with-meter.ts';
 import { type RetryOptions, withRetry } from './with-retry.ts';
-import { withThrottle } from './with-throttle.ts';
+import { createThrottle, withThrottle } from './with-throttle.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const passing = (code: ErrorCode = 'unreachable') =>
@@ -19,13 +19,15 @@ const passing = (code: ErrorCode = 'unreachable') =>
 /** Time that passes only by sleeping; `random` just below its bound gives the longest pauses. */
 function fakeClock(): Clock & { readonly pausesMs: number[] } {
   const pausesMs: number[] = [];
+  let passedMs = 0;
   return {
     pausesMs,
-    nowMs: () => 0,
-    monotonicMs: () => 0,
+    nowMs: () => passedMs,
+    monotonicMs: () => passedMs,
     random: () => 0.999999,
     sleep: async (pauseMs) => {
       pausesMs.push(pauseMs);
+      passedMs += pauseMs;
     },
   };
 }
@@ -41,7 +43,9 @@ function setUp(options: Partial<RetryOptions> = {}) {
 const openWrapped = async () => {
   const clock = fakeClock();
   const metered = withMeter(withFaults(createMemoryStore(), createFaults()), createMeter('local'));
-  const store = withRetry(withThrottle(metered, { bytesPerSecond: 1e6, clock }), { clock });
+  const store = withRetry(withThrottle(metered, createThrottle({ bytesPerSecond: () => 1e6, clock })), {
+    clock,
+  });
   return { store, close: () => store.close() };
 };
 

@@ -3,7 +3,7 @@ import { DrayError } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { createMemoryStore } from './memory-store.ts';
-import { withThrottle } from './with-throttle.ts';
+import { createThrottle, withThrottle } from './with-throttle.ts';
 
 /** Time that passes only by `pass`: sleepers wake in the order of their times. */
 function steppedClock() {
@@ -39,17 +39,22 @@ function steppedClock() {
   return { clock, pass, sleeping: () => sleepers.size };
 }
 
-function setUp(bytesPerSecond: number) {
+function setUp(start: number | undefined) {
+  let rate = start;
   const { clock, pass, sleeping } = steppedClock();
   const memory = createMemoryStore();
-  const store = withThrottle(memory, { bytesPerSecond, clock });
+  const throttle = createThrottle({ bytesPerSecond: () => rate, clock });
+  const store = withThrottle(memory, throttle);
+  const setRate = (next: number | undefined) => {
+    rate = next;
+  };
   const ended: string[] = [];
   const track = (name: string, call: Promise<unknown>) =>
     call.then(
       () => void ended.push(name),
       () => void ended.push(`${name} failed`),
     );
-  return { memory, store, pass, sleeping, ended, track };
+  return { memory, store, throttle, setRate, pass, sleeping, ended, track };
 }
 
 const bytes = (count: number) => new Uint8Array(count);
@@ -134,6 +139,38 @@ describe('A store under a bandwidth limit', () => {
     await pass(1);
     await reading;
     expect(receivedBytes).toBe(5000);
+  });
+
+  it('shares the rate with other stores that have the same throttle', async () => {
+    const { store, throttle, pass, ended, track } = setUp(1000);
+    const other = withThrottle(createMemoryStore(), throttle);
+    track('first', store.put('a', bytes(1000)));
+    track('second', other.put('b', bytes(1000)));
+    await pass(999);
+    expect(ended).toEqual(['first']);
+    await pass(1);
+    expect(ended).toEqual(['first', 'second']);
+  });
+
+  it('follows a rate that changes, with what waits already', async () => {
+    const { store, setRate, pass, ended, track } = setUp(undefined);
+    track('free', store.put('a', bytes(1_000_000)));
+    await pass(0);
+    expect(ended).toEqual(['free']);
+    setRate(1000);
+    track('slow', store.put('b', bytes(1000)));
+    track('waits', store.put('c', bytes(100_000)));
+    await pass(10_000);
+    expect(ended).toEqual(['free', 'slow']);
+    setRate(10_000);
+    await pass(8000);
+    expect(ended).toEqual(['free', 'slow']);
+    track('last', store.put('d', bytes(1_000_000)));
+    await pass(1000);
+    expect(ended).toEqual(['free', 'slow', 'waits']);
+    setRate(undefined);
+    await pass(1000);
+    expect(ended).toEqual(['free', 'slow', 'waits', 'last']);
   });
 
   it('does not slow what carries no content', async () => {

@@ -5,25 +5,24 @@
  * Streams are slowed piece by piece. A body in memory waits before it is sent in one go, and one that was read into memory is
  * paid for once its size is known, before its reader gets it; so a rate holds over seconds, not within each.
  */
+import type { Throttle } from '../api/jobs.ts';
 import type { Clock } from '../base/clock.ts';
 import type { FileFace } from './file-face.ts';
 import type { CallOptions, MultipartStore, ObjectRead, ObjectStore } from './object-store.ts';
 
 export interface ThrottleOptions {
-  readonly bytesPerSecond: number;
+  /** Asked again and again: it may change at any time. Undefined: any. */
+  readonly bytesPerSecond: () => number | undefined;
   readonly clock: Clock;
 }
 
 /** What may go at once after a pause: a second's worth. */
-const BURST_MS = 1000;
+const BURST_SECONDS = 1;
+/** Who waits looks so often whether the rate is another one by now. */
+const LOOKS_EVERY_MS = 1000;
 
-interface Throttle {
-  /** Resolves when that many bytes may go, in the order of the calls. */
-  take(bytes: number, signal: AbortSignal | undefined): Promise<void>;
-}
-
-export function withThrottle(store: ObjectStore, options: ThrottleOptions): ObjectStore {
-  const throttle = createThrottle(options);
+/** @param throttle Several stores may share one. */
+export function withThrottle(store: ObjectStore, throttle: Throttle): ObjectStore {
   const { multipart } = store;
   return {
     ...delegated(store),
@@ -129,24 +128,41 @@ function throttledMultipart(multipart: MultipartStore, throttle: Throttle): Mult
 }
 
 /**
- * A token bucket, kept as the time at which all that was taken is paid for. A call waits until that is no more than the burst
- * ahead; it takes its place at once, so a large body is not overtaken for ever by small ones.
+ * A token bucket, kept as two counts that only grow: the bytes that were taken, and those that were paid for since. A call takes its place
+ * at once, so a large body is not overtaken for ever by small ones, and goes when all before it and itself are paid but for the burst.
  */
-function createThrottle({ bytesPerSecond, clock }: ThrottleOptions): Throttle {
+export function createThrottle({ bytesPerSecond, clock }: ThrottleOptions): Throttle {
+  let takenBytes = 0;
+  let paidBytes = 0;
   let paidAtMs = clock.monotonicMs();
+  /** @returns The rate of now. */
+  const pay = (): number => {
+    const rate = bytesPerSecond() ?? Number.POSITIVE_INFINITY;
+    const nowMs = clock.monotonicMs();
+    const seconds = (nowMs - paidAtMs) / 1000;
+    paidAtMs = nowMs;
+    // At a rate without end no time is needed either.
+    const due = rate === Number.POSITIVE_INFINITY ? rate : rate * seconds;
+    paidBytes = Math.min(takenBytes, paidBytes + due);
+    return rate;
+  };
   return {
     async take(bytes, signal) {
-      const nowMs = clock.monotonicMs();
-      const costMs = (bytes / bytesPerSecond) * 1000;
-      paidAtMs = Math.max(paidAtMs, nowMs) + costMs;
-      const waitMs = paidAtMs - BURST_MS - nowMs;
-      if (waitMs <= 0) return;
-      try {
-        await clock.sleep(waitMs, signal);
-      } catch (error) {
-        // What was not sent is free for others.
-        paidAtMs -= costMs;
-        throw error;
+      pay();
+      takenBytes += bytes;
+      const own = takenBytes;
+      for (;;) {
+        const rate = pay();
+        const waitMs = ((own - paidBytes) / rate - BURST_SECONDS) * 1000;
+        // Sums of fractions of milliseconds come to a little more than they are.
+        if (!(waitMs > 1e-6)) return;
+        try {
+          await clock.sleep(Math.min(waitMs, LOOKS_EVERY_MS), signal);
+        } catch (error) {
+          // What was not sent is free for others.
+          paidBytes += bytes;
+          throw error;
+        }
       }
     },
   };

@@ -7,7 +7,6 @@ let settings: Settings = {
   bandwidth: { limit: 20 * 1024 ** 2, from: '08:00', to: '18:30' },
   transfers: null,
   notifications: true,
-  updates: 'stable',
 };
 
 function getSettings(): Settings {

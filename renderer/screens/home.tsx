@@ -10,7 +10,7 @@ import { useAsk } from '../host/use-host.tsx';
 import { goTo, hrefOf, useRoute } from '../route.ts';
 import { StartSteps } from './home/start-steps.tsx';
 import { WorkspacePanel } from './home/workspace-panel.tsx';
-import { browseHrefOf, kindOf } from './remotes/remote-item.tsx';
+import { addressOf, browseHrefOf, kindOf, workspaceNameOf } from './remotes/remote-item.tsx';
 
 export function HomeScreen() {
   const { given } = useRoute();
@@ -87,12 +87,10 @@ function Remotes() {
               <span className="grow">
                 <strong className="cut home-line">
                   {remote.name}
-                  {remote.of !== 'user' && (
-                    <span className="faint"> of {remote.of.split(/[\\/]/).at(-1)}</span>
-                  )}
+                  {remote.of !== 'user' && <span className="faint"> of {workspaceNameOf(remote)}</span>}
                 </strong>
                 <span className="cut home-line faint small" title={remote.url}>
-                  {remote.url.replace(/\?.*$/, '')}
+                  {addressOf(remote.url)}
                 </span>
               </span>
             </AriaLink>

@@ -14,7 +14,6 @@ import { EMPTY_PLACE, fieldsOf, type PlaceFields } from './place-form/place-fiel
 import { useCredentials } from './place-form/use-credentials.ts';
 import { AddRemoteDialog } from './remotes/add-remote-dialog.tsx';
 import { ImportDialog } from './remotes/import-dialog.tsx';
-import { KeptSecrets } from './remotes/kept-secrets.tsx';
 import { RemoteItem } from './remotes/remote-item.tsx';
 import { RemoteTest } from './remotes/remote-test.tsx';
 import { UsageByMonth } from './remotes/usage-by-month.tsx';
@@ -93,7 +92,6 @@ export function RemotesScreen() {
         ))}
       </ul>
       <UsageByMonth />
-      {window.dray && <KeptSecrets />}
       {adding && (
         <AddRemoteDialog
           start={adding}

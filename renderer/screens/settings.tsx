@@ -1,10 +1,9 @@
 /** How the window looks and how much of the line it may take. Each choice holds at once. */
 import './settings.css';
 import { useQueryClient } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 import type { Settings } from '../../engine/api/host.ts';
 import { Segmented } from '../design/choices.tsx';
-import { Switch } from '../design/field.tsx';
 import { Screen } from '../design/screen.tsx';
 import { ErrorState, Loading } from '../design/states.tsx';
 import { useAsk, useHost } from '../host/use-host.tsx';
@@ -12,17 +11,28 @@ import { applyTheme } from '../shell/theme.ts';
 import { showFailure } from '../shell/toasts.tsx';
 import { BandwidthSetting } from './settings/bandwidth-setting.tsx';
 import { ConcurrencySetting } from './settings/concurrency-setting.tsx';
+import { CredentialsSetting } from './settings/credentials-setting.tsx';
+import { NotificationSetting } from './settings/notification-setting.tsx';
 import type { SettingProps } from './settings/setting-props.ts';
+
+/** Set by the build. */
+declare const DRAY_VERSION: string;
 
 export function SettingsScreen() {
   const host = useHost();
   const client = useQueryClient();
   const settings = useAsk('settings.get', {});
   const key = ['settings.get', {}];
+  const asked = useRef(0);
   const set = async (change: Partial<Settings>): Promise<void> => {
     if (change.theme) applyTheme(change.theme);
+    // At once: the next change builds on this one, however long the answer takes.
+    client.setQueryData<Settings>(key, (before) => before && { ...before, ...change });
+    asked.current += 1;
+    const own = asked.current;
     try {
-      client.setQueryData(key, await host.ask('settings.set', change));
+      const kept = await host.ask('settings.set', change);
+      if (own === asked.current) client.setQueryData(key, kept);
     } catch (error) {
       showFailure('The setting was not kept', error);
       await client.invalidateQueries({ queryKey: key });
@@ -60,31 +70,32 @@ function Sections({ settings, set }: SettingProps) {
       </Section>
       <Section
         title="Bandwidth"
-        text="How much of your line transfers may take, all day or at some hours. Outside of them there is no limit."
+        text="How much of your line all transfers together may take, both ways, all day or at some hours. What runs follows at once."
       >
         <BandwidthSetting settings={settings} set={set} />
       </Section>
       <Section
         title="Concurrency"
-        text="How many requests are in flight at once. Left alone, Dray finds what the remote and the line bear."
+        text="How many requests each transfer has in flight. Left alone, Dray finds what the remote and the line bear. For transfers that begin from now on."
       >
         <ConcurrencySetting settings={settings} set={set} />
       </Section>
       <Section title="Notifications" text="When a transfer that took a while ends, or fails.">
-        <Switch isSelected={settings.notifications} onChange={(notifications) => set({ notifications })}>
-          Tell me
-        </Switch>
+        <NotificationSetting settings={settings} set={set} />
       </Section>
-      <Section title="Updates" text="Of the desktop app. Nothing is installed without being asked for.">
-        <Segmented<Settings['updates']>
-          label="Update channel"
-          value={settings.updates}
-          onChange={(updates) => set({ updates })}
-          choices={[
-            { id: 'stable', label: 'Stable releases' },
-            { id: 'off', label: 'Do not look' },
-          ]}
-        />
+      {window.dray && (
+        <Section
+          title="Credentials"
+          text="Kept by this app, encrypted by your system. Keys of a bucket are typed where its remote is added."
+        >
+          <CredentialsSetting />
+        </Section>
+      )}
+      <Section title="Updates" text={`This is Dray ${DRAY_VERSION}.`}>
+        <p>
+          Dray looks for no updates by itself: it asks no server, and nobody is told that you use it. Install
+          a newer release over this one; workspaces, remotes, settings and paused transfers stay as they are.
+        </p>
       </Section>
     </div>
   );

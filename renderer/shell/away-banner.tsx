@@ -18,7 +18,7 @@ export function AwayBanner() {
   const state = useLineState();
   const wasAway = useRef(false);
   useEffect(() => {
-    if (state === 'away') wasAway.current = true;
+    if (state === 'away' || state === 'refused') wasAway.current = true;
     if (state !== 'open' || !wasAway.current) return;
     wasAway.current = false;
     showToast({

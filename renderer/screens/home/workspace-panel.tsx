@@ -9,10 +9,11 @@ import { ConfirmDialog } from '../../design/dialog.tsx';
 import { formatAgo, formatBytes, formatCount, formatMoment } from '../../design/format.ts';
 import { Icon } from '../../design/icon.tsx';
 import { Menu, type MenuAction } from '../../design/menu.tsx';
-import { useAsk, useDo } from '../../host/use-host.tsx';
+import { useAsk, useDo, useRefresh } from '../../host/use-host.tsx';
 import { goTo, type ScreenName } from '../../route.ts';
 import { showFailure } from '../../shell/toasts.tsx';
 import { chooseWorkspace } from '../../shell/use-workspace.ts';
+import { addressOf, kindOf } from '../remotes/remote-item.tsx';
 
 /** To look at what differs reads the folder: beyond so many files it is done when it is asked for. */
 const LOOKED_AT_FILES_MAX = 200_000;
@@ -22,6 +23,7 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
   const { root, name, state, branch, remotes, files, bytes, lastPush } = workspace;
   const [isForgetting, setForgetting] = useState(false);
   const forget = useDo('home.removeWorkspace', { refreshes: ['home.list'] });
+  const refresh = useRefresh();
   const remote = remotes.find(({ isDefault }) => isDefault);
   const open = (screen: ScreenName, given?: Readonly<Record<string, string>>) => {
     chooseWorkspace(root);
@@ -68,15 +70,26 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
         </Menu>
       </header>
       {state === 'missing' ? (
-        <p className="soft grow">
-          The folder was moved or its disk is not connected. Connect it, or forget the workspace; what was
-          pushed is not lost.
-        </p>
+        <>
+          <p className="soft grow">
+            The folder was moved or its disk is not connected. Connect it, or forget the workspace; what was
+            pushed is not lost.
+          </p>
+          <footer className="workspace-foot">
+            <span className="grow" />
+            <Button size="small" onPress={() => setForgetting(true)}>
+              Forget
+            </Button>
+            <Button size="small" icon="refresh" onPress={() => void refresh('home.list')}>
+              Look again
+            </Button>
+          </footer>
+        </>
       ) : (
         <>
           <dl className="workspace-facts">
-            <Fact label="Files" value={files === undefined ? 'Not read yet' : formatCount(files)} />
-            <Fact label="Size" value={bytes === undefined ? 'Not read yet' : formatBytes(bytes)} />
+            <Fact label="Files" value={files === undefined ? 'None yet' : formatCount(files)} />
+            <Fact label="Size" value={bytes === undefined ? 'None yet' : formatBytes(bytes)} />
             <Fact
               label="Last push"
               value={lastPush === undefined ? 'Never' : formatAgo(lastPush)}
@@ -84,9 +97,9 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
             />
           </dl>
           <p className="workspace-remote row faint small">
-            <Icon name={remote?.url.startsWith('file:') ? 'drive' : 'cloud'} />
+            <Icon name={kindOf(remote?.url ?? '').icon} />
             <span className="cut" title={remote?.url}>
-              {remote ? `${remote.name}: ${remote.url}` : 'No remote'}
+              {remote ? `${remote.name}: ${addressOf(remote.url)}` : 'No remote'}
             </span>
             {remotes.length > 1 && <span>and {remotes.length - 1} more</span>}
           </p>

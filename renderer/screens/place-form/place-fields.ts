@@ -127,7 +127,8 @@ function isAbsolute(path: string): boolean {
   return /^(\/|[A-Za-z]:[\\/]|\\\\)/.test(path);
 }
 
-function decodeOrKeep(text: string): string {
+/** What was never encoded stays as it is. */
+export function decodeOrKeep(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

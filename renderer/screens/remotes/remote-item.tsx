@@ -1,12 +1,12 @@
 /** One remote: where it is, what it holds, and what can be done with it. */
 import { useState } from 'react';
 import type { RemoteCard } from '../../../engine/api/host.ts';
-import { Badge } from '../../design/badge.tsx';
 import { Button, IconButton, LinkButton } from '../../design/button.tsx';
 import { formatBytes, formatPlural } from '../../design/format.ts';
 import { Icon, type IconName } from '../../design/icon.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { hrefOf } from '../../route.ts';
+import { decodeOrKeep } from '../place-form/place-fields.ts';
 
 export interface RemoteItemProps {
   readonly remote: RemoteCard;
@@ -18,7 +18,7 @@ export function RemoteItem({ remote, onTest, onRemove }: RemoteItemProps) {
   const { name, url, of } = remote;
   const isUsers = of === 'user';
   const kind = kindOf(url);
-  const [address, ...parameters] = url.split(/[?&]/);
+  const [, ...parameters] = url.split(/[?&]/);
   return (
     <li className="card remote-card">
       <div className="row">
@@ -27,13 +27,14 @@ export function RemoteItem({ remote, onTest, onRemove }: RemoteItemProps) {
         </span>
         <div className="grow">
           <h2 className="cut">{name}</h2>
-          <div className="small faint">{kind.words}</div>
+          <div className="small faint cut" title={isUsers ? undefined : of}>
+            {isUsers ? kind.words : `${kind.words}, used by ${workspaceNameOf(remote)}`}
+          </div>
         </div>
-        {!isUsers && <Badge>{of.split(/[\\/]/).at(-1)}</Badge>}
         {isUsers && <IconButton icon="trash" size="small" label={`Forget ${name}`} onPress={onRemove} />}
       </div>
-      <div>
-        <div className="code remote-url">{address}</div>
+      <div className="grow">
+        <div className="code remote-url">{addressOf(url)}</div>
         <ul className="remote-parameters small faint">
           {parameters.map((parameter) => (
             <li key={parameter}>{readable(parameter)}</li>
@@ -80,6 +81,17 @@ function Usage({ place }: { readonly place: string }) {
   );
 }
 
+/** Without parameters; of a folder its path. */
+export function addressOf(url: string): string {
+  const [address = ''] = url.split('?');
+  return address.startsWith('file:///') ? decodeOrKeep(address.slice('file://'.length)) : address;
+}
+
+/** The last name of its folder. */
+export function workspaceNameOf({ of }: RemoteCard): string {
+  return of.split(/[\\/]/).at(-1) ?? of;
+}
+
 /** A user's remote goes by its name; names of workspaces' remotes are no one's alone. */
 export function browseHrefOf({ name, of, url }: RemoteCard): string {
   return hrefOf('browse', of === 'user' ? { remote: name } : { place: url });
@@ -93,9 +105,5 @@ export function kindOf(url: string): { readonly icon: IconName; readonly words: 
 
 function readable(parameter: string): string {
   const [name = '', value = ''] = parameter.split('=');
-  try {
-    return `${name} ${decodeURIComponent(value)}`;
-  } catch {
-    return `${name} ${value}`;
-  }
+  return `${name} ${decodeOrKeep(value)}`;
 }

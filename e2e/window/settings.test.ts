@@ -1,0 +1,173 @@
+/** Settings by hand: each takes effect, and is kept when `dray ui` is started again. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCli } from '../../app/cli/run-cli.ts';
+import { startRequestGate } from '../servers/request-gate.ts';
+import { startVersitygw } from '../servers/versitygw.ts';
+import { findChromium } from './find-chromium.ts';
+import { findViolations, findViolationsInBothThemes } from './find-violations.ts';
+import { launchBrowser, openWindow, type Theme } from './open-window.ts';
+
+const WAIT = { timeout: 30_000, interval: 200 };
+const SETTINGS = { path: '/#/settings' };
+
+describe.skipIf(!findChromium())('Settings', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  it('take effect at once and are there when it is started again', async () => {
+    using kept = keptFolder();
+    {
+      await using window = await openWindow(browser, { ...kept, ...SETTINGS });
+      const { page } = window;
+      await page.getByRole('heading', { name: 'Updates' }).waitFor();
+      await expectTheme(page, 'light');
+      expect(await findViolationsInBothThemes(page)).toEqual([]);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await expectTheme(page, 'dark');
+      await page.getByRole('radio', { name: 'Light' }).click();
+      await expectTheme(page, 'light');
+      await page.getByRole('radio', { name: 'Dark' }).click();
+      await expectTheme(page, 'dark');
+
+      await page.getByRole('radio', { name: 'At some hours' }).click();
+      await fillAndLeave(page, 'From', '25:00');
+      await page.getByText('As 08:00.').waitFor();
+      expect(await findViolations(page)).toEqual([]);
+      await fillAndLeave(page, 'From', '22:15');
+      await fillAndLeave(page, 'To', '6:30');
+      await page.getByRole('img', { name: 'Limited from 22:15 to 06:30' }).waitFor();
+      await fillAndLeave(page, 'At most', '2.5');
+      await page.getByRole('radio', { name: 'Fixed' }).click();
+      await fillAndLeave(page, 'At once', '7');
+      await page.getByText('Tell me').click();
+      expect(await findViolations(page)).toEqual([]);
+      await expect.poll(() => valuesOf(page), WAIT).toEqual(['2.5', '22:15', '06:30', '7']);
+      expect(window.complaints).toEqual([]);
+    }
+    await using window = await openWindow(browser, { ...kept, ...SETTINGS });
+    const { page } = window;
+    await expect.poll(() => valuesOf(page), WAIT).toEqual(['2.5', '22:15', '06:30', '7']);
+    await expectTheme(page, 'dark');
+    expect(await page.getByRole('switch', { name: 'Tell me' }).isChecked()).toBe(false);
+    await page.getByRole('radio', { name: 'No limit' }).click();
+    await page.getByRole('radio', { name: 'Adaptive' }).click();
+    await expect.poll(() => valuesOf(page), WAIT).toEqual([]);
+  });
+
+  it('bound the requests that the next transfer has in flight', async () => {
+    await using server = await startVersitygw();
+    await using gate = await startRequestGate(server.endpoint);
+    const environment = { ...server.environment, AWS_ENDPOINT_URL: gate.endpoint } as Record<string, string>;
+    await using window = await openWindow(browser, { environment, ...SETTINGS });
+    const { folder, page } = window;
+    const root = join(folder, 'data');
+    mkdirSync(root);
+    const cli = (...parameters: string[]) =>
+      runCli(parameters, { cwd: root, environment: { ...environment, HOME: join(folder, 'home') } });
+    await cli('init', '--remote', `s3://${server.bucket}/fixed`);
+    await page.getByRole('radio', { name: 'Fixed' }).click();
+    await fillAndLeave(page, 'At once', '2');
+    await page.getByRole('link', { name: 'Home' }).click();
+    await page.getByLabel('Folder with your files').fill(root);
+    await page.getByRole('button', { name: 'Next' }).click();
+
+    writeLargeFiles(root, 'first');
+    gate.hold(2);
+    await page.getByRole('button', { name: 'Push', exact: true }).click();
+    await waitUntilPushed(page, 1);
+    expect(gate.mostInFlight()).toBe(2);
+
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByRole('radio', { name: 'Adaptive' }).click();
+    await expect.poll(() => valuesOf(page), WAIT).toEqual([]);
+    writeLargeFiles(root, 'second');
+    gate.hold(3);
+    await page.getByRole('link', { name: 'Changes' }).click();
+    await page.getByRole('button', { name: /^Push/ }).click();
+    await waitUntilPushed(page, 2);
+    expect(gate.mostInFlight()).toBeGreaterThan(2);
+  });
+
+  it('ask a browser for its leave, and tell of a transfer that failed while nobody looked', async () => {
+    await using window = await openWindow(browser, { path: '/#/home' });
+    const { context, folder, origin } = window;
+    const page = await context.newPage();
+    await page.addInitScript(() => {
+      const told: string[] = [];
+      class Told extends EventTarget {
+        static permission = 'default';
+        static async requestPermission() {
+          Told.permission = 'granted';
+          return 'granted';
+        }
+        constructor(title: string) {
+          super();
+          told.push(title);
+        }
+      }
+      Object.assign(globalThis, { Notification: Told, told });
+      document.hasFocus = () => false;
+    });
+    const told = () => page.evaluate(() => (globalThis as unknown as { told: string[] }).told);
+    await page.goto(`${origin}/#/settings`);
+    await page.getByText('This browser has to be allowed').waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Allow' }).click();
+    await page.getByText('This browser shows them').waitFor();
+
+    const root = join(folder, 'data');
+    mkdirSync(root);
+    writeFileSync(join(root, 'a.txt'), 'a');
+    await page.getByRole('link', { name: 'Home' }).click();
+    await page.getByLabel('Folder with your files').fill(root);
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByLabel('Folder for the versions').fill(join(folder, 'versions'));
+    await page.getByRole('button', { name: 'Set up' }).click();
+    await page.getByText('is a workspace now').waitFor();
+    rmSync(join(folder, 'versions'), { recursive: true });
+    await page.getByRole('button', { name: 'Push', exact: true }).click();
+    await expect.poll(told, WAIT).toEqual(['Failed: Push data']);
+  });
+});
+
+function keptFolder() {
+  const folder = mkdtempSync(join(tmpdir(), 'dray-window-'));
+  return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+async function expectTheme(page: Page, theme: Theme): Promise<void> {
+  await expect.poll(() => page.evaluate(() => document.documentElement.dataset.theme), WAIT).toBe(theme);
+}
+
+/** Of all fields, in their order. */
+function valuesOf(page: Page): Promise<readonly string[]> {
+  return page
+    .getByRole('textbox')
+    .evaluateAll((fields) => fields.map((field) => (field as HTMLInputElement).value));
+}
+
+async function fillAndLeave(page: Page, label: string, value: string): Promise<void> {
+  const field = page.getByLabel(label, { exact: true });
+  await field.fill(value);
+  await field.press('Enter');
+}
+
+/** Each an object of its own. */
+function writeLargeFiles(root: string, name: string): void {
+  for (let count = 0; count < 12; count += 1)
+    writeFileSync(join(root, `${name}-${count}.bin`), Buffer.alloc(3 * 1024 ** 2, `${name} ${count} `));
+}
+
+async function waitUntilPushed(page: Page, count: number): Promise<void> {
+  await page.goto(`${new URL(page.url()).origin}/#/transfers`);
+  await expect
+    .poll(async () => (await page.locator('main').innerText()).match(/\bDone\b/g)?.length, WAIT)
+    .toBe(count);
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import type { Transfer } from './host.ts';
+import { findEndings } from './transfer-endings.ts';
+
+const RUNNING: Transfer = {
+  id: 'a',
+  order: { kind: 'push', root: '/data' },
+  title: 'Push data',
+  state: 'running',
+  filesDone: 1,
+  bytesDone: 1,
+  bytesPerSecond: 1,
+  startedMs: 0,
+  failed: 0,
+  warnings: [],
+};
+const FAILED: Transfer = { ...RUNNING, state: 'failed', endedMs: 5 };
+const DONE: Transfer = { ...RUNNING, state: 'done', endedMs: 60_000 };
+
+describe('The end of a transfer', () => {
+  it('is told once, and again when it ran again', () => {
+    expect(findEndings([RUNNING], [DONE])).toEqual([{ title: 'Done: Push data', body: '1 file.' }]);
+    expect(findEndings([DONE], [DONE])).toEqual([]);
+    expect(findEndings([FAILED], [{ ...FAILED, endedMs: 9 }])).toHaveLength(1);
+  });
+
+  it('is told when it came before the transfer was seen to run', () => {
+    expect(findEndings([], [FAILED])).toHaveLength(1);
+  });
+
+  it('is not told of what had ended before, of what was short, and of what a person cancelled', () => {
+    expect(findEndings(undefined, [FAILED, DONE])).toEqual([]);
+    expect(findEndings([RUNNING], [{ ...DONE, endedMs: 9_000 }])).toEqual([]);
+    expect(findEndings([RUNNING], [{ ...FAILED, state: 'cancelled' }])).toEqual([]);
+    expect(findEndings([RUNNING], [{ ...RUNNING, state: 'paused' }])).toEqual([]);
+  });
+});

@@ -1,0 +1,38 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createHostFixture, type HostFixture, transferIn } from './host-fixture.ts';
+
+describe('Transfers of a host', () => {
+  let fixture: HostFixture;
+  beforeEach(() => {
+    fixture = createHostFixture();
+  });
+  afterEach(() => fixture[Symbol.asyncDispose]());
+
+  it('take their bytes from one throttle, all together', async () => {
+    const { client, host, sandbox } = fixture;
+    let takenBytes = 0;
+    host.throttle.take = async (bytes) => {
+      takenBytes += bytes;
+    };
+    for (const name of ['one', 'two']) {
+      const root = await fixture.workspace(name);
+      sandbox.write(`${name}/a.bin`, 'x'.repeat(100_000));
+      const { id } = await client.ask('transfers.start', { kind: 'push', root });
+      expect(await transferIn(client, id, ['done', 'failed'])).toMatchObject({ state: 'done' });
+    }
+    expect(takenBytes).toBeGreaterThanOrEqual(200_000);
+  });
+
+  it('have the environment that is set when they begin', async () => {
+    const { client, host, sandbox } = fixture;
+    const root = await fixture.workspace();
+    for (const author of ['first', 'second']) {
+      host.setEnvironment({ ...host.environment, DRAY_AUTHOR: author });
+      sandbox.write('work/a.txt', author);
+      const { id } = await client.ask('transfers.start', { kind: 'push', root });
+      expect(await transferIn(client, id, ['done', 'failed'])).toMatchObject({ state: 'done' });
+    }
+    const { commits } = await client.ask('history.list', { root, limit: 10 });
+    expect(commits.map(({ author }) => author)).toEqual(['second', 'first']);
+  });
+});

@@ -44,21 +44,25 @@ describe.skipIf(!findChromium())('the two panes of Browse', { timeout: 4 * PATIE
     await row(left, 'reads').waitFor();
     // The keyboard goes on in the folder that was opened, and chooses nothing by itself.
     await expect.poll(() => isFocused(row(left, 'reads')), WAIT).toBe(true);
-    expect(await chosen(left)).toEqual([]);
-    await page.keyboard.press('ArrowDown');
-    expect(await chosen(left)).toEqual(['notes.md']);
-    await page.keyboard.press('Space');
-    await page.getByRole('dialog', { name: 'notes.md' }).getByText('On the reads.').waitFor();
-    await page.keyboard.press('Escape');
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('Space');
-    await page.getByRole('dialog').getByText('This kind of file is not shown here.').waitFor();
-    await page.keyboard.press('Escape');
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('Space');
-    const image = page.getByRole('img', { name: 'pixel.png' });
+    await expect.poll(() => chosen(left), WAIT).toEqual([]);
+    const lookAtNext = async (name: string) => {
+      await page.keyboard.press('ArrowDown');
+      await expect.poll(() => chosen(left), WAIT).toEqual([name]);
+      await page.keyboard.press('Space');
+      return page.getByRole('dialog', { name });
+    };
+    /** The keyboard is back in the list before the next key. */
+    const close = async (name: string) => {
+      await page.keyboard.press('Escape');
+      await expect.poll(() => isFocused(row(left, name)), WAIT).toBe(true);
+    };
+    await (await lookAtNext('notes.md')).getByText('On the reads.').waitFor();
+    await close('notes.md');
+    await (await lookAtNext('numbers.bin')).getByText('This kind of file is not shown here.').waitFor();
+    await close('numbers.bin');
+    const image = (await lookAtNext('pixel.png')).getByRole('img', { name: 'pixel.png' });
     await expect.poll(() => image.evaluate((shown: HTMLImageElement) => shown.naturalWidth), WAIT).toBe(1);
-    await page.keyboard.press('Escape');
+    await close('pixel.png');
     await page.keyboard.press('Backspace');
     await expect.poll(() => chosen(left), WAIT).toEqual(['data']);
 

@@ -29,6 +29,8 @@ export interface CommandRun<Summary> {
   readonly directory?: string;
   /** Whether the same command, given again, goes on where this one was stopped. */
   readonly resumable?: boolean;
+  /** How long it may take to stop in order; default 900. A second signal ends it at once. */
+  readonly graceMs?: number;
 }
 
 /** How one command shows itself to people. Phases, progress, warnings and failed files look the same everywhere. */
@@ -49,6 +51,7 @@ export async function runCommand<Summary>(
   const name = commandName(command);
   const stops = watchStopSignals({
     exit: host.exit,
+    ...(run.graceMs !== undefined && { graceMs: run.graceMs }),
     onFirst: () => {
       output.progress.stop();
       output.problem(

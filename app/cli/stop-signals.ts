@@ -20,16 +20,17 @@ export interface StopSignalOptions {
   readonly onFirst: () => void;
   /** Ends the process. */
   readonly exit: (code: number) => void;
+  readonly graceMs?: number;
 }
 
-export function watchStopSignals({ onFirst, exit }: StopSignalOptions): StopSignals {
+export function watchStopSignals({ onFirst, exit, graceMs = GRACE_MS }: StopSignalOptions): StopSignals {
   const controller = new AbortController();
   let code: number | undefined;
   let timer: NodeJS.Timeout | undefined;
   const stop = (name: StopSignal) => {
     if (code !== undefined) return exit(code);
     code = EXIT_CODES[name];
-    timer = setTimeout(exit, GRACE_MS, code);
+    timer = setTimeout(exit, graceMs, code);
     onFirst();
     controller.abort(new DrayError('aborted', 'Stopped on request.'));
   };

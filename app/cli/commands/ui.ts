@@ -7,6 +7,9 @@ import { formatPlural } from '../format.ts';
 import { given } from '../given.ts';
 import type { Output } from '../output.ts';
 
+/** The transfers of its engine come to rest first, each in the middle of some request. */
+const GRACE_MS = 10_000;
+
 interface UiOptions {
   readonly port?: number;
   readonly open: boolean;
@@ -33,6 +36,7 @@ export function addUiCommand(program: Command, host: CommandHost): void {
             }),
           }),
         view,
+        graceMs: GRACE_MS,
       }),
     );
   addExamples(command, [

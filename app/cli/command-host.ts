@@ -29,7 +29,7 @@ export interface CommandRun<Summary> {
   readonly directory?: string;
   /** Whether the same command, given again, goes on where this one was stopped. */
   readonly resumable?: boolean;
-  /** How long it may take to stop; default: what no one minds to wait for. A further signal ends it at once. */
+  /** How long it may take to stop in order; default 900. A second signal ends it at once. */
   readonly graceMs?: number;
 }
 
@@ -51,7 +51,7 @@ export async function runCommand<Summary>(
   const name = commandName(command);
   const stops = watchStopSignals({
     exit: host.exit,
-    graceMs: run.graceMs,
+    ...(run.graceMs !== undefined && { graceMs: run.graceMs }),
     onFirst: () => {
       output.progress.stop();
       output.problem(

@@ -1,8 +1,8 @@
 /** Ctrl-C and SIGTERM: the first asks the job to stop, the second (or a job that does not stop) ends the process. */
 import { DrayError } from '../../engine/api/error.ts';
 
-/** Everything on disk is safe at any moment. */
-const USUAL_GRACE_MS = 900;
+/** A job that was asked to stop has so long before the process ends anyhow. Everything on disk is safe at any moment. */
+const GRACE_MS = 900;
 
 /** 128 and the signal's number, as shells count. */
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
@@ -18,17 +18,12 @@ export interface StopSignals {
 
 export interface StopSignalOptions {
   readonly onFirst: () => void;
-  /** A job that was asked to stop has so long before the process ends anyhow. */
-  readonly graceMs?: number | undefined;
   /** Ends the process. */
   readonly exit: (code: number) => void;
+  readonly graceMs?: number;
 }
 
-export function watchStopSignals({
-  exit,
-  graceMs = USUAL_GRACE_MS,
-  onFirst,
-}: StopSignalOptions): StopSignals {
+export function watchStopSignals({ onFirst, exit, graceMs = GRACE_MS }: StopSignalOptions): StopSignals {
   const controller = new AbortController();
   let code: number | undefined;
   let timer: NodeJS.Timeout | undefined;

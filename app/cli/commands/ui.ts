@@ -7,8 +7,8 @@ import { formatPlural } from '../format.ts';
 import { given } from '../given.ts';
 import type { Output } from '../output.ts';
 
-/** The engine's thread ends its transfers so that they can go on. */
-const STOP_GRACE_MS = 6_000;
+/** The transfers of its engine come to rest first, each in the middle of some request. */
+const GRACE_MS = 10_000;
 
 interface UiOptions {
   readonly port?: number;
@@ -36,7 +36,7 @@ export function addUiCommand(program: Command, host: CommandHost): void {
             }),
           }),
         view,
-        graceMs: STOP_GRACE_MS,
+        graceMs: GRACE_MS,
       }),
     );
   addExamples(command, [

@@ -75,7 +75,7 @@ describe.skipIf(!findChromium()).each<Theme>(['light', 'dark'])(
 
     it('Plan', async () => {
       await show('Plan');
-      await page.getByText('Requests of the whole push').waitFor();
+      await page.getByText('The whole push').waitFor();
       await expectScreen('plan');
     });
 
@@ -105,13 +105,18 @@ describe.skipIf(!findChromium()).each<Theme>(['light', 'dark'])(
     });
 
     it('Transfers', async () => {
-      await network.setBandwidth(200);
+      await network.setBandwidth(1_500);
       await show('Changes');
       await page.getByRole('button', { name: 'Show them' }).click();
       await page.getByText('I have seen what is deleted').click();
       await page.getByRole('button', { name: /^Push \d+ changes/ }).click();
       await show('Transfers');
-      await page.getByText(/ of 11\.4 MiB/).waitFor();
+      await page.getByText(/ of \d+\.\d MiB/).waitFor();
+      await page.getByText('as the link bears').waitFor();
+      await page
+        .getByText(/^a few seconds left/)
+        .first()
+        .waitFor();
       await expectScreen('transfers');
       await network.setBandwidth(0);
       await page.getByText('Done').first().waitFor();

@@ -55,7 +55,8 @@ export async function makeSurvey({ environment, otherRoot, remoteUrl, root }: Su
   write(root, 'tiles/tile-03.png', tile(3, 0.55));
   write(root, 'tiles/tile-24.png', tile(24, 0));
   write(root, 'tiles/tile-25.png', tile(25, 0));
-  write(root, 'recordings/hydrophone-6.raw', noise(12_000_000, 200));
+  for (let at = 6; at <= 9; at += 1)
+    write(root, `recordings/hydrophone-${at}.raw`, noise(12_000_000, 200 + at));
   renameSync(join(root, 'recordings/hydrophone-4.raw'), join(root, 'recordings/pier-4.raw'));
   for (const name of ['draft-1.txt', 'draft-2.txt', 'draft-3.txt']) rmSync(join(root, 'scratch', name));
 }

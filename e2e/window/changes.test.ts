@@ -260,7 +260,7 @@ async function choose(page: Page, select: string, choice: string): Promise<void>
 
 /** Of each picture in the preview, the colour in its middle. */
 function middleColors(page: Page): Promise<number[][]> {
-  return page.locator('.preview-image img').evaluateAll((images) =>
+  return page.locator('.two-sides-image img').evaluateAll((images) =>
     (images as HTMLImageElement[]).map((image) => {
       const canvas = new OffscreenCanvas(image.naturalWidth, image.naturalHeight).getContext('2d')!;
       canvas.drawImage(image, 0, 0);

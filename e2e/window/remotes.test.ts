@@ -125,6 +125,8 @@ describe.skipIf(!findChromium())('Remotes', () => {
     await page.getByLabel('Folder in it (optional)').fill('months');
     await page.getByRole('button', { name: 'Set up' }).click();
     await page.getByRole('button', { name: 'Push', exact: true }).click();
+    // Where it leads by itself, once the push has begun.
+    await page.getByRole('heading', { name: 'Transfers', level: 1 }).waitFor();
     await page.getByRole('link', { name: 'Remotes' }).click();
     const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'months' }) });
     const cells = () => row.getByRole('cell').allInnerTexts();

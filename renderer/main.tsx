@@ -20,10 +20,15 @@ async function openHost(): Promise<HostConnection> {
   return connect(() => openSocket(url.href));
 }
 
+async function start(): Promise<void> {
+  const host = await openHost();
+  createRoot(document.getElementById('window')!).render(
+    <HostProvider host={host}>
+      <App />
+    </HostProvider>,
+  );
+}
+
 startTheme();
-const host = await openHost();
-createRoot(document.getElementById('window')!).render(
-  <HostProvider host={host}>
-    <App />
-  </HostProvider>,
-);
+// Not awaited: what it fetches may lie in a file that imports this one, and waits for this module's end.
+void start();

@@ -1,5 +1,6 @@
 /** The command line as a tree: every command, its options and its help. */
 import { Command, Help } from 'commander';
+import { readVersion } from '../../engine/base/dray-version.ts';
 import type { CommandHost } from './command-host.ts';
 import { addCheckCommand } from './commands/check.ts';
 import { addCloneCommand } from './commands/clone.ts';
@@ -24,7 +25,6 @@ import { addUiCommand } from './commands/ui.ts';
 import { addUploadsCommand } from './commands/uploads.ts';
 import { addVerifyCommand } from './commands/verify.ts';
 import { addGlobalOptions } from './global-options.ts';
-import { readVersion } from './version.ts';
 
 const EXIT_CODE_HELP = `
 Exit codes:

@@ -14,6 +14,7 @@ import { ConcurrencySetting } from './settings/concurrency-setting.tsx';
 import { CredentialsSetting } from './settings/credentials-setting.tsx';
 import { NotificationSetting } from './settings/notification-setting.tsx';
 import type { SettingProps } from './settings/setting-props.ts';
+import { UpdateSetting } from './settings/update-setting.tsx';
 
 /** Set by the build. */
 declare const DRAY_VERSION: string;
@@ -48,7 +49,7 @@ export function SettingsScreen() {
           onRetry={() => void settings.refetch()}
         />
       )}
-      {settings.data && <Sections settings={settings.data} set={(change) => void set(change)} />}
+      {settings.data && <Sections settings={settings.data} set={set} />}
     </Screen>
   );
 }
@@ -92,10 +93,7 @@ function Sections({ settings, set }: SettingProps) {
         </Section>
       )}
       <Section title="Updates" text={`This is Dray ${DRAY_VERSION}.`}>
-        <p>
-          Dray looks for no updates by itself: it asks no server, and nobody is told that you use it. Install
-          a newer release over this one; workspaces, remotes, settings and paused transfers stay as they are.
-        </p>
+        <UpdateSetting settings={settings} set={set} />
       </Section>
     </div>
   );

@@ -1,13 +1,13 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ServingEvent } from '../../../engine/api/events.ts';
 import type { ServeRequest, ServeSummary } from '../../../engine/api/peers.ts';
+import { readVersion } from '../../../engine/base/dray-version.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
 import { formatPlural } from '../format.ts';
 import { given } from '../given.ts';
 import type { Output } from '../output.ts';
 import { quotePath } from '../quote-path.ts';
-import { readVersion } from '../version.ts';
 
 interface ServeOptions {
   readonly listen?: { readonly host: string; readonly port: number };

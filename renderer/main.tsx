@@ -20,10 +20,15 @@ async function openHost(): Promise<HostConnection> {
   return connect(() => openSocket(url.href));
 }
 
+/** A function and no `await` of the module's own: a chunk that takes something from this one would wait for it for ever. */
+async function start(): Promise<void> {
+  const host = await openHost();
+  createRoot(document.getElementById('window')!).render(
+    <HostProvider host={host}>
+      <App />
+    </HostProvider>,
+  );
+}
+
 startTheme();
-const host = await openHost();
-createRoot(document.getElementById('window')!).render(
-  <HostProvider host={host}>
-    <App />
-  </HostProvider>,
-);
+void start();

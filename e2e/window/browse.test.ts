@@ -93,6 +93,13 @@ describe.skipIf(!findChromium())('the two panes of Browse', { timeout: 4 * PATIE
     expect(readFileSync(join(home, 'inventory.json'), 'utf8')).toBe('{"a": 1}\n');
     await row(left, 'inventory.json').dragTo(row(right, 'photos'));
     await expect.poll(() => existsSync(join(bucketFolder, 'photos/inventory.json')), WAIT).toBe(true);
+    // No pane shows what is in that folder.
+    await row(left, 'inventory.json').dragTo(row(right, 'photos'));
+    await page
+      .getByRole('dialog', { name: 'inventory.json is there already' })
+      .getByText('photos/')
+      .waitFor();
+    await page.keyboard.press('Escape');
 
     writeFileSync(join(home, 'inventory.json'), '{"a": 2}\n');
     await row(left, 'inventory.json').dragTo(right.getByRole('grid'));
@@ -197,10 +204,18 @@ describe.skipIf(!findChromium())('the two panes of Browse', { timeout: 4 * PATIE
   });
 
   it(`show ${MANY} entries of a store page by page, and say what the order covers`, async () => {
-    await using panes = await openBrowse(browser, { server, bucket: 'many', remote: manyFiles() });
+    await using panes = await openBrowse(browser, {
+      server,
+      bucket: 'many',
+      local: { 'file-19999': 'another one' },
+      remote: manyFiles(),
+    });
     const { left, names, page, right, row } = panes;
     await row(right, 'many').dblclick();
     await right.getByText('1,000 entries so far, sorted among these; there are more').waitFor();
+    await row(left, 'file-19999').dragTo(right.getByRole('grid'));
+    await page.getByRole('dialog', { name: 'file-19999 is there already' }).waitFor();
+    await page.keyboard.press('Escape');
     await right.getByRole('grid').hover();
     await page.mouse.wheel(0, 1_000 * 34);
     await right.getByText('2,000 entries so far').waitFor();
@@ -214,6 +229,7 @@ describe.skipIf(!findChromium())('the two panes of Browse', { timeout: 4 * PATIE
     // What is drawn is what is seen, however many there are.
     expect(await right.getByRole('row').count()).toBeLessThan(60);
     expect(await row(left, 'file-00000').count()).toBe(0);
+    expect(readFileSync(join(panes.bucketFolder, 'many/file-19999'), 'utf8')).toBe('');
   });
 
   it.each(['light', 'dark'] satisfies Theme[])(

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { push } from '../../engine/jobs/push.ts';
 import { createS3Dataset, type S3Dataset } from '../s3-dataset.ts';
 import type { S3Server } from '../servers/versitygw.ts';
-import { pngSquare } from './png-square.ts';
+import { encodePng } from './encode-png.ts';
 
 export const WORK = 'survey';
 const BINARY_BYTES = 40_000;
@@ -27,7 +27,10 @@ export async function pushedDataset(server: S3Server, name: string): Promise<S3D
   const write = (path: string, content: string | Uint8Array) => sandbox.write(`${WORK}/${path}`, content);
   write('notes/method.md', lines(40));
   write('notes/kept.md', 'stays as it is\n');
-  write('pictures/map.png', pngSquare(64, [40, 90, 200]));
+  write(
+    'pictures/map.png',
+    encodePng(64, () => [40, 90, 200]),
+  );
   write('measurements/raw.bin', noise(BINARY_BYTES, 1));
   write('measurements/2026/march.csv', 'station,depth\n1,12.5\n');
   write('measurements/station-7.bin', noise(BINARY_BYTES, 2));
@@ -40,7 +43,10 @@ export async function pushedDataset(server: S3Server, name: string): Promise<S3D
 export function changeDataset({ sandbox }: S3Dataset): void {
   const at = (path: string) => sandbox.path(WORK, path);
   sandbox.write(`${WORK}/notes/method.md`, lines(40).replace('line 20\n', 'line 20, measured anew\n'));
-  sandbox.write(`${WORK}/pictures/map.png`, pngSquare(64, [200, 60, 40]));
+  sandbox.write(
+    `${WORK}/pictures/map.png`,
+    encodePng(64, () => [200, 60, 40]),
+  );
   sandbox.write(`${WORK}/measurements/raw.bin`, noise(BINARY_BYTES + 2_000, 3));
   sandbox.write(`${WORK}/measurements/2026/april.csv`, 'station,depth\n1,13.0\n2,9.5\n');
   appendFileSync(at('measurements/2026/march.csv'), '2,9.8\n');

@@ -1,6 +1,6 @@
 /** The screen of changes: what a push or a pull would do, seen and decided in a real Chromium, done on a real store. */
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, unlinkSync } from 'node:fs';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { push } from '../../engine/jobs/push.ts';
@@ -94,10 +94,17 @@ describe.skipIf(!findChromium())('the screen of changes', () => {
   it('pushes all but what is left out, once the deletions were seen, with the message', async () => {
     using dataset = await pushedDataset(server, 'skip');
     changeDataset(dataset);
+    const scratch = dataset.sandbox.write(`${WORK}/scratch.txt`, 'for now');
     await using window = await open(dataset);
     const { page } = window;
     await page.getByRole('radio', { name: 'Flat' }).click();
     await page.getByRole('checkbox', { name: 'Push measurements/raw.bin' }).uncheck();
+    await page.getByRole('checkbox', { name: 'Push scratch.txt' }).uncheck();
+    await page.getByText('2 left out').waitFor();
+    // What is left out stays so when the folder is looked at again, as far as it still is a change.
+    unlinkSync(scratch);
+    await page.getByRole('button', { name: 'Look again' }).click();
+    await page.getByText('1 left out').waitFor();
     const send = page.getByRole('button', { name: 'Push 6 changes' });
     expect(await send.isDisabled()).toBe(true);
     const seen = page.getByRole('checkbox', { name: 'I have seen what is deleted' });

@@ -1,12 +1,13 @@
 /** A repository on a real store with two lines of work, a tag and a merge, and a window that knows its workspace. */
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright';
 import { runCli } from '../../app/cli/run-cli.ts';
 import type { S3Server } from '../servers/versitygw.ts';
 import { writeTree } from './browse-panes.ts';
-import { type OpenWindow, openWindow, PATIENCE_MS, type Theme } from './open-window.ts';
+import type { OpenWindow, Theme } from './open-window.ts';
+import { openWorkspace } from './window-workspace.ts';
 
 export const NOTES = {
   first: '# Notes\n\nOne line.\nAnother.\n',
@@ -77,16 +78,8 @@ export async function createHistoryRepository(server: S3Server): Promise<History
   return {
     root,
     emptyRoot,
-    open: async (browser, { root: shown = root, theme = 'light' } = {}) => {
-      const window = await openWindow(browser, { environment, theme });
-      window.page.setDefaultTimeout(PATIENCE_MS);
-      const settings = join(window.folder, 'home/.config/dray');
-      mkdirSync(settings, { recursive: true });
-      writeFileSync(join(settings, 'window.json'), JSON.stringify({ workspaces: [shown] }));
-      await window.page.goto(`${window.origin}/#/history`);
-      await window.page.reload();
-      return window;
-    },
+    open: (browser, { root: shown = root, theme = 'light' } = {}) =>
+      openWorkspace(browser, { environment, theme, root: shown, screen: '#/history' }),
     [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true, force: true }),
   };
 }

@@ -42,6 +42,10 @@ describe.skipIf(!findChromium())('Remotes', () => {
     await dialog.getByText('3 letters or more, no slashes').waitFor();
     await dialog.getByLabel('Name').fill('lab');
     await dialog.getByLabel('Bucket').fill(server.bucket);
+    // A press beside it is a slip: what was typed stays.
+    await page.mouse.click(8, 8);
+    await page.mouse.click(1_200, 700);
+    expect(await dialog.getByLabel('Bucket').inputValue()).toBe(server.bucket);
     await dialog.getByRole('button', { name: 'Test', exact: true }).click();
     await verdictOf(dialog, 'does all that Dray needs');
     expect(await dialog.getByRole('list', { name: 'Checks' }).getByRole('listitem').count()).toBe(11);

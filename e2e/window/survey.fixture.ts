@@ -1,8 +1,8 @@
 /** A workspace to show: the survey of a coast, pushed in seasons by two people to a real store, with work that is not pushed yet. */
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { crc32, deflateSync } from 'node:zlib';
 import { runCli } from '../../app/cli/run-cli.ts';
+import { encodePng } from './encode-png.ts';
 
 const TILES = 24;
 const TILE_SIDE = 160;
@@ -110,31 +110,12 @@ function noise(sizeBytes: number, seed: number): Buffer {
   return Buffer.from(words.buffer, 0, sizeBytes);
 }
 
-/** A picture of waves in shades of blue and sand: a PNG of 8 bits a channel. */
+/** A picture of waves in shades of blue and sand. */
 function tile(seed: number, shift: number): Buffer {
-  const rows = Buffer.alloc(TILE_SIDE * (1 + TILE_SIDE * 3));
-  for (let y = 0; y < TILE_SIDE; y += 1) {
-    for (let x = 0; x < TILE_SIDE; x += 1) {
-      const [u, v] = [x / TILE_SIDE + (seed % 5), y / TILE_SIDE + Math.floor(seed / 5)];
-      const depth = 0.5 + 0.3 * Math.sin(2.1 * u + 1.3 * v + 5 * shift) + 0.2 * Math.sin(5.3 * v - 3.7 * u);
-      const shade = Math.min(1, Math.max(0, Math.round(depth * 12) / 12));
-      rows.set([40 + 190 * shade, 90 + 120 * shade, 130 + 50 * shade], y * (1 + TILE_SIDE * 3) + 1 + x * 3);
-    }
-  }
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(TILE_SIDE, 0);
-  header.writeUInt32BE(TILE_SIDE, 4);
-  header.set([8, 2, 0, 0, 0], 8);
-  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  const parts = [chunk('IHDR', header), chunk('IDAT', deflateSync(rows)), chunk('IEND', Buffer.alloc(0))];
-  return Buffer.concat([signature, ...parts]);
-}
-
-function chunk(type: string, content: Buffer): Buffer {
-  const body = Buffer.concat([Buffer.from(type, 'latin1'), content]);
-  const frame = Buffer.alloc(body.length + 8);
-  frame.writeUInt32BE(content.length, 0);
-  frame.set(body, 4);
-  frame.writeUInt32BE(crc32(body), body.length + 4);
-  return frame;
+  return encodePng(TILE_SIDE, (x, y) => {
+    const [u, v] = [x / TILE_SIDE + (seed % 5), y / TILE_SIDE + Math.floor(seed / 5)];
+    const depth = 0.5 + 0.3 * Math.sin(2.1 * u + 1.3 * v + 5 * shift) + 0.2 * Math.sin(5.3 * v - 3.7 * u);
+    const shade = Math.min(1, Math.max(0, Math.round(depth * 12) / 12));
+    return [40 + 190 * shade, 90 + 120 * shade, 130 + 50 * shade];
+  });
 }

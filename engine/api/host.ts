@@ -60,6 +60,11 @@ export interface HostRequests {
     /** `total`: rows of this view. */
     answer: { readonly total: number; readonly rows: readonly ChangeRow[] };
   };
+  /** Of the list's rows those at these paths; a path that ends in a slash is a folder's, as the tree view has it. */
+  'changes.find': {
+    input: InWorkspace & { readonly list: string; readonly paths: readonly string[] };
+    answer: { readonly rows: readonly ChangeRow[] };
+  };
   'changes.close': { input: InWorkspace & { readonly list: string }; answer: Nothing };
   /** Both sides of one change. */
   'changes.preview': {
@@ -134,6 +139,11 @@ export interface HostRequests {
   'browse.list': {
     input: { readonly place: string; readonly after?: string };
     answer: { readonly entries: readonly EntryRow[]; readonly next?: string };
+  };
+  /** Which of at most 500 names the folder holds already, as a file or a folder. */
+  'browse.taken': {
+    input: { readonly place: string; readonly names: readonly string[] };
+    answer: { readonly names: readonly string[] };
   };
   'browse.preview': { input: { readonly place: string }; answer: FilePreview };
   'browse.size': {

@@ -70,6 +70,17 @@ describe('browsing a local folder', () => {
     expect(existsSync(join(folder, 'new'))).toBe(false);
   });
 
+  it('tells which of some names it holds, and none of a folder that is not there yet', async () => {
+    const { client, sandbox } = fixture;
+    sandbox.write('files/a.txt', '');
+    sandbox.write('files/b/inside.txt', '');
+    symlinkSync('gone', join(folder, 'broken'));
+    const names = ['a.txt', 'b', 'broken', 'c.txt', 'inside.txt'];
+    const taken = (place: string) => client.ask('browse.taken', { place, names });
+    expect((await taken(`${folder}/`)).names).toEqual(['a.txt', 'b', 'broken']);
+    expect((await taken(`${folder}/not/there/`)).names).toEqual([]);
+  });
+
   it('removes nothing when one of the places must not go', async () => {
     const kept = fixture.sandbox.write('files/kept.txt', '');
     for (const forbidden of ['/', `${homedir()}/`, '~/../', join(folder, 'gone')]) {
@@ -114,6 +125,10 @@ describe('browsing a remote', () => {
       const made = client.ask('browse.makeFolder', { place: taken });
       await expect(made).rejects.toMatchObject({ code: 'conflict' });
     }
+    const names = ['folder', 'top.txt', 'second.txt', 'fold'];
+    const taken = (place: string) => client.ask('browse.taken', { place, names });
+    expect((await taken('peer:')).names).toEqual(['folder', 'top.txt']);
+    expect((await taken('peer:not/there/')).names).toEqual([]);
     peer.write('second.txt', 'second');
     peer.write('beside.txt', 'stays');
     const places = ['peer:folder/', 'peer:top.txt', 'peer:second.txt'];

@@ -9,11 +9,18 @@ import { previewFile } from './file-preview.ts';
 import { type HandlersOf, type HostCall, jobContextOf } from './host-call.ts';
 import { makeLocalFolder, makeRemoteFolder } from './make-folder.ts';
 import { previewLocalFile } from './preview-sources.ts';
+import { takenHere, takenThere } from './taken-names.ts';
 
 export const BROWSE: HandlersOf<'browse'> = {
   'browse.list': async ({ after, place: text }, call) => {
     const [place, context] = placeOf(text, call);
     return place.kind === 'local' ? listLocalFolder(place, after) : listRemoteFolder(context, place, after);
+  },
+  'browse.taken': async ({ names, place: text }, call) => {
+    const [place, context] = placeOf(text, call);
+    return {
+      names: place.kind === 'local' ? takenHere(place, names) : await takenThere(context, place, names),
+    };
   },
   'browse.preview': async ({ place: text }, call) => {
     const [place, context] = placeOf(text, call);

@@ -24,6 +24,7 @@ export const CHANGES: HandlersOf<'changes'> = {
     direction === 'push' ? openPush(root, call) : openPull(root, call),
   'changes.rows': async ({ limit, list, offset, view }, { host }) =>
     host.changeLists.find(list).rows(view, offset, limit),
+  'changes.find': async ({ list, paths }, { host }) => ({ rows: host.changeLists.find(list).find(paths) }),
   'changes.close': async ({ list }, { host }) => {
     host.changeLists.drop(list);
     return {};

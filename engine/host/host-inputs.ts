@@ -89,6 +89,7 @@ export const HOST_INPUTS: Inputs = {
     limit: upTo(ROWS_MAX),
     view,
   }),
+  'changes.find': v.strictObject({ ...inWorkspace, list: filled, paths }),
   'changes.close': v.strictObject({ ...inWorkspace, list: filled }),
   'changes.preview': v.strictObject({
     ...inWorkspace,
@@ -119,6 +120,7 @@ export const HOST_INPUTS: Inputs = {
   'history.preview': v.strictObject({ ...inWorkspace, commit: filled, path: place }),
 
   'browse.list': v.strictObject({ place, after: v.exactOptional(text) }),
+  'browse.taken': v.strictObject({ place, names: v.pipe(v.array(place), v.maxLength(ROWS_MAX)) }),
   'browse.preview': v.strictObject({ place }),
   'browse.size': v.strictObject({ place }),
   'browse.makeFolder': v.strictObject({ place }),

@@ -6,6 +6,7 @@ import { systemClock } from '../base/clock.ts';
 import { connectPlace, type LocalPlace, nameOfPlace, type RemotePlace } from '../jobs/places.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import { writeError } from '../workspace/tree-writer-error.ts';
+import { isTaken } from './taken-names.ts';
 
 /** @throws `conflict` when something of this name is there; `io`. */
 export function makeLocalFolder({ path, text }: LocalPlace): void {
@@ -28,12 +29,7 @@ export async function makeRemoteFolder(context: JobContext, place: RemotePlace):
   const { store } = await connectPlace(context, place, { at: 'parent' });
   try {
     const name = nameOfPlace(place);
-    const below = { prefix: `${name}/`, limit: 1 };
-    const [file, { folders, objects }] = await Promise.all([
-      store.head(name, { signal }),
-      store.list(below, { signal }),
-    ]);
-    if (file || folders.length + objects.length > 0) throw alreadyThere(place.text);
+    if (await isTaken(store, name, { signal })) throw alreadyThere(place.text);
     if (store.files) await makeInFiles(store.files, `${name}/`, signal);
     else {
       const { written } = await store.put(`${name}/`, new Uint8Array(0), {

@@ -28,6 +28,8 @@ export interface RowList {
     offset: number,
     limit: number,
   ): { readonly total: number; readonly rows: ChangeRow[] };
+  /** Those at these paths; a folder's path ends in a slash. */
+  find(paths: readonly string[]): ChangeRow[];
 }
 
 export function createRowList(): RowList {
@@ -56,6 +58,10 @@ export function createRowList(): RowList {
       for (let at = offset; at < Math.min(total, offset + limit); at += 1)
         rows.push(store.read(chosen ? chosen[at]! : at));
       return { total, rows };
+    },
+    find(paths) {
+      const tree = treeOf(viewOf({}));
+      return paths.map(tree.find).filter((row) => row !== undefined);
     },
   };
 }

@@ -80,6 +80,22 @@ describe('changes as a tree', () => {
     );
   });
 
+  it('find a row or a folder by its path', () => {
+    fc.assert(
+      fc.property(sortedRows, path, (rows, other) => {
+        const paths = rows.flatMap(({ path: text }) => [text, `${text}/`]);
+        const folders = [...rows.map(({ path: text }) => text), other].map((text) => `${text.slice(0, 2)}/`);
+        const wanted = [...paths, other, ...folders].map((text) =>
+          text.endsWith('/')
+            ? rows.some((row) => row.path.startsWith(text)) && sumOf(rows, text)
+            : rows.find((row) => row.path === text),
+        );
+        const found = listOf(rows).find([...paths, other, ...folders]);
+        expect(found).toEqual(wanted.filter(Boolean));
+      }),
+    );
+  });
+
   it('hold what a filter leaves, and nothing of folders that are unknown or closed above', () => {
     const list = listOf([file('a/b/c.txt'), file('a/d.bin', 'deleted'), file('e.txt')]);
     const paths = (open: readonly string[], more: object = {}) =>

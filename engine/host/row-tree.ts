@@ -6,6 +6,7 @@
  * of them in one folder 0.2 s once, then the same.
  */
 import type { ChangeRow } from '../api/host.ts';
+import { comparePaths } from '../model/entry.ts';
 
 /** Rows by place, in order of path. */
 export interface TreeSource {
@@ -23,6 +24,8 @@ export interface RowTree {
     offset: number,
     limit: number,
   ): { readonly total: number; readonly rows: ChangeRow[] };
+  /** One row, or a folder's when the path ends in a slash; undefined when there is none. */
+  find(path: string): ChangeRow | undefined;
 }
 
 /** The children of one folder: where each begins. It ends where the next one begins, the last one at `end`. */
@@ -128,6 +131,14 @@ export function createRowTree(source: TreeSource): RowTree {
       collect(lastTop, offset, limit, rows);
       return { total: lastTop.shown, rows };
     },
+    find(path) {
+      const at = firstFrom(source.size, (one) => source.pathAt(one), path);
+      if (at === source.size) return undefined;
+      const found = source.pathAt(at);
+      if (path.endsWith('/') && found.startsWith(path))
+        return sumUp(source, path, at, endOf(source, path, at, source.size));
+      return found === path ? source.rowAt(at) : undefined;
+    },
   };
 }
 
@@ -157,15 +168,20 @@ function endOf(source: TreeSource, folder: string, start: number, end: number): 
 
 /** The number of a folder among the children of a level: names of children are in the order of their paths. */
 function childOf(source: TreeSource, { starts }: Level, folder: string): number | undefined {
+  const at = firstFrom(starts.length, (index) => source.pathAt(starts[index]!), folder);
+  return at < starts.length && source.pathAt(starts[at]!).startsWith(folder) ? at : undefined;
+}
+
+/** The first place whose path is not before this one; `size` when all are. */
+function firstFrom(size: number, pathAt: (at: number) => string, path: string): number {
   let low = 0;
-  let high = starts.length;
+  let high = size;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (Buffer.compare(Buffer.from(source.pathAt(starts[middle]!)), Buffer.from(folder)) < 0)
-      low = middle + 1;
+    if (comparePaths(pathAt(middle), path) < 0) low = middle + 1;
     else high = middle;
   }
-  return low < starts.length && source.pathAt(starts[low]!).startsWith(folder) ? low : undefined;
+  return low;
 }
 
 function groupByParent(open: readonly string[]): ReadonlyMap<string, readonly string[]> {

@@ -11,17 +11,27 @@ export interface DialogProps {
   readonly isOpen: boolean;
   readonly onClose: () => void;
   readonly size?: 'small' | 'normal' | 'large';
+  /** It is typed into: a press beside it, which may be a slip, leaves it open. */
+  readonly isForm?: boolean;
   /** Buttons at the foot, the main one last. */
   readonly actions?: ReactNode;
   readonly children: ReactNode;
 }
 
-/** A window over the window: holds the focus, gives it back, and closes by Escape or by a press beside it. */
-export function Dialog({ title, isOpen, onClose, size = 'normal', actions, children }: DialogProps) {
+/** A window over the window: holds the focus, gives it back, and closes by Escape or, when it is no form, by a press beside it. */
+export function Dialog({
+  title,
+  isOpen,
+  onClose,
+  size = 'normal',
+  isForm = false,
+  actions,
+  children,
+}: DialogProps) {
   return (
     <ModalOverlay
       className="scrim"
-      isDismissable
+      isDismissable={!isForm}
       isOpen={isOpen}
       onOpenChange={(open) => {
         if (!open) onClose();
@@ -77,6 +87,7 @@ export function ConfirmDialog({
       isOpen={isOpen}
       onClose={close}
       size="small"
+      isForm={typed !== undefined}
       actions={
         <>
           <Button onPress={close}>Cancel</Button>

@@ -54,6 +54,11 @@ function listPlace({ place, after }: InputOf<'browse.list'>): AnswerOf<'browse.l
   return { entries, ...(isMore && last !== undefined ? { next: last } : {}) };
 }
 
+function takenNames({ names, place }: InputOf<'browse.taken'>): AnswerOf<'browse.taken'> {
+  const there = new Set(listPlace({ place }).entries.map(({ path }) => path.replace(/\/$/, '')));
+  return { names: names.filter((name) => there.has(name)) };
+}
+
 function previewPlace({ place }: InputOf<'browse.preview'>): FilePreview {
   const facts = { sizeBytes: 1_830, mtime: '2026-11-18T09:12:00Z' };
   if (/\.png$/.test(place)) return { as: 'image', mime: 'image/png', base64: FIXTURE_IMAGE, facts };
@@ -138,6 +143,7 @@ function change(kind: ChangeRow['change'], path: string, sizeBytes: number): Cha
 
 export const browseFixture: FixtureHandlers = {
   'browse.list': listPlace,
+  'browse.taken': takenNames,
   'browse.preview': previewPlace,
   'browse.size': sizeOfPlace,
   'browse.makeFolder': makeFolder,

@@ -119,6 +119,16 @@ function rows({ list, offset, limit, view }: InputOf<'changes.rows'>): AnswerOf<
   };
 }
 
+function find({ list, paths, root }: InputOf<'changes.find'>): AnswerOf<'changes.find'> {
+  const parents = paths.map((path) => path.slice(0, path.lastIndexOf('/', path.length - 2) + 1));
+  const above = parents.flatMap((path) =>
+    [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index + 1)),
+  );
+  const view = { open: ['', ...above] };
+  const all = rows({ root, list, offset: 0, limit: Number.MAX_SAFE_INTEGER, view }).rows;
+  return { rows: all.filter(({ path }) => paths.includes(path)) };
+}
+
 /** Undefined: all rows as they are. */
 function makeView(
   { count, at }: { readonly count: number; readonly at: (index: number) => ChangeRow },
@@ -289,6 +299,7 @@ function plan(): AnswerOf<'plan.push'> {
 export const changesFixture: FixtureHandlers = {
   'changes.open': open,
   'changes.rows': rows,
+  'changes.find': find,
   'changes.close': () => ({}),
   'changes.preview': preview,
   'changes.status': status,

@@ -90,10 +90,7 @@ function Panes({ local, roots, right }: PanesProps) {
     right: useEntries(panes.right.location, panes.right.sortedBy),
   };
   const sizes = useFolderSizes(sized);
-  const sending = useSending([
-    { location: panes.left.location, rows: entries.left.rows },
-    { location: panes.right.location, rows: entries.right.rows },
-  ]);
+  const sending = useSending();
   const start = useStartTransfers();
   const remove = useRemoval();
 

@@ -11,7 +11,7 @@ import { goTo, hrefOf, useRoute } from '../route.ts';
 import { showFailure } from '../shell/toasts.tsx';
 import { WithWorkspace } from '../shell/with-workspace.tsx';
 import { ChangeTable } from './changes/change-table.tsx';
-import { type Choices, decide, decideAll, NO_CHOICES, skippedPaths, toggleSkip } from './changes/choices.ts';
+import { type Choices, decide, decideAll, skippedPaths, toggleSkip } from './changes/choices.ts';
 import { ListToolbar } from './changes/list-toolbar.tsx';
 import { PreviewPane } from './changes/preview-pane.tsx';
 import { rowsOf, SendBar } from './changes/send-bar.tsx';
@@ -50,7 +50,7 @@ const FIRST_LOOK: Look = { filter: '', kinds: new Set(), sort: 'path', isTree: t
 
 function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
   const { root, branch, remotes } = workspace;
-  const { list, error, isOpening, reopen } = useChangeList(root, direction);
+  const { list, choices, choose, error, isOpening, reopen } = useChangeList(root, direction);
   const [message, setMessage] = useState('');
   const remote = remotes.find(({ isDefault }) => isDefault)?.name;
   return (
@@ -98,6 +98,8 @@ function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
           key={list.list}
           root={root}
           list={list}
+          choices={choices}
+          onChoices={choose}
           message={message}
           onMessage={setMessage}
           onBegun={onBegun}
@@ -126,6 +128,8 @@ function NothingToDo({ direction }: { readonly direction: Direction }) {
 interface ListOfChangesProps extends Pick<ChangesProps, 'onBegun'> {
   readonly root: string;
   readonly list: ChangeList;
+  readonly choices: Choices;
+  readonly onChoices: (choices: Choices) => void;
   /** Kept when the list is made anew. */
   readonly message: string;
   readonly onMessage: (message: string) => void;
@@ -133,10 +137,9 @@ interface ListOfChangesProps extends Pick<ChangesProps, 'onBegun'> {
 
 /** Transfers are told several times a second: they draw none of it anew. */
 const ListOfChanges = memo(function ListOfChanges(props: ListOfChangesProps) {
-  const { root, list, message, onMessage, onBegun } = props;
+  const { root, list, choices, onChoices, message, onMessage, onBegun } = props;
   const search = useRef<HTMLInputElement>(null);
   const [look, setLook] = useState(FIRST_LOOK);
-  const [choices, setChoices] = useState<Choices>(NO_CHOICES);
   const [selected, setSelected] = useState<ChangeRow>();
   const [hasSeenDeleted, setSeenDeleted] = useState(false);
   const [isAcknowledged, setAcknowledged] = useState(false);
@@ -176,8 +179,8 @@ const ListOfChanges = memo(function ListOfChanges(props: ListOfChangesProps) {
             choices={choices}
             // A folder stands for all below it, which a search or a choice of kinds would hide.
             canSkip={(row) => isPush && row.change !== 'conflict' && (isWhole || row.below === undefined)}
-            onSkip={(row) => setChoices(toggleSkip(choices, row))}
-            onDecide={(path, winner) => setChoices(decide(choices, path, winner))}
+            onSkip={(row) => onChoices(toggleSkip(choices, row))}
+            onDecide={(path, winner) => onChoices(decide(choices, path, winner))}
             selected={selected?.path}
             onSelect={setSelected}
             onSearch={() => search.current?.focus()}
@@ -200,7 +203,7 @@ const ListOfChanges = memo(function ListOfChanges(props: ListOfChangesProps) {
           setSeenDeleted(true);
         }}
         onAcknowledge={setAcknowledged}
-        onDecideAll={(winner) => setChoices(decideAll(choices, winner))}
+        onDecideAll={(winner) => onChoices(decideAll(choices, winner))}
         onShowConflicts={() => show('conflict')}
         isSending={start.isPending}
         onSend={send}

@@ -53,6 +53,7 @@ export function NewFolderDialog({
     <Dialog
       title="New folder"
       isOpen
+      isForm
       onClose={onClose}
       size="small"
       actions={

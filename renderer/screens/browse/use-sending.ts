@@ -1,10 +1,10 @@
 /** What goes from pane to pane or comes from the desktop. What lies at its place already is replaced only after a yes. */
 import { useState } from 'react';
-import type { EntryRow, TransferOrder } from '../../../engine/api/host.ts';
+import type { TransferOrder } from '../../../engine/api/host.ts';
 import { formatBytes, formatPlural } from '../../design/format.ts';
 import { useRefresh } from '../../host/use-host.tsx';
 import { parseRoute } from '../../route.ts';
-import { showToast } from '../../shell/toasts.tsx';
+import { showFailure, showToast } from '../../shell/toasts.tsx';
 import { useStartTransfers } from '../start-transfer.ts';
 import { copyOrdersOf } from './desktop-entries.ts';
 import type { Replacing } from './dialogs.tsx';
@@ -13,6 +13,7 @@ import { sendFiles } from './drops.ts';
 import type { DraggedEntries } from './entry-table.tsx';
 import type { Dropped } from './pane.tsx';
 import { below, describeLocation, isSameLocation, type Location, nameOf, placeOf } from './places.ts';
+import { useTakenNames } from './use-taken-names.ts';
 import { walkDropped } from './walk-dropped.ts';
 
 export interface Sending {
@@ -23,19 +24,20 @@ export interface Sending {
   readonly forget: () => void;
 }
 
-/** @param shown What is known to be there: the panes and their rows. */
-export function useSending(
-  shown: readonly { readonly location: Location; readonly rows: readonly EntryRow[] }[],
-): Sending {
+export function useSending(): Sending {
   const [replacing, setReplacing] = useState<Replacing>();
   const start = useStartTransfers();
   const refresh = useRefresh();
-  const unlessTaken = (given: readonly string[], into: Location, act: () => void): void => {
-    const rows = shown.find(({ location }) => isSameLocation(location, into))?.rows ?? [];
-    const there = new Set(rows.map(({ path }) => nameOf(path)));
-    const names = given.filter((name) => there.has(name));
-    if (names.length === 0) act();
-    else setReplacing({ names, into, act });
+  const takenNames = useTakenNames();
+  /** What a pane shows may be old or one page of many, and a folder that one drops onto is not shown at all: so it is asked for. */
+  const unlessTaken = async (given: readonly string[], into: Location, act: () => void): Promise<void> => {
+    try {
+      const names = await takenNames(placeOf(into), given);
+      if (names.length === 0) act();
+      else setReplacing({ names, into, act });
+    } catch (error) {
+      showFailure(`What is in ${describeLocation(into)} cannot be seen, so nothing was copied`, error);
+    }
   };
   const send = async ({ entries, items }: Dropped, into: Location): Promise<void> => {
     if (entries) {
@@ -54,7 +56,7 @@ export function useSending(
       if (isSameLocation(from, into)) return;
       const names = paths.map(nameOf);
       const what = names.length === 1 ? names[0] : formatPlural(names.length, 'entry', 'entries');
-      unlessTaken(names, into, () => {
+      void unlessTaken(names, into, () => {
         void start(
           `${what} will be copied to ${describeLocation(into)}`,
           paths.map((path) => copyOrder(from, path, into)),
@@ -63,7 +65,7 @@ export function useSending(
     },
     take: (dropped, into) => {
       const names = dropped.items.flatMap((item) => (item.kind === 'text' ? [] : [item.name]));
-      unlessTaken(names, into, () => void send(dropped, into));
+      void unlessTaken(names, into, () => void send(dropped, into));
     },
     replacing,
     forget: () => setReplacing(undefined),

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ChangeRow } from '../../../engine/api/host.ts';
 import {
+  chosenPaths,
   decide,
   decideAll,
+  keepChoices,
   NO_CHOICES,
   skipOf,
   skippedPaths,
@@ -56,5 +58,31 @@ describe('the choices of a pull', () => {
     expect([winnerOf(one, 'a'), winnerOf(one, 'b')]).toEqual(['theirs', 'ours']);
     expect(winnerOf(decideAll(one, 'ours'), 'a')).toBe('ours');
     expect(winnerOf(NO_CHOICES, 'a')).toBeUndefined();
+  });
+});
+
+describe('the choices in a list that is made anew', () => {
+  it('hold for rows that are still there with the same change, and count what they are now', () => {
+    const renamed = file('new.bin', { change: 'renamed', fromPath: 'old.bin' });
+    const rows = [file('same.txt'), file('gone.txt'), file('other.txt'), renamed, folder('a/', 7, 2)];
+    const before = rows.reduce(toggleSkip, NO_CHOICES);
+    expect(chosenPaths(before)).toEqual(['same.txt', 'gone.txt', 'other.txt', 'new.bin', 'a/']);
+    const now = [
+      file('same.txt', { sizeBytes: 5 }),
+      file('other.txt', { change: 'deleted' }),
+      { ...renamed, fromPath: 'another.bin' },
+      { ...folder('a/', 3, 0), change: 'added' } as const,
+    ];
+    const kept = keepChoices(before, now, true);
+    expect(skippedPaths(kept)).toEqual(['same.txt', 'a/']);
+    expect(skippedTotals(kept)).toEqual({ rows: 4, deleted: 0, bytes: 35 });
+  });
+
+  it('hold for conflicts that are still ones, and for all of them while no other came', () => {
+    const before = decide(decide(decideAll(NO_CHOICES, 'theirs'), 'a', 'ours'), 'b', 'ours');
+    const now = [file('a', { change: 'conflict' }), file('b')];
+    expect([...keepChoices(before, now, true).decided]).toEqual([['a', 'ours']]);
+    expect(winnerOf(keepChoices(before, now, true), 'c')).toBe('theirs');
+    expect(winnerOf(keepChoices(before, now, false), 'c')).toBeUndefined();
   });
 });

@@ -13,6 +13,8 @@ export interface Choices {
 }
 
 interface Skipped {
+  /** What the row was when it was left out. */
+  readonly change: ChangeRow['change'];
   readonly rows: number;
   readonly deleted: number;
   /** Of what was added or modified. */
@@ -44,14 +46,19 @@ export function toggleSkip(choices: Choices, row: ChangeRow): Choices {
   if (skip === 'itself') skipped.delete(row.path);
   else {
     if (row.below) for (const path of skipped.keys()) if (path.startsWith(row.path)) skipped.delete(path);
-    skipped.set(row.path, {
-      rows: row.below?.rows ?? 1,
-      deleted: row.below?.deleted ?? (row.change === 'deleted' ? 1 : 0),
-      bytes: row.below?.bytes ?? (row.change === 'added' || row.change === 'modified' ? row.sizeBytes : 0),
-      ...(row.fromPath === undefined ? {} : { fromPath: row.fromPath }),
-    });
+    skipped.set(row.path, skippedOf(row));
   }
   return { ...choices, skipped };
+}
+
+function skippedOf({ below, change, fromPath, sizeBytes }: ChangeRow): Skipped {
+  return {
+    change,
+    rows: below?.rows ?? 1,
+    deleted: below?.deleted ?? (change === 'deleted' ? 1 : 0),
+    bytes: below?.bytes ?? (change === 'added' || change === 'modified' ? sizeBytes : 0),
+    ...(fromPath === undefined ? {} : { fromPath }),
+  };
 }
 
 export function decide(choices: Choices, path: string, winner: Winner): Choices {
@@ -67,7 +74,38 @@ export function winnerOf({ decided, forAll }: Choices, path: string): Winner | u
   return decided.get(path) ?? forAll;
 }
 
-export function skippedTotals({ skipped }: Choices): Omit<Skipped, 'fromPath'> {
+/** What the rows of a list that is made anew are asked for. */
+export function chosenPaths({ decided, skipped }: Choices): string[] {
+  return [...skipped.keys(), ...decided.keys()];
+}
+
+/**
+ * What holds in a list that was made anew: of a row that is still there with the same change, of a folder with anything below it.
+ *
+ * @param rows Of the new list, those at the chosen paths.
+ * @param isSameConflicts What was decided of all conflicts holds for those alone that were there.
+ */
+export function keepChoices(
+  { decided, forAll, skipped }: Choices,
+  rows: readonly ChangeRow[],
+  isSameConflicts: boolean,
+): Choices {
+  const still = new Map(rows.map((row) => [row.path, row]));
+  const isSame = (row: ChangeRow, before: Skipped): boolean =>
+    row.below !== undefined || (row.change === before.change && row.fromPath === before.fromPath);
+  return {
+    skipped: new Map(
+      [...skipped].flatMap(([path, before]) => {
+        const row = still.get(path);
+        return row && isSame(row, before) ? [[path, skippedOf(row)] as const] : [];
+      }),
+    ),
+    decided: new Map([...decided].filter(([path]) => still.get(path)?.change === 'conflict')),
+    forAll: isSameConflicts ? forAll : undefined,
+  };
+}
+
+export function skippedTotals({ skipped }: Choices): Pick<Skipped, 'rows' | 'deleted' | 'bytes'> {
   let rows = 0;
   let deleted = 0;
   let bytes = 0;

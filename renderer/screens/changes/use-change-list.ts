@@ -1,14 +1,17 @@
 /** The list of changes of a workspace in one direction, and the rows of what is looked at of it. */
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { DrayError } from '../../../engine/api/error.ts';
-import type { ChangeList, ChangeRow, ChangeView } from '../../../engine/api/host.ts';
+import type { ChangeList, ChangeRow, ChangeView, TransferState } from '../../../engine/api/host.ts';
 import { useHost, useRefresh, useTransfers } from '../../host/use-host.tsx';
+import { type Choices, chosenPaths, keepChoices, NO_CHOICES } from './choices.ts';
 import { createRowPages, type RowPages } from './row-pages.ts';
 
 export type Direction = 'push' | 'pull';
 
 export interface OpenedList {
   readonly list: ChangeList | undefined;
+  readonly choices: Choices;
+  readonly choose: (choices: Choices) => void;
   readonly error: DrayError | undefined;
   readonly isOpening: boolean;
   /** Looks again. */
@@ -17,16 +20,19 @@ export interface OpenedList {
 
 /**
  * Opens it at once, and again when a transfer of this workspace has ended or the engine has come back: it forgot the list. Closes it when
- * the screen goes.
+ * the screen goes. Choices stay for what is still there, until a transfer has carried them out.
  */
 export function useChangeList(root: string, direction: Direction): OpenedList {
   const host = useHost();
   const refresh = useRefresh();
   const [round, setRound] = useState(0);
-  const [list, setList] = useState<ChangeList>();
+  const [shown, setShown] = useState<Shown>();
+  const latest = useRef(shown);
+  latest.current = shown;
   const [error, setError] = useState<DrayError>();
   const [isOpening, setOpening] = useState(true);
   const ended = useEndedTransfers(root);
+  const done = useEndedTransfers(root, ['done']);
   const returns = useReturns();
   // biome-ignore lint/correctness/useExhaustiveDependencies: `round`, `ended` and `returns` ask for a new look
   useEffect(() => {
@@ -34,26 +40,34 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
     let opened: string | undefined;
     setOpening(true);
     setError(undefined);
-    host.ask('changes.open', { root, direction }, { signal: stop.signal }).then(
-      (answer) => {
-        opened = answer.list;
-        setList(answer);
-        setOpening(false);
-      },
-      (failure: DrayError) => {
-        if (stop.signal.aborted) return;
-        setError(failure);
-        setList(undefined);
-        setOpening(false);
-      },
-    );
+    const open = async (): Promise<void> => {
+      const list = await host.ask('changes.open', { root, direction }, { signal: stop.signal });
+      opened = list.list;
+      const before = latest.current?.done === done ? latest.current : undefined;
+      const paths = before ? chosenPaths(before.choices) : [];
+      const request = { root, list: list.list, paths };
+      const found = paths.length > 0 && (await host.ask('changes.find', request, { signal: stop.signal }));
+      const choices = before
+        ? keepChoices(before.choices, found ? found.rows : [], isSameConflicts(before.list, list))
+        : NO_CHOICES;
+      setShown({ list, choices, done });
+      setOpening(false);
+    };
+    open().catch((failure: DrayError) => {
+      if (stop.signal.aborted) return;
+      setError(failure);
+      setShown(undefined);
+      setOpening(false);
+    });
     return () => {
       stop.abort();
       if (opened !== undefined) host.ask('changes.close', { root, list: opened }).catch(() => {});
     };
   }, [host, root, direction, round, ended, returns]);
   return {
-    list: list?.direction === direction ? list : undefined,
+    list: shown?.list.direction === direction ? shown.list : undefined,
+    choices: shown?.choices ?? NO_CHOICES,
+    choose: (choices) => setShown((before) => before && { ...before, choices }),
     error,
     isOpening,
     reopen: () => {
@@ -61,6 +75,17 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
       void refresh('changes.status', 'home.list', 'changes.preview');
     },
   };
+}
+
+interface Shown {
+  readonly list: ChangeList;
+  readonly choices: Choices;
+  /** How many transfers had been carried out. */
+  readonly done: number;
+}
+
+function isSameConflicts(before: ChangeList, now: ChangeList): boolean {
+  return before.commit === now.commit && before.conflicts === now.conflicts;
 }
 
 /** How often the engine came back. */
@@ -79,10 +104,10 @@ function useReturns(): number {
 }
 
 /** How many transfers of the workspace are over: each one more may have changed what differs. */
-export function useEndedTransfers(root: string): number {
+export function useEndedTransfers(root: string, ends: readonly TransferState[] = ['done', 'failed']): number {
   const transfers = useTransfers() ?? [];
   return transfers.filter(
-    ({ order, state }) => 'root' in order && order.root === root && (state === 'done' || state === 'failed'),
+    ({ order, state }) => 'root' in order && order.root === root && ends.includes(state),
   ).length;
 }
 

@@ -73,6 +73,7 @@ export function AddRemoteDialog({ start, taken, onClose }: AddRemoteDialogProps)
     <Dialog
       title="Add a remote"
       isOpen
+      isForm
       onClose={onClose}
       actions={
         <>

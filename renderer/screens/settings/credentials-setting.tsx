@@ -101,6 +101,7 @@ function TokenDialog({ onClose, onSave }: TokenDialogProps) {
     <Dialog
       title="Token of other machines"
       isOpen
+      isForm
       onClose={onClose}
       size="small"
       actions={

@@ -1,17 +1,22 @@
-/** A picture for tests: one square of one colour, as a PNG. */
+/** Pictures for tests, as PNG: 8 bits a channel, without transparency. */
 import { crc32, deflateSync } from 'node:zlib';
 
 const SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 
-/** @param color Red, green and blue, 0 to 255. */
-export function pngSquare(side: number, color: readonly [number, number, number]): Buffer {
+/** Red, green and blue, 0 to 255. */
+export type Color = readonly [red: number, green: number, blue: number];
+
+/** A square of `side` pixels each way. */
+export function encodePng(side: number, colorAt: (x: number, y: number) => Color): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(side, 0);
   header.writeUInt32BE(side, 4);
-  // 8 bits a channel, colours without transparency.
   header.set([8, 2, 0, 0, 0], 8);
-  const line = Buffer.concat([Buffer.alloc(1), Buffer.alloc(side * 3).map((_, at) => color[at % 3]!)]);
-  const lines = Buffer.concat(Array.from({ length: side }, () => line));
+  // Each line begins with its filter: none.
+  const lineBytes = 1 + side * 3;
+  const lines = Buffer.alloc(side * lineBytes);
+  for (let y = 0; y < side; y += 1)
+    for (let x = 0; x < side; x += 1) lines.set(colorAt(x, y), y * lineBytes + 1 + x * 3);
   return Buffer.concat([SIGNATURE, chunk('IHDR', header), chunk('IDAT', deflateSync(lines)), chunk('IEND')]);
 }
 

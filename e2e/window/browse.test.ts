@@ -153,7 +153,12 @@ describe.skipIf(!findChromium())('the two panes of Browse', { timeout: 4 * PATIE
       remote: REMOTE,
     });
     const { bucketFolder, home, left, page, right, row } = panes;
-    await row(right, 'photos').click();
+    // On its name, where the focus would go to the grip within.
+    await row(right, 'photos').getByText('photos').click();
+    await page.evaluate(
+      () => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))),
+    );
+    await expect.poll(() => isFocused(row(right, 'photos')), WAIT).toBe(true);
     await page.keyboard.press('Delete');
     const dialog = page.getByRole('dialog');
     await dialog.getByText('1 file, 15 B').waitFor();

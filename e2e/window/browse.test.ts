@@ -1,14 +1,14 @@
 /** Browse with real files and a real store: walked through, copied between, brought into step, deleted from. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Locator } from 'playwright';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Locator } from 'playwright';
+import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.ts';
-import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
 import { type BrowsePanes, openBrowse, type Tree, writeTree } from './browse-panes.ts';
+import { startBrowserAndStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
-import { launchBrowser, PATIENCE_MS, type Theme } from './open-window.ts';
+import { PATIENCE_MS, type Theme } from './open-window.ts';
 
 const WAIT = { timeout: PATIENCE_MS, interval: 100 };
 const MANY = 20_000;
@@ -26,18 +26,15 @@ const LOCAL: Tree = {
 const REMOTE: Tree = { 'photos/2026/coast.jpg': 'no real picture', 'inventory.json': '{"a": 1}\n' };
 
 describe.skipIf(!findChromium())('the two panes of Browse', { timeout: 4 * PATIENCE_MS }, () => {
-  let browser: Browser;
-  let server: S3Server;
-  beforeAll(async () => {
-    [browser, server] = await Promise.all([launchBrowser(), startVersitygw()]);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.stop();
-  });
+  const started = startBrowserAndStore();
 
   it('are walked through by keyboard and by mouse, and show what a file is', async () => {
-    await using panes = await openBrowse(browser, { server, bucket: 'walked', local: LOCAL, remote: REMOTE });
+    await using panes = await openBrowse(started.browser, {
+      server: started.server,
+      bucket: 'walked',
+      local: LOCAL,
+      remote: REMOTE,
+    });
     const { complaints, left, page, right, row } = panes;
     await row(left, 'data').click();
     await page.keyboard.press('Enter');
@@ -81,7 +78,12 @@ describe.skipIf(!findChromium())('the two panes of Browse', { timeout: 4 * PATIE
   });
 
   it('copy to each other by button, by mouse and by keyboard, and replace nothing without a yes', async () => {
-    await using panes = await openBrowse(browser, { server, bucket: 'copied', local: LOCAL, remote: REMOTE });
+    await using panes = await openBrowse(started.browser, {
+      server: started.server,
+      bucket: 'copied',
+      local: LOCAL,
+      remote: REMOTE,
+    });
     const { bucketFolder, home, left, page, right, row } = panes;
     await row(left, 'data').click();
     await page.getByRole('button', { name: 'Copy to the right' }).click();
@@ -119,7 +121,12 @@ describe.skipIf(!findChromium())('the two panes of Browse', { timeout: 4 * PATIE
 
   it('are brought into step as the plan says, once its deletions were agreed to', async () => {
     const remote = { 'data/notes.md': 'older', 'data/only/there.txt': 'x', 'beside.txt': 'stays' };
-    await using panes = await openBrowse(browser, { server, bucket: 'in-step', local: LOCAL, remote });
+    await using panes = await openBrowse(started.browser, {
+      server: started.server,
+      bucket: 'in-step',
+      local: LOCAL,
+      remote,
+    });
     const { bucketFolder, home, left, page, right, row } = panes;
     await row(left, 'data').dblclick();
     await row(right, 'data').dblclick();
@@ -146,14 +153,19 @@ describe.skipIf(!findChromium())('the two panes of Browse', { timeout: 4 * PATIE
   });
 
   it('delete what is confirmed by its name, and make folders that a store keeps', async () => {
-    await using panes = await openBrowse(browser, {
-      server,
+    await using panes = await openBrowse(started.browser, {
+      server: started.server,
       bucket: 'changed',
       local: LOCAL,
       remote: REMOTE,
     });
     const { bucketFolder, home, left, page, right, row } = panes;
-    await row(right, 'photos').click();
+    // On its name, where the focus would go to the grip within.
+    await row(right, 'photos').getByText('photos').click();
+    await page.evaluate(
+      () => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))),
+    );
+    await expect.poll(() => isFocused(row(right, 'photos')), WAIT).toBe(true);
     await page.keyboard.press('Delete');
     const dialog = page.getByRole('dialog');
     await dialog.getByText('1 file, 15 B').waitFor();
@@ -178,7 +190,7 @@ describe.skipIf(!findChromium())('the two panes of Browse', { timeout: 4 * PATIE
       expect(readdirSync(join(folder, 'new one'))).toEqual([]);
     }
     // It is there for other clients too, and no copy carries it or stumbles over it.
-    const { environment } = server;
+    const { environment } = started.server;
     const listed = await runCli(['ls', 's3://changed', '--recursive', '--json'], { cwd: home, environment });
     expect(listed.stdout).toContain('"path":"new one/"');
     writeTree(home, { 'new one/inside.txt': 'inside' });
@@ -189,7 +201,7 @@ describe.skipIf(!findChromium())('the two panes of Browse', { timeout: 4 * PATIE
   });
 
   it('say what a store refuses, and lead on', async () => {
-    await using panes = await openBrowse(browser, { server, bucket: 'refusing' });
+    await using panes = await openBrowse(started.browser, { server: started.server, bucket: 'refusing' });
     const { page, right } = panes;
     const place = encodeURIComponent('s3://no-such-bucket/below');
     await page.goto(`${panes.origin}/#/browse?place=${place}`);
@@ -197,15 +209,15 @@ describe.skipIf(!findChromium())('the two panes of Browse', { timeout: 4 * PATIE
     await alert.getByText('The folder cannot be read').waitFor();
     expect(await alert.textContent()).toContain('no-such-bucket');
     expect(await findViolations(page)).toEqual([]);
-    await server.createBucket('no-such-bucket');
+    await started.server.createBucket('no-such-bucket');
     await alert.getByRole('button', { name: 'Try again' }).click();
     await right.getByText('An empty folder').waitFor();
     expect(await alert.count()).toBe(0);
   });
 
   it(`show ${MANY} entries of a store page by page, and say what the order covers`, async () => {
-    await using panes = await openBrowse(browser, {
-      server,
+    await using panes = await openBrowse(started.browser, {
+      server: started.server,
       bucket: 'many',
       local: { 'file-19999': 'another one' },
       remote: manyFiles(),
@@ -235,8 +247,8 @@ describe.skipIf(!findChromium())('the two panes of Browse', { timeout: 4 * PATIE
   it.each(['light', 'dark'] satisfies Theme[])(
     'have no hindrance that axe finds, in the %s theme',
     async (theme) => {
-      await using panes = await openBrowse(browser, {
-        server,
+      await using panes = await openBrowse(started.browser, {
+        server: started.server,
         bucket: `axe-${theme}`,
         theme,
         local: { ...LOCAL, 'nothing/': '' },

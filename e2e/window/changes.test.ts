@@ -1,30 +1,28 @@
 /** The screen of changes: what a push or a pull would do, seen and decided in a real Chromium, done on a real store. */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, unlinkSync } from 'node:fs';
-import type { Browser, Page } from 'playwright';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright';
+import { describe, expect, it } from 'vitest';
 import { push } from '../../engine/jobs/push.ts';
 import type { S3Dataset } from '../s3-dataset.ts';
-import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
+import { startBrowserAndStore } from './browser-and-store.ts';
 import { CHANGED_PATHS, changeDataset, pushedDataset, WORK } from './changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
-import { launchBrowser } from './open-window.ts';
 import { openWorkspace, rowOf, rowsShown, WAIT } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('the screen of changes', () => {
-  let browser: Browser;
-  let server: S3Server;
-  beforeAll(async () => {
-    [browser, server] = await Promise.all([launchBrowser(), startVersitygw()]);
-  });
-  afterAll(() => Promise.all([browser?.close(), server?.stop()]));
+  const started = startBrowserAndStore();
 
   const open = ({ sandbox }: S3Dataset, screen = '#/changes') =>
-    openWorkspace(browser, { environment: server.environment, root: sandbox.path(WORK), screen });
+    openWorkspace(started.browser, {
+      environment: started.server.environment,
+      root: sandbox.path(WORK),
+      screen,
+    });
 
   it('shows what differs as a tree and flat, by kind, by size and by search', async () => {
-    using dataset = await pushedDataset(server, 'rows');
+    using dataset = await pushedDataset(started.server, 'rows');
     changeDataset(dataset);
     await using window = await open(dataset);
     const { page } = window;
@@ -55,7 +53,7 @@ describe.skipIf(!findChromium())('the screen of changes', () => {
   });
 
   it('shows texts side by side, pictures before and after, and of others size, time and hash', async () => {
-    using dataset = await pushedDataset(server, 'sides');
+    using dataset = await pushedDataset(started.server, 'sides');
     changeDataset(dataset);
     await using window = await open(dataset);
     const { page } = window;
@@ -92,7 +90,7 @@ describe.skipIf(!findChromium())('the screen of changes', () => {
   });
 
   it('pushes all but what is left out, once the deletions were seen, with the message', async () => {
-    using dataset = await pushedDataset(server, 'skip');
+    using dataset = await pushedDataset(started.server, 'skip');
     changeDataset(dataset);
     const scratch = dataset.sandbox.write(`${WORK}/scratch.txt`, 'for now');
     await using window = await open(dataset);
@@ -133,7 +131,7 @@ describe.skipIf(!findChromium())('the screen of changes', () => {
   });
 
   it('pulls what it showed, each conflict as it was decided', async () => {
-    using dataset = await pushedDataset(server, 'pull');
+    using dataset = await pushedDataset(started.server, 'pull');
     const { sandbox } = dataset;
     await dataset.clone('other');
     for (const name of ['method.md', 'kept.md']) {
@@ -178,7 +176,7 @@ describe.skipIf(!findChromium())('the screen of changes', () => {
   });
 
   it('is gone through by the keyboard alone: rows, folders, what is left out, the search, the press', async () => {
-    using dataset = await pushedDataset(server, 'keys');
+    using dataset = await pushedDataset(started.server, 'keys');
     changeDataset(dataset);
     await using window = await open(dataset);
     const { page } = window;
@@ -220,9 +218,9 @@ describe.skipIf(!findChromium())('the screen of changes', () => {
   it.each(['light', 'dark'] as const)(
     'has no hindrance that axe finds, empty, filled and failed (%s)',
     async (theme) => {
-      using dataset = await pushedDataset(server, `axe-${theme}`);
-      await using window = await openWorkspace(browser, {
-        environment: { ...server.environment, AWS_SECRET_ACCESS_KEY: 'not the one' },
+      using dataset = await pushedDataset(started.server, `axe-${theme}`);
+      await using window = await openWorkspace(started.browser, {
+        environment: { ...started.server.environment, AWS_SECRET_ACCESS_KEY: 'not the one' },
         root: dataset.sandbox.path(WORK),
         screen: '#/changes',
         theme,

@@ -1,16 +1,16 @@
 /** Files and folders dragged from the desktop onto Browse: what lands, what is said, and what a break leaves. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Locator, Page } from 'playwright';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Locator, Page } from 'playwright';
+import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.ts';
 import { startTestPeer, TEST_TOKEN } from '../../engine/peer/peer-fixture.ts';
-import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
 import { openBrowse, type Tree, writeTree } from './browse-panes.ts';
+import { startBrowserAndStore } from './browser-and-store.ts';
 import { dropFromDesktop } from './drop-from-desktop.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
-import { launchBrowser, PATIENCE_MS } from './open-window.ts';
+import { PATIENCE_MS } from './open-window.ts';
 
 const MIB = 1024 * 1024;
 const WAIT = { timeout: PATIENCE_MS, interval: 100 };
@@ -25,19 +25,11 @@ describe.skipIf(!findChromium())(
   'what is dragged from the desktop onto Browse',
   { timeout: 4 * PATIENCE_MS },
   () => {
-    let browser: Browser;
-    let server: S3Server;
-    beforeAll(async () => {
-      [browser, server] = await Promise.all([launchBrowser(), startVersitygw()]);
-    });
-    afterAll(async () => {
-      await browser?.close();
-      await server?.stop();
-    });
+    const started = startBrowserAndStore();
 
     it('lands byte for byte, folders with what is in them, here and in a store', async () => {
-      await using panes = await openBrowse(browser, {
-        server,
+      await using panes = await openBrowse(started.browser, {
+        server: started.server,
         bucket: 'dropped',
         local: { 'into/': '' },
         remote: { 'into/kept.txt': 'kept' },
@@ -70,7 +62,7 @@ describe.skipIf(!findChromium())(
 
     it('is refused by a place that can only be read, and the reason is shown', async () => {
       await using peer = await startTestPeer({ isReadOnly: true });
-      await using panes = await openBrowse(browser, { server, bucket: 'read-only' });
+      await using panes = await openBrowse(started.browser, { server: started.server, bucket: 'read-only' });
       const { folder, origin, page, right } = panes;
       writeTree(folder, { token: TEST_TOKEN, 'large.bin': bytesOf(20 * MIB), 'small.txt': 'small' });
       const tokenFile = encodeURIComponent(join(folder, 'token'));
@@ -91,7 +83,7 @@ describe.skipIf(!findChromium())(
     });
 
     it('goes on while another screen is shown, and stops on request', async () => {
-      await using panes = await openBrowse(browser, { server, bucket: 'stopped' });
+      await using panes = await openBrowse(started.browser, { server: started.server, bucket: 'stopped' });
       const { folder, home, left, page } = panes;
       writeTree(folder, { 'slow.bin': Buffer.alloc(192 * MIB, 'slow ') });
       await slowDown(page);
@@ -106,7 +98,7 @@ describe.skipIf(!findChromium())(
     });
 
     it('leaves nothing half when the page is closed in the middle', async () => {
-      await using panes = await openBrowse(browser, { server, bucket: 'broken-off' });
+      await using panes = await openBrowse(started.browser, { server: started.server, bucket: 'broken-off' });
       const { bucketFolder, folder, home, left, page, right } = panes;
       const large = Buffer.alloc(192 * MIB, 'a file that takes its time ');
       writeTree(folder, { 'here.bin': large, 'there.bin': large });
@@ -114,7 +106,7 @@ describe.skipIf(!findChromium())(
       await dropFromDesktop(page, left.getByRole('grid'), [join(folder, 'here.bin')]);
       await dropFromDesktop(page, right.getByRole('grid'), [join(folder, 'there.bin')]);
       const uploads = async () => {
-        const { environment } = server;
+        const { environment } = started.server;
         return (await runCli(['uploads', 'list', 's3://broken-off'], { cwd: folder, environment })).stdout;
       };
       await expect.poll(uploads, WAIT).toContain('there.bin');

@@ -1,12 +1,12 @@
 /** A million rows through the real engine: what the page draws, asks for and holds stays bounded from end to end. */
-import type { Browser, Page } from 'playwright';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright';
+import { describe, expect, it } from 'vitest';
 import { push } from '../../engine/jobs/push.ts';
 import { createS3Dataset } from '../s3-dataset.ts';
-import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
+import { startBrowserAndStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
 import { commitMillion, FILES_EACH, FOLDERS, millionPath } from './million-commit.ts';
-import { launchBrowser, type OpenWindow } from './open-window.ts';
+import type { OpenWindow } from './open-window.ts';
 import { openWorkspace, rowOf, WAIT } from './window-workspace.ts';
 
 const MINUTES = 60_000;
@@ -18,23 +18,18 @@ const STOPS = 40;
 const PAGES_MAX = 3 * (STOPS + 2);
 
 describe.skipIf(!findChromium())('a million rows', () => {
-  let browser: Browser;
-  let server: S3Server;
-  beforeAll(async () => {
-    [browser, server] = await Promise.all([launchBrowser(), startVersitygw()]);
-  });
-  afterAll(() => Promise.all([browser?.close(), server?.stop()]));
+  const started = startBrowserAndStore();
 
   it(
     'are scrolled from end to end with a handful of rows drawn and a page or two asked for at each stop',
     async () => {
-      using dataset = createS3Dataset(server, 'million');
+      using dataset = createS3Dataset(started.server, 'million');
       const root = await dataset.init('work');
       dataset.sandbox.write('work/a.jpg', 'the content of every frame');
       await push(dataset.context('work'), {});
       await commitMillion(dataset, 'work');
-      await using window = await openWorkspace(browser, {
-        environment: server.environment,
+      await using window = await openWorkspace(started.browser, {
+        environment: started.server.environment,
         root,
         screen: '#/changes?direction=pull',
       });

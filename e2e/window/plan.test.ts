@@ -2,15 +2,15 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Browser, Page } from 'playwright';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright';
+import { describe, expect, it } from 'vitest';
 import { push } from '../../engine/jobs/push.ts';
 import { createS3Dataset, type S3Dataset } from '../s3-dataset.ts';
-import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
+import type { S3Server } from '../servers/versitygw.ts';
+import { startBrowserAndStore } from './browser-and-store.ts';
 import { ageFiles, pushedDataset, WORK } from './changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
-import { launchBrowser } from './open-window.ts';
 import { openWorkspace, WAIT } from './window-workspace.ts';
 
 /** Objects that others keep in the repository: so many that their number is estimated from a sample. */
@@ -21,23 +21,18 @@ const PRESENT = 40;
 const NEW = 60;
 
 describe.skipIf(!findChromium())('the screen of the plan', () => {
-  let browser: Browser;
-  let server: S3Server;
-  beforeAll(async () => {
-    [browser, server] = await Promise.all([launchBrowser(), startVersitygw()]);
-  });
-  afterAll(() => Promise.all([browser?.close(), server?.stop()]));
+  const started = startBrowserAndStore();
 
   const open = ({ sandbox }: S3Dataset, theme: 'light' | 'dark' = 'light') =>
-    openWorkspace(browser, {
-      environment: server.environment,
+    openWorkspace(started.browser, {
+      environment: started.server.environment,
       root: sandbox.path(WORK),
       screen: '#/plan',
       theme,
     });
 
   it('says what is asked for, both ways with their break-even, and after the push the actual figures beside', async () => {
-    using dataset = await crowdedDataset(server, 'crowded');
+    using dataset = await crowdedDataset(started.server, 'crowded');
     await using window = await open(dataset);
     const { page } = window;
     await page.getByRole('heading', { name: 'List the remote' }).waitFor();
@@ -69,7 +64,7 @@ describe.skipIf(!findChromium())('the screen of the plan', () => {
   });
 
   it('foresees every request of a push whose small files go together, unasked', async () => {
-    using dataset = await pushedDataset(server, 'packed');
+    using dataset = await pushedDataset(started.server, 'packed');
     for (let at = 0; at < 30; at += 1) dataset.sandbox.write(`${WORK}/more/${at}.csv`, `depth\n${at}.5\n`);
     await using window = await open(dataset, 'dark');
     const { page } = window;
@@ -86,7 +81,7 @@ describe.skipIf(!findChromium())('the screen of the plan', () => {
   });
 
   it('says so when there is nothing to push', async () => {
-    using dataset = await pushedDataset(server, 'same');
+    using dataset = await pushedDataset(started.server, 'same');
     await using window = await open(dataset);
     await window.page.getByText('there is nothing to plan').waitFor();
     expect(await findViolations(window.page)).toEqual([]);

@@ -2,32 +2,27 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Browser, Locator, Page } from 'playwright';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Locator, Page } from 'playwright';
+import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.ts';
-import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
+import { startBrowserAndStore } from './browser-and-store.ts';
 import { installFakeDesktop, savedKeys } from './fake-desktop.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations, findViolationsInBothThemes } from './find-violations.ts';
-import { launchBrowser, openWindow } from './open-window.ts';
+import { openWindow } from './open-window.ts';
 
 const WAIT = { timeout: 30_000, interval: 200 };
 /** Nobody's own keys meddle. */
 const NO_KEYS = { AWS_EC2_METADATA_DISABLED: 'true', AWS_REGION: 'us-east-1' };
 
 describe.skipIf(!findChromium())('Remotes', () => {
-  let browser: Browser;
-  let server: S3Server;
-  beforeAll(async () => {
-    [browser, server] = await Promise.all([launchBrowser(), startVersitygw()]);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.stop();
-  });
+  const started = startBrowserAndStore();
 
   it('are added by a form that tests them first, and forgotten', async () => {
-    await using window = await openWindow(browser, { environment: server.environment, path: '/#/remotes' });
+    await using window = await openWindow(started.browser, {
+      environment: started.server.environment,
+      path: '/#/remotes',
+    });
     const { page } = window;
     await page.getByRole('heading', { name: 'No remotes yet' }).waitFor();
     expect(await findViolationsInBothThemes(page)).toEqual([]);
@@ -41,18 +36,18 @@ describe.skipIf(!findChromium())('Remotes', () => {
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
     await dialog.getByText('3 letters or more, no slashes').waitFor();
     await dialog.getByLabel('Name').fill('lab');
-    await dialog.getByLabel('Bucket').fill(server.bucket);
+    await dialog.getByLabel('Bucket').fill(started.server.bucket);
     // A press beside it is a slip: what was typed stays.
     await page.mouse.click(8, 8);
     await page.mouse.click(1_200, 700);
-    expect(await dialog.getByLabel('Bucket').inputValue()).toBe(server.bucket);
+    expect(await dialog.getByLabel('Bucket').inputValue()).toBe(started.server.bucket);
     await dialog.getByRole('button', { name: 'Test', exact: true }).click();
     await verdictOf(dialog, 'does all that Dray needs');
     expect(await dialog.getByRole('list', { name: 'Checks' }).getByRole('listitem').count()).toBe(11);
     expect(await findViolationsInBothThemes(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
     const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'lab' }) });
-    await card.getByText(`s3://${server.bucket}`).waitFor();
+    await card.getByText(`s3://${started.server.bucket}`).waitFor();
     expect(await findViolations(page)).toEqual([]);
 
     await card.getByRole('button', { name: 'Forget lab' }).click();
@@ -62,9 +57,9 @@ describe.skipIf(!findChromium())('Remotes', () => {
   });
 
   it('that cannot be reached, or whose keys are wrong, are told of with what to do', async () => {
-    const wrong = { ...server.environment, AWS_SECRET_ACCESS_KEY: 'wrong' };
-    await using window = await openWindow(browser, { environment: wrong, path: '/#/remotes' });
-    const dialog = await openForm(window.page, { name: 'lab', bucket: server.bucket });
+    const wrong = { ...started.server.environment, AWS_SECRET_ACCESS_KEY: 'wrong' };
+    await using window = await openWindow(started.browser, { environment: wrong, path: '/#/remotes' });
+    const dialog = await openForm(window.page, { name: 'lab', bucket: started.server.bucket });
     await dialog.getByRole('button', { name: 'Test', exact: true }).click();
     await dialog.getByRole('alert').waitFor();
     expect(await dialog.innerText()).toMatch(/secret/i);
@@ -78,16 +73,16 @@ describe.skipIf(!findChromium())('Remotes', () => {
 
   it('come from ~/.aws and rclone.conf with their keys, which stay there', async () => {
     using home = homeWith({
-      '.aws/config': `[profile lab]\nregion = us-east-1\nendpoint_url = ${server.endpoint}\n`,
-      '.aws/credentials': `[lab]\naws_access_key_id = ${server.accessKeyId}\naws_secret_access_key = ${server.secretAccessKey}\n`,
-      '.config/rclone/rclone.conf': `[my store]\ntype = s3\nprovider = Other\naccess_key_id = ${server.accessKeyId}\nsecret_access_key = ${server.secretAccessKey}\nendpoint = ${server.endpoint}\n`,
+      '.aws/config': `[profile lab]\nregion = us-east-1\nendpoint_url = ${started.server.endpoint}\n`,
+      '.aws/credentials': `[lab]\naws_access_key_id = ${started.server.accessKeyId}\naws_secret_access_key = ${started.server.secretAccessKey}\n`,
+      '.config/rclone/rclone.conf': `[my store]\ntype = s3\nprovider = Other\naccess_key_id = ${started.server.accessKeyId}\nsecret_access_key = ${started.server.secretAccessKey}\nendpoint = ${started.server.endpoint}\n`,
     });
-    const environment = { ...server.environment, AWS_REGION: 'us-east-1' };
-    await runCli(['copy', '.aws/config', `s3://${server.bucket}/kept/one.txt`], {
+    const environment = { ...started.server.environment, AWS_REGION: 'us-east-1' };
+    await runCli(['copy', '.aws/config', `s3://${started.server.bucket}/kept/one.txt`], {
       cwd: join(home.folder, 'home'),
       environment,
     });
-    await using window = await openWindow(browser, {
+    await using window = await openWindow(started.browser, {
       folder: home.folder,
       environment: NO_KEYS,
       path: '/#/remotes',
@@ -99,11 +94,11 @@ describe.skipIf(!findChromium())('Remotes', () => {
     ] as const) {
       await page.getByRole('button', { name: 'Import' }).click();
       await page.getByRole('button', { name: `Use ${found}` }).waitFor();
-      expect(await page.content()).not.toContain(server.secretAccessKey);
+      expect(await page.content()).not.toContain(started.server.secretAccessKey);
       await page.getByRole('button', { name: `Use ${found}` }).click();
       const dialog = page.getByRole('dialog', { name: 'Add a remote' });
       await dialog.getByLabel('Name').fill(name);
-      await dialog.getByLabel('Bucket').fill(server.bucket);
+      await dialog.getByLabel('Bucket').fill(started.server.bucket);
       await dialog.getByLabel('Folder in it (optional)').fill('kept');
       await dialog.getByRole('button', { name: 'Test', exact: true }).click();
       await verdictOf(dialog, 'does all that Dray needs');
@@ -117,7 +112,7 @@ describe.skipIf(!findChromium())('Remotes', () => {
   });
 
   it('say what was asked of them by month, after a push', async () => {
-    await using window = await openWindow(browser, { environment: server.environment });
+    await using window = await openWindow(started.browser, { environment: started.server.environment });
     const { page } = window;
     const root = join(window.folder, 'data');
     mkdirSync(root);
@@ -125,7 +120,7 @@ describe.skipIf(!findChromium())('Remotes', () => {
     await page.getByLabel('Folder with your files').fill(root);
     await page.getByRole('button', { name: 'Next' }).click();
     await page.getByText('Object storage', { exact: true }).click();
-    await page.getByLabel('Bucket', { exact: true }).fill(server.bucket);
+    await page.getByLabel('Bucket', { exact: true }).fill(started.server.bucket);
     await page.getByLabel('Folder in it (optional)').fill('months');
     await page.getByRole('button', { name: 'Set up' }).click();
     await page.getByRole('button', { name: 'Push', exact: true }).click();
@@ -142,27 +137,27 @@ describe.skipIf(!findChromium())('Remotes', () => {
   });
 
   it('get keys that are typed in the desktop app, tried before they are kept', async () => {
-    await using window = await openWindow(browser, { environment: NO_KEYS });
+    await using window = await openWindow(started.browser, { environment: NO_KEYS });
     const { context, origin } = window;
     const page = await context.newPage();
     await installFakeDesktop(page);
     await page.goto(`${origin}/#/remotes`);
-    const dialog = await openForm(page, { name: 'lab', bucket: server.bucket });
-    await dialog.getByLabel('Endpoint (optional)').fill(server.endpoint);
+    const dialog = await openForm(page, { name: 'lab', bucket: started.server.bucket });
+    await dialog.getByLabel('Endpoint (optional)').fill(started.server.endpoint);
     await dialog.getByRole('button', { name: /Keys/ }).click();
     await page.getByRole('option', { name: 'An access key' }).click();
-    await dialog.getByRole('textbox', { name: 'Access key' }).fill(server.accessKeyId);
+    await dialog.getByRole('textbox', { name: 'Access key' }).fill(started.server.accessKeyId);
     await dialog.getByLabel('Secret key', { exact: true }).fill('wrong');
     expect(await findViolations(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Test', exact: true }).click();
     await dialog.getByRole('alert').waitFor();
-    await dialog.getByLabel('Secret key', { exact: true }).fill(server.secretAccessKey);
+    await dialog.getByLabel('Secret key', { exact: true }).fill(started.server.secretAccessKey);
     await dialog.getByRole('button', { name: 'Test', exact: true }).click();
     await verdictOf(dialog, 'does all that Dray needs');
     expect(await savedKeys(page)).toEqual({});
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByText('profile lab').waitFor();
-    const keys = { accessKeyId: server.accessKeyId, secretAccessKey: server.secretAccessKey };
+    const keys = { accessKeyId: started.server.accessKeyId, secretAccessKey: started.server.secretAccessKey };
     expect(await savedKeys(page)).toEqual({ lab: keys });
     await page.getByRole('link', { name: 'Settings' }).click();
     await page.getByRole('button', { name: 'Remove: Keys of lab' }).waitFor();

@@ -53,6 +53,62 @@ export function Dialog({
   );
 }
 
+export interface FormDialogProps {
+  readonly title: string;
+  readonly size?: DialogProps['size'];
+  readonly onClose: () => void;
+  /** The verb: `Make folder`. */
+  readonly action: string;
+  readonly onSubmit: () => void;
+  readonly isDisabled?: boolean;
+  /** Between Cancel and the action. */
+  readonly extraActions?: ReactNode;
+  readonly children: ReactNode;
+}
+
+/** Fields to fill in, sent by the button or by Enter in any of them. */
+export function FormDialog({
+  title,
+  size = 'normal',
+  onClose,
+  action,
+  onSubmit,
+  isDisabled = false,
+  extraActions,
+  children,
+}: FormDialogProps) {
+  return (
+    <Dialog
+      title={title}
+      isOpen
+      isForm
+      onClose={onClose}
+      size={size}
+      actions={
+        <>
+          <Button onPress={onClose}>Cancel</Button>
+          {extraActions}
+          <Button look="primary" isDisabled={isDisabled} onPress={onSubmit}>
+            {action}
+          </Button>
+        </>
+      }
+    >
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!isDisabled) onSubmit();
+        }}
+      >
+        {children}
+        {/* Without one, Enter sends no form of more than one field. */}
+        <button type="submit" hidden aria-hidden="true" tabIndex={-1} />
+      </form>
+    </Dialog>
+  );
+}
+
 export interface ConfirmDialogProps {
   readonly title: string;
   readonly isOpen: boolean;

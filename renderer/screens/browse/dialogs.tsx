@@ -1,8 +1,7 @@
 /** What Browse asks before it acts: a folder's name, a deletion's word, and a look at one file. */
 import { useState } from 'react';
 import type { EntryRow } from '../../../engine/api/host.ts';
-import { Button } from '../../design/button.tsx';
-import { ConfirmDialog, Dialog } from '../../design/dialog.tsx';
+import { ConfirmDialog, Dialog, FormDialog } from '../../design/dialog.tsx';
 import { Field } from '../../design/field.tsx';
 import { formatBytes, formatPlural } from '../../design/format.ts';
 import { ErrorState, Loading, Notice } from '../../design/states.tsx';
@@ -46,43 +45,27 @@ export function NewFolderDialog({
   const refusal = refuseFolderName(name, taken);
   const submit = (): void => {
     setTried(true);
-    if (refusal === undefined && !make.isPending)
-      make.mutate({ place: placeOf(location, `${name}/`) }, { onSuccess: onClose });
+    if (refusal === undefined) make.mutate({ place: placeOf(location, `${name}/`) }, { onSuccess: onClose });
   };
   return (
-    <Dialog
+    <FormDialog
       title="New folder"
-      isOpen
-      isForm
       onClose={onClose}
       size="small"
-      actions={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button look="primary" isDisabled={make.isPending} onPress={submit}>
-            Make folder
-          </Button>
-        </>
-      }
+      action="Make folder"
+      onSubmit={submit}
+      isDisabled={make.isPending}
     >
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
-      >
-        <Field
-          label="Name"
-          value={name}
-          onChange={setName}
-          autoFocus
-          error={isTried || name.includes('/') ? refusal : undefined}
-          help={`In ${describeLocation(location)}`}
-        />
-        {make.error && <Notice tone="danger">{make.error.message}</Notice>}
-      </form>
-    </Dialog>
+      <Field
+        label="Name"
+        value={name}
+        onChange={setName}
+        autoFocus
+        error={isTried || name.includes('/') ? refusal : undefined}
+        help={`In ${describeLocation(location)}`}
+      />
+      {make.error && <Notice tone="danger">{make.error.message}</Notice>}
+    </FormDialog>
   );
 }
 

@@ -1,5 +1,5 @@
 /** The entries of one pane: a table of which only the rows in view exist, that gives and takes what is dragged. */
-import { type ReactNode, useMemo, useRef } from 'react';
+import { type FocusEvent, type ReactNode, useMemo, useRef } from 'react';
 import type { DropItem, Key, Selection, SortDescriptor } from 'react-aria-components';
 import { Button as PlainButton } from 'react-aria-components/Button';
 import { Collection } from 'react-aria-components/Collection';
@@ -142,7 +142,12 @@ function EntryLine({
     <Row id={entry.path} textValue={name} className={`entry-row is-${entry.kind}`}>
       <Cell>
         <span className="entry-name">
-          <PlainButton slot="drag" className="entry-grip" aria-label={`Drag ${name}`}>
+          <PlainButton
+            slot="drag"
+            className="entry-grip"
+            aria-label={`Drag ${name}`}
+            onFocus={focusRowAfterPress}
+          >
             <Icon name={iconOf(entry)} />
           </PlainButton>
           <span className="entry-text" title={name}>
@@ -155,6 +160,11 @@ function EntryLine({
       <Cell className="entry-number">{entry.mtime === undefined ? '' : formatMoment(entry.mtime)}</Cell>
     </Row>
   );
+}
+
+/** The kit leads the focus from a pressed cell to what is in it: the grip is for keys alone, and those of the list go to the row. */
+function focusRowAfterPress({ target }: FocusEvent): void {
+  if (!target.matches(':focus-visible')) target.closest<HTMLElement>('[role="row"]')?.focus();
 }
 
 function sizeWords(entry: EntryRow, size: FolderSize | 'asked' | undefined): string {

@@ -25,7 +25,7 @@ export function Funnel({ query }: { readonly query: QueryExplanation }) {
         <Step count={candidates} label="to ask for" look="main" />
       </div>
       <div className="funnel-bar" aria-hidden="true">
-        <span className="funnel-known" style={{ width: percent(removedByIndex) }} />
+        {removedByIndex > 0 && <span className="funnel-known" style={{ width: percent(removedByIndex) }} />}
         <span className="funnel-unasked" style={{ width: percent(unasked) }} />
         <span className="funnel-main" style={{ width: percent(candidates) }} />
       </div>

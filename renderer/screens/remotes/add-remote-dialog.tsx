@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { AccessKeys } from '../../../engine/api/host.ts';
 import { Button } from '../../design/button.tsx';
 import { Segmented } from '../../design/choices.tsx';
-import { Dialog } from '../../design/dialog.tsx';
+import { FormDialog } from '../../design/dialog.tsx';
 import { Field } from '../../design/field.tsx';
 import { Notice } from '../../design/states.tsx';
 import { useHost, useRefresh } from '../../host/use-host.tsx';
@@ -70,56 +70,42 @@ export function AddRemoteDialog({ start, taken, onClose }: AddRemoteDialogProps)
     }
   };
   return (
-    <Dialog
+    <FormDialog
       title="Add a remote"
-      isOpen
-      isForm
       onClose={onClose}
-      actions={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button icon="check" onPress={() => void test()}>
-            Test
-          </Button>
-          <Button look="primary" isDisabled={isBusy} onPress={() => void submit()}>
-            Add
-          </Button>
-        </>
+      action="Add"
+      onSubmit={() => void submit()}
+      isDisabled={isBusy}
+      extraActions={
+        <Button icon="check" onPress={() => void test()}>
+          Test
+        </Button>
       }
     >
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void submit();
-        }}
-      >
-        <Segmented<PlaceKind>
-          label="Kind of remote"
-          value={fields.kind}
-          onChange={(kind) => change({ kind })}
-          choices={[
-            { id: 's3', label: 'Bucket', icon: 'cloud' },
-            { id: 'folder', label: 'Folder', icon: 'drive' },
-            { id: 'peer', label: 'Another machine', icon: 'transfers' },
-          ]}
-        />
-        <FieldsOfKind
-          fields={fields}
-          change={change}
-          faults={isTried ? faults : {}}
-          credentials={credentials}
-        />
-        {isWhole && (
-          <p className="small faint remote-made">
-            Its address: <span className="code">{urlOf(credentials.withProfile(fields))}</span>
-          </p>
-        )}
-        {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
-        {tested && <RemoteTest target={tested.url} keys={tested.keys} />}
-        <button type="submit" hidden aria-hidden="true" tabIndex={-1} />
-      </form>
-    </Dialog>
+      <Segmented<PlaceKind>
+        label="Kind of remote"
+        value={fields.kind}
+        onChange={(kind) => change({ kind })}
+        choices={[
+          { id: 's3', label: 'Bucket', icon: 'cloud' },
+          { id: 'folder', label: 'Folder', icon: 'drive' },
+          { id: 'peer', label: 'Another machine', icon: 'transfers' },
+        ]}
+      />
+      <FieldsOfKind
+        fields={fields}
+        change={change}
+        faults={isTried ? faults : {}}
+        credentials={credentials}
+      />
+      {isWhole && (
+        <p className="small faint remote-made">
+          Its address: <span className="code">{urlOf(credentials.withProfile(fields))}</span>
+        </p>
+      )}
+      {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
+      {tested && <RemoteTest target={tested.url} keys={tested.keys} />}
+    </FormDialog>
   );
 }
 

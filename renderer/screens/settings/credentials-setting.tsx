@@ -2,7 +2,7 @@
 import './credentials-setting.css';
 import { useState } from 'react';
 import { Button } from '../../design/button.tsx';
-import { ConfirmDialog, Dialog } from '../../design/dialog.tsx';
+import { ConfirmDialog, FormDialog } from '../../design/dialog.tsx';
 import { Field } from '../../design/field.tsx';
 import { Loading, Notice } from '../../design/states.tsx';
 import { showFailure } from '../../shell/toasts.tsx';
@@ -93,37 +93,28 @@ function TokenDialog({ onClose, onSave }: TokenDialogProps) {
   const [text, setText] = useState('');
   const token = text.trim();
   const save = (): void => {
-    if (token === '') return;
     onSave(token);
     onClose();
   };
   return (
-    <Dialog
+    <FormDialog
       title="Token of other machines"
-      isOpen
-      isForm
       onClose={onClose}
       size="small"
-      actions={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button look="primary" isDisabled={token === ''} onPress={save}>
-            Save
-          </Button>
-        </>
-      }
+      action="Save"
+      onSubmit={save}
+      isDisabled={token === ''}
     >
       <Field
         label="Token"
         type="password"
         value={text}
         onChange={setText}
-        onKeyDown={(event) => event.key === 'Enter' && save()}
         autoComplete="off"
         autoFocus
         isCode
         help='As "dray serve" printed it. It never comes back into this window.'
       />
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -15,7 +15,7 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { buildCommand } from '../app/build/build.ts';
-import { formatBytes } from '../app/cli/format.ts';
+import { formatBytes } from '../engine/api/numbers.ts';
 import { type BenchArguments, parseArguments, USAGE } from './arguments.ts';
 import { type Bench, LATENCY_MS, openBench } from './bench.ts';
 import type { Contender, ContenderName, Courier } from './contender.ts';

@@ -2,7 +2,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { formatDuration } from '../app/cli/format.ts';
+import { formatDuration } from '../engine/api/numbers.ts';
 import type { Measurement } from './results.ts';
 
 export interface Command {

@@ -1,5 +1,5 @@
 /** The scenarios of files between machines (`dray serve` with `dray copy`, `dray delta`), and what this release promises. */
-import { formatBytes } from '../app/cli/format.ts';
+import { formatBytes } from '../engine/api/numbers.ts';
 import { DRAY_COMMAND } from './contenders.ts';
 import { type DatasetShape, describeShape } from './dataset.ts';
 import { DRAY_DELTA, DRAY_WHOLE, openDelta, openInsertion, PDIFFCOPY } from './peer-delta-entrants.ts';

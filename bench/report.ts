@@ -1,5 +1,5 @@
 /** Results as Markdown, for a terminal and for a README alike. */
-import { formatBytes, formatCount, formatDuration } from '../app/cli/format.ts';
+import { formatBytes, formatCount, formatDuration } from '../engine/api/numbers.ts';
 import { largestPeakRss, medianMeasured, mostSent, ratioToBestPeer } from './judge.ts';
 import type { EntrantResult, Figures, ScenarioResult, Target, Verdict } from './results.ts';
 

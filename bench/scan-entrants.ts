@@ -1,7 +1,7 @@
 /** Entrants that look through a large workspace in which nothing changed, with the index warm. */
 import { rm } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
-import { formatCount } from '../app/cli/format.ts';
+import { formatCount } from '../engine/api/numbers.ts';
 import type { Bench } from './bench.ts';
 import { DRAY_COMMAND } from './contenders.ts';
 import type { DatasetShape } from './dataset.ts';

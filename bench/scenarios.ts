@@ -1,5 +1,5 @@
 /** The scenarios of this release, and what it promises in each. */
-import { formatCount } from '../app/cli/format.ts';
+import { formatCount } from '../engine/api/numbers.ts';
 import type { ContenderName } from './contender.ts';
 import { type DatasetShape, describeShape } from './dataset.ts';
 import { createPeerScenarios, type PeerShapes } from './peer-scenarios.ts';

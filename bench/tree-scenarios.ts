@@ -1,5 +1,5 @@
 /** The scenarios of plain trees (`dray copy`, `dray sync`), and what this release promises in each. */
-import { formatCount } from '../app/cli/format.ts';
+import { formatCount } from '../engine/api/numbers.ts';
 import { createBarePuts } from './bare-put-entrant.ts';
 import type { ContenderName } from './contender.ts';
 import { type DatasetShape, describeShape } from './dataset.ts';

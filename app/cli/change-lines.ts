@@ -1,8 +1,8 @@
 /** Changes as lines: `A path`, `M`, `D`, `R old -> new`, `m` for the executable bit alone, `T` for the time alone. */
 import type { ChangeEvent, ChangeKind, ConflictEvent, JobEvent } from '../../engine/api/events.ts';
 import type { ChangeTotals } from '../../engine/api/jobs.ts';
+import { formatBytes, formatCount } from '../../engine/api/numbers.ts';
 import type { Color, Paint } from './colors.ts';
-import { formatBytes, formatCount } from './format.ts';
 import type { Output } from './output.ts';
 import { quotePath } from './quote-path.ts';
 

@@ -1,7 +1,7 @@
 /** Lines of `verify` and `remote test`. */
 import type { CheckEvent, JobEvent } from '../../engine/api/events.ts';
+import { formatCount } from '../../engine/api/numbers.ts';
 import type { Color, Paint } from './colors.ts';
-import { formatCount } from './format.ts';
 import type { Output } from './output.ts';
 import { quotePath, showControls } from './quote-path.ts';
 

@@ -2,13 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   formatBytes,
-  formatClock,
   formatCount,
   formatDollars,
   formatDuration,
   formatPlural,
-  parseSize,
-} from './format.ts';
+} from '../../engine/api/numbers.ts';
+import { formatClock, parseSize } from './format.ts';
 
 describe('formatBytes', () => {
   it.each([

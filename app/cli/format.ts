@@ -1,39 +1,4 @@
-/** Numbers for people, and sizes from people. */
-
-const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
-
-/** `0 B`, `1,023 B`, `1.5 KiB`, `34.2 MiB`, `120 GiB`: three digits at most after the first unit. */
-export function formatBytes(bytes: number): string {
-  let value = bytes;
-  let unit = 0;
-  // 1,023.96 KiB would be printed as "1024 KiB", so the next unit begins where rounding does.
-  while (unit < UNITS.length - 1 && value >= (unit === 0 ? 1024 : 1023.5)) {
-    value /= 1024;
-    unit += 1;
-  }
-  if (unit === 0) return `${formatCount(value)} B`;
-  return `${value < 99.95 ? value.toFixed(1) : formatCount(Math.round(value))} ${UNITS[unit]}`;
-}
-
-/** `1,234,567`. */
-export function formatCount(count: number): string {
-  return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',');
-}
-
-/** `1 file`, `2 files`. */
-export function formatPlural(count: number, singular: string, plural = `${singular}s`): string {
-  return `${formatCount(count)} ${count === 1 ? singular : plural}`;
-}
-
-/** `0.21 s`, `3.4 s`, `1m 05s`, `2h 03m`. */
-export function formatDuration(durationMs: number): string {
-  const seconds = Math.max(0, durationMs / 1000);
-  if (seconds < 0.995) return `${seconds.toFixed(2)} s`;
-  if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
-  const whole = Math.round(seconds);
-  if (whole < 3600) return `${Math.floor(whole / 60)}m ${String(whole % 60).padStart(2, '0')}s`;
-  return `${Math.floor(whole / 3600)}h ${String(Math.floor((whole % 3600) / 60)).padStart(2, '0')}m`;
-}
+/** Sizes and durations of the command line: for lines that are drawn again and again, and from people. */
 
 /** `0:07`, `12:34`, `3:00:12`, for a line that is drawn again and again. */
 export function formatClock(durationMs: number): string {
@@ -42,19 +7,6 @@ export function formatClock(durationMs: number): string {
   const minutes = Math.floor(whole / 60) % 60;
   const hours = Math.floor(whole / 3600);
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${seconds}` : `${minutes}:${seconds}`;
-}
-
-/** `$0`, `$0.0000004`, `$0.0125`, `$12.30`: two significant digits below a dollar. */
-export function formatDollars(dollars: number): string {
-  if (dollars === 0) return '$0';
-  if (dollars >= 1) return `$${dollars.toFixed(2)}`;
-  const decimals = Math.min(12, 1 - Math.floor(Math.log10(dollars)));
-  return `$${dollars.toFixed(decimals)}`;
-}
-
-/** Commits and blobs are shown by their first ten digits. */
-export function formatHash(hash: string): string {
-  return hash.slice(0, 10);
 }
 
 const FACTORS: Readonly<Record<string, number>> = {

@@ -1,6 +1,7 @@
 /** One line of text for a progress snapshot. */
 import type { Phase } from '../../engine/api/events.ts';
-import { formatBytes, formatClock, formatCount, formatDuration, formatPlural } from './format.ts';
+import { formatBytes, formatCount, formatDuration, formatPlural } from '../../engine/api/numbers.ts';
+import { formatClock } from './format.ts';
 import type { ProgressSnapshot } from './progress-meter.ts';
 
 const DOING: Readonly<Record<Phase, string>> = {

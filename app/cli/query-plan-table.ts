@@ -1,6 +1,6 @@
 /** The table of `--explain`: how the question "which objects exist?" is answered, and why so. */
 import type { QueryCost, QueryExplanation } from '../../engine/api/events.ts';
-import { formatCount, formatDollars, formatDuration, formatPlural } from './format.ts';
+import { formatCount, formatDollars, formatDuration, formatPlural } from '../../engine/api/numbers.ts';
 import { formatTable } from './table.ts';
 
 /** What is known before the query runs. */

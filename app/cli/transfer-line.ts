@@ -1,6 +1,6 @@
 /** What a transfer took, in few words. */
 import type { RequestTotals } from '../../engine/api/jobs.ts';
-import { formatBytes, formatDollars, formatDuration, formatPlural } from './format.ts';
+import { formatBytes, formatDollars, formatDuration, formatPlural } from '../../engine/api/numbers.ts';
 
 export interface TransferFacts {
   readonly bytes: number;

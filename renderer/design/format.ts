@@ -1,55 +1,14 @@
 /** Numbers and moments for people, in the words of the command line. */
-
-const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
-
-/** `0 B`, `1,023 B`, `1.5 KiB`, `120 GiB`. */
-export function formatBytes(bytes: number): string {
-  let value = bytes;
-  let unit = 0;
-  // 1,023.96 KiB would be printed as "1024 KiB", so the next unit begins where rounding does.
-  while (unit < UNITS.length - 1 && value >= (unit === 0 ? 1024 : 1023.5)) {
-    value /= 1024;
-    unit += 1;
-  }
-  if (unit === 0) return `${formatCount(value)} B`;
-  return `${value < 99.95 ? value.toFixed(1) : formatCount(Math.round(value))} ${UNITS[unit]}`;
-}
+import { formatBytes, formatDuration } from '../../engine/api/numbers.ts';
 
 /** `86.0 MiB/s`. */
 export function formatRate(bytesPerSecond: number): string {
   return `${formatBytes(bytesPerSecond)}/s`;
 }
 
-/** `1,234,567`. */
-export function formatCount(count: number): string {
-  return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',');
-}
-
-/** `1 file`, `2 files`. */
-export function formatPlural(count: number, singular: string, plural = `${singular}s`): string {
-  return `${formatCount(count)} ${count === 1 ? singular : plural}`;
-}
-
-/** `0.21 s`, `3.4 s`, `1m 05s`, `2h 03m`. */
+/** As `formatDuration`, of seconds. */
 export function formatSeconds(seconds: number): string {
-  if (seconds < 0.995) return `${Math.max(0, seconds).toFixed(2)} s`;
-  if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
-  const whole = Math.round(seconds);
-  if (whole < 3600) return `${Math.floor(whole / 60)}m ${String(whole % 60).padStart(2, '0')}s`;
-  return `${Math.floor(whole / 3600)}h ${String(Math.floor((whole % 3600) / 60)).padStart(2, '0')}m`;
-}
-
-/** `$0`, `$0.0125`, `$12.30`: two significant digits below a dollar. */
-export function formatDollars(dollars: number): string {
-  if (dollars === 0) return '$0';
-  if (dollars >= 1) return `$${dollars.toFixed(2)}`;
-  const decimals = Math.min(12, 1 - Math.floor(Math.log10(dollars)));
-  return `$${dollars.toFixed(decimals)}`;
-}
-
-/** Commits and blobs are shown by their first ten digits. */
-export function formatHash(hash: string): string {
-  return hash.slice(0, 10);
+  return formatDuration(seconds * 1000);
 }
 
 /** `20 Nov 2026, 16:40`, in the reader's time zone. What is no moment is shown as it is: a date never breaks a screen. */

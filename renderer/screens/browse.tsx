@@ -2,8 +2,8 @@
 import './browse.css';
 import { useEffect, useRef, useState } from 'react';
 import type { EntryRow } from '../../engine/api/host.ts';
+import { formatPlural } from '../../engine/api/numbers.ts';
 import { Button } from '../design/button.tsx';
-import { formatPlural } from '../design/format.ts';
 import { Screen } from '../design/screen.tsx';
 import { ErrorState, Loading, Notice } from '../design/states.tsx';
 import { useAsk, useRefresh, useTransfers } from '../host/use-host.tsx';

@@ -1,6 +1,7 @@
 /** One file shown as what it is: text, an image, or its facts. */
 import type { FileFacts, FilePreview } from '../../engine/api/host.ts';
-import { formatBytes, formatMoment } from '../design/format.ts';
+import { formatBytes } from '../../engine/api/numbers.ts';
+import { formatMoment } from '../design/format.ts';
 import './file-preview.css';
 
 export function FilePreviewView({ preview, name }: { readonly preview: FilePreview; readonly name: string }) {

@@ -1,9 +1,9 @@
 /** The commits of a workspace as a graph, and beside it one of them, or the difference between any two. */
 import './history.css';
 import { useMemo, useState } from 'react';
+import { formatPlural } from '../../engine/api/numbers.ts';
 import { Button } from '../design/button.tsx';
 import { Select } from '../design/field.tsx';
-import { formatPlural } from '../design/format.ts';
 import { Screen } from '../design/screen.tsx';
 import { EmptyState, ErrorState, Loading } from '../design/states.tsx';
 import { useAsk } from '../host/use-host.tsx';

@@ -2,9 +2,9 @@
 import './remotes.css';
 import { useEffect, useState } from 'react';
 import type { ImportCandidate, RemoteCard } from '../../engine/api/host.ts';
+import { formatPlural } from '../../engine/api/numbers.ts';
 import { Button } from '../design/button.tsx';
 import { ConfirmDialog, Dialog } from '../design/dialog.tsx';
-import { formatPlural } from '../design/format.ts';
 import { Screen } from '../design/screen.tsx';
 import { EmptyState, ErrorState, Loading } from '../design/states.tsx';
 import { useAsk, useDo } from '../host/use-host.tsx';

@@ -1,6 +1,6 @@
 /** When a window opens with a channel chosen, looks for updates: once a day, whichever window is the first. */
 import { useEffect, useRef } from 'react';
-import { formatBytes } from '../design/format.ts';
+import { formatBytes } from '../../engine/api/numbers.ts';
 import { useAsk, useHost } from '../host/use-host.tsx';
 import { useUpdateLook } from '../host/use-update-look.ts';
 import { goTo } from '../route.ts';

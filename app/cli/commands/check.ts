@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { ComparedEvent } from '../../../engine/api/events.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import type { CheckTreesSummary } from '../../../engine/api/trees.ts';
 import {
   type CommandHost,
@@ -10,7 +11,6 @@ import {
   runCommand,
 } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
-import { formatBytes, formatCount, formatPlural } from '../format.ts';
 import { given } from '../given.ts';
 import type { Output } from '../output.ts';
 import { quotePath } from '../quote-path.ts';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { PullSummary } from '../../../engine/api/jobs.ts';
+import { formatHash, formatPlural } from '../../../engine/api/numbers.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
-import { formatHash, formatPlural } from '../format.ts';
 import { given } from '../given.ts';
 import { quotePath } from '../quote-path.ts';
 import { formatTransfer } from '../transfer-line.ts';

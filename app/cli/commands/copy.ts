@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
+import { formatBytes, formatCount, formatDollars, formatPlural } from '../../../engine/api/numbers.ts';
 import type { TransferSummary } from '../../../engine/api/trees.ts';
 import { printChanges } from '../change-lines.ts';
 import { type CommandHost, type CommandView, runCommand, usageError } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
-import { formatBytes, formatCount, formatDollars, formatPlural } from '../format.ts';
 import { readGlobalOptions } from '../global-options.ts';
 import { formatLookup } from '../lookup-table.ts';
 import { withStreams } from '../standard-streams.ts';

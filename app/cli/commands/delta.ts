@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { formatBytes } from '../../../engine/api/numbers.ts';
 import type {
   DeltaBenchmarkSummary,
   DeltaRequest,
@@ -7,7 +8,6 @@ import type {
 } from '../../../engine/api/peers.ts';
 import { type CommandHost, type CommandView, runCommand, usageError } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
-import { formatBytes } from '../format.ts';
 import { given } from '../given.ts';
 import { formatTable } from '../table.ts';
 

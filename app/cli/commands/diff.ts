@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { DiffSummary } from '../../../engine/api/jobs.ts';
+import { formatHash } from '../../../engine/api/numbers.ts';
 import { countChanges, formatChangeTotals, printChanges } from '../change-lines.ts';
 import { type CommandHost, type CommandView, EXIT_DIFFERENCES, runCommand } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
-import { formatHash } from '../format.ts';
 import { given } from '../given.ts';
 
 interface DiffOptions {

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { EntryEvent } from '../../../engine/api/events.ts';
 import type { ListTreeSummary } from '../../../engine/api/jobs.ts';
+import { formatBytes, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
 import type { ListPlaceSummary } from '../../../engine/api/trees.ts';
 import { type CommandHost, type CommandView, runCommand, usageError } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
 import { addFilterOptions, type FilterOptions, toFilter } from '../filter-options.ts';
-import { formatBytes, formatHash, formatPlural } from '../format.ts';
 import { given } from '../given.ts';
 import { quotePath } from '../quote-path.ts';
 import { formatRequests } from '../transfer-line.ts';

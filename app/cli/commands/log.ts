@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { CommitEvent } from '../../../engine/api/events.ts';
 import type { LogSummary } from '../../../engine/api/jobs.ts';
+import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
 import type { Paint } from '../colors.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
-import { formatBytes, formatPlural } from '../format.ts';
 import { given } from '../given.ts';
 import { parseCount } from '../global-options.ts';
 import { quotePath, showControls } from '../quote-path.ts';

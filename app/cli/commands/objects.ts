@@ -1,11 +1,11 @@
 /** Commands on one place: `rm`, `cat`, `du`. */
 import type { Command } from 'commander';
+import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import type { ReadPlaceSummary, RemovePlaceSummary, UsageSummary } from '../../../engine/api/trees.ts';
 import { printChanges } from '../change-lines.ts';
 import { type CommandHost, type CommandView, runCommand, usageError } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
 import { addFilterOptions, type FilterOptions, toFilter } from '../filter-options.ts';
-import { formatBytes, formatCount, formatPlural } from '../format.ts';
 import { given } from '../given.ts';
 import { parseCount, parseSizeOption, readGlobalOptions } from '../global-options.ts';
 import { quotePath } from '../quote-path.ts';

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
 import type { PullSummary } from '../../../engine/api/jobs.ts';
+import { formatHash, formatPlural } from '../../../engine/api/numbers.ts';
 import { formatChangeTotals, formatConflict, printChanges } from '../change-lines.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
-import { formatHash, formatPlural } from '../format.ts';
 import { given } from '../given.ts';
 import { formatTransfer } from '../transfer-line.ts';
 

@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander';
 import type { JobEvent, QueryMode } from '../../../engine/api/events.ts';
 import type { PushSummary } from '../../../engine/api/jobs.ts';
+import { formatBytes, formatCount, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
 import { formatChangeTotals, formatConflict, printChanges } from '../change-lines.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
-import { formatBytes, formatCount, formatHash, formatPlural } from '../format.ts';
 import { given } from '../given.ts';
 import type { Output } from '../output.ts';
 import { formatQueryActual, formatQueryPlan } from '../query-plan-table.ts';

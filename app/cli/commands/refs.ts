@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { JobEvent } from '../../../engine/api/events.ts';
 import type { RefSummary } from '../../../engine/api/jobs.ts';
+import { formatHash } from '../../../engine/api/numbers.ts';
 import { type CommandHost, type CommandView, runCommand, usageError } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
-import { formatHash } from '../format.ts';
 import { given } from '../given.ts';
 import type { Output } from '../output.ts';
 

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { RemoteTestSummary } from '../../../engine/api/jobs.ts';
+import { formatPlural } from '../../../engine/api/numbers.ts';
 import { printCheck } from '../check-lines.ts';
 import { type CommandHost, type CommandView, EXIT_FAILED, runCommand } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
-import { formatPlural } from '../format.ts';
 
 const loadJobs = () => import('../../../engine/jobs/remotes.ts');
 

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { RestoreSummary } from '../../../engine/api/jobs.ts';
+import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
-import { formatBytes, formatPlural } from '../format.ts';
 import { given } from '../given.ts';
 
 export function addRestoreCommand(program: Command, host: CommandHost): void {

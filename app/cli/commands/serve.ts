@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ServingEvent } from '../../../engine/api/events.ts';
+import { formatPlural } from '../../../engine/api/numbers.ts';
 import type { ServeRequest, ServeSummary } from '../../../engine/api/peers.ts';
 import { readVersion } from '../../../engine/base/dray-version.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
-import { formatPlural } from '../format.ts';
 import { given } from '../given.ts';
 import type { Output } from '../output.ts';
 import { quotePath } from '../quote-path.ts';

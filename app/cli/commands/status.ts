@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { StatusSummary } from '../../../engine/api/jobs.ts';
+import { formatBytes, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
 import { countChanges, formatChangeTotals, printChanges } from '../change-lines.ts';
 import { type CommandHost, type CommandView, EXIT_DIFFERENCES, runCommand } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
-import { formatBytes, formatHash, formatPlural } from '../format.ts';
 
 interface StatusOptions {
   readonly remote?: string | true;

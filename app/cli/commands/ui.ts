@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { WindowEvent } from '../../../engine/api/events.ts';
+import { formatPlural } from '../../../engine/api/numbers.ts';
 import type { WindowSummary } from '../../web/run-window.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
-import { formatPlural } from '../format.ts';
 import { given } from '../given.ts';
 import type { Output } from '../output.ts';
 

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
+import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
 import type { UploadsSummary } from '../../../engine/api/trees.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
-import { formatBytes, formatPlural } from '../format.ts';
 import { given } from '../given.ts';
 import { parseMomentOption } from '../moment.ts';
 import { quotePath } from '../quote-path.ts';

@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { VerifySummary } from '../../../engine/api/jobs.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { printCheck } from '../check-lines.ts';
 import { type CommandHost, type CommandView, EXIT_FAILED, runCommand } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
-import { formatBytes, formatCount, formatPlural } from '../format.ts';
 import { given } from '../given.ts';
 
 interface VerifyOptions {

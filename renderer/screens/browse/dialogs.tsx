@@ -1,9 +1,9 @@
 /** What Browse asks before it acts: a folder's name, a deletion's word, and a look at one file. */
 import { useState } from 'react';
 import type { EntryRow } from '../../../engine/api/host.ts';
+import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
 import { ConfirmDialog, Dialog, FormDialog } from '../../design/dialog.tsx';
 import { Field } from '../../design/field.tsx';
-import { formatBytes, formatPlural } from '../../design/format.ts';
 import { ErrorState, Loading, Notice } from '../../design/states.tsx';
 import { useAsk, useDo } from '../../host/use-host.tsx';
 import { FilePreviewView } from '../file-preview.tsx';

@@ -1,6 +1,7 @@
 /** How far dropped files have come, and what became of them. */
+
+import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
 import { Button } from '../../design/button.tsx';
-import { formatBytes, formatPlural } from '../../design/format.ts';
 import { Notice } from '../../design/states.tsx';
 import { dismissDrops, stopDrops, useDropProgress } from './drops.ts';
 

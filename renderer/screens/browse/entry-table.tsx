@@ -16,7 +16,8 @@ import {
 import { isTextDropItem, useDragAndDrop } from 'react-aria-components/useDragAndDrop';
 import { TableLayout, Virtualizer } from 'react-aria-components/Virtualizer';
 import type { EntryRow } from '../../../engine/api/host.ts';
-import { formatBytes, formatMoment } from '../../design/format.ts';
+import { formatBytes } from '../../../engine/api/numbers.ts';
+import { formatMoment } from '../../design/format.ts';
 import { Icon, type IconName } from '../../design/icon.tsx';
 import { below, type Location, nameOf, placeOf } from './places.ts';
 import type { Entries, SortedBy } from './use-entries.ts';

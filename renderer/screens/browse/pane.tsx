@@ -2,9 +2,9 @@
 import { useRef } from 'react';
 import type { DropItem } from 'react-aria-components';
 import type { EntryRow } from '../../../engine/api/host.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { Button, IconButton, LinkButton } from '../../design/button.tsx';
 import { Select } from '../../design/field.tsx';
-import { formatBytes, formatCount, formatPlural } from '../../design/format.ts';
 import { EmptyState, ErrorState, Loading } from '../../design/states.tsx';
 import { hrefOf } from '../../route.ts';
 import { Crumbs } from '../crumbs.tsx';

@@ -1,13 +1,13 @@
 /** What a copy or a sync would do, before it does it. Deletions stand first and have to be agreed to. */
 import { useState } from 'react';
 import type { ChangeRow, InputOf, TransferOrder } from '../../../engine/api/host.ts';
+import { formatBytes, formatCount, formatDollars, formatPlural } from '../../../engine/api/numbers.ts';
 import { ChangeMark } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
 import { Figure, Figures } from '../../design/card.tsx';
 import { Segmented } from '../../design/choices.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import { Checkbox } from '../../design/field.tsx';
-import { formatBytes, formatCount, formatDollars, formatPlural } from '../../design/format.ts';
 import { EmptyState, ErrorState, Loading, Notice } from '../../design/states.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { describeLocation, type Location, placeOf } from './places.ts';

@@ -1,7 +1,7 @@
 /** What goes from pane to pane or comes from the desktop. What lies at its place already is replaced only after a yes. */
 import { useState } from 'react';
 import type { TransferOrder } from '../../../engine/api/host.ts';
-import { formatBytes, formatPlural } from '../../design/format.ts';
+import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
 import { useRefresh } from '../../host/use-host.tsx';
 import { parseRoute } from '../../route.ts';
 import { showFailure, showToast } from '../../shell/toasts.tsx';

@@ -2,9 +2,9 @@ import './list-toolbar.css';
 import type { Ref } from 'react';
 import { ToggleButton } from 'react-aria-components/ToggleButton';
 import type { ChangeList, ChangeRow } from '../../../engine/api/host.ts';
+import { formatCount } from '../../../engine/api/numbers.ts';
 import { Segmented } from '../../design/choices.tsx';
 import { Search, Select } from '../../design/field.tsx';
-import { formatCount } from '../../design/format.ts';
 import type { Look } from './use-change-list.ts';
 
 type Change = ChangeRow['change'];

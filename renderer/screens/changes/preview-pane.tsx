@@ -2,8 +2,8 @@
 import './preview-pane.css';
 import { useEffect, useState } from 'react';
 import type { ChangeList, ChangeRow } from '../../../engine/api/host.ts';
+import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
 import { ChangeBadge } from '../../design/badge.tsx';
-import { formatBytes, formatPlural } from '../../design/format.ts';
 import { EmptyState, ErrorState, Loading } from '../../design/states.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { FileSides } from '../sides/file-sides.tsx';

@@ -2,9 +2,9 @@
 import './send-bar.css';
 import type { ReactNode } from 'react';
 import type { ChangeList } from '../../../engine/api/host.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { Button, LinkButton } from '../../design/button.tsx';
 import { Checkbox, Field, Select } from '../../design/field.tsx';
-import { formatBytes, formatCount, formatPlural } from '../../design/format.ts';
 import { Icon } from '../../design/icon.tsx';
 import { hrefOf } from '../../route.ts';
 import { type Choices, skippedTotals, type Winner } from './choices.ts';

@@ -7,8 +7,8 @@
 // biome-ignore-all lint/a11y/useAriaPropsSupportedByRole: its role is one of two
 import { memo } from 'react';
 import type { ChangeRow } from '../../../engine/api/host.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { ChangeBadge } from '../../design/badge.tsx';
-import { formatBytes, formatCount, formatPlural } from '../../design/format.ts';
 import { Icon } from '../../design/icon.tsx';
 import { type Choices, skipOf, type Winner, winnerOf } from './choices.ts';
 

@@ -2,8 +2,8 @@
 import type { ReactNode } from 'react';
 import type { Transfer } from '../../../engine/api/host.ts';
 import type { PullSummary, PushSummary } from '../../../engine/api/jobs.ts';
+import { formatBytes, formatCount, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
 import { LinkButton } from '../../design/button.tsx';
-import { formatBytes, formatCount, formatHash, formatPlural } from '../../design/format.ts';
 import { Notice, type NoticeTone } from '../../design/states.tsx';
 import { useTransfers } from '../../host/use-host.tsx';
 import { hrefOf } from '../../route.ts';

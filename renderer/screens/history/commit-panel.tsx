@@ -2,8 +2,9 @@
 import { useState } from 'react';
 import type { CommitEvent } from '../../../engine/api/events.ts';
 import type { RefRow } from '../../../engine/api/host.ts';
+import { formatBytes, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
 import { Tabs } from '../../design/choices.tsx';
-import { formatBytes, formatHash, formatMoment, formatPlural } from '../../design/format.ts';
+import { formatMoment } from '../../design/format.ts';
 import { RefBadges } from './commit-list.tsx';
 import { authorName, bodyOf, subjectOf } from './commit-words.ts';
 import { CompareView } from './compare-view.tsx';

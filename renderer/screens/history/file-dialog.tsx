@@ -1,9 +1,9 @@
 /** One file as a commit has it, beside what it was in another one, and the way to have it back. */
 import { useState } from 'react';
 import type { FilePreview } from '../../../engine/api/host.ts';
+import { formatHash } from '../../../engine/api/numbers.ts';
 import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
-import { formatHash } from '../../design/format.ts';
 import { ErrorState, Loading } from '../../design/states.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { FilePreviewView } from '../file-preview.tsx';

@@ -1,8 +1,8 @@
 /** Before something comes back from a commit: what would be written, and what of it was never pushed and would be lost. */
 import type { RestorePlan } from '../../../engine/api/jobs.ts';
+import { formatBytes, formatCount, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
 import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
-import { formatBytes, formatCount, formatHash, formatPlural } from '../../design/format.ts';
 import { ErrorState, Loading, Notice } from '../../design/states.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { useStartTransfers } from '../start-transfer.ts';

@@ -2,11 +2,11 @@
 import './start-steps.css';
 import { useState } from 'react';
 import type { WorkspaceCard } from '../../../engine/api/host.ts';
+import { formatBytes, formatCount } from '../../../engine/api/numbers.ts';
 import { Button, LinkButton } from '../../design/button.tsx';
 import { Card, Figure, Figures } from '../../design/card.tsx';
 import { Segmented } from '../../design/choices.tsx';
 import { Field } from '../../design/field.tsx';
-import { formatBytes, formatCount } from '../../design/format.ts';
 import { Icon } from '../../design/icon.tsx';
 import { Notice } from '../../design/states.tsx';
 import { useAsk, useDo } from '../../host/use-host.tsx';

@@ -4,7 +4,8 @@ import './cost-plot.css';
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import type { QueryExplanation } from '../../../engine/api/events.ts';
-import { formatCount, formatSeconds } from '../../design/format.ts';
+import { formatCount } from '../../../engine/api/numbers.ts';
+import { formatSeconds } from '../../design/format.ts';
 
 const HEIGHT_PX = 220;
 const POINTS = 64;

@@ -1,7 +1,7 @@
 /** From what a push needs to what it has to ask for. */
 import type { QueryExplanation } from '../../../engine/api/events.ts';
+import { formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { Card } from '../../design/card.tsx';
-import { formatCount, formatPlural } from '../../design/format.ts';
 import { Icon } from '../../design/icon.tsx';
 
 export function Funnel({ query }: { readonly query: QueryExplanation }) {

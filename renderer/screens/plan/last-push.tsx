@@ -1,8 +1,9 @@
 /** What the last push took, beside what its plan said. */
 import type { AnswerOf, Transfer } from '../../../engine/api/host.ts';
 import type { PushSummary } from '../../../engine/api/jobs.ts';
+import { formatBytes, formatCount, formatDollars } from '../../../engine/api/numbers.ts';
 import { Card, Figure, Figures } from '../../design/card.tsx';
-import { formatBytes, formatCount, formatDollars, formatSeconds } from '../../design/format.ts';
+import { formatSeconds } from '../../design/format.ts';
 import { useTransfers } from '../../host/use-host.tsx';
 
 type Plan = AnswerOf<'plan.push'>;

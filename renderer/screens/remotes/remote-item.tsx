@@ -1,8 +1,8 @@
 /** One remote: where it is, what it holds, and what can be done with it. */
 import { useState } from 'react';
 import type { RemoteCard } from '../../../engine/api/host.ts';
+import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
 import { Button, IconButton, LinkButton } from '../../design/button.tsx';
-import { formatBytes, formatPlural } from '../../design/format.ts';
 import { Icon, type IconName } from '../../design/icon.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { hrefOf } from '../../route.ts';

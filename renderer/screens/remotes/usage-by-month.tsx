@@ -1,8 +1,8 @@
 /** What transfers from here asked of each remote, month by month, and what that costs by the price table. */
 import { Fragment } from 'react';
 import type { UsageRow } from '../../../engine/api/host.ts';
+import { formatBytes, formatCount, formatDollars } from '../../../engine/api/numbers.ts';
 import { Card } from '../../design/card.tsx';
-import { formatBytes, formatCount, formatDollars } from '../../design/format.ts';
 import { useAsk } from '../../host/use-host.tsx';
 
 const MONTHS_SHOWN = 12;

@@ -1,10 +1,10 @@
 /** Where packages of the desktop app lie and which are wanted; what a look there found. */
 import { useRef, useState } from 'react';
 import type { Settings, UpdateChannel, UpdateLook } from '../../../engine/api/host.ts';
+import { formatBytes } from '../../../engine/api/numbers.ts';
 import { Button } from '../../design/button.tsx';
 import { Segmented } from '../../design/choices.tsx';
 import { Field } from '../../design/field.tsx';
-import { formatBytes } from '../../design/format.ts';
 import { Notice } from '../../design/states.tsx';
 import { useUpdateLook } from '../../host/use-update-look.ts';
 import { useStartTransfers } from '../start-transfer.ts';

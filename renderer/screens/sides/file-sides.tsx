@@ -1,7 +1,8 @@
 /** Both sides of one file: text by lines, images, or what is known of anything else. */
 import './file-sides.css';
 import type { FilePreview } from '../../../engine/api/host.ts';
-import { formatBytes, formatHash, formatMoment } from '../../design/format.ts';
+import { formatBytes, formatHash } from '../../../engine/api/numbers.ts';
+import { formatMoment } from '../../design/format.ts';
 import { TextSides } from './text-sides.tsx';
 
 export interface FileSidesProps {

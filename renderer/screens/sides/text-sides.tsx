@@ -1,7 +1,7 @@
 /** The lines of two texts side by side. */
 import './text-sides.css';
 import { useMemo, useState } from 'react';
-import { formatPlural } from '../../design/format.ts';
+import { formatPlural } from '../../../engine/api/numbers.ts';
 import { type DiffRow, diffLines, foldSame } from './text-diff.ts';
 
 export function TextSides({

@@ -1,7 +1,8 @@
 /** What all transfers together do now: how fast, how much is left, how long that takes, how hard the remotes are asked; and the last minute of it. */
 import type { Transfer } from '../../../engine/api/host.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { Card, Figure, Figures } from '../../design/card.tsx';
-import { formatBytes, formatCount, formatPlural, formatRate } from '../../design/format.ts';
+import { formatRate } from '../../design/format.ts';
 import { useThroughput } from './record-throughput.tsx';
 import { ThroughputPlot } from './throughput-plot.tsx';
 import { roughDuration } from './transfer-words.ts';

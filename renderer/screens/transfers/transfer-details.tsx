@@ -1,7 +1,8 @@
 /** All that is known of one transfer: when, how many requests at what price, what it warned of and which files failed. */
 import { useEffect } from 'react';
 import type { Transfer, TransferFailure } from '../../../engine/api/host.ts';
-import { formatBytes, formatCount, formatDollars, formatMoment, formatSeconds } from '../../design/format.ts';
+import { formatBytes, formatCount, formatDollars } from '../../../engine/api/numbers.ts';
+import { formatMoment, formatSeconds } from '../../design/format.ts';
 import { useAsk, useRefresh } from '../../host/use-host.tsx';
 
 export function TransferDetails({ transfer }: { readonly transfer: Transfer }) {

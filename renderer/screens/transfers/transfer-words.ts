@@ -1,7 +1,7 @@
 /** What a transfer's row says, in words. */
 import type { ErrorCode } from '../../../engine/api/error.ts';
 import type { Transfer, TransferOrder } from '../../../engine/api/host.ts';
-import { formatBytes, formatCount, formatPlural } from '../../design/format.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 
 /** Below this a rate says nothing. */
 const STALLED_BELOW_BYTES_PER_SECOND = 1;

@@ -166,6 +166,10 @@ describe.skipIf(!findChromium())('the two panes of Browse', { timeout: 4 * PATIE
       () => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))),
     );
     await expect.poll(() => isFocused(row(right, 'photos')), WAIT).toBe(true);
+    await page.keyboard.press('ArrowDown');
+    await expect.poll(() => isFocused(row(right, 'inventory.json')), WAIT).toBe(true);
+    await page.keyboard.press('ArrowUp');
+    await expect.poll(() => chosen(right), WAIT).toEqual(['photos']);
     await page.keyboard.press('Delete');
     const dialog = page.getByRole('dialog');
     await dialog.getByText('1 file, 15 B').waitFor();

@@ -165,7 +165,9 @@ function EntryLine({
 
 /** The kit leads the focus from a pressed cell to what is in it: the grip is for keys alone, and those of the list go to the row. */
 function focusRowAfterPress({ target }: FocusEvent): void {
-  if (!target.matches(':focus-visible')) target.closest<HTMLElement>('[role="row"]')?.focus();
+  if (target.matches(':focus-visible')) return;
+  // Once the cell was told as well, which else would be where the arrow keys go on from.
+  queueMicrotask(() => target.closest<HTMLElement>('[role="row"]')?.focus());
 }
 
 function sizeWords(entry: EntryRow, size: FolderSize | 'asked' | undefined): string {

@@ -1,21 +1,12 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { keptKeysOf } from '../../engine/base/kept-keys.ts';
-import type { DesktopFacts } from './desktop-app.ts';
-import type { FakeElectron } from './electron.fixture.ts';
 import { transfer, until } from './engine.fixture.ts';
-import { type StartOptions, startInFake } from './start-desktop.fixture.ts';
+import { inUserFolder } from './start-desktop.fixture.ts';
 
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'dray-desktop-'));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-const start = (facts?: Partial<DesktopFacts>, options?: StartOptions, fake?: FakeElectron) =>
-  startInFake(folder, facts, options, fake);
+const user = inUserFolder();
+const { start } = user;
 
 describe('the start', () => {
   it('shows one window, sandboxed and without Node, at our own page', async () => {
@@ -167,7 +158,7 @@ describe('menus', () => {
   it('open Dray at login, by a file on Linux and by the system elsewhere', async () => {
     const linux = await start({ environment: { APPIMAGE: '/home/ada/My Apps/100% "Dray".AppImage' } });
     linux.person.clicksMenu('opens-at-login');
-    const path = join(folder, '.config', 'autostart', 'dray.desktop');
+    const path = join(user.path(), '.config', 'autostart', 'dray.desktop');
     expect(readFileSync(path, 'utf8')).toContain(
       'Exec="/home/ada/My Apps/100%% \\\\"Dray\\\\".AppImage" --hidden\n',
     );

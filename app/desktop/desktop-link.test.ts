@@ -1,21 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DrayError } from '../../engine/api/error.ts';
-import type { DesktopFacts } from './desktop-app.ts';
-import { createFakeElectron, type FakeElectron } from './electron.fixture.ts';
+import { createFakeElectron } from './electron.fixture.ts';
 import { until } from './engine.fixture.ts';
-import { type StartOptions, startInFake } from './start-desktop.fixture.ts';
+import { inUserFolder } from './start-desktop.fixture.ts';
 
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'dray-desktop-'));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-const start = (facts?: Partial<DesktopFacts>, options?: StartOptions, fake?: FakeElectron) =>
-  startInFake(folder, facts, options, fake);
+const user = inUserFolder();
+const { start } = user;
 
 describe('a link', () => {
   const LINK = 'dray://open?workspace=/data';
@@ -37,7 +27,7 @@ describe('a link', () => {
   });
 
   it('of the start does nothing when a person says no', async () => {
-    const fake = createFakeElectron({ userData: folder });
+    const fake = createFakeElectron({ userData: user.path() });
     fake.person.answers(1);
     const given = await start({ argv: ['/opt/dray', LINK] }, {}, fake);
     await asksFirst(given);

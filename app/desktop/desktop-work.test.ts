@@ -1,20 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { DesktopFacts } from './desktop-app.ts';
-import type { FakeElectron } from './electron.fixture.ts';
+import { describe, expect, it } from 'vitest';
 import { transfer, until } from './engine.fixture.ts';
-import { type StartOptions, startInFake } from './start-desktop.fixture.ts';
+import { inUserFolder } from './start-desktop.fixture.ts';
 
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'dray-desktop-'));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-const start = (facts?: Partial<DesktopFacts>, options?: StartOptions, fake?: FakeElectron) =>
-  startInFake(folder, facts, options, fake);
+const { start } = inUserFolder();
 
 describe('transfers', () => {
   it('show in the taskbar and the tray while they run', async () => {

@@ -1,6 +1,8 @@
 /** The whole desktop app in a fake Electron, with an engine that says what a test wants. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterEach, beforeEach } from 'vitest';
 import { type DesktopFacts, startDesktop } from './desktop-app.ts';
 import { createFakeElectron } from './electron.fixture.ts';
 import type { FakeOptions } from './electron-app.fixture.ts';
@@ -10,8 +12,23 @@ export interface StartOptions extends Partial<FakeOptions> {
   readonly answers?: Parameters<typeof createFakeEngine>[0];
 }
 
+/** For the tests of a file: a user's folder of its own for each, gone afterwards. */
+export function inUserFolder() {
+  let folder = '';
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'dray-desktop-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  return {
+    path: () => folder,
+    start: (...given: DropFirst<Parameters<typeof startInFake>>) => startInFake(folder, ...given),
+  };
+}
+
+type DropFirst<T extends readonly unknown[]> = T extends readonly [unknown, ...infer Rest] ? Rest : never;
+
 /** @param folder Of the user; the built window is put there too. */
-export async function startInFake(
+async function startInFake(
   folder: string,
   facts: Partial<DesktopFacts> = {},
   { answers, ...options }: StartOptions = {},

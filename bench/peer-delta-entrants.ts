@@ -13,19 +13,18 @@ import {
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startByteCounter } from '../e2e/servers/byte-counter.ts';
-import type { Bench } from './bench.ts';
+import type { Bench, Link } from './bench.ts';
 import { pathOfFile } from './dataset.ts';
 import { checkArrival, type Fingerprint, fingerprintOf } from './fingerprint.ts';
-import type { Command } from './measure.ts';
 import {
   createAbsent,
   drayUrl,
   missingCommand,
-  type Offered,
-  type OfferOptions,
   offerFolder,
   runDray,
   startDray,
+  UNABLE,
+  type Way,
 } from './peer-entrants.ts';
 import { RSYNC_MODULE, startPdiffcopy, startRsyncDaemon } from './peer-servers.ts';
 import { RSYNC } from './peer-tree-entrants.ts';
@@ -44,22 +43,15 @@ const FILE = 'file';
 
 interface DeltaOptions {
   readonly fileBytes: number;
+  readonly link: Link;
   /** What Node runs as Dray. */
   readonly program: string;
-}
-
-interface Way {
-  readonly name: string;
-  readonly kind: Entrant['kind'];
-  readonly missing?: string | undefined;
-  readonly start: OfferOptions['start'];
-  command(source: string, offered: Offered): Command;
 }
 
 /** In place: that is what pdiffcopy does, and it has no other way. */
 export async function openDelta(
   bench: Bench,
-  { fileBytes, percent, program }: DeltaOptions & { readonly percent: number },
+  { fileBytes, link, percent, program }: DeltaOptions & { readonly percent: number },
 ): Promise<readonly Entrant[]> {
   const pair = await makePair(bench, fileBytes, `${percent}`, (source, old) => {
     copyFileSync(old, source);
@@ -71,17 +63,17 @@ export async function openDelta(
     createDray({ name: DRAY_DELTA, program, missing, options: blocks }),
     createDray({ name: DRAY_DELTA_TLS, program, missing, options: blocks, isTls: true }),
     createDray({ name: DRAY_WHOLE, program, missing, options: [...blocks, '--whole-file'] }),
-    await createPdiffcopy(),
+    link === 'slow' && percent > SLOW_PDIFFCOPY_PERCENT ? PDIFFCOPY_LEFT_OUT : await createPdiffcopy(),
     await createRsync(RSYNC, ['--inplace', '--no-whole-file']),
     await createRsync(RSYNC_WHOLE, ['--inplace', '--whole-file']),
   ];
-  return ways.map((way) => createEntrant(bench, { way, pair, fileBytes, isCounted: false }));
+  return ways.map((way) => createEntrant(bench, { way, pair, fileBytes, link, isCounted: false }));
 }
 
 /** Blocks at the same offsets have nothing in common any more. What is asked for is bytes, not time. */
 export async function openInsertion(
   bench: Bench,
-  { fileBytes, program }: DeltaOptions,
+  { fileBytes, link, program }: DeltaOptions,
 ): Promise<readonly Entrant[]> {
   const pair = await makePair(bench, fileBytes, 'insert', insertByte);
   const missing = await missingCommand(bench, program, 'delta');
@@ -90,7 +82,7 @@ export async function openInsertion(
     createDray({ name: DRAY_DELTA_TLS, program, missing, options: ['--cdc'], isTls: true }),
     await createRsync(RSYNC, ['--no-whole-file']),
   ];
-  return ways.map((way) => createEntrant(bench, { way, pair, fileBytes, isCounted: true }));
+  return ways.map((way) => createEntrant(bench, { way, pair, fileBytes, link, isCounted: true }));
 }
 
 interface Pair {
@@ -103,25 +95,26 @@ interface EntrantOptions {
   readonly way: Way;
   readonly pair: Pair;
   readonly fileBytes: number;
+  readonly link: Link;
   readonly isCounted: boolean;
 }
 
 /** Each run has a server of its own, over a folder with the old file. */
-function createEntrant(bench: Bench, { way, pair, fileBytes, isCounted }: EntrantOptions): Entrant {
+function createEntrant(bench: Bench, { way, pair, fileBytes, link, isCounted }: EntrantOptions): Entrant {
   if (way.missing !== undefined) return createAbsent(way.name, way.kind, way.missing);
   return {
     name: way.name,
     kind: way.kind,
     prepare: async () => {
-      const offered = await offerFolder(bench, { bytes: fileBytes * 2, link: 'direct', start: way.start });
+      const offered = await offerFolder(bench, { bytes: fileBytes * 2, link, start: way.start });
       const { server } = offered;
-      const counter = isCounted ? await startByteCounter(server.port) : undefined;
+      const counter = isCounted ? await startByteCounter(offered.port) : undefined;
       const target = join(offered.folder, FILE);
       copyFileSync(pair.old, target);
       // Older than the source by far: no tool may take the two for equal by their times.
       utimesSync(target, 1, 1);
       return {
-        command: way.command(join(pair.source, FILE), { ...offered, port: counter?.port ?? server.port }),
+        command: way.command(join(pair.source, FILE), { ...offered, port: counter?.port ?? offered.port }),
         serverCpuMs: () => server.cpuMs(),
         ...(counter ? { sentBytes: counter.sentBytes } : {}),
         check: async () => checkArrival(offered.folder, pair.fingerprint),
@@ -152,6 +145,15 @@ function createDray({ isTls = false, missing, name, options, program }: DrayOpti
       runDray(program, offered, ['delta', source, drayUrl(offered, isTls, FILE), ...options]),
   };
 }
+
+/** It asks for each block by itself: through latency the time grows with the blocks, and one row tells of all. */
+const SLOW_PDIFFCOPY_PERCENT = 10;
+const PDIFFCOPY_LEFT_OUT: Way = {
+  name: PDIFFCOPY,
+  kind: 'peer',
+  missing: `left out: a request for each block of ${BLOCK_BYTES} bytes; see the row of ${SLOW_PDIFFCOPY_PERCENT} %`,
+  ...UNABLE,
+};
 
 async function createPdiffcopy(): Promise<Way> {
   const found = await findPeer('pdiffcopy');

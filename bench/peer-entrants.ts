@@ -21,6 +21,23 @@ export interface Offered {
   stop(): Promise<void>;
 }
 
+/** A tool, its server over a folder, and how it is told to bring something there. */
+export interface Way {
+  readonly name: string;
+  readonly kind: Entrant['kind'];
+  readonly missing?: string | undefined;
+  readonly start: OfferOptions['start'];
+  command(source: string, offered: Offered): Command;
+}
+
+/** What a way is made of that is missing. */
+export const UNABLE: Pick<Way, 'start' | 'command'> = {
+  start: () => Promise.reject(new Error('It is missing.')),
+  command: () => {
+    throw new Error('It is missing.');
+  },
+};
+
 export interface OfferOptions {
   readonly link: Link;
   /** That the folder will hold at once. */

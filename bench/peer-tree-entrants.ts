@@ -11,10 +11,11 @@ import {
   drayUrl,
   missingCommand,
   type Offered,
-  type OfferOptions,
   offerFolder,
   runDray,
   startDray,
+  UNABLE,
+  type Way,
 } from './peer-entrants.ts';
 import { RSYNC_MODULE, startRcloneS3, startRcloneWebdav, startRsyncDaemon } from './peer-servers.ts';
 import { findPeer } from './peers.ts';
@@ -34,14 +35,9 @@ export interface PeerTreeOptions {
   readonly program: string;
 }
 
-interface Way {
-  readonly name: string;
-  readonly kind: Entrant['kind'];
-  readonly missing?: string | undefined;
+interface TreeWay extends Way {
   /** False: the way has no place for modes. */
   readonly keepsModes: boolean;
-  readonly start: OfferOptions['start'];
-  command(source: string, offered: Offered): Command;
   /** What it leaves of the tree, below the offered folder. */
   readonly root?: string;
 }
@@ -51,7 +47,7 @@ export async function openPeerTree(bench: Bench, options: PeerTreeOptions): Prom
   const data = await bench.dataset(shape, 'peers');
   varyModes(data.folder, shape);
   const sums: { stats?: string } = {};
-  const check = ({ keepsModes, root = '' }: Way, offered: Offered) => {
+  const check = ({ keepsModes, root = '' }: TreeWay, offered: Offered) => {
     const arrived = join(offered.folder, root);
     checkArrival(arrived, data.fingerprint());
     if (!keepsModes) return;
@@ -61,7 +57,7 @@ export async function openPeerTree(bench: Bench, options: PeerTreeOptions): Prom
   const bytes = Array.from({ length: shape.files }, (_, index) =>
     Math.max(sizeOfFile(shape, index), 4096),
   ).reduce((sum, size) => sum + size, 0);
-  const offer = (way: Way) => offerFolder(bench, { link, bytes, start: way.start });
+  const offer = (way: TreeWay) => offerFolder(bench, { link, bytes, start: way.start });
   const ways = await listWays(bench, options);
   return ways.map((way): Entrant => {
     if (way.missing !== undefined) return createAbsent(way.name, way.kind, way.missing);
@@ -73,9 +69,9 @@ export async function openPeerTree(bench: Bench, options: PeerTreeOptions): Prom
 
 interface Run {
   readonly bench: Bench;
-  readonly way: Way;
+  readonly way: TreeWay;
   readonly data: Dataset;
-  offer(way: Way): Promise<Offered>;
+  offer(way: TreeWay): Promise<Offered>;
   check(offered: Offered): void;
 }
 
@@ -116,10 +112,10 @@ function createAgain({ bench, check, data, offer, way }: Run): Pick<Entrant, 'se
   };
 }
 
-async function listWays(bench: Bench, { link, program }: PeerTreeOptions): Promise<readonly Way[]> {
+async function listWays(bench: Bench, { link, program }: PeerTreeOptions): Promise<readonly TreeWay[]> {
   const missing = await missingCommand(bench, program, 'serve');
   const dray = ([false, true] as const).map(
-    (isTls): Way => ({
+    (isTls): TreeWay => ({
       name: isTls ? DRAY_TLS : DRAY_PEER,
       kind: 'dray',
       missing,
@@ -131,7 +127,7 @@ async function listWays(bench: Bench, { link, program }: PeerTreeOptions): Promi
   return [...dray, await createRsync(), ...(await listRcloneWays(bench, link))];
 }
 
-async function createRsync(): Promise<Way> {
+async function createRsync(): Promise<TreeWay> {
   const rsync = await findPeer('rsync');
   const shared = { name: RSYNC, kind: 'peer', keepsModes: true } as const;
   if ('missing' in rsync) return { ...shared, missing: rsync.missing, ...UNABLE };
@@ -146,17 +142,10 @@ async function createRsync(): Promise<Way> {
   };
 }
 
-const UNABLE: Pick<Way, 'start' | 'command'> = {
-  start: () => Promise.reject(new Error('It is missing.')),
-  command: () => {
-    throw new Error('It is missing.');
-  },
-};
-
 const BUCKET = 'bench';
 
 /** Only where rclone was asked for. Without a server there is no latency that it could feel. */
-async function listRcloneWays(bench: Bench, link: Link): Promise<readonly Way[]> {
+async function listRcloneWays(bench: Bench, link: Link): Promise<readonly TreeWay[]> {
   if (!bench.contenders.has('rclone')) return [];
   const rclone = await findPeer('rclone');
   if ('missing' in rclone)
@@ -174,7 +163,7 @@ async function listRcloneWays(bench: Bench, link: Link): Promise<readonly Way[]>
     environment,
   });
   const [local, webdav, s3] = RCLONE_WAYS;
-  const ways: readonly Way[] = [
+  const ways: readonly TreeWay[] = [
     {
       name: local,
       kind: 'peer',

@@ -19,22 +19,33 @@ const LAZY = [
   'zlib',
 ];
 
+/** Called itself; only one that fails, or another of its checks, needs the module. */
+const ASSERT = ['assert', 'assert/strict'];
+
 const NAMESPACE = 'lazy-builtin';
 
 export function lazyBuiltins(): Plugin {
   return {
     name: 'lazy-builtins',
     setup(build) {
-      const names = LAZY.join('|');
+      const names = [...LAZY, ...ASSERT].join('|');
       build.onResolve({ filter: new RegExp(`^(?:node:)?(?:${names})$`) }, ({ path, namespace }) => {
         if (namespace === NAMESPACE) return { path, external: true };
         return { path: path.replace(/^(?:node:)?/, 'node:'), namespace: NAMESPACE };
       });
       build.onLoad({ filter: /./, namespace: NAMESPACE }, async ({ path }) => {
-        const { default: _, ...names } = await import(path);
-        const getters = Object.keys(names).map((name) => `get ${name}() { return load().${name}; },`);
+        const { default: whole, ...names } = await import(path);
+        const getters = Object.keys(names).map(
+          (name) => `get ${JSON.stringify(name)}() { return load()[${JSON.stringify(name)}]; },`,
+        );
+        const object = `{\n${getters.join('\n')}\n}`;
+        const exports =
+          typeof whole === 'function'
+            ? `const check = (value, message) => { if (!value) load()(value, message); };
+              module.exports = Object.defineProperties(check, Object.getOwnPropertyDescriptors(${object}));`
+            : `module.exports = ${object};`;
         return {
-          contents: `let loaded; const load = () => (loaded ??= require('${path}'));\nmodule.exports = {\n${getters.join('\n')}\n};`,
+          contents: `const load = () => require('${path}');\n${exports}`,
           loader: 'js',
         };
       });

@@ -23,7 +23,7 @@ export async function runProgram(
   const host: CommandHost = { environment: process.env, exit: (code) => process.exit(code), exitCode: 0 };
   endQuietlyWithoutReader(host);
   process.on('uncaughtException', (error) => void reportFatal(error, parameters, host));
-  const parse = (some?: ReadonlySet<string>) =>
+  const parse = (some?: ReadonlySet<string>): Promise<Command> =>
     build(host, some)
       .parseAsync([...parameters], { from: 'user' })
       .catch((error) => {

@@ -392,10 +392,8 @@ class FileUploader {
         this.#count(1, pack.bytes.length);
         this.#progress.add(builder.count, contentBytes);
         session.index.transaction(() => {
-          for (const blob of pack.blobs) {
-            link.blobs.add(blob.hash, { in: 'pack', pack: pack.hash, offset: blob.offset });
-            this.#packing.delete(blob.hash);
-          }
+          link.blobs.addPack(pack.hash, pack.blobs);
+          for (const { hash } of pack.blobs) this.#packing.delete(hash);
         });
       } finally {
         permit.release();

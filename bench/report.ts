@@ -18,8 +18,9 @@ const HEADINGS = [
 
 export function formatScenario(result: ScenarioResult): string[] {
   const rows = result.entrants.map((entrant) => formatEntrant(entrant, result.entrants));
+  const server = result.server === undefined ? '' : ` on ${result.server}`;
   return [
-    `### ${result.title} (\`${result.name}\`)`,
+    `### ${result.title} (\`${result.name}\`${server})`,
     '',
     ...formatMarkdownTable(HEADINGS, rows),
     '',

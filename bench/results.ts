@@ -70,6 +70,8 @@ export interface ScenarioResult {
   readonly scenario: string;
   /** Added to each round trip. */
   readonly latencyMs: number;
+  /** The S3 server that it ran against; absent where none takes part, and in files from before there was a choice. */
+  readonly server?: string;
   readonly title: string;
   /** ISO 8601, UTC. */
   readonly startedAt: string;

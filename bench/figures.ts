@@ -18,13 +18,15 @@ import { type Bench, openBench } from './bench.ts';
 import type { Contender, ContenderName, Courier } from './contender.ts';
 import { createDray, createDrayCopy, createPeer, DRAY_COMMAND } from './contenders.ts';
 import { describeEnvironment } from './environment.ts';
-import { readFigures, WHOLE_RUN_FILE, writeFigures } from './figures-file.ts';
+import { FIGURES_FOLDER, readFigures, readSittings, WHOLE_RUN_FILE, writeFigures } from './figures-file.ts';
 import { type FoundPeer, findPeer, type InstalledPeer, PEER_NAMES } from './peers.ts';
 import { createRcloneByDefault, createRcloneCourier } from './rclone.ts';
+import { REASONS } from './reasons.ts';
 import { formatEnvironment, formatFigures, formatScenario, formatSummary } from './report.ts';
 import type { Figures, ScenarioResult } from './results.ts';
+import { renderResults, writeResults } from './results-page.ts';
 import { runScenario } from './run-scenario.ts';
-import { chooseHeats, type Heat, listHeats } from './scenario.ts';
+import { chooseHeats, type Heat, listHeats, type Scenario } from './scenario.ts';
 import { createScenarios } from './scenarios.ts';
 
 async function main(): Promise<void> {
@@ -35,13 +37,22 @@ async function main(): Promise<void> {
       console.log(`${formatFigures(await readFigures(fromHere(file))).join('\n')}\n`);
     return;
   }
-  const heats = listHeats(createScenarios(given), given.latenciesMs);
+  const scenarios = createScenarios(given);
+  if (given.action === 'results') return showResults(scenarios);
+  const heats = listHeats(scenarios, given.latenciesMs);
   if (given.action === 'list') {
     for (const { name, title } of chooseHeats(heats, given.scenarios))
       console.log(`${name.padEnd(20)} ${title}`);
     return;
   }
   await measure(chooseHeats(heats, given.scenarios), given);
+}
+
+async function showResults(scenarios: readonly Scenario[]): Promise<void> {
+  const sittings = await readSittings(FIGURES_FOLDER);
+  const files = renderResults({ sittings, reasons: REASONS, known: scenarios });
+  await writeResults(files);
+  console.log([...files.keys()].map((file) => `bench/${file}`).join('\n'));
 }
 
 async function measure(chosen: readonly Heat[], given: BenchArguments): Promise<void> {

@@ -94,7 +94,9 @@ export interface Attempt {
   check(run: CommandRun, requests: readonly LoggedRequest[] | null): Promise<void>;
   /** Of the server of its own that it asks, as a total so far; absent: the bench's servers are asked. */
   readonly serverCpuMs?: () => Promise<number | null>;
-  /** What has gone to the server so far, in bytes; absent: nothing counts it. */
+  /** Of that server of its own. */
+  readonly serverPort?: number;
+  /** What has gone to the server so far, in bytes, as the scenario counts it itself. */
   readonly sentBytes?: () => number;
   /** Removes what the run left. */
   close(): Promise<void>;

@@ -16,6 +16,8 @@ export interface MeasuredRun extends Measurement {
   readonly serverCpuMs: number | null;
   /** From the client to the server, as counted between them; absent where nothing counts. */
   readonly sentBytes?: number;
+  /** Of a run through versions: by what is measured (`pushMs`), the number of each version. */
+  readonly series?: Readonly<Record<string, readonly number[]>>;
 }
 
 export type Outcome =

@@ -1,8 +1,9 @@
 /** Runs the entrants of a scenario in turn: A B C, A B C, so that what disturbs the machine disturbs them all. */
 import type { Bench } from './bench.ts';
 import { judge } from './judge.ts';
+import type { Command, CommandRun } from './measure.ts';
 import type { EntrantResult, MeasuredRun, Outcome, ScenarioResult } from './results.ts';
-import type { Attempt, Entrant, Heat } from './scenario.ts';
+import type { Attempt, Entrant, Heat, SeriesRun } from './scenario.ts';
 import { spreadOf } from './statistics.ts';
 
 /** An entrant whose warm-up takes longer is measured by that one run: no repetition makes it quick. */
@@ -84,12 +85,14 @@ async function runOnce(course: Course, track: Track, limitMs: number | undefined
   try {
     const before = await readOwnServer(attempt);
     await track.watch.reset();
-    const run = await track.meter.run(attempt.command, track.signal, limitMs);
+    const one = (command: Command) => track.meter.run(command, track.signal, limitMs);
+    const run: CommandRun & Partial<SeriesRun> = await (attempt.runAll?.(one) ?? one(attempt.command));
     const work = await track.watch.read();
     const after = await readOwnServer(attempt);
     await attempt.check(run, work.requests);
     const { wallMs, cpuMs, peakRssBytes } = run;
-    const measured = { wallMs, cpuMs, peakRssBytes };
+    const series = run.series === undefined ? {} : { series: run.series };
+    const measured = { wallMs, cpuMs, peakRssBytes, ...series };
     if (!before || !after)
       return { ...measured, requests: work.requests?.length ?? null, serverCpuMs: work.cpuMs };
     const serverCpuMs = before.cpuMs === null || after.cpuMs === null ? null : after.cpuMs - before.cpuMs;

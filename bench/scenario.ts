@@ -2,7 +2,7 @@
 import type { LoggedRequest } from '../e2e/servers/versitygw.ts';
 import type { Bench } from './bench.ts';
 import type { Command, CommandRun } from './measure.ts';
-import type { EntrantKind, Target } from './results.ts';
+import type { EntrantKind, MeasuredRun, Target } from './results.ts';
 
 export interface Scenario {
   readonly name: string;
@@ -85,8 +85,15 @@ export interface Entrant {
   prepare(): Promise<Attempt>;
 }
 
+/** Of several commands: sums, and the largest peak; what the last of them printed. */
+export interface SeriesRun extends CommandRun {
+  readonly series: NonNullable<MeasuredRun['series']>;
+}
+
 export interface Attempt {
   readonly command: Command;
+  /** Where a run is more than that one command: all of them, one by one; its time is their sum. */
+  readonly runAll?: (run: (command: Command) => Promise<CommandRun>) => Promise<SeriesRun>;
   /**
    * @param requests Null where the server keeps no log.
    * @throws Error when the work was not done.

@@ -143,10 +143,10 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 function createDatasets(folder: string): Bench['dataset'] {
   const written = new Map<string, Dataset>();
   return async (shape, owner = 'all') => {
-    const key = `data-${shape.files}-${shape.bytesMax}-${shape.sizes}-${owner}`;
+    const key = JSON.stringify([shape, owner]);
     const present = written.get(key);
     if (present) return present;
-    const path = join(folder, key);
+    const path = join(folder, `data-${written.size}-${owner}`);
     await mkdir(path);
     writeDataset(path, shape);
     let fingerprint: Fingerprint | undefined;

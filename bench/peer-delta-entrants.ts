@@ -53,7 +53,7 @@ export async function openDelta(
   bench: Bench,
   { fileBytes, latencyMs, percent, program }: DeltaOptions & { readonly percent: number },
 ): Promise<readonly Entrant[]> {
-  const pair = await makePair(bench, fileBytes, `${percent}`, (source, old) => {
+  const pair = await makePair(bench, fileBytes, `${fileBytes}-${percent}`, (source, old) => {
     copyFileSync(old, source);
     changeBlocks(source, percent);
   });
@@ -75,7 +75,7 @@ export async function openInsertion(
   bench: Bench,
   { fileBytes, latencyMs, program }: DeltaOptions,
 ): Promise<readonly Entrant[]> {
-  const pair = await makePair(bench, fileBytes, 'insert', insertByte);
+  const pair = await makePair(bench, fileBytes, `${fileBytes}-insert`, insertByte);
   const missing = await missingCommand(bench, program, 'delta');
   const ways = [
     createDray({ name: DRAY_DELTA, program, missing, options: ['--cdc'] }),
@@ -119,6 +119,7 @@ function createEntrant(
       return {
         command: way.command(join(pair.source, FILE), { ...offered, port: counter?.port ?? offered.port }),
         serverCpuMs: () => server.cpuMs(),
+        serverPort: server.port,
         ...(counter ? { sentBytes: counter.sentBytes } : {}),
         check: async () => checkArrival(offered.folder, pair.fingerprint),
         close: async () => {

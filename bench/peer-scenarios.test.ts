@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Bench } from './bench.ts';
+import { shapeOfSizes } from './dataset.ts';
 import { chooseBlocks } from './peer-delta-entrants.ts';
 import { createPeerScenarios, type PeerShapes } from './peer-scenarios.ts';
 import { parseWaitedCpuMs } from './peer-servers.ts';
@@ -11,12 +12,14 @@ import { openSmallBench } from './small-bench.ts';
 const TINY: PeerShapes = {
   many: { files: 60, bytesMax: 10, sizes: 'spread' },
   huge: { files: 2, bytesMax: 100_000, sizes: 'equal' },
+  images: shapeOfSizes([70_000, 180_000, 470_000]),
   fileBytes: 3_000_000,
+  deltaBytes: { small: 3_000_000, large: 4_000_000 },
 };
 
 const SOURCES = fileURLToPath(new URL('../app/cli/main.ts', import.meta.url));
 const HEATS = listHeats(createPeerScenarios(TINY, SOURCES), [0]).filter(({ name }) =>
-  /^(peer-.*|delta-10|cdc-insert)$/.test(name),
+  /^(peer-.*|delta-10|delta-large-50|cdc-insert)$/.test(name),
 );
 
 describe('every kind of scenario between machines', () => {

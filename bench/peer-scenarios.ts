@@ -10,28 +10,54 @@ import type { Scenario } from './scenario.ts';
 export interface PeerShapes {
   readonly many: DatasetShape;
   readonly huge: DatasetShape;
-  /** Of the one file that is changed by blocks. */
+  /** As large as images of systems are. */
+  readonly images: DatasetShape;
   readonly fileBytes: number;
+  /** Of the files that are changed by blocks: the one by each tenth, the other by few, half and all. */
+  readonly deltaBytes: { readonly small: number; readonly large: number };
 }
 
 const LATENCIES_MS = [0, 30] as const;
 const PERCENTS = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100] as const;
+const PERCENTS_OF_LARGE = [10, 50, 100] as const;
+/** pdiffcopy takes 47 s for a tenth of 1 GiB and 300 s for all of it. */
+const DELTA_LIMIT_MS = 10 * 60_000;
+const LARGE_DELTA_LIMIT_MS = 3 * 60_000;
 const SENT_SHARE_MAX = 0.05;
 
 /** @param program What Node runs as Dray: the published command, unless tests run the sources. */
 export function createPeerScenarios(shapes: PeerShapes, program = DRAY_COMMAND): readonly Scenario[] {
-  return [
+  const scenarios = [
     ...createTrees(shapes, program),
-    ...PERCENTS.map((percent) => createDelta(shapes, percent, program)),
+    ...PERCENTS.map((percent) =>
+      createDelta({
+        name: `delta-${percent}`,
+        fileBytes: shapes.deltaBytes.small,
+        percent,
+        program,
+        limitMs: DELTA_LIMIT_MS,
+      }),
+    ),
+    ...PERCENTS_OF_LARGE.map((percent) =>
+      createDelta({
+        name: `delta-large-${percent}`,
+        fileBytes: shapes.deltaBytes.large,
+        percent,
+        program,
+        limitMs: LARGE_DELTA_LIMIT_MS,
+      }),
+    ),
     createInsertion(shapes, program),
   ];
+  return scenarios.map((scenario) => ({ ...scenario, isWithoutStore: true }));
 }
 
-function createTrees({ fileBytes, huge, many }: PeerShapes, program: string): readonly Scenario[] {
+function createTrees({ fileBytes, huge, images, many }: PeerShapes, program: string): readonly Scenario[] {
   const file: DatasetShape = { files: 1, bytesMax: fileBytes, sizes: 'equal' };
   const works = [
     { name: 'peer-file', shape: file, work: 'fresh', targets: [toBestOf(1, RSYNC)] },
     { name: 'peer-large', shape: huge, work: 'fresh', targets: [toBestOf(0.9, RSYNC, ...RCLONE_WAYS)] },
+    { name: 'peer-images', shape: images, work: 'fresh', targets: [toBestOf(0.9, RSYNC, ...RCLONE_WAYS)] },
     { name: 'peer-50k', shape: many, work: 'fresh', targets: [toBestOf(0.8, RSYNC)] },
     { name: 'peer-50k-again', shape: many, work: 'again', targets: [toBestOf(0.8, RSYNC)] },
   ] as const;
@@ -57,17 +83,23 @@ function createInsertion({ fileBytes }: PeerShapes, program: string): Scenario {
   };
 }
 
-function createDelta({ fileBytes }: PeerShapes, percent: number, program: string): Scenario {
+interface DeltaRow extends Required<Pick<Scenario, 'name' | 'limitMs'>> {
+  readonly fileBytes: number;
+  readonly percent: number;
+  readonly program: string;
+}
+
+function createDelta({ name, fileBytes, percent, program, limitMs }: DeltaRow): Scenario {
   const targets: Target[] =
     percent === 10
       ? [deltaTo(0.6, PDIFFCOPY), deltaTo(0.4, RSYNC)]
       : [deltaTo(1, PDIFFCOPY, RSYNC), ...(percent === 100 ? [deltaTo(1.2, DRAY_WHOLE)] : [])];
-  const title = `File of ${formatBytes(fileBytes)}, ${percent} % of its blocks of 4 KiB changed, in place on another machine`;
   return {
-    name: `delta-${percent}`,
-    title,
+    name,
+    title: `File of ${formatBytes(fileBytes)}, ${percent} % of its blocks of 4 KiB changed, in place on another machine`,
     latenciesMs: LATENCIES_MS,
     targets,
+    limitMs,
     open: (bench, latencyMs) => openDelta(bench, { fileBytes, percent, latencyMs, program }),
   };
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bench, Dataset } from './bench.ts';
-import { type DatasetShape, pathOfFile, sizeOfFile } from './dataset.ts';
+import { type DatasetShape, diskBytesOf, pathOfFile } from './dataset.ts';
 import { checkArrival } from './fingerprint.ts';
 import { type Command, runUnmeasured } from './measure.ts';
 import {
@@ -54,10 +54,8 @@ export async function openPeerTree(bench: Bench, options: PeerTreeOptions): Prom
     sums.stats ??= statsOf(data.folder);
     if (statsOf(arrived) !== sums.stats) throw new Error('modes or times of what arrived are others');
   };
-  const bytes = Array.from({ length: shape.files }, (_, index) =>
-    Math.max(sizeOfFile(shape, index), 4096),
-  ).reduce((sum, size) => sum + size, 0);
-  const offer = (way: TreeWay) => offerFolder(bench, { latencyMs, bytes, start: way.start });
+  const offer = (way: TreeWay) =>
+    offerFolder(bench, { latencyMs, bytes: diskBytesOf(shape), start: way.start });
   const ways = await listWays(bench, options);
   return ways.map((way): Entrant => {
     if (way.missing !== undefined) return createAbsent(way.name, way.kind, way.missing);
@@ -83,6 +81,7 @@ function createFresh({ check, data, offer, way }: Run): Pick<Entrant, 'prepare'>
       return {
         command: way.command(data.folder, offered),
         serverCpuMs: () => offered.server.cpuMs(),
+        serverPort: offered.server.port,
         check: async () => check(offered),
         close: () => offered.stop(),
       };
@@ -105,6 +104,7 @@ function createAgain({ bench, check, data, offer, way }: Run): Pick<Entrant, 'se
       return {
         command: way.command(data.folder, offered),
         serverCpuMs: () => offered.server.cpuMs(),
+        serverPort: offered.server.port,
         check: async () => check(offered),
         close: async () => {},
       };

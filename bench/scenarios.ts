@@ -1,7 +1,8 @@
 /** The scenarios of this release, and what it promises in each. */
 import { formatCount } from '../engine/api/numbers.ts';
 import type { ContenderName } from './contender.ts';
-import { type DatasetShape, describeShape } from './dataset.ts';
+import { openCycles } from './cycle-entrants.ts';
+import { type DatasetShape, describeShape, mixSizes, shapeOfSizes } from './dataset.ts';
 import { createPeerScenarios, type PeerShapes } from './peer-scenarios.ts';
 import type { Target } from './results.ts';
 import { openScan, scanEntrantName } from './scan-entrants.ts';
@@ -17,6 +18,10 @@ import { createTreeScenarios, type TreeShapes } from './tree-scenarios.ts';
 
 interface Shapes extends TreeShapes, PeerShapes {
   readonly scans: readonly [DatasetShape, DatasetShape];
+  /** The first version of a dataset that grows. */
+  readonly growing: DatasetShape;
+  /** After that one. */
+  readonly versions: number;
 }
 
 const MB = 1_000_000;
@@ -31,9 +36,14 @@ const FULL: Shapes = {
     { files: 100_000, bytesMax: KIB, sizes: 'spread' },
     { files: 1_000_000, bytesMax: KIB, sizes: 'spread' },
   ],
+  growing: { files: 5_000, bytesMax: 128 * KIB, sizes: 'spread' },
+  versions: 20,
   objectBytes: { '1gb': 1_000 * MB, '10gb': 10_000 * MB },
   compared: { files: 1_000_000, bytesMax: KIB, sizes: 'spread' },
+  mixed: mixSizes({ files: 35, bytesMin: 990, bytesMax: 412 * MB }),
+  images: shapeOfSizes([700 * MB, 1_800 * MB, 4_700 * MB]),
   fileBytes: GIB,
+  deltaBytes: { small: Math.round(1.79 * GIB), large: 5_500 * MB },
   huge: { files: 20, bytesMax: 200 * MB, sizes: 'equal' },
 };
 
@@ -46,14 +56,19 @@ const QUICK: Shapes = {
     { files: 1_000, bytesMax: KIB, sizes: 'spread' },
     { files: 10_000, bytesMax: KIB, sizes: 'spread' },
   ],
+  growing: { files: 200, bytesMax: 16 * KIB, sizes: 'spread' },
+  versions: 3,
   objectBytes: { '1gb': 50 * MB, '10gb': 300 * MB },
   compared: { files: 10_000, bytesMax: KIB, sizes: 'spread' },
+  mixed: mixSizes({ files: 35, bytesMin: 990, bytesMax: 4 * MB }),
+  images: shapeOfSizes([7 * MB, 18 * MB, 47 * MB]),
   fileBytes: GIB / 32,
+  deltaBytes: { small: GIB / 32, large: 55 * MB },
   huge: { files: 4, bytesMax: 10 * MB, sizes: 'equal' },
 };
 
-const SMALL_FILE_TOOLS: readonly ContenderName[] = ['dray', 'rclone', 's5cmd', 'restic'];
-const ALL: readonly ContenderName[] = ['dray', 'rclone', 's5cmd', 'aws', 'restic'];
+const SMALL_FILE_TOOLS: readonly ContenderName[] = ['dray', 'rclone', 's5cmd', 'restic', 'dvc'];
+const ALL: readonly ContenderName[] = ['dray', 'rclone', 's5cmd', 'aws', 'restic', 'dvc'];
 
 export function createScenarios({ isQuick }: { readonly isQuick: boolean }): readonly Scenario[] {
   const shapes = isQuick ? QUICK : FULL;
@@ -61,10 +76,16 @@ export function createScenarios({ isQuick }: { readonly isQuick: boolean }): rea
     ...createPushes(shapes),
     ...createClones(shapes),
     createScan(shapes),
+    createCycles(shapes),
     ...createTreeScenarios(shapes),
     ...createPeerScenarios(shapes),
   ];
 }
+
+const SECOND_PUSH_TARGETS: readonly Target[] = [
+  { kind: 'excess', of: 'dray', over: NODE_ALONE, atMostMs: 500 },
+  drayToBestOf(1, 'rclone', RCLONE_BY_SERVER_TIME),
+];
 
 function createPushes({ few, many, large }: Shapes): readonly Scenario[] {
   return [
@@ -78,6 +99,14 @@ function createPushes({ few, many, large }: Shapes): readonly Scenario[] {
         openFirstPush(bench, { shape: few, contenders: SMALL_FILE_TOOLS, latencyMs }),
     },
     {
+      name: 'push-1k-again',
+      title: `Second push of ${describeShape(few)}, nothing changed`,
+      targets: SECOND_PUSH_TARGETS,
+      latenciesMs: [0, 30],
+      open: (bench, latencyMs) =>
+        openSecondPush(bench, { shape: few, contenders: SMALL_FILE_TOOLS, latencyMs }),
+    },
+    {
       name: 'push-50k',
       title: `First push of ${describeShape(many)}`,
       targets: [drayToBestOf(0.7, 'restic')],
@@ -87,10 +116,7 @@ function createPushes({ few, many, large }: Shapes): readonly Scenario[] {
     {
       name: 'push-50k-again',
       title: `Second push of ${describeShape(many)}, nothing changed`,
-      targets: [
-        { kind: 'excess', of: 'dray', over: NODE_ALONE, atMostMs: 500 },
-        drayToBestOf(1, 'rclone', RCLONE_BY_SERVER_TIME),
-      ],
+      targets: SECOND_PUSH_TARGETS,
       open: (bench, latencyMs) =>
         openSecondPush(bench, { shape: many, contenders: SMALL_FILE_TOOLS, latencyMs }),
     },
@@ -100,11 +126,24 @@ function createPushes({ few, many, large }: Shapes): readonly Scenario[] {
       targets: [drayToBestOf(0.8, 'rclone', 'aws', 's5cmd')],
       open: (bench, latencyMs) => openFirstPush(bench, { shape: large, contenders: ALL, latencyMs }),
     },
+    {
+      name: 'push-large-again',
+      title: `Second push of ${describeShape(large)}, nothing changed`,
+      targets: SECOND_PUSH_TARGETS,
+      open: (bench, latencyMs) => openSecondPush(bench, { shape: large, contenders: ALL, latencyMs }),
+    },
   ];
 }
 
-function createClones({ many, large }: Shapes): readonly Scenario[] {
+function createClones({ few, many, large }: Shapes): readonly Scenario[] {
   return [
+    {
+      name: 'clone-1k',
+      title: `Clone of ${describeShape(few)}`,
+      targets: [drayToBestOf(0.8, 'rclone', 's5cmd', 'aws', 'restic')],
+      latenciesMs: [0, 30],
+      open: (bench, latencyMs) => openClone(bench, { shape: few, contenders: ALL, latencyMs }),
+    },
     {
       name: 'clone-large',
       title: `Clone of ${describeShape(large)}`,
@@ -140,6 +179,18 @@ function createScan({ scans }: Shapes): Scenario {
     targets,
     isLocal: true,
     open: (bench) => openScan(bench, { shapes: scans }),
+  };
+}
+
+const VERSIONED: readonly ContenderName[] = ['dray', 'dvc', 'restic'];
+
+function createCycles({ growing, versions }: Shapes): Scenario {
+  return {
+    name: 'cycles',
+    title: `${versions} versions of ${describeShape(growing)}, of which each changes 2 % of the files and brings 1 % more: pushed here, pulled elsewhere`,
+    targets: [drayToBestOf(0.5, 'dvc', 'restic')],
+    open: (bench, latencyMs) =>
+      openCycles(bench, { shape: growing, versions, contenders: VERSIONED, latencyMs }),
   };
 }
 

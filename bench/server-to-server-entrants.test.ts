@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Bench } from './bench.ts';
 import { SERVER_NAMES } from './bench-servers.ts';
 import type { Contender, ContenderName } from './contender.ts';
-import { pathOfFile } from './dataset.ts';
+import { pathOfFile, shapeOfSizes } from './dataset.ts';
 import { runUnmeasured } from './measure.ts';
 import { openAcross } from './server-to-server-entrants.ts';
 import { DRAY_FROM_SOURCES, openSmallBench } from './small-bench.ts';
@@ -26,7 +26,7 @@ describe.each(SERVER_NAMES)('copies from one server to another, both %s', (serve
 
   const open = () =>
     openAcross(bench, {
-      objectBytes: OBJECT_BYTES,
+      shape: shapeOfSizes([OBJECT_BYTES]),
       contenders: ['dray copy', 's5cmd', 'rclone'],
       latencyMs: 0,
     });
@@ -68,7 +68,7 @@ describe('the check of a copy across', () => {
   it('finds other bytes of the same object', async () => {
     await using bench = await openSmallBench({ contenders: CONTENDERS });
     const [entrant] = await openAcross(bench, {
-      objectBytes: OBJECT_BYTES,
+      shape: shapeOfSizes([OBJECT_BYTES]),
       contenders: ['dray copy'],
       latencyMs: 0,
     });

@@ -65,6 +65,6 @@ export async function removePlace({ storeFolder, cacheFolder }: Place): Promise<
 /** With what tools keep beside a folder. */
 export async function clearFolders(...folders: readonly string[]): Promise<void> {
   for (const folder of folders)
-    for (const path of [folder, `${folder}.restic-cache`, `${folder}.dray-cache`])
-      await rm(path, { recursive: true, force: true });
+    for (const beside of ['', '.restic-cache', '.dray-cache', '.dvc-project'])
+      await rm(`${folder}${beside}`, { recursive: true, force: true });
 }

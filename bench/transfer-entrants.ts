@@ -119,7 +119,12 @@ export function mapContenders(
 }
 
 function createMissing(name: ContenderName, missing: string): Entrant {
-  return { name, kind: 'peer', missing, prepare: () => Promise.reject(new Error(missing)) };
+  return { name, kind: 'peer', ...createUnable(missing) };
+}
+
+/** Who cannot do what a scenario is about. */
+export function createUnable(missing: string): Pick<Entrant, 'missing' | 'prepare'> {
+  return { missing, prepare: () => Promise.reject(new Error(missing)) };
 }
 
 /** What any command written for Node needs before its first line runs. */

@@ -2,8 +2,9 @@
 import { formatCount } from '../engine/api/numbers.ts';
 import { createBarePuts } from './bare-put-entrant.ts';
 import type { ContenderName } from './contender.ts';
-import { type DatasetShape, describeShape } from './dataset.ts';
-import { openComparison, openDryRun, RCLONE_WITHOUT_LISTING, S5CMD_ONE_BY_ONE } from './dry-run-entrants.ts';
+import { type DatasetShape, describeShape, shapeOfSizes } from './dataset.ts';
+import { openComparison } from './dry-run-entrants.ts';
+import { createExistence, DRY_RUNNERS } from './existence-scenarios.ts';
 import type { Target } from './results.ts';
 import type { Scenario } from './scenario.ts';
 import { openAcross } from './server-to-server-entrants.ts';
@@ -15,14 +16,14 @@ export interface TreeShapes {
   readonly large: DatasetShape;
   /** Of single objects between two servers. */
   readonly objectBytes: { readonly '1gb': number; readonly '10gb': number };
+  /** Between two servers too: small and large files in one tree. */
+  readonly mixed: DatasetShape;
   readonly compared: DatasetShape;
 }
 
 const MB = 1_000_000;
 const PEERS: readonly ContenderName[] = ['rclone', 'rclone (defaults)', 's5cmd', 'aws'];
 const ALL: readonly ContenderName[] = ['dray copy', ...PEERS];
-/** aws compares like the others, but its dry run takes minutes. */
-const DRY_RUNNERS: readonly ContenderName[] = ['dray copy', 'rclone', 'rclone (defaults)', 's5cmd'];
 /** Its target is memory; that a peer takes longer says enough. */
 const COMPARISON_LIMIT_MS = 10 * 60_000;
 const ACROSS: readonly ContenderName[] = ['dray copy', 'rclone', 'rclone (defaults)'];
@@ -32,7 +33,7 @@ export function createTreeScenarios(shapes: TreeShapes): readonly Scenario[] {
     ...createUploads(shapes),
     ...createDownloads(shapes),
     ...createAcross(shapes),
-    ...createDryRuns(shapes),
+    ...createExistence(shapes),
     createComparison(shapes),
   ];
 }
@@ -48,6 +49,13 @@ function createUploads({ few, many, large }: TreeShapes): readonly Scenario[] {
         ...(await openFirstPush(bench, { shape: few, contenders: ALL, latencyMs })),
         await createBarePuts(bench, few, latencyMs),
       ],
+    },
+    {
+      name: 'copy-1k-again',
+      title: `Second copy of ${describeShape(few)} to a bucket, nothing changed`,
+      targets: [copyToBestOf(0.5, [...PEERS, RCLONE_BY_SERVER_TIME])],
+      latenciesMs: [0, 30],
+      open: (bench, latencyMs) => openSecondPush(bench, { shape: few, contenders: ALL, latencyMs }),
     },
     {
       name: 'copy-50k',
@@ -69,6 +77,12 @@ function createUploads({ few, many, large }: TreeShapes): readonly Scenario[] {
       title: `Copy of ${describeShape(large)} to a bucket`,
       targets: [copyToBestOf(0.8, PEERS)],
       open: (bench, latencyMs) => openFirstPush(bench, { shape: large, contenders: ALL, latencyMs }),
+    },
+    {
+      name: 'copy-large-again',
+      title: `Second copy of ${describeShape(large)} to a bucket, nothing changed`,
+      targets: [copyToBestOf(1, [...PEERS, RCLONE_BY_SERVER_TIME])],
+      open: (bench, latencyMs) => openSecondPush(bench, { shape: large, contenders: ALL, latencyMs }),
     },
   ];
 }
@@ -97,52 +111,20 @@ function createDownloads({ few, many, large }: TreeShapes): readonly Scenario[] 
   ];
 }
 
-function createAcross({ objectBytes }: TreeShapes): readonly Scenario[] {
-  return (['1gb', '10gb'] as const).map((size) => ({
-    name: `s2s-${size}`,
-    title: `One object of ${formatCount(objectBytes[size] / MB)} MB from one server to another`,
+function createAcross({ mixed, objectBytes }: TreeShapes): readonly Scenario[] {
+  const create = (name: string, title: string, shape: DatasetShape): Scenario => ({
+    name,
+    title: `${title} from one server to another`,
     targets: [copyToBestOf(0.8, ['rclone', 'rclone (defaults)'])],
-    open: (bench, latencyMs) =>
-      openAcross(bench, { objectBytes: objectBytes[size], contenders: ACROSS, latencyMs }),
-  }));
-}
-
-function createDryRuns({ many }: TreeShapes): readonly Scenario[] {
-  const targets = [copyToBestOf(0.5, [...DRY_RUNNERS.slice(1), RCLONE_WITHOUT_LISTING, S5CMD_ONE_BY_ONE])];
-  const objects = formatCount(many.files);
-  const some = Math.floor(many.files / 100);
+    open: (bench, latencyMs) => openAcross(bench, { shape, contenders: ACROSS, latencyMs }),
+  });
   return [
-    {
-      name: 'dry-500',
-      title: `Dry run of ${formatCount(some)} files, a fifth of them changed, against ${objects} objects`,
-      targets,
-      open: (bench, latencyMs) =>
-        openDryRun(bench, {
-          stored: many,
-          local: { kind: 'some', files: some, changed: Math.floor(some / 5) },
-          contenders: DRY_RUNNERS,
-          latencyMs,
-        }),
-    },
-    {
-      name: 'dry-1',
-      title: `Dry run of 1 changed file against ${objects} objects`,
-      targets,
-      open: (bench, latencyMs) =>
-        openDryRun(bench, {
-          stored: many,
-          local: { kind: 'some', files: 1, changed: 1 },
-          contenders: DRY_RUNNERS,
-          latencyMs,
-        }),
-    },
-    {
-      name: 'dry-50k',
-      title: `Dry run of ${objects} files against an empty prefix`,
-      targets,
-      open: (bench, latencyMs) =>
-        openDryRun(bench, { local: { kind: 'all', shape: many }, contenders: DRY_RUNNERS, latencyMs }),
-    },
+    ...(['1gb', '10gb'] as const).map((size) => {
+      const sizeBytes = objectBytes[size];
+      const title = `One object of ${formatCount(sizeBytes / MB)} MB`;
+      return create(`s2s-${size}`, title, shapeOfSizes([sizeBytes]));
+    }),
+    create('s2s-mixed', describeShape(mixed), mixed),
   ];
 }
 

@@ -27,7 +27,7 @@ export function ratioToBestPeer(
 /** Of the runs in which it could be measured; undefined where there is none. */
 export function medianMeasured(
   { runs }: Measured,
-  of: 'cpuMs' | 'serverCpuMs' | 'peakRssBytes' | 'requests',
+  of: 'cpuMs' | 'serverCpuMs' | 'peakRssBytes' | 'requests' | 'sentBytes' | 'receivedBytes',
 ): number | undefined {
   const values = runs.flatMap((run) => run[of] ?? []);
   return values.length > 0 ? medianOf(values) : undefined;

@@ -119,6 +119,7 @@ function createEntrant(
       return {
         command: way.command(join(pair.source, FILE), { ...offered, port: counter?.port ?? offered.port }),
         serverCpuMs: () => server.cpuMs(),
+        serverPort: server.port,
         ...(counter ? { sentBytes: counter.sentBytes } : {}),
         check: async () => checkArrival(offered.folder, pair.fingerprint),
         close: async () => {

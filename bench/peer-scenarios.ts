@@ -27,7 +27,7 @@ const SENT_SHARE_MAX = 0.05;
 
 /** @param program What Node runs as Dray: the published command, unless tests run the sources. */
 export function createPeerScenarios(shapes: PeerShapes, program = DRAY_COMMAND): readonly Scenario[] {
-  return [
+  const scenarios = [
     ...createTrees(shapes, program),
     ...PERCENTS.map((percent) =>
       createDelta({
@@ -49,6 +49,7 @@ export function createPeerScenarios(shapes: PeerShapes, program = DRAY_COMMAND):
     ),
     createInsertion(shapes, program),
   ];
+  return scenarios.map((scenario) => ({ ...scenario, isWithoutStore: true }));
 }
 
 function createTrees({ fileBytes, huge, images, many }: PeerShapes, program: string): readonly Scenario[] {

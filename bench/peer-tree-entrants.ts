@@ -81,6 +81,7 @@ function createFresh({ check, data, offer, way }: Run): Pick<Entrant, 'prepare'>
       return {
         command: way.command(data.folder, offered),
         serverCpuMs: () => offered.server.cpuMs(),
+        serverPort: offered.server.port,
         check: async () => check(offered),
         close: () => offered.stop(),
       };
@@ -103,6 +104,7 @@ function createAgain({ bench, check, data, offer, way }: Run): Pick<Entrant, 'se
       return {
         command: way.command(data.folder, offered),
         serverCpuMs: () => offered.server.cpuMs(),
+        serverPort: offered.server.port,
         check: async () => check(offered),
         close: async () => {},
       };

@@ -20,6 +20,7 @@ function measured(name: string, kind: EntrantKind, wallsMs: readonly number[], p
     peakRssBytes: (peakMib + index) * MIB,
     requests: 7,
     serverCpuMs: 120,
+    sentBytes: 2 * MIB,
   }));
   const outcome = { state: 'measured', runs, wall: spreadOf(wallsMs), warmUp: null } as const;
   return { name, kind, command: `${name} copy`, outcome };
@@ -104,6 +105,8 @@ describe('the table of a scenario', () => {
       '0.12 s',
       '51.0 MiB',
       '7',
+      '2.0 MiB',
+      '-',
       '3',
       '0.50',
     ]);

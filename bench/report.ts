@@ -12,14 +12,17 @@ const HEADINGS = [
   'server CPU',
   'peak memory',
   'requests',
+  'sent',
+  'received',
   'runs',
   'to best peer',
 ];
 
 export function formatScenario(result: ScenarioResult): string[] {
   const rows = result.entrants.map((entrant) => formatEntrant(entrant, result.entrants));
+  const server = result.server === undefined ? '' : ` on ${result.server}`;
   return [
-    `### ${result.title} (\`${result.name}\`)`,
+    `### ${result.title} (\`${result.name}\`${server})`,
     '',
     ...formatMarkdownTable(HEADINGS, rows),
     '',
@@ -136,19 +139,21 @@ function formatEntrant(entrant: EntrantResult, entrants: readonly EntrantResult[
   // A pipe in what a tool printed would begin a new cell.
   if (outcome.state !== 'measured') return [name, `${outcome.state}: ${outcome.reason.replaceAll('|', '/')}`];
   const { wall, runs } = outcome;
-  const cpuMs = medianMeasured(outcome, 'cpuMs');
-  const serverCpuMs = medianMeasured(outcome, 'serverCpuMs');
-  const requests = medianMeasured(outcome, 'requests');
-  const peakRssBytes = medianMeasured(outcome, 'peakRssBytes');
+  const median = (of: Parameters<typeof medianMeasured>[1], format: (value: number) => string) => {
+    const value = medianMeasured(outcome, of);
+    return value === undefined ? NOTHING : format(value);
+  };
   const ratio = ratioToBestPeer(entrant, entrants);
   return [
     name,
     formatDuration(wall.median),
     `${formatDuration(wall.least)} to ${formatDuration(wall.most)}`,
-    cpuMs === undefined ? NOTHING : formatDuration(cpuMs),
-    serverCpuMs === undefined ? NOTHING : formatDuration(serverCpuMs),
-    peakRssBytes === undefined ? NOTHING : formatBytes(peakRssBytes),
-    requests === undefined ? NOTHING : formatCount(requests),
+    median('cpuMs', formatDuration),
+    median('serverCpuMs', formatDuration),
+    median('peakRssBytes', formatBytes),
+    median('requests', formatCount),
+    median('sentBytes', formatBytes),
+    median('receivedBytes', formatBytes),
     String(runs.length),
     ratio === undefined ? NOTHING : ratio.toFixed(2),
   ];
@@ -160,6 +165,12 @@ export function formatVerdict({ target, reached, isMet }: Verdict): string {
       ? 'not measured'
       : `reached ${formatReached(target, reached)}, ${isMet ? 'met' : 'NOT met'}`;
   return `target: ${formatTarget(target)}: ${end}`;
+}
+
+/** For a cell of a table: `0.605 of at most 0.7, met`. */
+export function formatShortVerdict({ target, reached, isMet }: Verdict): string {
+  if (reached === null) return NOTHING;
+  return `${formatReached(target, reached)} of at most ${formatBound(target)}, ${isMet ? 'met' : 'not met'}`;
 }
 
 function formatTarget(target: Target): string {

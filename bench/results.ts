@@ -14,8 +14,10 @@ export interface MeasuredRun extends Measurement {
   readonly requests: number | null;
   /** User and system time of the servers meanwhile; null where the system does not tell. */
   readonly serverCpuMs: number | null;
-  /** From the client to the server, as counted between them; absent where nothing counts. */
+  /** From the client to the servers, over TCP; absent where nothing counts. */
   readonly sentBytes?: number;
+  /** From the servers to the client, likewise. */
+  readonly receivedBytes?: number;
   /** Of a run through versions: by what is measured (`pushMs`), the number of each version. */
   readonly series?: Readonly<Record<string, readonly number[]>>;
 }
@@ -72,6 +74,8 @@ export interface ScenarioResult {
   readonly scenario: string;
   /** Added to each round trip. */
   readonly latencyMs: number;
+  /** The S3 server that it ran against; absent where none takes part, and in files from before there was a choice. */
+  readonly server?: string;
   readonly title: string;
   /** ISO 8601, UTC. */
   readonly startedAt: string;

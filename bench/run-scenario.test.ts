@@ -10,7 +10,7 @@ function createTrack(stop = new AbortController()) {
   const log: string[] = [];
   const track: Track = {
     signal: stop.signal,
-    watch: { reset: async () => {}, read: async () => ({ requests: null, cpuMs: 250 }) },
+    watch: { reset: async () => {}, read: async () => ({ requests: null, cpuMs: 250, wire: null }) },
     meter: {
       seesResources: true,
       run: async ({ file, args }) => {

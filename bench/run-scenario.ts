@@ -1,10 +1,12 @@
 /** Runs the entrants of a scenario in turn: A B C, A B C, so that what disturbs the machine disturbs them all. */
 import type { Bench } from './bench.ts';
+import type { ServerWatch } from './bench-servers.ts';
 import { judge } from './judge.ts';
 import type { Command, CommandRun } from './measure.ts';
 import type { EntrantResult, MeasuredRun, Outcome, ScenarioResult } from './results.ts';
 import type { Attempt, Entrant, Heat, SeriesRun } from './scenario.ts';
 import { spreadOf } from './statistics.ts';
+import { watchWire } from './wire-bytes.ts';
 
 /** An entrant whose warm-up takes longer is measured by that one run: no repetition makes it quick. */
 const PATIENCE_MS = 30_000;
@@ -83,35 +85,45 @@ async function runOnce(course: Course, track: Track, limitMs: number | undefined
   const { file, args } = attempt.command;
   course.command ??= [file, ...args].join(' ');
   try {
-    const before = await readOwnServer(attempt);
-    await track.watch.reset();
+    const server = await watchServer(attempt, track);
     const one = (command: Command) => track.meter.run(command, track.signal, limitMs);
-    const run: CommandRun & Partial<SeriesRun> = await (attempt.runAll?.(one) ?? one(attempt.command));
-    const work = await track.watch.read();
-    const after = await readOwnServer(attempt);
+    const running: Promise<CommandRun & Partial<SeriesRun>> = attempt.runAll?.(one) ?? one(attempt.command);
+    const run = await running.catch(async (error: unknown) => {
+      await server.read();
+      throw error;
+    });
+    const work = await server.read();
     await attempt.check(run, work.requests);
     const { wallMs, cpuMs, peakRssBytes } = run;
     const series = run.series === undefined ? {} : { series: run.series };
-    const measured = { wallMs, cpuMs, peakRssBytes, ...series };
-    if (!before || !after)
-      return { ...measured, requests: work.requests?.length ?? null, serverCpuMs: work.cpuMs };
-    const serverCpuMs = before.cpuMs === null || after.cpuMs === null ? null : after.cpuMs - before.cpuMs;
-    const sent =
-      before.sentBytes === undefined || after.sentBytes === undefined
-        ? {}
-        : { sentBytes: after.sentBytes - before.sentBytes };
-    return { ...measured, requests: null, serverCpuMs, ...sent };
+    const measured = { wallMs, cpuMs, peakRssBytes, serverCpuMs: work.cpuMs, ...work.wire, ...series };
+    return { ...measured, requests: work.requests?.length ?? null };
   } finally {
     await attempt.close();
   }
 }
 
-/** Undefined where the attempt asks the servers of the bench. */
-async function readOwnServer({
-  sentBytes,
-  serverCpuMs,
-}: Attempt): Promise<{ readonly cpuMs: number | null; readonly sentBytes: number | undefined } | undefined> {
-  return serverCpuMs && { cpuMs: await serverCpuMs(), sentBytes: sentBytes?.() };
+/** What serves the attempt: the servers of the bench, unless it has one of its own. From now on. */
+async function watchServer(
+  { sentBytes, serverCpuMs, serverPort }: Attempt,
+  { watch }: Track,
+): Promise<Pick<ServerWatch, 'read'>> {
+  if (!serverCpuMs) {
+    await watch.reset();
+    return watch;
+  }
+  // What runs without a network has port 0.
+  const wire = serverPort ? await watchWire([serverPort]) : undefined;
+  const before = { cpuMs: await serverCpuMs(), sentBytes: sentBytes?.() ?? 0 };
+  return {
+    read: async () => {
+      const bytes = (await wire?.end()) ?? null;
+      const cpuMs = await serverCpuMs();
+      const spentMs = before.cpuMs === null || cpuMs === null ? null : cpuMs - before.cpuMs;
+      const counted = sentBytes && { sentBytes: sentBytes() - before.sentBytes };
+      return { cpuMs: spentMs, requests: null, wire: bytes || counted ? { ...bytes, ...counted } : null };
+    },
+  };
 }
 
 function toResult({ entrant, command, warmUp, runs, state, reason }: Course): EntrantResult {

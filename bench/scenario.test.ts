@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Bench } from './bench.ts';
-import { listHeats, type Scenario } from './scenario.ts';
+import { chooseHeats, listHeats, type Scenario } from './scenario.ts';
 
 const TARGET = { kind: 'peakRss', of: 'dray', atMostBytes: 1 } as const;
 const FAR_TARGET = { ...TARGET, atMostBytes: 2 } as const;
@@ -46,5 +46,36 @@ describe('the heats of scenarios', () => {
   it('open their scenario through their own latency', async () => {
     for (const heat of listHeats(SCENARIOS.slice(0, 2), [0, 40])) await heat.open({} as Bench);
     expect(opened).toEqual([0, 40, 0, 40]);
+  });
+});
+
+describe('heats by name', () => {
+  const HEATS = listHeats(SCENARIOS, undefined);
+  const choose = (...names: readonly string[]) => chooseHeats(HEATS, names).map(({ name }) => name);
+
+  it('are all when none is asked for', () => {
+    expect(choose()).toEqual(['copy', 'copy-30ms', 'push', 'scan']);
+  });
+
+  it('are those of a scenario through each of its latencies, or one of them', () => {
+    expect(choose('copy')).toEqual(['copy', 'copy-30ms']);
+    expect(choose('copy-30ms')).toEqual(['copy-30ms']);
+  });
+
+  it('are those that match, each once and in their order', () => {
+    expect(choose('s*', 'c*', 'copy')).toEqual(['copy', 'copy-30ms', 'scan']);
+    expect(choose('*-30ms')).toEqual(['copy-30ms']);
+  });
+
+  it('are refused when nothing matches, and a dot stands for itself', () => {
+    expect(() => choose('push', 'x*')).toThrow('There is no scenario x*: copy, copy-30ms, push, scan.');
+    expect(() => choose('pu.h')).toThrow('There is no scenario pu.h');
+  });
+});
+
+describe('heats that no store takes part in', () => {
+  it('are told: those that are so, and those that are local', () => {
+    const heats = listHeats([...SCENARIOS, create('peer', { isWithoutStore: true })], undefined);
+    expect(heats.filter((heat) => heat.isWithoutStore).map(({ name }) => name)).toEqual(['scan', 'peer']);
   });
 });

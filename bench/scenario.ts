@@ -14,6 +14,8 @@ export interface Scenario {
   readonly latenciesMs?: readonly number[];
   /** True when it asks no server over a link: there is nothing that could be delayed. */
   readonly isLocal?: true;
+  /** True when no S3 server takes part: measured once, whatever servers are asked for. */
+  readonly isWithoutStore?: true;
   /** Who takes longer in one run is a row that says so. Default: half an hour. */
   readonly limitMs?: number;
   /** Makes the data, and says who takes part. */
@@ -21,7 +23,7 @@ export interface Scenario {
 }
 
 /** A scenario through one latency. */
-export interface Heat extends Pick<Scenario, 'title' | 'targets' | 'limitMs'> {
+export interface Heat extends Pick<Scenario, 'title' | 'targets' | 'limitMs' | 'isWithoutStore'> {
   /** That of the scenario, and its latency where there is one: `copy-1k`, `copy-1k-30ms`. */
   readonly name: string;
   readonly scenario: string;
@@ -38,6 +40,7 @@ export function listHeats(
     const own = scenario.isLocal ? [0] : (latenciesMs ?? scenario.latenciesMs ?? [0]);
     return own.map((latencyMs): Heat => {
       const { name, title, targets, targetsThroughLatency = targets, limitMs } = scenario;
+      const isWithoutStore = scenario.isWithoutStore ?? scenario.isLocal;
       const isFar = latencyMs > 0;
       return {
         name: isFar ? `${name}-${latencyMs}ms` : name,
@@ -46,10 +49,29 @@ export function listHeats(
         title: isFar ? `${title}, through ${latencyMs} ms of latency` : title,
         targets: isFar ? targetsThroughLatency : targets,
         ...(limitMs === undefined ? {} : { limitMs }),
+        ...(isWithoutStore ? { isWithoutStore } : {}),
         open: (bench) => scenario.open(bench, latencyMs),
       };
     });
   });
+}
+
+/**
+ * Asked for by the scenario's name, through each of its latencies, or by the name of one; `*` stands for anything.
+ *
+ * @param names Empty: all.
+ * @throws Error for a name that matches none.
+ */
+export function chooseHeats(heats: readonly Heat[], names: readonly string[]): readonly Heat[] {
+  const chosen = names.map((asked) => {
+    const literal = asked.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+    const pattern = new RegExp(`^${literal.join('.*')}$`);
+    const matching = heats.filter(({ name, scenario }) => pattern.test(name) || pattern.test(scenario));
+    if (matching.length === 0)
+      throw new Error(`There is no scenario ${asked}: ${heats.map((heat) => heat.name).join(', ')}.`);
+    return matching;
+  });
+  return names.length === 0 ? heats : heats.filter((heat) => chosen.some((some) => some.includes(heat)));
 }
 
 export interface Entrant {
@@ -79,7 +101,9 @@ export interface Attempt {
   check(run: CommandRun, requests: readonly LoggedRequest[] | null): Promise<void>;
   /** Of the server of its own that it asks, as a total so far; absent: the bench's servers are asked. */
   readonly serverCpuMs?: () => Promise<number | null>;
-  /** What has gone to the server so far, in bytes; absent: nothing counts it. */
+  /** Of that server of its own. */
+  readonly serverPort?: number;
+  /** What has gone to the server so far, in bytes, as the scenario counts it itself. */
   readonly sentBytes?: () => number;
   /** Removes what the run left. */
   close(): Promise<void>;

@@ -9,6 +9,7 @@ describe('the arguments', () => {
       scenarios: [],
       peers: PEER_NAMES,
       runs: 5,
+      latenciesMs: undefined,
       isQuick: false,
       server: 'versitygw',
       store: 'memory',
@@ -36,6 +37,8 @@ describe('the arguments', () => {
   it.each([
     [['--runs', '0']],
     [['--runs', '1.5']],
+    [['--latency', 'far']],
+    [['--latency', '-1']],
     [['--peers', 'cp']],
     [['--store', 'tape']],
     [['--server', 'ftp']],

@@ -9,6 +9,7 @@ export const USAGE = `Usage: npm run bench -- [OPTION]...
   --scenario NAME   only this one (may be given more than once, or with commas)
   --peers NAMES     compare with these alone: ${PEER_NAMES.join(', ')}, or none
   --runs N          measured runs of each tool (default: 5; with --quick: 2)
+  --latency MS      added to each round trip, such as 0,30; 0: none (default: what each scenario is about)
   --quick           tiny data, to see that everything works
   --json FILE       write the figures there (default: bench/figures.json after a full run on versitygw)
   --from FILE       measure nothing: print what such a file holds (may be given more than once)
@@ -24,6 +25,8 @@ export interface BenchArguments {
   readonly scenarios: readonly string[];
   readonly peers: readonly PeerName[];
   readonly runs: number;
+  /** In ms, each once; undefined: each scenario's own. */
+  readonly latenciesMs: readonly number[] | undefined;
   readonly isQuick: boolean;
   readonly jsonFile: string | undefined;
   /** With the action `show`: files that other runs wrote. */
@@ -44,6 +47,7 @@ export function parseArguments(args: readonly string[]): BenchArguments {
       scenario: { type: 'string', multiple: true },
       peers: { type: 'string', multiple: true },
       runs: { type: 'string' },
+      latency: { type: 'string', multiple: true },
       quick: { type: 'boolean', default: false },
       json: { type: 'string' },
       from: { type: 'string', multiple: true, default: [] },
@@ -65,6 +69,7 @@ export function parseArguments(args: readonly string[]): BenchArguments {
     scenarios: splitNames(values.scenario),
     peers: values.peers ? parsePeers(splitNames(values.peers)) : PEER_NAMES,
     runs,
+    latenciesMs: values.latency ? parseLatencies(splitNames(values.latency)) : undefined,
     isQuick: values.quick,
     jsonFile: values.json,
     from: values.from,
@@ -77,6 +82,18 @@ export function parseArguments(args: readonly string[]): BenchArguments {
 
 function splitNames(values: readonly string[] = []): readonly string[] {
   return values.flatMap((value) => value.split(',')).filter((name) => name !== '');
+}
+
+const LATENCY_MAX_MS = 10_000;
+
+function parseLatencies(texts: readonly string[]): readonly number[] {
+  const latenciesMs = texts.map(Number);
+  if (
+    latenciesMs.length === 0 ||
+    latenciesMs.some((value) => !Number.isInteger(value) || value < 0 || value > LATENCY_MAX_MS)
+  )
+    throw new Error(`--latency must be whole numbers of milliseconds from 0 to ${LATENCY_MAX_MS}.`);
+  return [...new Set(latenciesMs)];
 }
 
 function parsePeers(names: readonly string[]): readonly PeerName[] {

@@ -8,7 +8,7 @@ import { type DatasetShape, pathOfFile, sizeOfFile, writeDataset } from './datas
 import { rcloneWithoutListing } from './rclone.ts';
 import type { Attempt, Entrant } from './scenario.ts';
 import { clearFolders, guardObjects } from './stored-objects.ts';
-import { mapContenders } from './transfer-entrants.ts';
+import { mapContenders, type TransferOptions } from './transfer-entrants.ts';
 
 export const RCLONE_WITHOUT_LISTING = 'rclone (no traverse)';
 export const S5CMD_ONE_BY_ONE = 's5cmd (one by one)';
@@ -18,6 +18,8 @@ export interface DryRunOptions {
   readonly stored?: DatasetShape;
   readonly local: Local;
   readonly contenders: readonly ContenderName[];
+  /** Of each round trip. */
+  readonly latencyMs: number;
 }
 
 export type Local =
@@ -33,9 +35,12 @@ export async function openDryRun(bench: Bench, options: DryRunOptions): Promise<
       if (options.stored) await bench.stored(options.stored);
     },
     prepare: async () => {
-      const fresh = await bench.newPlace('direct');
+      const fresh = await bench.newPlace(options.latencyMs);
       const place: Place = options.stored
-        ? { ...(await bench.stored(options.stored)), cacheFolder: fresh.cacheFolder }
+        ? {
+            ...(await bench.reach(await bench.stored(options.stored), options.latencyMs)),
+            cacheFolder: fresh.cacheFolder,
+          }
         : fresh;
       return prepareDryRun(bench, { dryRun, place, changed, command: dryRun.command(folder, place) });
     },
@@ -59,12 +64,14 @@ export async function openDryRun(bench: Bench, options: DryRunOptions): Promise<
  */
 export async function openComparison(
   bench: Bench,
-  { shape, contenders }: { readonly shape: DatasetShape; readonly contenders: readonly ContenderName[] },
+  { shape, contenders, latencyMs }: TransferOptions,
 ): Promise<readonly Entrant[]> {
-  const fresh = await bench.newPlace('direct');
+  const fresh = await bench.newPlace(latencyMs);
   if (fresh.storesPlainFiles) writeDataset(fresh.storeFolder, shape);
   const openPlace = async (): Promise<Place> =>
-    fresh.storesPlainFiles ? fresh : { ...(await bench.stored(shape)), cacheFolder: fresh.cacheFolder };
+    fresh.storesPlainFiles
+      ? fresh
+      : { ...(await bench.reach(await bench.stored(shape), latencyMs)), cacheFolder: fresh.cacheFolder };
   const { folder } = await bench.dataset(shape, 'compared');
   const last = pathOfFile(shape.files - 1);
   appendFileSync(join(folder, last), 'x');

@@ -17,7 +17,7 @@ import { promisify } from 'node:util';
 import { buildCommand } from '../app/build/build.ts';
 import { formatBytes } from '../engine/api/numbers.ts';
 import { type BenchArguments, parseArguments, USAGE } from './arguments.ts';
-import { type Bench, LATENCY_MS, openBench } from './bench.ts';
+import { type Bench, openBench } from './bench.ts';
 import type { Contender, ContenderName, Courier } from './contender.ts';
 import { createDray, createDrayCopy, createPeer, DRAY_COMMAND } from './contenders.ts';
 import { type FoundPeer, findPeer, type InstalledPeer, PEER_NAMES } from './peers.ts';
@@ -25,7 +25,7 @@ import { createRcloneByDefault, createRcloneCourier } from './rclone.ts';
 import { formatEnvironment, formatFigures, formatScenario, formatSummary } from './report.ts';
 import type { Figures, ScenarioResult } from './results.ts';
 import { runScenario } from './run-scenario.ts';
-import type { Scenario } from './scenario.ts';
+import { type Heat, listHeats } from './scenario.ts';
 import { createScenarios } from './scenarios.ts';
 
 const DEFAULT_FILE = fileURLToPath(new URL('figures.json', import.meta.url));
@@ -33,10 +33,10 @@ const run = promisify(execFile);
 
 async function main(): Promise<void> {
   const given = parseArguments(process.argv.slice(2));
-  const scenarios = createScenarios(given);
+  const heats = listHeats(createScenarios(given), given.latenciesMs);
   if (given.action === 'help') return void process.stdout.write(USAGE);
   if (given.action === 'list') {
-    for (const { name, title } of scenarios) console.log(`${name.padEnd(20)} ${title}`);
+    for (const { name, title } of heats) console.log(`${name.padEnd(20)} ${title}`);
     return;
   }
   if (given.action === 'show') {
@@ -44,7 +44,7 @@ async function main(): Promise<void> {
       console.log(`${formatFigures(await readFigures(fromHere(file))).join('\n')}\n`);
     return;
   }
-  const chosen = chooseScenarios(scenarios, given.scenarios);
+  const chosen = chooseHeats(heats, given.scenarios);
   const stop = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const)
     process.once(name, () => stop.abort(new Error('Stopped; the data are removed.')));
@@ -65,12 +65,13 @@ async function main(): Promise<void> {
   const isWhole =
     given.scenarios.length === 0 &&
     given.peers.length === PEER_NAMES.length &&
+    given.latenciesMs === undefined &&
     given.server === 'versitygw' &&
     !given.isQuick;
   const file = given.jsonFile === undefined ? (isWhole ? DEFAULT_FILE : undefined) : fromHere(given.jsonFile);
   const results: ScenarioResult[] = [];
-  for (const scenario of chosen) {
-    const result = await runScenario(scenario, await scenario.open(bench), bench, {
+  for (const heat of chosen) {
+    const result = await runScenario(heat, await heat.open(bench), bench, {
       runs: given.runs,
       say: (line) => console.error(line),
     });
@@ -87,11 +88,13 @@ async function main(): Promise<void> {
   if (hasDrayFailed) process.exitCode = 1;
 }
 
-function chooseScenarios(scenarios: readonly Scenario[], names: readonly string[]): readonly Scenario[] {
-  const known = scenarios.map(({ name }) => name);
+/** Asked for by the scenario's name, through each latency, or by the name of one. */
+function chooseHeats(heats: readonly Heat[], names: readonly string[]): readonly Heat[] {
+  const isNamed = ({ name, scenario }: Heat, asked: string) => asked === name || asked === scenario;
   for (const name of names)
-    if (!known.includes(name)) throw new Error(`There is no scenario ${name}: ${known.join(', ')}.`);
-  return names.length === 0 ? scenarios : scenarios.filter(({ name }) => names.includes(name));
+    if (!heats.some((heat) => isNamed(heat, name)))
+      throw new Error(`There is no scenario ${name}: ${heats.map((heat) => heat.name).join(', ')}.`);
+  return names.length === 0 ? heats : heats.filter((heat) => names.some((name) => isNamed(heat, name)));
 }
 
 async function findContenders({ peers }: BenchArguments): Promise<Bench['contenders']> {
@@ -147,7 +150,7 @@ async function describeEnvironment(
     machine: `${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown'}, ${formatBytes(totalmem())} of memory`,
     system: `${type()} ${release()} ${arch()}, Node ${process.version}`,
     server: `${server} on the loopback, its data ${store === 'disk' ? 'on disk' : 'in memory where there is room'}`,
-    latency: `toxiproxy, ${LATENCY_MS} ms on each answer and none on requests`,
+    latency: 'where a scenario has one: toxiproxy, on each answer and none on requests',
     source: `${folder}, page cache warm`,
     runs: `${runs} each after one that warms up; one alone where that took over 30 s`,
     ...(bench.meter.seesResources ? {} : { resources: 'not measured: GNU time is not at /usr/bin/time' }),

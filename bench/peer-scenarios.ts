@@ -1,6 +1,5 @@
 /** The scenarios of files between machines (`dray serve` with `dray copy`, `dray delta`), and what this release promises. */
 import { formatBytes } from '../engine/api/numbers.ts';
-import { LATENCY_MS, type Link } from './bench.ts';
 import { DRAY_COMMAND } from './contenders.ts';
 import { type DatasetShape, describeShape } from './dataset.ts';
 import { DRAY_DELTA, DRAY_WHOLE, openDelta, openInsertion, PDIFFCOPY } from './peer-delta-entrants.ts';
@@ -15,7 +14,7 @@ export interface PeerShapes {
   readonly fileBytes: number;
 }
 
-const LINKS: readonly Link[] = ['direct', 'slow'];
+const LATENCIES_MS = [0, 30] as const;
 const PERCENTS = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100] as const;
 const SENT_SHARE_MAX = 0.05;
 
@@ -23,10 +22,8 @@ const SENT_SHARE_MAX = 0.05;
 export function createPeerScenarios(shapes: PeerShapes, program = DRAY_COMMAND): readonly Scenario[] {
   return [
     ...createTrees(shapes, program),
-    ...LINKS.flatMap((link) => [
-      ...PERCENTS.map((percent) => createDelta(shapes, percent, link, program)),
-      createInsertion(shapes, link, program),
-    ]),
+    ...PERCENTS.map((percent) => createDelta(shapes, percent, program)),
+    createInsertion(shapes, program),
   ];
 }
 
@@ -38,44 +35,40 @@ function createTrees({ fileBytes, huge, many }: PeerShapes, program: string): re
     { name: 'peer-50k', shape: many, work: 'fresh', targets: [toBestOf(0.8, RSYNC)] },
     { name: 'peer-50k-again', shape: many, work: 'again', targets: [toBestOf(0.8, RSYNC)] },
   ] as const;
-  return works.flatMap(({ name, shape, targets, work }) =>
-    LINKS.map((link): Scenario => {
-      const what = work === 'again' ? 'Second copy' : 'Copy';
-      const title = `${what} of ${describeShape(shape)} to another machine${work === 'again' ? ', nothing changed' : ''}`;
-      return {
-        ...throughLink(name, title, link),
-        targets,
-        open: (bench) => openPeerTree(bench, { shape, work, link, program }),
-      };
-    }),
-  );
+  return works.map(({ name, shape, targets, work }): Scenario => {
+    const what = work === 'again' ? 'Second copy' : 'Copy';
+    return {
+      name,
+      title: `${what} of ${describeShape(shape)} to another machine${work === 'again' ? ', nothing changed' : ''}`,
+      targets,
+      latenciesMs: LATENCIES_MS,
+      open: (bench, latencyMs) => openPeerTree(bench, { shape, work, latencyMs, program }),
+    };
+  });
 }
 
-function throughLink(name: string, title: string, link: Link): Pick<Scenario, 'name' | 'title'> {
-  return link === 'direct'
-    ? { name, title }
-    : { name: `${name}-latency`, title: `${title}, through ${LATENCY_MS} ms of latency` };
-}
-
-function createInsertion({ fileBytes }: PeerShapes, link: Link, program: string): Scenario {
-  const title = `File of ${formatBytes(fileBytes)} with one byte inserted at its start, to another machine`;
+function createInsertion({ fileBytes }: PeerShapes, program: string): Scenario {
   return {
-    ...throughLink('cdc-insert', title, link),
+    name: 'cdc-insert',
+    title: `File of ${formatBytes(fileBytes)} with one byte inserted at its start, to another machine`,
+    latenciesMs: LATENCIES_MS,
     targets: [{ kind: 'sent', of: DRAY_DELTA, atMostBytes: Math.floor(fileBytes * SENT_SHARE_MAX) }],
-    open: (bench) => openInsertion(bench, { fileBytes, link, program }),
+    open: (bench, latencyMs) => openInsertion(bench, { fileBytes, latencyMs, program }),
   };
 }
 
-function createDelta({ fileBytes }: PeerShapes, percent: number, link: Link, program: string): Scenario {
+function createDelta({ fileBytes }: PeerShapes, percent: number, program: string): Scenario {
   const targets: Target[] =
     percent === 10
       ? [deltaTo(0.6, PDIFFCOPY), deltaTo(0.4, RSYNC)]
       : [deltaTo(1, PDIFFCOPY, RSYNC), ...(percent === 100 ? [deltaTo(1.2, DRAY_WHOLE)] : [])];
   const title = `File of ${formatBytes(fileBytes)}, ${percent} % of its blocks of 4 KiB changed, in place on another machine`;
   return {
-    ...throughLink(`delta-${percent}`, title, link),
+    name: `delta-${percent}`,
+    title,
+    latenciesMs: LATENCIES_MS,
     targets,
-    open: (bench) => openDelta(bench, { fileBytes, percent, link, program }),
+    open: (bench, latencyMs) => openDelta(bench, { fileBytes, percent, latencyMs, program }),
   };
 }
 

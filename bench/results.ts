@@ -65,7 +65,11 @@ export interface Verdict {
 }
 
 export interface ScenarioResult {
+  /** With the latency, where there is one: `copy-1k-30ms`. */
   readonly name: string;
+  readonly scenario: string;
+  /** Added to each round trip. */
+  readonly latencyMs: number;
   readonly title: string;
   /** ISO 8601, UTC. */
   readonly startedAt: string;

@@ -2,7 +2,7 @@
 import type { Bench } from './bench.ts';
 import { judge } from './judge.ts';
 import type { EntrantResult, MeasuredRun, Outcome, ScenarioResult } from './results.ts';
-import type { Attempt, Entrant, Scenario } from './scenario.ts';
+import type { Attempt, Entrant, Heat } from './scenario.ts';
 import { spreadOf } from './statistics.ts';
 
 /** An entrant whose warm-up takes longer is measured by that one run: no repetition makes it quick. */
@@ -27,7 +27,7 @@ export interface RunOptions {
 }
 
 export async function runScenario(
-  scenario: Pick<Scenario, 'name' | 'title' | 'targets' | 'limitMs'>,
+  heat: Omit<Heat, 'open'>,
   field: readonly Entrant[],
   track: Track,
   { runs, say }: RunOptions,
@@ -43,8 +43,8 @@ export async function runScenario(
     for (const course of courses) {
       if (course.state !== 'running' || course.entrant.missing) continue;
       await attemptOrFail(course, track, async () => {
-        const run = await runOnce(course, track, scenario.limitMs);
-        say(`${scenario.name} ${round}/${runs} ${course.entrant.name}: ${(run.wallMs / 1000).toFixed(3)} s`);
+        const run = await runOnce(course, track, heat.limitMs);
+        say(`${heat.name} ${round}/${runs} ${course.entrant.name}: ${(run.wallMs / 1000).toFixed(3)} s`);
         if (round > 0) course.runs.push(run);
         else if (run.wallMs <= PATIENCE_MS) course.warmUp = run;
         else {
@@ -56,11 +56,13 @@ export async function runScenario(
   }
   const entrants = courses.map(toResult);
   return {
-    name: scenario.name,
-    title: scenario.title,
+    name: heat.name,
+    scenario: heat.scenario,
+    latencyMs: heat.latencyMs,
+    title: heat.title,
     startedAt,
     entrants,
-    verdicts: scenario.targets.map((target) => judge(target, entrants)),
+    verdicts: heat.targets.map((target) => judge(target, entrants)),
   };
 }
 

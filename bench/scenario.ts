@@ -8,10 +8,48 @@ export interface Scenario {
   readonly name: string;
   readonly title: string;
   readonly targets: readonly Target[];
+  /** Where latency lies between and the promise is another. */
+  readonly targetsThroughLatency?: readonly Target[];
+  /** Of each round trip; measured when none is asked for. Default: none but 0. */
+  readonly latenciesMs?: readonly number[];
+  /** True when it asks no server over a link: there is nothing that could be delayed. */
+  readonly isLocal?: true;
   /** Who takes longer in one run is a row that says so. Default: half an hour. */
   readonly limitMs?: number;
   /** Makes the data, and says who takes part. */
+  open(bench: Bench, latencyMs: number): Promise<readonly Entrant[]>;
+}
+
+/** A scenario through one latency. */
+export interface Heat extends Pick<Scenario, 'title' | 'targets' | 'limitMs'> {
+  /** That of the scenario, and its latency where there is one: `copy-1k`, `copy-1k-30ms`. */
+  readonly name: string;
+  readonly scenario: string;
+  readonly latencyMs: number;
   open(bench: Bench): Promise<readonly Entrant[]>;
+}
+
+/** @param latenciesMs Absent: each scenario's own. */
+export function listHeats(
+  scenarios: readonly Scenario[],
+  latenciesMs: readonly number[] | undefined,
+): readonly Heat[] {
+  return scenarios.flatMap((scenario) => {
+    const own = scenario.isLocal ? [0] : (latenciesMs ?? scenario.latenciesMs ?? [0]);
+    return own.map((latencyMs): Heat => {
+      const { name, title, targets, targetsThroughLatency = targets, limitMs } = scenario;
+      const isFar = latencyMs > 0;
+      return {
+        name: isFar ? `${name}-${latencyMs}ms` : name,
+        scenario: name,
+        latencyMs,
+        title: isFar ? `${title}, through ${latencyMs} ms of latency` : title,
+        targets: isFar ? targetsThroughLatency : targets,
+        ...(limitMs === undefined ? {} : { limitMs }),
+        open: (bench) => scenario.open(bench, latencyMs),
+      };
+    });
+  });
 }
 
 export interface Entrant {

@@ -72,19 +72,17 @@ function createPushes({ few, many, large }: Shapes): readonly Scenario[] {
       name: 'push-1k',
       title: `First push of ${describeShape(few)}`,
       targets: [drayToBestOf(0.5, 'rclone', 's5cmd', 'restic')],
-      open: (bench) => openFirstPush(bench, { shape: few, contenders: SMALL_FILE_TOOLS, link: 'direct' }),
-    },
-    {
-      name: 'push-1k-latency',
-      title: `First push of ${describeShape(few)}, through 30 ms of latency`,
-      targets: [drayToBestOf(0.4, 'rclone', 's5cmd', 'restic')],
-      open: (bench) => openFirstPush(bench, { shape: few, contenders: SMALL_FILE_TOOLS, link: 'slow' }),
+      targetsThroughLatency: [drayToBestOf(0.4, 'rclone', 's5cmd', 'restic')],
+      latenciesMs: [0, 30],
+      open: (bench, latencyMs) =>
+        openFirstPush(bench, { shape: few, contenders: SMALL_FILE_TOOLS, latencyMs }),
     },
     {
       name: 'push-50k',
       title: `First push of ${describeShape(many)}`,
       targets: [drayToBestOf(0.7, 'restic')],
-      open: (bench) => openFirstPush(bench, { shape: many, contenders: SMALL_FILE_TOOLS, link: 'direct' }),
+      open: (bench, latencyMs) =>
+        openFirstPush(bench, { shape: many, contenders: SMALL_FILE_TOOLS, latencyMs }),
     },
     {
       name: 'push-50k-again',
@@ -93,13 +91,14 @@ function createPushes({ few, many, large }: Shapes): readonly Scenario[] {
         { kind: 'excess', of: 'dray', over: NODE_ALONE, atMostMs: 500 },
         drayToBestOf(1, 'rclone', RCLONE_BY_SERVER_TIME),
       ],
-      open: (bench) => openSecondPush(bench, { shape: many, contenders: SMALL_FILE_TOOLS }),
+      open: (bench, latencyMs) =>
+        openSecondPush(bench, { shape: many, contenders: SMALL_FILE_TOOLS, latencyMs }),
     },
     {
       name: 'push-large',
       title: `First push of ${describeShape(large)}`,
       targets: [drayToBestOf(0.8, 'rclone', 'aws', 's5cmd')],
-      open: (bench) => openFirstPush(bench, { shape: large, contenders: ALL, link: 'direct' }),
+      open: (bench, latencyMs) => openFirstPush(bench, { shape: large, contenders: ALL, latencyMs }),
     },
   ];
 }
@@ -110,13 +109,13 @@ function createClones({ many, large }: Shapes): readonly Scenario[] {
       name: 'clone-large',
       title: `Clone of ${describeShape(large)}`,
       targets: [drayToBestOf(0.8, 'rclone', 's5cmd', 'aws', 'restic')],
-      open: (bench) => openClone(bench, { shape: large, contenders: ALL }),
+      open: (bench, latencyMs) => openClone(bench, { shape: large, contenders: ALL, latencyMs }),
     },
     {
       name: 'clone-50k',
       title: `Clone of ${describeShape(many)}`,
       targets: [drayToBestOf(0.8, 'rclone', 's5cmd', 'aws', 'restic')],
-      open: (bench) => openClone(bench, { shape: many, contenders: ALL }),
+      open: (bench, latencyMs) => openClone(bench, { shape: many, contenders: ALL, latencyMs }),
     },
   ];
 }
@@ -139,6 +138,7 @@ function createScan({ scans }: Shapes): Scenario {
     name: 'scan-1m',
     title: `Nothing changed in ${formatCount(fewer.files)} and ${formatCount(more.files)} files of up to 1 KiB, index warm`,
     targets,
+    isLocal: true,
     open: (bench) => openScan(bench, { shapes: scans }),
   };
 }

@@ -25,7 +25,11 @@ describe.each(SERVER_NAMES)('copies from one server to another, both %s', (serve
   afterAll(() => bench[Symbol.asyncDispose]());
 
   const open = () =>
-    openAcross(bench, { objectBytes: OBJECT_BYTES, contenders: ['dray copy', 's5cmd', 'rclone'] });
+    openAcross(bench, {
+      objectBytes: OBJECT_BYTES,
+      contenders: ['dray copy', 's5cmd', 'rclone'],
+      latencyMs: 0,
+    });
 
   it('go to a new place each, which is checked and removed', async () => {
     const [entrant] = await open();
@@ -63,7 +67,11 @@ describe.each(SERVER_NAMES)('copies from one server to another, both %s', (serve
 describe('the check of a copy across', () => {
   it('finds other bytes of the same object', async () => {
     await using bench = await openSmallBench({ contenders: CONTENDERS });
-    const [entrant] = await openAcross(bench, { objectBytes: OBJECT_BYTES, contenders: ['dray copy'] });
+    const [entrant] = await openAcross(bench, {
+      objectBytes: OBJECT_BYTES,
+      contenders: ['dray copy'],
+      latencyMs: 0,
+    });
     const attempt = await entrant!.prepare();
     await runUnmeasured(attempt.command, bench.signal);
     const { destination } = await bench.newPlacePair(OBJECT_BYTES);

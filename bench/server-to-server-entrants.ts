@@ -10,11 +10,13 @@ import { mapContenders } from './transfer-entrants.ts';
 export interface AcrossOptions {
   readonly objectBytes: number;
   readonly contenders: readonly ContenderName[];
+  /** Of each round trip, to either server. */
+  readonly latencyMs: number;
 }
 
 export async function openAcross(
   bench: Bench,
-  { objectBytes, contenders }: AcrossOptions,
+  { objectBytes, contenders, latencyMs }: AcrossOptions,
 ): Promise<readonly Entrant[]> {
   const shape: DatasetShape = { files: 1, bytesMax: objectBytes, sizes: 'equal' };
   const data = await bench.dataset(shape);
@@ -36,9 +38,11 @@ export async function openAcross(
         await sourcePlace();
       },
       prepare: async (): Promise<Attempt> => {
-        const { destination } = await bench.newPlacePair(objectBytes);
+        const { destination: empty } = await bench.newPlacePair(objectBytes);
+        const source = await bench.reach(await sourcePlace(), latencyMs);
+        const destination = await bench.reach(empty, latencyMs);
         return {
-          command: copyAcross(await sourcePlace(), destination, pathOfFile(0)),
+          command: copyAcross(source, destination, pathOfFile(0)),
           check: () => checkPlainObjects(bench, destination, data.fingerprint()),
           close: () => removePlace(destination),
         };

@@ -43,37 +43,32 @@ function createUploads({ few, many, large }: TreeShapes): readonly Scenario[] {
       name: 'copy-1k',
       title: `Copy of ${describeShape(few)} to a bucket`,
       targets: [copyToBestOf(0.7, PEERS)],
-      open: async (bench) => [
-        ...(await openFirstPush(bench, { shape: few, contenders: ALL, link: 'direct' })),
-        await createBarePuts(bench, few),
+      latenciesMs: [0, 30],
+      open: async (bench, latencyMs) => [
+        ...(await openFirstPush(bench, { shape: few, contenders: ALL, latencyMs })),
+        await createBarePuts(bench, few, latencyMs),
       ],
-    },
-    {
-      name: 'copy-1k-latency',
-      title: `Copy of ${describeShape(few)} to a bucket, through 30 ms of latency`,
-      targets: [copyToBestOf(0.7, PEERS)],
-      open: (bench) => openFirstPush(bench, { shape: few, contenders: ALL, link: 'slow' }),
     },
     {
       name: 'copy-50k',
       title: `Copy of ${describeShape(many)} to a bucket`,
       targets: [copyToBestOf(0.7, PEERS)],
-      open: async (bench) => [
-        ...(await openFirstPush(bench, { shape: many, contenders: ALL, link: 'direct' })),
-        await createBarePuts(bench, many),
+      open: async (bench, latencyMs) => [
+        ...(await openFirstPush(bench, { shape: many, contenders: ALL, latencyMs })),
+        await createBarePuts(bench, many, latencyMs),
       ],
     },
     {
       name: 'copy-50k-again',
       title: `Second copy of ${describeShape(many)} to a bucket, nothing changed`,
       targets: [copyToBestOf(0.5, [...PEERS, RCLONE_BY_SERVER_TIME])],
-      open: (bench) => openSecondPush(bench, { shape: many, contenders: ALL }),
+      open: (bench, latencyMs) => openSecondPush(bench, { shape: many, contenders: ALL, latencyMs }),
     },
     {
       name: 'copy-large',
       title: `Copy of ${describeShape(large)} to a bucket`,
       targets: [copyToBestOf(0.8, PEERS)],
-      open: (bench) => openFirstPush(bench, { shape: large, contenders: ALL, link: 'direct' }),
+      open: (bench, latencyMs) => openFirstPush(bench, { shape: large, contenders: ALL, latencyMs }),
     },
   ];
 }
@@ -84,25 +79,20 @@ function createDownloads({ few, many, large }: TreeShapes): readonly Scenario[] 
       name: 'copy-1k-down',
       title: `Copy of ${describeShape(few)} to a folder`,
       targets: [copyToBestOf(0.7, PEERS)],
-      open: (bench) => openClone(bench, { shape: few, contenders: ALL }),
-    },
-    {
-      name: 'copy-1k-down-latency',
-      title: `Copy of ${describeShape(few)} to a folder, through 30 ms of latency`,
-      targets: [copyToBestOf(0.7, PEERS)],
-      open: (bench) => openClone(bench, { shape: few, contenders: ALL, link: 'slow' }),
+      latenciesMs: [0, 30],
+      open: (bench, latencyMs) => openClone(bench, { shape: few, contenders: ALL, latencyMs }),
     },
     {
       name: 'copy-50k-down',
       title: `Copy of ${describeShape(many)} to a folder`,
       targets: [copyToBestOf(0.7, PEERS)],
-      open: (bench) => openClone(bench, { shape: many, contenders: ALL }),
+      open: (bench, latencyMs) => openClone(bench, { shape: many, contenders: ALL, latencyMs }),
     },
     {
       name: 'copy-large-down',
       title: `Copy of ${describeShape(large)} to a folder`,
       targets: [copyToBestOf(0.8, PEERS)],
-      open: (bench) => openClone(bench, { shape: large, contenders: ALL }),
+      open: (bench, latencyMs) => openClone(bench, { shape: large, contenders: ALL, latencyMs }),
     },
   ];
 }
@@ -112,7 +102,8 @@ function createAcross({ objectBytes }: TreeShapes): readonly Scenario[] {
     name: `s2s-${size}`,
     title: `One object of ${formatCount(objectBytes[size] / MB)} MB from one server to another`,
     targets: [copyToBestOf(0.8, ['rclone', 'rclone (defaults)'])],
-    open: (bench) => openAcross(bench, { objectBytes: objectBytes[size], contenders: ACROSS }),
+    open: (bench, latencyMs) =>
+      openAcross(bench, { objectBytes: objectBytes[size], contenders: ACROSS, latencyMs }),
   }));
 }
 
@@ -125,29 +116,32 @@ function createDryRuns({ many }: TreeShapes): readonly Scenario[] {
       name: 'dry-500',
       title: `Dry run of ${formatCount(some)} files, a fifth of them changed, against ${objects} objects`,
       targets,
-      open: (bench) =>
+      open: (bench, latencyMs) =>
         openDryRun(bench, {
           stored: many,
           local: { kind: 'some', files: some, changed: Math.floor(some / 5) },
           contenders: DRY_RUNNERS,
+          latencyMs,
         }),
     },
     {
       name: 'dry-1',
       title: `Dry run of 1 changed file against ${objects} objects`,
       targets,
-      open: (bench) =>
+      open: (bench, latencyMs) =>
         openDryRun(bench, {
           stored: many,
           local: { kind: 'some', files: 1, changed: 1 },
           contenders: DRY_RUNNERS,
+          latencyMs,
         }),
     },
     {
       name: 'dry-50k',
       title: `Dry run of ${objects} files against an empty prefix`,
       targets,
-      open: (bench) => openDryRun(bench, { local: { kind: 'all', shape: many }, contenders: DRY_RUNNERS }),
+      open: (bench, latencyMs) =>
+        openDryRun(bench, { local: { kind: 'all', shape: many }, contenders: DRY_RUNNERS, latencyMs }),
     },
   ];
 }
@@ -158,7 +152,8 @@ function createComparison({ compared }: TreeShapes): Scenario {
     title: `Dry run of a sync by size: ${formatCount(compared.files)} files against as many objects, all equal but one`,
     targets: [{ kind: 'peakRss', of: 'dray copy', atMostBytes: 300 * MB }],
     limitMs: COMPARISON_LIMIT_MS,
-    open: (bench) => openComparison(bench, { shape: compared, contenders: DRY_RUNNERS }),
+    open: (bench, latencyMs) =>
+      openComparison(bench, { shape: compared, contenders: DRY_RUNNERS, latencyMs }),
   };
 }
 

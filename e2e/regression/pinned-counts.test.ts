@@ -49,14 +49,21 @@ describe('a run is held against the table:', () => {
     ]);
   });
 
-  it('the table that is written keeps groups that were not counted, and no jobs that are gone', () => {
+  it('the table that is written changes where the slack is passed, and has no jobs that are gone', () => {
     using sandbox = createSandbox();
     const path = sandbox.path('table.json');
-    const before = { gone: { calls: { opens: 1 } }, kept: { calls: { opens: 1 }, kernel: { syncs: 4 } } };
-    writePinned(path, before, { kept: { calls: { opens: 2, reads: 0 } }, fresh: { requests: {} } });
+    const before = {
+      gone: { calls: { opens: 1 } },
+      kept: { calls: { opens: 100, reads: 100, writes: 9 }, kernel: { syncs: 4 } },
+    };
+    const now = {
+      kept: { calls: { opens: 104, reads: 106, writes: 0 } },
+      fresh: { requests: { GetObject: 1 } },
+    };
+    writePinned(path, before, now);
     expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({
-      kept: { calls: { opens: 2 }, kernel: { syncs: 4 } },
-      fresh: { requests: {} },
+      kept: { calls: { opens: 100, reads: 106 }, kernel: { syncs: 4 } },
+      fresh: { requests: { GetObject: 1 } },
     });
   });
 });

@@ -66,20 +66,22 @@ export function readPinned(path: string): PinnedCounts {
   return JSON.parse(readFileSync(path, 'utf8'));
 }
 
-/** Jobs that are not among the new ones are gone. Groups that were not counted this time stay as they were. */
+/**
+ * Jobs that are not among the new ones are gone. What was not counted this time, or is within its slack, stays as it was: so the table
+ * shows what really changed, and no number can creep away in small steps.
+ */
 export function writePinned(path: string, before: PinnedCounts, now: PinnedCounts): void {
   const merged = Object.entries(now).map(([job, counts]) => [job, mergeGroups(before[job] ?? {}, counts)]);
   writeFileSync(path, `${JSON.stringify(Object.fromEntries(merged), null, 2)}\n`);
 }
 
 function mergeGroups(before: Counts, now: Counts): Counts {
-  const groups = Object.entries({ ...before, ...now }).map(([group, counts]) => [
-    group,
-    withoutZeros(counts),
-  ]);
+  const groups = new Map(Object.entries(before).map(([group, counts]) => [group, { ...counts }]));
+  for (const group of Object.keys(now)) if (!groups.has(group)) groups.set(group, {});
+  for (const { group, count, is } of compareCounts(before, now)) {
+    const counts = groups.get(group) ?? {};
+    if (is === 0) delete counts[count];
+    else counts[count] = is;
+  }
   return Object.fromEntries(groups);
-}
-
-function withoutZeros(counts: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
-  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== 0));
 }

@@ -7,12 +7,9 @@ import { createRclone } from './rclone.ts';
 
 export const DRAY_COMMAND = fileURLToPath(new URL('../dist/dray.js', import.meta.url));
 
-export function createDray(version: string): Contender {
-  const command = (place: Place, ...args: readonly string[]): Command => ({
-    file: process.execPath,
-    args: [DRAY_COMMAND, ...args],
-    environment: { ...place.environment, DRAY_AUTHOR: 'bench' },
-  });
+/** @param program What Node runs: the published command, unless tests run the sources. */
+export function createDray(version: string, program = DRAY_COMMAND): Contender {
+  const command = (place: Place, ...args: readonly string[]) => drayCommand(program, place, args);
   const url = ({ bucket, prefix }: Place) => `s3://${bucket}/${prefix}`;
   const push = (source: string, place: Place) => command(place, '-C', source, 'push', '-m', 'figures');
   return {
@@ -23,6 +20,15 @@ export function createDray(version: string): Contender {
     upload: push,
     uploadAgain: push,
     download: (place, folder) => command(place, 'clone', url(place), folder),
+  };
+}
+
+/** Any work in a workspace, or with a repository at the place. */
+export function drayCommand(program: string, place: Place, args: readonly string[]): Command {
+  return {
+    file: process.execPath,
+    args: [program, ...args],
+    environment: { ...place.environment, DRAY_AUTHOR: 'bench' },
   };
 }
 

@@ -55,6 +55,8 @@ export function listHeats(
 export interface Entrant {
   readonly name: string;
   readonly kind: EntrantKind;
+  /** Where a scenario has more sizes than one. */
+  readonly files?: number;
   /** Why it cannot take part. */
   readonly missing?: string;
   /** Once, before any run. */

@@ -28,7 +28,6 @@ describe('every kind of scenario between machines', () => {
 
   it.each(HEATS.map((heat) => [heat.name, heat] as const))(
     '%s is done by Dray, and every check passes',
-    { timeout: 120_000 },
     async (_, heat) => {
       const field = (await heat.open(bench)).filter(({ kind }) => kind === 'dray');
       const { entrants } = await runScenario(heat, field, bench, { runs: 1, say: () => {} });

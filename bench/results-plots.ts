@@ -128,7 +128,7 @@ function drawSeries(row: ResultRow): readonly Plot[] {
 }
 
 function seriesOf({ outcome }: EntrantResult): readonly NonNullable<MeasuredRun['series']>[] {
-  return outcome.state === 'measured' ? outcome.runs.flatMap(({ series }) => series ?? []) : [];
+  return outcome.state === 'measured' ? outcome.runs.flatMap(({ series }) => (series ? [series] : [])) : [];
 }
 
 /** Of each version, the median of the runs. */

@@ -61,14 +61,20 @@ export interface HashedFolder {
   readonly hashes: ReadonlyMap<string, string>;
 }
 
+export type RunUnmeasured = (command: Command) => Promise<unknown>;
+
 /** How a tool that keeps one object for each content is asked what its repository lacks of a folder. */
 export interface RepositoryQuery {
   /** By which objects are named. */
   readonly hash: 'sha256' | 'md5';
   /** Below the repository's prefix: each object at `ab/<the rest of its hash>`. */
   readonly objectsFolder: string;
-  /** Makes the repository, and lets the tool know of the folder. */
-  setUp(local: HashedFolder, place: Place, run: (command: Command) => Promise<unknown>): Promise<void>;
+  /** False: what is empty needs no object. */
+  readonly storesEmpty: boolean;
+  /** Where objects are written that nobody pushed: makes of the place a repository that was pushed to. */
+  found?(place: Place, folder: string, run: RunUnmeasured): Promise<void>;
+  /** Lets the tool know of the folder; makes the repository where there is none. */
+  setUp(local: HashedFolder, place: Place, run: RunUnmeasured): Promise<void>;
   /** What a run has learned of the repository. */
   forget(local: HashedFolder, place: Place): Promise<void>;
   command(local: HashedFolder, place: Place): Command;

@@ -11,11 +11,7 @@ export const DRAY_COMMAND = fileURLToPath(new URL('../dist/dray.js', import.meta
 
 /** @param program What Node runs: the published command, unless tests run the sources. */
 export function createDray(version: string, program = DRAY_COMMAND): Contender {
-  const command = (place: Place, ...args: readonly string[]): Command => ({
-    file: process.execPath,
-    args: [program, ...args],
-    environment: { ...place.environment, DRAY_AUTHOR: 'bench' },
-  });
+  const command = (place: Place, ...args: readonly string[]) => drayCommand(program, place, args);
   const url = ({ bucket, prefix }: Place) => `s3://${bucket}/${prefix}`;
   const push = (source: string, place: Place) => command(place, '-C', source, 'push', '-m', 'figures');
   return {
@@ -28,6 +24,15 @@ export function createDray(version: string, program = DRAY_COMMAND): Contender {
     download: (place, folder) => command(place, 'clone', url(place), folder),
     update: (place, folder) => command(place, '-C', folder, 'pull'),
     query: createDrayQuery(command),
+  };
+}
+
+/** Any work in a workspace, or with a repository at the place. */
+export function drayCommand(program: string, place: Place, args: readonly string[]): Command {
+  return {
+    file: process.execPath,
+    args: [program, ...args],
+    environment: { ...place.environment, DRAY_AUTHOR: 'bench' },
   };
 }
 

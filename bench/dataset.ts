@@ -51,7 +51,7 @@ export function describeShape({ files, bytesMax, sizes }: DatasetShape): string 
 }
 
 function formatSize(bytes: number): string {
-  return bytes % MB === 0 ? `${bytes / MB} MB` : formatBytes(bytes);
+  return bytes > 0 && bytes % MB === 0 ? `${bytes / MB} MB` : formatBytes(bytes);
 }
 
 export function sizeOfFile({ bytesMax, sizes }: DatasetShape, index: number): number {

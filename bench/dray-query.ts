@@ -1,6 +1,6 @@
 /** Dray, asked what a repository of the layout `objects` lacks: by a push that sends nothing. */
-import { cp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import type { Place, RepositoryQuery } from './contender.ts';
 import type { Command } from './measure.ts';
 
@@ -9,12 +9,24 @@ export function createDrayQuery(
   command: (place: Place, ...args: readonly string[]) => Command,
 ): RepositoryQuery {
   const pristineOf = (folder: string) => `${folder}.dray-pristine`;
+  const init = (place: Place, folder: string, ...options: readonly string[]) => {
+    const remote = `s3://${place.bucket}/${place.prefix}`;
+    return command(place, 'init', folder, '--remote', remote, '--layout', 'objects', ...options);
+  };
   return {
     hash: 'sha256',
     objectsFolder: 'objects',
+    storesEmpty: false,
+    // Of a repository without a commit it asks nothing.
+    found: async (place, folder, run) => {
+      await mkdir(folder);
+      await writeFile(join(folder, 'first'), 'The first commit.');
+      await run(init(place, folder));
+      await run(command(place, '-C', folder, 'push', '-m', 'first'));
+    },
     setUp: async ({ folder }, place, run) => {
-      const remote = `s3://${place.bucket}/${place.prefix}`;
-      await run(command(place, 'init', folder, '--remote', remote, '--layout', 'objects'));
+      // A branch of its own: it has never spoken to the repository.
+      await run(init(place, folder, '--branch', basename(folder)));
       await cp(join(folder, '.dray'), pristineOf(folder), { recursive: true });
     },
     // It hashes the files in each run then; DVC has hashed them before.

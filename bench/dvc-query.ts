@@ -12,6 +12,7 @@ export function createDvcQuery(path: string): RepositoryQuery {
   return {
     hash: 'md5',
     objectsFolder: 'files/md5',
+    storesEmpty: true,
     setUp: async (local, place) => {
       const project = dvcProjectOf(place);
       linkByContent(local.folder, local.hashes, join(project.cacheFolder, 'files', 'md5'));

@@ -1,11 +1,12 @@
 /** Entrants that ask a repository with one object for each content what it lacks of a folder; nothing is remembered of it. */
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Bench } from './bench.ts';
 import type { Contender, ContenderName, HashedFolder, Place, RepositoryQuery } from './contender.ts';
 import { hashFiles, linkByContent } from './content-links.ts';
 import { listPaths } from './dataset.ts';
 import { type DryRunOptions, linkLocal } from './dry-run-entrants.ts';
-import { runUnmeasured } from './measure.ts';
+import { type Command, runUnmeasured } from './measure.ts';
 import type { Attempt, Entrant } from './scenario.ts';
 import { guardObjects } from './stored-objects.ts';
 import { createUnable, mapContenders } from './transfer-entrants.ts';
@@ -69,14 +70,18 @@ async function setUpQuestion(
   // A folder of its own: what a tool keeps in it, others must not find.
   const { folder, paths, changed } = await linkLocal(bench, options);
   const local: HashedFolder = { folder, hashes: hashFiles(folder, paths, query.hash) };
-  await query.setUp(local, place, (command) => runUnmeasured(command, bench.signal));
+  const run = (command: Command) => runUnmeasured(command, bench.signal);
   if (stored && !repository) {
+    await query.found?.(place, bench.newPath('first'), run);
     const { storeFolder } = await writtenTree(bench, stored);
     const objects = hashFiles(storeFolder, listPaths(stored.files), query.hash);
     linkByContent(storeFolder, objects, join(place.storeFolder, query.objectsFolder));
     known.set(key, place);
   }
-  const lacking = new Set(changed.map((path) => local.hashes.get(path))).size;
+  await query.setUp(local, place, run);
+  const contents = new Set(changed.map((path) => local.hashes.get(path)));
+  if (!query.storesEmpty) contents.delete(createHash(query.hash).digest('hex'));
+  const lacking = contents.size;
   return { local, place: await bench.reach(place, options.latencyMs), lacking };
 }
 

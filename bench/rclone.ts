@@ -28,6 +28,11 @@ export function rcloneByServerTime(rclone: Contender): Contender {
   return { ...rclone, uploadAgain: again };
 }
 
+/** Reads every file of a folder and hashes it. */
+export function rcloneHashes(rclone: Contender, folder: string, place: Place): Command {
+  return { ...rclone.upload(folder, place), args: ['md5sum', folder, ...TUNED] };
+}
+
 /** rclone that asks for each file by itself instead of listing the destination. */
 export function rcloneWithoutListing(rclone: Contender): Contender {
   const { dryRun } = rclone;

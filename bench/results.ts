@@ -41,6 +41,8 @@ export type EntrantKind = 'dray' | 'peer' | 'reference';
 export interface EntrantResult {
   readonly name: string;
   readonly kind: EntrantKind;
+  /** That it works on, where a scenario has more sizes than one: entrants of one size are compared with each other. */
+  readonly files?: number;
   /** The command line of its first run; null when it never came to one. */
   readonly command: string | null;
   readonly outcome: Outcome;
@@ -59,7 +61,27 @@ export type Target =
   | { readonly kind: 'excess'; readonly of: string; readonly over: string; readonly atMostMs: number }
   | { readonly kind: 'peakRss'; readonly of: string; readonly atMostBytes: number }
   /** From the client to the server, in every run. */
-  | { readonly kind: 'sent'; readonly of: string; readonly atMostBytes: number };
+  | { readonly kind: 'sent'; readonly of: string; readonly atMostBytes: number }
+  /** Time grows at most as the number of files to this power; what every start takes is taken off first. */
+  | {
+      readonly kind: 'exponent';
+      readonly of: string;
+      readonly points: readonly GrowthPoint[];
+      /** What does nothing but start. */
+      readonly start: string;
+      readonly measure: GrowthMeasure;
+      readonly atMost: number;
+    }
+  /** The most memory of one in any run is at most so many times that of another. */
+  | { readonly kind: 'growthOfRss'; readonly of: string; readonly over: string; readonly atMost: number };
+
+/** One size of a scenario that has several. */
+export interface GrowthPoint {
+  readonly files: number;
+  readonly entrant: string;
+}
+
+export type GrowthMeasure = 'wall' | 'cpu';
 
 export interface Verdict {
   readonly target: Target;

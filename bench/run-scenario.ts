@@ -127,7 +127,8 @@ async function watchServer(
 }
 
 function toResult({ entrant, command, warmUp, runs, state, reason }: Course): EntrantResult {
-  return { name: entrant.name, kind: entrant.kind, command, outcome: toOutcome() };
+  const { name, kind, files } = entrant;
+  return { name, kind, ...(files === undefined ? {} : { files }), command, outcome: toOutcome() };
 
   function toOutcome(): Outcome {
     if (entrant.missing) return { state: 'missing', reason: entrant.missing };

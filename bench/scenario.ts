@@ -77,6 +77,8 @@ export function chooseHeats(heats: readonly Heat[], names: readonly string[]): r
 export interface Entrant {
   readonly name: string;
   readonly kind: EntrantKind;
+  /** Where a scenario has more sizes than one. */
+  readonly files?: number;
   /** Why it cannot take part. */
   readonly missing?: string;
   /** Once, before any run. */

@@ -1,11 +1,10 @@
 /** The scenarios of this release, and what it promises in each. */
-import { formatCount } from '../engine/api/numbers.ts';
 import type { ContenderName } from './contender.ts';
 import { openCycles } from './cycle-entrants.ts';
 import { type DatasetShape, describeShape, mixSizes, shapeOfSizes } from './dataset.ts';
+import { createGrowthScenarios } from './growth-scenarios.ts';
 import { createPeerScenarios, type PeerShapes } from './peer-scenarios.ts';
 import type { Target } from './results.ts';
-import { openScan, scanEntrantName } from './scan-entrants.ts';
 import type { Scenario } from './scenario.ts';
 import {
   NODE_ALONE,
@@ -17,11 +16,11 @@ import {
 import { createTreeScenarios, type TreeShapes } from './tree-scenarios.ts';
 
 interface Shapes extends TreeShapes, PeerShapes {
-  readonly scans: readonly [DatasetShape, DatasetShape];
   /** The first version of a dataset that grows. */
   readonly growing: DatasetShape;
   /** After that one. */
   readonly versions: number;
+  readonly growth: readonly DatasetShape[];
 }
 
 const MB = 1_000_000;
@@ -32,12 +31,9 @@ const FULL: Shapes = {
   few: { files: 1_000, bytesMax: KIB, sizes: 'equal' },
   many: { files: 50_000, bytesMax: KIB, sizes: 'equal' },
   large: { files: 10, bytesMax: 100 * MB, sizes: 'equal' },
-  scans: [
-    { files: 100_000, bytesMax: KIB, sizes: 'spread' },
-    { files: 1_000_000, bytesMax: KIB, sizes: 'spread' },
-  ],
   growing: { files: 5_000, bytesMax: 128 * KIB, sizes: 'spread' },
   versions: 20,
+  growth: growAcross(1_000, 10_000, 100_000, 1_000_000),
   objectBytes: { '1gb': 1_000 * MB, '10gb': 10_000 * MB },
   compared: { files: 1_000_000, bytesMax: KIB, sizes: 'spread' },
   mixed: mixSizes({ files: 35, bytesMin: 990, bytesMax: 412 * MB }),
@@ -52,12 +48,9 @@ const QUICK: Shapes = {
   few: { files: 100, bytesMax: KIB, sizes: 'equal' },
   many: { files: 1_500, bytesMax: KIB, sizes: 'equal' },
   large: { files: 2, bytesMax: 10 * MB, sizes: 'equal' },
-  scans: [
-    { files: 1_000, bytesMax: KIB, sizes: 'spread' },
-    { files: 10_000, bytesMax: KIB, sizes: 'spread' },
-  ],
   growing: { files: 200, bytesMax: 16 * KIB, sizes: 'spread' },
   versions: 3,
+  growth: growAcross(100, 1_000, 10_000),
   objectBytes: { '1gb': 50 * MB, '10gb': 300 * MB },
   compared: { files: 10_000, bytesMax: KIB, sizes: 'spread' },
   mixed: mixSizes({ files: 35, bytesMin: 990, bytesMax: 4 * MB }),
@@ -75,8 +68,8 @@ export function createScenarios({ isQuick }: { readonly isQuick: boolean }): rea
   return [
     ...createPushes(shapes),
     ...createClones(shapes),
-    createScan(shapes),
     createCycles(shapes),
+    ...createGrowthScenarios(shapes.growth),
     ...createTreeScenarios(shapes),
     ...createPeerScenarios(shapes),
   ];
@@ -159,27 +152,8 @@ function createClones({ few, many, large }: Shapes): readonly Scenario[] {
   ];
 }
 
-/** A scan that is linear in files, plus a tenth for trees that are deeper. */
-const SCAN_GROWTH_MAX = 11;
-
-function createScan({ scans }: Shapes): Scenario {
-  const [fewer, more] = scans;
-  const targets = (['status', 'push'] as const).flatMap((command): Target[] => [
-    {
-      kind: 'ratio',
-      of: scanEntrantName(command, more),
-      toBestOf: [scanEntrantName(command, fewer)],
-      atMost: SCAN_GROWTH_MAX,
-    },
-    { kind: 'peakRss', of: scanEntrantName(command, more), atMostBytes: 500 * MB },
-  ]);
-  return {
-    name: 'scan-1m',
-    title: `Nothing changed in ${formatCount(fewer.files)} and ${formatCount(more.files)} files of up to 1 KiB, index warm`,
-    targets,
-    isLocal: true,
-    open: (bench) => openScan(bench, { shapes: scans }),
-  };
+function growAcross(...counts: readonly number[]): readonly DatasetShape[] {
+  return counts.map((files) => ({ files, bytesMax: KIB, sizes: 'spread' }));
 }
 
 const VERSIONED: readonly ContenderName[] = ['dray', 'dvc', 'restic'];

@@ -9,7 +9,8 @@ import { createDray, createDrayCopy } from './contenders.ts';
 import type { Command, CommandRun } from './measure.ts';
 import type { Entrant } from './scenario.ts';
 
-const SOURCES = fileURLToPath(new URL('../app/cli/main.ts', import.meta.url));
+/** What Node runs as Dray. */
+export const SOURCES = fileURLToPath(new URL('../app/cli/main.ts', import.meta.url));
 
 export const DRAY_FROM_SOURCES: Contender = createDrayCopy('of the sources', SOURCES);
 

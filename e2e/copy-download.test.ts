@@ -54,10 +54,17 @@ function notedRanges(folder: string): number {
 }
 
 describe('a download of a large object', () => {
-  it.each(['SIGKILL', 'SIGINT'] as const)('that met %s goes on from what is on disk', async (signal) => {
-    const folder = sandbox.path(signal);
+  // With one request at a time, that request is for all of it.
+  it.each([
+    ['SIGKILL', 'ranges', []],
+    ['SIGINT', 'ranges', []],
+    ['SIGKILL', 'one request', ['--transfers', '1']],
+    ['SIGINT', 'one request', ['--transfers', '1']],
+  ] as const)('that met %s goes on from what is on disk (by %s)', async (signal, way, options) => {
+    const name = `${signal} ${way}`;
+    const folder = sandbox.path(name);
     mkdirSync(folder);
-    const killed = await copy([url, signal, '--bwlimit', '40M'], (child) => {
+    const killed = await copy([url, name, '--bwlimit', '40M', ...options], (child) => {
       void (async () => {
         while (child.exitCode === null && notedRanges(folder) < RANGES_BEFORE) await pause(5);
         child.kill(signal);
@@ -66,7 +73,7 @@ describe('a download of a large object', () => {
     expect(killed.exitCode).not.toBe(0);
     expect(readdirSync(folder)).toEqual(['.dray-tmp']);
     await server.resetRequests();
-    expect(await copy([url, signal])).toMatchObject({ exitCode: 0 });
+    expect(await copy([url, name])).toMatchObject({ exitCode: 0 });
     const gets = (await server.requests()).filter(({ operation }) => operation === 'GetObject');
     expect(gets.length).toBeGreaterThan(0);
     expect(gets.length).toBeLessThanOrEqual(SIZE_BYTES / RANGE_BYTES - RANGES_BEFORE);

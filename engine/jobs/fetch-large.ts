@@ -3,7 +3,8 @@
  * and the next run goes on from it, as long as the object is the same.
  */
 import { type ErrorCode, toDrayError } from '../api/error.ts';
-import { downloadInRanges, type RangesDownload, rangeBytesFor } from '../transfer/download-object.ts';
+import { downloadInRanges, type RangesDownload } from '../transfer/download-ranges.ts';
+import { rangeBytesFor } from '../transfer/fetch-ranges.ts';
 import { openRangeJournal } from '../transfer/range-journal.ts';
 import type { FileMeta, TreeWriter, WrittenStat } from '../workspace/tree-writer-contract.ts';
 

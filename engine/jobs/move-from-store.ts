@@ -28,6 +28,8 @@ import { BATCHED_BYTES_MAX, createWriteBatches, type WriteBatches } from './writ
 type DownloadRun = TreeRun<RemoteSide, LocalSide>;
 
 const LARGE_FILES_OPEN_MAX = 16;
+/** With so many large files under way, each over one connection, the way is full in most networks. */
+const MANY_FILES = 8;
 /** Until so much is fetched in ranges, a digest here costs less than the start of a thread for it. */
 const DIGESTED_HERE_BYTES = 32 * 1024 * 1024;
 
@@ -191,6 +193,7 @@ async function fetchInRanges(
       ...modeOf(run, info),
     };
     const onProgress = (bytes: number) => run.progress.add(0, bytes);
+    const isOneOfMany = () => parts.open.used >= Math.min(MANY_FILES, limit.current);
     parts.rangedBytes += info.sizeBytes;
     const download = {
       store,
@@ -201,6 +204,8 @@ async function fetchInRanges(
       openDigest: parts.rangedBytes > DIGESTED_HERE_BYTES ? parts.digests.open : openDigest,
       signal,
       onProgress,
+      // Another machine's folder checks each range on its own, and serves those as cheaply.
+      ...(store.files ? {} : { isOneOfMany }),
     };
     const { receivedBytes, stat } = await fetchLarge({ writer: parts.writer, meta, download });
     return { ...fetched(run, info, stat, receivedBytes), isProgressTold: true };

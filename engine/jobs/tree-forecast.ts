@@ -2,7 +2,8 @@
 import type { RequestTotals } from '../api/jobs.ts';
 import { dollarsFor } from '../model/prices.ts';
 import type { TreeItem } from '../model/tree-item.ts';
-import { rangeBytesFor, WHOLE_BYTES_MAX } from '../transfer/download-object.ts';
+import { WHOLE_BYTES_MAX } from '../transfer/download-object.ts';
+import { rangeBytesFor } from '../transfer/fetch-ranges.ts';
 import { partSizeFor } from '../transfer/part-size.ts';
 import { ONE_PUT_BYTES } from '../transfer/upload-object.ts';
 import { BATCH_BYTES, BATCH_FILES, SENT_IN_BATCHES_BYTES_MAX } from './batch-limits.ts';

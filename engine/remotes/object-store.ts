@@ -212,6 +212,18 @@ export interface GetOptions extends CallOptions {
   readonly range?: ByteRange;
   /** The object must still be this one; otherwise the call fails with `conflict`. */
   readonly ifMatch?: string;
+  /** Of `get`: where its body may lie, piece by piece; the store may also use memory of its own. */
+  readonly memory?: BodyMemory;
+  /** Of `get`: a body that breaks is gone on with where it broke, as long as the object is this one (the retry wrapper does it). */
+  readonly isResumed?: boolean;
+}
+
+/** Memory of the caller's for a body. Each piece of the body that lies there begins where `take` said. */
+export interface BodyMemory {
+  /** Room for the next bytes; undefined while there is none. What it gave comes back as a piece of the body, an empty one perhaps. */
+  take(): Uint8Array | undefined;
+  /** Calls once, when there is room again. */
+  onRoom(tell: () => void): void;
 }
 
 export interface ReadOptions extends GetOptions {

@@ -1,9 +1,9 @@
 /**
  * The one place where Dray repeats requests. It wraps any store, above the meter, so that repetitions are counted.
  *
- * Repeated: calls that failed with a retryable error, under `RetryPolicy`. Not repeated: a `get` body that breaks after it began, and
- * `putStream`, whose source can be read once (but for a store whose streams go in parts: each of these is repeated); the callers
- * of both start again.
+ * Repeated: calls that failed with a retryable error, under `RetryPolicy`. Not repeated: a `get` body that breaks after it began (but with
+ * `isResumed` it goes on from there, `resumed-body.ts`), and `putStream`, whose source can be read once (but for a store whose streams
+ * go in parts: each of these is repeated); the callers of both start again.
  *
  * A request that failed may have happened all the same (its answer was lost). Repeating is then harmless for everything but
  * a condition, which now meets our own write and fails. So after such a failure a condition that does not hold is looked
@@ -21,6 +21,7 @@ import {
 } from '../base/retry.ts';
 import type { DeltaFace, EntriesOptions, FileEntry, FileFace } from './file-face.ts';
 import type { MultipartStore, MultipartUpload, ObjectStore, PutOutcome, RemoteKey } from './object-store.ts';
+import { resumed } from './resumed-body.ts';
 import { putStreamInParts } from './stream-in-parts.ts';
 
 export interface RetryOptions {
@@ -52,7 +53,10 @@ export function withRetry(store: ObjectStore, options: RetryOptions): ObjectStor
     provider: store.provider,
     ...(store.place ? { place: store.place } : {}),
     head: (key, call) => retrying(policy, call?.signal, () => store.head(key, call)),
-    get: (key, call) => retrying(policy, call?.signal, () => store.get(key, call)),
+    get: async (key, call) => {
+      const read = await retrying(policy, call?.signal, () => store.get(key, call));
+      return read && call?.isResumed ? resumed(store, policy, { key, call, read }) : read;
+    },
     read: (key, call) => retrying(policy, call.signal, () => store.read(key, call)),
     put: (key, bytes, put) =>
       retrying(policy, put?.signal, async (failures) => {

@@ -8,7 +8,7 @@ import { createLeasedMemory, type LeasedMemory } from '../base/leased-memory.ts'
 import { createMemoryStore, type MemoryStoreOptions } from '../remotes/memory-store.ts';
 import type { ObjectInfo, ObjectStore, PutOptions } from '../remotes/object-store.ts';
 import { createAdaptiveLimit } from './adaptive-limit.ts';
-import type { RangeSink } from './download-object.ts';
+import type { RangeSink } from './download-ranges.ts';
 import type { SumKind } from './object-sums.ts';
 
 export const KEY = 'folder/object.bin';

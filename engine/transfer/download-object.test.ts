@@ -20,7 +20,8 @@ import {
   SUM_KINDS,
   storedWith,
 } from './download-fixture.ts';
-import { catObject, downloadInRanges, downloadWhole, type RangesDownload } from './download-object.ts';
+import { catObject, downloadWhole } from './download-object.ts';
+import { downloadInRanges, type RangesDownload } from './download-ranges.ts';
 import type { NotedRange } from './range-journal.ts';
 
 beforeAll(loadCrc64);

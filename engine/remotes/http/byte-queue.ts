@@ -3,6 +3,12 @@
 /** Above this the sender is paused; it goes on when the queue is empty. */
 const PAUSE_ABOVE_BYTES = 512 * 1024;
 
+export interface QueueOptions {
+  readonly pauseAboveBytes?: number;
+  /** What came before a failure is read before it is told: default, it is dropped. */
+  readonly keepsQueued?: boolean;
+}
+
 export interface Sender {
   pause(): void;
   resume(): void;
@@ -14,6 +20,8 @@ type Waiting = { resolve(result: IteratorResult<Uint8Array>): void; reject(error
 
 export class ByteQueue implements AsyncIterable<Uint8Array> {
   readonly #sender: Sender;
+  readonly #pauseAboveBytes: number;
+  readonly #keepsQueued: boolean;
   readonly #chunks: Uint8Array[] = [];
   #queuedBytes = 0;
   #isPaused = false;
@@ -21,8 +29,13 @@ export class ByteQueue implements AsyncIterable<Uint8Array> {
   #error: unknown;
   #waiting: Waiting | undefined;
 
-  constructor(sender: Sender) {
+  constructor(
+    sender: Sender,
+    { keepsQueued = false, pauseAboveBytes = PAUSE_ABOVE_BYTES }: QueueOptions = {},
+  ) {
     this.#sender = sender;
+    this.#pauseAboveBytes = pauseAboveBytes;
+    this.#keepsQueued = keepsQueued;
   }
 
   push(chunk: Uint8Array): void {
@@ -35,7 +48,7 @@ export class ByteQueue implements AsyncIterable<Uint8Array> {
     }
     this.#chunks.push(chunk);
     this.#queuedBytes += chunk.byteLength;
-    if (this.#queuedBytes > PAUSE_ABOVE_BYTES && !this.#isPaused) {
+    if (this.#queuedBytes > this.#pauseAboveBytes && !this.#isPaused) {
       this.#isPaused = true;
       this.#sender.pause();
     }
@@ -48,12 +61,12 @@ export class ByteQueue implements AsyncIterable<Uint8Array> {
     this.#waiting = undefined;
   }
 
-  /** What is queued is dropped: half an object is of no use once the rest will not come. */
+  /** What is queued is dropped, unless its reader goes on from there: else half an object is of no use once the rest will not come. */
   fail(error: unknown): void {
     if (this.#state !== 'open') return;
     this.#state = 'failed';
     this.#error = error;
-    this.#chunks.length = 0;
+    if (!this.#keepsQueued) this.#chunks.length = 0;
     this.#waiting?.reject(error);
     this.#waiting = undefined;
   }

@@ -4,7 +4,8 @@
  * leave here as Node threw them, or as `HttpError`; `s3-errors.ts` translates.
  */
 import { checkAborted } from '../../base/abort.ts';
-import { ByteQueue } from './byte-queue.ts';
+import { allocate, createBodyReceiver } from './body-receivers.ts';
+import type { ByteQueue } from './byte-queue.ts';
 import type { HttpExchange, HttpLimits, Route } from './http-connection.ts';
 import { type AnswerReceiver, AnswerTooLarge, type HttpAnswer, type HttpRequest } from './http-message.ts';
 import { HttpPool } from './http-pool.ts';
@@ -59,15 +60,15 @@ export async function openHttpTransport(
       }),
     stream: (request) =>
       new Promise((resolve, reject) => {
-        const slabs = new Slabs((answer) => {
-          slabs.queue = new ByteQueue(sender);
-          resolve({ ...answer, body: slabs.queue });
-        });
-        const sender = start(pool, host, request, slabs, (error) => {
-          if (error === undefined) slabs.queue?.end();
-          else if (slabs.queue) slabs.queue.fail(error);
-          else reject(error);
-        });
+        const receiver = createBodyReceiver(
+          request.memory,
+          () => sender,
+          (outcome) => {
+            if ('error' in outcome) reject(outcome.error);
+            else resolve({ ...outcome.answer, body: outcome.body });
+          },
+        );
+        const sender = start(pool, host, request, receiver, (error) => receiver.end(error));
       }),
     close: async () => pool.close(),
   };
@@ -161,39 +162,3 @@ class Collector implements AnswerReceiver {
 }
 
 const EMPTY = new Uint8Array(0);
-const SLAB_BYTES = 256 * 1024;
-/** What is left of a slab below this is not worth a read of its own. */
-const SLAB_REST_BYTES = 16 * 1024;
-
-/** Hands out pieces of fresh memory, each for the one who reads the stream to keep. */
-class Slabs implements AnswerReceiver {
-  readonly #onAnswer: (answer: HttpAnswer) => void;
-  #slab: Uint8Array = EMPTY;
-  queue: ByteQueue | undefined;
-
-  constructor(onAnswer: (answer: HttpAnswer) => void) {
-    this.#onAnswer = onAnswer;
-  }
-
-  begin(answer: HttpAnswer): void {
-    this.#onAnswer(answer);
-  }
-
-  place(upToBytes: number): Uint8Array {
-    if (this.#slab.byteLength < Math.min(SLAB_REST_BYTES, upToBytes))
-      this.#slab = allocate(Math.min(SLAB_BYTES, upToBytes));
-    return this.#slab.subarray(0, upToBytes);
-  }
-
-  placed(sizeBytes: number): void {
-    const piece = this.#slab.subarray(0, sizeBytes);
-    this.#slab = this.#slab.subarray(sizeBytes);
-    this.queue?.push(piece);
-  }
-}
-
-/** Not zero-filled, and not from Node's shared pool: the caller may transfer it to a thread. */
-function allocate(sizeBytes: number): Uint8Array {
-  const buffer = Buffer.allocUnsafeSlow(sizeBytes);
-  return new Uint8Array(buffer.buffer, buffer.byteOffset, sizeBytes);
-}

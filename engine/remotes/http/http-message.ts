@@ -1,4 +1,5 @@
 /** What an HTTP exchange is made of, and what ends one early. */
+import type { BodyMemory } from '../object-store.ts';
 
 export interface HttpRequest {
   readonly method: string;
@@ -11,6 +12,8 @@ export interface HttpRequest {
   readonly lead?: Uint8Array;
   /** For the answer of an `exchange`, if it fits; left alone once that has ended. */
   readonly into?: Uint8Array;
+  /** For the body of a `stream` that is no error's. */
+  readonly memory?: BodyMemory;
   readonly signal: AbortSignal | undefined;
 }
 

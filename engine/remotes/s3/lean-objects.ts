@@ -60,7 +60,8 @@ export async function get(
   key: string,
   options: GetOptions,
 ): Promise<ObjectRead | undefined> {
-  const request = getRequest(connection, key, options);
+  const { memory } = options;
+  const request = { ...getRequest(connection, key, options), ...(memory ? { memory } : {}) };
   const answer = await client.stream(request);
   if (answer.failure) return absentOr(answer.failure, request.call, connection);
   const { body } = answer;

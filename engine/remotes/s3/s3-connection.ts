@@ -4,6 +4,7 @@ import { checkAborted } from '../../base/abort.ts';
 import type { ByteQueue } from '../http/byte-queue.ts';
 import { type HttpTransport, openHttpTransport } from '../http/http-exchange.ts';
 import type { HttpAnswer } from '../http/http-message.ts';
+import type { BodyMemory } from '../object-store.ts';
 import type { CredentialSource } from './s3-credentials.ts';
 import { type S3Call, type S3Failure, translateFailure, translateThrown } from './s3-errors.ts';
 import { requestBaseOf, type S3Place } from './s3-options.ts';
@@ -38,6 +39,8 @@ export interface LeanRequest {
   readonly body?: Uint8Array;
   /** For the answer's bytes, if they fit. */
   readonly into?: Uint8Array;
+  /** For the body of an answer that is streamed. */
+  readonly memory?: BodyMemory;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -90,8 +93,13 @@ export function createLeanClient(connection: S3Connection): LeanClient {
         signer ??= createSigner(connection);
         const headers = await signer(unsigned, place.region);
         const path = unsigned.query === '' ? unsigned.path : `${unsigned.path}?${unsigned.query}`;
-        const { method, body, into, signal } = request;
-        const http = { method, path, headers, signal, ...(body ? { body } : {}), ...(into ? { into } : {}) };
+        const { method, body, into, memory, signal } = request;
+        const http = {
+          ...{ method, path, headers, signal },
+          ...(body ? { body } : {}),
+          ...(into ? { into } : {}),
+          ...(memory ? { memory } : {}),
+        };
         const answer = await run(to, http);
         if (answer.status >= 200 && answer.status < 300) return answer;
         const failure = failureOf(answer, await bytesOf(answer), signedTimeMs);

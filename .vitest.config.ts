@@ -10,8 +10,10 @@ export default defineConfig({
       'e2e/**/*.test.ts',
       'renderer/**/*.test.ts',
     ],
-    testTimeout: 60_000,
-    hookTimeout: 300_000,
+    // They end what hangs and judge nothing: on a machine that is busy with other work a test may take ten times as long.
+    testTimeout: 600_000,
+    hookTimeout: 900_000,
+    expect: { poll: { timeout: 120_000 } },
     pool: 'forks',
     maxWorkers: 2,
   },

@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findElectron } from '../e2e/desktop/find-electron.ts';
+import { findWhyNotTraced } from '../e2e/regression/kernel-calls.ts';
 import { findChromium } from '../e2e/window/find-chromium.ts';
 import { ensureChromium } from './install-chromium.ts';
 import { readTestCounts } from './test-counts.ts';
@@ -79,5 +80,10 @@ if (findElectron() === undefined)
   console.log('\nDid not run: the desktop app in the real Electron, as there is no program of it here.');
 if (findChromium() === undefined)
   console.log('\nDid not run: the window in a browser, as there is no Chromium here.');
+const whyNotTraced = await findWhyNotTraced();
+if (whyNotTraced !== undefined)
+  console.log(
+    `\nWere not compared: the counts of calls to the kernel, as nothing can count them here (${whyNotTraced}).`,
+  );
 console.log(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 process.exitCode = counts.failed > 0 || broken.length > 0 ? 1 : 0;

@@ -9,8 +9,9 @@ describe('the arguments', () => {
       scenarios: [],
       peers: PEER_NAMES,
       runs: 5,
+      latenciesMs: undefined,
       isQuick: false,
-      server: 'versitygw',
+      servers: ['versitygw'],
       store: 'memory',
       action: 'run',
     });
@@ -21,6 +22,15 @@ describe('the arguments', () => {
     expect(given.scenarios).toEqual(['a', 'b', 'c']);
     expect(given.peers).toEqual(['restic', 'rclone']);
     expect(parseArguments(['--peers', 'none']).peers).toEqual([]);
+  });
+
+  it('take servers, each once', () => {
+    expect(parseArguments(['--server', 'versitygw,minio,minio']).servers).toEqual(['versitygw', 'minio']);
+  });
+
+  it('ask for the page of results, or for help before all else', () => {
+    expect(parseArguments(['--results']).action).toBe('results');
+    expect(parseArguments(['--results', '--help']).action).toBe('help');
   });
 
   it('name files to print, instead of measuring', () => {
@@ -36,9 +46,13 @@ describe('the arguments', () => {
   it.each([
     [['--runs', '0']],
     [['--runs', '1.5']],
+    [['--latency', 'far']],
+    [['--latency', '-1']],
     [['--peers', 'cp']],
     [['--store', 'tape']],
     [['--server', 'ftp']],
+    [['--server', 'minio,ftp']],
+    [['--server', '']],
     [['--unheard-of']],
   ])('refuse %j', (args) => {
     expect(() => parseArguments(args)).toThrow();

@@ -6,13 +6,15 @@ import { PEER_NAMES, type PeerName } from './peers.ts';
 
 export const USAGE = `Usage: npm run bench -- [OPTION]...
 
-  --scenario NAME   only this one (may be given more than once, or with commas)
+  --scenario NAME   only this one, or those that match, such as 'copy-*' (more than once, or with commas)
   --peers NAMES     compare with these alone: ${PEER_NAMES.join(', ')}, or none
   --runs N          measured runs of each tool (default: 5; with --quick: 2)
+  --latency MS      added to each round trip, such as 0,30; 0: none (default: what each scenario is about)
   --quick           tiny data, to see that everything works
-  --json FILE       write the figures there (default: bench/figures.json after a full run on versitygw)
+  --json FILE       write the figures there (default: bench/figures/whole-run.json after a full run)
   --from FILE       measure nothing: print what such a file holds (may be given more than once)
-  --server NAME     run against ${SERVER_NAMES.join(' or ')} (default: versitygw)
+  --results         measure nothing: write bench/RESULTS.md and its plots from bench/figures
+  --server NAMES    run against ${SERVER_NAMES.join(', ')}, one after the other (default: versitygw)
   --store KIND      the server's data in memory or on disk (default: memory)
   --folder DIR      where the source data lie (default: the system's temporary folder)
   --list            name the scenarios
@@ -20,18 +22,21 @@ export const USAGE = `Usage: npm run bench -- [OPTION]...
 `;
 
 export interface BenchArguments {
-  /** Empty: all. */
+  /** Names, in which `*` stands for anything. Empty: all. */
   readonly scenarios: readonly string[];
   readonly peers: readonly PeerName[];
   readonly runs: number;
+  /** In ms, each once; undefined: each scenario's own. */
+  readonly latenciesMs: readonly number[] | undefined;
   readonly isQuick: boolean;
   readonly jsonFile: string | undefined;
   /** With the action `show`: files that other runs wrote. */
   readonly from: readonly string[];
-  readonly server: ServerName;
+  /** At least one, each once. */
+  readonly servers: readonly ServerName[];
   readonly store: 'memory' | 'disk';
   readonly folder: string;
-  readonly action: 'run' | 'show' | 'list' | 'help';
+  readonly action: 'run' | 'show' | 'results' | 'list' | 'help';
 }
 
 const RUNS_MAX = 100;
@@ -44,10 +49,12 @@ export function parseArguments(args: readonly string[]): BenchArguments {
       scenario: { type: 'string', multiple: true },
       peers: { type: 'string', multiple: true },
       runs: { type: 'string' },
+      latency: { type: 'string', multiple: true },
       quick: { type: 'boolean', default: false },
       json: { type: 'string' },
       from: { type: 'string', multiple: true, default: [] },
-      server: { type: 'string', default: 'versitygw' },
+      results: { type: 'boolean', default: false },
+      server: { type: 'string', multiple: true, default: ['versitygw'] },
       store: { type: 'string', default: 'memory' },
       folder: { type: 'string', default: tmpdir() },
       list: { type: 'boolean', default: false },
@@ -57,26 +64,59 @@ export function parseArguments(args: readonly string[]): BenchArguments {
   const runs = Number(values.runs ?? (values.quick ? 2 : 5));
   if (!Number.isInteger(runs) || runs < 1 || runs > RUNS_MAX)
     throw new Error(`--runs must be a whole number from 1 to ${RUNS_MAX}.`);
-  const server = SERVER_NAMES.find((name) => name === values.server);
-  if (!server) throw new Error(`--server must be ${SERVER_NAMES.join(' or ')}.`);
   if (values.store !== 'memory' && values.store !== 'disk')
     throw new Error('--store must be memory or disk.');
   return {
     scenarios: splitNames(values.scenario),
     peers: values.peers ? parsePeers(splitNames(values.peers)) : PEER_NAMES,
     runs,
+    latenciesMs: values.latency ? parseLatencies(splitNames(values.latency)) : undefined,
     isQuick: values.quick,
     jsonFile: values.json,
     from: values.from,
-    server,
+    servers: parseServers(splitNames(values.server)),
     store: values.store,
     folder: values.folder,
-    action: values.help ? 'help' : values.list ? 'list' : values.from.length > 0 ? 'show' : 'run',
+    action: actionOf(values),
   };
+}
+
+function actionOf(values: {
+  readonly help: boolean;
+  readonly list: boolean;
+  readonly results: boolean;
+  readonly from: readonly string[];
+}): BenchArguments['action'] {
+  if (values.help) return 'help';
+  if (values.list) return 'list';
+  if (values.results) return 'results';
+  return values.from.length > 0 ? 'show' : 'run';
+}
+
+function parseServers(names: readonly string[]): readonly ServerName[] {
+  const servers = names.map((given) => {
+    const server = SERVER_NAMES.find((name) => name === given);
+    if (!server) throw new Error(`--server must be of ${SERVER_NAMES.join(', ')}.`);
+    return server;
+  });
+  if (servers.length === 0) throw new Error(`--server must name one of ${SERVER_NAMES.join(', ')}.`);
+  return [...new Set(servers)];
 }
 
 function splitNames(values: readonly string[] = []): readonly string[] {
   return values.flatMap((value) => value.split(',')).filter((name) => name !== '');
+}
+
+const LATENCY_MAX_MS = 10_000;
+
+function parseLatencies(texts: readonly string[]): readonly number[] {
+  const latenciesMs = texts.map(Number);
+  if (
+    latenciesMs.length === 0 ||
+    latenciesMs.some((value) => !Number.isInteger(value) || value < 0 || value > LATENCY_MAX_MS)
+  )
+    throw new Error(`--latency must be whole numbers of milliseconds from 0 to ${LATENCY_MAX_MS}.`);
+  return [...new Set(latenciesMs)];
 }
 
 function parsePeers(names: readonly string[]): readonly PeerName[] {

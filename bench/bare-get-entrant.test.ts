@@ -8,7 +8,7 @@ const SHAPE: DatasetShape = { files: 3, bytesMax: 3_000_000, sizes: 'equal' };
 
 it.each(SERVER_NAMES)('bare GETs bring each object of %s into its file, in one request', async (server) => {
   await using bench = await openSmallBench({ server });
-  const entrant = await createBareGets(bench, SHAPE);
+  const entrant = await createBareGets(bench, SHAPE, 0);
   expect(entrant.kind).toBe('reference');
   for (let round = 0; round < 2; round += 1) {
     const requests = await runEntrant(bench, entrant);

@@ -16,7 +16,7 @@ export const BARE_GETS = 'bare GETs';
 const CONNECTIONS = 10;
 const PROGRAM = new URL('bare-gets.ts', import.meta.url);
 
-export async function createBareGets(bench: Bench, shape: DatasetShape): Promise<Entrant> {
+export async function createBareGets(bench: Bench, shape: DatasetShape, latencyMs: number): Promise<Entrant> {
   const data = await bench.dataset(shape);
   let program: Promise<string> | undefined;
   return {
@@ -24,7 +24,7 @@ export async function createBareGets(bench: Bench, shape: DatasetShape): Promise
     kind: 'reference',
     prepare: async () => {
       program ??= writeProgram(PROGRAM, `${bench.newPath('bare-gets')}.mjs`);
-      const place = await bench.stored(shape);
+      const place = await bench.reach(await bench.stored(shape), latencyMs);
       const folder = bench.newPath('fetched');
       const plan = bench.newPath('plan');
       writeGetPlan(plan, await planOf(place, folder, shape));

@@ -15,7 +15,7 @@ export const BARE_PUTS = 'bare PUTs';
 const CONNECTIONS = 32;
 const PROGRAM = new URL('bare-puts.ts', import.meta.url);
 
-export async function createBarePuts(bench: Bench, shape: DatasetShape): Promise<Entrant> {
+export async function createBarePuts(bench: Bench, shape: DatasetShape, latencyMs: number): Promise<Entrant> {
   const data = await bench.dataset(shape);
   let program: Promise<string> | undefined;
   return {
@@ -23,7 +23,7 @@ export async function createBarePuts(bench: Bench, shape: DatasetShape): Promise
     kind: 'reference',
     prepare: async () => {
       program ??= writeProgram(PROGRAM, `${bench.newPath('bare-puts')}.mjs`);
-      const place = await bench.newPlace('direct');
+      const place = await bench.newPlace(latencyMs);
       const plan = bench.newPath('plan');
       const { hostname, port } = new URL(place.endpoint);
       await writePlan(

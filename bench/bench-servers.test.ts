@@ -30,7 +30,9 @@ describe('the watch over servers', () => {
   /** Of a server the watch sees its process and its log. */
   function serverWith(processId: number | undefined, requests?: readonly LoggedRequest[]): BenchServer {
     const log = requests && { requests: async () => requests, resetRequests: async () => {} };
-    return { name: 'versitygw', processId, ...(log ? { log } : {}) } as BenchServer;
+    // Nothing listens there.
+    const endpoint = 'http://127.0.0.1:9';
+    return { name: 'versitygw', processId, endpoint, ...(log ? { log } : {}) } as BenchServer;
   }
 
   it('joins what all of them were asked', async () => {
@@ -68,9 +70,12 @@ describe('a server of the bench', () => {
     await watch.reset();
     expect((await watch.read()).requests).toEqual([]);
     await server.createBucket('after');
-    const { requests, cpuMs } = await watch.read();
+    const { requests, cpuMs, wire } = await watch.read();
     expect(requests?.map(({ path }) => path)).toEqual(['/after']);
     expect(cpuMs === null).toBe(!existsSync('/proc/self/stat'));
+    // One small request and its answer, with their headers.
+    expect(wire?.sentBytes ?? 500).toSatisfy((bytes: number) => bytes > 100 && bytes < 5_000);
+    expect(wire?.receivedBytes ?? 500).toSatisfy((bytes: number) => bytes > 100 && bytes < 5_000);
   });
 
   it('that is MinIO keeps no log', async () => {
@@ -78,8 +83,9 @@ describe('a server of the bench', () => {
     const watch = watchServers([server]);
     await watch.reset();
     await server.createBucket('after');
-    const { requests, cpuMs } = await watch.read();
+    const { requests, cpuMs, wire } = await watch.read();
     expect(requests).toBeNull();
     expect(cpuMs === null).toBe(!existsSync('/proc/self/stat'));
+    expect(wire?.sentBytes ?? 500).toSatisfy((bytes: number) => bytes > 100 && bytes < 5_000);
   });
 });

@@ -7,6 +7,7 @@ import {
   type ServerOptions,
   startVersitygw,
 } from '../e2e/servers/versitygw.ts';
+import { type WireBytes, type WireWatch, watchWire } from './wire-bytes.ts';
 
 export const SERVER_NAMES = ['versitygw', 'minio'] as const;
 export type ServerName = (typeof SERVER_NAMES)[number];
@@ -31,6 +32,8 @@ export interface ServerWork {
   readonly requests: readonly LoggedRequest[] | null;
   /** User and system time; null where the system does not tell. */
   readonly cpuMs: number | null;
+  /** To all of them and back; null where the system does not tell. */
+  readonly wire: Partial<WireBytes> | null;
 }
 
 export async function startBenchServer(name: ServerName, options: ServerOptions): Promise<BenchServer> {
@@ -43,10 +46,14 @@ export async function startBenchServer(name: ServerName, options: ServerOptions)
 /** @param servers As many as have been started by the time of each call. */
 export function watchServers(servers: readonly BenchServer[]): ServerWatch {
   let before: ReadonlyMap<BenchServer, number | null> = new Map();
+  let wire: WireWatch | undefined;
   const cpuOf = (server: BenchServer) => readCpuMs(server.processId);
   return {
     reset: async () => {
       for (const { log } of servers) await log?.resetRequests();
+      // A run that failed was not read.
+      await wire?.end(0);
+      wire = await watchWire(servers.map(({ endpoint }) => Number(new URL(endpoint).port)));
       before = new Map(
         await Promise.all(servers.map(async (server) => [server, await cpuOf(server)] as const)),
       );
@@ -59,7 +66,9 @@ export function watchServers(servers: readonly BenchServer[]): ServerWatch {
         }),
       );
       const logs = await Promise.all(servers.map(async ({ log }) => (await log?.requests()) ?? null));
-      return { cpuMs: sumUnlessNull(spent), requests: joinUnlessNull(logs) };
+      const bytes = (await wire?.end()) ?? null;
+      wire = undefined;
+      return { cpuMs: sumUnlessNull(spent), requests: joinUnlessNull(logs), wire: bytes };
     },
   };
 }

@@ -20,11 +20,6 @@ import { createMeter, type Meter, runUnmeasured } from './measure.ts';
 /** What a server may hold of an object at once: what is there, and parts beside the object that they become. */
 const COPIES_MAX = 5;
 
-/** toxiproxy delays answers only: a round trip takes so much longer, and opening a connection takes nothing. */
-export const LATENCY_MS = 30;
-
-export type Link = 'direct' | 'slow';
-
 export interface Dataset {
   readonly folder: string;
   /** Taken at the first call: reading a million files is not for those that need none. */
@@ -41,9 +36,13 @@ export interface Bench extends AsyncDisposable {
   readonly contenders: ReadonlyMap<ContenderName, Contender | { readonly missing: string }>;
   /** A path that nothing is at. */
   newPath(name: string): string;
-  newPlace(link: Link): Promise<Place>;
-  /** A place by another link. */
-  reach(place: Place, link: Link): Promise<Place>;
+  /**
+   * @param latencyMs By which a round trip takes longer; 0: nothing lies between. toxiproxy delays answers alone: opening a
+   *   connection takes no longer.
+   */
+  newPlace(latencyMs?: number): Promise<Place>;
+  /** A place as it is reached through another latency; 0: directly. */
+  reach(place: Place, latencyMs: number): Promise<Place>;
   /** Two servers more, with room for an object of that size on each, and new places there at each call. */
   newPlacePair(objectBytes: number): Promise<{ readonly source: Place; readonly destination: Place }>;
   /** The dataset as plain objects, uploaded at the first call by a tool that is not Dray. */
@@ -82,13 +81,14 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
     };
     const server = await start(options.store === 'disk' ? { dataFolder: join(folder, 'store') } : {});
     const meter = await createMeter(folder);
-    const openNetworkTo = memoize(async (upstream: string) => {
-      const network = await startToxiproxy({ upstream, latencyMs: LATENCY_MS });
+    const openNetwork = memoize(async (way: { readonly upstream: string; readonly latencyMs: number }) => {
+      const network = await startToxiproxy(way);
       cleanUps.push(() => network.stop());
       return network.endpoint;
     });
-    const reach = async (place: Place, link: Link): Promise<Place> => {
-      const endpoint = link === 'direct' ? place.serverEndpoint : await openNetworkTo(place.serverEndpoint);
+    const reach = async (place: Place, latencyMs: number): Promise<Place> => {
+      const upstream = place.serverEndpoint;
+      const endpoint = latencyMs === 0 ? upstream : await openNetwork({ upstream, latencyMs });
       return { ...place, endpoint, environment: { ...place.environment, AWS_ENDPOINT_URL: endpoint } };
     };
     const dataset = createDatasets(folder);
@@ -117,7 +117,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
       signal: options.signal,
       contenders: options.contenders,
       newPath: (name) => join(folder, `${name}-${randomUUID().slice(0, 8)}`),
-      newPlace: (link) => reach(createPlace(server, folder), link),
+      newPlace: (latencyMs = 0) => reach(createPlace(server, folder), latencyMs),
       reach,
       newPlacePair: async (objectBytes) => {
         const pair = await pairFor({ objectBytes });
@@ -143,10 +143,10 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 function createDatasets(folder: string): Bench['dataset'] {
   const written = new Map<string, Dataset>();
   return async (shape, owner = 'all') => {
-    const key = `data-${shape.files}-${shape.bytesMax}-${shape.sizes}-${owner}`;
+    const key = JSON.stringify([shape, owner]);
     const present = written.get(key);
     if (present) return present;
-    const path = join(folder, key);
+    const path = join(folder, `data-${written.size}-${owner}`);
     await mkdir(path);
     writeDataset(path, shape);
     let fingerprint: Fingerprint | undefined;

@@ -35,18 +35,51 @@ export interface Contender {
   uploadAgain(source: string, place: Place): Command;
   /** Into a folder that does not exist yet. */
   download(place: Place, folder: string): Command;
-  /** One object from one server to another; the same keys open both. */
-  copyAcross?(from: Place, to: Place, name: string): Command;
+  /** One object from one server to another, or without a name all of them; the same keys open both. */
+  copyAcross?(from: Place, to: Place, name?: string): Command;
+  /** Brings what was uploaded since into a folder that `download` made. */
+  update?(place: Place, folder: string): Command;
+  /** Where a user of the tool edits what `upload` sends; absent: the source itself. */
+  workspaceOf?(source: string, place: Place): string;
   readonly dryRun?: DryRun;
+  readonly query?: RepositoryQuery;
 }
 
 /** Says what an upload would do, and does nothing. */
 export interface DryRun {
-  command(source: string, place: Place): Command;
+  /** @param by Compared by this alone; absent: as the tool does. */
+  command(source: string, place: Place, by?: 'size'): Command;
   /** As `sync`, which deletes as well, compared by size alone: listings tell everything that it takes. */
   syncBySize(source: string, place: Place): Command;
   /** The files that it said it would send, set the time of or remove, below the tree's root, in its order. */
   pathsNamed(output: string, place: Place): readonly string[];
+}
+
+/** What is in a folder: the hash of each file, in hex, by its path below the folder. */
+export interface HashedFolder {
+  readonly folder: string;
+  readonly hashes: ReadonlyMap<string, string>;
+}
+
+export type RunUnmeasured = (command: Command) => Promise<unknown>;
+
+/** How a tool that keeps one object for each content is asked what its repository lacks of a folder. */
+export interface RepositoryQuery {
+  /** By which objects are named. */
+  readonly hash: 'sha256' | 'md5';
+  /** Below the repository's prefix: each object at `ab/<the rest of its hash>`. */
+  readonly objectsFolder: string;
+  /** False: what is empty needs no object. */
+  readonly storesEmpty: boolean;
+  /** Where objects are written that nobody pushed: makes of the place a repository that was pushed to. */
+  found?(place: Place, folder: string, run: RunUnmeasured): Promise<void>;
+  /** Lets the tool know of the folder; makes the repository where there is none. */
+  setUp(local: HashedFolder, place: Place, run: RunUnmeasured): Promise<void>;
+  /** What a run has learned of the repository. */
+  forget(local: HashedFolder, place: Place): Promise<void>;
+  command(local: HashedFolder, place: Place): Command;
+  /** How many contents it said that the repository lacks. */
+  countLacking(output: string): number;
 }
 
 /** A tool of other people's that prepares and checks what all are measured by. */

@@ -1,18 +1,17 @@
 /** How each tool is told to do the same work. Each is given the options with which it is quick at it. */
 import { fileURLToPath } from 'node:url';
 import { type Contender, matchLines, type Place } from './contender.ts';
+import { createDrayQuery } from './dray-query.ts';
+import { createDvc } from './dvc.ts';
 import type { Command } from './measure.ts';
 import type { InstalledPeer } from './peers.ts';
-import { createRclone } from './rclone.ts';
+import { createRclone, sizeOnly } from './rclone.ts';
 
 export const DRAY_COMMAND = fileURLToPath(new URL('../dist/dray.js', import.meta.url));
 
-export function createDray(version: string): Contender {
-  const command = (place: Place, ...args: readonly string[]): Command => ({
-    file: process.execPath,
-    args: [DRAY_COMMAND, ...args],
-    environment: { ...place.environment, DRAY_AUTHOR: 'bench' },
-  });
+/** @param program What Node runs: the published command, unless tests run the sources. */
+export function createDray(version: string, program = DRAY_COMMAND): Contender {
+  const command = (place: Place, ...args: readonly string[]) => drayCommand(program, place, args);
   const url = ({ bucket, prefix }: Place) => `s3://${bucket}/${prefix}`;
   const push = (source: string, place: Place) => command(place, '-C', source, 'push', '-m', 'figures');
   return {
@@ -23,14 +22,21 @@ export function createDray(version: string): Contender {
     upload: push,
     uploadAgain: push,
     download: (place, folder) => command(place, 'clone', url(place), folder),
+    update: (place, folder) => command(place, '-C', folder, 'pull'),
+    query: createDrayQuery(command),
   };
 }
 
-/**
- * Plain trees: each file an object of its own path.
- *
- * @param program What Node runs: the published command, unless tests run the sources.
- */
+/** Any work in a workspace, or with a repository at the place. */
+export function drayCommand(program: string, place: Place, args: readonly string[]): Command {
+  return {
+    file: process.execPath,
+    args: [program, ...args],
+    environment: { ...place.environment, DRAY_AUTHOR: 'bench' },
+  };
+}
+
+/** Plain trees: each file an object of its own path. @param program As of `createDray`. */
 export function createDrayCopy(version: string, program = DRAY_COMMAND): Contender {
   const command = (place: Place, cacheFolder: string, ...args: readonly string[]): Command => ({
     file: process.execPath,
@@ -49,8 +55,8 @@ export function createDrayCopy(version: string, program = DRAY_COMMAND): Contend
     name: 'dray copy',
     version,
     isPlain: true,
-    upload: copy,
-    uploadAgain: copy,
+    upload: (source, place) => copy(source, place),
+    uploadAgain: (source, place) => copy(source, place),
     // The folder is new, and so is what is remembered of it.
     download: (place, folder) => command(place, `${folder}.dray-cache`, 'copy', url(place), folder),
     copyAcross: (from, to, name) => {
@@ -58,7 +64,7 @@ export function createDrayCopy(version: string, program = DRAY_COMMAND): Contend
       return command(to, to.cacheFolder, 'copy', url(from, name), url(to, name), ...endpoints);
     },
     dryRun: {
-      command: (source, place) => copy(source, place, '--dry-run'),
+      command: (source, place, by) => copy(source, place, '--dry-run', ...sizeOnly(by)),
       syncBySize: (source, place) =>
         command(place, place.cacheFolder, 'sync', source, url(place), '--dry-run', '--size-only'),
       pathsNamed: (output) => matchLines(output, /^[AMD] (.+)$/),
@@ -76,6 +82,8 @@ export function createPeer(peer: InstalledPeer): Contender {
       return createAws(peer);
     case 'restic':
       return createRestic(peer);
+    case 'dvc':
+      return createDvc(peer);
   }
 }
 
@@ -95,7 +103,8 @@ function createS5cmd({ name, path, version }: InstalledPeer): Contender {
     uploadAgain: (source, place) => command(place, 'sync', `${source}/`, url(place)),
     download: (place, folder) => command(place, 'cp', `${url(place)}*`, `${folder}/`),
     dryRun: {
-      command: (source, place) => run(place, '--dry-run', 'sync', `${source}/`, url(place)),
+      command: (source, place, by) =>
+        run(place, '--dry-run', 'sync', ...sizeOnly(by), `${source}/`, url(place)),
       syncBySize: (source, place) =>
         run(place, '--dry-run', 'sync', '--delete', '--size-only', `${source}/`, url(place)),
       pathsNamed: (output, place) =>
@@ -108,10 +117,11 @@ function createS5cmd({ name, path, version }: InstalledPeer): Contender {
 export function s5cmdOneByOne(s5cmd: Contender): Contender {
   const { dryRun } = s5cmd;
   if (!dryRun) return s5cmd;
-  const command = (source: string, place: Place): Command => {
+  const command = (source: string, place: Place, by?: 'size'): Command => {
     const sync = dryRun.command(source, place);
     // To be sent is what is not there, of another size, or younger: as `sync` decides.
-    const args = sync.args.flatMap((arg) => (arg === 'sync' ? ['cp', '-n', '-s', '-u'] : arg));
+    const copy = ['cp', '-n', '-s', ...(by === 'size' ? [] : ['-u'])];
+    const args = sync.args.flatMap((arg) => (arg === 'sync' ? copy : arg));
     return { ...sync, args };
   };
   return { ...s5cmd, dryRun: { ...dryRun, command } };
@@ -161,6 +171,8 @@ function createRestic({ name, path, version }: InstalledPeer): Contender {
     ...command(place, besides(source), ['backup', '.', '--quiet']),
     cwd: source,
   });
+  const restore = (place: Place, folder: string) =>
+    command(place, besides(folder), ['restore', 'latest', '--target', folder, '--quiet']);
   return {
     name,
     version,
@@ -169,7 +181,7 @@ function createRestic({ name, path, version }: InstalledPeer): Contender {
     upload: backup,
     uploadAgain: backup,
     // The folder is new, and so is its cache: a machine that fetches for the first time has none.
-    download: (place, folder) =>
-      command(place, besides(folder), ['restore', 'latest', '--target', folder, '--quiet']),
+    download: restore,
+    update: restore,
   };
 }

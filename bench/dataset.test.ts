@@ -2,7 +2,16 @@ import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type DatasetShape, pathOfFile, sizeOfFile, writeDataset } from './dataset.ts';
+import {
+  type DatasetShape,
+  describeShape,
+  diskBytesOf,
+  mixSizes,
+  pathOfFile,
+  shapeOfSizes,
+  sizeOfFile,
+  writeDataset,
+} from './dataset.ts';
 import { checkArrival, fingerprintOf } from './fingerprint.ts';
 
 const SPREAD: DatasetShape = { files: 1_050, bytesMax: 64, sizes: 'spread' };
@@ -43,6 +52,24 @@ describe('a dataset', () => {
   it('has large files of their exact size', () => {
     const path = write('large', LARGE);
     expect(statSync(join(path, pathOfFile(1))).size).toBe(LARGE.bytesMax);
+  });
+
+  it('has the sizes of a list, in its order', () => {
+    const shape = shapeOfSizes([5, 2_000_000, 0]);
+    const path = write('listed', shape);
+    const sizes = [0, 1, 2].map((index) => statSync(join(path, pathOfFile(index))).size);
+    expect(sizes).toEqual([5, 2_000_000, 0]);
+    expect(diskBytesOf(shape)).toBe(4096 + 489 * 4096);
+    expect(describeShape(shape)).toBe('3 files from 0 B to 2 MB');
+  });
+
+  it('of mixed sizes goes from the least to the most over all powers of ten, each size once', () => {
+    const { bytesMax, files, sizes } = mixSizes({ files: 35, bytesMin: 990, bytesMax: 412_000_000 });
+    if (typeof sizes === 'string') throw new Error('They are listed.');
+    expect([files, bytesMax]).toEqual([35, 412_000_000]);
+    expect(new Set(sizes).size).toBe(35);
+    expect([Math.min(...sizes), Math.max(...sizes)]).toEqual([990, 412_000_000]);
+    expect(Math.round(sizes.reduce((sum, size) => sum + size, 0) / 1e8)).toBe(26);
   });
 
   it('that has no room is refused before anything is written', () => {

@@ -7,8 +7,8 @@ import { formatBytes, formatCount } from '../engine/api/numbers.ts';
 export interface DatasetShape {
   readonly files: number;
   readonly bytesMax: number;
-  /** `equal`: all files are of `bytesMax`. `spread`: from none to `bytesMax`, evenly. */
-  readonly sizes: 'equal' | 'spread';
+  /** `equal`: all files are of `bytesMax`. `spread`: from none to `bytesMax`, evenly. A list: that of each file. */
+  readonly sizes: 'equal' | 'spread' | readonly number[];
 }
 
 const FILES_IN_FOLDER = 1_000;
@@ -20,20 +20,64 @@ const MODIFIED_S = Date.UTC(2026, 0, 1) / 1000;
 const MODIFIED_STEP_S = 1.001;
 const MB = 1_000_000;
 
-/** `50,000 x 1 KiB`. */
-export function describeShape({ files, bytesMax }: DatasetShape): string {
-  const size = bytesMax % MB === 0 ? `${bytesMax / MB} MB` : formatBytes(bytesMax);
-  return `${formatCount(files)} x ${size}`;
+/** Files of these sizes, in this order. */
+export function shapeOfSizes(sizes: readonly number[]): DatasetShape {
+  return { files: sizes.length, bytesMax: Math.max(0, ...sizes), sizes };
 }
 
-export function sizeOfFile(shape: DatasetShape, index: number): number {
-  return shape.sizes === 'equal' ? shape.bytesMax : (index * SIZE_STEP) % (shape.bytesMax + 1);
+export interface SizeRange {
+  readonly files: number;
+  readonly bytesMin: number;
+  readonly bytesMax: number;
+}
+
+/** Of the logarithms: below 1 there are more of the larger. With it 35 files from 990 bytes to 412 MB make 2.6 GB. */
+const MIXED_EXPONENT = 0.4;
+
+/** From small to large over powers of ten, in an order in which the large ones are not all at the end; the same each time. */
+export function mixSizes({ files, bytesMin, bytesMax }: SizeRange): DatasetShape {
+  const sizes = Array.from({ length: files }, (_, index) => {
+    const share = files > 1 ? (((index * SIZE_STEP) % files) / (files - 1)) ** MIXED_EXPONENT : 1;
+    return Math.round(bytesMin * (bytesMax / bytesMin) ** share);
+  });
+  return shapeOfSizes(sizes);
+}
+
+/** `50,000 x 1 KiB`, or `35 files from 990 B to 412 MB`. */
+export function describeShape({ files, bytesMax, sizes }: DatasetShape): string {
+  if (typeof sizes !== 'string')
+    return `${formatCount(files)} files from ${formatSize(Math.min(...sizes))} to ${formatSize(bytesMax)}`;
+  return `${formatCount(files)} x ${formatSize(bytesMax)}`;
+}
+
+function formatSize(bytes: number): string {
+  return bytes > 0 && bytes % MB === 0 ? `${bytes / MB} MB` : formatBytes(bytes);
+}
+
+export function sizeOfFile({ bytesMax, sizes }: DatasetShape, index: number): number {
+  if (sizes === 'equal') return bytesMax;
+  if (sizes === 'spread') return (index * SIZE_STEP) % (bytesMax + 1);
+  return sizes[index] ?? 0;
+}
+
+/** What the files take on a disk that gives each whole clusters. */
+export function diskBytesOf(shape: DatasetShape): number {
+  if (typeof shape.sizes === 'string') return shape.files * clusterBytesOf(shape.bytesMax);
+  return shape.sizes.reduce((sum, sizeBytes) => sum + clusterBytesOf(sizeBytes), 0);
+}
+
+function clusterBytesOf(sizeBytes: number): number {
+  return Math.ceil(sizeBytes / CLUSTER_BYTES) * CLUSTER_BYTES;
 }
 
 /** `d0002/f00123`: a thousand files in each folder. */
 export function pathOfFile(index: number): string {
   const number = (value: number, digits: number) => String(value).padStart(digits, '0');
   return `d${number(Math.floor(index / FILES_IN_FOLDER), 4)}/f${number(index % FILES_IN_FOLDER, 5)}`;
+}
+
+export function listPaths(files: number): readonly string[] {
+  return Array.from({ length: files }, (_, index) => pathOfFile(index));
 }
 
 /** @throws Error when the disk lacks the room or the inodes. */
@@ -64,8 +108,8 @@ function writeLargeFile(path: string, sizeBytes: number, next: (bytes: number) =
 }
 
 /** The key stream of AES in counter mode: seeded, random in every respect that matters here, and as fast as memory. */
-function createStream(): (bytes: number) => Buffer {
-  const cipher = createCipheriv('aes-128-ctr', Buffer.alloc(16, 'dray'), Buffer.alloc(16));
+export function createStream(seed = 'dray'): (bytes: number) => Buffer {
+  const cipher = createCipheriv('aes-128-ctr', Buffer.alloc(16, seed), Buffer.alloc(16));
   const zeros = Buffer.alloc(BLOCK_BYTES);
   let block = Buffer.alloc(0);
   return (bytes) => {
@@ -78,7 +122,7 @@ function createStream(): (bytes: number) => Buffer {
 
 function refuseFullDisk(folder: string, shape: DatasetShape): void {
   const { bavail, bsize, ffree, files } = statfsSync(folder);
-  const neededBytes = shape.files * Math.ceil(shape.bytesMax / CLUSTER_BYTES) * CLUSTER_BYTES;
+  const neededBytes = diskBytesOf(shape);
   if (bavail * bsize < neededBytes)
     throw new Error(`${folder} has no room for ${neededBytes} bytes; choose another with --folder.`);
   // Some file systems have no fixed number of inodes, and say 0 of 0.

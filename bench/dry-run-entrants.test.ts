@@ -93,7 +93,11 @@ describe('the entrants of a dry run', () => {
   afterAll(() => bench[Symbol.asyncDispose]());
 
   it('are those that are there; who has none says so', async () => {
-    const field = await openDryRun(bench, { local: { kind: 'all', shape: STORED }, contenders: NAMES });
+    const field = await openDryRun(bench, {
+      local: { kind: 'all', shape: STORED },
+      contenders: NAMES,
+      latencyMs: 0,
+    });
     expect(field.map(({ name, missing }) => [name, missing])).toEqual([
       ['dray copy', undefined],
       ['aws', 'it has no dry run'],
@@ -107,7 +111,7 @@ describe('the entrants of a dry run', () => {
     );
     const field = await openDryRun(
       { ...bench, contenders },
-      { local: { kind: 'all', shape: STORED }, contenders: ['dray copy', 'rclone', 's5cmd'] },
+      { local: { kind: 'all', shape: STORED }, contenders: ['dray copy', 'rclone', 's5cmd'], latencyMs: 0 },
     );
     expect(field.map(({ name }) => name)).toEqual([
       ...['dray copy', 'rclone', 's5cmd', 'rclone (no traverse)', 's5cmd (one by one)'],
@@ -119,6 +123,7 @@ describe('the entrants of a dry run', () => {
       stored: STORED,
       local: { kind: 'some', files: 10, changed: 3 },
       contenders: ['dray copy'],
+      latencyMs: 0,
     });
     const first = await runEntrant(bench, entrant);
     const second = await runEntrant(bench, entrant);
@@ -129,12 +134,17 @@ describe('the entrants of a dry run', () => {
     const [entrant] = await openDryRun(bench, {
       local: { kind: 'all', shape: STORED },
       contenders: ['dray copy'],
+      latencyMs: 0,
     });
     await runEntrant(bench, entrant);
   });
 
   it('fail when they name too little, or when they do what they should only say', async () => {
-    const options = { local: { kind: 'all', shape: STORED }, contenders: ['dray copy'] } as const;
+    const options = {
+      local: { kind: 'all', shape: STORED },
+      contenders: ['dray copy'],
+      latencyMs: 0,
+    } as const;
     const [silent] = await openDryRun(bench, options);
     const withoutLine = (run: CommandRun) => ({ ...run, output: run.output.replace(/^A .*\n/m, '') });
     await expect(runEntrant(bench, silent, withoutLine)).rejects.toThrow('named 39 files');
@@ -151,7 +161,7 @@ describe('the entrants of a dry run', () => {
   it.each(['versitygw', 'minio'] as const)('compare all and name the last, on %s', async (server) => {
     await using own = await openSmallBench({ server });
     const shape: DatasetShape = { files: 1_003, bytesMax: 16, sizes: 'spread' };
-    const [entrant] = await openComparison(own, { shape, contenders: ['dray copy'] });
+    const [entrant] = await openComparison(own, { shape, contenders: ['dray copy'], latencyMs: 0 });
     await runEntrant(own, entrant);
     const stopAt = (index: number) => (run: CommandRun) => ({
       ...run,

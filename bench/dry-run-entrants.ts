@@ -1,14 +1,15 @@
 /** Entrants that say what an upload would do: of a few files against many objects, of many against none, of a million. */
-import { appendFileSync, linkSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, linkSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Bench } from './bench.ts';
 import type { Contender, ContenderName, DryRun, Place } from './contender.ts';
 import { s5cmdOneByOne } from './contenders.ts';
-import { type DatasetShape, pathOfFile, sizeOfFile, writeDataset } from './dataset.ts';
+import { type DatasetShape, listPaths, pathOfFile, sizeOfFile } from './dataset.ts';
 import { rcloneWithoutListing } from './rclone.ts';
 import type { Attempt, Entrant } from './scenario.ts';
 import { clearFolders, guardObjects } from './stored-objects.ts';
-import { mapContenders } from './transfer-entrants.ts';
+import { createUnable, mapContenders, type TransferOptions } from './transfer-entrants.ts';
+import { writtenTree } from './written-trees.ts';
 
 export const RCLONE_WITHOUT_LISTING = 'rclone (no traverse)';
 export const S5CMD_ONE_BY_ONE = 's5cmd (one by one)';
@@ -17,7 +18,11 @@ export interface DryRunOptions {
   /** What is at the destination; absent: nothing. */
   readonly stored?: DatasetShape;
   readonly local: Local;
+  /** Absent: each as it does. By size what is stored may be written, instead of uploaded, and a million of it is feasible. */
+  readonly by?: 'size';
   readonly contenders: readonly ContenderName[];
+  /** Of each round trip. */
+  readonly latencyMs: number;
 }
 
 export type Local =
@@ -27,17 +32,19 @@ export type Local =
 
 /** Nothing is remembered of the destination. What each names has to be what has changed. */
 export async function openDryRun(bench: Bench, options: DryRunOptions): Promise<readonly Entrant[]> {
+  const { by, stored } = options;
   const { folder, changed } = await openLocal(bench, options);
+  const open = (shape: DatasetShape) => (by === 'size' ? writtenTree(bench, shape) : bench.stored(shape));
   const attemptsOf = (dryRun: DryRun): Pick<Entrant, 'setUp' | 'prepare'> => ({
     setUp: async () => {
-      if (options.stored) await bench.stored(options.stored);
+      if (stored) await open(stored);
     },
     prepare: async () => {
-      const fresh = await bench.newPlace('direct');
-      const place: Place = options.stored
-        ? { ...(await bench.stored(options.stored)), cacheFolder: fresh.cacheFolder }
+      const fresh = await bench.newPlace(options.latencyMs);
+      const place: Place = stored
+        ? { ...(await bench.reach(await open(stored), options.latencyMs)), cacheFolder: fresh.cacheFolder }
         : fresh;
-      return prepareDryRun(bench, { dryRun, place, changed, command: dryRun.command(folder, place) });
+      return prepareDryRun(bench, { dryRun, place, changed, command: dryRun.command(folder, place, by) });
     },
   });
   const variants = [
@@ -54,20 +61,21 @@ export async function openDryRun(bench: Bench, options: DryRunOptions): Promise<
 
 /**
  * A folder against objects of the same names and sizes but for the last, by size alone: what is measured is listing and
- * comparing, and who names the last has come to the end. Where the server's objects are files they are written as such; to
- * upload a million takes a quarter of an hour.
+ * comparing, and who names the last has come to the end.
  */
 export async function openComparison(
   bench: Bench,
-  { shape, contenders }: { readonly shape: DatasetShape; readonly contenders: readonly ContenderName[] },
+  { shape, contenders, latencyMs }: TransferOptions,
 ): Promise<readonly Entrant[]> {
-  const fresh = await bench.newPlace('direct');
-  if (fresh.storesPlainFiles) writeDataset(fresh.storeFolder, shape);
-  const openPlace = async (): Promise<Place> =>
-    fresh.storesPlainFiles ? fresh : { ...(await bench.stored(shape)), cacheFolder: fresh.cacheFolder };
+  const openPlace = async (): Promise<Place> => {
+    const { cacheFolder } = await bench.newPlace();
+    return { ...(await bench.reach(await writtenTree(bench, shape), latencyMs)), cacheFolder };
+  };
   const { folder } = await bench.dataset(shape, 'compared');
   const last = pathOfFile(shape.files - 1);
-  appendFileSync(join(folder, last), 'x');
+  // Once is enough, and the folder is of other scenarios too.
+  if (statSync(join(folder, last)).size === sizeOfFile(shape, shape.files - 1))
+    appendFileSync(join(folder, last), 'x');
   return mapContenders(bench, contenders, ({ dryRun }) => {
     if (!dryRun) return createUnable('it has no dry run');
     return {
@@ -94,10 +102,6 @@ function createVariant(
   return dryRun && { name, dryRun };
 }
 
-function createUnable(missing: string): Pick<Entrant, 'missing' | 'prepare'> {
-  return { missing, prepare: () => Promise.reject(new Error(missing)) };
-}
-
 interface DryRunAttempt extends Pick<Attempt, 'command'> {
   readonly dryRun: DryRun;
   readonly place: Place;
@@ -117,21 +121,40 @@ async function prepareDryRun(bench: Bench, attempt: DryRunAttempt): Promise<Atte
   };
 }
 
-async function openLocal(
-  bench: Bench,
-  { local, stored }: DryRunOptions,
-): Promise<{ readonly folder: string; readonly changed: readonly string[] }> {
-  if (local.kind === 'all') {
-    const { folder } = await bench.dataset(local.shape);
-    return { folder, changed: Array.from({ length: local.shape.files }, (_, index) => pathOfFile(index)) };
-  }
-  if (!stored) throw new RangeError('Some of nothing is nothing.');
-  const { folder: whole } = await bench.dataset(stored);
+interface LocalFiles {
+  readonly folder: string;
+  readonly paths: readonly string[];
+  /** Of `paths`, those that would have to be sent. */
+  readonly changed: readonly string[];
+}
+
+type LocalOptions = Pick<DryRunOptions, 'by' | 'local' | 'stored'>;
+
+async function openLocal(bench: Bench, options: LocalOptions): Promise<LocalFiles> {
+  const { local } = options;
+  if (local.kind === 'some') return linkLocal(bench, options);
+  const { folder } = await bench.dataset(local.shape, ownerOf(options));
+  const paths = listPaths(local.shape.files);
+  return { folder, paths, changed: paths };
+}
+
+/** In a folder of its own. */
+export async function linkLocal(bench: Bench, options: LocalOptions): Promise<LocalFiles> {
+  const { local, stored } = options;
+  const shape = local.kind === 'all' ? local.shape : stored;
+  if (!shape) throw new RangeError('Some of nothing is nothing.');
+  const { folder: whole } = await bench.dataset(shape, ownerOf(options));
   const folder = bench.newPath('local');
-  return {
-    folder,
-    changed: writeSample({ whole, stored, folder, files: local.files, changed: local.changed }),
-  };
+  const files = local.kind === 'all' ? shape.files : local.files;
+  const changed = local.kind === 'all' ? 0 : local.changed;
+  const paths = listSample(shape, files);
+  const grown = writeSample({ whole, stored: shape, folder, files, changed });
+  return { folder, paths, changed: local.kind === 'all' ? paths : grown };
+}
+
+/** A million files are written once: the folder in which the last has grown serves here as well. */
+function ownerOf({ by }: LocalOptions): string | undefined {
+  return by === 'size' ? 'compared' : undefined;
 }
 
 export interface Sample {
@@ -144,20 +167,25 @@ export interface Sample {
 
 /** Hard links, which have the times of what was stored to the nanosecond. Answers with the paths of what has changed. */
 export function writeSample({ whole, stored, folder, files, changed }: Sample): readonly string[] {
-  const step = Math.floor(stored.files / files);
-  if (step === 0) throw new RangeError(`There are no ${files} files in ${stored.files}.`);
-  const paths: string[] = [];
-  for (let index = 0; index < files; index += 1) {
-    const path = pathOfFile(index * step);
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
+  const grown: string[] = [];
+  for (const [index, path] of listSample(stored, files).entries()) {
+    const own = join(folder, path);
+    mkdirSync(dirname(own), { recursive: true });
     if (index >= changed) {
-      linkSync(join(whole, path), join(folder, path));
+      linkSync(join(whole, path), own);
       continue;
     }
-    writeFileSync(join(folder, path), Buffer.alloc(sizeOfFile(stored, index * step) + 1, 'x'));
-    paths.push(path);
+    // Each another content.
+    writeFileSync(own, Buffer.alloc(statSync(join(whole, path)).size + 1, path));
+    grown.push(path);
   }
-  return paths;
+  return grown;
+}
+
+function listSample(stored: DatasetShape, files: number): readonly string[] {
+  const step = Math.floor(stored.files / files);
+  if (step === 0) throw new RangeError(`There are no ${files} files in ${stored.files}.`);
+  return Array.from({ length: files }, (_, index) => pathOfFile(index * step));
 }
 
 /** @throws Error when the two are not the same paths, each once. */

@@ -65,6 +65,8 @@ describe('npm run bench', () => {
         scenarios: [
           {
             name: 'x',
+            scenario: 'x',
+            latencyMs: 0,
             title,
             startedAt: '2026-11-21T08:00:00.000Z',
             entrants: [entrant],

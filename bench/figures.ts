@@ -3,81 +3,90 @@
  *
  *   npm run bench                  everything; let nothing else run on the machine meanwhile
  *   npm run bench -- --quick       tiny data, to see that it works
+ *   npm run bench -- --results     bench/RESULTS.md with its plots, from the figures that are kept
  *
  * Whole processes from start to end, on seeded data, against a real S3 server on this machine. The tools take turns, after
  * one round that warms up, and what arrived is compared with what was sent after every run. Prints a Markdown table for each
  * scenario; every run, with the command that it was, goes to a JSON file, from which `--from FILE` prints the tables again.
  */
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { arch, cpus, release, totalmem, type } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { buildCommand } from '../app/build/build.ts';
-import { formatBytes } from '../engine/api/numbers.ts';
 import { type BenchArguments, parseArguments, USAGE } from './arguments.ts';
-import { type Bench, LATENCY_MS, openBench } from './bench.ts';
+import { type Bench, openBench } from './bench.ts';
 import type { Contender, ContenderName, Courier } from './contender.ts';
 import { createDray, createDrayCopy, createPeer, DRAY_COMMAND } from './contenders.ts';
+import { describeEnvironment } from './environment.ts';
+import { FIGURES_FOLDER, readFigures, readSittings, WHOLE_RUN_FILE, writeFigures } from './figures-file.ts';
 import { type FoundPeer, findPeer, type InstalledPeer, PEER_NAMES } from './peers.ts';
 import { createRcloneByDefault, createRcloneCourier } from './rclone.ts';
+import { REASONS } from './reasons.ts';
 import { formatEnvironment, formatFigures, formatScenario, formatSummary } from './report.ts';
 import type { Figures, ScenarioResult } from './results.ts';
+import { renderResults, writeResults } from './results-page.ts';
 import { runScenario } from './run-scenario.ts';
-import type { Scenario } from './scenario.ts';
+import { chooseHeats, type Heat, listHeats, type Scenario } from './scenario.ts';
 import { createScenarios } from './scenarios.ts';
-
-const DEFAULT_FILE = fileURLToPath(new URL('figures.json', import.meta.url));
-const run = promisify(execFile);
 
 async function main(): Promise<void> {
   const given = parseArguments(process.argv.slice(2));
-  const scenarios = createScenarios(given);
   if (given.action === 'help') return void process.stdout.write(USAGE);
-  if (given.action === 'list') {
-    for (const { name, title } of scenarios) console.log(`${name.padEnd(20)} ${title}`);
-    return;
-  }
   if (given.action === 'show') {
     for (const file of given.from)
       console.log(`${formatFigures(await readFigures(fromHere(file))).join('\n')}\n`);
     return;
   }
-  const chosen = chooseScenarios(scenarios, given.scenarios);
+  const scenarios = createScenarios(given);
+  if (given.action === 'results') return showResults(scenarios);
+  const heats = listHeats(scenarios, given.latenciesMs);
+  if (given.action === 'list') {
+    for (const { name, title } of chooseHeats(heats, given.scenarios))
+      console.log(`${name.padEnd(20)} ${title}`);
+    return;
+  }
+  await measure(chooseHeats(heats, given.scenarios), given);
+}
+
+async function showResults(scenarios: readonly Scenario[]): Promise<void> {
+  const sittings = await readSittings(FIGURES_FOLDER);
+  const files = renderResults({ sittings, reasons: REASONS, known: scenarios });
+  await writeResults(files);
+  console.log([...files.keys()].map((file) => `bench/${file}`).join('\n'));
+}
+
+async function measure(chosen: readonly Heat[], given: BenchArguments): Promise<void> {
   const stop = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const)
     process.once(name, () => stop.abort(new Error('Stopped; the data are removed.')));
 
   await buildCommand(dirname(DRAY_COMMAND));
   const contenders = await findContenders(given);
-  await using bench = await openBench({
-    parent: given.folder,
-    store: given.store,
-    server: given.server,
-    contenders,
-    courier: createCourierSource(),
-    signal: stop.signal,
-  });
-  const environment = await describeEnvironment(bench, given);
-  console.log(formatEnvironment(environment, given.isQuick).join('\n'));
-
-  const isWhole =
-    given.scenarios.length === 0 &&
-    given.peers.length === PEER_NAMES.length &&
-    given.server === 'versitygw' &&
-    !given.isQuick;
-  const file = given.jsonFile === undefined ? (isWhole ? DEFAULT_FILE : undefined) : fromHere(given.jsonFile);
+  const file = given.jsonFile === undefined ? defaultFile(given) : fromHere(given.jsonFile);
   const results: ScenarioResult[] = [];
-  for (const scenario of chosen) {
-    const result = await runScenario(scenario, await scenario.open(bench), bench, {
-      runs: given.runs,
-      say: (line) => console.error(line),
+  let environment: Figures['environment'] | undefined;
+  for (const server of given.servers) {
+    const field = chosen.filter((heat) => !heat.isWithoutStore || server === given.servers[0]);
+    if (field.length === 0) continue;
+    await using bench = await openBench({
+      parent: given.folder,
+      store: given.store,
+      server,
+      contenders,
+      courier: createCourierSource(),
+      signal: stop.signal,
     });
-    results.push(result);
-    console.log(`\n${formatScenario(result).join('\n')}`);
-    // After each, so that a run of half an hour that is stopped leaves what it found.
-    if (file) await writeFigures(file, { environment, isQuick: given.isQuick, scenarios: results });
+    if (!environment) {
+      environment = await describeEnvironment(bench, given);
+      console.log(formatEnvironment(environment, given.isQuick).join('\n'));
+    }
+    for (const heat of field) {
+      const result = await runHeat(heat, bench, given);
+      results.push(result);
+      console.log(`\n${formatScenario(result).join('\n')}`);
+      // After each, so that a run of half an hour that is stopped leaves what it found.
+      if (file) await writeFigures(file, { environment, isQuick: given.isQuick, scenarios: results });
+    }
   }
   console.log(`\n### Targets\n\n${formatSummary(results).join('\n')}`);
   if (file) console.error(`\nAll runs are in ${file}`);
@@ -87,15 +96,20 @@ async function main(): Promise<void> {
   if (hasDrayFailed) process.exitCode = 1;
 }
 
-function chooseScenarios(scenarios: readonly Scenario[], names: readonly string[]): readonly Scenario[] {
-  const known = scenarios.map(({ name }) => name);
-  for (const name of names)
-    if (!known.includes(name)) throw new Error(`There is no scenario ${name}: ${known.join(', ')}.`);
-  return names.length === 0 ? scenarios : scenarios.filter(({ name }) => names.includes(name));
+async function runHeat(heat: Heat, bench: Bench, { runs }: BenchArguments): Promise<ScenarioResult> {
+  const field = await heat.open(bench);
+  const result = await runScenario(heat, field, bench, { runs, say: (line) => console.error(line) });
+  return heat.isWithoutStore ? result : { ...result, server: bench.server.name };
+}
+
+/** Only where everything is measured that there is. */
+function defaultFile({ isQuick, latenciesMs, peers, scenarios }: BenchArguments): string | undefined {
+  const isWhole = scenarios.length === 0 && peers.length === PEER_NAMES.length && latenciesMs === undefined;
+  return isWhole && !isQuick ? WHOLE_RUN_FILE : undefined;
 }
 
 async function findContenders({ peers }: BenchArguments): Promise<Bench['contenders']> {
-  const { stdout } = await run(process.execPath, [DRAY_COMMAND, '--version']);
+  const { stdout } = await promisify(execFile)(process.execPath, [DRAY_COMMAND, '--version']);
   const contenders = new Map<ContenderName, Contender | { readonly missing: string }>();
   contenders.set('dray', createDray(stdout.trim()));
   contenders.set('dray copy', createDrayCopy(stdout.trim()));
@@ -128,48 +142,9 @@ function createCourierSource(): () => Promise<Courier> {
   };
 }
 
-async function describeEnvironment(
-  bench: Bench,
-  { server, store, folder, runs }: BenchArguments,
-): Promise<Readonly<Record<string, string>>> {
-  const commit = await run('git', ['describe', '--always', '--dirty'], { cwd: dirname(DRAY_COMMAND) }).then(
-    ({ stdout }) => ` (${stdout.trim()})`,
-    () => '',
-  );
-  const tools = (['dray', ...PEER_NAMES] as const).flatMap((name): [string, string][] => {
-    const found = bench.contenders.get(name);
-    if (!found) return [];
-    if ('missing' in found) return [[name, `missing: ${found.missing}`]];
-    return [[name, name === 'dray' ? `${found.version}${commit}` : found.version]];
-  });
-  return {
-    date: new Date().toISOString().slice(0, 10),
-    machine: `${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown'}, ${formatBytes(totalmem())} of memory`,
-    system: `${type()} ${release()} ${arch()}, Node ${process.version}`,
-    server: `${server} on the loopback, its data ${store === 'disk' ? 'on disk' : 'in memory where there is room'}`,
-    latency: `toxiproxy, ${LATENCY_MS} ms on each answer and none on requests`,
-    source: `${folder}, page cache warm`,
-    runs: `${runs} each after one that warms up; one alone where that took over 30 s`,
-    ...(bench.meter.seesResources ? {} : { resources: 'not measured: GNU time is not at /usr/bin/time' }),
-    ...Object.fromEntries(tools),
-  };
-}
-
 /** npm runs scripts in the project's folder; a path is meant from where npm was called. */
 function fromHere(file: string): string {
   return resolve(process.env.INIT_CWD ?? '.', file);
-}
-
-async function readFigures(file: string): Promise<Figures> {
-  const figures: Figures = JSON.parse(await readFile(file, 'utf8'));
-  if (!Array.isArray(figures.scenarios)) throw new Error(`${file} holds no figures.`);
-  return figures;
-}
-
-async function writeFigures(file: string, figures: Figures): Promise<void> {
-  await mkdir(dirname(file), { recursive: true });
-  await writeFile(`${file}.tmp`, `${JSON.stringify(figures, undefined, 2)}\n`);
-  await rename(`${file}.tmp`, file);
 }
 
 await main().catch((error: unknown) => {

@@ -1,6 +1,6 @@
 /** Whether the targets of a scenario were reached. */
-import type { EntrantResult, Outcome, Target, Verdict } from './results.ts';
-import { medianOf } from './statistics.ts';
+import type { EntrantResult, GrowthMeasure, Outcome, Target, Verdict } from './results.ts';
+import { fitExponent, medianOf } from './statistics.ts';
 
 type Measured = Extract<Outcome, { state: 'measured' }>;
 
@@ -12,13 +12,13 @@ export function judge(target: Target, entrants: readonly EntrantResult[]): Verdi
   return { target, reached, isMet: reached !== null && reached <= boundOf(target) };
 }
 
-/** The median wall time against that of the quickest peer; undefined when either is missing. */
+/** The median wall time against that of the quickest peer at the same size; undefined when either is missing. */
 export function ratioToBestPeer(
   entrant: EntrantResult,
   entrants: readonly EntrantResult[],
 ): number | undefined {
-  const peers = entrants.flatMap(({ kind, outcome }) =>
-    kind === 'peer' && outcome.state === 'measured' ? [outcome.wall.median] : [],
+  const peers = entrants.flatMap(({ kind, files, outcome }) =>
+    kind === 'peer' && files === entrant.files && outcome.state === 'measured' ? [outcome.wall.median] : [],
   );
   if (entrant.outcome.state !== 'measured' || peers.length === 0) return undefined;
   return entrant.outcome.wall.median / Math.min(...peers);
@@ -27,7 +27,7 @@ export function ratioToBestPeer(
 /** Of the runs in which it could be measured; undefined where there is none. */
 export function medianMeasured(
   { runs }: Measured,
-  of: 'cpuMs' | 'serverCpuMs' | 'peakRssBytes' | 'requests',
+  of: 'cpuMs' | 'serverCpuMs' | 'peakRssBytes' | 'requests' | 'sentBytes' | 'receivedBytes',
 ): number | undefined {
   const values = runs.flatMap((run) => run[of] ?? []);
   return values.length > 0 ? medianOf(values) : undefined;
@@ -36,6 +36,8 @@ export function medianMeasured(
 function boundOf(target: Target): number {
   switch (target.kind) {
     case 'ratio':
+    case 'exponent':
+    case 'growthOfRss':
       return target.atMost;
     case 'excess':
       return target.atMostMs;
@@ -45,7 +47,10 @@ function boundOf(target: Target): number {
   }
 }
 
-function reach(target: Target, find: (name: string) => Measured | undefined): number | null {
+type Find = (name: string) => Measured | undefined;
+
+function reach(target: Target, find: Find): number | null {
+  if (target.kind === 'exponent') return reachExponent(target, find);
   const measured = find(target.of);
   if (!measured) return null;
   switch (target.kind) {
@@ -61,7 +66,29 @@ function reach(target: Target, find: (name: string) => Measured | undefined): nu
       return largestPeakRss(measured);
     case 'sent':
       return mostSent(measured);
+    case 'growthOfRss': {
+      const other = find(target.over);
+      const [peak, otherPeak] = [largestPeakRss(measured), other ? largestPeakRss(other) : null];
+      return peak !== null && otherPeak !== null ? peak / otherPeak : null;
+    }
   }
+}
+
+/** Null unless every size was measured: a line through the others would be another promise. */
+function reachExponent(target: Extract<Target, { kind: 'exponent' }>, find: Find): number | null {
+  const timeOf = (name: string) => medianTime(find(name), target.measure);
+  const startMs = timeOf(target.start);
+  if (startMs === undefined) return null;
+  const points = target.points.flatMap(({ files, entrant }) => {
+    const time = timeOf(entrant);
+    return time === undefined ? [] : [{ files, time: time - startMs }];
+  });
+  return points.length === target.points.length ? fitExponent(points) : null;
+}
+
+function medianTime(measured: Measured | undefined, measure: GrowthMeasure): number | undefined {
+  if (!measured) return undefined;
+  return measure === 'wall' ? measured.wall.median : medianMeasured(measured, 'cpuMs');
 }
 
 /** A bound on memory holds for every run, not for the middle one. */

@@ -25,9 +25,17 @@ export interface Meter {
 }
 
 const LIMIT_MS = 30 * 60_000;
-/** A dry run names 50,000 files. */
-const OUTPUT_BYTES_MAX = 32 * 1024 ** 2;
+/** A dry run names a million files, at some 110 bytes each. */
+const OUTPUT_BYTES_MAX = 256 * 1024 ** 2;
 const GNU_TIME = '/usr/bin/time';
+
+/** False where `/usr/bin/time` is another, or none. */
+export function findGnuTime(): Promise<boolean> {
+  return promisify(execFile)(GNU_TIME, ['--version']).then(
+    ({ stdout, stderr }) => /GNU/.test(stdout + stderr),
+    () => false,
+  );
+}
 
 /**
  * CPU and memory come from GNU time, which reads them with wait4(2) when the process has ended. A Node process cannot do the
@@ -37,10 +45,7 @@ const GNU_TIME = '/usr/bin/time';
  * @param folder For its notes.
  */
 export async function createMeter(folder: string): Promise<Meter> {
-  const seesResources = await promisify(execFile)(GNU_TIME, ['--version']).then(
-    ({ stdout, stderr }) => /GNU/.test(stdout + stderr),
-    () => false,
-  );
+  const seesResources = await findGnuTime();
   const notes = `${folder}/time.txt`;
   return {
     seesResources,

@@ -13,7 +13,7 @@ import {
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startByteCounter } from '../e2e/servers/byte-counter.ts';
-import type { Bench, Link } from './bench.ts';
+import type { Bench } from './bench.ts';
 import { pathOfFile } from './dataset.ts';
 import { checkArrival, type Fingerprint, fingerprintOf } from './fingerprint.ts';
 import {
@@ -43,7 +43,7 @@ const FILE = 'file';
 
 interface DeltaOptions {
   readonly fileBytes: number;
-  readonly link: Link;
+  readonly latencyMs: number;
   /** What Node runs as Dray. */
   readonly program: string;
 }
@@ -51,9 +51,9 @@ interface DeltaOptions {
 /** In place: that is what pdiffcopy does, and it has no other way. */
 export async function openDelta(
   bench: Bench,
-  { fileBytes, link, percent, program }: DeltaOptions & { readonly percent: number },
+  { fileBytes, latencyMs, percent, program }: DeltaOptions & { readonly percent: number },
 ): Promise<readonly Entrant[]> {
-  const pair = await makePair(bench, fileBytes, `${percent}`, (source, old) => {
+  const pair = await makePair(bench, fileBytes, `${fileBytes}-${percent}`, (source, old) => {
     copyFileSync(old, source);
     changeBlocks(source, percent);
   });
@@ -63,26 +63,26 @@ export async function openDelta(
     createDray({ name: DRAY_DELTA, program, missing, options: blocks }),
     createDray({ name: DRAY_DELTA_TLS, program, missing, options: blocks, isTls: true }),
     createDray({ name: DRAY_WHOLE, program, missing, options: [...blocks, '--whole-file'] }),
-    link === 'slow' && percent > SLOW_PDIFFCOPY_PERCENT ? PDIFFCOPY_LEFT_OUT : await createPdiffcopy(),
+    latencyMs > 0 && percent > SLOW_PDIFFCOPY_PERCENT ? PDIFFCOPY_LEFT_OUT : await createPdiffcopy(),
     await createRsync(RSYNC, ['--inplace', '--no-whole-file']),
     await createRsync(RSYNC_WHOLE, ['--inplace', '--whole-file']),
   ];
-  return ways.map((way) => createEntrant(bench, { way, pair, fileBytes, link, isCounted: false }));
+  return ways.map((way) => createEntrant(bench, { way, pair, fileBytes, latencyMs, isCounted: false }));
 }
 
 /** Blocks at the same offsets have nothing in common any more. What is asked for is bytes, not time. */
 export async function openInsertion(
   bench: Bench,
-  { fileBytes, link, program }: DeltaOptions,
+  { fileBytes, latencyMs, program }: DeltaOptions,
 ): Promise<readonly Entrant[]> {
-  const pair = await makePair(bench, fileBytes, 'insert', insertByte);
+  const pair = await makePair(bench, fileBytes, `${fileBytes}-insert`, insertByte);
   const missing = await missingCommand(bench, program, 'delta');
   const ways = [
     createDray({ name: DRAY_DELTA, program, missing, options: ['--cdc'] }),
     createDray({ name: DRAY_DELTA_TLS, program, missing, options: ['--cdc'], isTls: true }),
     await createRsync(RSYNC, ['--no-whole-file']),
   ];
-  return ways.map((way) => createEntrant(bench, { way, pair, fileBytes, link, isCounted: true }));
+  return ways.map((way) => createEntrant(bench, { way, pair, fileBytes, latencyMs, isCounted: true }));
 }
 
 interface Pair {
@@ -95,18 +95,21 @@ interface EntrantOptions {
   readonly way: Way;
   readonly pair: Pair;
   readonly fileBytes: number;
-  readonly link: Link;
+  readonly latencyMs: number;
   readonly isCounted: boolean;
 }
 
 /** Each run has a server of its own, over a folder with the old file. */
-function createEntrant(bench: Bench, { way, pair, fileBytes, link, isCounted }: EntrantOptions): Entrant {
+function createEntrant(
+  bench: Bench,
+  { way, pair, fileBytes, latencyMs, isCounted }: EntrantOptions,
+): Entrant {
   if (way.missing !== undefined) return createAbsent(way.name, way.kind, way.missing);
   return {
     name: way.name,
     kind: way.kind,
     prepare: async () => {
-      const offered = await offerFolder(bench, { bytes: fileBytes * 2, link, start: way.start });
+      const offered = await offerFolder(bench, { bytes: fileBytes * 2, latencyMs, start: way.start });
       const { server } = offered;
       const counter = isCounted ? await startByteCounter(offered.port) : undefined;
       const target = join(offered.folder, FILE);
@@ -116,6 +119,7 @@ function createEntrant(bench: Bench, { way, pair, fileBytes, link, isCounted }: 
       return {
         command: way.command(join(pair.source, FILE), { ...offered, port: counter?.port ?? offered.port }),
         serverCpuMs: () => server.cpuMs(),
+        serverPort: server.port,
         ...(counter ? { sentBytes: counter.sentBytes } : {}),
         check: async () => checkArrival(offered.folder, pair.fingerprint),
         close: async () => {

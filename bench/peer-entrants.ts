@@ -3,7 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { startToxiproxy } from '../e2e/servers/toxiproxy.ts';
 import { roomyFolder } from '../e2e/servers/versitygw.ts';
-import { type Bench, LATENCY_MS, type Link } from './bench.ts';
+import type { Bench } from './bench.ts';
 import { type Command, runUnmeasured } from './measure.ts';
 import { type Environment, type FolderServer, startDrayServe } from './peer-servers.ts';
 import { BINARIES_FOLDER } from './peers.ts';
@@ -39,14 +39,15 @@ export const UNABLE: Pick<Way, 'start' | 'command'> = {
 };
 
 export interface OfferOptions {
-  readonly link: Link;
+  /** Of each round trip. */
+  readonly latencyMs: number;
   /** That the folder will hold at once. */
   readonly bytes: number;
   start(offer: Pick<Offered, 'folder' | 'notes' | 'environment'>): Promise<FolderServer>;
 }
 
 /** In memory where there is room, as the stores of the other scenarios are. */
-export async function offerFolder(bench: Bench, { bytes, link, start }: OfferOptions): Promise<Offered> {
+export async function offerFolder(bench: Bench, { bytes, latencyMs, start }: OfferOptions): Promise<Offered> {
   const memory = await roomyFolder(bytes * 2);
   const home = bench.newPath('offered');
   const place = join(memory, home.replaceAll('/', '-').slice(1));
@@ -65,10 +66,10 @@ export async function offerFolder(bench: Bench, { bytes, link, start }: OfferOpt
   try {
     const server = await start({ folder, notes, environment });
     cleanUps.push(() => server.stop());
-    if (link === 'direct') return { folder, server, port: server.port, notes, environment, stop };
+    if (latencyMs === 0) return { folder, server, port: server.port, notes, environment, stop };
     const network = await startToxiproxy({
       upstream: `http://127.0.0.1:${server.port}`,
-      latencyMs: LATENCY_MS,
+      latencyMs,
     });
     cleanUps.push(() => network.stop());
     return { folder, server, port: Number(new URL(network.endpoint).port), notes, environment, stop };

@@ -1,22 +1,25 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Bench } from './bench.ts';
+import { shapeOfSizes } from './dataset.ts';
 import { chooseBlocks } from './peer-delta-entrants.ts';
 import { createPeerScenarios, type PeerShapes } from './peer-scenarios.ts';
 import { parseWaitedCpuMs } from './peer-servers.ts';
 import { runScenario } from './run-scenario.ts';
+import { listHeats } from './scenario.ts';
 import { openSmallBench } from './small-bench.ts';
 
 const TINY: PeerShapes = {
   many: { files: 60, bytesMax: 10, sizes: 'spread' },
   huge: { files: 2, bytesMax: 100_000, sizes: 'equal' },
+  images: shapeOfSizes([70_000, 180_000, 470_000]),
   fileBytes: 3_000_000,
+  deltaBytes: { medium: 3_000_000, large: 4_000_000 },
 };
 
 const SOURCES = fileURLToPath(new URL('../app/cli/main.ts', import.meta.url));
-const SCENARIOS = createPeerScenarios(TINY, SOURCES);
-const WITHOUT_LATENCY = SCENARIOS.filter(({ name }) =>
-  /^(peer-.*(?<!-latency)|delta-10|cdc-insert)$/.test(name),
+const HEATS = listHeats(createPeerScenarios(TINY, SOURCES), [0]).filter(({ name }) =>
+  /^(peer-.*|delta-10|delta-large-50|cdc-insert)$/.test(name),
 );
 
 describe('every kind of scenario between machines', () => {
@@ -26,12 +29,11 @@ describe('every kind of scenario between machines', () => {
   });
   afterAll(() => bench[Symbol.asyncDispose]());
 
-  it.each(WITHOUT_LATENCY.map((scenario) => [scenario.name, scenario] as const))(
+  it.each(HEATS.map((heat) => [heat.name, heat] as const))(
     '%s is done by Dray, and every check passes',
-    { timeout: 120_000 },
-    async (_, scenario) => {
-      const field = (await scenario.open(bench)).filter(({ kind }) => kind === 'dray');
-      const { entrants } = await runScenario(scenario, field, bench, { runs: 1, say: () => {} });
+    async (_, heat) => {
+      const field = (await heat.open(bench)).filter(({ kind }) => kind === 'dray');
+      const { entrants } = await runScenario(heat, field, bench, { runs: 1, say: () => {} });
       const states = entrants.map(({ name, outcome }) =>
         outcome.state === 'measured' ? [name, outcome.state] : [name, outcome.state, outcome.reason],
       );

@@ -1,6 +1,5 @@
 /** The scenarios of files between machines (`dray serve` with `dray copy`, `dray delta`), and what this release promises. */
 import { formatBytes } from '../engine/api/numbers.ts';
-import { LATENCY_MS, type Link } from './bench.ts';
 import { DRAY_COMMAND } from './contenders.ts';
 import { type DatasetShape, describeShape } from './dataset.ts';
 import { DRAY_DELTA, DRAY_WHOLE, openDelta, openInsertion, PDIFFCOPY } from './peer-delta-entrants.ts';
@@ -11,71 +10,102 @@ import type { Scenario } from './scenario.ts';
 export interface PeerShapes {
   readonly many: DatasetShape;
   readonly huge: DatasetShape;
-  /** Of the one file that is changed by blocks. */
+  /** As large as images of systems are. */
+  readonly images: DatasetShape;
+  /** Of the file that is changed by each tenth of its blocks. */
   readonly fileBytes: number;
+  /** Of those that are changed by few, half and all of their blocks. */
+  readonly deltaBytes: { readonly medium: number; readonly large: number };
 }
 
-const LINKS: readonly Link[] = ['direct', 'slow'];
+const LATENCIES_MS = [0, 30] as const;
 const PERCENTS = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100] as const;
+const FEW_PERCENTS = [10, 50, 100] as const;
+/** pdiffcopy takes 47 s for a tenth of 1 GiB and 300 s for all of it. */
+const DELTA_LIMIT_MS = 10 * 60_000;
+const LARGE_DELTA_LIMIT_MS = 3 * 60_000;
 const SENT_SHARE_MAX = 0.05;
 
 /** @param program What Node runs as Dray: the published command, unless tests run the sources. */
 export function createPeerScenarios(shapes: PeerShapes, program = DRAY_COMMAND): readonly Scenario[] {
-  return [
+  const scenarios = [
     ...createTrees(shapes, program),
-    ...LINKS.flatMap((link) => [
-      ...PERCENTS.map((percent) => createDelta(shapes, percent, link, program)),
-      createInsertion(shapes, link, program),
-    ]),
+    ...PERCENTS.map((percent) =>
+      createDelta({
+        name: `delta-${percent}`,
+        fileBytes: shapes.fileBytes,
+        percent,
+        program,
+        limitMs: DELTA_LIMIT_MS,
+        latenciesMs: LATENCIES_MS,
+      }),
+    ),
+    ...(['medium', 'large'] as const).flatMap((size) =>
+      FEW_PERCENTS.map((percent) =>
+        createDelta({
+          name: `delta-${size}-${percent}`,
+          fileBytes: shapes.deltaBytes[size],
+          percent,
+          program,
+          limitMs: LARGE_DELTA_LIMIT_MS,
+          latenciesMs: [0],
+        }),
+      ),
+    ),
+    createInsertion(shapes, program),
   ];
+  return scenarios.map((scenario) => ({ ...scenario, isWithoutStore: true }));
 }
 
-function createTrees({ fileBytes, huge, many }: PeerShapes, program: string): readonly Scenario[] {
+function createTrees({ fileBytes, huge, images, many }: PeerShapes, program: string): readonly Scenario[] {
   const file: DatasetShape = { files: 1, bytesMax: fileBytes, sizes: 'equal' };
   const works = [
     { name: 'peer-file', shape: file, work: 'fresh', targets: [toBestOf(1, RSYNC)] },
     { name: 'peer-large', shape: huge, work: 'fresh', targets: [toBestOf(0.9, RSYNC, ...RCLONE_WAYS)] },
+    { name: 'peer-images', shape: images, work: 'fresh', targets: [toBestOf(0.9, RSYNC, ...RCLONE_WAYS)] },
     { name: 'peer-50k', shape: many, work: 'fresh', targets: [toBestOf(0.8, RSYNC)] },
     { name: 'peer-50k-again', shape: many, work: 'again', targets: [toBestOf(0.8, RSYNC)] },
   ] as const;
-  return works.flatMap(({ name, shape, targets, work }) =>
-    LINKS.map((link): Scenario => {
-      const what = work === 'again' ? 'Second copy' : 'Copy';
-      const title = `${what} of ${describeShape(shape)} to another machine${work === 'again' ? ', nothing changed' : ''}`;
-      return {
-        ...throughLink(name, title, link),
-        targets,
-        open: (bench) => openPeerTree(bench, { shape, work, link, program }),
-      };
-    }),
-  );
+  return works.map(({ name, shape, targets, work }): Scenario => {
+    const what = work === 'again' ? 'Second copy' : 'Copy';
+    return {
+      name,
+      title: `${what} of ${describeShape(shape)} to another machine${work === 'again' ? ', nothing changed' : ''}`,
+      targets,
+      latenciesMs: shape === images ? [0] : LATENCIES_MS,
+      open: (bench, latencyMs) => openPeerTree(bench, { shape, work, latencyMs, program }),
+    };
+  });
 }
 
-function throughLink(name: string, title: string, link: Link): Pick<Scenario, 'name' | 'title'> {
-  return link === 'direct'
-    ? { name, title }
-    : { name: `${name}-latency`, title: `${title}, through ${LATENCY_MS} ms of latency` };
-}
-
-function createInsertion({ fileBytes }: PeerShapes, link: Link, program: string): Scenario {
-  const title = `File of ${formatBytes(fileBytes)} with one byte inserted at its start, to another machine`;
+function createInsertion({ fileBytes }: PeerShapes, program: string): Scenario {
   return {
-    ...throughLink('cdc-insert', title, link),
+    name: 'cdc-insert',
+    title: `File of ${formatBytes(fileBytes)} with one byte inserted at its start, to another machine`,
+    latenciesMs: LATENCIES_MS,
     targets: [{ kind: 'sent', of: DRAY_DELTA, atMostBytes: Math.floor(fileBytes * SENT_SHARE_MAX) }],
-    open: (bench) => openInsertion(bench, { fileBytes, link, program }),
+    open: (bench, latencyMs) => openInsertion(bench, { fileBytes, latencyMs, program }),
   };
 }
 
-function createDelta({ fileBytes }: PeerShapes, percent: number, link: Link, program: string): Scenario {
+interface DeltaRow extends Required<Pick<Scenario, 'name' | 'limitMs' | 'latenciesMs'>> {
+  readonly fileBytes: number;
+  readonly percent: number;
+  readonly program: string;
+}
+
+function createDelta({ name, fileBytes, percent, program, limitMs, latenciesMs }: DeltaRow): Scenario {
   const targets: Target[] =
     percent === 10
       ? [deltaTo(0.6, PDIFFCOPY), deltaTo(0.4, RSYNC)]
       : [deltaTo(1, PDIFFCOPY, RSYNC), ...(percent === 100 ? [deltaTo(1.2, DRAY_WHOLE)] : [])];
-  const title = `File of ${formatBytes(fileBytes)}, ${percent} % of its blocks of 4 KiB changed, in place on another machine`;
   return {
-    ...throughLink(`delta-${percent}`, title, link),
+    name,
+    title: `File of ${formatBytes(fileBytes)}, ${percent} % of its blocks of 4 KiB changed, in place on another machine`,
+    latenciesMs,
     targets,
-    open: (bench) => openDelta(bench, { fileBytes, percent, link, program }),
+    limitMs,
+    open: (bench, latencyMs) => openDelta(bench, { fileBytes, percent, latencyMs, program }),
   };
 }
 

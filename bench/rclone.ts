@@ -3,17 +3,19 @@ import { type Contender, type Courier, matchLines, type Place } from './contende
 import type { Command } from './measure.ts';
 import type { InstalledPeer } from './peers.ts';
 
+type Installed = InstalledPeer<string>;
+
 /** rclone's own default of 4 is slower wherever there are many files or latency. */
 const TUNED = ['--transfers', '32', '--checkers', '32'];
 /** Of one large object; the default is 4. */
 const TUNED_STREAMS = ['--multi-thread-streams', '16'];
 
-export function createRclone(peer: InstalledPeer): Contender {
+export function createRclone(peer: Installed): Contender {
   return createWith(peer, { name: 'rclone', options: TUNED, streams: TUNED_STREAMS });
 }
 
 /** As it comes: 4 transfers and 8 checkers. */
-export function createRcloneByDefault(peer: InstalledPeer): Contender {
+export function createRcloneByDefault(peer: Installed): Contender {
   return createWith(peer, { name: 'rclone (defaults)', options: [], streams: [] });
 }
 
@@ -26,18 +28,28 @@ export function rcloneByServerTime(rclone: Contender): Contender {
   return { ...rclone, uploadAgain: again };
 }
 
+/** Reads every file of a folder and hashes it. */
+export function rcloneHashes(rclone: Contender, folder: string, place: Place): Command {
+  return { ...rclone.upload(folder, place), args: ['md5sum', folder, ...TUNED] };
+}
+
 /** rclone that asks for each file by itself instead of listing the destination. */
 export function rcloneWithoutListing(rclone: Contender): Contender {
   const { dryRun } = rclone;
   if (!dryRun) return rclone;
-  const command = (source: string, place: Place): Command => {
-    const plain = dryRun.command(source, place);
+  const command = (source: string, place: Place, by?: 'size'): Command => {
+    const plain = dryRun.command(source, place, by);
     return { ...plain, args: [...plain.args, '--no-traverse'] };
   };
   return { ...rclone, dryRun: { ...dryRun, command } };
 }
 
-export function createRcloneCourier(peer: InstalledPeer): Courier {
+/** The same option of Dray, rclone and s5cmd. */
+export function sizeOnly(by: 'size' | undefined): readonly string[] {
+  return by === 'size' ? ['--size-only'] : [];
+}
+
+export function createRcloneCourier(peer: Installed): Courier {
   const { upload, download } = createRclone(peer);
   return {
     upload,
@@ -59,7 +71,7 @@ interface Way {
   readonly streams: readonly string[];
 }
 
-function createWith({ path, version }: InstalledPeer, { name, options, streams }: Way): Contender {
+function createWith({ path, version }: Installed, { name, options, streams }: Way): Contender {
   const run = (place: Place, ...args: readonly string[]): Command => ({
     file: path,
     args: [...args, ...options],
@@ -74,12 +86,14 @@ function createWith({ path, version }: InstalledPeer, { name, options, streams }
     uploadAgain: upload,
     download: (place, folder) => run(place, 'copy', urlOf(place), folder),
     copyAcross: (from, to, object) => {
-      const [source, destination] = [`${urlOf(from)}/${object}`, `${urlOf(to, 'other')}/${object}`];
-      const command = run(from, 'copyto', source, destination, ...streams);
+      // `copy` would take the name of one object for a folder's.
+      const [action, below] = object === undefined ? ['copy', ''] : ['copyto', `/${object}`];
+      const [source, destination] = [`${urlOf(from)}${below}`, `${urlOf(to, 'other')}${below}`];
+      const command = run(from, action, source, destination, ...streams);
       return { ...command, environment: { ...command.environment, ...remoteVariables(to, 'OTHER') } };
     },
     dryRun: {
-      command: (source, place) => run(place, 'copy', '--dry-run', source, urlOf(place)),
+      command: (source, place, by) => run(place, 'copy', '--dry-run', ...sizeOnly(by), source, urlOf(place)),
       syncBySize: (source, place) =>
         run(place, 'sync', '--dry-run', '--size-only', '--fast-list', source, urlOf(place)),
       pathsNamed: (output) => matchLines(output, /NOTICE: (.+): Skipped .+ as --dry-run is set/),

@@ -20,6 +20,7 @@ function measured(name: string, kind: EntrantKind, wallsMs: readonly number[], p
     peakRssBytes: (peakMib + index) * MIB,
     requests: 7,
     serverCpuMs: 120,
+    sentBytes: 2 * MIB,
   }));
   const outcome = { state: 'measured', runs, wall: spreadOf(wallsMs), warmUp: null } as const;
   return { name, kind, command: `${name} copy`, outcome };
@@ -42,6 +43,7 @@ const ABSENT: EntrantResult = {
   outcome: { state: 'missing', reason: 'it is not on the PATH' },
 };
 const STARTED = '2026-11-21T08:00:00.000Z';
+const HEAT = { scenario: 'push', latencyMs: 0 };
 const ALL = [DRAY, RCLONE, S5CMD, NODE, BROKEN, ABSENT];
 
 const HALF: Target = { kind: 'ratio', of: 'dray', toBestOf: ['rclone', 's5cmd', 'aws'], atMost: 0.5 };
@@ -83,6 +85,7 @@ describe('the table of a scenario', () => {
   const lines = formatScenario({
     name: 'push',
     title: 'First push',
+    ...HEAT,
     startedAt: STARTED,
     entrants: ALL,
     verdicts: [],
@@ -102,6 +105,8 @@ describe('the table of a scenario', () => {
       '0.12 s',
       '51.0 MiB',
       '7',
+      '2.0 MiB',
+      '-',
       '3',
       '0.50',
     ]);
@@ -127,7 +132,7 @@ describe('the table of a scenario', () => {
     ];
     const verdicts = targets.map((target) => judge(target, ALL));
     const summary = formatSummary([
-      { name: 'push', title: 'First push', startedAt: STARTED, entrants: ALL, verdicts },
+      { name: 'push', title: 'First push', ...HEAT, startedAt: STARTED, entrants: ALL, verdicts },
     ]);
     const cells = summary.slice(2).map((line) =>
       line
@@ -153,7 +158,7 @@ describe('the table of a scenario', () => {
     ];
     const row = (of: readonly EntrantResult[]) =>
       formatSummary([
-        { name: 'm', title: 'M', startedAt: STARTED, entrants: of, verdicts: [judge(target, of)] },
+        { name: 'm', title: 'M', ...HEAT, startedAt: STARTED, entrants: of, verdicts: [judge(target, of)] },
       ]).at(-1);
     expect(row(entrants)).toMatch(/dray: 61\.0 MiB .* s5cmd: 900 MiB \|/);
     expect(row(entrants.slice(0, 1))).toMatch(/dray: 61\.0 MiB \| +- \|/);
@@ -165,6 +170,7 @@ describe('the table of a scenario', () => {
       {
         name: 'push',
         title: 'First push',
+        ...HEAT,
         startedAt: STARTED,
         entrants: ALL,
         verdicts: [judge(HALF, ALL)],

@@ -1,7 +1,7 @@
 /** Results as Markdown, for a terminal and for a README alike. */
 import { formatBytes, formatCount, formatDuration } from '../engine/api/numbers.ts';
 import { largestPeakRss, medianMeasured, mostSent, ratioToBestPeer } from './judge.ts';
-import type { EntrantResult, Figures, ScenarioResult, Target, Verdict } from './results.ts';
+import type { EntrantResult, Figures, GrowthPoint, ScenarioResult, Target, Verdict } from './results.ts';
 
 const NOTHING = '-';
 const HEADINGS = [
@@ -12,14 +12,17 @@ const HEADINGS = [
   'server CPU',
   'peak memory',
   'requests',
+  'sent',
+  'received',
   'runs',
   'to best peer',
 ];
 
 export function formatScenario(result: ScenarioResult): string[] {
   const rows = result.entrants.map((entrant) => formatEntrant(entrant, result.entrants));
+  const server = result.server === undefined ? '' : ` on ${result.server}`;
   return [
-    `### ${result.title} (\`${result.name}\`)`,
+    `### ${result.title} (\`${result.name}\`${server})`,
     '',
     ...formatMarkdownTable(HEADINGS, rows),
     '',
@@ -59,6 +62,11 @@ export function formatSummary(results: readonly ScenarioResult[]): string[] {
 function formatBestOf(target: Target, entrants: readonly EntrantResult[]): string {
   if (target.kind === 'peakRss') return formatOfPeers(entrants, findPeakRss);
   if (target.kind === 'sent') return formatOfPeers(entrants, findSent);
+  if (target.kind === 'growthOfRss') {
+    const peak = findPeakRss(entrants, target.over);
+    return peak === undefined ? NOTHING : `${target.over}: ${formatBytes(peak)}`;
+  }
+  if (target.kind === 'exponent') return formatPoint(target.points[0], entrants) ?? NOTHING;
   const names = target.kind === 'ratio' ? target.toBestOf : [target.over];
   const walls = names.flatMap((name) => {
     const wall = findWall(entrants, name);
@@ -73,8 +81,14 @@ function formatOwn(target: Target, entrants: readonly EntrantResult[]): string |
     const wall = findWall(entrants, target.of);
     return wall === undefined ? undefined : `${target.of}: ${formatDuration(wall)}`;
   }
+  if (target.kind === 'exponent') return formatPoint(target.points.at(-1), entrants);
   const value = (target.kind === 'sent' ? findSent : findPeakRss)(entrants, target.of);
   return value === undefined ? undefined : `${target.of}: ${formatBytes(value)}`;
+}
+
+function formatPoint(point: GrowthPoint | undefined, entrants: readonly EntrantResult[]): string | undefined {
+  const wall = point && findWall(entrants, point.entrant);
+  return wall === undefined ? undefined : `${point?.entrant}: ${formatDuration(wall)}`;
 }
 
 type FindBytes = (entrants: readonly EntrantResult[], name: string) => number | undefined;
@@ -136,19 +150,21 @@ function formatEntrant(entrant: EntrantResult, entrants: readonly EntrantResult[
   // A pipe in what a tool printed would begin a new cell.
   if (outcome.state !== 'measured') return [name, `${outcome.state}: ${outcome.reason.replaceAll('|', '/')}`];
   const { wall, runs } = outcome;
-  const cpuMs = medianMeasured(outcome, 'cpuMs');
-  const serverCpuMs = medianMeasured(outcome, 'serverCpuMs');
-  const requests = medianMeasured(outcome, 'requests');
-  const peakRssBytes = medianMeasured(outcome, 'peakRssBytes');
+  const median = (of: Parameters<typeof medianMeasured>[1], format: (value: number) => string) => {
+    const value = medianMeasured(outcome, of);
+    return value === undefined ? NOTHING : format(value);
+  };
   const ratio = ratioToBestPeer(entrant, entrants);
   return [
     name,
     formatDuration(wall.median),
     `${formatDuration(wall.least)} to ${formatDuration(wall.most)}`,
-    cpuMs === undefined ? NOTHING : formatDuration(cpuMs),
-    serverCpuMs === undefined ? NOTHING : formatDuration(serverCpuMs),
-    peakRssBytes === undefined ? NOTHING : formatBytes(peakRssBytes),
-    requests === undefined ? NOTHING : formatCount(requests),
+    median('cpuMs', formatDuration),
+    median('serverCpuMs', formatDuration),
+    median('peakRssBytes', formatBytes),
+    median('requests', formatCount),
+    median('sentBytes', formatBytes),
+    median('receivedBytes', formatBytes),
     String(runs.length),
     ratio === undefined ? NOTHING : ratio.toFixed(2),
   ];
@@ -160,6 +176,12 @@ export function formatVerdict({ target, reached, isMet }: Verdict): string {
       ? 'not measured'
       : `reached ${formatReached(target, reached)}, ${isMet ? 'met' : 'NOT met'}`;
   return `target: ${formatTarget(target)}: ${end}`;
+}
+
+/** For a cell of a table: `0.605 of at most 0.7, met`. */
+export function formatShortVerdict({ target, reached, isMet }: Verdict): string {
+  if (reached === null) return NOTHING;
+  return `${formatReached(target, reached)} of at most ${formatBound(target)}, ${isMet ? 'met' : 'not met'}`;
 }
 
 function formatTarget(target: Target): string {
@@ -175,13 +197,23 @@ function formatTarget(target: Target): string {
       return `${target.of} stays within ${formatBytes(target.atMostBytes)} of memory`;
     case 'sent':
       return `${target.of} sends at most ${formatBytes(target.atMostBytes)}`;
+    case 'exponent': {
+      const time = target.measure === 'wall' ? 'time' : 'CPU time';
+      const sizes = [target.points[0], target.points.at(-1)].map((point) => formatCount(point?.files ?? 0));
+      return `the ${time} of ${target.of} grows at most as files^${target.atMost} from ${sizes.join(' to ')} files`;
+    }
+    case 'growthOfRss':
+      return `${target.of} takes at most ${target.atMost} of the memory of ${target.over}`;
   }
 }
 
 function formatBound(target: Target): string {
   switch (target.kind) {
     case 'ratio':
+    case 'growthOfRss':
       return String(target.atMost);
+    case 'exponent':
+      return `files^${target.atMost}, ${target.measure}`;
     case 'excess':
       return `${formatDuration(target.atMostMs)} more`;
     case 'peakRss':
@@ -193,6 +225,8 @@ function formatBound(target: Target): string {
 function formatReached(target: Target, reached: number): string {
   switch (target.kind) {
     case 'ratio':
+    case 'growthOfRss':
+    case 'exponent':
       // One digit more than targets have, so that a near miss does not look like a hit.
       return reached.toFixed(3);
     case 'excess':

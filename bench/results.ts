@@ -14,8 +14,12 @@ export interface MeasuredRun extends Measurement {
   readonly requests: number | null;
   /** User and system time of the servers meanwhile; null where the system does not tell. */
   readonly serverCpuMs: number | null;
-  /** From the client to the server, as counted between them; absent where nothing counts. */
+  /** From the client to the servers, over TCP; absent where nothing counts. */
   readonly sentBytes?: number;
+  /** From the servers to the client, likewise. */
+  readonly receivedBytes?: number;
+  /** Of a run through versions: by what is measured (`pushMs`), the number of each version. */
+  readonly series?: Readonly<Record<string, readonly number[]>>;
 }
 
 export type Outcome =
@@ -37,6 +41,8 @@ export type EntrantKind = 'dray' | 'peer' | 'reference';
 export interface EntrantResult {
   readonly name: string;
   readonly kind: EntrantKind;
+  /** That it works on, where a scenario has more sizes than one: entrants of one size are compared with each other. */
+  readonly files?: number;
   /** The command line of its first run; null when it never came to one. */
   readonly command: string | null;
   readonly outcome: Outcome;
@@ -55,7 +61,27 @@ export type Target =
   | { readonly kind: 'excess'; readonly of: string; readonly over: string; readonly atMostMs: number }
   | { readonly kind: 'peakRss'; readonly of: string; readonly atMostBytes: number }
   /** From the client to the server, in every run. */
-  | { readonly kind: 'sent'; readonly of: string; readonly atMostBytes: number };
+  | { readonly kind: 'sent'; readonly of: string; readonly atMostBytes: number }
+  /** Time grows at most as the number of files to this power; what every start takes is taken off first. */
+  | {
+      readonly kind: 'exponent';
+      readonly of: string;
+      readonly points: readonly GrowthPoint[];
+      /** What does nothing but start. */
+      readonly start: string;
+      readonly measure: GrowthMeasure;
+      readonly atMost: number;
+    }
+  /** The most memory of one in any run is at most so many times that of another. */
+  | { readonly kind: 'growthOfRss'; readonly of: string; readonly over: string; readonly atMost: number };
+
+/** One size of a scenario that has several. */
+export interface GrowthPoint {
+  readonly files: number;
+  readonly entrant: string;
+}
+
+export type GrowthMeasure = 'wall' | 'cpu';
 
 export interface Verdict {
   readonly target: Target;
@@ -65,7 +91,13 @@ export interface Verdict {
 }
 
 export interface ScenarioResult {
+  /** With the latency, where there is one: `copy-1k-30ms`. */
   readonly name: string;
+  readonly scenario: string;
+  /** Added to each round trip. */
+  readonly latencyMs: number;
+  /** The S3 server that it ran against; absent where none takes part, and in files from before there was a choice. */
+  readonly server?: string;
   readonly title: string;
   /** ISO 8601, UTC. */
   readonly startedAt: string;

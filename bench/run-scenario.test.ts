@@ -3,14 +3,14 @@ import type { Command } from './measure.ts';
 import { runScenario, type Track } from './run-scenario.ts';
 import type { Entrant } from './scenario.ts';
 
-const SCENARIO = { name: 'race', title: 'A race', targets: [] };
+const SCENARIO = { name: 'race', scenario: 'race', latencyMs: 0, title: 'A race', targets: [] };
 
 /** A track on which each run takes as long as its command's first argument says, with a log of what happened. */
 function createTrack(stop = new AbortController()) {
   const log: string[] = [];
   const track: Track = {
     signal: stop.signal,
-    watch: { reset: async () => {}, read: async () => ({ requests: null, cpuMs: 250 }) },
+    watch: { reset: async () => {}, read: async () => ({ requests: null, cpuMs: 250, wire: null }) },
     meter: {
       seesResources: true,
       run: async ({ file, args }) => {

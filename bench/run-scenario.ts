@@ -1,9 +1,12 @@
 /** Runs the entrants of a scenario in turn: A B C, A B C, so that what disturbs the machine disturbs them all. */
 import type { Bench } from './bench.ts';
+import type { ServerWatch } from './bench-servers.ts';
 import { judge } from './judge.ts';
+import type { Command, CommandRun } from './measure.ts';
 import type { EntrantResult, MeasuredRun, Outcome, ScenarioResult } from './results.ts';
-import type { Attempt, Entrant, Scenario } from './scenario.ts';
+import type { Attempt, Entrant, Heat, SeriesRun } from './scenario.ts';
 import { spreadOf } from './statistics.ts';
+import { watchWire } from './wire-bytes.ts';
 
 /** An entrant whose warm-up takes longer is measured by that one run: no repetition makes it quick. */
 const PATIENCE_MS = 30_000;
@@ -27,7 +30,7 @@ export interface RunOptions {
 }
 
 export async function runScenario(
-  scenario: Pick<Scenario, 'name' | 'title' | 'targets' | 'limitMs'>,
+  heat: Omit<Heat, 'open'>,
   field: readonly Entrant[],
   track: Track,
   { runs, say }: RunOptions,
@@ -43,8 +46,8 @@ export async function runScenario(
     for (const course of courses) {
       if (course.state !== 'running' || course.entrant.missing) continue;
       await attemptOrFail(course, track, async () => {
-        const run = await runOnce(course, track, scenario.limitMs);
-        say(`${scenario.name} ${round}/${runs} ${course.entrant.name}: ${(run.wallMs / 1000).toFixed(3)} s`);
+        const run = await runOnce(course, track, heat.limitMs);
+        say(`${heat.name} ${round}/${runs} ${course.entrant.name}: ${(run.wallMs / 1000).toFixed(3)} s`);
         if (round > 0) course.runs.push(run);
         else if (run.wallMs <= PATIENCE_MS) course.warmUp = run;
         else {
@@ -56,11 +59,13 @@ export async function runScenario(
   }
   const entrants = courses.map(toResult);
   return {
-    name: scenario.name,
-    title: scenario.title,
+    name: heat.name,
+    scenario: heat.scenario,
+    latencyMs: heat.latencyMs,
+    title: heat.title,
     startedAt,
     entrants,
-    verdicts: scenario.targets.map((target) => judge(target, entrants)),
+    verdicts: heat.targets.map((target) => judge(target, entrants)),
   };
 }
 
@@ -80,37 +85,50 @@ async function runOnce(course: Course, track: Track, limitMs: number | undefined
   const { file, args } = attempt.command;
   course.command ??= [file, ...args].join(' ');
   try {
-    const before = await readOwnServer(attempt);
-    await track.watch.reset();
-    const run = await track.meter.run(attempt.command, track.signal, limitMs);
-    const work = await track.watch.read();
-    const after = await readOwnServer(attempt);
+    const server = await watchServer(attempt, track);
+    const one = (command: Command) => track.meter.run(command, track.signal, limitMs);
+    const running: Promise<CommandRun & Partial<SeriesRun>> = attempt.runAll?.(one) ?? one(attempt.command);
+    const run = await running.catch(async (error: unknown) => {
+      await server.read();
+      throw error;
+    });
+    const work = await server.read();
     await attempt.check(run, work.requests);
     const { wallMs, cpuMs, peakRssBytes } = run;
-    const measured = { wallMs, cpuMs, peakRssBytes };
-    if (!before || !after)
-      return { ...measured, requests: work.requests?.length ?? null, serverCpuMs: work.cpuMs };
-    const serverCpuMs = before.cpuMs === null || after.cpuMs === null ? null : after.cpuMs - before.cpuMs;
-    const sent =
-      before.sentBytes === undefined || after.sentBytes === undefined
-        ? {}
-        : { sentBytes: after.sentBytes - before.sentBytes };
-    return { ...measured, requests: null, serverCpuMs, ...sent };
+    const series = run.series === undefined ? {} : { series: run.series };
+    const measured = { wallMs, cpuMs, peakRssBytes, serverCpuMs: work.cpuMs, ...work.wire, ...series };
+    return { ...measured, requests: work.requests?.length ?? null };
   } finally {
     await attempt.close();
   }
 }
 
-/** Undefined where the attempt asks the servers of the bench. */
-async function readOwnServer({
-  sentBytes,
-  serverCpuMs,
-}: Attempt): Promise<{ readonly cpuMs: number | null; readonly sentBytes: number | undefined } | undefined> {
-  return serverCpuMs && { cpuMs: await serverCpuMs(), sentBytes: sentBytes?.() };
+/** What serves the attempt: the servers of the bench, unless it has one of its own. From now on. */
+async function watchServer(
+  { sentBytes, serverCpuMs, serverPort }: Attempt,
+  { watch }: Track,
+): Promise<Pick<ServerWatch, 'read'>> {
+  if (!serverCpuMs) {
+    await watch.reset();
+    return watch;
+  }
+  // What runs without a network has port 0.
+  const wire = serverPort ? await watchWire([serverPort]) : undefined;
+  const before = { cpuMs: await serverCpuMs(), sentBytes: sentBytes?.() ?? 0 };
+  return {
+    read: async () => {
+      const bytes = (await wire?.end()) ?? null;
+      const cpuMs = await serverCpuMs();
+      const spentMs = before.cpuMs === null || cpuMs === null ? null : cpuMs - before.cpuMs;
+      const counted = sentBytes && { sentBytes: sentBytes() - before.sentBytes };
+      return { cpuMs: spentMs, requests: null, wire: bytes || counted ? { ...bytes, ...counted } : null };
+    },
+  };
 }
 
 function toResult({ entrant, command, warmUp, runs, state, reason }: Course): EntrantResult {
-  return { name: entrant.name, kind: entrant.kind, command, outcome: toOutcome() };
+  const { name, kind, files } = entrant;
+  return { name, kind, ...(files === undefined ? {} : { files }), command, outcome: toOutcome() };
 
   function toOutcome(): Outcome {
     if (entrant.missing) return { state: 'missing', reason: entrant.missing };

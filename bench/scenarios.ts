@@ -1,10 +1,10 @@
 /** The scenarios of this release, and what it promises in each. */
-import { formatCount } from '../engine/api/numbers.ts';
 import type { ContenderName } from './contender.ts';
-import { type DatasetShape, describeShape } from './dataset.ts';
+import { openCycles } from './cycle-entrants.ts';
+import { type DatasetShape, describeShape, mixSizes, shapeOfSizes } from './dataset.ts';
+import { createGrowthScenarios } from './growth-scenarios.ts';
 import { createPeerScenarios, type PeerShapes } from './peer-scenarios.ts';
 import type { Target } from './results.ts';
-import { openScan, scanEntrantName } from './scan-entrants.ts';
 import type { Scenario } from './scenario.ts';
 import {
   NODE_ALONE,
@@ -16,7 +16,11 @@ import {
 import { createTreeScenarios, type TreeShapes } from './tree-scenarios.ts';
 
 interface Shapes extends TreeShapes, PeerShapes {
-  readonly scans: readonly [DatasetShape, DatasetShape];
+  /** The first version of a dataset that grows. */
+  readonly growing: DatasetShape;
+  /** After that one. */
+  readonly versions: number;
+  readonly growth: readonly DatasetShape[];
 }
 
 const MB = 1_000_000;
@@ -27,13 +31,15 @@ const FULL: Shapes = {
   few: { files: 1_000, bytesMax: KIB, sizes: 'equal' },
   many: { files: 50_000, bytesMax: KIB, sizes: 'equal' },
   large: { files: 10, bytesMax: 100 * MB, sizes: 'equal' },
-  scans: [
-    { files: 100_000, bytesMax: KIB, sizes: 'spread' },
-    { files: 1_000_000, bytesMax: KIB, sizes: 'spread' },
-  ],
+  growing: { files: 5_000, bytesMax: 128 * KIB, sizes: 'spread' },
+  versions: 20,
+  growth: growAcross(1_000, 10_000, 100_000, 1_000_000),
   objectBytes: { '1gb': 1_000 * MB, '10gb': 10_000 * MB },
   compared: { files: 1_000_000, bytesMax: KIB, sizes: 'spread' },
+  mixed: mixSizes({ files: 35, bytesMin: 990, bytesMax: 412 * MB }),
+  images: shapeOfSizes([700 * MB, 1_800 * MB, 4_700 * MB]),
   fileBytes: GIB,
+  deltaBytes: { medium: Math.round(1.79 * GIB), large: 5_500 * MB },
   huge: { files: 20, bytesMax: 200 * MB, sizes: 'equal' },
 };
 
@@ -42,29 +48,37 @@ const QUICK: Shapes = {
   few: { files: 100, bytesMax: KIB, sizes: 'equal' },
   many: { files: 1_500, bytesMax: KIB, sizes: 'equal' },
   large: { files: 2, bytesMax: 10 * MB, sizes: 'equal' },
-  scans: [
-    { files: 1_000, bytesMax: KIB, sizes: 'spread' },
-    { files: 10_000, bytesMax: KIB, sizes: 'spread' },
-  ],
+  growing: { files: 200, bytesMax: 16 * KIB, sizes: 'spread' },
+  versions: 3,
+  growth: growAcross(100, 1_000, 10_000),
   objectBytes: { '1gb': 50 * MB, '10gb': 300 * MB },
   compared: { files: 10_000, bytesMax: KIB, sizes: 'spread' },
+  mixed: mixSizes({ files: 35, bytesMin: 990, bytesMax: 4 * MB }),
+  images: shapeOfSizes([7 * MB, 18 * MB, 47 * MB]),
   fileBytes: GIB / 32,
+  deltaBytes: { medium: GIB / 32, large: 55 * MB },
   huge: { files: 4, bytesMax: 10 * MB, sizes: 'equal' },
 };
 
-const SMALL_FILE_TOOLS: readonly ContenderName[] = ['dray', 'rclone', 's5cmd', 'restic'];
-const ALL: readonly ContenderName[] = ['dray', 'rclone', 's5cmd', 'aws', 'restic'];
+const SMALL_FILE_TOOLS: readonly ContenderName[] = ['dray', 'rclone', 's5cmd', 'restic', 'dvc'];
+const ALL: readonly ContenderName[] = ['dray', 'rclone', 's5cmd', 'aws', 'restic', 'dvc'];
 
 export function createScenarios({ isQuick }: { readonly isQuick: boolean }): readonly Scenario[] {
   const shapes = isQuick ? QUICK : FULL;
   return [
     ...createPushes(shapes),
     ...createClones(shapes),
-    createScan(shapes),
+    createCycles(shapes),
+    ...createGrowthScenarios(shapes.growth),
     ...createTreeScenarios(shapes),
     ...createPeerScenarios(shapes),
   ];
 }
+
+const SECOND_PUSH_TARGETS: readonly Target[] = [
+  { kind: 'excess', of: 'dray', over: NODE_ALONE, atMostMs: 500 },
+  drayToBestOf(1, 'rclone', RCLONE_BY_SERVER_TIME),
+];
 
 function createPushes({ few, many, large }: Shapes): readonly Scenario[] {
   return [
@@ -72,74 +86,85 @@ function createPushes({ few, many, large }: Shapes): readonly Scenario[] {
       name: 'push-1k',
       title: `First push of ${describeShape(few)}`,
       targets: [drayToBestOf(0.5, 'rclone', 's5cmd', 'restic')],
-      open: (bench) => openFirstPush(bench, { shape: few, contenders: SMALL_FILE_TOOLS, link: 'direct' }),
+      targetsThroughLatency: [drayToBestOf(0.4, 'rclone', 's5cmd', 'restic')],
+      latenciesMs: [0, 30],
+      open: (bench, latencyMs) =>
+        openFirstPush(bench, { shape: few, contenders: SMALL_FILE_TOOLS, latencyMs }),
     },
     {
-      name: 'push-1k-latency',
-      title: `First push of ${describeShape(few)}, through 30 ms of latency`,
-      targets: [drayToBestOf(0.4, 'rclone', 's5cmd', 'restic')],
-      open: (bench) => openFirstPush(bench, { shape: few, contenders: SMALL_FILE_TOOLS, link: 'slow' }),
+      name: 'push-1k-again',
+      title: `Second push of ${describeShape(few)}, nothing changed`,
+      targets: SECOND_PUSH_TARGETS,
+      latenciesMs: [0, 30],
+      open: (bench, latencyMs) =>
+        openSecondPush(bench, { shape: few, contenders: SMALL_FILE_TOOLS, latencyMs }),
     },
     {
       name: 'push-50k',
       title: `First push of ${describeShape(many)}`,
       targets: [drayToBestOf(0.7, 'restic')],
-      open: (bench) => openFirstPush(bench, { shape: many, contenders: SMALL_FILE_TOOLS, link: 'direct' }),
+      open: (bench, latencyMs) =>
+        openFirstPush(bench, { shape: many, contenders: SMALL_FILE_TOOLS, latencyMs }),
     },
     {
       name: 'push-50k-again',
       title: `Second push of ${describeShape(many)}, nothing changed`,
-      targets: [
-        { kind: 'excess', of: 'dray', over: NODE_ALONE, atMostMs: 500 },
-        drayToBestOf(1, 'rclone', RCLONE_BY_SERVER_TIME),
-      ],
-      open: (bench) => openSecondPush(bench, { shape: many, contenders: SMALL_FILE_TOOLS }),
+      targets: SECOND_PUSH_TARGETS,
+      open: (bench, latencyMs) =>
+        openSecondPush(bench, { shape: many, contenders: SMALL_FILE_TOOLS, latencyMs }),
     },
     {
       name: 'push-large',
       title: `First push of ${describeShape(large)}`,
       targets: [drayToBestOf(0.8, 'rclone', 'aws', 's5cmd')],
-      open: (bench) => openFirstPush(bench, { shape: large, contenders: ALL, link: 'direct' }),
+      open: (bench, latencyMs) => openFirstPush(bench, { shape: large, contenders: ALL, latencyMs }),
+    },
+    {
+      name: 'push-large-again',
+      title: `Second push of ${describeShape(large)}, nothing changed`,
+      targets: SECOND_PUSH_TARGETS,
+      open: (bench, latencyMs) => openSecondPush(bench, { shape: large, contenders: ALL, latencyMs }),
     },
   ];
 }
 
-function createClones({ many, large }: Shapes): readonly Scenario[] {
+function createClones({ few, many, large }: Shapes): readonly Scenario[] {
   return [
+    {
+      name: 'clone-1k',
+      title: `Clone of ${describeShape(few)}`,
+      targets: [drayToBestOf(0.8, 'rclone', 's5cmd', 'aws', 'restic')],
+      latenciesMs: [0, 30],
+      open: (bench, latencyMs) => openClone(bench, { shape: few, contenders: ALL, latencyMs }),
+    },
     {
       name: 'clone-large',
       title: `Clone of ${describeShape(large)}`,
       targets: [drayToBestOf(0.8, 'rclone', 's5cmd', 'aws', 'restic')],
-      open: (bench) => openClone(bench, { shape: large, contenders: ALL }),
+      open: (bench, latencyMs) => openClone(bench, { shape: large, contenders: ALL, latencyMs }),
     },
     {
       name: 'clone-50k',
       title: `Clone of ${describeShape(many)}`,
       targets: [drayToBestOf(0.8, 'rclone', 's5cmd', 'aws', 'restic')],
-      open: (bench) => openClone(bench, { shape: many, contenders: ALL }),
+      open: (bench, latencyMs) => openClone(bench, { shape: many, contenders: ALL, latencyMs }),
     },
   ];
 }
 
-/** A scan that is linear in files, plus a tenth for trees that are deeper. */
-const SCAN_GROWTH_MAX = 11;
+function growAcross(...counts: readonly number[]): readonly DatasetShape[] {
+  return counts.map((files) => ({ files, bytesMax: KIB, sizes: 'spread' }));
+}
 
-function createScan({ scans }: Shapes): Scenario {
-  const [fewer, more] = scans;
-  const targets = (['status', 'push'] as const).flatMap((command): Target[] => [
-    {
-      kind: 'ratio',
-      of: scanEntrantName(command, more),
-      toBestOf: [scanEntrantName(command, fewer)],
-      atMost: SCAN_GROWTH_MAX,
-    },
-    { kind: 'peakRss', of: scanEntrantName(command, more), atMostBytes: 500 * MB },
-  ]);
+const VERSIONED: readonly ContenderName[] = ['dray', 'dvc', 'restic'];
+
+function createCycles({ growing, versions }: Shapes): Scenario {
   return {
-    name: 'scan-1m',
-    title: `Nothing changed in ${formatCount(fewer.files)} and ${formatCount(more.files)} files of up to 1 KiB, index warm`,
-    targets,
-    open: (bench) => openScan(bench, { shapes: scans }),
+    name: 'cycles',
+    title: `${versions} versions of ${describeShape(growing)}, of which each changes 2 % of the files and brings 1 % more: pushed here, pulled elsewhere`,
+    targets: [drayToBestOf(0.5, 'dvc', 'restic')],
+    open: (bench, latencyMs) =>
+      openCycles(bench, { shape: growing, versions, contenders: VERSIONED, latencyMs }),
   };
 }
 

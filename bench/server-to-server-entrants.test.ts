@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Bench } from './bench.ts';
 import { SERVER_NAMES } from './bench-servers.ts';
 import type { Contender, ContenderName } from './contender.ts';
-import { pathOfFile } from './dataset.ts';
+import { diskBytesOf, pathOfFile, shapeOfSizes } from './dataset.ts';
 import { runUnmeasured } from './measure.ts';
 import { openAcross } from './server-to-server-entrants.ts';
 import { DRAY_FROM_SOURCES, openSmallBench } from './small-bench.ts';
@@ -25,7 +25,11 @@ describe.each(SERVER_NAMES)('copies from one server to another, both %s', (serve
   afterAll(() => bench[Symbol.asyncDispose]());
 
   const open = () =>
-    openAcross(bench, { objectBytes: OBJECT_BYTES, contenders: ['dray copy', 's5cmd', 'rclone'] });
+    openAcross(bench, {
+      shape: shapeOfSizes([OBJECT_BYTES]),
+      contenders: ['dray copy', 's5cmd', 'rclone'],
+      latencyMs: 0,
+    });
 
   it('go to a new place each, which is checked and removed', async () => {
     const [entrant] = await open();
@@ -63,10 +67,14 @@ describe.each(SERVER_NAMES)('copies from one server to another, both %s', (serve
 describe('the check of a copy across', () => {
   it('finds other bytes of the same object', async () => {
     await using bench = await openSmallBench({ contenders: CONTENDERS });
-    const [entrant] = await openAcross(bench, { objectBytes: OBJECT_BYTES, contenders: ['dray copy'] });
+    const [entrant] = await openAcross(bench, {
+      shape: shapeOfSizes([OBJECT_BYTES]),
+      contenders: ['dray copy'],
+      latencyMs: 0,
+    });
     const attempt = await entrant!.prepare();
     await runUnmeasured(attempt.command, bench.signal);
-    const { destination } = await bench.newPlacePair(OBJECT_BYTES);
+    const { destination } = await bench.newPlacePair(diskBytesOf(shapeOfSizes([OBJECT_BYTES])));
     const bucket = dirname(destination.storeFolder);
     const [prefix] = (await readdir(bucket)).filter((name) => name.startsWith('run-'));
     await appendFile(join(bucket, prefix ?? '', pathOfFile(0)), 'x');

@@ -5,13 +5,16 @@ import type { LoggedRequest } from '../e2e/servers/versitygw.ts';
 import { type Bench, openBench } from './bench.ts';
 import type { ServerName } from './bench-servers.ts';
 import type { Contender, ContenderName, Courier } from './contender.ts';
-import { createDrayCopy } from './contenders.ts';
-import type { CommandRun } from './measure.ts';
+import { createDray, createDrayCopy } from './contenders.ts';
+import type { Command, CommandRun } from './measure.ts';
 import type { Entrant } from './scenario.ts';
 
-const SOURCES = fileURLToPath(new URL('../app/cli/main.ts', import.meta.url));
+/** What Node runs as Dray. */
+export const SOURCES = fileURLToPath(new URL('../app/cli/main.ts', import.meta.url));
 
 export const DRAY_FROM_SOURCES: Contender = createDrayCopy('of the sources', SOURCES);
+
+export const DRAY_REPOSITORY_FROM_SOURCES: Contender = createDray('of the sources', SOURCES);
 
 /** What a server keeps below a folder, objects or parts of them, each file with its time. */
 const LIST_FILES = `
@@ -64,7 +67,8 @@ export async function runEntrant(
   const attempt = await entrant.prepare();
   try {
     await bench.watch.reset();
-    const run = await bench.meter.run(attempt.command, bench.signal);
+    const one = (command: Command) => bench.meter.run(command, bench.signal);
+    const run = await (attempt.runAll?.(one) ?? one(attempt.command));
     const { requests } = await bench.watch.read();
     await attempt.check(change(run), requests);
     return requests;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { medianOf, spreadOf } from './statistics.ts';
+import { fitExponent, medianOf, spreadOf } from './statistics.ts';
 
 const someNumbers = fc.array(fc.integer({ min: -1000, max: 1000 }), { minLength: 1, maxLength: 30 });
 
@@ -37,5 +37,36 @@ describe('the median', () => {
 
   it('of nothing is an error and not a number', () => {
     expect(() => spreadOf([])).toThrow(RangeError);
+  });
+});
+
+describe('a fitted exponent', () => {
+  it('is that of a power, whatever its factor', () => {
+    const anExponent = fc.double({ min: -3, max: 3, noNaN: true });
+    const aFactor = fc.double({ min: 0.001, max: 1_000, noNaN: true });
+    const sizes = fc.uniqueArray(fc.integer({ min: 1, max: 1_000_000 }), { minLength: 2, maxLength: 6 });
+    fc.assert(
+      fc.property(anExponent, aFactor, sizes, (exponent, factor, counts) => {
+        const points = counts.map((files) => ({ files, time: factor * files ** exponent }));
+        expect(fitExponent(points)).toBeCloseTo(exponent, 6);
+      }),
+    );
+  });
+
+  it('leaves out what took no time, and is none of one size alone', () => {
+    const points = [
+      { files: 10, time: -1 },
+      { files: 100, time: 1 },
+      { files: 1_000, time: 10 },
+    ];
+    expect(fitExponent(points)).toBeCloseTo(1, 9);
+    expect(fitExponent(points.slice(0, 2))).toBeNull();
+    expect(
+      fitExponent([
+        { files: 5, time: 1 },
+        { files: 5, time: 2 },
+      ]),
+    ).toBeNull();
+    expect(fitExponent([])).toBeNull();
   });
 });

@@ -23,3 +23,22 @@ function medianOfSorted(sorted: readonly number[]): number {
   const upper = sorted[middle] ?? Number.NaN;
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
+
+/**
+ * The k of `time = c x files^k`: the slope of the straight line through the logarithms that has the least squares. Points whose time is
+ * not above 0 tell nothing and are left out.
+ *
+ * @returns Null with fewer than two points of different sizes.
+ */
+export function fitExponent(
+  points: readonly { readonly files: number; readonly time: number }[],
+): number | null {
+  const logs = points.flatMap(({ files, time }) =>
+    time > 0 ? [{ x: Math.log(files), y: Math.log(time) }] : [],
+  );
+  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const [middleX, middleY] = [mean(logs.map(({ x }) => x)), mean(logs.map(({ y }) => y))];
+  const spread = logs.reduce((sum, { x }) => sum + (x - middleX) ** 2, 0);
+  if (!(spread > 0)) return null;
+  return logs.reduce((sum, { x, y }) => sum + (x - middleX) * (y - middleY), 0) / spread;
+}

@@ -25,7 +25,7 @@ describe.each(SERVER_NAMES)('the check of what lies on %s', (server) => {
 
   it('passes what was sent, and finds what was not', async () => {
     const { folder, fingerprint } = await bench.dataset(SHAPE);
-    const place = await bench.newPlace('direct');
+    const place = await bench.newPlace();
     await upload(folder, place);
     await expect(checkPlainObjects(bench, place, fingerprint())).resolves.toBeUndefined();
 
@@ -38,12 +38,12 @@ describe.each(SERVER_NAMES)('the check of what lies on %s', (server) => {
 
   it('finds that nothing has arrived', async () => {
     const { fingerprint } = await bench.dataset(SHAPE);
-    await expect(checkPlainObjects(bench, await bench.newPlace('direct'), fingerprint())).rejects.toThrow();
+    await expect(checkPlainObjects(bench, await bench.newPlace(), fingerprint())).rejects.toThrow();
   });
 
   it('sees whether a place was left as it is', async () => {
     const { folder } = await bench.dataset(SHAPE);
-    const place = await bench.newPlace('direct');
+    const place = await bench.newPlace();
     await upload(folder, place);
 
     await bench.watch.reset();
@@ -61,7 +61,7 @@ describe.each(SERVER_NAMES)('the check of what lies on %s', (server) => {
   });
 
   it('is at ease with an empty place that stays empty', async () => {
-    const place = await bench.newPlace('direct');
+    const place = await bench.newPlace();
     await bench.watch.reset();
     const guard = await guardObjects(bench, place);
     const { folder } = await bench.dataset(SHAPE);
@@ -73,7 +73,7 @@ describe.each(SERVER_NAMES)('the check of what lies on %s', (server) => {
 describe('the check by the log', () => {
   it('takes a tool that asked for nothing for one that did nothing', async () => {
     await using bench = await openSmallBench();
-    const guard = await guardObjects(bench, await bench.newPlace('direct'));
+    const guard = await guardObjects(bench, await bench.newPlace());
     await expect(guard([])).rejects.toThrow('nothing');
     await expect(guard(null)).rejects.toThrow('nothing');
   });
@@ -94,7 +94,7 @@ describe('clearing', () => {
   it('of a place removes its objects and what is remembered of it, and leaves the place beside it', async () => {
     await using bench = await openSmallBench();
     const { folder, fingerprint } = await bench.dataset(SHAPE);
-    const places = [await bench.newPlace('direct'), await bench.newPlace('direct')] as const;
+    const places = [await bench.newPlace(), await bench.newPlace()] as const;
     for (const place of places) await runUnmeasured(DRAY_FROM_SOURCES.upload(folder, place), bench.signal);
     await removePlace(places[0]);
     expect(existsSync(places[0].storeFolder)).toBe(false);

@@ -21,7 +21,7 @@ export async function checkPlainObjects(bench: Checker, place: Place, sent: Fing
   try {
     const courier = await bench.courier();
     // The latency of the way back is not what is checked.
-    await runUnmeasured(courier.download(await bench.reach(place, 'direct'), folder), bench.signal);
+    await runUnmeasured(courier.download(await bench.reach(place, 0), folder), bench.signal);
     checkArrival(folder, sent);
   } finally {
     await clearFolders(folder);
@@ -52,7 +52,7 @@ function checkReadsOnly(requests: Requests): void {
 /** The same text as long as no object was written, removed or written again. */
 async function listObjects(bench: Checker, place: Place): Promise<string> {
   const courier = await bench.courier();
-  const listing = await runUnmeasured(courier.list(await bench.reach(place, 'direct')), bench.signal);
+  const listing = await runUnmeasured(courier.list(await bench.reach(place, 0)), bench.signal);
   // rclone walks prefixes in parallel.
   return listing.split('\n').sort().join('\n');
 }
@@ -65,6 +65,6 @@ export async function removePlace({ storeFolder, cacheFolder }: Place): Promise<
 /** With what tools keep beside a folder. */
 export async function clearFolders(...folders: readonly string[]): Promise<void> {
   for (const folder of folders)
-    for (const path of [folder, `${folder}.restic-cache`, `${folder}.dray-cache`])
-      await rm(path, { recursive: true, force: true });
+    for (const beside of ['', '.restic-cache', '.dray-cache', '.dvc-project'])
+      await rm(`${folder}${beside}`, { recursive: true, force: true });
 }

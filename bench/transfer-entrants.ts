@@ -1,6 +1,6 @@
 /** Entrants that move a dataset: to the store, to it once more, and back. */
 import { join } from 'node:path';
-import type { Bench, Dataset, Link } from './bench.ts';
+import type { Bench, Dataset } from './bench.ts';
 import { type Contender, type ContenderName, isDray, type Place } from './contender.ts';
 import type { DatasetShape } from './dataset.ts';
 import { checkArrival } from './fingerprint.ts';
@@ -15,17 +15,19 @@ export const RCLONE_BY_SERVER_TIME = 'rclone (server times)';
 export interface TransferOptions {
   readonly shape: DatasetShape;
   readonly contenders: readonly ContenderName[];
+  /** Of each round trip. */
+  readonly latencyMs: number;
 }
 
 /** Each run goes to a place where nothing is yet. */
 export async function openFirstPush(
   bench: Bench,
-  { shape, contenders, link }: TransferOptions & { readonly link: Link },
+  { shape, contenders, latencyMs }: TransferOptions,
 ): Promise<readonly Entrant[]> {
   const data = await bench.dataset(shape);
   return mapContenders(bench, contenders, (contender) => ({
     prepare: async () => {
-      const place = await bench.newPlace(link);
+      const place = await bench.newPlace(latencyMs);
       await prepareUpload(bench, contender, data, place);
       return {
         command: contender.upload(data.folder, place),
@@ -48,7 +50,8 @@ export async function openSecondPush(bench: Bench, options: TransferOptions): Pr
       setUp: async () => {
         // The peers must not find the folder in which Dray remembers the first push.
         const data = contender.name === 'dray' ? await bench.dataset(options.shape, 'dray') : shared;
-        state = { data, place: await uploadOnce(bench, contender, data) };
+        const place = await uploadOnce(bench, contender, data);
+        state = { data, place: await bench.reach(place, options.latencyMs) };
       },
       prepare: async (): Promise<Attempt> => {
         if (!state) throw new Error('The first push is missing.');
@@ -75,7 +78,7 @@ export async function openSecondPush(bench: Bench, options: TransferOptions): Pr
 /** Datasets and restic's snapshots are fetched from repositories of their own, plain trees all from the same objects. */
 export async function openClone(
   bench: Bench,
-  { shape, contenders, link = 'direct' }: TransferOptions & { readonly link?: Link },
+  { shape, contenders, latencyMs }: TransferOptions,
 ): Promise<readonly Entrant[]> {
   const data = await bench.dataset(shape);
   return mapContenders(bench, contenders, (contender) => {
@@ -86,7 +89,7 @@ export async function openClone(
           ? await bench.stored(shape)
           : await uploadOnce(bench, contender, data);
         await clearFolders(join(data.folder, '.dray'));
-        place = await bench.reach(stored, link);
+        place = await bench.reach(stored, latencyMs);
       },
       prepare: async () => {
         if (!place) throw new Error('There is nothing to fetch.');
@@ -116,7 +119,12 @@ export function mapContenders(
 }
 
 function createMissing(name: ContenderName, missing: string): Entrant {
-  return { name, kind: 'peer', missing, prepare: () => Promise.reject(new Error(missing)) };
+  return { name, kind: 'peer', ...createUnable(missing) };
+}
+
+/** Who cannot do what a scenario is about. */
+export function createUnable(missing: string): Pick<Entrant, 'missing' | 'prepare'> {
+  return { missing, prepare: () => Promise.reject(new Error(missing)) };
 }
 
 /** What any command written for Node needs before its first line runs. */
@@ -135,7 +143,7 @@ async function prepareUpload(bench: Bench, contender: Contender, data: Dataset, 
 }
 
 async function uploadOnce(bench: Bench, contender: Contender, data: Dataset): Promise<Place> {
-  const place = await bench.newPlace('direct');
+  const place = await bench.newPlace();
   await prepareUpload(bench, contender, data, place);
   await runUnmeasured(contender.upload(data.folder, place), bench.signal);
   return place;
@@ -147,7 +155,7 @@ async function checkStored(bench: Bench, contender: Contender, data: Dataset, pl
   const folder = bench.newPath('arrived');
   try {
     // The latency of the way back is not what is checked.
-    const direct = await bench.reach(place, 'direct');
+    const direct = await bench.reach(place, 0);
     await runUnmeasured(contender.download(direct, folder), bench.signal);
     checkArrival(folder, data.fingerprint());
   } finally {

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Bench } from './bench.ts';
+import { mixSizes } from './dataset.ts';
 import { runScenario } from './run-scenario.ts';
+import { listHeats } from './scenario.ts';
 import { openSmallBench } from './small-bench.ts';
 import { createTreeScenarios, type TreeShapes } from './tree-scenarios.ts';
 
@@ -9,6 +11,7 @@ const TINY: TreeShapes = {
   many: { files: 600, bytesMax: 10, sizes: 'spread' },
   large: { files: 2, bytesMax: 100_000, sizes: 'equal' },
   objectBytes: { '1gb': 100_000, '10gb': 200_000 },
+  mixed: mixSizes({ files: 7, bytesMin: 99, bytesMax: 90_000 }),
   compared: { files: 1_001, bytesMax: 10, sizes: 'spread' },
 };
 
@@ -22,11 +25,11 @@ describe('every scenario of plain trees', () => {
   });
   afterAll(() => bench[Symbol.asyncDispose]());
 
-  it.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
+  it.each(listHeats(SCENARIOS, undefined).map((heat) => [heat.name, heat] as const))(
     '%s is done by Dray, and every check passes',
-    async (_, scenario) => {
-      const field = await scenario.open(bench);
-      const { entrants } = await runScenario(scenario, field, bench, { runs: 1, say: () => {} });
+    async (_, heat) => {
+      const field = await heat.open(bench);
+      const { entrants } = await runScenario(heat, field, bench, { runs: 1, say: () => {} });
       const states = entrants.map(({ name, outcome }) =>
         outcome.state === 'measured' ? [name, outcome.state] : [name, outcome.state, outcome.reason],
       );
@@ -38,7 +41,7 @@ describe('every scenario of plain trees', () => {
 
 describe('a target of plain trees', () => {
   it('is compared with entrants that take part', async () => {
-    const known = ['dray copy', 'rclone', 'rclone (defaults)', 's5cmd', 'aws'];
+    const known = ['dray', 'dvc', 'dray copy', 'rclone', 'rclone (defaults)', 's5cmd', 'aws'];
     const variants = ['rclone (server times)', 'rclone (no traverse)', 's5cmd (one by one)'];
     for (const { targets } of SCENARIOS)
       for (const target of targets) {

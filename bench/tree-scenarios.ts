@@ -3,8 +3,9 @@ import { formatCount } from '../engine/api/numbers.ts';
 import { createBareGets } from './bare-get-entrant.ts';
 import { createBarePuts } from './bare-put-entrant.ts';
 import type { ContenderName } from './contender.ts';
-import { type DatasetShape, describeShape } from './dataset.ts';
-import { openComparison, openDryRun, RCLONE_WITHOUT_LISTING, S5CMD_ONE_BY_ONE } from './dry-run-entrants.ts';
+import { type DatasetShape, describeShape, shapeOfSizes } from './dataset.ts';
+import { openComparison } from './dry-run-entrants.ts';
+import { createExistence, DRY_RUNNERS } from './existence-scenarios.ts';
 import type { Target } from './results.ts';
 import type { Scenario } from './scenario.ts';
 import { openAcross } from './server-to-server-entrants.ts';
@@ -16,14 +17,14 @@ export interface TreeShapes {
   readonly large: DatasetShape;
   /** Of single objects between two servers. */
   readonly objectBytes: { readonly '1gb': number; readonly '10gb': number };
+  /** Between two servers too: small and large files in one tree. */
+  readonly mixed: DatasetShape;
   readonly compared: DatasetShape;
 }
 
 const MB = 1_000_000;
 const PEERS: readonly ContenderName[] = ['rclone', 'rclone (defaults)', 's5cmd', 'aws'];
 const ALL: readonly ContenderName[] = ['dray copy', ...PEERS];
-/** aws compares like the others, but its dry run takes minutes. */
-const DRY_RUNNERS: readonly ContenderName[] = ['dray copy', 'rclone', 'rclone (defaults)', 's5cmd'];
 /** Its target is memory; that a peer takes longer says enough. */
 const COMPARISON_LIMIT_MS = 10 * 60_000;
 const ACROSS: readonly ContenderName[] = ['dray copy', 'rclone', 'rclone (defaults)'];
@@ -33,7 +34,7 @@ export function createTreeScenarios(shapes: TreeShapes): readonly Scenario[] {
     ...createUploads(shapes),
     ...createDownloads(shapes),
     ...createAcross(shapes),
-    ...createDryRuns(shapes),
+    ...createExistence(shapes),
     createComparison(shapes),
   ];
 }
@@ -44,37 +45,45 @@ function createUploads({ few, many, large }: TreeShapes): readonly Scenario[] {
       name: 'copy-1k',
       title: `Copy of ${describeShape(few)} to a bucket`,
       targets: [copyToBestOf(0.7, PEERS)],
-      open: async (bench) => [
-        ...(await openFirstPush(bench, { shape: few, contenders: ALL, link: 'direct' })),
-        await createBarePuts(bench, few),
+      latenciesMs: [0, 30],
+      open: async (bench, latencyMs) => [
+        ...(await openFirstPush(bench, { shape: few, contenders: ALL, latencyMs })),
+        await createBarePuts(bench, few, latencyMs),
       ],
     },
     {
-      name: 'copy-1k-latency',
-      title: `Copy of ${describeShape(few)} to a bucket, through 30 ms of latency`,
-      targets: [copyToBestOf(0.7, PEERS)],
-      open: (bench) => openFirstPush(bench, { shape: few, contenders: ALL, link: 'slow' }),
+      name: 'copy-1k-again',
+      title: `Second copy of ${describeShape(few)} to a bucket, nothing changed`,
+      targets: [copyToBestOf(0.5, [...PEERS, RCLONE_BY_SERVER_TIME])],
+      latenciesMs: [0, 30],
+      open: (bench, latencyMs) => openSecondPush(bench, { shape: few, contenders: ALL, latencyMs }),
     },
     {
       name: 'copy-50k',
       title: `Copy of ${describeShape(many)} to a bucket`,
       targets: [copyToBestOf(0.7, PEERS)],
-      open: async (bench) => [
-        ...(await openFirstPush(bench, { shape: many, contenders: ALL, link: 'direct' })),
-        await createBarePuts(bench, many),
+      open: async (bench, latencyMs) => [
+        ...(await openFirstPush(bench, { shape: many, contenders: ALL, latencyMs })),
+        await createBarePuts(bench, many, latencyMs),
       ],
     },
     {
       name: 'copy-50k-again',
       title: `Second copy of ${describeShape(many)} to a bucket, nothing changed`,
       targets: [copyToBestOf(0.5, [...PEERS, RCLONE_BY_SERVER_TIME])],
-      open: (bench) => openSecondPush(bench, { shape: many, contenders: ALL }),
+      open: (bench, latencyMs) => openSecondPush(bench, { shape: many, contenders: ALL, latencyMs }),
     },
     {
       name: 'copy-large',
       title: `Copy of ${describeShape(large)} to a bucket`,
       targets: [copyToBestOf(0.8, PEERS)],
-      open: (bench) => openFirstPush(bench, { shape: large, contenders: ALL, link: 'direct' }),
+      open: (bench, latencyMs) => openFirstPush(bench, { shape: large, contenders: ALL, latencyMs }),
+    },
+    {
+      name: 'copy-large-again',
+      title: `Second copy of ${describeShape(large)} to a bucket, nothing changed`,
+      targets: [copyToBestOf(1, [...PEERS, RCLONE_BY_SERVER_TIME])],
+      open: (bench, latencyMs) => openSecondPush(bench, { shape: large, contenders: ALL, latencyMs }),
     },
   ];
 }
@@ -85,74 +94,41 @@ function createDownloads({ few, many, large }: TreeShapes): readonly Scenario[] 
       name: 'copy-1k-down',
       title: `Copy of ${describeShape(few)} to a folder`,
       targets: [copyToBestOf(0.7, PEERS)],
-      open: (bench) => openClone(bench, { shape: few, contenders: ALL }),
-    },
-    {
-      name: 'copy-1k-down-latency',
-      title: `Copy of ${describeShape(few)} to a folder, through 30 ms of latency`,
-      targets: [copyToBestOf(0.7, PEERS)],
-      open: (bench) => openClone(bench, { shape: few, contenders: ALL, link: 'slow' }),
+      latenciesMs: [0, 30],
+      open: (bench, latencyMs) => openClone(bench, { shape: few, contenders: ALL, latencyMs }),
     },
     {
       name: 'copy-50k-down',
       title: `Copy of ${describeShape(many)} to a folder`,
       targets: [copyToBestOf(0.7, PEERS)],
-      open: (bench) => openClone(bench, { shape: many, contenders: ALL }),
+      open: (bench, latencyMs) => openClone(bench, { shape: many, contenders: ALL, latencyMs }),
     },
     {
       name: 'copy-large-down',
       title: `Copy of ${describeShape(large)} to a folder`,
       targets: [copyToBestOf(0.8, PEERS)],
-      open: async (bench) => [
-        ...(await openClone(bench, { shape: large, contenders: ALL })),
-        await createBareGets(bench, large),
+      open: async (bench, latencyMs) => [
+        ...(await openClone(bench, { shape: large, contenders: ALL, latencyMs })),
+        await createBareGets(bench, large, latencyMs),
       ],
     },
   ];
 }
 
-function createAcross({ objectBytes }: TreeShapes): readonly Scenario[] {
-  return (['1gb', '10gb'] as const).map((size) => ({
-    name: `s2s-${size}`,
-    title: `One object of ${formatCount(objectBytes[size] / MB)} MB from one server to another`,
+function createAcross({ mixed, objectBytes }: TreeShapes): readonly Scenario[] {
+  const create = (name: string, title: string, shape: DatasetShape): Scenario => ({
+    name,
+    title: `${title} from one server to another`,
     targets: [copyToBestOf(0.8, ['rclone', 'rclone (defaults)'])],
-    open: (bench) => openAcross(bench, { objectBytes: objectBytes[size], contenders: ACROSS }),
-  }));
-}
-
-function createDryRuns({ many }: TreeShapes): readonly Scenario[] {
-  const targets = [copyToBestOf(0.5, [...DRY_RUNNERS.slice(1), RCLONE_WITHOUT_LISTING, S5CMD_ONE_BY_ONE])];
-  const objects = formatCount(many.files);
-  const some = Math.floor(many.files / 100);
+    open: (bench, latencyMs) => openAcross(bench, { shape, contenders: ACROSS, latencyMs }),
+  });
   return [
-    {
-      name: 'dry-500',
-      title: `Dry run of ${formatCount(some)} files, a fifth of them changed, against ${objects} objects`,
-      targets,
-      open: (bench) =>
-        openDryRun(bench, {
-          stored: many,
-          local: { kind: 'some', files: some, changed: Math.floor(some / 5) },
-          contenders: DRY_RUNNERS,
-        }),
-    },
-    {
-      name: 'dry-1',
-      title: `Dry run of 1 changed file against ${objects} objects`,
-      targets,
-      open: (bench) =>
-        openDryRun(bench, {
-          stored: many,
-          local: { kind: 'some', files: 1, changed: 1 },
-          contenders: DRY_RUNNERS,
-        }),
-    },
-    {
-      name: 'dry-50k',
-      title: `Dry run of ${objects} files against an empty prefix`,
-      targets,
-      open: (bench) => openDryRun(bench, { local: { kind: 'all', shape: many }, contenders: DRY_RUNNERS }),
-    },
+    ...(['1gb', '10gb'] as const).map((size) => {
+      const sizeBytes = objectBytes[size];
+      const title = `One object of ${formatCount(sizeBytes / MB)} MB`;
+      return create(`s2s-${size}`, title, shapeOfSizes([sizeBytes]));
+    }),
+    create('s2s-mixed', describeShape(mixed), mixed),
   ];
 }
 
@@ -162,7 +138,8 @@ function createComparison({ compared }: TreeShapes): Scenario {
     title: `Dry run of a sync by size: ${formatCount(compared.files)} files against as many objects, all equal but one`,
     targets: [{ kind: 'peakRss', of: 'dray copy', atMostBytes: 300 * MB }],
     limitMs: COMPARISON_LIMIT_MS,
-    open: (bench) => openComparison(bench, { shape: compared, contenders: DRY_RUNNERS }),
+    open: (bench, latencyMs) =>
+      openComparison(bench, { shape: compared, contenders: DRY_RUNNERS, latencyMs }),
   };
 }
 

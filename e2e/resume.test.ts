@@ -18,7 +18,6 @@ import { type BadNetwork, startToxiproxy } from './servers/toxiproxy.ts';
 import { type LoggedRequest, type S3Server, startVersitygw } from './servers/versitygw.ts';
 
 const MIB = 1024 * 1024;
-const MINUTES = 60_000;
 /** Requests in flight, and so what may have arrived without being recorded when a process is killed. */
 const TRANSFERS = 4;
 /** What a download may have between the wire and the disk besides. */
@@ -189,35 +188,29 @@ const SHAPES: readonly Shape[] = [
 ];
 
 describe('A push that is killed half-way', () => {
-  it.each(SHAPES)(
-    'goes on where it was with $what',
-    async (shape) => {
-      using dataset = createS3Dataset(server, `push-${SHAPES.indexOf(shape)}`);
-      await dataset.init('work', { layout: shape.layout });
-      writeNoise(dataset, shape.files, shape.sizeBytes);
-      await shape.slow();
-      const command = ['push', '--transfers', String(shape.transfers)];
-      const killed = await runInterrupted((options) => dataset.cli('work', command, options), {
-        operations: SENT,
-        afterPieces: shape.afterPieces,
-        interrupt: kill,
-      });
-      expect(killed.exitCode).toBeNull();
-      await expect(dataset.clone('early'), 'nothing is there before all of it is').rejects.toMatchObject({
-        code: 'notFound',
-      });
+  it.each(SHAPES)('goes on where it was with $what', async (shape) => {
+    using dataset = createS3Dataset(server, `push-${SHAPES.indexOf(shape)}`);
+    await dataset.init('work', { layout: shape.layout });
+    writeNoise(dataset, shape.files, shape.sizeBytes);
+    await shape.slow();
+    const command = ['push', '--transfers', String(shape.transfers)];
+    const killed = await runInterrupted((options) => dataset.cli('work', command, options), {
+      operations: SENT,
+      afterPieces: shape.afterPieces,
+      interrupt: kill,
+    });
+    expect(killed.exitCode).toBeNull();
+    await expect(dataset.clone('early'), 'nothing is there before all of it is').rejects.toMatchObject({
+      code: 'notFound',
+    });
 
-      const sent = await runToEnd(SENT, () => dataset.cli('work', command));
-      const all = killed.pieces.length + sent.length;
-      expect(all).toBeGreaterThanOrEqual(shape.pieces);
-      expect(all, 'only what was in flight is sent again').toBeLessThanOrEqual(
-        shape.pieces + shape.transfers,
-      );
-      await dataset.clone('copy');
-      expectSameTrees(dataset);
-    },
-    5 * MINUTES,
-  );
+    const sent = await runToEnd(SENT, () => dataset.cli('work', command));
+    const all = killed.pieces.length + sent.length;
+    expect(all).toBeGreaterThanOrEqual(shape.pieces);
+    expect(all, 'only what was in flight is sent again').toBeLessThanOrEqual(shape.pieces + shape.transfers);
+    await dataset.clone('copy');
+    expectSameTrees(dataset);
+  });
 });
 
 describe('A push that is killed when its commit has landed and before it knows', () => {
@@ -254,47 +247,35 @@ describe('A push that is killed when its commit has landed and before it knows',
     expect(await log(dataset.context('copy'), {})).toEqual({ commits });
   }
 
-  it(
-    'has landed: the next push sends nothing and makes no second commit of it',
-    async () => {
-      using dataset = await startLanded('landed');
-      expect(await push(dataset.context('work'), {})).toMatchObject({
-        result: 'nothingToPush',
-        requests: { writes: 0, total: 1 },
-      });
-      await expectCommits(dataset, 2);
-    },
-    5 * MINUTES,
-  );
+  it('has landed: the next push sends nothing and makes no second commit of it', async () => {
+    using dataset = await startLanded('landed');
+    expect(await push(dataset.context('work'), {})).toMatchObject({
+      result: 'nothingToPush',
+      requests: { writes: 0, total: 1 },
+    });
+    await expectCommits(dataset, 2);
+  });
 
-  it(
-    'does not clash with what was edited since',
-    async () => {
-      using dataset = await startLanded('landed-and-edited');
-      dataset.sandbox.write('work/a', 'three');
-      expect(await push(dataset.context('work'), {})).toMatchObject({ result: 'pushed' });
-      await expectCommits(dataset, 3);
-    },
-    5 * MINUTES,
-  );
+  it('does not clash with what was edited since', async () => {
+    using dataset = await startLanded('landed-and-edited');
+    dataset.sandbox.write('work/a', 'three');
+    expect(await push(dataset.context('work'), {})).toMatchObject({ result: 'pushed' });
+    await expectCommits(dataset, 3);
+  });
 
-  it(
-    'does not clash with what was edited since when another machine has pushed on top, to push or to pull',
-    async () => {
-      using dataset = await startLanded('landed-and-followed');
-      await pull(dataset.context('copy'), {});
-      dataset.sandbox.write('copy/c', 'from the other');
-      await push(dataset.context('copy'), {});
-      dataset.sandbox.write('work/a', 'three');
-      expect(await pull(dataset.context('work'), {})).toMatchObject({
-        result: 'pulled',
-        changes: { added: 1 },
-      });
-      expect(await push(dataset.context('work'), {})).toMatchObject({ result: 'pushed' });
-      await expectCommits(dataset, 4);
-    },
-    5 * MINUTES,
-  );
+  it('does not clash with what was edited since when another machine has pushed on top, to push or to pull', async () => {
+    using dataset = await startLanded('landed-and-followed');
+    await pull(dataset.context('copy'), {});
+    dataset.sandbox.write('copy/c', 'from the other');
+    await push(dataset.context('copy'), {});
+    dataset.sandbox.write('work/a', 'three');
+    expect(await pull(dataset.context('work'), {})).toMatchObject({
+      result: 'pulled',
+      changes: { added: 1 },
+    });
+    expect(await push(dataset.context('work'), {})).toMatchObject({ result: 'pushed' });
+    await expectCommits(dataset, 4);
+  });
 });
 
 /** A workspace with one file, and another one that has pulled it or, for a clone, is not there yet; then many more files. */
@@ -336,21 +317,17 @@ async function finishDownload({ dataset, pieces, run }: Download, fetched: reado
 }
 
 describe('A download that is killed half-way', () => {
-  it.each(['clone', 'pull'] as const)(
-    'goes on where it was: %s',
-    async (command) => {
-      const download = await startDownload(command, `killed-${command}`);
-      using _ = download.dataset;
-      const killed = await runInterrupted(download.run, {
-        operations: FETCHED,
-        afterPieces: HALF_WAY,
-        interrupt: kill,
-      });
-      expect(killed.exitCode).toBeNull();
-      await finishDownload(download, killed.pieces);
-    },
-    5 * MINUTES,
-  );
+  it.each(['clone', 'pull'] as const)('goes on where it was: %s', async (command) => {
+    const download = await startDownload(command, `killed-${command}`);
+    using _ = download.dataset;
+    const killed = await runInterrupted(download.run, {
+      operations: FETCHED,
+      afterPieces: HALF_WAY,
+      interrupt: kill,
+    });
+    expect(killed.exitCode).toBeNull();
+    await finishDownload(download, killed.pieces);
+  });
 });
 
 /** A workspace with many files and an empty repository. */
@@ -391,59 +368,46 @@ describe('Ctrl-C', () => {
       expect(stopped.stderr).toContain('run the same command again to continue');
       await finishUpload(dataset, stopped.pieces);
     },
-    5 * MINUTES,
   );
 
-  it(
-    'ends a clone with exit code 130, and the next clone goes on',
-    async () => {
-      const download = await startDownload('clone', 'stopped-clone');
-      using _ = download.dataset;
-      const stopped = await runInterrupted(download.run, {
-        operations: FETCHED,
-        afterPieces: HALF_WAY,
-        interrupt: (child) => void child.kill('SIGINT'),
-      });
-      expect(stopped).toMatchObject({ exitCode: EXIT_STOPPED });
-      await finishDownload(download, stopped.pieces);
-    },
-    5 * MINUTES,
-  );
+  it('ends a clone with exit code 130, and the next clone goes on', async () => {
+    const download = await startDownload('clone', 'stopped-clone');
+    using _ = download.dataset;
+    const stopped = await runInterrupted(download.run, {
+      operations: FETCHED,
+      afterPieces: HALF_WAY,
+      interrupt: (child) => void child.kill('SIGINT'),
+    });
+    expect(stopped).toMatchObject({ exitCode: EXIT_STOPPED });
+    await finishDownload(download, stopped.pieces);
+  });
 });
 
 describe('A link that is cut half-way', () => {
-  it(
-    'and stays so fails a push as unreachable, and the next push goes on',
-    async () => {
-      using dataset = await startUpload('cut-push');
-      const cut = await runInterrupted((options) => dataset.cli('work', PUSH, options), {
-        operations: SENT,
-        afterPieces: HALF_WAY,
-        interrupt: network.cut,
-      });
-      expect(cut, cut.stderr).toMatchObject({ exitCode: 1 });
-      expect(lastRecord(cut)).toMatchObject({ type: 'error', code: 'unreachable' });
-      await finishUpload(dataset, cut.pieces);
-    },
-    5 * MINUTES,
-  );
+  it('and stays so fails a push as unreachable, and the next push goes on', async () => {
+    using dataset = await startUpload('cut-push');
+    const cut = await runInterrupted((options) => dataset.cli('work', PUSH, options), {
+      operations: SENT,
+      afterPieces: HALF_WAY,
+      interrupt: network.cut,
+    });
+    expect(cut, cut.stderr).toMatchObject({ exitCode: 1 });
+    expect(lastRecord(cut)).toMatchObject({ type: 'error', code: 'unreachable' });
+    await finishUpload(dataset, cut.pieces);
+  });
 
-  it(
-    'and stays so fails a clone as unreachable and leaves whole files only, and the next clone goes on',
-    async () => {
-      const download = await startDownload('clone', 'cut-clone');
-      using _ = download.dataset;
-      const cut = await runInterrupted(download.run, {
-        operations: FETCHED,
-        afterPieces: HALF_WAY,
-        interrupt: network.cut,
-      });
-      expect(cut, cut.stderr).toMatchObject({ exitCode: 1 });
-      expect(lastRecord(cut)).toMatchObject({ type: 'error', code: 'unreachable' });
-      await finishDownload(download, cut.pieces);
-    },
-    5 * MINUTES,
-  );
+  it('and stays so fails a clone as unreachable and leaves whole files only, and the next clone goes on', async () => {
+    const download = await startDownload('clone', 'cut-clone');
+    using _ = download.dataset;
+    const cut = await runInterrupted(download.run, {
+      operations: FETCHED,
+      afterPieces: HALF_WAY,
+      interrupt: network.cut,
+    });
+    expect(cut, cut.stderr).toMatchObject({ exitCode: 1 });
+    expect(lastRecord(cut)).toMatchObject({ type: 'error', code: 'unreachable' });
+    await finishDownload(download, cut.pieces);
+  });
 
   it.each(['push', 'clone'] as const)(
     'for two seconds only slows a %s down, with many requests in flight',
@@ -468,6 +432,5 @@ describe('A link that is cut half-way', () => {
       if (command === 'push') await dataset.clone('copy');
       expectSameTrees(dataset);
     },
-    5 * MINUTES,
   );
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CommandHost } from './command-host.ts';
-import { buildProgram } from './program.ts';
+import { buildProgram, commandsNamed } from './program.ts';
 import { runCli } from './run-cli.ts';
 
 let folder: string;
@@ -17,6 +17,7 @@ const run = (...parameters: string[]) => runCli(parameters, { cwd: folder });
 describe('a command line that makes no sense', () => {
   it.each([
     [['psuh'], "dray: unknown command 'psuh'. Did you mean push?\n"],
+    [['psuh', 'copy'], "dray: unknown command 'psuh'. Did you mean push?\n"],
     [['push', '--explan'], "dray: unknown option '--explan'. Did you mean --explain?\n"],
     [['remote', 'ad'], "dray: unknown command 'ad'. Did you mean add?\n"],
     [['clone'], "dray: missing required argument 'url'\n"],
@@ -101,5 +102,33 @@ describe('help and version', () => {
         110,
       );
     }
+  });
+});
+
+describe('the commands that a command line may mean', () => {
+  const host: CommandHost = { environment: {}, exit: () => {}, exitCode: 0 };
+  const namesOf = (wanted?: ReadonlySet<string>) =>
+    buildProgram(host, wanted).commands.map((command) => command.name());
+
+  it('are found by each of their names', () => {
+    const all = namesOf();
+    expect(all).toHaveLength(26);
+    for (const name of all) expect(namesOf(commandsNamed(['-C', 'folder', name, 'more']))).toContain(name);
+  });
+
+  it('are all whose names it holds: the value of an option may look like one', () => {
+    expect(commandsNamed(['-C', 'push', 'status'])).toEqual(new Set(['push', 'status']));
+  });
+
+  it('are all where it holds none, or asks for the help or the script that completes them', () => {
+    for (const line of [
+      [],
+      ['psuh'],
+      ['help', 'push'],
+      ['push', '--help'],
+      ['copy', '-h'],
+      ['completion', 'bash'],
+    ])
+      expect(commandsNamed(line), line.join(' ')).toBeUndefined();
   });
 });

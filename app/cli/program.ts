@@ -43,8 +43,64 @@ Examples:
   dray copy photos s3://bucket/photos              plain files, no repository
   dray help push                                   all about one command`;
 
-/** A program that throws CommanderError instead of ending the process. */
-export function buildProgram(host: CommandHost): Command {
+type AddCommand = (program: Command, host: CommandHost) => void;
+
+/** By the headings of the help, in its order. */
+const COMMANDS: Readonly<Record<string, Readonly<Record<string, AddCommand>>>> = {
+  'Start:': { init: addInitCommand, clone: addCloneCommand, ui: addUiCommand },
+  'Every day:': {
+    status: addStatusCommand,
+    diff: addDiffCommand,
+    push: addPushCommand,
+    pull: addPullCommand,
+    restore: addRestoreCommand,
+  },
+  'History:': {
+    log: addLogCommand,
+    ls: addListTreeCommand,
+    tag: addTagCommand,
+    branch: addBranchCommand,
+    switch: addSwitchCommand,
+  },
+  'Plain files and objects:': {
+    copy: addCopyCommand,
+    sync: addSyncCommand,
+    check: addCheckCommand,
+    cat: addCatCommand,
+    du: addUsageCommand,
+    rm: addRemoveCommand,
+    uploads: addUploadsCommand,
+    serve: addServeCommand,
+    delta: addDeltaCommand,
+  },
+  'Care:': {
+    verify: addVerifyCommand,
+    remote: addRemoteCommand,
+    config: addConfigCommand,
+    completion: addCompletionCommand,
+  },
+};
+
+/** Those that look at the whole program: its help, and the script that completes it. */
+const WHOLE_PROGRAM = new Set(['help', '--help', '-h', 'completion']);
+
+/**
+ * The commands that a command line may mean: all whose names it holds, in whatever place, since an option's value may look like one.
+ * To make all of them takes as long as an eighth of a short run. Undefined: all.
+ */
+export function commandsNamed(parameters: readonly string[]): ReadonlySet<string> | undefined {
+  if (parameters.some((parameter) => WHOLE_PROGRAM.has(parameter))) return undefined;
+  const known = new Set(Object.values(COMMANDS).flatMap((group) => Object.keys(group)));
+  const named = parameters.filter((parameter) => known.has(parameter));
+  return named.length === 0 ? undefined : new Set(named);
+}
+
+/**
+ * A program that throws CommanderError instead of ending the process.
+ *
+ * @param wanted The commands that it gets; default all.
+ */
+export function buildProgram(host: CommandHost, wanted?: ReadonlySet<string>): Command {
   const program = new Command('dray')
     .description('Moves large datasets to and from object storage: versioned, verified, fast.')
     .version(`dray ${readVersion()}`, '-V, --version', 'print the version')
@@ -57,37 +113,10 @@ export function buildProgram(host: CommandHost): Command {
     .configureOutput({ outputError: () => {} })
     .configureHelp({ formatHelp: formatHelpAtTerminalWidth, subcommandTerm: (command) => command.name() })
     .addHelpText('after', EXIT_CODE_HELP);
-  program.commandsGroup('Start:');
-  addInitCommand(program, host);
-  addCloneCommand(program, host);
-  addUiCommand(program, host);
-  program.commandsGroup('Every day:');
-  addStatusCommand(program, host);
-  addDiffCommand(program, host);
-  addPushCommand(program, host);
-  addPullCommand(program, host);
-  addRestoreCommand(program, host);
-  program.commandsGroup('History:');
-  addLogCommand(program, host);
-  addListTreeCommand(program, host);
-  addTagCommand(program, host);
-  addBranchCommand(program, host);
-  addSwitchCommand(program, host);
-  program.commandsGroup('Plain files and objects:');
-  addCopyCommand(program, host);
-  addSyncCommand(program, host);
-  addCheckCommand(program, host);
-  addCatCommand(program, host);
-  addUsageCommand(program, host);
-  addRemoveCommand(program, host);
-  addUploadsCommand(program, host);
-  addServeCommand(program, host);
-  addDeltaCommand(program, host);
-  program.commandsGroup('Care:');
-  addVerifyCommand(program, host);
-  addRemoteCommand(program, host);
-  addConfigCommand(program, host);
-  addCompletionCommand(program);
+  for (const [heading, group] of Object.entries(COMMANDS)) {
+    program.commandsGroup(heading);
+    for (const [name, add] of Object.entries(group)) if (wanted?.has(name) ?? true) add(program, host);
+  }
   program.addHelpCommand(
     new Command('help').argument('[command]').description('print help for a command').helpGroup('Care:'),
   );

@@ -4,25 +4,35 @@ import { DrayError } from '../../engine/api/error.ts';
 import type { CommandHost } from './command-host.ts';
 import { reportError } from './error-lines.ts';
 import { createOutput } from './output.ts';
-import { buildProgram } from './program.ts';
+import { buildProgram, commandsNamed } from './program.ts';
 
 const EXIT_USAGE = 2;
+const UNKNOWN_COMMAND = 'commander.unknownCommand';
 /** 128 + SIGPIPE: what a program ends with when its reader (`head`, `less`) goes away. */
 const EXIT_READER_GONE = 141;
 
 export function run(parameters: readonly string[]): Promise<void> {
-  return runProgram(buildProgram, parameters);
+  return runProgram((host, wanted) => buildProgram(host, wanted), parameters, commandsNamed(parameters));
 }
 
 export async function runProgram(
-  build: (host: CommandHost) => Command,
+  build: (host: CommandHost, wanted?: ReadonlySet<string>) => Command,
   parameters: readonly string[],
+  wanted?: ReadonlySet<string>,
 ): Promise<void> {
   const host: CommandHost = { environment: process.env, exit: (code) => process.exit(code), exitCode: 0 };
   endQuietlyWithoutReader(host);
   process.on('uncaughtException', (error) => void reportFatal(error, parameters, host));
+  const parse = (some?: ReadonlySet<string>): Promise<Command> =>
+    build(host, some)
+      .parseAsync([...parameters], { from: 'user' })
+      .catch((error) => {
+        // What may have been meant is told by who knows all commands.
+        if (some && error instanceof CommanderError && error.code === UNKNOWN_COMMAND) return parse();
+        throw error;
+      });
   try {
-    await build(host).parseAsync([...parameters], { from: 'user' });
+    await parse(wanted);
   } catch (error) {
     host.exitCode = await reportFatal(error, parameters, host);
   }

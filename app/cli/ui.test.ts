@@ -71,7 +71,7 @@ function temporary(): string {
   return folder;
 }
 
-const WAIT = { timeout: 30_000, interval: 50 };
+const WAIT = { timeout: 120_000, interval: 50 };
 const LINK = /http:\/\/127\.0\.0\.1:\d+\/\?t=[\w-]{43}/;
 
 describe('dray ui', () => {

@@ -6,7 +6,7 @@ import { createSandbox, type Sandbox } from '../../engine/jobs/job-fixture.ts';
 import { PAGE, pathOf, startTestWindow, type TestWindow } from './window-server.fixture.ts';
 
 /** However busy the machine is. */
-const WAIT = { timeout: 30_000 };
+const WAIT = { timeout: 120_000 };
 
 let sandbox: Sandbox;
 let window: TestWindow;

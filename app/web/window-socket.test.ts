@@ -7,7 +7,7 @@ import { startTestWindow, type TestWindow } from './window-server.fixture.ts';
 const MIB = 1024 * 1024;
 
 /** However busy the machine is. */
-const WAIT = { timeout: 30_000 };
+const WAIT = { timeout: 120_000 };
 
 let sandbox: Sandbox;
 let window: TestWindow;

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Browser, Locator } from 'playwright';
 import { runCli } from '../../app/cli/run-cli.ts';
 import type { S3Server } from '../servers/versitygw.ts';
-import { type OpenWindow, type OpenWindowOptions, openWindow, PATIENCE_MS } from './open-window.ts';
+import { type OpenWindow, type OpenWindowOptions, openWindow } from './open-window.ts';
 
 /** Paths with what the files hold; a folder's path ends in a slash. */
 export type Tree = Readonly<Record<string, string | Uint8Array>>;
@@ -39,7 +39,6 @@ export async function openBrowse(
   const window = await openWindow(browser, { ...options, environment });
   try {
     const { folder, origin, page } = window;
-    page.setDefaultTimeout(PATIENCE_MS);
     const home = join(folder, 'home');
     const bucketFolder = join(server.dataFolder, bucket);
     writeTree(home, local);

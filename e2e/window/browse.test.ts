@@ -25,7 +25,7 @@ const LOCAL: Tree = {
 };
 const REMOTE: Tree = { 'photos/2026/coast.jpg': 'no real picture', 'inventory.json': '{"a": 1}\n' };
 
-describe.skipIf(!findChromium())('the two panes of Browse', { timeout: 4 * PATIENCE_MS }, () => {
+describe.skipIf(!findChromium())('the two panes of Browse', () => {
   const started = startBrowserAndStore();
 
   it('are walked through by keyboard and by mouse, and show what a file is', async () => {

@@ -21,103 +21,99 @@ const TREE: Tree = {
   'single.bin': bytesOf(300_000),
 };
 
-describe.skipIf(!findChromium())(
-  'what is dragged from the desktop onto Browse',
-  { timeout: 4 * PATIENCE_MS },
-  () => {
-    const started = startBrowserAndStore();
+describe.skipIf(!findChromium())('what is dragged from the desktop onto Browse', () => {
+  const started = startBrowserAndStore();
 
-    it('lands byte for byte, folders with what is in them, here and in a store', async () => {
-      await using panes = await openBrowse(started.browser, {
-        server: started.server,
-        bucket: 'dropped',
-        local: { 'into/': '' },
-        remote: { 'into/kept.txt': 'kept' },
-      });
-      const { bucketFolder, complaints, folder, home, left, page, right, row } = panes;
-      writeTree(join(folder, 'desktop'), TREE);
-      const paths = ['dropped', 'single.bin'].map((name) => join(folder, 'desktop', name));
-      await dropFromDesktop(page, left.getByRole('grid'), paths);
-      await report(page, 'Dropped files have arrived: 4 files, 3.3 MiB.').waitFor();
-      await row(left, 'dropped').waitFor();
-      await report(page).getByRole('button', { name: 'Close' }).click();
-      // On a folder's row it goes into that folder.
-      await dropFromDesktop(page, row(right, 'into'), paths);
-      await report(page, 'Dropped files have arrived: 4 files, 3.3 MiB.').waitFor();
-      for (const [path, content] of Object.entries(TREE)) {
-        const sent = Buffer.from(content);
-        expect(readFileSync(join(home, path)).equals(sent), path).toBe(true);
-        expect(readFileSync(join(bucketFolder, 'into', path)).equals(sent), path).toBe(true);
-      }
-      expect(readdirSync(join(home, 'dropped'))).toEqual(['empty.txt', 'runs']);
-      expect(await findViolations(page)).toEqual([]);
-
-      // What is there already is replaced after a yes alone.
-      await dropFromDesktop(page, left.getByRole('grid'), paths);
-      const asked = page.getByRole('dialog', { name: '2 of them are there already' });
-      await asked.getByRole('button', { name: 'Copy and replace' }).click();
-      await report(page, 'Dropped files have arrived: 4 files, 3.3 MiB.').waitFor();
-      expect(complaints).toEqual([]);
+  it('lands byte for byte, folders with what is in them, here and in a store', async () => {
+    await using panes = await openBrowse(started.browser, {
+      server: started.server,
+      bucket: 'dropped',
+      local: { 'into/': '' },
+      remote: { 'into/kept.txt': 'kept' },
     });
+    const { bucketFolder, complaints, folder, home, left, page, right, row } = panes;
+    writeTree(join(folder, 'desktop'), TREE);
+    const paths = ['dropped', 'single.bin'].map((name) => join(folder, 'desktop', name));
+    await dropFromDesktop(page, left.getByRole('grid'), paths);
+    await report(page, 'Dropped files have arrived: 4 files, 3.3 MiB.').waitFor();
+    await row(left, 'dropped').waitFor();
+    await report(page).getByRole('button', { name: 'Close' }).click();
+    // On a folder's row it goes into that folder.
+    await dropFromDesktop(page, row(right, 'into'), paths);
+    await report(page, 'Dropped files have arrived: 4 files, 3.3 MiB.').waitFor();
+    for (const [path, content] of Object.entries(TREE)) {
+      const sent = Buffer.from(content);
+      expect(readFileSync(join(home, path)).equals(sent), path).toBe(true);
+      expect(readFileSync(join(bucketFolder, 'into', path)).equals(sent), path).toBe(true);
+    }
+    expect(readdirSync(join(home, 'dropped'))).toEqual(['empty.txt', 'runs']);
+    expect(await findViolations(page)).toEqual([]);
 
-    it('is refused by a place that can only be read, and the reason is shown', async () => {
-      await using peer = await startTestPeer({ isReadOnly: true });
-      await using panes = await openBrowse(started.browser, { server: started.server, bucket: 'read-only' });
-      const { folder, origin, page, right } = panes;
-      writeTree(folder, { token: TEST_TOKEN, 'large.bin': bytesOf(20 * MIB), 'small.txt': 'small' });
-      const tokenFile = encodeURIComponent(join(folder, 'token'));
-      const place = `dray://127.0.0.1:${peer.port()}?tokenFile=${tokenFile}`;
-      await page.goto(`${origin}/#/browse?place=${encodeURIComponent(place)}`);
-      await right.getByText('An empty folder').waitFor();
-      await dropFromDesktop(page, right.getByRole('grid'), [
-        join(folder, 'large.bin'),
-        join(folder, 'small.txt'),
-      ]);
-      const failed = report(page, 'Nothing has arrived.');
-      await failed.waitFor();
-      const words = await failed.textContent();
-      expect(words).toMatch(/large\.bin: .*read-only/);
-      expect(words).toMatch(/small\.txt: .*read-only/);
-      expect(readdirSync(peer.root)).toEqual([]);
-      expect(await findViolations(page)).toEqual([]);
-    });
+    // What is there already is replaced after a yes alone.
+    await dropFromDesktop(page, left.getByRole('grid'), paths);
+    const asked = page.getByRole('dialog', { name: '2 of them are there already' });
+    await asked.getByRole('button', { name: 'Copy and replace' }).click();
+    await report(page, 'Dropped files have arrived: 4 files, 3.3 MiB.').waitFor();
+    expect(complaints).toEqual([]);
+  });
 
-    it('goes on while another screen is shown, and stops on request', async () => {
-      await using panes = await openBrowse(started.browser, { server: started.server, bucket: 'stopped' });
-      const { folder, home, left, page } = panes;
-      writeTree(folder, { 'slow.bin': Buffer.alloc(192 * MIB, 'slow ') });
-      await slowDown(page);
-      await dropFromDesktop(page, left.getByRole('grid'), [join(folder, 'slow.bin')]);
-      await report(page, /on their way: 0 files, [1-9]/).waitFor();
-      await page.getByRole('link', { name: 'Settings' }).click();
-      await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
-      await page.getByRole('link', { name: 'Browse' }).click();
-      await report(page, 'on their way').getByRole('button', { name: 'Stop' }).click();
-      await report(page, 'Stopped. What had arrived stays: 0 files').waitFor();
-      await expect.poll(() => leftovers(home), WAIT).toEqual([]);
-    });
+  it('is refused by a place that can only be read, and the reason is shown', async () => {
+    await using peer = await startTestPeer({ isReadOnly: true });
+    await using panes = await openBrowse(started.browser, { server: started.server, bucket: 'read-only' });
+    const { folder, origin, page, right } = panes;
+    writeTree(folder, { token: TEST_TOKEN, 'large.bin': bytesOf(20 * MIB), 'small.txt': 'small' });
+    const tokenFile = encodeURIComponent(join(folder, 'token'));
+    const place = `dray://127.0.0.1:${peer.port()}?tokenFile=${tokenFile}`;
+    await page.goto(`${origin}/#/browse?place=${encodeURIComponent(place)}`);
+    await right.getByText('An empty folder').waitFor();
+    await dropFromDesktop(page, right.getByRole('grid'), [
+      join(folder, 'large.bin'),
+      join(folder, 'small.txt'),
+    ]);
+    const failed = report(page, 'Nothing has arrived.');
+    await failed.waitFor();
+    const words = await failed.textContent();
+    expect(words).toMatch(/large\.bin: .*read-only/);
+    expect(words).toMatch(/small\.txt: .*read-only/);
+    expect(readdirSync(peer.root)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
+  });
 
-    it('leaves nothing half when the page is closed in the middle', async () => {
-      await using panes = await openBrowse(started.browser, { server: started.server, bucket: 'broken-off' });
-      const { bucketFolder, folder, home, left, page, right } = panes;
-      const large = Buffer.alloc(192 * MIB, 'a file that takes its time ');
-      writeTree(folder, { 'here.bin': large, 'there.bin': large });
-      await slowDown(page);
-      await dropFromDesktop(page, left.getByRole('grid'), [join(folder, 'here.bin')]);
-      await dropFromDesktop(page, right.getByRole('grid'), [join(folder, 'there.bin')]);
-      const uploads = async () => {
-        const { environment } = started.server;
-        return (await runCli(['uploads', 'list', 's3://broken-off'], { cwd: folder, environment })).stdout;
-      };
-      await expect.poll(uploads, WAIT).toContain('there.bin');
-      await expect.poll(() => leftovers(home).length, WAIT).toBeGreaterThan(0);
-      await page.close();
-      await expect.poll(uploads, WAIT).not.toContain('there.bin');
-      await expect.poll(() => leftovers(home), WAIT).toEqual([]);
-      expect(existsSync(join(bucketFolder, 'there.bin'))).toBe(false);
-    });
-  },
-);
+  it('goes on while another screen is shown, and stops on request', async () => {
+    await using panes = await openBrowse(started.browser, { server: started.server, bucket: 'stopped' });
+    const { folder, home, left, page } = panes;
+    writeTree(folder, { 'slow.bin': Buffer.alloc(192 * MIB, 'slow ') });
+    await slowDown(page);
+    await dropFromDesktop(page, left.getByRole('grid'), [join(folder, 'slow.bin')]);
+    await report(page, /on their way: 0 files, [1-9]/).waitFor();
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+    await page.getByRole('link', { name: 'Browse' }).click();
+    await report(page, 'on their way').getByRole('button', { name: 'Stop' }).click();
+    await report(page, 'Stopped. What had arrived stays: 0 files').waitFor();
+    await expect.poll(() => leftovers(home), WAIT).toEqual([]);
+  });
+
+  it('leaves nothing half when the page is closed in the middle', async () => {
+    await using panes = await openBrowse(started.browser, { server: started.server, bucket: 'broken-off' });
+    const { bucketFolder, folder, home, left, page, right } = panes;
+    const large = Buffer.alloc(192 * MIB, 'a file that takes its time ');
+    writeTree(folder, { 'here.bin': large, 'there.bin': large });
+    await slowDown(page);
+    await dropFromDesktop(page, left.getByRole('grid'), [join(folder, 'here.bin')]);
+    await dropFromDesktop(page, right.getByRole('grid'), [join(folder, 'there.bin')]);
+    const uploads = async () => {
+      const { environment } = started.server;
+      return (await runCli(['uploads', 'list', 's3://broken-off'], { cwd: folder, environment })).stdout;
+    };
+    await expect.poll(uploads, WAIT).toContain('there.bin');
+    await expect.poll(() => leftovers(home).length, WAIT).toBeGreaterThan(0);
+    await page.close();
+    await expect.poll(uploads, WAIT).not.toContain('there.bin');
+    await expect.poll(() => leftovers(home), WAIT).toEqual([]);
+    expect(existsSync(join(bucketFolder, 'there.bin'))).toBe(false);
+  });
+});
 
 function report(page: Page, words?: string | RegExp): Locator {
   const notices = page.locator('.browse .notice');

@@ -10,7 +10,7 @@ import { launchBrowser, openWindow, startUi } from './open-window.ts';
 
 const MIB = 1024 * 1024;
 const SIZE = 24 * MIB;
-const WAIT = { timeout: 20_000, interval: 200 };
+const WAIT = { timeout: 120_000, interval: 200 };
 
 describe.skipIf(!findChromium())('a file that Chromium sends', () => {
   it('lands in a folder, byte for byte', async () => {

@@ -11,7 +11,7 @@ import { launchBrowser, PATIENCE_MS, type Theme } from './open-window.ts';
 
 const WAIT = { timeout: PATIENCE_MS, interval: 100 };
 
-describe.skipIf(!findChromium())('History', { timeout: 4 * PATIENCE_MS }, () => {
+describe.skipIf(!findChromium())('History', () => {
   let browser: Browser;
   let server: S3Server;
   let repository: HistoryRepository;

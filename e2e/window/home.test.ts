@@ -8,7 +8,7 @@ import { findChromium } from './find-chromium.ts';
 import { findViolations, findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
 
-const WAIT = { timeout: 30_000, interval: 200 };
+const WAIT = { timeout: 120_000, interval: 200 };
 const TABS_MAX = 60;
 const FILES = { 'a.txt': 'first', 'b/deep.txt': 'second', 'b/more.txt': 'third' };
 

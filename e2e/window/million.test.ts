@@ -9,7 +9,6 @@ import { commitMillion, FILES_EACH, FOLDERS, millionPath } from './million-commi
 import type { OpenWindow } from './open-window.ts';
 import { openWorkspace, rowOf, WAIT } from './window-workspace.ts';
 
-const MINUTES = 60_000;
 const ROWS = FOLDERS * FILES_EACH;
 /** The rows in sight, and those beside them. */
 const DRAWN_MAX = 80;
@@ -20,51 +19,47 @@ const PAGES_MAX = 3 * (STOPS + 2);
 describe.skipIf(!findChromium())('a million rows', () => {
   const started = startBrowserAndStore();
 
-  it(
-    'are scrolled from end to end with a handful of rows drawn and a page or two asked for at each stop',
-    async () => {
-      using dataset = createS3Dataset(started.server, 'million');
-      const root = await dataset.init('work');
-      dataset.sandbox.write('work/a.jpg', 'the content of every frame');
-      await push(dataset.context('work'), {});
-      await commitMillion(dataset, 'work');
-      await using window = await openWorkspace(started.browser, {
-        environment: started.server.environment,
-        root,
-        screen: '#/changes?direction=pull',
-      });
-      const { page } = window;
-      const asked = await countAsks(window);
-      await page.getByRole('button', { name: 'Pull 1,000,000 changes' }).waitFor({ timeout: 2 * MINUTES });
-      await rowOf(page, 'camera-0000/').waitFor();
-      expect(await rowCount(page)).toBe(FOLDERS);
-      await page.getByRole('radio', { name: 'Flat' }).click();
-      await rowOf(page, millionPath(0)).waitFor();
-      await expect.poll(() => rowCount(page), WAIT).toBe(ROWS);
+  it('are scrolled from end to end with a handful of rows drawn and a page or two asked for at each stop', async () => {
+    using dataset = createS3Dataset(started.server, 'million');
+    const root = await dataset.init('work');
+    dataset.sandbox.write('work/a.jpg', 'the content of every frame');
+    await push(dataset.context('work'), {});
+    await commitMillion(dataset, 'work');
+    await using window = await openWorkspace(started.browser, {
+      environment: started.server.environment,
+      root,
+      screen: '#/changes?direction=pull',
+    });
+    const { page } = window;
+    const asked = await countAsks(window);
+    await page.getByRole('button', { name: 'Pull 1,000,000 changes' }).waitFor({ timeout: 5 * 60_000 });
+    await rowOf(page, 'camera-0000/').waitFor();
+    expect(await rowCount(page)).toBe(FOLDERS);
+    await page.getByRole('radio', { name: 'Flat' }).click();
+    await rowOf(page, millionPath(0)).waitFor();
+    await expect.poll(() => rowCount(page), WAIT).toBe(ROWS);
 
-      asked.reset();
-      let drawnMost = 0;
-      for (let stop = 1; stop <= STOPS; stop += 1) {
-        const at = await scrollTo(page, stop / STOPS);
-        await rowOf(page, millionPath(at)).waitFor();
-        drawnMost = Math.max(drawnMost, await page.getByRole('row').count());
-      }
-      await rowOf(page, millionPath(ROWS - 1)).waitFor();
-      await page.getByRole('treegrid').or(page.getByRole('grid')).focus();
-      await page.keyboard.press('Home');
-      await rowOf(page, millionPath(0)).waitFor();
-      await page.keyboard.press('End');
-      await rowOf(page, millionPath(ROWS - 1)).waitFor();
-      expect(drawnMost).toBeLessThanOrEqual(DRAWN_MAX);
-      expect(asked.pages()).toBeGreaterThanOrEqual(STOPS);
-      expect(asked.pages()).toBeLessThanOrEqual(PAGES_MAX);
+    asked.reset();
+    let drawnMost = 0;
+    for (let stop = 1; stop <= STOPS; stop += 1) {
+      const at = await scrollTo(page, stop / STOPS);
+      await rowOf(page, millionPath(at)).waitFor();
+      drawnMost = Math.max(drawnMost, await page.getByRole('row').count());
+    }
+    await rowOf(page, millionPath(ROWS - 1)).waitFor();
+    await page.getByRole('treegrid').or(page.getByRole('grid')).focus();
+    await page.keyboard.press('Home');
+    await rowOf(page, millionPath(0)).waitFor();
+    await page.keyboard.press('End');
+    await rowOf(page, millionPath(ROWS - 1)).waitFor();
+    expect(drawnMost).toBeLessThanOrEqual(DRAWN_MAX);
+    expect(asked.pages()).toBeGreaterThanOrEqual(STOPS);
+    expect(asked.pages()).toBeLessThanOrEqual(PAGES_MAX);
 
-      await page.getByRole('searchbox', { name: 'Search paths' }).fill('0042/frame-00000');
-      await expect.poll(() => rowCount(page), WAIT).toBe(10);
-      expect(window.complaints).toEqual([]);
-    },
-    3 * MINUTES,
-  );
+    await page.getByRole('searchbox', { name: 'Search paths' }).fill('0042/frame-00000');
+    await expect.poll(() => rowCount(page), WAIT).toBe(10);
+    expect(window.complaints).toEqual([]);
+  });
 });
 
 function rowCount(page: Page): Promise<number> {

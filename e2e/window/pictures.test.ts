@@ -39,7 +39,7 @@ describe.skipIf(!findChromium()).each<Theme>(['light', 'dark'])(
         remoteUrl: `s3://${server.bucket}/coast-survey`,
         environment: { ...server.environment, HOME: join(window.folder, 'home') },
       });
-    }, 120_000);
+    });
     afterAll(() => stack.disposeAsync());
 
     /** As someone sees it a few hours after the last push, so that no picture depends on how long the tests took. */

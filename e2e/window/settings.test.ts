@@ -21,7 +21,7 @@ import { findChromium } from './find-chromium.ts';
 import { findViolations, findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser, openWindow, type Theme } from './open-window.ts';
 
-const WAIT = { timeout: 30_000, interval: 200 };
+const WAIT = { timeout: 120_000, interval: 200 };
 const SETTINGS = { path: '/#/settings' };
 const PLACE = 'Place of the packages';
 
@@ -168,7 +168,7 @@ describe.skipIf(!findChromium())('Settings', () => {
     await page.getByText('Dray looks for no updates').waitFor();
     expect(await server.requests()).toHaveLength(1);
     expect(window.complaints).toEqual([]);
-  }, 120_000);
+  });
 
   it('ask a browser for its leave, and tell of a transfer that failed while nobody looked', async () => {
     await using window = await openWindow(browser, { path: '/#/home' });

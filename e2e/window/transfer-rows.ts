@@ -6,7 +6,7 @@ import type { Locator, Page } from 'playwright';
 import { findViolations } from './find-violations.ts';
 
 /** On two busy cores. */
-export const WAIT = { timeout: 40_000, interval: 100 };
+export const WAIT = { timeout: 120_000, interval: 100 };
 
 export function rowOf(page: Page, title: string): Locator {
   return page.locator('.transfer', { has: page.getByText(title, { exact: true }) });

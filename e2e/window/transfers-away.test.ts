@@ -20,7 +20,6 @@ describe.skipIf(!findChromium())('a remote that goes away in the middle', () => 
     // Straight to the network: a counter before it would take what it cannot pass on.
     const environment = { ...store.environment, AWS_ENDPOINT_URL: store.network.endpoint };
     window = await openWindow(browser, { environment, path: '/#/transfers' });
-    window.page.setDefaultTimeout(WAIT.timeout);
     await askEngine(window.page, 'settings.set', { transfers: 2 });
   });
   afterAll(async () => {
@@ -56,7 +55,7 @@ describe.skipIf(!findChromium())('a remote that goes away in the middle', () => 
   it('is given up when it stays away, the screen says what to do, and Retry goes on from what is there', async () => {
     const { bytes, row } = await startCopy('back-late');
     await store.network.cut();
-    await expect.poll(stateOf(row), { ...WAIT, timeout: 120_000 }).toBe('Failed');
+    await expect.poll(stateOf(row), { ...WAIT, timeout: 300_000 }).toBe('Failed');
     const said = await row.getByRole('alert').textContent();
     expect(said).toContain('What has arrived is kept. Retry when the remote can be reached');
     const arrived = await store.answered('UploadPart');

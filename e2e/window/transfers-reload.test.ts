@@ -26,7 +26,6 @@ describe.skipIf(!findChromium())('a transfer under way', () => {
 
   /** Resolves when a part of it has arrived. */
   const startCopy = async (page: Page, folder: string, name: string) => {
-    page.setDefaultTimeout(WAIT.timeout);
     // So that most of it is still to come when it breaks off.
     await askEngine(page, 'settings.set', { transfers: 2 });
     await store.server.resetRequests();

@@ -26,7 +26,6 @@ describe.skipIf(!findChromium())('the queue of transfers', () => {
     [browser, store] = await Promise.all([launchBrowser(), startSlowStore()]);
     window = await openWindow(browser, { environment: store.environment, path: '/#/transfers' });
     page = window.page;
-    page.setDefaultTimeout(WAIT.timeout);
     place = `s3://${store.server.bucket}/`;
     // So that little is in the air when it is paused.
     await askEngine(page, 'settings.set', { transfers: 2 });

@@ -2,10 +2,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright';
-import { type OpenWindow, type OpenWindowOptions, openWindow, PATIENCE_MS } from './open-window.ts';
+import { type OpenWindow, type OpenWindowOptions, openWindow } from './open-window.ts';
 
 /** Of what a loaded machine does at last: no test measures by it. */
-export const WAIT = { timeout: 30_000, interval: 100 };
+export const WAIT = { timeout: 120_000, interval: 100 };
 
 export interface OpenWorkspaceOptions extends Omit<OpenWindowOptions, 'path'> {
   readonly root: string;
@@ -18,7 +18,6 @@ export async function openWorkspace(
   { root, screen, ...options }: OpenWorkspaceOptions,
 ): Promise<OpenWindow> {
   const window = await openWindow(browser, options);
-  window.page.setDefaultTimeout(PATIENCE_MS);
   const file = join(window.folder, 'home', '.config', 'dray', 'window.json');
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, JSON.stringify({ workspaces: [root] }));

@@ -3,6 +3,8 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /** Both halves of it. Short runs end before it has grown so far. */
 const ENOUGH_BYTES = 8 * 1024 * 1024;
+/** Of the calls of `check`, those that look at nothing: a short run has no need of Node's module for it. */
+const UNCHECKED = 4;
 
 /**
  * For walks over millions of names, whose items live long enough to survive a look or two: V8 would give new objects twice 32 MB and
@@ -12,9 +14,11 @@ const ENOUGH_BYTES = 8 * 1024 * 1024;
  */
 export function createYoungGenerationBound(): { check(): void } {
   let isBound = false;
+  let calls = 0;
   return {
     check() {
-      if (isBound) return;
+      calls += 1;
+      if (isBound || calls <= UNCHECKED) return;
       const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
       if (!young || young.space_size < ENOUGH_BYTES) return;
       setFlagsFromString('--semi-space-growth-factor=1');

@@ -1,11 +1,20 @@
 import type Database from 'better-sqlite3';
 import type { BlobHash, BlobLocation, Chunk, PackHash } from '../model/entry.ts';
+import { isBlob } from './blob-sql.ts';
 
 interface Row {
   place: number;
   pack: string | null;
   offset: number | null;
   chunks: string | null;
+}
+
+const ASKED = { repository: 'asked.repository', hash: 'asked.hash' };
+
+/** A blob's place in a pack, in bytes from its start. */
+interface PackedRow {
+  readonly hash: BlobHash;
+  readonly offset: number;
 }
 
 /**
@@ -25,20 +34,20 @@ export class BlobTable {
 
   constructor(database: Database.Database, repository: number) {
     this.#repository = repository;
+    const found = `FROM (SELECT ? AS repository, ? AS hash) asked JOIN blob b ON ${isBlob('b', ASKED)}`;
     this.#find = database.prepare(
-      `SELECT b.place, p.hash AS pack, b.offset, b.chunks FROM blob b LEFT JOIN pack p ON p.id = b.pack
-       WHERE b.repository = ? AND b.hash = ?`,
+      `SELECT b.place, p.hash AS pack, b.offset, b.chunks ${found} LEFT JOIN pack p ON p.id = b.pack`,
     );
-    this.#has = database
-      .prepare<[number, string], number>('SELECT 1 FROM blob WHERE repository = ? AND hash = ?')
-      .pluck();
+    this.#has = database.prepare<[number, string], number>(`SELECT 1 ${found}`).pluck();
     this.#hasObject = database
-      .prepare<[number, string], number>('SELECT 1 FROM blob WHERE repository = ? AND hash = ? AND place = 1')
+      .prepare<[number, string], number>(`SELECT 1 ${found} WHERE b.place = 1`)
       .pluck();
     this.#insert = database.prepare(
-      'INSERT OR IGNORE INTO blob (repository, hash, place, pack, offset, chunks) VALUES (?, ?, ?, ?, ?, ?)',
+      `INSERT INTO blob (repository, hash, place, pack, offset, chunks)
+       SELECT * FROM (SELECT ? AS repository, ? AS hash, ?, ?, ?, ?) asked
+       WHERE NOT EXISTS (SELECT 1 FROM blob b WHERE ${isBlob('b', ASKED)})`,
     );
-    this.#remove = database.prepare('DELETE FROM blob WHERE repository = ? AND hash = ?');
+    this.#remove = database.prepare(`DELETE FROM blob WHERE rowid = (SELECT b.rowid ${found})`);
     this.#findPack = database
       .prepare<[number, string], number>('SELECT id FROM pack WHERE repository = ? AND hash = ?')
       .pluck();
@@ -88,6 +97,12 @@ export class BlobTable {
           this.#insert.run(this.#repository, chunk.hash, 1, null, null, null);
         return;
     }
+  }
+
+  /** All blobs of one pack. */
+  addPack(pack: PackHash, blobs: readonly PackedRow[]): void {
+    const id = this.#packId(pack);
+    for (const { hash, offset } of blobs) this.#insert.run(this.#repository, hash, 2, id, offset, null);
   }
 
   /** The blob turned out to be missing on the repository. */

@@ -1,4 +1,5 @@
 /** The statements of the `file` table. `migrations.ts` states the invariant of `same` that they keep. */
+import { isBlob } from './blob-sql.ts';
 
 /** A row that is the same as its base holds the base in its working columns; this reads the base from the right ones. */
 const BASE_COLUMNS = `
@@ -14,12 +15,12 @@ const CHANGE_COLUMNS = `f.path, f.kind, f.size, f.mtime_ns, f.executable, f.hash
 
 /** The location of the working content, by the repository given first. */
 const LOCATED_BY = (hash: string) => `
-  LEFT JOIN blob b ON b.repository = ? AND b.hash = ${hash}
+  LEFT JOIN blob b ON ${isBlob('b', { repository: '?', hash })}
   LEFT JOIN pack p ON p.id = b.pack`;
 
 /** What equals the base is on the repository given first, unless the second value (1) says that even that is in doubt. */
 const PENDING_AMONG = `
-  FROM file f LEFT JOIN blob b ON b.repository = ? AND b.hash = f.hash
+  FROM file f LEFT JOIN blob b ON ${isBlob('b', { repository: '?', hash: 'f.hash' })}
   WHERE (f.same = 0 OR ?) AND f.kind = 1`;
 /** The row is unread, or its content is not known to be on the repository. */
 const IS_PENDING = '(f.hash IS NULL OR (b.hash IS NULL AND f.size > 0))';
@@ -120,11 +121,14 @@ export const FILE_SQL = {
     WHERE path = ? AND same = 0 AND base_kind IS NOT NULL`,
   leaveOutNew: 'DELETE FROM file WHERE path = ? AND same = 0 AND base_kind IS NULL',
 
-  acceptDeletions: 'DELETE FROM file WHERE same = 0 AND kind = 0',
+  /** The two that accept take pages of paths, since SQLite lists all rows that a statement is going to change, in memory. */
+  acceptDeletions: 'DELETE FROM file WHERE path > ? AND path <= ? AND same = 0 AND kind = 0',
   acceptContent: `
     UPDATE file SET same = 1, base_mtime_ns = mtime_ns,
                     base_kind = NULL, base_size = NULL, base_executable = NULL, base_hash = NULL
-    WHERE same = 0 AND hash IS NOT NULL`,
+    WHERE path > ? AND path <= ? AND same = 0 AND hash IS NOT NULL`,
+
+  endOfPage: 'SELECT path FROM file WHERE path > ? ORDER BY path LIMIT 1 OFFSET ?',
 
   pageOfPendingReads: `SELECT f.path AS path, f.size AS sizeBytes ${PENDING} AND f.path > ? ORDER BY f.path LIMIT ?`,
   pendingTotals: `

@@ -93,6 +93,8 @@ export const KIND_CODES = { file: 1, link: 2, folder: 3 } as const;
 /** An inode that no file has: the row's stat never matches, so the file is read again (the racy-timestamp rule). */
 const NO_INODE = -1;
 const PAGE_ROWS = 4096;
+/** To SQLite any blob is greater than any text. */
+const BEHIND_ALL_PATHS = Buffer.alloc(0);
 
 /** The working copy and the base commit, path by path, in byte order. */
 export class FileTable {
@@ -104,6 +106,7 @@ export class FileTable {
     this.#statements.pageOfStats.raw(true);
     this.#statements.statOf.raw(true);
     this.#statements.workingPaths.pluck(true);
+    this.#statements.endOfPage.pluck(true);
     this.#statements.forgetRead.pluck(true);
     for (const name of ['pageOfChanges', 'change', 'pageOfEntries'] as const) {
       this.#statements[name].safeIntegers(true).raw(true);
@@ -207,8 +210,13 @@ export class FileTable {
 
   /** After a push: every change whose content is on the repository is the base now. */
   acceptChanges(): void {
-    this.#statements.acceptDeletions.run();
-    this.#statements.acceptContent.run();
+    const { acceptContent, acceptDeletions, endOfPage } = this.#statements;
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      const end = endOfPage.get(after, PAGE_ROWS) as string | undefined;
+      acceptDeletions.run(after, end ?? BEHIND_ALL_PATHS);
+      acceptContent.run(after, end ?? BEHIND_ALL_PATHS);
+      after = end;
+    }
   }
 
   /** Files whose content is unread, or (with `repository`) not known to be on that repository; in order, after `after`. */

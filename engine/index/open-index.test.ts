@@ -77,6 +77,24 @@ describe('the schema', () => {
     expect(versionOf(path)).toBe(MIGRATIONS.length);
   });
 
+  it('keeps the blobs that an index of version 1 knew, each one once', () => {
+    const database = new Database(path);
+    database.exec(MIGRATIONS[0]!);
+    database.pragma('user_version = 1');
+    database.exec(`
+      INSERT INTO repository (id, uuid, epoch) VALUES (1, 'id', 0);
+      INSERT INTO pack (id, repository, hash) VALUES (1, 1, '${pack('e')}');
+      INSERT INTO blob VALUES (1, '${blob('1')}', 1, NULL, NULL, NULL), (1, '${blob('2')}', 2, 1, 7, NULL);`);
+    database.close();
+    withIndex((index) => {
+      const blobs = index.blobsOf(index.repositories.bind('id', 0).repository.id);
+      expect(blobs.locate(blob('1'))).toEqual({ in: 'object' });
+      blobs.add(blob('2'), { in: 'object' });
+      expect(blobs.locate(blob('2'))).toEqual({ in: 'pack', pack: pack('e'), offset: 7 });
+      expect(blobs.has(blob('3'))).toBe(false);
+    });
+  });
+
   it('of a newer Dray is refused and left as it is', () => {
     withIndex((index) => {
       index.settings.base = 'x';
@@ -218,6 +236,22 @@ describe('what is known of a repository', () => {
       blobs.add(blob('1'), { in: 'pack', pack: pack('e'), offset: 5 });
       blobs.add(blob('1'), { in: 'object' });
       expect(blobs.locate(blob('1'))).toEqual({ in: 'pack', pack: pack('e'), offset: 5 });
+    });
+  });
+
+  it('tells hashes apart that begin alike', () => {
+    withIndex((index) => {
+      const blobs = index.blobsOf(index.repositories.bind('id', 0).repository.id);
+      const [one, two, three] = ['1', '2', '3'].map((end) => `${'a'.repeat(63)}${end}` as BlobHash);
+      blobs.add(one!, { in: 'object' });
+      blobs.addPack(pack('e'), [
+        { hash: one!, offset: 0 },
+        { hash: two!, offset: 3 },
+      ]);
+      expect(blobs.locate(one!)).toEqual({ in: 'object' });
+      expect(blobs.locate(two!)).toEqual({ in: 'pack', pack: pack('e'), offset: 3 });
+      blobs.remove(one!);
+      expect([one!, two!, three!].map((hash) => blobs.has(hash))).toEqual([false, true, false]);
     });
   });
 

@@ -25,8 +25,11 @@ import type { PushForecast } from './push-forecast.ts';
 import type { Session } from './session.ts';
 import { createTraffic } from './traffic.ts';
 
-/** Bytes of files in memory at once, between the disk and the wire. */
-const MEMORY_BYTES = 256 * 1024 * 1024;
+/**
+ * Bytes of files in memory at once, between the disk and the wire: 32 average chunks, or two files that are only just not cut. Reading
+ * is faster than any link and fills all of it, so it is what a push of large files takes.
+ */
+const MEMORY_BYTES = 128 * 1024 * 1024;
 /** Closed packs in memory at once; the reader's bytes were given back when they were copied into the pack. */
 const PACK_MEMORY_BYTES = 128 * 1024 * 1024;
 
@@ -392,10 +395,8 @@ class FileUploader {
         this.#count(1, pack.bytes.length);
         this.#progress.add(builder.count, contentBytes);
         session.index.transaction(() => {
-          for (const blob of pack.blobs) {
-            link.blobs.add(blob.hash, { in: 'pack', pack: pack.hash, offset: blob.offset });
-            this.#packing.delete(blob.hash);
-          }
+          link.blobs.addPack(pack.hash, pack.blobs);
+          for (const { hash } of pack.blobs) this.#packing.delete(hash);
         });
       } finally {
         permit.release();

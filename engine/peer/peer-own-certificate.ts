@@ -2,7 +2,6 @@
 import { X509Certificate } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { generate } from 'selfsigned';
 import { readCertificate, type ServerCertificate } from './peer-certificate.ts';
 
 const YEARS = 10;
@@ -18,6 +17,7 @@ export async function ownCertificate(folder: string, name: string): Promise<Serv
   }
   const notAfterDate = new Date();
   notAfterDate.setFullYear(notAfterDate.getFullYear() + YEARS);
+  const { generate } = await import('selfsigned');
   const made = await generate([{ name: 'commonName', value: name }], { keyType: 'ec', notAfterDate });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (const [path, text] of [

@@ -1,130 +1,132 @@
 /**
- * Bodies of large files on their way from the network to the disk: piece by piece, each summed while it lies in the processor's cache, in
- * memory that is used again and again. A body is never held whole, so few bytes wait, however large its range.
+ * Bodies of large files on their way from the network to the disk: each chunk is summed while it lies in the processor's cache, and some
+ * of them at a time are written from where Node has put them. A body is never held whole, so few bytes wait, however large its range.
  */
 import { DrayError } from '../api/error.ts';
-import type { Budget } from '../base/budget.ts';
+import type { Budget, Permit } from '../base/budget.ts';
 import { crc64Nvme } from '../base/crc64-nvme.ts';
-import { createLeasedMemory, type Lease } from '../base/leased-memory.ts';
-import { bodyBytesOf, copyInto, freeOwn, type PeerCall, PeerRefusal, watchPace } from './peer-call.ts';
+import { bodyBytesOf, freeOwn, type PeerCall, PeerRefusal, watchPace } from './peer-call.ts';
 
-/** One write to the disk. */
+/** One write to the disk, or a chunk more. */
 const PIECE_BYTES = 1024 * 1024;
+/** A client that sends few bytes at a time makes many chunks of them, each with a cost of its own in memory. */
+const PIECE_CHUNKS_MAX = 256;
 /** Pieces of one body that are being written while the next one fills. */
 const PIECES_AHEAD = 2;
-/** Of some 64 KiB each, as Node reads them. */
+/** Of some 64 KiB each, as Node reads them, while nobody takes them. */
 const CHUNKS_HELD_MAX = 4;
-
-const EMPTY = Buffer.alloc(0);
 
 export interface RangeReceiver {
   /**
-   * Hands the body out in order, in pieces that are the callee's until it resolves; up to three are out at once.
+   * Hands the body out in order, in pieces of several chunks that are the callee's until it resolves; up to three are out at once.
    * @returns The sum of all of it, once every piece was taken.
    * @throws PeerRefusal 400 when it is cut short, 408 when it stalls; what `write` throws. None is out any more then.
    */
-  receive(call: PeerCall, write: (offset: number, bytes: Uint8Array) => Promise<void>): Promise<bigint>;
+  receive(
+    call: PeerCall,
+    write: (offset: number, chunks: readonly Uint8Array[]) => Promise<void>,
+  ): Promise<bigint>;
 }
 
 /** @param budget Of all bodies together. Needs `loadCrc64`. */
 export function createRangeReceiver(budget: Budget): RangeReceiver {
-  const memory = createLeasedMemory({
-    budget,
-    largestBytes: PIECE_BYTES,
-    open: (lengthBytes) => ({ buffer: new SharedArrayBuffer(lengthBytes), start: 0 }),
-  });
   return {
     async receive(call, write) {
-      const { request, signal } = call;
-      const sizeBytes = bodyBytesOf(request);
+      const sizeBytes = bodyBytesOf(call.request);
       const writing = new Set<Promise<void>>();
       const watch = watchPace(call);
-      const chunks = chunksOf(call);
-      let rest: Buffer = EMPTY;
+      const gathering = gatherPieces(call, watch.took);
       let failure: { readonly error: unknown } | undefined;
-      let sum = 0n;
       let received = 0;
-      let lease: Lease | undefined;
-      const hand = (piece: Lease, filledBytes: number, offset: number) => {
-        const work: Promise<void> = write(offset, piece.bytes.subarray(0, filledBytes))
+      let permit: Permit | undefined;
+      const hand = (held: Permit, { chunks }: Piece, offset: number) => {
+        const work: Promise<void> = write(offset, chunks)
           .catch((error: unknown) => {
             failure ??= { error };
           })
           .finally(() => {
-            piece.release();
+            for (const chunk of chunks) freeOwn(chunk);
+            held.release();
             writing.delete(work);
           });
         writing.add(work);
       };
       try {
         while (received < sizeBytes && !failure) {
-          const pieceBytes = Math.min(PIECE_BYTES, sizeBytes - received);
           while (writing.size >= PIECES_AHEAD) await Promise.race(writing);
-          lease = await memory.take(pieceBytes, signal);
-          for (let filled = 0; filled < pieceBytes; ) {
-            if (rest.length === 0) {
-              rest = await chunks.next();
-              watch.took(rest.length);
-              sum = crc64Nvme(rest, sum);
-            }
-            const taken = rest.subarray(0, pieceBytes - filled);
-            rest = rest.subarray(taken.length);
-            copyInto(lease.bytes, taken, filled);
-            filled += taken.length;
-            if (rest.length === 0) freeOwn(taken);
-          }
-          hand(lease, pieceBytes, received);
-          lease = undefined;
-          received += pieceBytes;
+          const wantedBytes = Math.min(PIECE_BYTES, sizeBytes - received);
+          permit = await budget.acquire(wantedBytes, call.signal);
+          const piece = await gathering.next(wantedBytes);
+          hand(permit, piece, received);
+          permit = undefined;
+          received += piece.sizeBytes;
         }
       } finally {
         watch.end();
-        chunks.close();
-        lease?.release();
+        gathering.close();
+        permit?.release();
         await Promise.all(writing);
       }
       if (failure) throw failure.error;
-      return sum;
+      return gathering.sum();
     },
   };
 }
 
-interface Chunks {
-  next(): Promise<Buffer>;
+interface Piece {
+  readonly chunks: Buffer[];
+  sizeBytes: number;
+}
+
+interface Gathering {
+  /** At least so many bytes, or many chunks. The next call waits for this one. */
+  next(wantedBytes: number): Promise<Piece>;
+  /** Of all that came. */
+  sum(): bigint;
   close(): void;
 }
 
-/** A body as it comes: what an iterator of the stream would join, or copy, stays as it is. */
-function chunksOf({ request, signal }: PeerCall): Chunks {
-  const held: Buffer[] = [];
+/** A body as it comes: what an iterator of the stream would join, or copy, stays as it is, and a chunk costs no promise. */
+function gatherPieces({ request, signal }: PeerCall, took: (bytes: number) => void): Gathering {
+  let piece: Piece = { chunks: [], sizeBytes: 0 };
+  let sum = 0n;
+  let wantedBytes = Number.POSITIVE_INFINITY;
   let ended: { readonly error: unknown } | undefined;
-  let wake = () => {};
+  let wake: (() => void) | undefined;
+  const isFull = () => piece.sizeBytes >= wantedBytes || piece.chunks.length >= PIECE_CHUNKS_MAX;
   const onData = (chunk: Buffer) => {
-    held.push(chunk);
+    took(chunk.length);
+    sum = crc64Nvme(chunk, sum);
+    piece.chunks.push(chunk);
+    piece.sizeBytes += chunk.length;
+    if (wake && isFull()) wake();
     // Who takes them goes on when it is hungry again.
-    if (held.length >= CHUNKS_HELD_MAX) request.pause();
-    wake();
+    else if (!wake && piece.chunks.length >= CHUNKS_HELD_MAX) request.pause();
   };
   const end = (error: unknown) => {
     ended ??= { error };
-    wake();
+    wake?.();
   };
   const onEnd = () => end(new PeerRefusal(400, 'usage', 'The body ended early.'));
   const onAbort = () => end(new DrayError('aborted', 'The client went away.'));
   request.on('data', onData).on('end', onEnd).on('close', onEnd).on('error', end);
   signal.addEventListener('abort', onAbort, { once: true });
   return {
-    async next() {
-      for (;;) {
-        const chunk = held.shift();
-        if (chunk) return chunk;
-        if (ended) throw ended.error;
-        if (request.isPaused()) request.resume();
+    async next(bytes) {
+      wantedBytes = bytes;
+      if (!isFull() && !ended)
         await new Promise<void>((resolve) => {
           wake = resolve;
+          if (request.isPaused()) request.resume();
         });
-      }
+      wake = undefined;
+      if (!isFull()) throw ended?.error;
+      const taken = piece;
+      piece = { chunks: [], sizeBytes: 0 };
+      wantedBytes = Number.POSITIVE_INFINITY;
+      return taken;
     },
+    sum: () => sum,
     close() {
       signal.removeEventListener('abort', onAbort);
       request.off('data', onData).off('end', onEnd).off('close', onEnd).off('error', end);

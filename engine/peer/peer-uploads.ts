@@ -229,8 +229,8 @@ export function createPeerUploads({
     const isThere = known?.sizeBytes === sizeBytes && formatSum(known.sum) === told;
     if (!sessions.has(id)) throw noUpload(id);
     if (!isThere) ranges.delete(start);
-    const sum = await receiver.receive(call, async (offset, bytes) => {
-      if (!isThere) await file.place(start + offset, bytes);
+    const sum = await receiver.receive(call, async (offset, chunks) => {
+      if (!isThere) await file.place(start + offset, chunks);
     });
     if (formatSum(sum) !== told)
       throw new DrayError('checksumRefused', 'The range arrived with other bytes than were sent.', {

@@ -70,10 +70,10 @@ export interface LargeFile {
    */
   write(offset: number, bytes: Uint8Array, verify?: BlobHash): Promise<void>;
   /**
-   * Writes bytes that count only once `accept` has said so: those of a range that is verified when all of it has come. As
-   * `write` otherwise; shared memory stays the caller's and may be used again afterwards.
+   * Writes bytes that count only once `accept` has said so: those of a range that is verified when all of it has come. They lie one after
+   * another in the pieces, which stay the caller's and may be used again afterwards.
    */
-  place(offset: number, bytes: Uint8Array): Promise<void>;
+  place(offset: number, pieces: readonly Uint8Array[]): Promise<void>;
   /**
    * Writes the whole content from one stream in order, hashing on the way; `commit` then compares it with
    * `meta.blob`. May be called again after the stream failed. `damaged` when it is longer or shorter than the file.

@@ -6,6 +6,7 @@ import { DrayError } from '../api/error.ts';
 import type { BlobHash } from '../model/entry.ts';
 import type { FileMeta, LargeFile, WrittenStat } from './tree-writer-contract.ts';
 import { contentDiffers, damagedFile, writeError } from './tree-writer-error.ts';
+import { type GatheredWriter, openGatheredWriter } from './tree-writer-gathered.ts';
 import type { PlaceOutcome } from './tree-writer-place.ts';
 import { appendStream } from './tree-writer-stream.ts';
 import type { WriteLane, WriteThreads } from './tree-writer-threads.ts';
@@ -41,7 +42,14 @@ export function openLargeFile(options: LargeFileOptions): LargeFile {
   let streamDigest: string | undefined;
   let ending: Promise<void> | undefined;
 
+  let gathered: GatheredWriter | undefined;
   let lane: WriteLane | undefined;
+  /** What is only placed needs no threads of ours. */
+  let isExpected = false;
+  const expectBytes = () => {
+    if (!isExpected) threads.expect(1, meta.sizeBytes);
+    isExpected = true;
+  };
   /** Threads that write to one file at once spin on its lock in the kernel; only hashing is worth several. */
   function laneFor(verify: BlobHash | undefined): WriteLane {
     if (verify !== undefined) return threads;
@@ -74,6 +82,7 @@ export function openLargeFile(options: LargeFileOptions): LargeFile {
   async function write(offset: number, bytes: Uint8Array, verify?: BlobHash): Promise<void> {
     assertOpen();
     assertInside(offset, bytes.length);
+    expectBytes();
     const length = bytes.length;
     await note(
       offset,
@@ -82,14 +91,14 @@ export function openLargeFile(options: LargeFileOptions): LargeFile {
     );
   }
 
-  async function place(offset: number, bytes: Uint8Array): Promise<void> {
+  async function place(offset: number, pieces: readonly Uint8Array[]): Promise<void> {
     assertOpen();
-    assertInside(offset, bytes.length);
-    const task = { kind: 'piece', fd, path: meta.path, offset, bytes } as const;
+    assertInside(offset, totalBytes(pieces));
+    gathered ??= openGatheredWriter(fd);
     await track(
-      laneFor(undefined)
-        .run('piece', task)
-        .then(() => {}),
+      gathered.write(offset, pieces).catch((error: unknown) => {
+        throw writeError(error, meta.path);
+      }),
     );
   }
 
@@ -97,6 +106,7 @@ export function openLargeFile(options: LargeFileOptions): LargeFile {
     assertOpen();
     pieces.clear();
     streamDigest = undefined;
+    expectBytes();
     const stream = options.nextStream();
     const lane = threads.lane();
     const append = (offset: number, bytes: Uint8Array) => {
@@ -211,6 +221,10 @@ function createSized({ meta, temporary }: LargeFileOptions): number {
   } catch (error) {
     throw writeError(error, meta.path);
   }
+}
+
+function totalBytes(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((total, { byteLength }) => total + byteLength, 0);
 }
 
 async function endStream(lane: WriteLane, stream: number): Promise<string | undefined> {

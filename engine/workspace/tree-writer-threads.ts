@@ -6,6 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isMarkedAsUntransferable, Worker } from 'node:worker_threads';
 import { DrayError, fromErrorRecord } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
+import { packTask, unpackResult } from './tree-writer-message.ts';
 import { runWriteTask, type TaskResults, type WriteTask } from './tree-writer-task.ts';
 import { openWriteThread, type WriteThread, type WriteThreadData } from './tree-writer-thread.ts';
 import type { WorkerAnswer, WorkerRequest } from './write-worker.ts';
@@ -113,7 +114,7 @@ export function openWriteThreads(options: WriteThreadsOptions): WriteThreads {
     const next = queue.shift();
     if (next) post(member, next);
     if ('error' in answer) job.reject(fromErrorRecord(answer.error));
-    else job.resolve(answer.result);
+    else job.resolve(unpackResult(answer.result));
   }
 
   /** A thread that dies takes its tasks with it, and the writer takes no more: what was half done is not known. */
@@ -128,7 +129,7 @@ export function openWriteThreads(options: WriteThreadsOptions): WriteThreads {
     nextId += 1;
     if (member.jobs.size === 0) member.worker.ref();
     member.jobs.set(nextId, job);
-    const request: WorkerRequest = { id: nextId, task: job.task };
+    const request: WorkerRequest = { id: nextId, task: packTask(job.task) };
     member.worker.postMessage(request, transferable(job.task));
   }
 

@@ -94,7 +94,6 @@ export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
     checkAborted(signal);
     assert(!closing, 'the writer is closed');
     checkPath(meta.path, 'file');
-    threads.expect(1, meta.sizeBytes);
     const { hold, errors } = folders.holdParents([meta.path]);
     for (const error of errors.values()) throw error;
     try {

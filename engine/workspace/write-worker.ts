@@ -1,16 +1,17 @@
 /** A worker thread of the tree writer: one task a message, answered in order. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { type ErrorRecord, toErrorRecord } from '../api/error.ts';
-import { runWriteTask, type TaskResults, type WriteTask } from './tree-writer-task.ts';
+import { packResult, type ResultMessage, type TaskMessage, unpackTask } from './tree-writer-message.ts';
+import { runWriteTask } from './tree-writer-task.ts';
 import { openWriteThread, type WriteThreadData } from './tree-writer-thread.ts';
 
 export interface WorkerRequest {
   readonly id: number;
-  readonly task: WriteTask;
+  readonly task: TaskMessage;
 }
 
 export type WorkerAnswer =
-  | { readonly id: number; readonly result: TaskResults[WriteTask['kind']] }
+  | { readonly id: number; readonly result: ResultMessage }
   | { readonly id: number; readonly error: ErrorRecord };
 
 const port = parentPort!;
@@ -21,9 +22,10 @@ port.on('message', (message: WorkerRequest | 'end') => {
   else port.postMessage(answer(message.id, message.task));
 });
 
-function answer(id: number, task: WriteTask): WorkerAnswer {
+function answer(id: number, message: TaskMessage): WorkerAnswer {
   try {
-    return { id, result: runWriteTask(thread, task) };
+    const task = unpackTask(message);
+    return { id, result: packResult(task, runWriteTask(thread, task)) };
   } catch (error) {
     return { id, error: toErrorRecord(error) };
   }

@@ -1,0 +1,113 @@
+/**
+ * The command's bundle. What nearly every run needs is one CommonJS file: loading an ES module takes Node about a millisecond of
+ * looking up, linking and evaluating, of which forty files made half of a short run; and an ES module that imports one of Node's own
+ * modules evaluates every lazy part of it. Large packages that few runs need are files of their own, loaded on demand.
+ *
+ * | file | holds |
+ * | --- | --- |
+ * | `dray.js` | the check of Node's version, and the compile cache |
+ * | `command.cjs` | the command line and the engine |
+ * | `*-worker.js` | what a thread runs |
+ * | others | packages of `APART`, and what they share |
+ */
+import { type BuildResult, build, type Plugin } from 'esbuild';
+import { lazyBuiltins } from './lazy-builtins.ts';
+import { moduleOptions, NATIVE_PACKAGES, sharedOptions } from './node-bundle.ts';
+
+const TARGET = 'node22';
+
+const WORKERS = {
+  'hash-worker': 'engine/workspace/hash-worker.ts',
+  'write-worker': 'engine/workspace/write-worker.ts',
+  'block-worker': 'engine/workspace/block-worker.ts',
+  'digest-worker': 'engine/transfer/digest-worker.ts',
+};
+
+/** Imported dynamically everywhere; file and package. */
+const APART = {
+  'aws-client-s3': '@aws-sdk/client-s3',
+  'aws-credential-providers': '@aws-sdk/credential-providers',
+  'aws-lib-storage': '@aws-sdk/lib-storage',
+  'hash-wasm': 'hash-wasm',
+  'own-certificate': 'selfsigned',
+  websocket: 'ws',
+};
+
+/**
+ * The window's engine shares modules with the command, and code splitting would cut files by what both use. So it is a bundle of its
+ * own.
+ */
+const HOST = { 'host-worker': 'engine/host/host-worker.ts' };
+
+export type Bundle = Pick<BuildResult<{ write: false; metafile: true }>, 'metafile' | 'outputFiles'>;
+
+/** @param root The project, ending in `/`. @param folder Where the files will lie; nothing is written. */
+export async function bundleCommand(root: string, folder: string): Promise<readonly Bundle[]> {
+  const modules = { ...moduleOptions(root), outdir: folder, target: TARGET };
+  const single = { ...modules, splitting: false };
+  return Promise.all([
+    build({ ...single, entryPoints: { dray: 'app/cli/main.ts' }, plugins: [commandBeside()] }),
+    build({
+      ...sharedOptions(root),
+      entryPoints: { command: 'app/cli/run.ts' },
+      outdir: folder,
+      target: TARGET,
+      format: 'cjs',
+      outExtension: { '.js': '.cjs' },
+      mainFields: ['module', 'main'],
+      plugins: [packagesApart(), nativePackages(), lazyBuiltins()],
+      // Of CommonJS: where this file lies, as an ES module knows it.
+      banner: { js: `const bundleUrl = require('node:url').pathToFileURL(__filename).href;` },
+      define: { ...sharedOptions(root).define, 'import.meta.url': 'bundleUrl' },
+      logOverride: { 'ambiguous-reexport': 'error' },
+    }),
+    build({ ...single, entryPoints: WORKERS, plugins: [packagesApart()] }),
+    build({ ...modules, entryPoints: APART }),
+    build({ ...modules, entryPoints: HOST, plugins: [...modules.plugins, packagesApart()] }),
+  ]);
+}
+
+/** The entry is an ES module, and requires the command: to import CommonJS, Node would look through all of it for its exports first. */
+function commandBeside(): Plugin {
+  return {
+    name: 'command-beside',
+    setup(build) {
+      build.onResolve({ filter: /^\.\/run\.ts$/ }, () => ({ path: 'command.cjs', namespace: 'beside' }));
+      build.onLoad({ filter: /./, namespace: 'beside' }, ({ path }) => ({
+        contents: `import { createRequire } from 'node:module';
+          export const { run } = createRequire(import.meta.url)('./${path}');`,
+      }));
+    },
+  };
+}
+
+function packagesApart(): Plugin {
+  const files = new Map(Object.entries(APART).map(([file, name]) => [name, `./${file}.js`]));
+  return {
+    name: 'packages-apart',
+    setup(build) {
+      build.onResolve({ filter: /^[@a-z]/ }, ({ kind, path }) => {
+        const file = files.get(path);
+        if (file === undefined) return undefined;
+        if (kind === 'dynamic-import') return { path: file, external: true };
+        return { errors: [{ text: `${path} is a file of its own in the bundle: import it dynamically.` }] };
+      });
+    },
+  };
+}
+
+/** Of an `import()` of a native package CommonJS makes a `require`: Node's loader of ES modules need not start for it. */
+function nativePackages(): Plugin {
+  const NAMESPACE = 'native-package';
+  return {
+    name: 'native-packages',
+    setup(build) {
+      build.onResolve({ filter: new RegExp(`^(?:${NATIVE_PACKAGES.join('|')})$`) }, ({ kind, path }) =>
+        kind === 'dynamic-import' ? { path, namespace: NAMESPACE } : { path, external: true },
+      );
+      build.onLoad({ filter: /./, namespace: NAMESPACE }, ({ path }) => ({
+        contents: `module.exports = require('${path}');`,
+      }));
+    },
+  };
+}

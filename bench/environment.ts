@@ -1,0 +1,40 @@
+/** What figures were made with: the machine, the system, the tools. */
+import { execFile } from 'node:child_process';
+import { arch, cpus, release, totalmem, type } from 'node:os';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
+import { formatBytes } from '../engine/api/numbers.ts';
+import type { BenchArguments } from './arguments.ts';
+import type { Bench } from './bench.ts';
+import { DRAY_COMMAND } from './contenders.ts';
+import { PEER_NAMES } from './peers.ts';
+
+/** In the order in which it is shown. */
+export async function describeEnvironment(
+  { contenders, meter }: Pick<Bench, 'contenders' | 'meter'>,
+  { servers, store, folder, runs }: BenchArguments,
+): Promise<Readonly<Record<string, string>>> {
+  const commit = await promisify(execFile)('git', ['describe', '--always', '--dirty'], {
+    cwd: dirname(DRAY_COMMAND),
+  }).then(
+    ({ stdout }) => ` (${stdout.trim()})`,
+    () => '',
+  );
+  const tools = (['dray', ...PEER_NAMES] as const).flatMap((name): [string, string][] => {
+    const found = contenders.get(name);
+    if (!found) return [];
+    if ('missing' in found) return [[name, `missing: ${found.missing}`]];
+    return [[name, name === 'dray' ? `${found.version}${commit}` : found.version]];
+  });
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    machine: `${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown'}, ${formatBytes(totalmem())} of memory`,
+    system: `${type()} ${release()} ${arch()}, Node ${process.version}`,
+    server: `${servers.join(', ')} on the loopback, data ${store === 'disk' ? 'on disk' : 'in memory where there is room'}`,
+    latency: 'where a scenario has one: toxiproxy, on each answer and none on requests',
+    source: `${folder}, page cache warm`,
+    runs: `${runs} each after one that warms up; one alone where that took over 30 s`,
+    ...(meter.seesResources ? {} : { resources: 'not measured: GNU time is not at /usr/bin/time' }),
+    ...Object.fromEntries(tools),
+  };
+}

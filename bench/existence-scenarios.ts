@@ -1,0 +1,83 @@
+/** The scenarios that ask what a destination lacks: of plain trees by a dry run, of repositories with an object for each content. */
+import { formatCount } from '../engine/api/numbers.ts';
+import type { ContenderName } from './contender.ts';
+import type { DatasetShape } from './dataset.ts';
+import {
+  type DryRunOptions,
+  openDryRun,
+  RCLONE_WITHOUT_LISTING,
+  S5CMD_ONE_BY_ONE,
+} from './dry-run-entrants.ts';
+import { openExistence } from './existence-entrants.ts';
+import type { Target } from './results.ts';
+import type { Scenario } from './scenario.ts';
+
+export interface ExistenceShapes {
+  readonly many: DatasetShape;
+  /** As many as only listings tell. */
+  readonly compared: DatasetShape;
+}
+
+/** aws compares like the others, but its dry run takes minutes. */
+export const DRY_RUNNERS: readonly ContenderName[] = ['dray copy', 'rclone', 'rclone (defaults)', 's5cmd'];
+/** That a peer takes longer says enough. */
+const COMPARED_LIMIT_MS = 5 * 60_000;
+const TARGETS: readonly Target[] = [
+  {
+    kind: 'ratio',
+    of: 'dray copy',
+    toBestOf: [...DRY_RUNNERS.slice(1), RCLONE_WITHOUT_LISTING, S5CMD_ONE_BY_ONE],
+    atMost: 0.5,
+  },
+  { kind: 'ratio', of: 'dray', toBestOf: ['dvc'], atMost: 0.5 },
+];
+
+export function createExistence({ compared, many }: ExistenceShapes): readonly Scenario[] {
+  const objects = formatCount(many.files);
+  const all = formatCount(compared.files);
+  const some = Math.floor(many.files / 100);
+  const tenth = Math.floor(compared.files / 10);
+  return [
+    create('dry-500', `${formatCount(some)} files, a fifth of them changed, against ${objects} objects`, {
+      stored: many,
+      local: { kind: 'some', files: some, changed: Math.floor(some / 5) },
+    }),
+    create('dry-1', `1 changed file against ${objects} objects`, {
+      stored: many,
+      local: { kind: 'some', files: 1, changed: 1 },
+    }),
+    create('dry-50k', `${objects} files against an empty prefix`, { local: { kind: 'all', shape: many } }),
+    createBySize('dry-100k-1m', `${formatCount(tenth)} files, 1 of them changed, against ${all} objects`, {
+      stored: compared,
+      local: { kind: 'some', files: tenth, changed: 1 },
+    }),
+    createBySize('dry-1-1m', `1 changed file against ${all} objects`, {
+      stored: compared,
+      local: { kind: 'some', files: 1, changed: 1 },
+    }),
+    createBySize('dry-1m', `${all} files against an empty prefix`, {
+      local: { kind: 'all', shape: compared },
+    }),
+  ];
+}
+
+type Question = Pick<DryRunOptions, 'stored' | 'local' | 'by'>;
+
+function create(name: string, title: string, question: Question): Scenario {
+  return {
+    name,
+    title: `Dry run of ${title}`,
+    targets: TARGETS,
+    open: async (bench, latencyMs) => [
+      ...(await openDryRun(bench, { ...question, contenders: DRY_RUNNERS, latencyMs })),
+      ...(await openExistence(bench, { ...question, latencyMs })),
+    ],
+  };
+}
+
+function createBySize(name: string, title: string, question: Question): Scenario {
+  return {
+    ...create(name, `${title}, by size or content`, { ...question, by: 'size' }),
+    limitMs: COMPARED_LIMIT_MS,
+  };
+}

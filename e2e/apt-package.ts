@@ -1,0 +1,30 @@
+/** Programs of the system that tests or measurements need: installed where that can be done without asking anyone. */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+
+const TIMEOUT_MS = 10 * 60_000;
+const APT_GET = '/usr/bin/apt-get';
+
+let hasLists = false;
+
+/** As root on a system with apt-get. */
+export function canInstallPackages(): boolean {
+  return process.getuid?.() === 0 && existsSync(APT_GET);
+}
+
+/** @returns False where it cannot be done, or failed: what apt-get said of it is on stderr. */
+export function installAptPackage(name: string): boolean {
+  if (!canInstallPackages()) return false;
+  console.error(`Installing ${name} (apt-get install ${name})...`);
+  hasLists ||= runQuietly(['update']);
+  return hasLists && runQuietly(['install', '--yes', '--no-install-recommends', name]);
+}
+
+function runQuietly(parameters: readonly string[]): boolean {
+  const { status } = spawnSync(APT_GET, parameters, {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    timeout: TIMEOUT_MS,
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  });
+  return status === 0;
+}

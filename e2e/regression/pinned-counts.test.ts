@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { createSandbox } from '../../engine/jobs/job-fixture.ts';
+import { findWhyNotTraced, parseStraceSummary } from './kernel-calls.ts';
+import { compareCounts, describeDifferences, writePinned } from './pinned-counts.ts';
+
+describe('a run is held against the table:', () => {
+  it('requests, syncs, renames, commits and threads have no slack, in either direction', () => {
+    const was = {
+      requests: { PutObject: 5, HeadObject: 2 },
+      kernel: { syncs: 4 },
+      serving: { renames: 100 },
+    };
+    const is = { requests: { PutObject: 5, HeadObject: 3 }, kernel: { syncs: 3 }, serving: { renames: 101 } };
+    expect(compareCounts(was, was)).toEqual([]);
+    expect(compareCounts(was, is)).toEqual([
+      { group: 'requests', count: 'HeadObject', was: 2, is: 3, slack: 0 },
+      { group: 'kernel', count: 'syncs', was: 4, is: 3, slack: 0 },
+      { group: 'serving', count: 'renames', was: 100, is: 101, slack: 0 },
+    ]);
+  });
+
+  it('other counts may be off by a twentieth, and small ones by three', () => {
+    const was = { calls: { opens: 1_000, reads: 10 } };
+    expect(compareCounts(was, { calls: { opens: 1_050, reads: 13 } })).toEqual([]);
+    expect(compareCounts(was, { calls: { opens: 950, reads: 7 } })).toEqual([]);
+    expect(compareCounts(was, { calls: { opens: 1_051, reads: 14 } })).toHaveLength(2);
+    expect(compareCounts(was, { calls: { opens: 949, reads: 6 } })).toHaveLength(2);
+  });
+
+  it('what is absent is none, and a group that was not counted is not compared', () => {
+    expect(compareCounts({ requests: { PutObject: 1 } }, { requests: { HeadObject: 1 } })).toEqual([
+      { group: 'requests', count: 'PutObject', was: 1, is: 0, slack: 0 },
+      { group: 'requests', count: 'HeadObject', was: 0, is: 1, slack: 0 },
+    ]);
+    expect(compareCounts({ kernel: { syncs: 4 } }, { requests: {} })).toEqual([]);
+  });
+
+  it('what is said names the job, the count, what it was, what it is, and the command', () => {
+    const differences = compareCounts(
+      { calls: { syncs: 1, opens: 90 } },
+      { calls: { syncs: 2_001, opens: 190 } },
+    );
+    expect(describeDifferences('a push', differences, 'npm run rewrite').split('\n')).toEqual([
+      '"a push" takes something else than before:',
+      '  calls syncs: was 1 (exactly), is 2,001',
+      '  calls opens: was 90 (give or take 4), is 190',
+      'If that is meant, write the table anew, look at what changed in it, and commit it: npm run rewrite',
+    ]);
+  });
+
+  it('the table that is written changes where the slack is passed, and has no jobs that are gone', () => {
+    using sandbox = createSandbox();
+    const path = sandbox.path('table.json');
+    const before = {
+      gone: { calls: { opens: 1 } },
+      kept: { calls: { opens: 100, reads: 100, writes: 9 }, kernel: { syncs: 4 } },
+    };
+    const now = {
+      kept: { calls: { opens: 104, reads: 106, writes: 0 } },
+      fresh: { requests: { GetObject: 1 } },
+    };
+    writePinned(path, before, now);
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({
+      kept: { calls: { opens: 100, reads: 106 }, kernel: { syncs: 4 } },
+      fresh: { requests: { GetObject: 1 } },
+    });
+  });
+});
+
+describe("the kernel's calls", () => {
+  it("are read from strace's summary, with and without errors", () => {
+    const summary = [
+      '% time     seconds  usecs/call     calls    errors syscall',
+      '------ ----------- ----------- --------- --------- ----------------',
+      ' 60.00    0.000272          17        16         1 openat',
+      ' 30.00    0.000172          17        10           fsync',
+      ' 10.00    0.000072          17         2           fdatasync',
+      '------ ----------- ----------- --------- --------- ----------------',
+      '100.00    0.000516          17        28         1 total',
+    ].join('\n');
+    expect(parseStraceSummary(summary)).toEqual({
+      opens: 16,
+      reads: 0,
+      writes: 0,
+      syncs: 12,
+      renames: 0,
+      removals: 0,
+    });
+    expect(parseStraceSummary('')).toMatchObject({ opens: 0, syncs: 0 });
+  });
+
+  it('are not to be had where there is no strace, which is said', async () => {
+    const { PATH } = process.env;
+    process.env.PATH = '/nowhere';
+    try {
+      expect(await findWhyNotTraced()).toContain('ENOENT');
+    } finally {
+      process.env.PATH = PATH;
+    }
+  });
+});

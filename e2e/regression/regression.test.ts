@@ -1,0 +1,156 @@
+/**
+ * What must not get worse, pinned by counts and never by time: what jobs of the published command ask of the store, of the network, of
+ * Node and of the kernel. `pinned-counts.json` holds what they took when somebody last looked.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSandbox, type Sandbox } from '../../engine/jobs/job-fixture.ts';
+import { TEST_TOKEN } from '../../engine/peer/peer-fixture.ts';
+import { type ByteCounter, startByteCounter } from '../servers/byte-counter.ts';
+import { type LoggedRequest, type S3Server, startVersitygw } from '../servers/versitygw.ts';
+import { type CountedCommand, openCountedCommand } from './counted-command.ts';
+import { type Bed, GUARDED_JOBS, type GuardedJob, writeLargeFile, writeSmallFiles } from './guarded-jobs.ts';
+import {
+  type Counts,
+  compareCounts,
+  describeDifferences,
+  type PinnedCounts,
+  readPinned,
+  writePinned,
+} from './pinned-counts.ts';
+
+const TABLE = fileURLToPath(new URL('pinned-counts.json', import.meta.url));
+const REWRITE = 'DRAY_COUNTS=write npm test -- e2e/regression';
+const isWriting = process.env.DRAY_COUNTS === 'write';
+const MINUTES = 60_000;
+/** A busy machine takes many times as long; a job that goes on after its test would be counted with the next. */
+const JOB_LIMIT_MS = 20 * MINUTES;
+
+let sandbox: Sandbox;
+let store: S3Server;
+let wire: ByteCounter;
+let command: CountedCommand;
+const pinned = readPinned(TABLE);
+const counted: Record<string, Counts> = {};
+
+beforeAll(async () => {
+  sandbox = createSandbox();
+  store = await startVersitygw();
+  wire = await startByteCounter(Number(new URL(store.endpoint).port));
+  command = await openCountedCommand(sandbox.folder);
+  for (const name of ['work', 'small']) writeSmallFiles(sandbox.path(name));
+  for (const name of ['large-work', 'large']) writeLargeFile(sandbox.path(name));
+  mkdirSync(sandbox.path('offered'));
+  writeFileSync(sandbox.path('token'), TEST_TOKEN, { mode: 0o600 });
+  if (command.whyNotTraced !== undefined)
+    console.warn(
+      `The kernel's calls are not compared, as they cannot be counted here: ${command.whyNotTraced}`,
+    );
+}, JOB_LIMIT_MS);
+afterAll(async () => {
+  const isComplete = Object.keys(counted).length === GUARDED_JOBS.length;
+  if (isWriting && isComplete) writePinned(TABLE, pinned, counted);
+  await wire?.stop();
+  await store?.stop();
+  sandbox?.[Symbol.dispose]();
+});
+
+function placeOf() {
+  return {
+    cwd: sandbox.folder,
+    environment: {
+      ...store.environment,
+      AWS_ENDPOINT_URL: `http://127.0.0.1:${wire.port}`,
+      DRAY_AUTHOR: 'tester',
+      DRAY_CACHE: sandbox.path('cache'),
+      DRAY_CONFIG: sandbox.path('config.json'),
+      DRAY_TOKEN: TEST_TOKEN,
+    },
+  };
+}
+
+function bedOf(url: string): Bed {
+  return {
+    sandbox,
+    url,
+    dray: async (...parameters) => {
+      await command.run(parameters, placeOf());
+    },
+  };
+}
+
+async function count(job: GuardedJob): Promise<Counts> {
+  switch (job.far) {
+    case 'none':
+      return countRun(job, bedOf(''));
+    case 'store':
+      return countAtStore(job);
+    case 'peer':
+      return countAtPeer(job);
+  }
+}
+
+async function countRun(job: GuardedJob, bed: Bed): Promise<Counts> {
+  const { calls, kernel } = await command.run(job.parameters(bed), placeOf());
+  return { calls, ...(kernel ? { kernel } : {}) };
+}
+
+async function countAtStore(job: GuardedJob): Promise<Counts> {
+  const bed = bedOf(`s3://${store.bucket}`);
+  await job.prepare?.(bed);
+  await store.resetRequests();
+  const since = readWire(wire);
+  const run = await countRun(job, bed);
+  return { requests: countOperations(await store.requests()), wire: readWire(wire, since), ...run };
+}
+
+/** A server of its own for each job. */
+async function countAtPeer(job: GuardedJob): Promise<Counts> {
+  const server = await command.serve(sandbox.path('offered'), {
+    ...placeOf(),
+    tokenFile: sandbox.path('token'),
+  });
+  const between = await startByteCounter(server.port);
+  try {
+    const bed = bedOf(`dray://127.0.0.1:${between.port}`);
+    await job.prepare?.(bed);
+    const run = await countRun(job, bed);
+    return { wire: readWire(between), ...run, serving: await server.stop() };
+  } finally {
+    await between.stop();
+    await server.stop();
+  }
+}
+
+function readWire(counter: ByteCounter, since = { sentBytes: 0, receivedBytes: 0 }) {
+  return {
+    sentBytes: counter.sentBytes() - since.sentBytes,
+    receivedBytes: counter.receivedBytes() - since.receivedBytes,
+  };
+}
+
+function countOperations(requests: readonly LoggedRequest[]): Readonly<Record<string, number>> {
+  const operations: Record<string, number> = {};
+  for (const { operation } of requests) operations[operation] = (operations[operation] ?? 0) + 1;
+  return Object.fromEntries(Object.entries(operations).sort());
+}
+
+describe('what a job takes is what it took before:', () => {
+  it.each(GUARDED_JOBS)(
+    '$name',
+    async (job) => {
+      const counts = await count(job);
+      counted[job.name] = counts;
+      if (isWriting) return;
+      const differences = compareCounts(pinned[job.name] ?? {}, counts);
+      if (differences.length > 0) expect.fail(describeDifferences(job.name, differences, REWRITE));
+    },
+    JOB_LIMIT_MS,
+  );
+
+  it('and the table has no other jobs', () => {
+    const names = GUARDED_JOBS.map(({ name }) => name);
+    if (!isWriting) expect(Object.keys(pinned satisfies PinnedCounts)).toEqual(names);
+  });
+});

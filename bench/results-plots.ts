@@ -1,5 +1,5 @@
 /** The plots of the page of results, each an SVG of its own. */
-import { formatBytes, formatCount, formatDuration } from '../engine/api/numbers.ts';
+import { formatCount } from '../engine/api/numbers.ts';
 import { type PlotLine, plotLines } from './plot-lines.ts';
 import { plotRatios } from './plot-ratios.ts';
 import type { EntrantResult, MeasuredRun } from './results.ts';
@@ -45,7 +45,7 @@ function drawGrowth(row: ResultRow): readonly Plot[] {
   const { entrants, title } = row.result;
   const measures = [
     { name: 'time', of: timeOf, format: formatSeconds },
-    { name: 'memory', of: memoryOf, format: formatBytes },
+    { name: 'memory', of: memoryOf, format: formatAxisBytes },
   ] as const;
   return measures.flatMap(({ format, name, of }) => {
     const heading = `${shorten(title)}: ${name}`;
@@ -95,19 +95,22 @@ const SERIES_TITLES: Readonly<Record<string, string>> = {
   storedBytes: 'space on the store',
 };
 
+const TITLE_CHARACTERS_MAX = 60;
+
 /** One plot for each thing that is measured of every version. */
 function drawSeries(row: ResultRow): readonly Plot[] {
   const { entrants, title } = row.result;
+  const opening = title.length > TITLE_CHARACTERS_MAX ? keyOf(row) : title;
   const names = new Set(entrants.flatMap((entrant) => seriesOf(entrant).flatMap(Object.keys)));
   return [...names].flatMap((name) => {
-    const heading = `${shorten(title)}: ${SERIES_TITLES[name] ?? name}`;
+    const heading = `${opening}: ${SERIES_TITLES[name] ?? name}`;
     const svg = plotLines({
       title: heading,
       xTitle: 'version',
       yTitle: SERIES_TITLES[name] ?? name,
       isLogarithmic: false,
       formatX: formatCount,
-      formatY: name.endsWith('Ms') ? formatSeconds : name.endsWith('Bytes') ? formatBytes : formatCount,
+      formatY: name.endsWith('Ms') ? formatSeconds : name.endsWith('Bytes') ? formatAxisBytes : formatCount,
       lines: entrants.flatMap((entrant) => {
         const values = medianSeries(seriesOf(entrant).map((series) => series[name] ?? []));
         return values.length === 0
@@ -129,8 +132,21 @@ function medianSeries(runs: readonly (readonly number[])[]): readonly number[] {
   return Array.from({ length: longest }, (_, index) => medianOf(runs.flatMap((run) => run[index] ?? [])));
 }
 
+/** Of an axis: round numbers, with their unit. */
 function formatSeconds(ms: number): string {
-  return ms === 0 ? '0' : formatDuration(ms);
+  return `${plain(ms / 1000)} s`;
+}
+
+const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
+
+/** Decimal, as the steps of an axis are. */
+function formatAxisBytes(bytes: number): string {
+  const power = bytes < 1 ? 0 : Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log10(bytes) / 3 + 1e-9));
+  return `${plain(bytes / 1000 ** power)} ${BYTE_UNITS[power]}`;
+}
+
+function plain(value: number): string {
+  return value < 10 ? String(Number(value.toPrecision(2))) : formatCount(value);
 }
 
 /** What comes after the first colon are the numbers of files, which the axis shows. */

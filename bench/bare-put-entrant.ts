@@ -1,8 +1,8 @@
 /** What the server can take at most: a yardstick for uploads of small files. */
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { transform } from 'esbuild';
 import { createSigner, encodeKey, UNSIGNED_PAYLOAD } from '../engine/remotes/s3/s3-signer.ts';
+import { writeProgram } from './bare-program.ts';
 import { writePlan } from './bare-puts.ts';
 import type { Bench } from './bench.ts';
 import type { Place } from './contender.ts';
@@ -22,7 +22,7 @@ export async function createBarePuts(bench: Bench, shape: DatasetShape, latencyM
     name: BARE_PUTS,
     kind: 'reference',
     prepare: async () => {
-      program ??= writeProgram(`${bench.newPath('bare-puts')}.mjs`);
+      program ??= writeProgram(PROGRAM, `${bench.newPath('bare-puts')}.mjs`);
       const place = await bench.newPlace(latencyMs);
       const plan = bench.newPath('plan');
       const { hostname, port } = new URL(place.endpoint);
@@ -45,13 +45,6 @@ export async function createBarePuts(bench: Bench, shape: DatasetShape, latencyM
       };
     },
   };
-}
-
-/** As JavaScript: to strip types takes Node a third of what is measured here. */
-async function writeProgram(file: string): Promise<string> {
-  const { code } = await transform(await readFile(PROGRAM, 'utf8'), { loader: 'ts', format: 'esm' });
-  await writeFile(file, code);
-  return file;
 }
 
 async function writeRequests(place: Place, folder: string, shape: DatasetShape): Promise<readonly Buffer[]> {

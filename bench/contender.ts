@@ -3,7 +3,7 @@ import type { Command } from './measure.ts';
 import type { PeerName } from './peers.ts';
 
 /** One tool may take part in more than one way: `dray` moves datasets of a repository, `dray copy` plain trees. */
-export type ContenderName = 'dray' | 'dray copy' | 'rclone (defaults)' | 'dvc' | PeerName;
+export type ContenderName = 'dray' | 'dray copy' | 'rclone (defaults)' | PeerName;
 
 /** A prefix of a bucket, empty at first. */
 export interface Place {

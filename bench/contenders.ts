@@ -4,7 +4,7 @@ import { type Contender, matchLines, type Place } from './contender.ts';
 import { createDrayQuery } from './dray-query.ts';
 import { createDvc } from './dvc.ts';
 import type { Command } from './measure.ts';
-import type { InstalledPeer, PeerName } from './peers.ts';
+import type { InstalledPeer } from './peers.ts';
 import { createRclone, sizeOnly } from './rclone.ts';
 
 export const DRAY_COMMAND = fileURLToPath(new URL('../dist/dray.js', import.meta.url));
@@ -72,9 +72,7 @@ export function createDrayCopy(version: string, program = DRAY_COMMAND): Contend
   };
 }
 
-type Installed = InstalledPeer<PeerName | 'dvc'>;
-
-export function createPeer(peer: Installed): Contender {
+export function createPeer(peer: InstalledPeer): Contender {
   switch (peer.name) {
     case 'rclone':
       return createRclone(peer);
@@ -89,7 +87,7 @@ export function createPeer(peer: Installed): Contender {
   }
 }
 
-function createS5cmd({ name, path, version }: Installed): Contender {
+function createS5cmd({ name, path, version }: InstalledPeer): Contender {
   const run = (place: Place, ...args: readonly string[]): Command => ({
     file: path,
     args,
@@ -136,7 +134,7 @@ function isFar({ endpoint, serverEndpoint }: Place): boolean {
   return endpoint !== serverEndpoint;
 }
 
-function createAws({ name, path, version }: Installed): Contender {
+function createAws({ name, path, version }: InstalledPeer): Contender {
   const command = (place: Place, action: readonly string[], from: string, to: string): Command => ({
     file: path,
     args: ['s3', ...action, from, to, '--only-show-errors'],
@@ -156,7 +154,7 @@ function createAws({ name, path, version }: Installed): Contender {
   };
 }
 
-function createRestic({ name, path, version }: Installed): Contender {
+function createRestic({ name, path, version }: InstalledPeer): Contender {
   const command = (place: Place, cache: string, args: readonly string[]): Command => ({
     file: path,
     args: ['-r', `s3:${place.endpoint}/${place.bucket}/${place.prefix}`, '--cache-dir', cache, ...args],

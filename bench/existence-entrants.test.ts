@@ -28,9 +28,10 @@ describe('the entrants that ask a repository', () => {
     const local = { kind: 'some', files: 100, changed: 7 } as const;
     const [entrant, unable] = await openExistence(bench, { stored: STORED, local, latencyMs: 0 });
     expect(unable?.missing).toBe('it has no such question');
-    const first = await runEntrant(bench, entrant);
-    const second = await runEntrant(bench, entrant);
-    expect(second?.map(({ operation }) => operation)).toEqual(first?.map(({ operation }) => operation));
+    for (let round = 0; round < 2; round += 1) {
+      const requests = await runEntrant(bench, entrant);
+      expect(requests?.map(({ operation }) => operation)).toContain('ListObjectsV2');
+    }
   });
 
   it('ask the same repository about another folder', async () => {

@@ -25,8 +25,8 @@ export interface Meter {
 }
 
 const LIMIT_MS = 30 * 60_000;
-/** A dry run names 50,000 files. */
-const OUTPUT_BYTES_MAX = 32 * 1024 ** 2;
+/** A dry run names a million files, at some 110 bytes each. */
+const OUTPUT_BYTES_MAX = 256 * 1024 ** 2;
 const GNU_TIME = '/usr/bin/time';
 
 /** False where `/usr/bin/time` is another, or none. */

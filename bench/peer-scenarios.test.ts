@@ -14,7 +14,7 @@ const TINY: PeerShapes = {
   huge: { files: 2, bytesMax: 100_000, sizes: 'equal' },
   images: shapeOfSizes([70_000, 180_000, 470_000]),
   fileBytes: 3_000_000,
-  deltaBytes: { small: 3_000_000, large: 4_000_000 },
+  deltaBytes: { medium: 3_000_000, large: 4_000_000 },
 };
 
 const SOURCES = fileURLToPath(new URL('../app/cli/main.ts', import.meta.url));

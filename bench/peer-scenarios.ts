@@ -12,14 +12,15 @@ export interface PeerShapes {
   readonly huge: DatasetShape;
   /** As large as images of systems are. */
   readonly images: DatasetShape;
+  /** Of the file that is changed by each tenth of its blocks. */
   readonly fileBytes: number;
-  /** Of the files that are changed by blocks: the one by each tenth, the other by few, half and all. */
-  readonly deltaBytes: { readonly small: number; readonly large: number };
+  /** Of those that are changed by few, half and all of their blocks. */
+  readonly deltaBytes: { readonly medium: number; readonly large: number };
 }
 
 const LATENCIES_MS = [0, 30] as const;
 const PERCENTS = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100] as const;
-const PERCENTS_OF_LARGE = [10, 50, 100] as const;
+const FEW_PERCENTS = [10, 50, 100] as const;
 /** pdiffcopy takes 47 s for a tenth of 1 GiB and 300 s for all of it. */
 const DELTA_LIMIT_MS = 10 * 60_000;
 const LARGE_DELTA_LIMIT_MS = 3 * 60_000;
@@ -32,20 +33,24 @@ export function createPeerScenarios(shapes: PeerShapes, program = DRAY_COMMAND):
     ...PERCENTS.map((percent) =>
       createDelta({
         name: `delta-${percent}`,
-        fileBytes: shapes.deltaBytes.small,
+        fileBytes: shapes.fileBytes,
         percent,
         program,
         limitMs: DELTA_LIMIT_MS,
+        latenciesMs: LATENCIES_MS,
       }),
     ),
-    ...PERCENTS_OF_LARGE.map((percent) =>
-      createDelta({
-        name: `delta-large-${percent}`,
-        fileBytes: shapes.deltaBytes.large,
-        percent,
-        program,
-        limitMs: LARGE_DELTA_LIMIT_MS,
-      }),
+    ...(['medium', 'large'] as const).flatMap((size) =>
+      FEW_PERCENTS.map((percent) =>
+        createDelta({
+          name: `delta-${size}-${percent}`,
+          fileBytes: shapes.deltaBytes[size],
+          percent,
+          program,
+          limitMs: LARGE_DELTA_LIMIT_MS,
+          latenciesMs: [0],
+        }),
+      ),
     ),
     createInsertion(shapes, program),
   ];
@@ -67,7 +72,7 @@ function createTrees({ fileBytes, huge, images, many }: PeerShapes, program: str
       name,
       title: `${what} of ${describeShape(shape)} to another machine${work === 'again' ? ', nothing changed' : ''}`,
       targets,
-      latenciesMs: LATENCIES_MS,
+      latenciesMs: shape === images ? [0] : LATENCIES_MS,
       open: (bench, latencyMs) => openPeerTree(bench, { shape, work, latencyMs, program }),
     };
   });
@@ -83,13 +88,13 @@ function createInsertion({ fileBytes }: PeerShapes, program: string): Scenario {
   };
 }
 
-interface DeltaRow extends Required<Pick<Scenario, 'name' | 'limitMs'>> {
+interface DeltaRow extends Required<Pick<Scenario, 'name' | 'limitMs' | 'latenciesMs'>> {
   readonly fileBytes: number;
   readonly percent: number;
   readonly program: string;
 }
 
-function createDelta({ name, fileBytes, percent, program, limitMs }: DeltaRow): Scenario {
+function createDelta({ name, fileBytes, percent, program, limitMs, latenciesMs }: DeltaRow): Scenario {
   const targets: Target[] =
     percent === 10
       ? [deltaTo(0.6, PDIFFCOPY), deltaTo(0.4, RSYNC)]
@@ -97,7 +102,7 @@ function createDelta({ name, fileBytes, percent, program, limitMs }: DeltaRow): 
   return {
     name,
     title: `File of ${formatBytes(fileBytes)}, ${percent} % of its blocks of 4 KiB changed, in place on another machine`,
-    latenciesMs: LATENCIES_MS,
+    latenciesMs,
     targets,
     limitMs,
     open: (bench, latencyMs) => openDelta(bench, { fileBytes, percent, latencyMs, program }),

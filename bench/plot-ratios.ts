@@ -1,7 +1,7 @@
 /** Bars from Dray's time: how many times as long the peers take, on a logarithmic axis. */
 import { formatDuration } from '../engine/api/numbers.ts';
 import type { EntrantResult } from './results.ts';
-import { keyOf, type ResultRow, sizeOf, wallOf } from './results-rows.ts';
+import { keyOf, type ResultRow, wallOf } from './results-rows.ts';
 import { drawRule, drawSvg, drawText, logScale, round } from './svg.ts';
 
 const WIDTH = 860;
@@ -65,8 +65,7 @@ function createBlock(row: ResultRow): Block | undefined {
   const { own, result } = row;
   if (own?.outcome.state !== 'measured') return undefined;
   const ownMs = wallOf(own);
-  const size = sizeOf(own);
-  const { shown, absent } = bestOfEach(result.entrants.filter((entrant) => sizeOf(entrant) === size));
+  const { shown, absent } = bestOfEach(result.entrants.filter(({ files }) => files === own.files));
   if (shown.length === 0) return undefined;
   const others = shown.map((entrant) => ({
     name: entrant.name,

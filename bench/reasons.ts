@@ -32,7 +32,8 @@ export const REASONS: Reasons = {
     'rsync --whole-file does not look for what is equal: on a loopback sending all is cheaper than reading both.',
   'delta-100':
     'rsync --whole-file does not look for what is equal: on a loopback sending all is cheaper than reading both.',
-  'cdc-insert': 'The target is bytes, and is met; rsync finds the shift at the cost of more of them.',
+  'cdc-insert':
+    'The target is bytes sent, and is met; in time, cutting both files by content is behind the rolling sums of rsync.',
 };
 
 /** Of the row itself first, then of its scenario. */

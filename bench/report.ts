@@ -44,15 +44,16 @@ export function formatFigures({ environment, isQuick, scenarios }: Figures): str
 
 /** One line for each target: the release at a glance. */
 export function formatSummary(results: readonly ScenarioResult[]): string[] {
-  const rows = results.flatMap(({ title, entrants, verdicts }) =>
-    verdicts.flatMap(({ target, reached, isMet }) => {
+  const rows = results.flatMap(({ title: work, server, entrants, verdicts }) => {
+    const title = server === undefined ? work : `${work}, on ${server}`;
+    return verdicts.flatMap(({ target, reached, isMet }) => {
       const own = formatOwn(target, entrants);
       if (own === undefined) return [[title, 'not measured']];
       const end =
         reached === null ? NOTHING : `${formatReached(target, reached)}, ${isMet ? 'met' : 'NOT met'}`;
       return [[title, own, formatBestOf(target, entrants), formatBound(target), end]];
-    }),
-  );
+    });
+  });
   return formatMarkdownTable(
     ['scenario', 'median, or most memory', 'compared with', 'at most', 'reached'],
     rows,

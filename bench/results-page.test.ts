@@ -102,8 +102,8 @@ describe('the rows of results', () => {
 
   it('compare what was measured at several sizes at the largest one', () => {
     const sizes = [10, 100].flatMap((files) => [
-      measured(`dray push, ${files} files`, 'dray', files * 2),
-      measured(`rclone copy, ${files} files`, 'peer', files * 8),
+      { ...measured(`dray push, ${files} files`, 'dray', files * 2), files },
+      { ...measured(`rclone copy, ${files} files`, 'peer', files * 8), files },
     ]);
     const target: Target = { ...TARGET, of: 'dray push' };
     const result = resultOf('push-1k', {
@@ -205,8 +205,11 @@ describe('the plots', () => {
 
   it('draw growth as a line for each work, of time and of memory', () => {
     const entrants = [100, 1000, 10_000].flatMap((files) => [
-      measured(`dray push, ${files} files`, 'dray', files, { peakRssBytes: 2 ** 26 }),
-      measured(`rclone copy, ${files} files`, 'peer', files * 3, { peakRssBytes: files * 1024 }),
+      { ...measured(`dray push, ${files} files`, 'dray', files, { peakRssBytes: 2 ** 26 }), files },
+      {
+        ...measured(`rclone copy, ${files} files`, 'peer', files * 3, { peakRssBytes: files * 1024 }),
+        files,
+      },
     ]);
     const result = resultOf('growth-push', { entrants });
     for (const measure of ['time', 'memory']) {

@@ -3,15 +3,7 @@ import { formatBytes, formatCount, formatDuration } from '../engine/api/numbers.
 import { type PlotLine, plotLines } from './plot-lines.ts';
 import { plotRatios } from './plot-ratios.ts';
 import type { EntrantResult, MeasuredRun } from './results.ts';
-import {
-  isUsualServer,
-  keyOf,
-  type ResultGroup,
-  type ResultRow,
-  sizeOf,
-  wallOf,
-  workOf,
-} from './results-rows.ts';
+import { isUsualServer, keyOf, type ResultGroup, type ResultRow, wallOf, workOf } from './results-rows.ts';
 import { medianOf } from './statistics.ts';
 
 export interface Plot {
@@ -41,7 +33,7 @@ function keep(name: string, title: string, svg: string | undefined): readonly Pl
 }
 
 function isAtSizes({ result }: ResultRow): boolean {
-  return result.entrants.some((entrant) => sizeOf(entrant) !== undefined);
+  return result.entrants.some(({ files }) => files !== undefined);
 }
 
 function hasSeries({ result }: ResultRow): boolean {
@@ -76,7 +68,7 @@ function linesOverSizes(
 ): readonly PlotLine[] {
   const lines = new Map<string, { x: number; y: number }[]>();
   for (const entrant of entrants) {
-    const [x, y] = [sizeOf(entrant), of(entrant)];
+    const [x, y] = [entrant.files, of(entrant)];
     if (x === undefined || y === undefined || y <= 0) continue;
     const points = lines.get(workOf(entrant)) ?? [];
     points.push({ x, y });

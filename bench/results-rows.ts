@@ -73,7 +73,7 @@ function onlyServerOf({ environment }: Sitting): string | undefined {
 
 function createRow(result: ScenarioResult, server: string | undefined, sitting: Sitting): ResultRow {
   const own = findOwn(result);
-  const bestPeer = own && quickestPeer(result.entrants, sizeOf(own));
+  const bestPeer = own && quickestPeer(result.entrants, own.files);
   const ratio = own && bestPeer && wallOf(own) / wallOf(bestPeer);
   return { result, server, sitting, own, bestPeer, ratio, isFirst: ratio === undefined || ratio <= 1 };
 }
@@ -84,19 +84,12 @@ function findOwn({ entrants, verdicts }: ScenarioResult): EntrantResult | undefi
   const dray = entrants.filter(({ kind }) => kind === 'dray');
   const ofTarget = dray.filter((entrant) => entrant.name === of || workOf(entrant) === of);
   const named = ofTarget.length > 0 ? ofTarget : dray.slice(0, 1);
-  return named.toSorted((left, right) => (sizeOf(right) ?? 0) - (sizeOf(left) ?? 0))[0];
+  return named.toSorted((left, right) => (right.files ?? 0) - (left.files ?? 0))[0];
 }
 
-const SIZE = /, ([\d,]+) files$/;
-
-/** How many files, where the same work is measured at several sizes: `dray push, 1,000 files`. */
-export function sizeOf({ name }: Pick<EntrantResult, 'name'>): number | undefined {
-  const files = SIZE.exec(name)?.[1];
-  return files === undefined ? undefined : Number(files.replaceAll(',', ''));
-}
-
+/** What was done, without the number of files: `dray push`. */
 export function workOf({ name }: Pick<EntrantResult, 'name'>): string {
-  return name.replace(SIZE, '');
+  return name.replace(/, [\d,]+ files$/, '');
 }
 
 /** In ms; infinite where it was not measured. */
@@ -106,11 +99,11 @@ export function wallOf({ outcome }: EntrantResult): number {
 
 function quickestPeer(
   entrants: readonly EntrantResult[],
-  size: number | undefined,
+  files: number | undefined,
 ): EntrantResult | undefined {
   return entrants
     .filter((entrant) => entrant.kind === 'peer' && entrant.outcome.state === 'measured')
-    .filter((entrant) => sizeOf(entrant) === size)
+    .filter((entrant) => entrant.files === files)
     .sort((left, right) => wallOf(left) - wallOf(right))[0];
 }
 

@@ -39,7 +39,7 @@ const FULL: Shapes = {
   mixed: mixSizes({ files: 35, bytesMin: 990, bytesMax: 412 * MB }),
   images: shapeOfSizes([700 * MB, 1_800 * MB, 4_700 * MB]),
   fileBytes: GIB,
-  deltaBytes: { small: Math.round(1.79 * GIB), large: 5_500 * MB },
+  deltaBytes: { medium: Math.round(1.79 * GIB), large: 5_500 * MB },
   huge: { files: 20, bytesMax: 200 * MB, sizes: 'equal' },
 };
 
@@ -56,7 +56,7 @@ const QUICK: Shapes = {
   mixed: mixSizes({ files: 35, bytesMin: 990, bytesMax: 4 * MB }),
   images: shapeOfSizes([7 * MB, 18 * MB, 47 * MB]),
   fileBytes: GIB / 32,
-  deltaBytes: { small: GIB / 32, large: 55 * MB },
+  deltaBytes: { medium: GIB / 32, large: 55 * MB },
   huge: { files: 4, bytesMax: 10 * MB, sizes: 'equal' },
 };
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Bench } from './bench.ts';
 import { SERVER_NAMES } from './bench-servers.ts';
 import type { Contender, ContenderName } from './contender.ts';
-import { pathOfFile, shapeOfSizes } from './dataset.ts';
+import { diskBytesOf, pathOfFile, shapeOfSizes } from './dataset.ts';
 import { runUnmeasured } from './measure.ts';
 import { openAcross } from './server-to-server-entrants.ts';
 import { DRAY_FROM_SOURCES, openSmallBench } from './small-bench.ts';
@@ -74,7 +74,7 @@ describe('the check of a copy across', () => {
     });
     const attempt = await entrant!.prepare();
     await runUnmeasured(attempt.command, bench.signal);
-    const { destination } = await bench.newPlacePair(OBJECT_BYTES);
+    const { destination } = await bench.newPlacePair(diskBytesOf(shapeOfSizes([OBJECT_BYTES])));
     const bucket = dirname(destination.storeFolder);
     const [prefix] = (await readdir(bucket)).filter((name) => name.startsWith('run-'));
     await appendFile(join(bucket, prefix ?? '', pathOfFile(0)), 'x');

@@ -1,5 +1,6 @@
 /** The scenarios of plain trees (`dray copy`, `dray sync`), and what this release promises in each. */
 import { formatCount } from '../engine/api/numbers.ts';
+import { createBareGets } from './bare-get-entrant.ts';
 import { createBarePuts } from './bare-put-entrant.ts';
 import type { ContenderName } from './contender.ts';
 import { type DatasetShape, describeShape, shapeOfSizes } from './dataset.ts';
@@ -106,7 +107,10 @@ function createDownloads({ few, many, large }: TreeShapes): readonly Scenario[] 
       name: 'copy-large-down',
       title: `Copy of ${describeShape(large)} to a folder`,
       targets: [copyToBestOf(0.8, PEERS)],
-      open: (bench, latencyMs) => openClone(bench, { shape: large, contenders: ALL, latencyMs }),
+      open: async (bench, latencyMs) => [
+        ...(await openClone(bench, { shape: large, contenders: ALL, latencyMs })),
+        await createBareGets(bench, large, latencyMs),
+      ],
     },
   ];
 }

@@ -5,6 +5,7 @@
 import { lstatSync, type Stats } from 'node:fs';
 import { toErrorRecord } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
+import { createYoungGenerationBound } from '../base/young-generation.ts';
 import type { Entry, FileEntry } from '../model/entry.ts';
 import { openTreeWriter } from '../workspace/tree-writer.ts';
 import type { TreeWriter } from '../workspace/tree-writer-contract.ts';
@@ -142,8 +143,10 @@ async function* fileWindows(
   batches: AsyncIterable<readonly Entry[]> | Iterable<readonly Entry[]>,
   takeOther: (entry: Entry) => void,
 ): AsyncGenerator<readonly FileEntry[]> {
+  const youngGeneration = createYoungGenerationBound();
   let window: FileEntry[] = [];
   for await (const batch of batches) {
+    youngGeneration.check();
     for (const entry of batch) {
       if (entry.kind === 'file') window.push(entry);
       else takeOther(entry);

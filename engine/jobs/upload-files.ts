@@ -6,6 +6,7 @@
 import { DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
 import { TaskSet } from '../base/task-set.ts';
+import { createYoungGenerationBound } from '../base/young-generation.ts';
 import type { PendingScope, PendingTotals } from '../index/file-table.ts';
 import type { BlobHash } from '../model/entry.ts';
 import type { ExistenceQuery } from '../query/existence-query.ts';
@@ -129,6 +130,7 @@ class FileUploader {
 
   async run(): Promise<Uploaded> {
     const { session, link, forecast } = this.#options;
+    const youngGeneration = createYoungGenerationBound();
     try {
       const batches = readFiles(this.#pendingRequests(), {
         root: session.workspace.root,
@@ -139,6 +141,7 @@ class FileUploader {
       });
       for await (const batch of batches) {
         this.#tasks.check();
+        youngGeneration.check();
         await this.#take(batch);
       }
       await this.#closePack();

@@ -99,13 +99,19 @@ function gatherPieces({ request, signal }: PeerCall, took: (bytes: number) => vo
     sum = crc64Nvme(chunk, sum);
     piece.chunks.push(chunk);
     piece.sizeBytes += chunk.length;
-    if (wake && isFull()) wake();
     // Who takes them goes on when it is hungry again.
-    else if (!wake && piece.chunks.length >= CHUNKS_HELD_MAX) request.pause();
+    if (!wake) {
+      if (piece.chunks.length >= CHUNKS_HELD_MAX) request.pause();
+    } else if (isFull()) rouse();
+  };
+  /** Nobody waits from here on: what comes before it has taken the piece makes no larger one. */
+  const rouse = () => {
+    wake?.();
+    wake = undefined;
   };
   const end = (error: unknown) => {
     ended ??= { error };
-    wake?.();
+    rouse();
   };
   const onEnd = () => end(new PeerRefusal(400, 'usage', 'The body ended early.'));
   const onAbort = () => end(new DrayError('aborted', 'The client went away.'));
@@ -119,7 +125,6 @@ function gatherPieces({ request, signal }: PeerCall, took: (bytes: number) => vo
           wake = resolve;
           if (request.isPaused()) request.resume();
         });
-      wake = undefined;
       if (!isFull()) throw ended?.error;
       const taken = piece;
       piece = { chunks: [], sizeBytes: 0 };

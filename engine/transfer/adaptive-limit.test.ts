@@ -48,7 +48,7 @@ describe('the adaptive limit, on simulated links', () => {
   it('reaches high concurrency within a few round trips on tiny requests over 30 ms', async () => {
     const { limit, levels, sendAll } = simulate({ roundTripMs: 30, bytesPerSecond: 100 * MB });
     const tookMs = await sendAll(1_000, 1_024);
-    expect(levels.slice(0, 4)).toEqual([15, 18, 21, 24]);
+    expect(levels.slice(0, 4)).toEqual([19, 26, 33, 40]);
     expect(levels.at(-1)).toBe(64);
     expect(limit.stats().highest).toBe(64);
     // 64 at once from the first would take 480 ms; 12 all the time 2,500 ms.

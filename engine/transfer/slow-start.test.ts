@@ -24,7 +24,11 @@ function answersOf(answers: readonly Answer[], limit = 8) {
 
 describe('the slow start', () => {
   it('makes room for three more with each answer that did not queue', () => {
-    expect(answersOf(Array.from({ length: 32 }, () => small(30)))).toEqual({ ended: undefined, more: 96 });
+    expect(answersOf(Array.from({ length: 32 }, () => small(10)))).toEqual({ ended: undefined, more: 96 });
+  });
+
+  it('makes room for seven more where the way is long', () => {
+    expect(answersOf(Array.from({ length: 32 }, () => small(30)))).toEqual({ ended: undefined, more: 224 });
   });
 
   it('does not grow for a caller that has little to do', () => {

@@ -36,6 +36,9 @@ export type SlowStartStep =
 
 /** Each answer makes room for its successor and so many more: four times as many after each round trip. */
 const MORE_PER_ANSWER = 3;
+/** Eight times as many where the quickest answer took so long: a round trip costs more than a few requests too many. */
+const FAR_MS = 20;
+const MORE_PER_FAR_ANSWER = 7;
 /**
  * Of a round trip's answers, and of so many at least (RFC 9406), the quickest must have queued: some are held up by connections that
  * are being made, which passes.
@@ -73,6 +76,10 @@ export function slowStartOn(
     start: isLookOver
       ? { ...start, leastMs, lookAnswers: 0, lookLeastMs: Number.POSITIVE_INFINITY }
       : { ...start, leastMs, lookAnswers, lookLeastMs },
-    more: isFull && hasIdleTime && tookMs <= QUEUED * leastMs ? MORE_PER_ANSWER : 0,
+    more: isFull && hasIdleTime && tookMs <= QUEUED * leastMs ? morePerAnswer(leastMs) : 0,
   };
+}
+
+function morePerAnswer(leastMs: number): number {
+  return leastMs >= FAR_MS ? MORE_PER_FAR_ANSWER : MORE_PER_ANSWER;
 }

@@ -1,0 +1,66 @@
+/** The least that a program for Node can take to bring objects into files: a yardstick for downloads of large ones. */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createSigner, encodeKey, UNSIGNED_PAYLOAD } from '../engine/remotes/s3/s3-signer.ts';
+import { type GetPlan, writeGetPlan } from './bare-gets.ts';
+import { writeProgram } from './bare-program.ts';
+import type { Bench } from './bench.ts';
+import type { Place } from './contender.ts';
+import { type DatasetShape, pathOfFile } from './dataset.ts';
+import { checkArrival } from './fingerprint.ts';
+import type { Entrant } from './scenario.ts';
+import { clearFolders } from './stored-objects.ts';
+
+export const BARE_GETS = 'bare GETs';
+
+const CONNECTIONS = 10;
+const PROGRAM = new URL('bare-gets.ts', import.meta.url);
+
+export async function createBareGets(bench: Bench, shape: DatasetShape, latencyMs: number): Promise<Entrant> {
+  const data = await bench.dataset(shape);
+  let program: Promise<string> | undefined;
+  return {
+    name: BARE_GETS,
+    kind: 'reference',
+    prepare: async () => {
+      program ??= writeProgram(PROGRAM, `${bench.newPath('bare-gets')}.mjs`);
+      const place = await bench.reach(await bench.stored(shape), latencyMs);
+      const folder = bench.newPath('fetched');
+      const plan = bench.newPath('plan');
+      writeGetPlan(plan, await planOf(place, folder, shape));
+      return {
+        command: {
+          file: process.execPath,
+          args: [await program, plan, String(CONNECTIONS)],
+          environment: place.environment,
+        },
+        // It sets no times.
+        check: async () => checkArrival(folder, data.fingerprint()),
+        close: async () => {
+          await clearFolders(folder);
+          await rm(plan, { force: true });
+        },
+      };
+    },
+  };
+}
+
+async function planOf(place: Place, folder: string, shape: DatasetShape): Promise<GetPlan> {
+  const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } =
+    place.environment;
+  const sign = createSigner({
+    credentials: async () => ({ accessKeyId, secretAccessKey }),
+    clockOffsetMs: 0,
+  });
+  const { host, hostname, port } = new URL(place.endpoint);
+  const gets: { readonly request: string; readonly file: string }[] = [];
+  for (let index = 0; index < shape.files; index += 1) {
+    const file = pathOfFile(index);
+    const path = `/${place.bucket}/${encodeKey(`${place.prefix}/${file}`)}`;
+    const given = { 'x-amz-content-sha256': UNSIGNED_PAYLOAD };
+    const headers = await sign({ method: 'GET', host, path, query: '', headers: given }, place.region);
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    gets.push({ request: `GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`, file: join(folder, file) });
+  }
+  return { host: hostname, port: Number(port), gets };
+}

@@ -10,11 +10,13 @@
  * | `*-worker.js` | what a thread runs |
  * | others | packages of `APART`, and what they share |
  */
+import { createRequire } from 'node:module';
 import { type BuildResult, build, type Plugin } from 'esbuild';
 import { lazyBuiltins } from './lazy-builtins.ts';
 import { moduleOptions, NATIVE_PACKAGES, sharedOptions } from './node-bundle.ts';
 
 const TARGET = 'node22';
+const requireHere = createRequire(import.meta.url);
 
 const WORKERS = {
   'hash-worker': 'engine/workspace/hash-worker.ts',
@@ -24,7 +26,7 @@ const WORKERS = {
 };
 
 /** Imported dynamically everywhere; file and package. */
-const APART = {
+export const APART = {
   'aws-client-s3': '@aws-sdk/client-s3',
   'aws-credential-providers': '@aws-sdk/credential-providers',
   'aws-lib-storage': '@aws-sdk/lib-storage',
@@ -62,7 +64,7 @@ export async function bundleCommand(root: string, folder: string): Promise<reado
       logOverride: { 'ambiguous-reexport': 'error' },
     }),
     build({ ...single, entryPoints: WORKERS, plugins: [packagesApart()] }),
-    build({ ...modules, entryPoints: APART }),
+    build({ ...modules, entryPoints: APART, plugins: [...modules.plugins, namedExports()] }),
     build({ ...modules, entryPoints: HOST, plugins: [...modules.plugins, packagesApart()] }),
   ]);
 }
@@ -91,6 +93,32 @@ function packagesApart(): Plugin {
         if (file === undefined) return undefined;
         if (kind === 'dynamic-import') return { path: file, external: true };
         return { errors: [{ text: `${path} is a file of its own in the bundle: import it dynamically.` }] };
+      });
+    },
+  };
+}
+
+/**
+ * An ES module made of a CommonJS package has a default export alone, since nobody can tell its names without running it. So its names
+ * are those that Node finds.
+ */
+function namedExports(): Plugin {
+  const NAMESPACE = 'named-exports';
+  return {
+    name: 'named-exports',
+    setup(build) {
+      build.onResolve({ filter: /^[@a-z]/ }, async ({ kind, path }) => {
+        if (kind !== 'entry-point' || !('module.exports' in (await import(path)))) return undefined;
+        // Some have ES modules for bundlers beside what Node runs.
+        const { module: forBundlers } = requireHere(`${path}/package.json`);
+        return forBundlers === undefined ? { path, namespace: NAMESPACE } : undefined;
+      });
+      build.onLoad({ filter: /./, namespace: NAMESPACE }, async ({ path }) => {
+        const { default: _, 'module.exports': __, ...names } = await import(path);
+        return {
+          contents: `export { default, ${Object.keys(names).join(', ')} } from '${path}';`,
+          resolveDir: build.initialOptions.absWorkingDir ?? '.',
+        };
       });
     },
   };

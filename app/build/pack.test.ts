@@ -1,5 +1,6 @@
 /** The package as users get it: built, packed, installed into an empty folder, and put to work. */
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -16,6 +17,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startVersitygw } from '../../e2e/servers/versitygw.ts';
+import { askOnce } from '../web/ask-once.fixture.ts';
+import { APART } from './command-bundle.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MIB = 1024 * 1024;
@@ -41,6 +44,24 @@ function run(command: string, parameters: readonly string[], cwd: string): strin
 }
 
 const dray = (...parameters: string[]) => run('npx', ['--no-install', 'dray', ...parameters], home);
+
+const command = () => join(home, 'node_modules/dray/dist/dray.js');
+
+/** What runs until it is told to stop, and says in its first line where it is reached. */
+async function startCommand(env: NodeJS.ProcessEnv, ...parameters: string[]) {
+  const child = spawn(process.execPath, [command(), ...parameters], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  const stop = async () => {
+    child.kill('SIGTERM');
+    await ended;
+  };
+  const [line] = await Promise.race([once(child.stdout, 'data'), ended.then(() => ['{}'])]);
+  const ready: { readonly url: string } = JSON.parse(String(line));
+  return { ready, [Symbol.asyncDispose]: stop };
+}
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'dray-pack-'));
@@ -104,6 +125,50 @@ describe('the packed command', () => {
     dray('delta', source, target);
     expect(readFileSync(target).equals(readFileSync(source))).toBe(true);
     expect(dray('delta', source, target, '--benchmark', '2', '--json')).toContain('"exitCode":0');
+  });
+
+  it('has each large package in a file of its own, with all its names', async () => {
+    for (const [file, name] of Object.entries(APART)) {
+      const [bundled, original] = await Promise.all([
+        import(pathToFileURL(join(home, 'node_modules/dray/dist', `${file}.js`)).href),
+        import(name),
+      ]);
+      const names = Object.keys(original).filter((key) => !['default', 'module.exports'].includes(key));
+      const missing = names.filter((key) => !(key in bundled));
+      expect({ name, missing }).toEqual({ name, missing: [] });
+    }
+  });
+
+  it('offers a folder with a certificate of its own, and reaches it by TLS', async () => {
+    const [offered, source, tokenFile] = ['offered', 'sent', 'token'].map((name) => join(folder, name));
+    for (const path of [offered!, source!]) mkdirSync(path);
+    writeFileSync(join(source!, 'a.txt'), 'sent by TLS\n');
+    writeFileSync(tokenFile!, 'a-token-of-this-test-alone', { mode: 0o600 });
+    const env = { ...environment, HOME: home, DRAY_TOKEN_FILE: tokenFile };
+    // On all addresses: there TLS is the default.
+    await using server = await startCommand(
+      env,
+      'serve',
+      offered!,
+      '--listen',
+      '0.0.0.0:0',
+      '--token-file',
+      tokenFile!,
+      '--json',
+    );
+    const place = `dray://127.0.0.1:${new URL(server.ready.url).port}/?tls=on`;
+    await promisify(execFile)(process.execPath, [command(), 'copy', source!, place], { env });
+    expect(readFileSync(join(offered!, 'a.txt'), 'utf8')).toBe('sent by TLS\n');
+  });
+
+  it('serves its window, and the engine over a WebSocket', async () => {
+    const env = { ...environment, HOME: home };
+    await using server = await startCommand(env, 'ui', '--no-open', '--port', '0', '--json');
+    const page = await fetch(server.ready.url);
+    expect(await page.text()).toContain('<title>Dray</title>');
+    const cookie = page.headers.get('set-cookie')!.split(';')[0]!;
+    const answer = await askOnce(new URL(server.ready.url).origin, cookie);
+    expect(answer).toEqual({ is: 'answer', id: 1, answer: { workspaces: [] } });
   });
 
   it.each(['auto', 'sdk'])('speaks S3 through what was bundled (--client %s)', async (client) => {

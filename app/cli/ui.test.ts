@@ -4,9 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import WebSocket from 'ws';
 import type { HostMessage } from '../../engine/api/host.ts';
 import { createSandbox, type Sandbox } from '../../engine/jobs/job-fixture.ts';
+import { askOnce } from '../web/ask-once.fixture.ts';
 import { runCli } from './run-cli.ts';
 
 let sandbox: Sandbox;
@@ -181,15 +181,3 @@ describe('dray ui', () => {
     expect(await ui(['--no-open', '--port', '65536'], async () => {})).toMatchObject({ exitCode: 2 });
   });
 });
-
-function askOnce(origin: string, cookie: string): Promise<HostMessage> {
-  const socket = new WebSocket(`${origin.replace('http', 'ws')}/host`, { origin, headers: { cookie } });
-  return new Promise((resolve, reject) => {
-    socket.on('error', reject);
-    socket.on('open', () => socket.send('{"do":"ask","id":1,"name":"home.list","input":{}}'));
-    socket.on('message', (data) => {
-      resolve(JSON.parse(String(data)));
-      socket.close();
-    });
-  });
-}

@@ -1,0 +1,16 @@
+/** For tests: one question to the engine behind `dray ui`, as its window asks. */
+import WebSocket from 'ws';
+import type { HostMessage } from '../../engine/api/host.ts';
+
+/** @param cookie What the link of `dray ui` gave. */
+export function askOnce(origin: string, cookie: string): Promise<HostMessage> {
+  const socket = new WebSocket(`${origin.replace('http', 'ws')}/host`, { origin, headers: { cookie } });
+  return new Promise((resolve, reject) => {
+    socket.on('error', reject);
+    socket.on('open', () => socket.send('{"do":"ask","id":1,"name":"home.list","input":{}}'));
+    socket.on('message', (data) => {
+      resolve(JSON.parse(String(data)));
+      socket.close();
+    });
+  });
+}

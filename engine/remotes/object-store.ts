@@ -220,8 +220,10 @@ export interface GetOptions extends CallOptions {
 
 /** Memory of the caller's for a body. Each piece of the body that lies there begins where `take` said. */
 export interface BodyMemory {
-  /** Room for the next bytes; undefined while there is none. What it gave comes back as a piece of the body, an empty one perhaps. */
+  /** Room for the next bytes; undefined while there is none. What it gave comes back as a piece of the body, or by `giveBack`. */
   take(): Uint8Array | undefined;
+  /** What was taken, and nothing came into it. */
+  giveBack(piece: Uint8Array): void;
   /** Calls once, when there is room again. */
   onRoom(tell: () => void): void;
 }

@@ -70,6 +70,28 @@ describe('A body that is resumed', () => {
     expect(gets).toHaveLength(3);
   });
 
+  it('earns nothing for the repetitions of other calls by the pieces that come', async () => {
+    const earned: number[] = [];
+    const budget = { take: () => true, give: (tokens: number) => void earned.push(tokens) };
+    const store = withRetry(await stored(), { clock, budget });
+    const read = await store.get(KEY, { isResumed: true });
+    const afterHead = earned.length;
+    for await (const _ of read!.body);
+    expect(earned).toHaveLength(afterHead);
+  });
+
+  it('is left as it is when the answer does not tell how long it is', async () => {
+    const inner = await stored();
+    const untold: ObjectStore = {
+      ...inner,
+      get: async (key, call) => ({ ...(await inner.get(key, call))!, sizeBytes: Number.NaN }),
+    };
+    expect(await readAll(withRetry(untold, { clock }), { isResumed: true })).toEqual(content);
+    const { gets, store } = breaking(untold, [500]);
+    await expect(readAll(store, { isResumed: true })).rejects.toMatchObject({ code: 'unreachable' });
+    expect(gets).toHaveLength(1);
+  });
+
   it.each([
     ['replaced', (inner: ObjectStore) => inner.put(KEY, randomBytes(10_000))],
     ['removed', (inner: ObjectStore) => inner.delete([KEY])],

@@ -20,7 +20,9 @@ export function resumed(
 ): ObjectRead {
   if (read.etag === '') return read;
   const start = call.range?.start ?? 0;
-  const end = start + read.sizeBytes;
+  const end = call.range?.end ?? start + read.sizeBytes;
+  // An answer in chunks does not tell how long it is.
+  if (Number.isNaN(end)) return read;
   let { body } = read;
 
   async function reopen(at: number): Promise<AsyncIterator<Uint8Array>> {
@@ -35,11 +37,15 @@ export function resumed(
   async function* pieces(): AsyncGenerator<Uint8Array> {
     let at = start;
     let iterator = body[Symbol.asyncIterator]();
-    for (;;) {
-      const { done, value } = await retrying(policy, call.signal, async (failures) => {
-        if (failures.length > 0 && at < end) iterator = await reopen(at);
+    // A piece that comes is no answer to a repeated request, and earns the policy's budget nothing.
+    const goOn = (broken: unknown) =>
+      retrying(policy, call.signal, async (failures) => {
+        if (failures.length === 0) throw broken;
+        if (at < end) iterator = await reopen(at);
         return iterator.next();
       });
+    for (;;) {
+      const { done, value } = await iterator.next().catch((error: unknown) => goOn(error));
       if (done) return;
       at += value.byteLength;
       yield value;

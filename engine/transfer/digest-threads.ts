@@ -89,8 +89,9 @@ export function createDigestThreads(
     if (broken) return Promise.reject(broken);
     if (waiting.length === 0) worker.ref();
     return new Promise((resolve, reject) => {
-      waiting.push({ resolve, reject });
+      // First: what cannot be sent has no answer, and each answer goes to the one who waits longest.
       worker.postMessage(request);
+      waiting.push({ resolve, reject });
     });
   }
 

@@ -1,5 +1,6 @@
 /** Large objects that are one of many: in stretches, a request for each. By ranges in parallel: `download-object.test.ts`. */
 import { randomBytes } from 'node:crypto';
+import { isMarkedAsUntransferable } from 'node:worker_threads';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DrayError } from '../api/error.ts';
@@ -186,6 +187,84 @@ describe('a large object that is one of many', () => {
     });
     expect(used).toBeGreaterThan(0);
     expect(budget.used).toBe(0);
+  });
+
+  it.each(SUM_KINDS)(
+    'is verified though the sink would move its bytes to another thread (%s)',
+    async (kind) => {
+      const example = await storedWith(kind, bytes, { partBytes: 3_000 });
+      const sink = memorySink(bytes.length);
+      const write = (offset: number, piece: Uint8Array) => {
+        const written = sink.write(offset, piece.slice());
+        const { buffer } = piece;
+        // As the threads that write files do.
+        if (
+          buffer instanceof ArrayBuffer &&
+          buffer.byteLength === piece.byteLength &&
+          !isMarkedAsUntransferable(buffer)
+        )
+          structuredClone(buffer, { transfer: [buffer] });
+        return written;
+      };
+      const { store } = sending(example.store, RANGE_BYTES);
+      const downloaded = await download({ ...example, store }, { sink: { ...sink, write } });
+      expect(downloaded).toEqual({ by: kind, receivedBytes: bytes.length });
+      expect(sink.bytes).toEqual(bytes);
+    },
+  );
+
+  it('fails when a digest does, and waits for none of the pieces behind', async () => {
+    const example = await storedWith('md5', bytes);
+    let updates = 0;
+    const openDigest = () => ({
+      update: async () => {
+        updates += 1;
+        await new Promise(setImmediate);
+        if (updates === 2) throw new DrayError('internal', 'The thread died.');
+      },
+      end: () => new Uint8Array(16),
+    });
+    const { store } = sending(example.store, RANGE_BYTES);
+    await expect(download({ ...example, store }, { openDigest })).rejects.toMatchObject({ code: 'internal' });
+  });
+
+  it('fetches again what is noted and wrong on the disk, where no two requests may be in flight', async () => {
+    const example = await storedWith('md5', bytes);
+    const sink = memorySink(bytes.length);
+    const noted = [0, 2_000].map(noteOf);
+    const { memory } = memoryOf(64 * 1024 * 1024);
+    const reads: (ByteRange | undefined)[] = [];
+    const read = async (offset: number, into: Uint8Array) => {
+      for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+      return sink.read!(offset, into);
+    };
+    const store: ObjectStore = {
+      ...sending(example.store, 100).store,
+      read: (key, call) => {
+        reads.push(call.range);
+        return example.store.read(key, call);
+      },
+    };
+    await download(
+      { ...example, store },
+      { sink: { ...sink, read }, journal: journalOf(noted), limit: limitOf(1), memory },
+    );
+    expect(reads.map((range) => range?.start)).toEqual([0, 2_000]);
+    expect(sink.bytes).toEqual(bytes);
+  });
+
+  it('comes though the answer does not tell its size', async () => {
+    const example = await storedWith('md5', bytes);
+    const store: ObjectStore = {
+      ...example.store,
+      get: async (key, call) => {
+        const read = (await example.store.get(key, call))!;
+        return { ...read, sizeBytes: Number.NaN, info: { ...read.info, sizeBytes: Number.NaN } };
+      },
+    };
+    const sink = memorySink(bytes.length);
+    await download({ ...example, store }, { sink });
+    expect(sink.bytes).toEqual(bytes);
   });
 
   it('goes on by ranges in parallel once it is alone', async () => {

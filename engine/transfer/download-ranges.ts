@@ -7,7 +7,7 @@ import {
   rangeBytesFor,
   type Stretches,
 } from './fetch-ranges.ts';
-import { fetchStretch } from './fetch-stretch.ts';
+import { fetchStretch, type Stretch } from './fetch-stretch.ts';
 import type { PartSum } from './part-sums.ts';
 import type { VerifiedBy } from './range-check.ts';
 import type { NotedRange, RangeJournal } from './range-journal.ts';
@@ -93,10 +93,10 @@ function rangeBytesOf({ info, rangeBytes }: RangesDownload): number {
 
 async function fetchAndKeep(request: RangesDownload, stretch: RangeStretch): Promise<void> {
   const { info, journal, onProgress, sink } = request;
-  const { next, range, signal } = stretch;
+  const { next, range } = stretch;
   const cut = { sizeBytes: info.sizeBytes, rangeBytes: rangeBytesOf(request) };
   const notes = journal && openStretchNotes(journal, cut);
-  const keep = async (start: number, bytes: Uint8Array) => {
+  const keep = async (start: number, bytes: Uint8Array, signal: AbortSignal) => {
     const piece = { start, end: start + bytes.length };
     // Both in this turn: pieces come in order.
     const pass = next(piece);
@@ -105,11 +105,11 @@ async function fetchAndKeep(request: RangesDownload, stretch: RangeStretch): Pro
     await note?.(crc64Of(bytes, sum));
     onProgress?.(bytes.length);
   };
-  const take = async (start: number, bytes: Uint8Array) => {
+  const take: Stretch['take'] = async (start, bytes, signal) => {
     const parts = cutAtRanges(start, bytes, cut.rangeBytes);
-    await allEnded(parts.map((part) => keep(part.start, part.bytes)));
+    await allEnded(parts.map((part) => keep(part.start, part.bytes, signal)));
   };
-  await fetchStretch({ ...request, range, signal, take });
+  await fetchStretch({ ...request, range, signal: stretch.signal, take });
 }
 
 /** Their memory is given back afterwards, so that a failure of one does not hurry the other. Gives what the first one gave. */

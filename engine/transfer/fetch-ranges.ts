@@ -102,8 +102,12 @@ export async function fetchRanges(
       tasks.check();
       const stretchEnd = stretches?.endFrom(at) ?? at;
       const range = { start: at, end: stretchEnd > at ? stretchEnd : Math.min(at + rangeBytes, end) };
-      if (stretchEnd > at) await stretches!.fetch({ range, signal, next });
-      else await startRange(range);
+      if (stretchEnd > at) {
+        // A range that is on the disk may turn out wrong there, and then asks for a slot that the stretch would hold while its pieces wait
+        // for that range.
+        await tasks.settle();
+        await stretches!.fetch({ range, signal, next });
+      } else await startRange(range);
       at = range.end;
     }
   } catch (error) {

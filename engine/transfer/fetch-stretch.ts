@@ -1,4 +1,5 @@
 /** A stretch of an object, or all of it, by one request: its bytes are dealt with piece by piece as they come. */
+import { markAsUntransferable } from 'node:worker_threads';
 import { DrayError } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
 import type { LeasedMemory } from '../base/leased-memory.ts';
@@ -30,8 +31,11 @@ export interface Stretch {
   readonly limit: AdaptiveLimit;
   readonly memory: LeasedMemory;
   readonly signal: AbortSignal;
-  /** Called with one piece after the other, in order, without waiting for those before. The bytes are its own until it resolves. */
-  readonly take: (offset: number, bytes: Uint8Array) => Promise<void>;
+  /**
+   * Called with one piece after the other, in order, without waiting for those before. The bytes are its own until it resolves. The
+   * signal fires when another one has failed, too.
+   */
+  readonly take: (offset: number, bytes: Uint8Array, signal: AbortSignal) => Promise<void>;
 }
 
 /**
@@ -57,7 +61,7 @@ export async function fetchStretch(stretch: Stretch): Promise<void> {
   }
 }
 
-async function receive(stretch: Stretch, ring: Ring, tasks: TaskSet): Promise<void> {
+async function receive(stretch: Stretch, ring: BodyMemory, tasks: TaskSet): Promise<void> {
   const { range, take } = stretch;
   const body = await open(stretch, ring, tasks.signal);
   const room = new Budget(PIECES);
@@ -67,9 +71,11 @@ async function receive(stretch: Stretch, ring: Ring, tasks: TaskSet): Promise<vo
       const offset = at;
       at += bytes.byteLength;
       if (at > range.end) break;
+      // Several look at them at once: none may move them to another thread.
+      if (bytes.buffer instanceof ArrayBuffer) markAsUntransferable(bytes.buffer);
       const permit = await room.acquire(1, tasks.signal);
       tasks.spawn(() =>
-        (bytes.byteLength === 0 ? DONE : take(offset, bytes)).finally(() => {
+        (bytes.byteLength === 0 ? DONE : take(offset, bytes, tasks.signal)).finally(() => {
           ring.giveBack(bytes);
           permit.release();
         }),
@@ -82,27 +88,26 @@ async function receive(stretch: Stretch, ring: Ring, tasks: TaskSet): Promise<vo
   if (at !== range.end) throw wrongLength(stretch.key, range, at - range.start);
 }
 
-async function open(stretch: Stretch, ring: Ring, signal: AbortSignal): Promise<ObjectRead['body']> {
+async function open(stretch: Stretch, ring: BodyMemory, signal: AbortSignal): Promise<ObjectRead['body']> {
   const { info, key, range, store } = stretch;
   // Servers send whole objects with less work than the same bytes as a range.
   const isWhole = range.start === 0 && range.end === info.sizeBytes;
   const part = isWhole ? {} : { range };
   const read = await store.get(key, { ifMatch: info.etag, ...part, memory: ring, isResumed: true, signal });
   if (!read) throw vanished(key);
-  // A store that does not honour If-Match is noticed by the etag of its answer.
-  if ((read.etag === '' || read.etag === info.etag) && read.info.sizeBytes === info.sizeBytes)
-    return read.body;
+  // A store that does not honour If-Match is noticed by the etag of its answer. An answer in chunks does not tell its size.
+  const { sizeBytes } = read.info;
+  const isSame =
+    sizeBytes === info.sizeBytes
+      ? ['', info.etag].includes(read.etag)
+      : Number.isNaN(sizeBytes) && read.etag === info.etag;
+  if (isSame) return read.body;
   read.body.destroy();
   throw changed(key);
 }
 
-interface Ring extends BodyMemory {
-  /** What lies elsewhere is left alone. */
-  giveBack(bytes: Uint8Array): void;
-}
-
-/** The piece that came back last is given out first: it is the one that the processor's cache still holds. */
-function createRing(memory: Uint8Array): Ring {
+/** What lies elsewhere is not taken back. The piece that came back last is given out first: it is the one that the processor's cache still holds. */
+function createRing(memory: Uint8Array): BodyMemory {
   const { buffer, byteOffset } = memory;
   const pieceAt = (offset: number) => new Uint8Array(buffer, offset, PIECE_BYTES);
   const free = Array.from({ length: PIECES }, (_, at) => pieceAt(byteOffset + at * PIECE_BYTES));

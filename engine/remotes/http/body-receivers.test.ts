@@ -29,7 +29,6 @@ afterEach(async () => {
 interface Lender extends BodyMemory {
   readonly buffer: SharedArrayBuffer;
   readonly free: Uint8Array[];
-  giveBack(bytes: Uint8Array): void;
 }
 
 function lend(pieces: number): Lender {
@@ -110,6 +109,20 @@ describe('A body into lent memory', () => {
     await expect(collect(body, memory, arrived)).rejects.toThrow();
     expect(new Uint8Array(Buffer.concat(arrived))).toEqual(content.subarray(0, 250_001));
     expect(memory.free).toHaveLength(4);
+  });
+
+  it('that breaks before it begins is no piece at all, and all memory comes back', async () => {
+    respond = (response) => {
+      response.writeHead(200, { 'content-length': content.length });
+      response.flushHeaders();
+      setImmediate(() => response.destroy());
+    };
+    const memory = lend(2);
+    const { body } = await get(memory);
+    const arrived: Uint8Array[] = [];
+    await expect(collect(body, memory, arrived)).rejects.toThrow();
+    expect(arrived).toEqual([]);
+    expect(memory.free).toHaveLength(2);
   });
 
   it('is left alone by the text of an error', async () => {

@@ -150,8 +150,10 @@ class LentPieces implements BodyReceiver {
     const sizeBytes = this.#filledBytes;
     this.#piece = undefined;
     this.#filledBytes = 0;
-    // An empty one too: so its memory comes back.
-    if (piece) this.#queue.push(piece.subarray(0, sizeBytes));
+    if (!piece) return;
+    // Nothing is no piece: who reads would take it for a sign of life.
+    if (sizeBytes === 0) this.#memory.giveBack(piece);
+    else this.#queue.push(piece.subarray(0, sizeBytes));
   }
 }
 

@@ -47,7 +47,7 @@ export class BlobTable {
        SELECT * FROM (SELECT ? AS repository, ? AS hash, ?, ?, ?, ?) asked
        WHERE NOT EXISTS (SELECT 1 FROM blob b WHERE ${isBlob('b', ASKED)})`,
     );
-    this.#remove = database.prepare(`DELETE FROM blob WHERE rowid = (SELECT b.rowid ${found})`);
+    this.#remove = database.prepare(`DELETE FROM blob WHERE rowid IN (SELECT b.rowid ${found})`);
     this.#findPack = database
       .prepare<[number, string], number>('SELECT id FROM pack WHERE repository = ? AND hash = ?')
       .pluck();

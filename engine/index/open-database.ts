@@ -46,8 +46,9 @@ function openOnce({ cacheKib, migrations, path, probe }: DatabaseOptions): Opene
     database.pragma('journal_mode = WAL');
     database.pragma('synchronous = NORMAL');
     database.pragma(`cache_size = -${cacheKib}`);
-    database.pragma('temp_store = MEMORY');
     isNew = migrate(database, path, migrations) === 0;
+    // After it: a step may sort millions of rows, which SQLite then does in a file.
+    database.pragma('temp_store = MEMORY');
     database.prepare(probe).get();
   } catch (error) {
     database.close();

@@ -58,8 +58,8 @@ export async function bundleCommand(root: string, folder: string): Promise<reado
       outExtension: { '.js': '.cjs' },
       mainFields: ['module', 'main'],
       plugins: [packagesApart(), nativePackages(), lazyBuiltins()],
-      // Of CommonJS: where this file lies, as an ES module knows it.
-      banner: { js: `const bundleUrl = require('node:url').pathToFileURL(__filename).href;` },
+      // Strict, as ES modules are: esbuild's own directive would stand below this line. And where this file lies, as they know it.
+      banner: { js: `'use strict';\nconst bundleUrl = require('node:url').pathToFileURL(__filename).href;` },
       define: { ...sharedOptions(root).define, 'import.meta.url': 'bundleUrl' },
       logOverride: { 'ambiguous-reexport': 'error' },
     }),

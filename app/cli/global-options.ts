@@ -35,6 +35,12 @@ function createGlobalOptions(): Option[] {
   ];
 }
 
+/** Their flags: `-C`, `--remote` and so on. */
+export function valuedGlobalOptions(): ReadonlySet<string> {
+  const valued = createGlobalOptions().filter((option) => option.required);
+  return new Set(valued.flatMap(({ long, short }) => [long, short].filter((flag) => flag != null)));
+}
+
 /**
  * Gives a command the global options that it does not define itself (`init` and `status` have their own `--remote`).
  * Only the program lists them in its help; each command's help points there.

@@ -116,8 +116,15 @@ describe('the commands that a command line may mean', () => {
     for (const name of all) expect(namesOf(commandsNamed(['-C', 'folder', name, 'more']))).toContain(name);
   });
 
-  it('are all whose names it holds: the value of an option may look like one', () => {
-    expect(commandsNamed(['-C', 'push', 'status'])).toEqual(new Set(['push', 'status']));
+  it('are all whose names it holds, since the value of an option of theirs may look like one', () => {
+    expect(commandsNamed(['copy', '--backup-dir', 'rm', 'a', 'b'])).toEqual(new Set(['copy', 'rm']));
+  });
+
+  it('are not what is the value of an option of every command: without a command, the help is of all', () => {
+    expect(commandsNamed(['-C', 'push', 'status'])).toEqual(new Set(['status']));
+    for (const option of ['-C', '--remote', '--profile', '--transfers', '--endpoint', '--region'])
+      expect(commandsNamed([option, 'log']), option).toBeUndefined();
+    expect(commandsNamed(['--json', 'log'])).toEqual(new Set(['log']));
   });
 
   it('are all where it holds none, or asks for the help or the script that completes them', () => {

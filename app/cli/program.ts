@@ -24,7 +24,7 @@ import { addSwitchCommand } from './commands/switch.ts';
 import { addUiCommand } from './commands/ui.ts';
 import { addUploadsCommand } from './commands/uploads.ts';
 import { addVerifyCommand } from './commands/verify.ts';
-import { addGlobalOptions } from './global-options.ts';
+import { addGlobalOptions, valuedGlobalOptions } from './global-options.ts';
 
 const EXIT_CODE_HELP = `
 Exit codes:
@@ -84,14 +84,20 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, AddCommand>>>> =
 /** Those that look at the whole program: its help, and the script that completes it. */
 const WHOLE_PROGRAM = new Set(['help', '--help', '-h', 'completion']);
 
+/** What follows one of these is its value, even where it looks like a command. */
+const VALUED_OPTIONS = valuedGlobalOptions();
+
 /**
- * The commands that a command line may mean: all whose names it holds, in whatever place, since an option's value may look like one.
+ * The commands that a command line may mean: all whose names it holds, in whatever place, since a command's option may have a value that
+ * looks like one.
  * To make all of them takes as long as an eighth of a short run. Undefined: all.
  */
 export function commandsNamed(parameters: readonly string[]): ReadonlySet<string> | undefined {
   if (parameters.some((parameter) => WHOLE_PROGRAM.has(parameter))) return undefined;
   const known = new Set(Object.values(COMMANDS).flatMap((group) => Object.keys(group)));
-  const named = parameters.filter((parameter) => known.has(parameter));
+  const named = parameters.filter(
+    (parameter, at) => known.has(parameter) && !VALUED_OPTIONS.has(parameters[at - 1] ?? ''),
+  );
   return named.length === 0 ? undefined : new Set(named);
 }
 

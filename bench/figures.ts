@@ -81,7 +81,12 @@ async function measure(chosen: readonly Heat[], given: BenchArguments): Promise<
       console.log(formatEnvironment(environment, given.isQuick).join('\n'));
     }
     for (const heat of field) {
-      const result = await runHeat(heat, bench, given);
+      const result = await runHeat(heat, bench, given).catch((error: unknown) => {
+        stop.signal.throwIfAborted();
+        console.error(`${heat.name} was not measured: ${error instanceof Error ? error.message : error}`);
+        process.exitCode = 1;
+      });
+      if (!result) continue;
       results.push(result);
       console.log(`\n${formatScenario(result).join('\n')}`);
       // After each, so that a run of half an hour that is stopped leaves what it found.

@@ -69,12 +69,19 @@ function formatBestOf(target: Target, entrants: readonly EntrantResult[]): strin
   }
   if (target.kind === 'exponent') return formatPoint(target.points[0], entrants) ?? NOTHING;
   const names = target.kind === 'ratio' ? target.toBestOf : [target.over];
+  const best = quickestOf(names, entrants);
+  return best ? `${best.name}: ${formatDuration(best.wall)}` : NOTHING;
+}
+
+function quickestOf(
+  names: readonly string[],
+  entrants: readonly EntrantResult[],
+): { readonly name: string; readonly wall: number } | undefined {
   const walls = names.flatMap((name) => {
     const wall = findWall(entrants, name);
     return wall === undefined ? [] : [{ name, wall }];
   });
-  const best = walls.sort((left, right) => left.wall - right.wall)[0];
-  return best ? `${best.name}: ${formatDuration(best.wall)}` : NOTHING;
+  return walls.sort((left, right) => left.wall - right.wall)[0];
 }
 
 function formatOwn(target: Target, entrants: readonly EntrantResult[]): string | undefined {
@@ -179,10 +186,15 @@ export function formatVerdict({ target, reached, isMet }: Verdict): string {
   return `target: ${formatTarget(target)}: ${end}`;
 }
 
-/** For a cell of a table: `0.605 of at most 0.7, met`. */
-export function formatShortVerdict({ target, reached, isMet }: Verdict): string {
+/** For a cell of a table: `0.605 of s5cmd's, at most 0.7: met`. */
+export function formatShortVerdict(
+  { target, reached, isMet }: Verdict,
+  entrants: readonly EntrantResult[],
+): string {
   if (reached === null) return NOTHING;
-  return `${formatReached(target, reached)} of at most ${formatBound(target)}, ${isMet ? 'met' : 'not met'}`;
+  const best = target.kind === 'ratio' ? quickestOf(target.toBestOf, entrants) : undefined;
+  const against = best === undefined ? '' : ` of ${best.name}'s`;
+  return `${formatReached(target, reached)}${against}, at most ${formatBound(target)}: ${isMet ? 'met' : 'not met'}`;
 }
 
 function formatTarget(target: Target): string {

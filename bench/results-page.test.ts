@@ -161,7 +161,7 @@ describe('the page', () => {
     expect(page).toMatch(
       /The work of copy-1k \(`copy-1k`, versitygw\) \|.*0\.10 s.*rclone 0\.30 s.*\*\*0\.33\*\*.*met/,
     );
-    expect(page).toMatch(/The work of push-1k .*1\.33 \| 1\.333 of at most 0\.5, not met/);
+    expect(page).toMatch(/The work of push-1k .*1\.33 \| 1\.333 of \w+'s, at most 0\.5: not met/);
     expect(page).toContain('- `push-1k`: It is slow.');
     expect(page).toContain('Dray is first in 1 of 2 rows');
     expect(page).toContain('1. `figures/a.json`\n   - date: 2026-11-21');

@@ -63,7 +63,10 @@ function plotPath(file: string): string {
 function formatIntroduction(rows: readonly ResultRow[]): readonly string[] {
   const compared = rows.filter(({ bestPeer }) => bestPeer);
   const first = compared.filter(({ isFirst }) => isFirst);
-  const verdicts = rows.flatMap(({ result }) => result.verdicts).filter(({ reached }) => reached !== null);
+  // One that Dray failed to measure is one that it missed; where its peers took no part, nothing was promised.
+  const verdicts = rows.flatMap(({ own, result }) =>
+    result.verdicts.filter(({ reached }) => reached !== null || own?.outcome.state !== 'measured'),
+  );
   const met = verdicts.filter(({ isMet }) => isMet);
   return [
     '# Results',
@@ -117,7 +120,9 @@ function formatReasons(rows: readonly ResultRow[], reasons: Reasons): readonly s
 
 function formatRow({ bestPeer, isFirst, own, ratio, result, server }: ResultRow, sitting: number): string[] {
   const on = server === undefined ? '' : `, ${server}`;
-  const verdicts = result.verdicts.map(formatShortVerdict).filter((text) => text !== '-');
+  const verdicts = result.verdicts
+    .map((verdict) => formatShortVerdict(verdict, result.entrants))
+    .filter((text) => text !== '-');
   return [
     `${result.title} (\`${result.name}\`${on})`,
     own ? formatTime(own) : '-',

@@ -50,6 +50,8 @@ export async function openSecondPush(bench: Bench, options: TransferOptions): Pr
       setUp: async () => {
         // The peers must not find the folder in which Dray remembers the first push.
         const data = contender.name === 'dray' ? await bench.dataset(options.shape, 'dray') : shared;
+        // It may be the folder of another heat.
+        await clearFolders(join(data.folder, '.dray'));
         const place = await uploadOnce(bench, contender, data);
         state = { data, place: await bench.reach(place, options.latencyMs) };
       },

@@ -33,12 +33,11 @@ export type Local =
 /** Nothing is remembered of the destination. What each names has to be what has changed. */
 export async function openDryRun(bench: Bench, options: DryRunOptions): Promise<readonly Entrant[]> {
   const { by, stored } = options;
-  const { folder, changed } = await openLocal(bench, options);
   const open = (shape: DatasetShape) => (by === 'size' ? writtenTree(bench, shape) : bench.stored(shape));
-  const attemptsOf = (dryRun: DryRun): Pick<Entrant, 'setUp' | 'prepare'> => ({
-    setUp: async () => {
-      if (stored) await open(stored);
-    },
+  // First: what has changed here has to be younger than its object for tools that go by that.
+  if (stored) await open(stored);
+  const { folder, changed } = await openLocal(bench, options);
+  const attemptsOf = (dryRun: DryRun): Pick<Entrant, 'prepare'> => ({
     prepare: async () => {
       const fresh = await bench.newPlace(options.latencyMs);
       const place: Place = stored

@@ -1,9 +1,8 @@
 /** The least that a program for Node can take to bring objects into files: a yardstick for downloads of large ones. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createSigner, encodeKey, UNSIGNED_PAYLOAD } from '../engine/remotes/s3/s3-signer.ts';
 import { type GetPlan, writeGetPlan } from './bare-gets.ts';
-import { writeProgram } from './bare-program.ts';
+import { createHeads, writeProgram } from './bare-program.ts';
 import type { Bench } from './bench.ts';
 import type { Place } from './contender.ts';
 import { type DatasetShape, pathOfFile } from './dataset.ts';
@@ -46,21 +45,12 @@ export async function createBareGets(bench: Bench, shape: DatasetShape, latencyM
 }
 
 async function planOf(place: Place, folder: string, shape: DatasetShape): Promise<GetPlan> {
-  const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } =
-    place.environment;
-  const sign = createSigner({
-    credentials: async () => ({ accessKeyId, secretAccessKey }),
-    clockOffsetMs: 0,
-  });
-  const { host, hostname, port } = new URL(place.endpoint);
+  const headOf = createHeads(place);
+  const { hostname, port } = new URL(place.endpoint);
   const gets: { readonly request: string; readonly file: string }[] = [];
   for (let index = 0; index < shape.files; index += 1) {
     const file = pathOfFile(index);
-    const path = `/${place.bucket}/${encodeKey(`${place.prefix}/${file}`)}`;
-    const given = { 'x-amz-content-sha256': UNSIGNED_PAYLOAD };
-    const headers = await sign({ method: 'GET', host, path, query: '', headers: given }, place.region);
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    gets.push({ request: `GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`, file: join(folder, file) });
+    gets.push({ request: await headOf('GET', file), file: join(folder, file) });
   }
   return { host: hostname, port: Number(port), gets };
 }

@@ -1,8 +1,7 @@
 /** What the server can take at most: a yardstick for uploads of small files. */
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createSigner, encodeKey, UNSIGNED_PAYLOAD } from '../engine/remotes/s3/s3-signer.ts';
-import { writeProgram } from './bare-program.ts';
+import { createHeads, writeProgram } from './bare-program.ts';
 import { writePlan } from './bare-puts.ts';
 import type { Bench } from './bench.ts';
 import type { Place } from './contender.ts';
@@ -48,22 +47,13 @@ export async function createBarePuts(bench: Bench, shape: DatasetShape, latencyM
 }
 
 async function writeRequests(place: Place, folder: string, shape: DatasetShape): Promise<readonly Buffer[]> {
-  const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } =
-    place.environment;
-  const sign = createSigner({
-    credentials: async () => ({ accessKeyId, secretAccessKey }),
-    clockOffsetMs: 0,
-  });
-  const { host } = new URL(place.endpoint);
+  const headOf = createHeads(place);
   const requests: Buffer[] = [];
   for (let index = 0; index < shape.files; index += 1) {
     const file = pathOfFile(index);
     const body = await readFile(join(folder, file));
-    const path = `/${place.bucket}/${encodeKey(`${place.prefix}/${file}`)}`;
-    const given = { 'content-length': String(body.length), 'x-amz-content-sha256': UNSIGNED_PAYLOAD };
-    const headers = await sign({ method: 'PUT', host, path, query: '', headers: given }, place.region);
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    requests.push(Buffer.concat([Buffer.from(`PUT ${path} HTTP/1.1\r\n${lines.join('')}\r\n`), body]));
+    const head = await headOf('PUT', file, { 'content-length': String(body.length) });
+    requests.push(Buffer.concat([Buffer.from(head), body]));
   }
   return requests;
 }

@@ -6,10 +6,11 @@ import { systemClock } from '../base/clock.ts';
 import { crc64Nvme } from '../base/crc64-nvme.ts';
 import { createLeasedMemory, type LeasedMemory } from '../base/leased-memory.ts';
 import { createMemoryStore, type MemoryStoreOptions } from '../remotes/memory-store.ts';
-import type { ObjectInfo, ObjectStore, PutOptions } from '../remotes/object-store.ts';
+import type { ByteRange, ObjectInfo, ObjectStore, PutOptions } from '../remotes/object-store.ts';
 import { createAdaptiveLimit } from './adaptive-limit.ts';
 import type { RangeSink } from './download-ranges.ts';
 import type { SumKind } from './object-sums.ts';
+import type { NotedRange } from './range-journal.ts';
 
 export const KEY = 'folder/object.bin';
 export const never = new AbortController().signal;
@@ -122,4 +123,14 @@ export function memoryOf(limitBytes = MEMORY_BYTES): BudgetedMemory {
 
 export function limitOf(requests = 4) {
   return createAdaptiveLimit({ clock: systemClock, fixed: requests });
+}
+
+/** As the journal of a run that was broken off; `notes` is what is noted in it from now on. */
+export function journalOf(noted: readonly NotedRange[] = []) {
+  const notes: NotedRange[] = [];
+  return {
+    notes,
+    noted: new Map(noted.map((range) => [range.start, range])),
+    note: async (range: ByteRange, crc64nvme: bigint) => void notes.push({ ...range, crc64nvme }),
+  };
 }

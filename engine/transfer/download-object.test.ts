@@ -9,6 +9,7 @@ import { createFaults, withFaults } from '../remotes/with-faults.ts';
 import {
   flipped,
   headOf,
+  journalOf,
   KEY,
   limitOf,
   type MemorySink,
@@ -95,16 +96,6 @@ function rangesOf({ info, store }: StoredExample, more: RangesTest = {}) {
   const { memory } = memoryOf();
   const request = { store, info, sink, memory, signal: never, ...more };
   return downloadInRanges({ key: KEY, limit: limitOf(), rangeBytes: RANGE_BYTES, ...request });
-}
-
-/** As the journal of a run that was broken off. */
-function journalOf(noted: readonly NotedRange[] = []) {
-  const notes: NotedRange[] = [];
-  return {
-    notes,
-    noted: new Map(noted.map((range) => [range.start, range])),
-    note: async (range: ByteRange, crc64nvme: bigint) => void notes.push({ ...range, crc64nvme }),
-  };
 }
 
 describe('downloadInRanges', () => {

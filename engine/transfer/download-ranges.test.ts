@@ -8,6 +8,7 @@ import { crc64Nvme, loadCrc64 } from '../base/crc64-nvme.ts';
 import type { ByteRange, GetOptions, ObjectStore } from '../remotes/object-store.ts';
 import {
   flipped,
+  journalOf,
   KEY,
   limitOf,
   memoryOf,
@@ -53,15 +54,6 @@ function download({ info, store }: StoredExample, more: Partial<RangesDownload> 
   const { memory } = memoryOf();
   const sink = memorySink(info.sizeBytes);
   return downloadInRanges({ ...request, memory, sink, isOneOfMany: () => true, ...more });
-}
-
-function journalOf(noted: readonly NotedRange[] = []) {
-  const notes: NotedRange[] = [];
-  return {
-    notes,
-    noted: new Map(noted.map((range) => [range.start, range])),
-    note: async (range: ByteRange, crc64nvme: bigint) => void notes.push({ ...range, crc64nvme }),
-  };
 }
 
 const noteOf = (start: number): NotedRange => {

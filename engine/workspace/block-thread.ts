@@ -1,5 +1,6 @@
 /** Carries out block tasks by blocking calls: in a worker thread, or in the caller's for little work. */
-import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { DrayError, fromErrorRecord } from '../api/error.ts';
 import {
   BLOCK_DIGEST_BYTES,
@@ -9,6 +10,7 @@ import {
   digestCount,
   openBlockDigester,
 } from '../base/block-digest.ts';
+import { writeFully } from '../base/write-fully.ts';
 import type { RangeList } from '../model/delta-sides.ts';
 import type { BlockFile, BlockResult, BlockTask } from './block-tasks.ts';
 import { type ChunkerTools, createChunker, openChunkerTools } from './chunker.ts';
@@ -282,12 +284,6 @@ function readFully(descriptor: number, into: Uint8Array, position: number): void
     const count = readSync(descriptor, into, filled, into.length - filled, position + filled);
     if (count === 0) throw new FileFailure('changedWhileRead');
     filled += count;
-  }
-}
-
-function writeFully(descriptor: number, bytes: Uint8Array, position: number): void {
-  for (let done = 0; done < bytes.length; ) {
-    done += writeSync(descriptor, bytes, done, bytes.length - done, position + done);
   }
 }
 

@@ -1,10 +1,12 @@
 /** One file from a folder to another on this machine: by reflink where the file system can, put in place in one step. */
+
 import { chmodSync, closeSync, constants, lstatSync, openSync, read, readSync, rmSync, write } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { DrayError, fromErrorRecord } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
+import { WRITE_BYTES_MAX, writeFully } from '../base/write-fully.ts';
 import {
   checkUnchanged,
   describeFailure,
@@ -18,7 +20,6 @@ import { loadSetMtime, type SetMtime } from './set-mtime.ts';
 import type { WrittenStat } from './tree-writer-contract.ts';
 import { folderInTheWay, writeError } from './tree-writer-error.ts';
 import { putInPlaceOrRemove } from './tree-writer-place.ts';
-import { writeFully } from './tree-writer-small.ts';
 
 export interface LocalCopy {
   readonly from: string;
@@ -117,7 +118,8 @@ async function copyBlocks(descriptor: number, target: number, signal: AbortSigna
     const { bytesRead } = await readAt(descriptor, block, 0, BLOCK_BYTES, position);
     if (bytesRead === 0) return position;
     for (let done = 0; done < bytesRead; ) {
-      const { bytesWritten } = await writeAt(target, block, done, bytesRead - done, position + done);
+      const length = Math.min(bytesRead - done, WRITE_BYTES_MAX);
+      const { bytesWritten } = await writeAt(target, block, done, length, position + done);
       done += bytesWritten;
     }
     position += bytesRead;

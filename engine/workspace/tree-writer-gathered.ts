@@ -3,6 +3,7 @@
  * threads write them, one call after another, since writes to one file at once spin on its lock in the kernel.
  */
 import { writev } from 'node:fs';
+import { WRITE_BYTES_MAX } from '../base/write-fully.ts';
 
 export interface GatheredWriter {
   /** The buffers are the caller's again when it resolves. Throws Node's errors. */
@@ -20,11 +21,10 @@ export function openGatheredWriter(fd: number): GatheredWriter {
   };
 }
 
-/** One call is enough but for a full disk or a signal. */
 async function writeAll(fd: number, buffers: readonly Uint8Array[], offset: number): Promise<void> {
   let at = offset;
   for (let left = buffers; left.length > 0; ) {
-    const written = await writeOnce(fd, left, at);
+    const written = await writeOnce(fd, upTo(left, WRITE_BYTES_MAX), at);
     at += written;
     left = after(left, written);
   }
@@ -37,6 +37,15 @@ function writeOnce(fd: number, buffers: readonly Uint8Array[], offset: number): 
       else resolve(written);
     });
   });
+}
+
+function upTo(buffers: readonly Uint8Array[], bytes: number): readonly Uint8Array[] {
+  let room = bytes;
+  for (const [index, buffer] of buffers.entries()) {
+    if (room < buffer.byteLength) return [...buffers.slice(0, index), buffer.subarray(0, room)];
+    room -= buffer.byteLength;
+  }
+  return buffers;
 }
 
 /** What is left of the buffers after so many bytes; empty ones go too. */

@@ -1,16 +1,9 @@
 /** Small files, whole: verified, written beside the tree and put into it in one step. */
+
 import { hash } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fstatSync,
-  openSync,
-  type Stats,
-  unlinkSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, constants, fchmodSync, fstatSync, openSync, type Stats, unlinkSync } from 'node:fs';
 import { type DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
+import { writeFully } from '../base/write-fully.ts';
 import type { PackedFile } from './tree-writer-contract.ts';
 import { contentDiffers, damagedFile, writeError } from './tree-writer-error.ts';
 import type { NamelessFiles } from './tree-writer-nameless.ts';
@@ -101,13 +94,6 @@ function seal(thread: WriteThread, fd: number, { mode, mtimeNs }: PackedFile): v
 /** The kernel takes the umask off, as it does for every program. */
 function modeOf(item: PackedFile): number {
   return item.executable ? 0o777 : 0o666;
-}
-
-/** One write is enough but for a full disk, a signal or 2 GiB. */
-export function writeFully(fd: number, bytes: Uint8Array, position: number): void {
-  for (let done = 0; done < bytes.length; ) {
-    done += writeSync(fd, bytes, done, bytes.length - done, position + done);
-  }
 }
 
 function failed(error: DrayError): FileOutcome {

@@ -1,10 +1,12 @@
 /** What one thread does for the writer. The same code runs in worker threads and, for small jobs, in the caller's. */
+
 import { createHash, hash as hashOnce } from 'node:crypto';
 import { fchmodSync, readSync } from 'node:fs';
+import { writeFully } from '../base/write-fully.ts';
 import type { PackedFile } from './tree-writer-contract.ts';
 import { contentDiffers, writeError } from './tree-writer-error.ts';
 import { type PlaceOutcome, putInPlace } from './tree-writer-place.ts';
-import { type FileOutcome, writeFully, writeSmallFile } from './tree-writer-small.ts';
+import { type FileOutcome, writeSmallFile } from './tree-writer-small.ts';
 import { checkStopped, type WriteThread } from './tree-writer-thread.ts';
 
 export type WriteTask = FilesTask | PieceTask | AppendTask | DigestTask | HashFileTask | SealTask | PlaceTask;

@@ -1,7 +1,9 @@
 /** Reading and writing the bytes of files, stoppable between pieces. */
+
 import type { FileHandle } from 'node:fs/promises';
 import { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
+import { WRITE_BYTES_MAX } from '../../base/write-fully.ts';
 import type { ByteRange, ObjectRead, RemoteKey } from '../object-store.ts';
 import { toFileError } from './file-errors.ts';
 
@@ -101,7 +103,8 @@ export async function fillFile(
 
 async function writeFully(file: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let written = 0; written < bytes.byteLength; ) {
-    written += (await file.write(bytes, written)).bytesWritten;
+    written += (await file.write(bytes, written, Math.min(bytes.byteLength - written, WRITE_BYTES_MAX)))
+      .bytesWritten;
   }
 }
 

@@ -19,7 +19,7 @@ import type { Session } from './session.ts';
 
 const MIB = 1024 * 1024;
 /** Bytes between the wire and the disk at once. */
-const MEMORY_BYTES = 256 * MIB;
+const MEMORY_BYTES = 96 * MIB;
 /** Unwanted bytes of a pack that cost less than another request. */
 const PACK_GAP_BYTES = 256 * 1024;
 /** Ranges of this size keep several connections and both writers busy on one pack. */

@@ -17,7 +17,7 @@ import type { LocalSide, RemoteSide } from './tree-sides.ts';
 
 const MIB = 1024 * 1024;
 /** Bytes of content in flight. */
-const MEMORY_BYTES = 128 * MIB;
+const MEMORY_BYTES = 96 * MIB;
 
 export async function createMover(run: TreeRun): Promise<Mover> {
   let delta: DeltaMover | undefined;

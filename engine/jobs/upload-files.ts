@@ -30,7 +30,7 @@ import { createTraffic } from './traffic.ts';
  * Bytes of files in memory at once, between the disk and the wire: 32 average chunks, or two files that are only just not cut. Reading
  * is faster than any link and fills all of it, so it is what a push of large files takes.
  */
-const MEMORY_BYTES = 128 * 1024 * 1024;
+const MEMORY_BYTES = 96 * 1024 * 1024;
 /** Closed packs in memory at once; the reader's bytes were given back when they were copied into the pack. */
 const PACK_MEMORY_BYTES = 128 * 1024 * 1024;
 

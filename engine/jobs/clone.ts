@@ -23,7 +23,7 @@ import { applyChanges } from './apply-changes.ts';
 import { fetchCommit, saveBase } from './base-commit.ts';
 import { type Connection, connectUrl, urlToKeep } from './connection.ts';
 import { DEFAULT_BRANCH, DEFAULT_REMOTE } from './init.ts';
-import type { LinkedRepository } from './link-repository.ts';
+import { checkBelongs, type LinkedRepository } from './link-repository.ts';
 import { checkNamesFit } from './names-fit.ts';
 import { NO_CHANGES } from './no-changes.ts';
 import { pullCommit } from './pull.ts';
@@ -54,6 +54,7 @@ export async function cloneWorkspace(context: JobContext, request: CloneRequest)
     ]);
     if (!descriptor) throw notARepository(store);
     if (!target) throw noCommit(store, request.ref);
+    checkBelongs(store, target.tip, descriptor.id);
     if (!isResumed) {
       // Again: another clone may have begun here meanwhile.
       checkFolder(root);

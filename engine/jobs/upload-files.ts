@@ -34,6 +34,7 @@ import { createTraffic } from './traffic.ts';
 const MEMORY_BYTES = 96 * 1024 * 1024;
 /** Closed packs in memory at once; the reader's bytes were given back when they were copied into the pack. */
 const PACK_MEMORY_BYTES = 128 * 1024 * 1024;
+const OPEN_FILES_MAX = 16;
 
 export interface UploadOptions {
   readonly session: Session;
@@ -94,6 +95,8 @@ class FileUploader {
   readonly #tasks: TaskSet;
   readonly #memory = new Budget(MEMORY_BYTES);
   readonly #packMemory = new Budget(PACK_MEMORY_BYTES);
+  /** Files being sent in parts: each is open, and has an upload begun. Reading, which never waits for them, is far ahead of a slow link. */
+  readonly #openFiles = new Budget(OPEN_FILES_MAX);
   readonly #progress: Progress;
   /** Path and scanned size by request id, for requests under way. */
   readonly #requests = new Map<number, ReadRequest>();
@@ -338,6 +341,7 @@ class FileUploader {
    */
   async #putLarge(candidate: Candidate): Promise<boolean> {
     const { session, store, limit, link } = this.#options;
+    const open = await this.#openFiles.acquire(1, this.#tasks.signal);
     const path = `${session.workspace.root}/${candidate.path}`;
     const checkSame = () => checkUnchanged(path, candidate.path, candidate.stat!);
     try {
@@ -366,6 +370,8 @@ class FileUploader {
       if (!isFileChange(error)) throw error;
       this.#givenUp.set(candidate.hash, error);
       return false;
+    } finally {
+      open.release();
     }
   }
 

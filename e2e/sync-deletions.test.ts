@@ -1,9 +1,11 @@
 /** What a sync must not delete: what its source has and was not told of, and what is at the destination by another name than it seems. */
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SyncRequest } from '../engine/api/trees.ts';
 import { syncTree } from '../engine/jobs/copy-tree.ts';
-import { createSandbox, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
+import { createSandbox, eventsOf, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
+import { serveForTest, TEST_TOKEN } from '../engine/peer/peer-fixture.ts';
+import type { PeerServer } from '../engine/peer/serve-folder.ts';
 import { type FakeS3, startFakeS3 } from './servers/fake-s3.ts';
 
 let store: FakeS3;
@@ -17,18 +19,17 @@ afterEach(async () => {
   await store[Symbol.asyncDispose]();
 });
 
-const sync = (request: Partial<SyncRequest> = {}) =>
-  syncTree(
-    testContext(sandbox.folder, {
-      environment: { ...store.environment, DRAY_CACHE: sandbox.path('cache') },
-    }),
-    {
-      source: { place: `s3://${store.bucket}/tree` },
-      destination: { place: 'to' },
-      maxDelete: { percent: 100 },
-      ...request,
-    },
-  );
+const newContext = () =>
+  testContext(sandbox.folder, {
+    environment: { ...store.environment, DRAY_CACHE: sandbox.path('cache'), DRAY_TOKEN: TEST_TOKEN },
+  });
+const sync = (request: Partial<SyncRequest> = {}, context = newContext()) =>
+  syncTree(context, {
+    source: { place: `s3://${store.bucket}/tree` },
+    destination: { place: 'to' },
+    maxDelete: { percent: 100 },
+    ...request,
+  });
 const files = () => readdirSync(sandbox.path('to')).sort();
 
 describe('A sync from a store', () => {
@@ -55,5 +56,50 @@ describe('A sync from a store', () => {
     expect(await sync({ compare: 'sizeOnly' })).toMatchObject({ deletedFiles: 0, unchangedFiles: 1_005 });
     expect(isGiven).toBe(true);
     expect(files()).toHaveLength(1_005);
+  });
+
+  it('refuses a source that is not there, whatever a filter leaves out', async () => {
+    store.objects.set('tree2/a', Buffer.from('x'));
+    sandbox.write('to/a', 'x');
+    const filter = { rules: [{ action: 'exclude', pattern: '*.tmp' }] } as const;
+    await expect(sync({ filter })).rejects.toMatchObject({ code: 'notFound' });
+    expect(files()).toEqual(['a']);
+    store.objects.set('tree/a.tmp', Buffer.from('x'));
+    expect(await sync({ filter })).toMatchObject({ deletedFiles: 1 });
+  });
+});
+
+describe('A sync from another machine', () => {
+  let server: PeerServer;
+  const place = () => ({ place: `dray://127.0.0.1:${server.address.port}/tree` });
+  beforeEach(async () => {
+    mkdirSync(sandbox.path('offered/tree'), { recursive: true });
+    server = await serveForTest(sandbox.path('offered'));
+  });
+  afterEach(() => server.close());
+
+  it('deletes nothing while something there cannot be read, wherever it goes', async () => {
+    sandbox.write('offered/tree/a', 'a');
+    // Of which no listing can tell.
+    writeFileSync(Buffer.from(`${sandbox.path('offered/tree')}/no utf-8: \xff`, 'latin1'), '');
+    sandbox.write('to/gone', 'x');
+    store.objects.set('to/gone', Buffer.from('x'));
+    for (const destination of [{ place: 'to' }, { place: `s3://${store.bucket}/to` }]) {
+      const context = newContext();
+      await expect(sync({ source: place(), destination }, context)).rejects.toMatchObject({
+        code: 'partial',
+      });
+      expect(eventsOf(context, 'fileFailed')).toHaveLength(1);
+    }
+    expect(files()).toEqual(['a', 'gone']);
+    expect([...store.objects.keys()].sort()).toEqual(['to/a', 'to/gone']);
+  });
+
+  it('refuses a folder that is not there, whatever a filter leaves out', async () => {
+    rmSync(sandbox.path('offered/tree'), { recursive: true });
+    sandbox.write('to/a', 'x');
+    const filter = { rules: [{ action: 'exclude', pattern: '*.tmp' }] } as const;
+    await expect(sync({ source: place(), filter })).rejects.toMatchObject({ code: 'notFound' });
+    expect(files()).toEqual(['a']);
   });
 });

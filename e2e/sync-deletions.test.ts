@@ -67,6 +67,14 @@ describe('A sync from a store', () => {
     store.objects.set('tree/a.tmp', Buffer.from('x'));
     expect(await sync({ filter })).toMatchObject({ deletedFiles: 1 });
   });
+
+  it('that keeps links never takes a file with the name of a link for the file of that name', async () => {
+    store.objects.set('tree/a', Buffer.from('a'));
+    // As it came without --links, when the source had a link there.
+    sandbox.write('to/a.rclonelink', 'elsewhere');
+    expect(await sync({ links: true })).toMatchObject({ copiedFiles: 1, deletedFiles: 0 });
+    expect(files()).toEqual(['a', 'a.rclonelink']);
+  });
 });
 
 describe('A sync from another machine', () => {

@@ -38,8 +38,11 @@ function localItems(side: LocalSide, { filter, links, nowMs, onFailed, onSkipped
     nowMs,
     signal,
     onProblem: ({ message, path, problem }) => {
-      if (problem === 'unreadable' || problem === 'notUtf8')
-        onFailed(path, new DrayError('io', message, { data: { path } }));
+      if (problem === 'unreadable' || problem === 'notUtf8' || problem === 'linkName')
+        onFailed(
+          path,
+          new DrayError(problem === 'linkName' ? 'unsafePath' : 'io', message, { data: { path } }),
+        );
       else onSkipped(path, message);
     },
   });

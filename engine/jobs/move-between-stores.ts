@@ -135,6 +135,9 @@ async function passInParts(run: StoreRun, item: TreeItem, delta: DeltaMover | un
   const { signal } = run.tasks;
   const info = await headObject(run.source, item.path, signal);
   if (!info) throw vanished(item.path);
+  // Another object than the one that was listed, maybe an empty one, which has no parts.
+  if (info.sizeBytes <= WHOLE_BYTES_MAX)
+    return passWhole(run, { ...item, sizeBytes: info.sizeBytes, token: info.etag });
   const sparse = info.isSparse ? await delta?.move(item, undefined, { isSparse: true }) : undefined;
   if (sparse) return sparse;
   const source = openRemoteSource({

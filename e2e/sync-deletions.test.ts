@@ -1,5 +1,5 @@
 /** What a sync must not delete: what its source has and was not told of, and what is at the destination by another name than it seems. */
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SyncRequest } from '../engine/api/trees.ts';
 import { syncTree } from '../engine/jobs/copy-tree.ts';
@@ -74,6 +74,25 @@ describe('A sync from a store', () => {
     sandbox.write('to/a.rclonelink', 'elsewhere');
     expect(await sync({ links: true })).toMatchObject({ copiedFiles: 1, deletedFiles: 0 });
     expect(files()).toEqual(['a', 'a.rclonelink']);
+  });
+
+  it('deletes no file that is not the one that it saw there, and all names of one that is', async () => {
+    for (const name of ['changed', 'linked', 'gone'])
+      utimesSync(sandbox.write(`to/${name}`, 'x'), 1_000, 1_000);
+    linkSync(sandbox.path('to/linked'), sandbox.path('to/linked too'));
+    store.objects.set('tree/new', Buffer.from('x'));
+    // As a file system does that takes `Changed` and `changed` for one name, when the first is copied.
+    store.fault = ({ key, method }) => {
+      if (method === 'GET' && key === 'tree/new') {
+        rmSync(sandbox.path('to/changed'));
+        utimesSync(sandbox.write('to/changed', 'y'), 2_000, 2_000);
+      }
+      return undefined;
+    };
+    const context = newContext();
+    expect(await sync({}, context)).toMatchObject({ copiedFiles: 1, deletedFiles: 3, failed: 1 });
+    expect(eventsOf(context, 'fileFailed')).toMatchObject([{ path: 'changed', error: { code: 'conflict' } }]);
+    expect(files()).toEqual(['changed', 'new']);
   });
 });
 

@@ -59,7 +59,7 @@ export async function createStoreCopier(run: StoreRun, delta: DeltaMover | undef
 }
 
 async function copyInside(run: StoreRun, item: TreeItem): Promise<Moved | undefined> {
-  const { destination, request, source } = run;
+  const { destination, knowledge, request, source } = run;
   const { signal } = run.tasks;
   const wantsOther = wantsOtherDescription(request);
   const info = wantsOther ? await headObject(source, item.path, signal) : listedInfo(item);
@@ -74,6 +74,7 @@ async function copyInside(run: StoreRun, item: TreeItem): Promise<Moved | undefi
         to: destination.store,
         toKey,
         info,
+        journal: knowledge.index.uploads,
         ...(wantsOther ? { description: describeObject(request, info) } : {}),
         ...(request.storageClass === undefined ? {} : { storageClass: request.storageClass }),
         signal,

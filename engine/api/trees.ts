@@ -92,6 +92,8 @@ export interface TransferSummary {
   readonly copiedInStore: number;
   /** Only the modification time was set. */
   readonly touchedFiles: number;
+  /** Folders whose own time or mode was set, and not for the sake of what was written in them. */
+  readonly touchedFolders: number;
   readonly deletedFiles: number;
   readonly unchangedFiles: number;
   /** Left alone by a rule: newer at the destination, a link, an unsafe name that was told of. */

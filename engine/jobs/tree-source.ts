@@ -3,7 +3,7 @@ import { DrayError } from '../api/error.ts';
 import { comparePaths } from '../model/entry.ts';
 import { isReservedName } from '../model/safe-path.ts';
 import type { TreeFilter } from '../model/tree-filter.ts';
-import type { TreeItem } from '../model/tree-item.ts';
+import { isHoldingFolder, type TreeItem } from '../model/tree-item.ts';
 import { headItemOf } from '../query/head-item.ts';
 import { listTreeItems } from '../query/object-pages.ts';
 import { statLocal } from '../workspace/local-place.ts';
@@ -35,6 +35,7 @@ function localItems(side: LocalSide, { filter, links, nowMs, onFailed, onSkipped
     includes: (item) => filter.includes(item),
     links,
     ...(side.special ? { special: true } : {}),
+    ...(side.folders ? { folders: true } : {}),
     nowMs,
     signal,
     onProblem: ({ message, path, problem }) => {
@@ -51,7 +52,9 @@ async function* remoteItems(
 ): AsyncGenerator<readonly TreeItem[]> {
   if (side.special) {
     for await (const items of specialItems(side, signal))
-      yield items.filter((item) => filter.includes(item) && !isReserved(item.path));
+      yield items.filter(
+        (item) => (isHoldingFolder(item) || filter.includes(item)) && !isReserved(item.path),
+      );
     return;
   }
   for await (const page of listTreeItems({ store: side.store, limit: side.limit, signal, isUnordered })) {
@@ -69,7 +72,10 @@ export async function* specialItems(
   side: RemoteSide,
   signal: AbortSignal,
 ): AsyncGenerator<readonly TreeItem[]> {
-  for await (const entries of side.store.files!.entries({ signal }))
+  for await (const entries of side.store.files!.entries({
+    signal,
+    ...(side.folders ? { folders: true } : {}),
+  }))
     yield entries.map(({ etag, key, mode, modifiedMs, sizeBytes, special }) => ({
       path: key,
       kind: 'object',
@@ -77,7 +83,8 @@ export async function* specialItems(
       sizeBytes,
       token: etag,
       modifiedMs,
-      ...(special ? { special } : { mode }),
+      ...(special?.kind === 'link' ? {} : { mode }),
+      ...(special ? { special } : {}),
     }));
 }
 

@@ -40,6 +40,7 @@ import {
   touchPeerFile,
   writePeerFiles,
 } from './peer-files.ts';
+import { createPeerFolders } from './peer-folders.ts';
 import { createPeerMultipart, type FileMetaOfObject } from './peer-multipart.ts';
 
 const PAGE_KEYS = 1_000;
@@ -145,7 +146,9 @@ export function createPeerFileStore(client: PeerClient, below: string): ObjectSt
       pathOf: pathOfEntry,
       filesMax: PEER_LIMITS.batchItemsMax,
       bytesMax: PEER_LIMITS.batchBytesMax,
-      entries: ({ after, ...options }) => entriesOf(client, { below, after }, signalOf(options)),
+      entries: ({ after, folders, ...options }) =>
+        entriesOf(client, { below, after, folders }, signalOf(options)),
+      folders: createPeerFolders(client, below),
       keep: ({ fromPath, to }, options) =>
         keepPeerFile(client, { from: fromPath, to: pathOf(to) }, signalOf(options)),
       touch: (key, to, options) => touchPeerFile(client, { path: pathOf(key), ...to }, signalOf(options)),
@@ -223,10 +226,18 @@ async function putLarge(
 /** A folder that is not there holds nothing. */
 async function* entriesOf(
   client: PeerClient,
-  { after, below }: { readonly below: string; readonly after: string | undefined },
+  {
+    after,
+    below,
+    folders = false,
+  }: {
+    readonly below: string;
+    readonly after: string | undefined;
+    readonly folders: boolean | undefined;
+  },
   signal: AbortSignal,
 ): AsyncGenerator<readonly FileEntry[]> {
-  const options = { below, signal, onProblem: () => {}, ...(after === undefined ? {} : { after }) };
+  const options = { below, folders, signal, onProblem: () => {}, ...(after === undefined ? {} : { after }) };
   try {
     for await (const rows of listPeerEntries(client, options)) yield rows.map(entryOf);
   } catch (error) {
@@ -243,6 +254,8 @@ function entryOf([key, kind, sizeBytes, modifiedMs, mode, etag, target = '']: En
       return { ...entry, special: { kind: 'link', target } };
     case 'd':
       return { ...entry, special: { kind: 'folder' } };
+    case 'D':
+      return { ...entry, special: { kind: 'folder', holds: true } };
   }
 }
 

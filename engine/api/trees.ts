@@ -72,6 +72,8 @@ export interface SyncRequest extends CopyRequest {
 export interface CheckTreesRequest extends TreePairRequest {
   /** Read both sides whole instead of asking the stores for their checksums. */
   readonly download?: boolean;
+  /** Symbolic links of a local folder are files `NAME.rclonelink` whose content is their target, as a copy with `links` keeps them. */
+  readonly links?: boolean;
   /** Only what the source has: extra files at the destination are no difference. */
   readonly oneWay?: boolean;
   /** A local file for the full report, JSON; see ARCHITECTURE for its form. */

@@ -1,24 +1,15 @@
-import {
-  chmodSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CopyRequest, SyncRequest } from '../api/trees.ts';
 import { serveForTest, TEST_TOKEN } from '../peer/peer-fixture.ts';
 import type { PeerServer } from '../peer/serve-folder.ts';
 import { copyTree, syncTree } from './copy-tree.ts';
+import { dressTrees, OLD_S } from './dressed-tree.fixture.ts';
 import { createSandbox, eventsOf, type Sandbox, type TestContext, testContext } from './job-fixture.ts';
 
 let sandbox: Sandbox;
 let server: PeerServer;
+const { dress, foldersOf, plant } = dressTrees(() => sandbox);
 beforeEach(async () => {
   sandbox = createSandbox();
   mkdirSync(sandbox.path('offered'));
@@ -35,44 +26,6 @@ const context = () =>
   });
 const peer = (path: string) => ({ place: `dray://127.0.0.1:${server.address.port}/${path}` });
 const here = (path: string) => ({ place: path });
-
-const OLD_S = 1_500_000_000;
-
-/** A folder, whose time is its own. */
-function folder(path: string, mode: number, atS: number): void {
-  mkdirSync(sandbox.path(path), { recursive: true });
-  dress(path, mode, atS);
-}
-
-function dress(path: string, mode: number, atS: number): void {
-  chmodSync(sandbox.path(path), mode);
-  utimesSync(sandbox.path(path), atS, atS);
-}
-
-function plant(): void {
-  for (const name of ['a/b/one', 'a/b/two', 'a-b/x', 'a/c/three', 'top']) sandbox.write(`from/${name}`, name);
-  folder('from/empty', 0o750, OLD_S + 1.25);
-  dress('from/a/b', 0o555, OLD_S + 2.5);
-  dress('from/a/c', 0o2711, OLD_S + 3.000_001);
-  dress('from/a', 0o700, OLD_S + 4);
-  dress('from/a-b', 0o775, OLD_S + 5);
-  dress('from', 0o711, OLD_S + 6);
-}
-
-/** Mode and time to the nanosecond of each folder, the tree's own under `.`. */
-function folders(root: string): Record<string, string> {
-  const found: Record<string, string> = {};
-  const look = (path: string) => {
-    const { mode, mtimeNs } = lstatSync(join(root, path), { bigint: true });
-    found[path] = `${(mode & 0o7777n).toString(8)} ${mtimeNs}`;
-    for (const entry of readdirSync(join(root, path), { withFileTypes: true }))
-      if (entry.isDirectory()) look(join(path, entry.name));
-  };
-  look('.');
-  return found;
-}
-
-const foldersOf = (path: string) => folders(sandbox.path(path));
 const times = (told: TestContext) =>
   eventsOf(told, 'change').flatMap(({ change, kind, path }) =>
     change === 'time' && kind === 'folder' ? [path] : [],
@@ -95,16 +48,16 @@ const placeOf = (end: End) => ('offered' in end ? peer(end.offered) : end);
 
 describe.each(PAIRS)('between %s, modes and times of folders', (name, from, to, copied, lists) => {
   const isLocal = name === 'a folder and a folder';
-  const request = (more: Partial<SyncRequest> = {}): SyncRequest => ({
+  const wish = (more: Partial<SyncRequest> = {}): SyncRequest => ({
     source: placeOf(from),
     destination: placeOf(to),
     ...more,
   });
   const source = 'offered' in from ? 'offered/from' : 'from';
-  const copy = (more: Partial<CopyRequest> = {}, told = context()) => copyTree(told, request(more));
-  const sync = (more: Partial<SyncRequest> = {}, told = context()) => syncTree(told, request(more));
+  const copy = (more: Partial<CopyRequest> = {}, told = context()) => copyTree(told, wish(more));
+  const sync = (more: Partial<SyncRequest> = {}, told = context()) => syncTree(told, wish(more));
   /** As at the source; between folders here, those that are empty do not travel. */
-  const expected = () => {
+  const expected = (): Readonly<Record<string, string | undefined>> => {
     const { empty, ...others } = foldersOf(source);
     return isLocal ? others : { ...others, empty };
   };
@@ -240,31 +193,3 @@ describe.each(PAIRS)('between %s, modes and times of folders', (name, from, to, 
 function ruled(...rules: (readonly ['include' | 'exclude', string])[]) {
   return rules.map(([action, pattern]) => ({ action, pattern }));
 }
-
-describe('a folder that is everybody\u2019s, or all that a peer offers', () => {
-  it('keeps its own mode and time when a tree is copied into it', async () => {
-    plant();
-    mkdirSync(sandbox.path('shared'));
-    dress('shared', 0o1777, OLD_S + 50);
-    await copyTree(context(), { source: here('from'), destination: here('shared') });
-    expect(foldersOf('shared')['.']).toMatch(/^1777 /);
-    dress('offered', 0o755, OLD_S + 51);
-    const request = { source: here('from'), destination: { place: peer('').place.slice(0, -1) } };
-    await copyTree(context(), request);
-    expect(foldersOf('offered')['.']).toMatch(/^755 /);
-    expect(foldersOf('offered').a).toEqual(foldersOf('from').a);
-    expect(await copyTree(context(), request)).toMatchObject({ result: 'upToDate' });
-  });
-});
-
-describe('an empty folder of the source', () => {
-  it('that holds something at a destination is empty there after one sync, with the right time', async () => {
-    plant();
-    const request = { source: here('from'), destination: peer('to') };
-    await copyTree(context(), request);
-    sandbox.write('offered/to/empty/deep/extra', 'to go');
-    await syncTree(context(), request);
-    expect(foldersOf('offered/to')).toEqual(foldersOf('from'));
-    expect(await syncTree(context(), request)).toMatchObject({ result: 'upToDate' });
-  });
-});

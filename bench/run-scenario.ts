@@ -1,4 +1,8 @@
-/** Runs the entrants of a scenario in turn: A B C, A B C, so that what disturbs the machine disturbs them all. */
+/**
+ * Runs the entrants of a scenario in turn, each round beginning with another: A B C, B C A, C A B. What disturbs the machine
+ * disturbs them all, and none is always the one to find it as its peer leaves it: a virtual machine takes memory that it
+ * has not had yet from its host, at a cost, and the first to run in a round may pay for pages that those after it reuse.
+ */
 import type { Bench } from './bench.ts';
 import type { ServerWatch } from './bench-servers.ts';
 import { judge } from './judge.ts';
@@ -43,8 +47,7 @@ export async function runScenario(
     if (!entrant.missing) await attemptOrFail(course, track, async () => entrant.setUp?.());
   }
   for (let round = 0; round <= runs; round += 1) {
-    for (const course of courses) {
-      if (course.state !== 'running' || course.entrant.missing) continue;
+    for (const course of rotate(courses.filter(isRunning), round)) {
       await attemptOrFail(course, track, async () => {
         const run = await runOnce(course, track, heat.limitMs);
         say(`${heat.name} ${round}/${runs} ${course.entrant.name}: ${(run.wallMs / 1000).toFixed(3)} s`);
@@ -67,6 +70,16 @@ export async function runScenario(
     entrants,
     verdicts: heat.targets.map((target) => judge(target, entrants)),
   };
+}
+
+function isRunning({ entrant, state }: Course): boolean {
+  return state === 'running' && !entrant.missing;
+}
+
+/** So many of the first are put to the end, around and around. */
+function rotate<Item>(items: readonly Item[], by: number): readonly Item[] {
+  const first = items.length > 0 ? by % items.length : 0;
+  return [...items.slice(first), ...items.slice(0, first)];
 }
 
 /** A tool that fails is a row that says so; the others go on. What ends everything is the user's wish to stop. */

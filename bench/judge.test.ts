@@ -58,6 +58,19 @@ describe('a target of growth', () => {
     expect(byCpu.reached).toBeCloseTo(1, 9);
   });
 
+  it('by CPU time is not told where a size takes less than the clock tells well', () => {
+    const quick = [1_000, 10_000].map((files) =>
+      measured({ name: `scan ${files}`, files, wallMs: 50 + files / 25 }),
+    );
+    const { points, ...rest } = EXPONENT;
+    const target = { ...rest, points: points.slice(0, 2) };
+    expect(judge(target, [START, ...quick]).reached).toBeCloseTo(1, 9);
+    expect(judge({ ...target, measure: 'cpu' }, [START, ...quick])).toMatchObject({
+      reached: null,
+      isMet: false,
+    });
+  });
+
   it('is not met when it grows by a higher power', () => {
     const slower = SIZES.map((entrant) =>
       measured({ name: entrant.name, wallMs: 50 + (entrant.files ?? 0) ** 1.1 }),

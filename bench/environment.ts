@@ -9,10 +9,15 @@ import type { Bench } from './bench.ts';
 import { DRAY_COMMAND } from './contenders.ts';
 import { PEER_NAMES } from './peers.ts';
 
-/** In the order in which it is shown. */
+/**
+ * In the order in which it is shown.
+ *
+ * @param unmeasured What cannot be measured here, and why.
+ */
 export async function describeEnvironment(
-  { contenders, meter }: Pick<Bench, 'contenders' | 'meter'>,
+  { contenders }: Pick<Bench, 'contenders'>,
   { servers, store, folder, runs }: BenchArguments,
+  unmeasured: readonly string[],
 ): Promise<Readonly<Record<string, string>>> {
   const commit = await promisify(execFile)('git', ['describe', '--always', '--dirty'], {
     cwd: dirname(DRAY_COMMAND),
@@ -34,7 +39,7 @@ export async function describeEnvironment(
     latency: 'where a scenario has one: toxiproxy, on each answer and none on requests',
     source: `${folder}, page cache warm`,
     runs: `${runs} each after one that warms up; one alone where that took over 30 s`,
-    ...(meter.seesResources ? {} : { resources: 'not measured: GNU time is not at /usr/bin/time' }),
+    ...(unmeasured.length > 0 ? { 'not measured': unmeasured.join('. ') } : {}),
     ...Object.fromEntries(tools),
   };
 }

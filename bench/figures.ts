@@ -28,6 +28,7 @@ import { renderResults, writeResults } from './results-page.ts';
 import { runScenario } from './run-scenario.ts';
 import { chooseHeats, type Heat, listHeats, type Scenario } from './scenario.ts';
 import { createScenarios } from './scenarios.ts';
+import { findMissingYardsticks } from './yardsticks.ts';
 
 async function main(): Promise<void> {
   const given = parseArguments(process.argv.slice(2));
@@ -61,6 +62,8 @@ async function measure(chosen: readonly Heat[], given: BenchArguments): Promise<
     process.once(name, () => stop.abort(new Error('Stopped; the data are removed.')));
 
   await buildCommand(dirname(DRAY_COMMAND));
+  const unmeasured = await findMissingYardsticks();
+  for (const line of unmeasured) console.error(`Not measured: ${line}`);
   const contenders = await findContenders(given);
   const file = given.jsonFile === undefined ? defaultFile(given) : fromHere(given.jsonFile);
   const results: ScenarioResult[] = [];
@@ -77,7 +80,7 @@ async function measure(chosen: readonly Heat[], given: BenchArguments): Promise<
       signal: stop.signal,
     });
     if (!environment) {
-      environment = await describeEnvironment(bench, given);
+      environment = await describeEnvironment(bench, given, unmeasured);
       console.log(formatEnvironment(environment, given.isQuick).join('\n'));
     }
     for (const heat of field) {

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Bench } from './bench.ts';
+import { chooseBlocks } from './changed-file.ts';
 import { shapeOfSizes } from './dataset.ts';
-import { chooseBlocks } from './peer-delta-entrants.ts';
 import { createPeerScenarios, type PeerShapes } from './peer-scenarios.ts';
 import { parseWaitedCpuMs } from './peer-servers.ts';
 import { runScenario } from './run-scenario.ts';

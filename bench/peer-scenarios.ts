@@ -3,7 +3,8 @@ import { formatBytes } from '../engine/api/numbers.ts';
 import { DRAY_COMMAND } from './contenders.ts';
 import { type DatasetShape, describeShape } from './dataset.ts';
 import { DRAY_DELTA, DRAY_WHOLE, openDelta, openInsertion, PDIFFCOPY } from './peer-delta-entrants.ts';
-import { DRAY_PEER, openPeerTree, RCLONE_WAYS, RSYNC } from './peer-tree-entrants.ts';
+import { DRAY_PEER, openPeerTree } from './peer-tree-entrants.ts';
+import { RCLONE_WAYS, RSYNC } from './peer-ways.ts';
 import type { Target } from './results.ts';
 import type { Scenario } from './scenario.ts';
 

@@ -1,13 +1,12 @@
-/** What entrants between machines share: a tool, its server over a folder, and a way to it. */
+/** What another machine is in the scenarios between machines: a folder, a tool's server over it, and a link to that. */
 import { mkdir, rm } from 'node:fs/promises';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { startToxiproxy } from '../e2e/servers/toxiproxy.ts';
 import { roomyFolder } from '../e2e/servers/versitygw.ts';
 import type { Bench } from './bench.ts';
-import { type Command, runUnmeasured } from './measure.ts';
-import { type Environment, type FolderServer, startDrayServe } from './peer-servers.ts';
+import type { Environment, FolderServer } from './peer-servers.ts';
 import { BINARIES_FOLDER } from './peers.ts';
-import type { Entrant } from './scenario.ts';
+import type { Attempt } from './scenario.ts';
 
 /** Beside what is offered to Dray lies what it remembers: as new as the folder. */
 export interface Offered {
@@ -20,23 +19,6 @@ export interface Offered {
   readonly environment: Environment;
   stop(): Promise<void>;
 }
-
-/** A tool, its server over a folder, and how it is told to bring something there. */
-export interface Way {
-  readonly name: string;
-  readonly kind: Entrant['kind'];
-  readonly missing?: string | undefined;
-  readonly start: OfferOptions['start'];
-  command(source: string, offered: Offered): Command;
-}
-
-/** What a way is made of that is missing. */
-export const UNABLE: Pick<Way, 'start' | 'command'> = {
-  start: () => Promise.reject(new Error('It is missing.')),
-  command: () => {
-    throw new Error('It is missing.');
-  },
-};
 
 export interface OfferOptions {
   /** Of each round trip. */
@@ -80,7 +62,7 @@ export async function offerFolder(bench: Bench, { bytes, latencyMs, start }: Off
 }
 
 /** The developer's own settings must not meddle. Programs that pip installed find their like. */
-function cleanEnvironment(): Environment {
+export function cleanEnvironment(): Environment {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !/^(AWS|RCLONE|RSYNC|S3|DRAY|XDG|NODE_OPTIONS)(_|$)/.test(name),
   );
@@ -88,54 +70,16 @@ function cleanEnvironment(): Environment {
   return { ...Object.fromEntries(inherited), PATH: path };
 }
 
-export function startDray(program: string, isTls: boolean): OfferOptions['start'] {
-  return ({ environment, folder, notes }) =>
-    startDrayServe(program, { folder, tokenFile: tokenFileOf(notes), isTls }, environment);
-}
-
-/** Of the client: each asks a server whose token lies in a file beside what is offered. */
-export function runDray(
-  program: string,
-  { environment, notes }: Pick<Offered, 'environment' | 'notes'>,
-  args: readonly string[],
-): Command {
+/** A run of a tool against what is offered. */
+export function attemptAt(
+  { server }: Pick<Offered, 'server'>,
+  { command, check, close }: Pick<Attempt, 'command' | 'close'> & { check(): void },
+): Attempt {
   return {
-    file: process.execPath,
-    args: [program, ...args],
-    environment: {
-      ...environment,
-      DRAY_TOKEN_FILE: tokenFileOf(notes),
-      DRAY_CACHE: join(dirname(notes), 'cache'),
-    },
+    command,
+    serverCpuMs: () => server.cpuMs(),
+    serverPort: server.port,
+    check: async () => check(),
+    close,
   };
-}
-
-export function drayUrl({ port }: Pick<Offered, 'port'>, isTls: boolean, path = ''): string {
-  return `dray://127.0.0.1:${port}/${path}${isTls ? '?tls=on' : ''}`;
-}
-
-function tokenFileOf(notes: string): string {
-  return `${notes}.token`;
-}
-
-/** Why a build of Dray cannot take part; undefined when it can. */
-export async function missingCommand(
-  bench: Bench,
-  program: string,
-  name: string,
-): Promise<string | undefined> {
-  const command = {
-    file: process.execPath,
-    args: [program, name, '--help'],
-    environment: cleanEnvironment(),
-  };
-  const output = await runUnmeasured(command, bench.signal).catch(() => {
-    bench.signal.throwIfAborted();
-    return '';
-  });
-  return output.includes(`dray ${name}`) ? undefined : `this build has no command "${name}"`;
-}
-
-export function createAbsent(name: string, kind: Entrant['kind'], missing: string): Entrant {
-  return { name, kind, missing, prepare: () => Promise.reject(new Error(missing)) };
 }

@@ -1,11 +1,13 @@
 /** One huge file in two versions, of which most is the same. */
 import { createCipheriv } from 'node:crypto';
-import { closeSync, copyFileSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, copyFileSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Bench } from './bench.ts';
-import { pathOfFile } from './dataset.ts';
+import { type DatasetShape, pathOfFile } from './dataset.ts';
 import { type Fingerprint, fingerprintOf } from './fingerprint.ts';
+import { datasetHolding, type Holding } from './holding.ts';
+import { roomOf } from './room.ts';
 
 /** Its name, in a folder of its own. */
 export const CHANGED_FILE = 'file';
@@ -26,33 +28,40 @@ export interface Change {
   readonly by: { readonly percent: number } | 'insertion';
 }
 
-const pairs = new WeakMap<Bench, Map<string, ChangedFile>>();
+/** Of the old file. */
+export function oldFileHolding({ fileBytes }: Pick<Change, 'fileBytes'>): Holding {
+  return datasetHolding(shapeOf(fileBytes), OWNER);
+}
 
-/** The old file and the new one. Only the pair of the last scenario is kept: each takes as much room as its file. */
-export async function makeChanged(bench: Bench, { by, fileBytes }: Change): Promise<ChangedFile> {
-  const known = pairs.get(bench) ?? new Map<string, ChangedFile>();
-  pairs.set(bench, known);
-  const key = JSON.stringify([fileBytes, by]);
-  const present = known.get(key);
-  if (present) return present;
-  for (const [other, { source }] of known) {
-    rmSync(source, { recursive: true, force: true });
-    known.delete(other);
-  }
-  const { folder } = await bench.dataset({ files: 1, bytesMax: fileBytes, sizes: 'equal' }, 'delta');
+export function changedHolding({ by, fileBytes }: Change): Holding {
+  const name = JSON.stringify(['changed', fileBytes, by]);
+  return { name, at: 'source', how: 'made', room: roomOf(shapeOf(fileBytes)) };
+}
+
+/** The old file and the new one. */
+export async function makeChanged(bench: Bench, change: Change): Promise<ChangedFile> {
+  const { by, fileBytes } = change;
+  const { folder } = await bench.dataset(shapeOf(fileBytes), OWNER);
   const old = join(folder, pathOfFile(0));
-  const source = bench.newPath('changed');
-  await mkdir(source);
-  const path = join(source, CHANGED_FILE);
-  if (by === 'insertion') insertByte(path, old);
-  else {
-    copyFileSync(old, path);
-    changeBlocks(path, by.percent);
-  }
-  if (statSync(path).size === 0) throw new Error('There is nothing in the file.');
-  const pair = { old, source, fingerprint: fingerprintOf(source) };
-  known.set(key, pair);
-  return pair;
+  const made = await bench.hold(changedHolding(change), async () => {
+    const source = bench.newPath('changed');
+    await mkdir(source);
+    const path = join(source, CHANGED_FILE);
+    if (by === 'insertion') insertByte(path, old);
+    else {
+      copyFileSync(old, path);
+      changeBlocks(path, by.percent);
+    }
+    if (statSync(path).size === 0) throw new Error('There is nothing in the file.');
+    return { thing: { source, fingerprint: fingerprintOf(source) }, folders: [source] };
+  });
+  return { old, ...made };
+}
+
+const OWNER = 'delta';
+
+function shapeOf(fileBytes: number): DatasetShape {
+  return { files: 1, bytesMax: fileBytes, sizes: 'equal' };
 }
 
 /** Every block of the chosen gets other bytes throughout. Which ones: spread evenly, never by a period of their own. */

@@ -1,11 +1,11 @@
 /** What another machine is in the scenarios between machines: a folder, a tool's server over it, and a link to that. */
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { startToxiproxy } from '../e2e/servers/toxiproxy.ts';
-import { roomyFolder } from '../e2e/servers/versitygw.ts';
 import type { Bench } from './bench.ts';
 import type { Environment, FolderServer } from './peer-servers.ts';
 import { BINARIES_FOLDER } from './peers.ts';
+import type { Room } from './room.ts';
 import type { Attempt } from './scenario.ts';
 
 /** Beside what is offered to Dray lies what it remembers: as new as the folder. */
@@ -24,17 +24,15 @@ export interface OfferOptions {
   /** Of each round trip. */
   readonly latencyMs: number;
   /** That the folder will hold at once. */
-  readonly bytes: number;
+  readonly room: Room;
   start(offer: Pick<Offered, 'folder' | 'notes' | 'environment'>): Promise<FolderServer>;
 }
 
-/** In memory where there is room, as the stores of the other scenarios are. */
-export async function offerFolder(bench: Bench, { bytes, latencyMs, start }: OfferOptions): Promise<Offered> {
-  const memory = await roomyFolder(bytes * 2);
-  const home = bench.newPath('offered');
-  const place = join(memory, home.replaceAll('/', '-').slice(1));
+/** In memory where there is room, as the stores of the other scenarios are; stopped when the heat ends at the latest. */
+export async function offerFolder(bench: Bench, { latencyMs, room, start }: OfferOptions): Promise<Offered> {
+  const place = await mkdtemp(join(await bench.chooseFolder(room), 'dray-bench-offered-'));
   const folder = join(place, 'folder');
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder);
   const environment = {
     ...cleanEnvironment(),
     HOME: place,
@@ -45,6 +43,7 @@ export async function offerFolder(bench: Bench, { bytes, latencyMs, start }: Off
   const stop = async () => {
     for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
   };
+  bench.atHeatEnd(stop);
   try {
     const server = await start({ folder, notes, environment });
     cleanUps.push(() => server.stop());

@@ -3,8 +3,17 @@ import { copyFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { startByteCounter } from '../e2e/servers/byte-counter.ts';
 import type { Bench } from './bench.ts';
-import { BLOCK_BYTES, CHANGED_FILE, type ChangedFile, makeChanged } from './changed-file.ts';
+import {
+  BLOCK_BYTES,
+  CHANGED_FILE,
+  type Change,
+  type ChangedFile,
+  changedHolding,
+  makeChanged,
+  oldFileHolding,
+} from './changed-file.ts';
 import { checkArrival } from './fingerprint.ts';
+import type { Needs } from './holding.ts';
 import { attemptAt, offerFolder } from './offered-folder.ts';
 import {
   createAbsent,
@@ -16,6 +25,7 @@ import {
   RSYNC,
   type Way,
 } from './peer-ways.ts';
+import { type Room, roomOf } from './room.ts';
 import type { Entrant } from './scenario.ts';
 
 export const DRAY_DELTA = 'dray delta';
@@ -38,6 +48,19 @@ interface DeltaOptions {
   readonly latencyMs: number;
   /** What Node runs as Dray. */
   readonly program: string;
+}
+
+/** One tool at a time. */
+export function needsOfDelta(change: Change): Needs {
+  return {
+    holdings: [oldFileHolding(change), changedHolding(change)],
+    offered: offeredRoom(change.fileBytes),
+  };
+}
+
+/** The file, and what takes its place where it is not changed itself. */
+function offeredRoom(fileBytes: number): Room {
+  return roomOf({ files: 1, bytesMax: fileBytes, sizes: 'equal' }, 2);
 }
 
 /** In place: that is what pdiffcopy does, and it has no other way. */
@@ -102,7 +125,7 @@ interface EntrantOptions {
 function createRuns(bench: Bench, { way, pair, fileBytes, latencyMs, isCounted }: EntrantOptions): Entrant {
   return createEntrant(way, {
     prepare: async () => {
-      const offered = await offerFolder(bench, { bytes: fileBytes * 2, latencyMs, start: way.start });
+      const offered = await offerFolder(bench, { room: offeredRoom(fileBytes), latencyMs, start: way.start });
       const counter = isCounted ? await startByteCounter(offered.port) : undefined;
       const target = join(offered.folder, CHANGED_FILE);
       copyFileSync(pair.old, target);

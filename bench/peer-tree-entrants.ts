@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto';
 import { chmodSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bench, Dataset } from './bench.ts';
-import { type DatasetShape, diskBytesOf, pathOfFile } from './dataset.ts';
+import { type DatasetShape, pathOfFile } from './dataset.ts';
 import { checkArrival } from './fingerprint.ts';
+import { datasetHolding, type Needs } from './holding.ts';
 import { runUnmeasured } from './measure.ts';
 import { attemptAt, type Offered, offerFolder } from './offered-folder.ts';
 import {
@@ -19,10 +20,16 @@ import {
   RSYNC,
   type Way,
 } from './peer-ways.ts';
+import { roomOf } from './room.ts';
 import type { Attempt, Entrant } from './scenario.ts';
 
 export const DRAY_PEER = 'dray copy (peer)';
 export const DRAY_TLS = 'dray copy (peer, TLS)';
+
+/** Of the tree: its modes are others than those of new files. */
+const OWNER = 'peers';
+/** Dray's, rsync and rclone's. */
+const WAYS_MAX = 3 + RCLONE_WAYS.length;
 
 export interface PeerTreeOptions {
   readonly shape: DatasetShape;
@@ -39,9 +46,15 @@ interface TreeWay extends Way {
   readonly root?: string;
 }
 
+/** What arrived at one machine at a time, or at one of each tool. */
+export function needsOfPeerTree(shape: DatasetShape, work: PeerTreeOptions['work']): Needs {
+  const machines = work === 'fresh' ? 1 : WAYS_MAX;
+  return { holdings: [datasetHolding(shape, OWNER)], offered: roomOf(shape, machines) };
+}
+
 export async function openPeerTree(bench: Bench, options: PeerTreeOptions): Promise<readonly Entrant[]> {
   const { latencyMs, shape, work } = options;
-  const data = await bench.dataset(shape, 'peers');
+  const data = await bench.dataset(shape, OWNER);
   varyModes(data.folder, shape);
   const sums: { stats?: string } = {};
   const check = ({ keepsModes, root = '' }: TreeWay, offered: Offered) => {
@@ -51,8 +64,7 @@ export async function openPeerTree(bench: Bench, options: PeerTreeOptions): Prom
     sums.stats ??= statsOf(data.folder);
     if (statsOf(arrived) !== sums.stats) throw new Error('modes or times of what arrived are others');
   };
-  const offer = (way: TreeWay) =>
-    offerFolder(bench, { latencyMs, bytes: diskBytesOf(shape), start: way.start });
+  const offer = (way: TreeWay) => offerFolder(bench, { latencyMs, room: roomOf(shape), start: way.start });
   const ways = await listWays(bench, options);
   const create = work === 'fresh' ? createFresh : createAgain;
   return ways.map((way) =>
@@ -82,13 +94,12 @@ function createFresh({ check, data, offer, way }: Run): Pick<Entrant, 'prepare'>
   };
 }
 
-/** Tools that remember have had the chance to. The folder stays until the bench ends, with its server. */
+/** Tools that remember have had the chance to. The folder stays until the heat ends, with its server. */
 function createAgain({ bench, check, data, offer, way }: Run): Pick<Entrant, 'setUp' | 'prepare'> {
   let kept: Offered | undefined;
   return {
     setUp: async () => {
       kept = await offer(way);
-      bench.atEnd(() => kept?.stop() ?? Promise.resolve());
       await runUnmeasured(way.command(data.folder, kept), bench.signal);
     },
     prepare: async () => {

@@ -19,11 +19,14 @@ const HEADINGS = [
 ];
 
 export function formatScenario(result: ScenarioResult): string[] {
-  const rows = result.entrants.map((entrant) => formatEntrant(entrant, result.entrants));
-  const server = result.server === undefined ? '' : ` on ${result.server}`;
+  const { entrants, leftOut, name, title } = result;
+  const store = result.store === 'disk' ? ', data on disk' : '';
+  const server = result.server === undefined ? '' : ` on ${result.server}${store}`;
+  const heading = [`### ${title} (\`${name}\`${server})`, ''];
+  if (leftOut !== undefined) return [...heading, `Left out: ${leftOut}.`];
+  const rows = entrants.map((entrant) => formatEntrant(entrant, entrants));
   return [
-    `### ${result.title} (\`${result.name}\`${server})`,
-    '',
+    ...heading,
     ...formatMarkdownTable(HEADINGS, rows),
     '',
     ...result.verdicts.map((verdict) => `- ${formatVerdict(verdict)}`),

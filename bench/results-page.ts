@@ -10,6 +10,7 @@ import type { EntrantResult } from './results.ts';
 import { drawPlots, type Plot } from './results-plots.ts';
 import {
   collectRows,
+  describeServer,
   groupRows,
   type KnownScenarios,
   keyOf,
@@ -65,7 +66,9 @@ function formatIntroduction(rows: readonly ResultRow[]): readonly string[] {
   const first = compared.filter(({ isFirst }) => isFirst);
   // One that Dray failed to measure is one that it missed; where its peers took no part, nothing was promised.
   const verdicts = rows.flatMap(({ own, result }) =>
-    result.verdicts.filter(({ reached }) => reached !== null || own?.outcome.state !== 'measured'),
+    result.leftOut === undefined
+      ? result.verdicts.filter(({ reached }) => reached !== null || own?.outcome.state !== 'measured')
+      : [],
   );
   const met = verdicts.filter(({ isMet }) => isMet);
   return [
@@ -118,14 +121,14 @@ function formatReasons(rows: readonly ResultRow[], reasons: Reasons): readonly s
   return [...namesOf].map(([reason, names]) => `- ${names.join(', ')}: ${reason}`);
 }
 
-function formatRow({ bestPeer, isFirst, own, ratio, result, server }: ResultRow, sitting: number): string[] {
-  const on = server === undefined ? '' : `, ${server}`;
+function formatRow(row: ResultRow, sitting: number): string[] {
+  const { bestPeer, isFirst, own, ratio, result } = row;
   const verdicts = result.verdicts
     .map((verdict) => formatShortVerdict(verdict, result.entrants))
     .filter((text) => text !== '-');
   return [
-    `${result.title} (\`${result.name}\`${on})`,
-    own ? formatTime(own) : '-',
+    `${result.title} (\`${result.name}\`${describeServer(row)})`,
+    own ? formatTime(own) : result.leftOut === undefined ? '-' : 'left out',
     bestPeer ? `${bestPeer.name} ${formatTime(bestPeer)}` : '-',
     ratio === undefined ? '-' : isFirst ? `**${ratio.toFixed(2)}**` : ratio.toFixed(2),
     verdicts.length > 0 ? verdicts.join('<br>') : '-',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Command } from './measure.ts';
-import { runScenario, type Track } from './run-scenario.ts';
+import { leaveOut, runScenario, type Track } from './run-scenario.ts';
 import type { Entrant } from './scenario.ts';
 
 const SCENARIO = { name: 'race', scenario: 'race', latencyMs: 0, title: 'A race', targets: [] };
@@ -53,6 +53,16 @@ describe('a scenario', () => {
     await runScenario(SCENARIO, field, track, quietly(3));
     const order = log.filter((name) => !name.endsWith('closed')).join(' ');
     expect(order).toBe('a b c b c a c a b a b c');
+  });
+
+  it('that is left out has no entrants, no target that is met, and the reason', () => {
+    const target = { kind: 'peakRss', of: 'a', atMostBytes: 1 } as const;
+    expect(leaveOut({ ...SCENARIO, targets: [target] }, 'no room')).toMatchObject({
+      name: 'race',
+      entrants: [],
+      verdicts: [{ target, reached: null, isMet: false }],
+      leftOut: 'no room',
+    });
   });
 
   it('does not count the round that warms up', async () => {

@@ -27,6 +27,8 @@ interface Course {
 /** The part of the bench that running takes. */
 export type Track = Pick<Bench, 'meter' | 'signal' | 'watch'>;
 
+type HeatData = Omit<Heat, 'open' | 'needs'>;
+
 export interface RunOptions {
   /** Of each entrant, after one that warms up. */
   readonly runs: number;
@@ -34,7 +36,7 @@ export interface RunOptions {
 }
 
 export async function runScenario(
-  heat: Omit<Heat, 'open'>,
+  heat: HeatData,
   field: readonly Entrant[],
   track: Track,
   { runs, say }: RunOptions,
@@ -60,16 +62,21 @@ export async function runScenario(
       });
     }
   }
-  const entrants = courses.map(toResult);
-  return {
-    name: heat.name,
-    scenario: heat.scenario,
-    latencyMs: heat.latencyMs,
-    title: heat.title,
-    startedAt,
-    entrants,
-    verdicts: heat.targets.map((target) => judge(target, entrants)),
-  };
+  return createResult(heat, startedAt, courses.map(toResult));
+}
+
+/** What a heat is that is not run. */
+export function leaveOut(heat: HeatData, reason: string): ScenarioResult {
+  return { ...createResult(heat, new Date().toISOString(), []), leftOut: reason };
+}
+
+function createResult(
+  { latencyMs, name, scenario, targets, title }: HeatData,
+  startedAt: string,
+  entrants: readonly EntrantResult[],
+): ScenarioResult {
+  const verdicts = targets.map((target) => judge(target, entrants));
+  return { name, scenario, latencyMs, title, startedAt, entrants, verdicts };
 }
 
 function isRunning({ entrant, state }: Course): boolean {

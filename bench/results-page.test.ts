@@ -191,6 +191,22 @@ describe('the page', () => {
     expect(page).toContain('meets 1 of 1 target.');
   });
 
+  it('says below the table who was not measured and why, once for all rows of one reason', () => {
+    const absent = (name: string, state: 'missing' | 'failed', reason: string): EntrantResult => {
+      const outcome = state === 'failed' ? { state, reason, runs: [] } : { state, reason };
+      return { name, kind: 'peer', command: null, outcome };
+    };
+    const dray = measured('dray', 'dray', 100);
+    const slow = absent('pdiffcopy', 'missing', 'left out: too slow');
+    const rows = [
+      resultOf('copy-1k', { entrants: [dray, slow, absent('aws', 'failed', `${'x'.repeat(300)} no <key>`)] }),
+      resultOf('copy-1k', { entrants: [dray, slow], name: 'copy-1k-30ms', latencyMs: 30 }),
+    ];
+    const page = renderPage([sittingOf('a', rows)]);
+    expect(page).toContain('- `copy-1k`, `copy-1k-30ms`: pdiffcopy: left out: too slow\n');
+    expect(page).toMatch(/- `copy-1k`: aws: failed, \.\.\.x{191} no &lt;key>\n/);
+  });
+
   it('names plots that are there, and is the same whenever it is made', () => {
     const sittings = [sittingOf('a', [resultOf('copy-1k'), resultOf('push-1k')])];
     const files = renderResults({ sittings, reasons: {}, known: KNOWN });

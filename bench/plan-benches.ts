@@ -1,11 +1,11 @@
 /** On which servers, in memory or on disk, the heats are run; and which there is no room for at all. */
-import { findMemoryFolder } from '../e2e/servers/memory-folder.ts';
+import { findMemoryDisk } from '../e2e/servers/memory-folder.ts';
 import type { BenchArguments } from './arguments.ts';
 import type { ServerName } from './bench-servers.ts';
 import type { Holding, Needs } from './holding.ts';
 import { type Disks, planRoom } from './plan-room.ts';
 import type { StoreKind } from './results.ts';
-import { addRooms, measureDisk } from './room.ts';
+import { addRooms, measureDisk, type Room } from './room.ts';
 import type { Heat } from './scenario.ts';
 
 /** What one bench runs, from the first to the last. */
@@ -69,9 +69,10 @@ export async function findStoreChoices({
 }: Pick<BenchArguments, 'folder' | 'store'>): Promise<readonly StoreChoice[]> {
   const source = await measureDisk(folder);
   const onDisk: StoreChoice = { store: 'disk', disks: { source, store: source, offered: [source] } };
-  const memoryFolder = store === 'memory' ? await findMemoryFolder() : undefined;
-  if (memoryFolder === undefined) return [onDisk];
-  const memory = await measureDisk(memoryFolder);
+  const found = store === 'memory' ? await findMemoryDisk() : undefined;
+  if (!found) return [onDisk];
+  const free: Room = { bytes: found.freeBytes, inodes: found.freeInodes };
+  const memory = { ...(await measureDisk(found.folder)), free };
   const offered = [memory, source] as const;
   return [
     { store: 'memory', disks: { source, store: memory, offered } },

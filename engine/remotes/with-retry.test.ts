@@ -64,7 +64,7 @@ function breakingFiles(keys: readonly string[], pagesMax: number) {
     }
     onProblem?.(`seen from "${after}"`);
   };
-  return { asked, files: { entries } as FileFace };
+  return { asked, files: { entries, folders: {} } as FileFace };
 }
 
 describe('A listing of files that breaks', () => {

@@ -245,7 +245,12 @@ class FileDownloader {
   }
 
   #mayReplace(entry: FileEntry): boolean {
-    if (this.#options.mayReplace(entry.path)) return true;
+    try {
+      if (this.#options.mayReplace(entry.path)) return true;
+    } catch (error) {
+      this.#fail(entry, toErrorRecord(error));
+      return false;
+    }
     const message = `${entry.path} changed here while the pull was under way; it was left as it is. Pull again.`;
     this.#fail(entry, { code: 'conflict', message, retry: 'no', data: { path: entry.path } });
     return false;

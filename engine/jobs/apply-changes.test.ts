@@ -1,8 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cloneWorkspace } from './clone.ts';
 import { initWorkspace } from './init.ts';
-import { createSandbox, eventsOf, type Sandbox, testContext } from './job-fixture.ts';
+import { asNobody, createSandbox, eventsOf, type Sandbox, testContext } from './job-fixture.ts';
 import { pull } from './pull.ts';
 import { push } from './push.ts';
 import { describeTree } from './same-trees.ts';
@@ -98,4 +98,36 @@ describe('a large file that changes here while its new content is fetched', () =
     expect(readFileSync(`${copy}/large`, 'utf8')).toBe('ours, just now');
     expect(readdirSync(`${copy}/.dray/tmp`)).toEqual([]);
   });
+});
+
+describe('a folder here that may be read and not entered', () => {
+  it.skipIf(process.platform === 'win32')(
+    'costs a pull only what lies in it, each named (not on Windows)',
+    async () => {
+      await start();
+      for (const name of ['closed/changed', 'closed/gone', 'closed/kept', 'open'])
+        sandbox.write(`work/${name}`, 'one');
+      await pushAndClone();
+      for (const name of ['closed/changed', 'closed/new', 'open']) sandbox.write(`work/${name}`, 'two');
+      rmSync(`${work}/closed/gone`);
+      await push(testContext(work), {});
+      chmodSync(`${copy}/closed`, 0o600);
+      const context = testContext(copy);
+      try {
+        await asNobody(sandbox, () => pull(context, {}));
+      } finally {
+        chmodSync(`${copy}/closed`, 0o755);
+      }
+      const failed = eventsOf(context, 'fileFailed').map(({ path, error }) => `${path} ${error.code}`);
+      expect([...new Set(failed)].sort()).toEqual([
+        'closed/changed io',
+        'closed/gone io',
+        'closed/kept io',
+        'closed/new io',
+      ]);
+      expect(readFileSync(`${copy}/open`, 'utf8')).toBe('two');
+      expect(await pull(testContext(copy), {})).toMatchObject({ failed: 0 });
+      expect(describeTree(copy)).toEqual(describeTree(work));
+    },
+  );
 });

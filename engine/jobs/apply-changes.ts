@@ -4,12 +4,13 @@
  */
 import { lstatSync, type Stats } from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
-import { toErrorRecord } from '../api/error.ts';
+import { DrayError, toErrorRecord } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
 import { createYoungGenerationBound } from '../base/young-generation.ts';
 import type { Entry, FileEntry } from '../model/entry.ts';
 import { openTreeWriter } from '../workspace/tree-writer.ts';
 import type { TreeWriter } from '../workspace/tree-writer-contract.ts';
+import { errnoOf, writeError } from '../workspace/tree-writer-error.ts';
 import type { Connection } from './connection.ts';
 import { downloadFiles } from './download-files.ts';
 import type { LinkedRepository } from './link-repository.ts';
@@ -83,23 +84,26 @@ export async function applyChanges(options: ApplyOptions): Promise<Applied> {
   }
 }
 
-/** Whether the path holds what the index last saw there (or nothing, if it knows of nothing). */
+/**
+ * Whether the path holds what the index last saw there (or nothing, if it knows of nothing).
+ * @throws DrayError `io` where it cannot be looked at.
+ */
 export function isAsKnown(session: Session, path: string): boolean {
   const plain = path.endsWith('/') ? path.slice(0, -1) : path;
-  const now = lstatIfThere(`${session.workspace.root}/${plain}`);
+  const now = lstatIfThere(session.workspace.root, plain);
   const known = session.index.files.knownStat(path);
   if (!known || known[2] === 0) return !now || (path.endsWith('/') && now.isDirectory());
   if (!now) return true;
   return now.size === known[3] && now.mtimeMs === known[4] && (known[6] === -1 || now.ino === known[6]);
 }
 
-/** Below a file there is nothing either. */
-function lstatIfThere(path: string): Stats | undefined {
+/** Below a file there is nothing either. @throws DrayError `io` */
+export function lstatIfThere(root: string, path: string): Stats | undefined {
   try {
-    return lstatSync(path, { throwIfNoEntry: false });
+    return lstatSync(`${root}/${path}`, { throwIfNoEntry: false });
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return undefined;
-    throw error;
+    if (errnoOf(error) === 'ENOTDIR') return undefined;
+    throw writeError(error, path);
   }
 }
 
@@ -116,17 +120,11 @@ async function removeAll(
   for (const [at, path] of paths.toReversed().entries()) {
     if (at % PATHS_PER_TURN === 0) await breathe();
     checkAborted(session.context.signal);
-    if (!path.endsWith('/') && !mayReplace(path)) {
-      failed += 1;
-      const message = `${path} changed here while the pull was under way; it was not deleted. Pull again.`;
-      session.context.emit({
-        type: 'fileFailed',
-        path,
-        error: { code: 'conflict', message, retry: 'no', data: { path } },
-      });
-      continue;
-    }
     try {
+      if (!path.endsWith('/') && !mayReplace(path)) {
+        const message = `${path} changed here while the pull was under way; it was not deleted. Pull again.`;
+        throw new DrayError('conflict', message, { data: { path } });
+      }
       writer.remove(path);
       session.index.files.setAbsent(path);
     } catch (error) {

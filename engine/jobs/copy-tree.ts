@@ -105,10 +105,10 @@ async function transferOnce(transfer: Transfer): Promise<TransferSummary> {
   const lookup = createLookupTally();
   if (!request.dryRun && run.destination.kind === 'local') makeRoot(run.destination.root);
   const mover = await createMover(run);
+  // In a dry run too: a folder that cannot take them is told of, though nothing is kept.
   const backup =
-    request.backupDirectory && !request.dryRun
-      ? await openBackup(run, request.backupDirectory, { isSingle: pair.only !== undefined })
-      : undefined;
+    request.backupDirectory &&
+    (await openBackup(run, request.backupDirectory, { isSingle: pair.only !== undefined }));
   try {
     const deletes = createDeletes(run, { mover, backup });
     const work = { mover, looks: createLooks(run), deletes, backup, refuse: refusalOf(run.destination) };

@@ -2,7 +2,7 @@
  * Decides what becomes of each item and has it done: the cheapest evidence first, work beside the walk, at most so many items under
  * way. Deletions wait until everything else has gone well (`tree-deletes.ts`).
  */
-import { DrayError } from '../api/error.ts';
+import type { DrayError } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
 import { createYoungGenerationBound } from '../base/young-generation.ts';
 import { type Decision, decideItem, type Evidence, type Recalled } from '../model/tree-decision.ts';
@@ -14,6 +14,7 @@ import type { Backup } from './tree-backup.ts';
 import type { Deletes } from './tree-deletes.ts';
 import { type Looks, mtimeOf } from './tree-looks.ts';
 import type { Moved, Mover, SmallMove } from './tree-mover.ts';
+import { hidesWhatStays, refuseChange } from './tree-protection.ts';
 import { failItem, type TreeRun, tellChange, tellFailure } from './tree-run.ts';
 
 /** Items under way: what waits costs some memory, and requests in flight are bounded elsewhere. */
@@ -104,6 +105,7 @@ function firstStep(
     return undefined;
   }
   if (source.special || destination?.special) return specialStep(run, { source, destination });
+  if (!destination && hidesWhatStays(run, source)) return undefined;
   let recalled: Recalled = 'unknown';
   const decide = (evidence: Evidence) =>
     decideItem({
@@ -139,8 +141,10 @@ function firstStep(
 
 /** Links and folders are all that there is to know of them. */
 function specialStep(run: TreeRun, pair: ItemPair): 'copy' | undefined {
-  if (!pair.destination || !isSameSpecial(pair.source.special, pair.destination.special)) return 'copy';
-  settleSame(run);
+  const { destination, source } = pair;
+  if (destination && isSameSpecial(source.special, destination.special)) settleSame(run);
+  else if (destination && run.request.immutable) refuseChange(run, source);
+  else return 'copy';
   return undefined;
 }
 
@@ -192,14 +196,7 @@ async function carryOut(
       run.progress.looked(1);
       return;
     case 'refuse':
-      tellFailure(
-        run,
-        source.path,
-        new DrayError(
-          'conflict',
-          `${source.path} differs at the destination, and --immutable forbids to change it.`,
-        ),
-      );
+      refuseChange(run, source);
       return;
     case 'touch':
       await touch(run, work, pair, {

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -136,6 +137,14 @@ describe('the options of a copy', () => {
     expect(await told('copy', 'source', place)).toMatchObject({ copiedFiles: 0 });
     expect(await told('copy', 'source', place, '--checksum')).toMatchObject({ copiedFiles: 1 });
     expect(text('offered/one')).toBe('new content');
+  });
+
+  it('--immutable holds for links as well', async () => {
+    mkdirSync(sandbox.path('source'), { recursive: true });
+    symlinkSync('new', sandbox.path('source/link'));
+    symlinkSync('old', sandbox.path('offered/link'));
+    expect((await run('copy', 'source', place, '--immutable')).exitCode).toBe(4);
+    expect(readlinkSync(sandbox.path('offered/link'))).toBe('old');
   });
 
   it('filters leave out files, links and empty folders', async () => {

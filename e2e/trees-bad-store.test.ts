@@ -127,6 +127,16 @@ describe('an object', () => {
     ]);
   });
 
+  it('that may not be looked at fails alone when it is one of many that are named', async () => {
+    put({ secret: 's', fine: 'f' });
+    store.fault = ({ key, method }) =>
+      method === 'HEAD' && key === 'tree/secret' ? { status: 403, code: 'AccessDenied' } : undefined;
+    const context = contextOf();
+    const filter = { filesFrom: ['fine', 'secret'] };
+    expect(await copyTree(context, down({ filter }))).toMatchObject({ copiedFiles: 1, failed: 1 });
+    expect(failures(context)).toEqual([['secret', 'accessDenied']]);
+  });
+
   it('that comes with other bytes than its etag says is not written', async () => {
     put({ a: 'right', b: 'fine' });
     store.fault = ({ key, method }) => (method === 'GET' && key === 'tree/a' ? { spoiled: true } : undefined);

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RemovePlaceRequest } from '../engine/api/trees.ts';
 import { eventsOf, testContext } from '../engine/jobs/job-fixture.ts';
 import { removePlace } from '../engine/jobs/remove-place.ts';
+import { uploads } from '../engine/jobs/uploads.ts';
 import { type FakeS3, startFakeS3 } from './servers/fake-s3.ts';
 
 let store: FakeS3;
@@ -78,5 +79,30 @@ describe('rm', () => {
     const { summary, told } = await remove('p/', { recursive: true });
     expect([summary.removed, summary.failed, keys()]).toEqual([3, 1, ['p', 'p-beside', 'p/a', 'q']]);
     expect(eventsOf(told, 'fileFailed')).toMatchObject([{ path: 'a', error: { code: 'accessDenied' } }]);
+  });
+});
+
+describe('uploads abort', () => {
+  it('leaves alone what is under way beside the place, under a name that begins alike', async () => {
+    const pending = ['data', 'data/x', 'data-2024/x', 'database'];
+    store.fault = ({ method, query }) => {
+      if (method !== 'GET') return undefined;
+      if (query.has('uploadId')) return { document: '<ListPartsResult></ListPartsResult>' };
+      const uploads = pending.map(
+        (key) =>
+          `<Upload><Key>${key}</Key><UploadId>id</UploadId><Initiated>2026-11-13T10:00:00Z</Initiated></Upload>`,
+      );
+      return {
+        document: `<ListMultipartUploadsResult>${uploads.join('')}</ListMultipartUploadsResult>`,
+      };
+    };
+    const told = testContext('/', { environment: store.environment });
+    const place = `s3://${store.bucket}/data`;
+    const request = { place, connection: { endpoint: store.endpoint }, abort: true };
+    expect(await uploads(told, request)).toMatchObject({ aborted: 2 });
+    expect(store.log.filter((line) => line.startsWith('DELETE')).sort()).toEqual([
+      'DELETE data',
+      'DELETE data/x',
+    ]);
   });
 });

@@ -187,6 +187,44 @@ describe('A check', () => {
       );
   });
 
+  it('of a source prefix where nothing lies is an error with a filter, too', async () => {
+    const filter = { rules: [{ action: 'exclude', pattern: '*.tmp' }] } as const;
+    await expect(
+      check({ source: at('typo'), destination: { place: 'to' }, oneWay: true, filter }),
+    ).rejects.toMatchObject({ code: 'notFound' });
+  });
+
+  it.each(['newerThanMs', 'olderThanMs'] as const)(
+    'takes the age of a file from the source, since at a store all is as old as its upload (%s)',
+    async (bound) => {
+      const limit = STORED_MS + (bound === 'newerThanMs' ? -DAY_MS : DAY_MS);
+      const sign = bound === 'newerThanMs' ? -1 : 1;
+      for (const [name, timeMs] of [
+        ['out', limit + sign * DAY_MS],
+        ['taken', limit - sign * DAY_MS],
+      ] as const) {
+        file(`from/${name}`, name, timeMs);
+        put(`to/${name}`, name);
+      }
+      const filter = { [bound]: limit };
+      expect(await check({ source: { place: 'from' }, destination: at('to'), filter })).toMatchObject({
+        files: 1,
+        same: 1,
+        onlyInSource: 0,
+        onlyInDestination: 0,
+      });
+    },
+  );
+
+  it('of files that are named tells of one that the destination lacks as a difference', async () => {
+    for (const name of ['a', 'b']) file(`from/${name}`, name, STORED_MS);
+    put('to/a', 'a');
+    const filter = { filesFrom: ['a', 'b'] };
+    expect(await check({ source: { place: 'from' }, destination: at('to'), filter })).toMatchObject({
+      ...{ same: 1, onlyInSource: 1, failed: 0 },
+    });
+  });
+
   it('does not take its own report for a file of the tree, in the first run or the next', async () => {
     for (const side of ['left', 'right']) file(`${side}/a`, 'a', STORED_MS);
     const request = {

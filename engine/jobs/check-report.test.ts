@@ -50,6 +50,14 @@ describe('The report of a check', () => {
     });
   });
 
+  it('is not held up by what a check of the same process number left that was killed', async () => {
+    for (const side of ['left', 'right']) sandbox.write(`${side}/a`, 'a');
+    const reportPath = sandbox.path('report.json');
+    sandbox.write(`report.json.${process.pid}.tmp`, '{"report":');
+    await check({ reportPath });
+    expect(JSON.parse(readFileSync(reportPath, 'utf8')).files).toHaveLength(1);
+  });
+
   it('of thousands of files is whole', async () => {
     for (let at = 0; at < 2_500; at += 1) sandbox.write(`left/${at}`, '');
     mkdirSync(sandbox.path('right'));

@@ -2,10 +2,11 @@
  * The report of a check as one JSON document, written as it goes: an envelope that says what was compared and when, one line for each
  * file with how it was compared, and the totals. Whoever has the two places can repeat it line by line.
  */
-import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, openSync, renameSync, rmSync } from 'node:fs';
 import { DrayError } from '../api/error.ts';
 import type { ComparedEvent } from '../api/events.ts';
 import type { CheckTreesSummary } from '../api/trees.ts';
+import { writeFully } from '../base/write-fully.ts';
 import type { TreePair } from './tree-pair.ts';
 
 export interface CheckReport {
@@ -30,10 +31,17 @@ function temporaryOf(path: string): string {
 /** @throws `io` when the file cannot be written. */
 export function openCheckReport(path: string, { destination, source }: TreePair): CheckReport {
   const temporary = temporaryOf(path);
+  // What was left by a check that was killed: in a container every process may have the same number.
+  attempt(path, () => rmSync(temporary, { force: true }));
   let file: number | undefined = attempt(path, () => openSync(temporary, 'wx'));
+  let writtenBytes = 0;
   let lines: string[] = [];
   let isFirst = true;
-  const write = (text: string) => attempt(path, () => writeSync(file!, text));
+  const write = (text: string) => {
+    const bytes = Buffer.from(text);
+    attempt(path, () => writeFully(file!, bytes, writtenBytes));
+    writtenBytes += bytes.length;
+  };
   const flush = () => {
     if (lines.length > 0) write(lines.join(''));
     lines = [];

@@ -4,7 +4,6 @@
  * and the index is not consulted: what it says would prove nothing to anybody else.
  */
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, relative, sep } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { ComparedBy, ComparedEvent } from '../api/events.ts';
 import type { JobContext } from '../api/jobs.ts';
@@ -14,16 +13,17 @@ import { systemClock } from '../base/clock.ts';
 import { loadCrc64 } from '../base/crc64-nvme.ts';
 import { TaskSet } from '../base/task-set.ts';
 import { createSpills, type Spills } from '../index/tree-spill.ts';
-import { createTreeFilter, type TreeFilter } from '../model/tree-filter.ts';
+import { createTreeFilter, type TreeFilter, withoutBounds } from '../model/tree-filter.ts';
 import { isSameSpecial, type TreeItem } from '../model/tree-item.ts';
 import { mergeTrees } from '../query/merge-trees.ts';
 import { UnorderedListing } from '../query/object-pages.ts';
 import { localPlaceKind } from '../workspace/local-place.ts';
 import { type CompareSides, compareContent } from './check-content.ts';
-import { type CheckReport, openCheckReport, reportFiles } from './check-report.ts';
-import { followLink } from './local-items.ts';
+import { checkFilter } from './check-filter.ts';
+import { type CheckReport, openCheckReport } from './check-report.ts';
 import { nothingThere } from './open-side.ts';
 import { createProgress, type Progress } from './progress.ts';
+import { sortedItems } from './sorted-items.ts';
 import { holdsSomething } from './source-presence.ts';
 import { trafficOf } from './traffic.ts';
 import { createTreeMemory } from './tree-movers.ts';
@@ -103,7 +103,8 @@ function createCheck(
     counts,
     totals,
     progress,
-    filter: filterOf(request, pair),
+    filter: checkFilter(request, pair),
+    names: checkFilter({ ...request, filter: withoutBounds(request.filter ?? {}) }, pair),
     sides: {
       source: pair.source,
       destination: pair.destination,
@@ -147,6 +148,8 @@ interface Check {
   readonly progress: Progress;
   readonly sides: CompareSides;
   readonly filter: TreeFilter;
+  /** The same without bounds of size and age, which count when it is known what lies on both sides: at a store all is as old as its upload. */
+  readonly names: TreeFilter;
   tell(event: ComparedEvent): void;
 }
 
@@ -178,22 +181,20 @@ async function walkInOrder(check: Check): Promise<void> {
 }
 
 function disordered(cause: UnorderedListing): DrayError {
-  return new DrayError(
-    'remoteFailed',
-    `${cause.message} It did not from the beginning; run the check again.`,
-    {
-      cause,
-    },
-  );
+  const message = `${cause.message} It did not from the beginning; run the check again.`;
+  return new DrayError('remoteFailed', message, { cause });
 }
 
 async function walk(check: Check, spills: Spills | undefined): Promise<void> {
-  const { counts, pair, request, tasks } = check;
+  const { counts, filter, pair, request, tasks } = check;
   const room = new Budget(PAIRS_MAX);
   const source = pair.only ? one(pair.only) : somethingOf(check, items(check, pair.source, spills));
   const destination = pair.only ? await theOther(check, pair.only) : items(check, pair.destination, spills);
+  // A single file is compared whatever it is.
+  const isMeant = (item: TreeItem) => pair.only !== undefined || !filter.isBounded || filter.includes(item);
   for await (const { extras, pairs } of mergeTrees(source, destination)) {
     for (const { source: left, destination: right } of pairs) {
+      if (!isMeant(left)) continue;
       tasks.check();
       counts.files += 1;
       if (right && (left.special || right.special)) {
@@ -207,7 +208,8 @@ async function walk(check: Check, spills: Spills | undefined): Promise<void> {
       const permit = await room.acquire(1, tasks.signal);
       tasks.spawn(() => compare(check, left, right).finally(() => permit.release()));
     }
-    if (!request.oneWay) for (const extra of extras) tellPlain(check, extra, 'onlyInDestination');
+    if (request.oneWay) continue;
+    for (const extra of extras) if (isMeant(extra)) tellPlain(check, extra, 'onlyInDestination');
   }
 }
 
@@ -256,12 +258,17 @@ async function theOther(check: Check, only: TreeItem): Promise<AsyncIterable<rea
 
 function items(check: Check, side: TreeSide, spills: Spills | undefined): AsyncIterable<readonly TreeItem[]> {
   const isSorted = spills !== undefined && side.kind === 'remote';
+  const options = itemOptions(check);
   const found = itemsOf(side, {
-    ...itemOptions(check),
-    filter: check.filter,
+    ...options,
+    filter: check.names,
     isUnordered: isSorted,
+    // Of files that are named, one that is not at the destination is a difference.
+    onFailed: (path, error) => {
+      if (side === check.pair.source || error.code !== 'notFound') options.onFailed(path, error);
+    },
   });
-  return isSorted ? sorted(found, spills) : found;
+  return isSorted ? sortedItems(found, spills.sorter()) : found;
 }
 
 /** A prefix under which nothing lies does not exist: that of a name mistyped nothing differs proves nothing. */
@@ -278,32 +285,6 @@ async function* somethingOf(
   if (!isEmpty || counts.failed > 0 || source.kind === 'local' || isBucketRoot || filter.paths) return;
   // It may be the filter that leaves nothing.
   if (filter.isOpen || !(await holdsSomething(source, tasks.signal))) throw nothingThere(source.text);
-}
-
-/** As asked for, without the report of this very check, which may lie in one of the folders. */
-function filterOf({ filter, reportPath }: CheckTreesRequest, { destination, source }: TreePair): TreeFilter {
-  const asked = createTreeFilter(filter ?? {});
-  if (reportPath === undefined) return asked;
-  const own = new Set(
-    [source, destination].flatMap((side) => (side.kind === 'local' ? pathsIn(side.root, reportPath) : [])),
-  );
-  return { ...asked, includes: (item) => !own.has(item.path) && asked.includes(item) };
-}
-
-function pathsIn(root: string, reportPath: string): readonly string[] {
-  const folder = followLink(dirname(reportPath));
-  return reportFiles(reportPath).map((path) =>
-    relative(followLink(root), join(folder, basename(path))).replaceAll(sep, '/'),
-  );
-}
-
-async function* sorted(
-  found: AsyncIterable<readonly TreeItem[]>,
-  spills: Spills,
-): AsyncGenerator<readonly TreeItem[]> {
-  const sorter = spills.sorter();
-  for await (const batch of found) sorter.add(batch);
-  yield* sorter.pages();
 }
 
 function itemOptions(check: Check) {

@@ -1,5 +1,14 @@
 /** What becomes of files that lie on both sides, by whole runs: what one run remembers must not mislead the next one. */
-import { lstatSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { CopyRequest } from '../api/trees.ts';
 import { copyTree } from './copy-tree.ts';
@@ -71,5 +80,24 @@ describe('A file on both sides', () => {
     const { context, summary } = await copy(sandbox, {}, blocked);
     expect(summary).toMatchObject({ copiedFiles: 1, failed: 0 });
     expect(eventsOf(context, 'warning')).toMatchObject([{ warning: 'indexTemporary' }]);
+  });
+});
+
+describe('A link where a file is to go', () => {
+  it.each([
+    ['immutable', { immutable: true }],
+    ['backup', { backupDirectory: { place: 'old' } }],
+  ])('is not replaced where all that is there has to stay (%s), and is named', async (_option, more) => {
+    using sandbox = createPair(['new', 2000], ['there', 1000]);
+    rmSync(sandbox.path('to/file'));
+    symlinkSync('elsewhere', sandbox.path('to/file'));
+    for (const dryRun of [true, false]) {
+      const { context, summary } = await copy(sandbox, { ...more, dryRun });
+      expect(summary).toMatchObject({ copiedFiles: 0, failed: 1 });
+      expect(eventsOf(context, 'fileFailed')).toMatchObject([{ path: 'file', error: { code: 'conflict' } }]);
+    }
+    expect(readlinkSync(sandbox.path('to/file'))).toBe('elsewhere');
+    expect((await copy(sandbox)).summary).toMatchObject({ copiedFiles: 1, failed: 0 });
+    expect(contentOf(sandbox)).toBe('new');
   });
 });

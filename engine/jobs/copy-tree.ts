@@ -109,10 +109,10 @@ async function transferOnce(transfer: Transfer): Promise<TransferSummary> {
   const refuse = refusalOf(run.destination);
   const folders = createTreeFolders(run, { isRootNew, refuse });
   const mover = await createMover(run);
+  // In a dry run too: a folder that cannot take them is told of, though nothing is kept.
   const backup =
-    request.backupDirectory && !request.dryRun
-      ? await openBackup(run, request.backupDirectory, { isSingle: pair.only !== undefined })
-      : undefined;
+    request.backupDirectory &&
+    (await openBackup(run, request.backupDirectory, { isSingle: pair.only !== undefined }));
   let refused: { readonly error: unknown } | undefined;
   try {
     const deletes = createDeletes(run, {

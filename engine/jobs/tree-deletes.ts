@@ -48,7 +48,7 @@ export function createDeletes(
     async carryOut() {
       flush();
       if (!spill) return;
-      checkAllowed(run, spill.size);
+      if (!isAllowed(run, spill.size)) return;
       if (!run.request.dryRun) await options.beforeFirst();
       for (const page of spill.pages()) {
         run.tasks.check();
@@ -59,17 +59,22 @@ export function createDeletes(
   };
 }
 
-function checkAllowed({ context, counts, destination, request }: TreeRun, deletes: number): void {
+/** In a dry run what stands against it is told of, and what would be deleted but for a bound is listed all the same. */
+function isAllowed({ context, counts, destination, request }: TreeRun, deletes: number): boolean {
   const { dryRun, maxDelete } = request;
-  if (counts.failed > 0 && !dryRun) {
-    const message = `Nothing was deleted at the destination, because ${counts.failed} files failed. Sync again when they are mended: ${deletes} files are to be deleted.`;
-    throw new DrayError('partial', message, { data: { deletes } });
+  if (counts.failed > 0) {
+    const was = dryRun ? 'would be' : 'was';
+    const message = `Nothing ${was} deleted at the destination, because ${counts.failed} files failed. Sync again when they are mended: ${deletes} files are to be deleted.`;
+    if (!dryRun) throw new DrayError('partial', message, { data: { deletes } });
+    context.emit({ type: 'warning', warning: 'nothingDeleted', message });
+    return false;
   }
   const { destinationFiles } = counts;
-  if (deletionAllowed({ deletes, destinationFiles, ...(maxDelete ? { maxDelete } : {}) })) return;
+  if (deletionAllowed({ deletes, destinationFiles, ...(maxDelete ? { maxDelete } : {}) })) return true;
   const message = `This sync would delete ${deletes} of ${destinationFiles} files at ${destination.text}, more than it may. Nothing was deleted. If that is meant, allow it with --max-delete ${deletes}.`;
   if (!dryRun) throw new DrayError('tooManyDeletes', message, { data: { deletes, destinationFiles } });
   context.emit({ type: 'warning', warning: 'tooManyDeletes', message });
+  return true;
 }
 
 async function removePage(

@@ -8,6 +8,7 @@ import { createPairReader, type KnownPair, type PairReader } from '../index/know
 import { sweepTreeIndexes } from '../index/sweep-tree-indexes.ts';
 import { openTreeIndex, type TreeIndex } from '../index/tree-index.ts';
 import type { Recalled } from '../model/tree-decision.ts';
+import { forgivingIndex } from './forgiving-index.ts';
 import type { Pair } from './tree-mover.ts';
 import { cacheFolder } from './tree-sides.ts';
 
@@ -35,15 +36,17 @@ export interface KnowledgeOptions {
 
 export function openKnowledge(context: JobContext, options: KnowledgeOptions): TreeKnowledge {
   const folder = `${cacheFolder(context, homedir())}/trees`;
-  const { index, rebuiltBecause, temporaryBecause } = openTreeIndex({ folder, pair: options.pair });
+  const { index: file, rebuiltBecause, temporaryBecause } = openTreeIndex({ folder, pair: options.pair });
   if (rebuiltBecause !== undefined) {
     const message = `What was remembered of this pair of places was damaged and is begun anew (${rebuiltBecause}).`;
     context.emit({ type: 'warning', warning: 'indexRebuilt', message });
   }
-  if (temporaryBecause !== undefined) {
-    const message = `Nothing will be remembered of this pair of places, and the next run looks at everything again: ${temporaryBecause}`;
+  const tellTemporary = (because: string) => {
+    const message = `Nothing will be remembered of this pair of places, and the next run looks at everything again: ${because}`;
     context.emit({ type: 'warning', warning: 'indexTemporary', message });
-  }
+  };
+  if (temporaryBecause !== undefined) tellTemporary(temporaryBecause);
+  const index = forgivingIndex(file, ({ message }) => tellTemporary(message));
   const reader: PairReader | undefined = options.noIndex ? undefined : createPairReader(index);
   let rows: KnownPair[] = [];
   const flush = () => {

@@ -1,13 +1,13 @@
 /** Pairs the items of the source with what lies at the destination under their names, by the cheapest way to know that. */
 import { DrayError } from '../api/error.ts';
-import type { TreeFilterRequest } from '../api/trees.ts';
-import { createTreeFilter, type TreeFilter } from '../model/tree-filter.ts';
+import { createTreeFilter, type TreeFilter, withoutBounds } from '../model/tree-filter.ts';
 import { isHoldingFolder, type TreeItem } from '../model/tree-item.ts';
 import { type MatchedBatch, mergeTrees } from '../query/merge-trees.ts';
 import { listTreeItems } from '../query/object-pages.ts';
 import { type LookupTally, lookUpDestination, lookUpLocal } from '../query/tree-lookup.ts';
 import { LINK_SUFFIX, localPlaceKind, statLocal, statLocalFolder } from '../workspace/local-place.ts';
 import { scanLocalTree } from '../workspace/local-tree.ts';
+import { sortedItems } from './sorted-items.ts';
 import { type TreeRun, tellFailure } from './tree-run.ts';
 import type { LocalSide, RemoteSide } from './tree-sides.ts';
 import { canTravel, itemsOf, specialItems } from './tree-source.ts';
@@ -28,7 +28,9 @@ export function matchTrees(run: TreeRun, options: MatchOptions): AsyncIterable<M
     if (run.request.noCheckDestination) return withoutLook(source, options.lookup);
     return lookUp(run, { ...options, source, wantExtras: false });
   }
-  const source = sourceItems(run, options, withoutBounds(run.request.filter ?? {}));
+  // A file that has outgrown a bound at the source is not gone from there, and at a store it is as old as its upload: bounds are applied
+  // when it is known what lies on both sides.
+  const source = sourceItems(run, options, createTreeFilter(withoutBounds(run.request.filter ?? {})));
   return asSyncSees(run, lookUp(run, { ...options, source, wantExtras: true }));
 }
 
@@ -45,14 +47,6 @@ function lookUp(run: TreeRun, options: LookUpOptions): AsyncIterable<MatchedBatc
   if (isSorted) return mergeTrees(source, sortedListing(run, destination));
   const { limit, store } = destination;
   return lookUpDestination({ source, store, limit, wantExtras, signal: run.tasks.signal, tally });
-}
-
-/**
- * A file that has outgrown a bound at the source is not gone from there, and at a store it is as old as its upload: bounds are applied
- * when it is known what lies on both sides.
- */
-function withoutBounds({ filesFrom, rules }: TreeFilterRequest): TreeFilter {
-  return createTreeFilter({ ...(filesFrom ? { filesFrom } : {}), ...(rules ? { rules } : {}) });
 }
 
 async function* asSyncSees(
@@ -105,7 +99,8 @@ function sourceItems(
     onFailed: (path: string, error: Parameters<typeof tellFailure>[2]) => tellFailure(run, path, error),
   };
   const items = itemsOf(source, options);
-  return isSorted && source.kind === 'remote' && !filter.paths ? sorted(run, items) : items;
+  const isSpilled = isSorted && source.kind === 'remote' && !filter.paths;
+  return isSpilled ? sortedItems(items, run.knowledge.index.sorter()) : items;
 }
 
 async function* withoutLook(
@@ -167,14 +162,6 @@ async function* nothing(): AsyncGenerator<readonly TreeItem[]> {}
 
 function sortedListing(run: TreeRun, side: RemoteSide): AsyncIterable<readonly TreeItem[]> {
   const { store, limit } = side;
-  return sorted(run, listTreeItems({ store, limit, signal: run.tasks.signal, isUnordered: true }));
-}
-
-async function* sorted(
-  run: TreeRun,
-  items: AsyncIterable<readonly TreeItem[]>,
-): AsyncGenerator<readonly TreeItem[]> {
-  const sorter = run.knowledge.index.sorter();
-  for await (const batch of items) sorter.add(batch);
-  yield* sorter.pages();
+  const items = listTreeItems({ store, limit, signal: run.tasks.signal, isUnordered: true });
+  return sortedItems(items, run.knowledge.index.sorter());
 }

@@ -8,6 +8,7 @@ import { headItemOf } from '../query/head-item.ts';
 import { listTreeItems } from '../query/object-pages.ts';
 import { statLocal } from '../workspace/local-place.ts';
 import { scanLocalTree } from '../workspace/local-tree.ts';
+import { isFileError } from './tree-run.ts';
 import type { LocalSide, RemoteSide, TreeSide } from './tree-sides.ts';
 
 export interface ItemsOptions {
@@ -152,9 +153,15 @@ async function* namedItems(
           onFailed(path, inWorkspaceFolder(path));
           return undefined;
         }
-        const item = await (side.kind === 'local'
-          ? statLocal(side.root, path)
-          : headItem(side, path, signal));
+        let item: Awaited<ReturnType<typeof lookAt>>;
+        try {
+          item = await lookAt(side, path, signal);
+        } catch (error) {
+          // Others may be looked at all the same.
+          if (!(error instanceof DrayError) || error.retry !== 'no' || !isFileError(error)) throw error;
+          onFailed(path, error);
+          return undefined;
+        }
         if (typeof item === 'object') return filter.includes(item) ? item : undefined;
         onFailed(path, new DrayError('notFound', `${path} is named and not there.`, { data: { path } }));
         return undefined;
@@ -162,6 +169,10 @@ async function* namedItems(
     );
     yield found.filter((item) => item !== undefined);
   }
+}
+
+async function lookAt(side: TreeSide, path: string, signal: AbortSignal) {
+  return side.kind === 'local' ? statLocal(side.root, path) : headItem(side, path, signal);
 }
 
 async function headItem(side: RemoteSide, path: string, signal: AbortSignal): Promise<TreeItem | undefined> {

@@ -2,7 +2,7 @@
  * Decides what becomes of each item and has it done: the cheapest evidence first, work beside the walk, at most so many items under
  * way. Deletions wait until everything else has gone well (`tree-deletes.ts`).
  */
-import { DrayError } from '../api/error.ts';
+import type { DrayError } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
 import { createYoungGenerationBound } from '../base/young-generation.ts';
 import { type Decision, decideItem, type Evidence, type Recalled } from '../model/tree-decision.ts';
@@ -16,6 +16,7 @@ import type { Deletes } from './tree-deletes.ts';
 import type { TreeFolders } from './tree-folders.ts';
 import { type Looks, mtimeOf } from './tree-looks.ts';
 import type { Moved, Mover, SmallMove } from './tree-mover.ts';
+import { hidesWhatStays, refuseChange } from './tree-protection.ts';
 import { failItem, type TreeRun, tellChange, tellFailure } from './tree-run.ts';
 
 /** Items under way: what waits costs some memory, and requests in flight are bounded elsewhere. */
@@ -129,7 +130,8 @@ function firstStep(
     tellFailure(run, source.path, refused);
     return undefined;
   }
-  if (source.special || destination?.special) return specialStep(run, source, destination);
+  if (source.special || destination?.special) return specialStep(run, { source, destination });
+  if (!destination && hidesWhatStays(run, source)) return undefined;
   let recalled: Recalled = 'unknown';
   const decide = (evidence: Evidence) =>
     decideItem({
@@ -164,9 +166,11 @@ function firstStep(
 }
 
 /** Links are all that there is to know of them, and so are folders here: their modes and times are seen to elsewhere. */
-function specialStep(run: TreeRun, source: TreeItem, destination: TreeItem | undefined): 'copy' | undefined {
-  if (!destination || !isSameSpecial(source.special, destination.special)) return 'copy';
-  settleSame(run);
+function specialStep(run: TreeRun, pair: Pick<ItemPair, 'source' | 'destination'>): 'copy' | undefined {
+  const { destination, source } = pair;
+  if (destination && isSameSpecial(source.special, destination.special)) settleSame(run);
+  else if (destination && run.request.immutable) refuseChange(run, source);
+  else return 'copy';
   return undefined;
 }
 
@@ -225,14 +229,7 @@ async function carryOut(
       run.progress.looked(1);
       return;
     case 'refuse':
-      tellFailure(
-        run,
-        source.path,
-        new DrayError(
-          'conflict',
-          `${source.path} differs at the destination, and --immutable forbids to change it.`,
-        ),
-      );
+      refuseChange(run, source);
       return;
     case 'touch':
       await touch(run, work, pair, {

@@ -13,14 +13,14 @@ export async function uploads(context: JobContext, request: UploadsRequest): Pro
   const place = parseNamedPlace(context, request);
   if (place.kind === 'local')
     throw new DrayError('usage', `${place.text} is a local path, where no uploads are pending.`);
-  // What is asked for is a prefix of keys: a single object's uploads bear its own key, a folder's begin with its name.
+  // A single object's uploads bear its own key, and those of a folder begin with its name and a slash. `data` is not `data-2024/x`.
   const { limit, meter, store } = await connectPlace(context, place, {
     at: place.isFolderForm ? 'place' : 'parent',
   });
   try {
     const visit = new UploadVisit(context, request, limit);
-    const prefix = place.isFolderForm ? '' : nameOfPlace(place);
-    if (store.multipart) await visit.all(store.multipart, prefix);
+    if (store.multipart)
+      await visit.all(store.multipart, place.isFolderForm ? undefined : nameOfPlace(place));
     return { place: place.text, ...visit.counts, requests: addTotals([meter]) };
   } finally {
     await store.close();
@@ -40,8 +40,11 @@ class UploadVisit {
     this.#limit = limit;
   }
 
-  async all(multipart: MultipartStore, prefix: string): Promise<void> {
+  /** @param name Of an object or a folder; absent: all. */
+  async all(multipart: MultipartStore, name: string | undefined): Promise<void> {
     const { signal } = this.#context;
+    const prefix = name ?? '';
+    const isMeant = (key: string) => name === undefined || key === name || key.startsWith(`${name}/`);
     const before = this.#request.olderThanMs ?? Number.POSITIVE_INFINITY;
     for (let continuation: string | undefined; ; ) {
       const page = await multipart.listUploads(
@@ -50,7 +53,8 @@ class UploadVisit {
       );
       const tasks = new TaskSet(signal);
       for (const upload of page.uploads)
-        if (upload.startedMs < before) tasks.spawn(() => this.#one(multipart, upload, tasks.signal));
+        if (upload.startedMs < before && isMeant(upload.key))
+          tasks.spawn(() => this.#one(multipart, upload, tasks.signal));
       await tasks.settle();
       tasks.end();
       continuation = page.continuation;

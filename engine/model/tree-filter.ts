@@ -49,6 +49,11 @@ export function createTreeFilter(request: TreeFilterRequest): TreeFilter {
   };
 }
 
+/** What a filter says of names alone. */
+export function withoutBounds({ filesFrom, rules }: TreeFilterRequest): TreeFilterRequest {
+  return { ...(filesFrom ? { filesFrom } : {}), ...(rules ? { rules } : {}) };
+}
+
 /** The lines of a `--filter-from` file: `+ pattern`, `- pattern`, `!` forgets what came before, `#` and `;` begin comments. */
 export function parseFilterFile(text: string): readonly FilterRule[] {
   let rules: FilterRule[] = [];

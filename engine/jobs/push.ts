@@ -38,10 +38,11 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
   const { store, meter, limit } = connection;
   const branch = session.state.branch;
   const scannedAgainst = session.index.settings.base;
-  // The ref travels while the scan runs. A failed scan must not leave its rejection unhandled.
+  // The ref travels while the scan runs. Where either fails, the other has ended before the workspace is let go.
   const linking = linkRepository(session, store, branch);
-  linking.catch(() => {});
-  const scanned = await refreshIndex(session);
+  const [scan] = await Promise.allSettled([refreshIndex(session), linking]);
+  if (scan.status === 'rejected') throw scan.reason;
+  const scanned = scan.value;
   const link = await linking;
   let failed = reportProblems(session, scanned.problems);
   await settleLanding(session, store, link);

@@ -1,7 +1,6 @@
 /** Ties the existence query to a repository: its probe, its measured costs, its remembered size. */
 import type { QueryMode } from '../api/events.ts';
 import type { PendingScope } from '../index/file-table.ts';
-import type { BlobHash } from '../model/entry.ts';
 import { pricesOf } from '../model/prices.ts';
 import type { ExistenceProbe } from '../query/existence-probe.ts';
 import type { ExistenceOptions } from '../query/existence-query.ts';
@@ -49,16 +48,17 @@ export function probeOf(store: ObjectStore): ExistenceProbe {
   return {
     head: async (hash, signal) => (await store.head(objectKey(hash), signal ? { signal } : {})) !== undefined,
     list: async ({ prefix, after }, signal) => {
-      const request = {
-        prefix: partialKey(prefix),
-        ...(after === undefined ? {} : { startAfter: partialKey(after) }),
-      };
-      const page = await store.list(request, signal ? { signal } : {});
-      const hashes = page.objects.flatMap(({ key }): BlobHash[] => {
-        const hash = hashFromObjectKey(key);
-        return hash === undefined ? [] : [hash];
-      });
-      return { hashes, isTruncated: page.continuation !== undefined };
+      const options = signal ? { signal } : {};
+      const start = after === undefined ? {} : { startAfter: partialKey(after) };
+      for (let from: { startAfter?: string; continuation?: string } = start; ; ) {
+        const page = await store.list({ prefix: partialKey(prefix), ...from }, options);
+        const hashes = page.objects.flatMap(({ key }) => hashFromObjectKey(key) ?? []);
+        const { continuation } = page;
+        // Others may have put so many keys there that a whole page holds none of ours.
+        if (hashes.length > 0 || continuation === undefined)
+          return { hashes, isTruncated: continuation !== undefined };
+        from = { continuation };
+      }
     },
   };
 }

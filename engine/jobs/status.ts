@@ -31,8 +31,11 @@ export async function status(context: JobContext, request: StatusRequest): Promi
         : {}),
     };
   } finally {
-    await connection?.store.close();
-    session.close();
+    try {
+      await connection?.store.close();
+    } finally {
+      session.close();
+    }
   }
 }
 

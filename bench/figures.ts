@@ -71,7 +71,7 @@ async function measure(chosen: readonly Heat[], given: BenchArguments): Promise<
   const results: ScenarioResult[] = [];
   const { benches, leftOut } = planBenches(chosen, given.servers, await findStoreChoices(given));
   for (const { heat, reason, server } of leftOut) {
-    console.error(`${heat.name} is left out: ${reason}`);
+    console.error(`${heat.name} on ${server} is left out: ${reason}`);
     results.push(onServer(leaveOut(heat, reason), heat, { server }));
     process.exitCode = 1;
   }
@@ -90,14 +90,14 @@ async function measure(chosen: readonly Heat[], given: BenchArguments): Promise<
       signal: stop.signal,
     });
     for (const { heat, keep } of plan.heats) {
-      const result = await runHeat(heat, bench, { keep, runs: given.runs }).catch((error: unknown) => {
+      const measured = await runHeat(heat, bench, { keep, runs: given.runs }).catch((error: unknown) => {
         stop.signal.throwIfAborted();
-        console.error(`${heat.name} was not measured: ${error instanceof Error ? error.message : error}`);
         process.exitCode = 1;
+        return leaveOut(heat, `preparing it failed: ${error instanceof Error ? error.message : error}`);
       });
-      if (!result) continue;
-      results.push(onServer(result, heat, plan));
-      console.log(`\n${formatScenario(results.at(-1)!).join('\n')}`);
+      const result = onServer(measured, heat, plan);
+      results.push(result);
+      console.log(`\n${formatScenario(result).join('\n')}`);
       // After each, so that a run of half an hour that is stopped leaves what it found.
       if (file) await writeFigures(file, { environment, isQuick: given.isQuick, scenarios: results });
     }

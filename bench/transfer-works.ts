@@ -11,8 +11,8 @@ export type Work = Pick<Scenario, 'needs' | 'open'>;
 
 export function firstPush(shape: DatasetShape, contenders: readonly ContenderName[]): Work {
   return {
-    // One tool's at a time: what it stored, what was fetched to be compared, and the copy that DVC takes for its own.
-    needs: { holdings: [datasetHolding(shape)], source: roomOf(shape, 2), store: roomOf(shape) },
+    // One tool's at a time: what it stored, and what was fetched to be compared; of both DVC has its own copy and a cache.
+    needs: { holdings: [datasetHolding(shape)], source: roomOf(shape, 4), store: roomOf(shape) },
     open: (bench, latencyMs) => openFirstPush(bench, { shape, contenders, latencyMs }),
   };
 }
@@ -20,10 +20,10 @@ export function firstPush(shape: DatasetShape, contenders: readonly ContenderNam
 export function secondPush(shape: DatasetShape, contenders: readonly ContenderName[]): Work {
   const own = contenders.includes('dray') ? [datasetHolding(shape, 'dray')] : [];
   return {
-    // What each stored, rclone in two ways; the copy that DVC takes for its own.
+    // What each stored, rclone in two ways; DVC's own copy and its cache.
     needs: {
       holdings: [datasetHolding(shape), ...own],
-      source: roomOf(shape),
+      source: roomOf(shape, 2),
       store: roomOf(shape, contenders.length + 1),
     },
     open: (bench, latencyMs) => openSecondPush(bench, { shape, contenders, latencyMs }),
@@ -37,10 +37,10 @@ export function clone(shape: DatasetShape, contenders: readonly ContenderName[])
   const versioned = contenders.filter((name) => VERSIONED.includes(name));
   const isAnyPlain = versioned.length < contenders.length;
   return {
-    // What is fetched, one at a time, and the copy that DVC took for its own.
+    // What is fetched, one at a time, with a cache where it is DVC's; beside it DVC's own copy and its cache.
     needs: {
       holdings: [datasetHolding(shape), ...(isAnyPlain ? [uploadedHolding(shape)] : [])],
-      source: roomOf(shape, 2),
+      source: roomOf(shape, 4),
       store: roomOf(shape, versioned.length),
     },
     open: (bench, latencyMs) => openClone(bench, { shape, contenders, latencyMs }),

@@ -3,6 +3,8 @@
  * there must not be taken for missing: a copy would send it again, and a sync would not see what to delete.
  */
 import { writeFileSync } from 'node:fs';
+import { createServer, request as requestFrom, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { copyTree, syncTree } from '../engine/jobs/copy-tree.ts';
 import { createSandbox, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
@@ -28,6 +30,23 @@ afterAll(async () => {
   sandbox?.[Symbol.dispose]();
   await server?.stop();
 });
+
+/** A proxy that names itself in each answer, as most do. */
+async function startProxy(target: URL): Promise<Server> {
+  const proxy = createServer((request, response) => {
+    const { headers, method, url } = request;
+    const onward = requestFrom(
+      { host: target.hostname, port: target.port, headers, method, path: url },
+      (answer) => {
+        response.writeHead(answer.statusCode!, { ...answer.headers, server: 'nginx' });
+        answer.pipe(response);
+      },
+    );
+    request.pipe(onward);
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  return proxy;
+}
 
 it('A tree at MinIO is seen whole by a copy and a sync that start in the midst of it', async () => {
   const run = (cache: string) =>
@@ -56,6 +75,18 @@ it('A tree at MinIO is seen whole by a copy and a sync that start in the midst o
     unchangedFiles: FILES,
     copiedFiles: 0,
   });
+  const proxy = await startProxy(new URL(server.endpoint));
+  try {
+    const endpoint = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const destination = { ...request.destination, connection: { endpoint } };
+    expect(await copyTree(run('proxy'), { ...request, destination, filter, dryRun: true })).toMatchObject({
+      unchangedFiles: FILES,
+      copiedFiles: 0,
+    });
+  } finally {
+    proxy.closeAllConnections();
+    proxy.close();
+  }
   const empty = sandbox.path('empty', 'one');
   writeFileSync(empty, 'one');
   const emptied = { ...request, source: { place: sandbox.path('empty') }, maxDelete: { percent: 100 } };

@@ -176,6 +176,21 @@ describe('a store', () => {
     expect([...store.objects.keys()].sort()).toEqual(['tree/a', 'tree/c', 'tree/extra']);
   });
 
+  it('that refuses the credentials from some moment on ends the run: every file after it would fail as well', async () => {
+    for (let at = 0; at < 50; at += 1) sandbox.write(`up/f${at}`, `content ${at}`);
+    let puts = 0;
+    store.fault = ({ method }) => {
+      if (method === 'PUT') puts += 1;
+      return method === 'PUT' && puts > 10 ? { status: 400, code: 'ExpiredToken' } : undefined;
+    };
+    const context = contextOf();
+    await expect(copyTree(context, up())).rejects.toMatchObject({ code: 'accessDenied' });
+    expect(failures(context)).toEqual([]);
+    store.fault = () => undefined;
+    expect(await copyTree(contextOf(), up())).toMatchObject({ failed: 0 });
+    expect(store.objects.size).toBe(50);
+  });
+
   it('whose clock is another one is told so', async () => {
     sandbox.write('up/a', 'a');
     store.fault = () => ({

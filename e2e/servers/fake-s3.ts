@@ -25,6 +25,8 @@ export type Fault =
   | { readonly announced: number }
   /** Other bytes, of the same length. */
   | { readonly spoiled: true }
+  /** Status 200 and this document, whatever was asked for. */
+  | { readonly document: string }
   /** The object becomes another one before it is answered. */
   | { readonly replacedBy: string };
 
@@ -93,6 +95,7 @@ async function answer(
   const asked: FakeRequest = { method, key, query: new URLSearchParams(query), times: counts.get(name)! };
   const fault = fake.fault(asked);
   if (fault && 'status' in fault) return fail(response, fault);
+  if (fault && 'document' in fault) return void response.end(fault.document);
   if (fault && 'replacedBy' in fault) fake.objects.set(key, Buffer.from(fault.replacedBy));
   if (key === '' && method === 'POST') {
     for (const [, gone = ''] of Buffer.from(body)
@@ -186,7 +189,9 @@ function read(
 
 function list(fake: FakeS3, { query }: FakeRequest, response: ServerResponse): void {
   const prefix = query.get('prefix') ?? '';
-  const after = query.get('continuation-token') ?? query.get('start-after') ?? '';
+  const token = query.get('continuation-token');
+  const after =
+    token === null ? (query.get('start-after') ?? '') : Buffer.from(token, 'base64url').toString();
   const most = Number(query.get('max-keys') ?? 1_000);
   const keys = [...fake.objects.keys()].filter((key) => key.startsWith(prefix));
   const sorted = keys.sort((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)));
@@ -199,11 +204,11 @@ function list(fake: FakeS3, { query }: FakeRequest, response: ServerResponse): v
     return `<Contents><Key>${encodeURIComponent(key)}</Key><LastModified>2026-11-13T10:00:00.000Z</LastModified>${etag}<Size>${bytes.length}</Size></Contents>`;
   });
   const isTruncated = due.length > page.length;
-  const token = isTruncated
-    ? `<NextContinuationToken>${encodeURIComponent(page.at(-1)!)}</NextContinuationToken>`
+  const next = isTruncated
+    ? `<NextContinuationToken>${Buffer.from(page.at(-1)!).toString('base64url')}</NextContinuationToken>`
     : '';
   response.writeHead(200, { 'content-type': 'application/xml' });
   response.end(
-    `<?xml version="1.0"?><ListBucketResult><Name>${BUCKET}</Name><EncodingType>url</EncodingType><IsTruncated>${isTruncated}</IsTruncated>${token}${contents.join('')}</ListBucketResult>`,
+    `<?xml version="1.0"?><ListBucketResult><Name>${BUCKET}</Name><EncodingType>url</EncodingType><IsTruncated>${isTruncated}</IsTruncated>${next}${contents.join('')}</ListBucketResult>`,
   );
 }

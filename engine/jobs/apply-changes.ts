@@ -3,12 +3,14 @@
  * then the files by `download-files.ts`, then folders and links.
  */
 import { lstatSync, type Stats } from 'node:fs';
-import { toErrorRecord } from '../api/error.ts';
+import { setImmediate as breathe } from 'node:timers/promises';
+import { DrayError, toErrorRecord } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
 import { createYoungGenerationBound } from '../base/young-generation.ts';
 import type { Entry, FileEntry } from '../model/entry.ts';
 import { openTreeWriter } from '../workspace/tree-writer.ts';
 import type { TreeWriter } from '../workspace/tree-writer-contract.ts';
+import { errnoOf, writeError } from '../workspace/tree-writer-error.ts';
 import type { Connection } from './connection.ts';
 import { downloadFiles } from './download-files.ts';
 import type { LinkedRepository } from './link-repository.ts';
@@ -38,6 +40,8 @@ export interface Applied {
 
 /** Files fetched together, so that what shares a pack is read by few requests. */
 const WINDOW_ENTRIES = 65_536;
+/** Paths after which a stop can be heard. */
+const PATHS_PER_TURN = 256;
 
 export async function applyChanges(options: ApplyOptions): Promise<Applied> {
   const { session, link } = options;
@@ -52,7 +56,7 @@ export async function applyChanges(options: ApplyOptions): Promise<Applied> {
     const mayReplace = options.isFresh
       ? () => true
       : (path: string) => options.givenUp?.has(path) === true || isAsKnown(session, path);
-    let failed = removeAll(session, writer, options.deletions, mayReplace);
+    let failed = await removeAll(session, writer, options.deletions, mayReplace);
     const { totals } = options;
     const progress = createProgress(session, {
       phase: 'download',
@@ -72,7 +76,7 @@ export async function applyChanges(options: ApplyOptions): Promise<Applied> {
       },
       fileWindows(options.writes, (entry) => others.push(entry)),
     );
-    failed += downloaded.failed + writeOthers(session, writer, others, mayReplace);
+    failed += downloaded.failed + (await writeOthers(session, writer, others, mayReplace));
     progress.end();
     return { bytes: downloaded.bytes, failed };
   } finally {
@@ -80,49 +84,47 @@ export async function applyChanges(options: ApplyOptions): Promise<Applied> {
   }
 }
 
-/** Whether the path holds what the index last saw there (or nothing, if it knows of nothing). */
+/**
+ * Whether the path holds what the index last saw there (or nothing, if it knows of nothing).
+ * @throws DrayError `io` where it cannot be looked at.
+ */
 export function isAsKnown(session: Session, path: string): boolean {
   const plain = path.endsWith('/') ? path.slice(0, -1) : path;
-  const now = lstatIfThere(`${session.workspace.root}/${plain}`);
+  const now = lstatIfThere(session.workspace.root, plain);
   const known = session.index.files.knownStat(path);
   if (!known || known[2] === 0) return !now || (path.endsWith('/') && now.isDirectory());
   if (!now) return true;
   return now.size === known[3] && now.mtimeMs === known[4] && (known[6] === -1 || now.ino === known[6]);
 }
 
-/** Below a file there is nothing either. */
-function lstatIfThere(path: string): Stats | undefined {
+/** Below a file there is nothing either. @throws DrayError `io` */
+export function lstatIfThere(root: string, path: string): Stats | undefined {
   try {
-    return lstatSync(path, { throwIfNoEntry: false });
+    return lstatSync(`${root}/${path}`, { throwIfNoEntry: false });
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return undefined;
-    throw error;
+    if (errnoOf(error) === 'ENOTDIR') return undefined;
+    throw writeError(error, path);
   }
 }
 
 type MayReplace = (path: string) => boolean;
 
-function removeAll(
+async function removeAll(
   session: Session,
   writer: TreeWriter,
   paths: readonly string[],
   mayReplace: MayReplace,
-): number {
+): Promise<number> {
   let failed = 0;
   // Deepest first: a folder's content goes before the folder.
-  for (const path of paths.toReversed()) {
+  for (const [at, path] of paths.toReversed().entries()) {
+    if (at % PATHS_PER_TURN === 0) await breathe();
     checkAborted(session.context.signal);
-    if (!path.endsWith('/') && !mayReplace(path)) {
-      failed += 1;
-      const message = `${path} changed here while the pull was under way; it was not deleted. Pull again.`;
-      session.context.emit({
-        type: 'fileFailed',
-        path,
-        error: { code: 'conflict', message, retry: 'no', data: { path } },
-      });
-      continue;
-    }
     try {
+      if (!path.endsWith('/') && !mayReplace(path)) {
+        const message = `${path} changed here while the pull was under way; it was not deleted. Pull again.`;
+        throw new DrayError('conflict', message, { data: { path } });
+      }
       writer.remove(path);
       session.index.files.setAbsent(path);
     } catch (error) {
@@ -159,14 +161,15 @@ async function* fileWindows(
 }
 
 /** Links come last, so that no file is ever written through one. */
-function writeOthers(
+async function writeOthers(
   session: Session,
   writer: TreeWriter,
   entries: readonly Entry[],
   mayReplace: MayReplace,
-): number {
+): Promise<number> {
   let failed = 0;
-  for (const entry of entries) {
+  for (const [at, entry] of entries.entries()) {
+    if (at % PATHS_PER_TURN === 0) await breathe();
     checkAborted(session.context.signal);
     try {
       if (entry.kind === 'folder') {

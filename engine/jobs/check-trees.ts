@@ -24,6 +24,7 @@ import { type CheckReport, openCheckReport, reportFiles } from './check-report.t
 import { followLink } from './local-items.ts';
 import { nothingThere } from './open-side.ts';
 import { createProgress, type Progress } from './progress.ts';
+import { holdsSomething } from './source-presence.ts';
 import { trafficOf } from './traffic.ts';
 import { createTreeMemory } from './tree-movers.ts';
 import { openTreePair, type TreePair } from './tree-pair.ts';
@@ -265,7 +266,7 @@ function items(check: Check, side: TreeSide, spills: Spills | undefined): AsyncI
 
 /** A prefix under which nothing lies does not exist: that of a name mistyped nothing differs proves nothing. */
 async function* somethingOf(
-  { counts, filter, pair }: Check,
+  { counts, filter, pair, tasks }: Check,
   found: AsyncIterable<readonly TreeItem[]>,
 ): AsyncGenerator<readonly TreeItem[]> {
   let isEmpty = true;
@@ -273,8 +274,10 @@ async function* somethingOf(
     if (items.length > 0) isEmpty = false;
     yield items;
   }
-  const mayBeEmpty = pair.source.kind === 'local' || pair.isBucketRoot || !filter.isOpen;
-  if (isEmpty && counts.failed === 0 && !mayBeEmpty) throw nothingThere(pair.source.text);
+  const { isBucketRoot, source } = pair;
+  if (!isEmpty || counts.failed > 0 || source.kind === 'local' || isBucketRoot || filter.paths) return;
+  // It may be the filter that leaves nothing.
+  if (filter.isOpen || !(await holdsSomething(source, tasks.signal))) throw nothingThere(source.text);
 }
 
 /** As asked for, without the report of this very check, which may lie in one of the folders. */

@@ -16,6 +16,7 @@ import { UnorderedListing } from '../query/object-pages.ts';
 import { createLookupTally, type LookupTally } from '../query/tree-lookup.ts';
 import { writeError } from '../workspace/tree-writer-error.ts';
 import { copyStream, isStream } from './copy-stream.ts';
+import { holdsSomething } from './source-presence.ts';
 import { trafficOf } from './traffic.ts';
 import { openBackup } from './tree-backup.ts';
 import { createDeletes } from './tree-deletes.ts';
@@ -123,7 +124,7 @@ async function transferOnce(transfer: Transfer): Promise<TransferSummary> {
     await settling(run.tasks, () =>
       takeSteps(run, work, matchTrees(run, { only: pair.only, lookup, isSorted: transfer.isSorted })),
     );
-    checkSource(run, pair);
+    await checkSource(run, pair);
     if (run.isSync) refused = await deletes.carryOut().then(nothing, asRefused);
   } finally {
     await mover.close();
@@ -168,9 +169,14 @@ async function settling(tasks: TaskSet, walk: () => Promise<void>): Promise<void
 }
 
 /** A prefix under which nothing lies does not exist: a name mistyped must not empty the destination. */
-function checkSource({ counts, filter, source }: TreeRun, { isBucketRoot }: TreePair): void {
-  if (source.kind === 'local' || isBucketRoot || !filter.isOpen) return;
+async function checkSource(
+  { counts, filter, source, tasks }: TreeRun,
+  { isBucketRoot }: TreePair,
+): Promise<void> {
+  if (source.kind === 'local' || isBucketRoot || filter.paths) return;
   if (counts.files + counts.failed + counts.skippedFiles > 0) return;
+  // It may be the filter that leaves nothing.
+  if (!filter.isOpen && (await holdsSomething(source, tasks.signal))) return;
   throw new DrayError('notFound', `There is nothing at the source ${source.text}.`, {
     data: { place: source.text },
   });

@@ -12,6 +12,7 @@ import type { ByteRange, ObjectStore, RemoteKey } from '../remotes/object-store.
 import { objectKey, packKey } from '../repository/keys.ts';
 import { type PackRead, planPackReads } from '../repository/pack-reads.ts';
 import type { AdaptiveLimit } from '../transfer/adaptive-limit.ts';
+import { isRacy } from '../workspace/file-reader-open.ts';
 import type { PackedFile, TreeWriter, WriteResult, WrittenStat } from '../workspace/tree-writer-contract.ts';
 import type { LinkedRepository } from './link-repository.ts';
 import type { Progress } from './progress.ts';
@@ -244,7 +245,12 @@ class FileDownloader {
   }
 
   #mayReplace(entry: FileEntry): boolean {
-    if (this.#options.mayReplace(entry.path)) return true;
+    try {
+      if (this.#options.mayReplace(entry.path)) return true;
+    } catch (error) {
+      this.#fail(entry, toErrorRecord(error));
+      return false;
+    }
     const message = `${entry.path} changed here while the pull was under way; it was left as it is. Pull again.`;
     this.#fail(entry, { code: 'conflict', message, retry: 'no', data: { path: entry.path } });
     return false;
@@ -292,11 +298,14 @@ class FileDownloader {
     }
     try {
       await pieces.settle();
+      // It may have taken hours.
+      if (!this.#mayReplace(entry)) return;
       const stat = await file.commit({ verifyContent: entry.location.in === 'object' });
       noteWritten(this.#options.session, this.#options.link, entry, stat);
       this.#options.progress.add(1, 0);
     } finally {
       await file.discard();
+      pieces.end();
     }
   }
 }
@@ -332,8 +341,6 @@ function* piecesOf(entry: FileEntry): Generator<Piece> {
   }
 }
 
-const RACY_MS = 20;
-
 /** The row of a file that was just written. One whose mtime is as young as its record is read again by the next scan. */
 export function noteWritten(
   session: Session,
@@ -341,8 +348,8 @@ export function noteWritten(
   entry: FileEntry,
   stat: WrittenStat,
 ): void {
-  const isRacy = stat.mtimeMs > session.clock.nowMs() - RACY_MS;
-  session.index.files.setWritten(entry, isRacy ? { ...stat, inode: -1 } : stat);
+  const isYoung = isRacy(stat.mtimeMs, session.clock.nowMs());
+  session.index.files.setWritten(entry, isYoung ? { ...stat, inode: -1 } : stat);
   link?.blobs.add(entry.blob, entry.location);
 }
 

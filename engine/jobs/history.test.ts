@@ -124,6 +124,19 @@ describe('restore', () => {
       code: 'usage',
     });
   });
+
+  it.skipIf(process.platform === 'win32')(
+    'takes a backslash for a part of a name (not on Windows)',
+    async () => {
+      const name = 'sub\\b';
+      sandbox.write(`work/${name}`, 'not bee');
+      await push(testContext(root), {});
+      for (const path of [name, 'sub/b']) rmSync(join(root, path));
+      expect(await restore(testContext(root), { paths: [name] })).toMatchObject({ restored: 1, failed: 0 });
+      expect(readFileSync(join(root, name), 'utf8')).toBe('not bee');
+      expect(await changesOf((context) => status(context, {}))).toEqual(['added sub/', 'deleted sub/b']);
+    },
+  );
 });
 
 describe('a restore that keeps changes', () => {

@@ -1,9 +1,11 @@
 /** What lies in the workspace where a pull wants to write, unseen by the scan (ignored files): it exists only here. */
-import { lstatSync, readdirSync } from 'node:fs';
-import { join, posix, relative } from 'node:path';
+import { type Dirent, lstatSync, readdirSync } from 'node:fs';
+import { join, posix, relative, sep } from 'node:path';
+import { DrayError } from '../api/error.ts';
 import type { Change } from '../model/diff.ts';
 import type { MergeConflict } from '../model/merge.ts';
-import { isAsKnown } from './apply-changes.ts';
+import { writeError } from '../workspace/tree-writer-error.ts';
+import { isAsKnown, lstatIfThere } from './apply-changes.ts';
 import type { Session } from './session.ts';
 
 /** A conflict for each added path that something else holds, or that lies below something that is no folder. */
@@ -11,8 +13,14 @@ export function findInTheWay(session: Session, changes: readonly Change[]): Merg
   const goes = new Set(changes.filter((change) => !change.after).map((change) => change.path));
   const blockers = createBlockers(session.workspace.root);
   const isFree = (path: string) => {
-    const blocker = blockers.above(path);
-    return blocker === undefined ? isPlaceFree(session, path, goes) : goes.has(blocker);
+    try {
+      const blocker = blockers.above(path);
+      return blocker === undefined ? isPlaceFree(session, path, goes) : goes.has(blocker);
+    } catch (error) {
+      // What cannot be looked at cannot be written either: that fails alone then, and says why.
+      if (error instanceof DrayError) return true;
+      throw error;
+    }
   };
   return changes
     .filter(({ path, after, before }) => after && !before && !isFree(path))
@@ -28,10 +36,18 @@ function isPlaceFree(session: Session, path: string, goes: ReadonlySet<string>):
   if (isAsKnown(session, path)) return true;
   const full = join(session.workspace.root, path);
   if (!lstatSync(full, { throwIfNoEntry: false })?.isDirectory()) return false;
-  return readdirSync(full, { withFileTypes: true, recursive: true }).every(
-    (item) =>
-      item.isDirectory() || goes.has(relative(session.workspace.root, join(item.parentPath, item.name))),
-  );
+  const pathOf = ({ name, parentPath }: Dirent) =>
+    relative(session.workspace.root, join(parentPath, name)).replaceAll(sep, '/');
+  return itemsBelow(full).every((item) => item.isDirectory() || goes.has(pathOf(item)));
+}
+
+/** @throws DrayError `io` */
+function itemsBelow(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true, recursive: true });
+  } catch (error) {
+    throw writeError(error, folder);
+  }
 }
 
 /** Looks at each folder once. A link to a folder is no folder: what lies behind it is none of the workspace's. */
@@ -44,7 +60,7 @@ function createBlockers(root: string) {
     const parent = posix.dirname(folder);
     let blocker = at(parent);
     if (blocker === undefined && !absent.has(parent)) {
-      const stat = lstatSync(join(root, folder), { throwIfNoEntry: false });
+      const stat = lstatIfThere(root, folder);
       if (stat && !stat.isDirectory()) blocker = folder;
       if (!stat) absent.add(folder);
     } else if (absent.has(parent)) absent.add(folder);

@@ -59,7 +59,7 @@ export async function createStoreCopier(run: StoreRun, delta: DeltaMover | undef
 }
 
 async function copyInside(run: StoreRun, item: TreeItem): Promise<Moved | undefined> {
-  const { destination, request, source } = run;
+  const { destination, knowledge, request, source } = run;
   const { signal } = run.tasks;
   const wantsOther = wantsOtherDescription(request);
   const info = wantsOther ? await headObject(source, item.path, signal) : listedInfo(item);
@@ -74,6 +74,7 @@ async function copyInside(run: StoreRun, item: TreeItem): Promise<Moved | undefi
         to: destination.store,
         toKey,
         info,
+        journal: knowledge.index.uploads,
         ...(wantsOther ? { description: describeObject(request, info) } : {}),
         ...(request.storageClass === undefined ? {} : { storageClass: request.storageClass }),
         signal,
@@ -135,6 +136,9 @@ async function passInParts(run: StoreRun, item: TreeItem, delta: DeltaMover | un
   const { signal } = run.tasks;
   const info = await headObject(run.source, item.path, signal);
   if (!info) throw vanished(item.path);
+  // Another object than the one that was listed, maybe an empty one, which has no parts.
+  if (info.sizeBytes <= WHOLE_BYTES_MAX)
+    return passWhole(run, { ...item, sizeBytes: info.sizeBytes, token: info.etag });
   const sparse = info.isSparse ? await delta?.move(item, undefined, { isSparse: true }) : undefined;
   if (sparse) return sparse;
   const source = openRemoteSource({

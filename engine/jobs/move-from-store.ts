@@ -183,6 +183,9 @@ async function fetchInRanges(
   try {
     const info = await limit.run(() => store.head(key, { checksums: true, signal }), { bytes: 0, signal });
     if (!info) throw vanished(item.path);
+    // Another object than the one that was listed, maybe an empty one, which has no ranges.
+    if (info.sizeBytes <= WHOLE_BYTES_MAX)
+      return await fetchWhole(run, parts, { ...item, sizeBytes: info.sizeBytes, token: info.etag });
     const sparse = info.isSparse ? await delta?.move(item, undefined, { isSparse: true }) : undefined;
     if (sparse) return sparse;
     const meta = {

@@ -111,6 +111,9 @@ async function sendParts(run: UploadRun, item: TreeItem, over: TreeItem | undefi
   const key = destination.pathOf(item.path);
   const source = await openFileSource(sourcePath(run, item));
   try {
+    // It was cut short since it was listed, maybe to nothing, which has no parts.
+    if (source.sizeBytes <= ONE_PUT_BYTES)
+      return await putFile(run, { ...item, sizeBytes: source.sizeBytes });
     const { index } = knowledge;
     const previous = await previousObject(run, item, over);
     const uploaded = await uploadInParts({
@@ -189,5 +192,5 @@ function readItem(
 ): Pick<SmallFile, 'bytes'> & Partial<SmallFile> {
   const path = sourcePath(run, item);
   if (run.request.links && item.path.endsWith(LINK_SUFFIX)) return { bytes: readLink(path) };
-  return readSmallFile(path, into);
+  return readSmallFile(path, { bytesMax: ONE_PUT_BYTES, ...(into ? { into } : {}) });
 }

@@ -10,6 +10,7 @@ import { listTreeItems } from '../query/object-pages.ts';
 import type { Connection } from './connection.ts';
 import { nothingThere, openSingle, parseNamedPlace } from './open-side.ts';
 import { connectPlace } from './places.ts';
+import { isFileError } from './tree-run.ts';
 import { addTotals } from './tree-sides.ts';
 
 export async function removePlace(
@@ -53,6 +54,11 @@ export async function removePlace(
 
 const PAGES_UNDER_WAY_MAX = 8;
 
+/** Others may be removed all the same. */
+function isItemError(error: unknown): error is DrayError {
+  return error instanceof DrayError && error.retry === 'no' && isFileError(error);
+}
+
 function createRemoval(
   context: JobContext,
   { limit, store }: Connection,
@@ -80,7 +86,7 @@ function createRemoval(
         await removeKeys([item.path]);
         done(item);
       } catch (error) {
-        if (!(error instanceof DrayError) || error.code !== 'accessDenied') throw error;
+        if (!isItemError(error)) throw error;
         totals.failed += 1;
         context.emit({ type: 'fileFailed', path: item.path, error: toErrorRecord(error) });
       }
@@ -93,7 +99,7 @@ function createRemoval(
     try {
       await removeKeys(items.map(({ path }) => path));
     } catch (error) {
-      if (error instanceof DrayError && error.code === 'accessDenied') return removeEach(items);
+      if (isItemError(error)) return removeEach(items);
       throw error;
     }
     items.forEach(done);

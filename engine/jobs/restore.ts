@@ -2,7 +2,7 @@
  * `dray restore`: named paths as a commit has them. The working copy's own content at these paths is replaced: that is what was asked,
  * unless changes are to be kept.
  */
-import { relative, resolve } from 'node:path';
+import { relative, resolve, sep } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { JobContext, RestorePlan, RestoreRequest, RestoreSummary } from '../api/jobs.ts';
 import type { Entry } from '../model/entry.ts';
@@ -88,8 +88,9 @@ async function withDiffering<T>(
 }
 
 function toWorkspacePath(session: Session, path: string): string {
+  // Only where it parts folders: elsewhere a name may hold it.
   const inside = relative(session.workspace.root, resolve(session.context.directory, path)).replaceAll(
-    '\\',
+    sep,
     '/',
   );
   if (inside === '..' || inside.startsWith('../')) {

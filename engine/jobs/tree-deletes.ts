@@ -5,7 +5,8 @@
 import { DrayError } from '../api/error.ts';
 import type { SpillList } from '../index/tree-spill.ts';
 import { deletionAllowed } from '../model/tree-decision.ts';
-import type { TreeItem } from '../model/tree-item.ts';
+import { isSameFile, type TreeItem } from '../model/tree-item.ts';
+import { statLocal } from '../workspace/local-place.ts';
 import type { Backup } from './tree-backup.ts';
 import type { Mover } from './tree-mover.ts';
 import { failItem, type TreeRun, tellChange } from './tree-run.ts';
@@ -82,7 +83,13 @@ async function removePage(
     failItem(run, path, error);
   };
   if (!run.request.dryRun) {
+    for (const item of items) {
+      if (!isAnother(run, item)) continue;
+      const message = `${item.path} was changed at the destination meanwhile, or by a name that differs in case alone; it was left as it is.`;
+      onFailed(item.path, new DrayError('conflict', message, { data: { path: item.path } }));
+    }
     for (const item of backup ? items : []) {
+      if (failed.has(item.path)) continue;
       await backup!.keep(item).catch((error: unknown) => onFailed(item.path, error));
     }
     const paths = items.map(({ path }) => path).filter((path) => !failed.has(path));
@@ -93,5 +100,20 @@ async function removePage(
     if (failed.has(item.path)) continue;
     run.counts.deletedFiles += 1;
     tellChange(run, 'deleted', item);
+  }
+}
+
+/**
+ * Whether a local file is not the one that the walk saw: written by somebody else since, or by this very run, where the file system takes two
+ * names for one (`Photo.jpg` was copied over `photo.jpg`, which the source does not have).
+ */
+function isAnother({ destination }: TreeRun, item: TreeItem): boolean {
+  if (destination.kind === 'remote' || item.special) return false;
+  try {
+    const now = statLocal(destination.root, destination.pathOf(item.path), { links: true });
+    return typeof now === 'object' && !isSameFile(now, item);
+  } catch {
+    // Who may not look at it may not remove it either, and is told so.
+    return false;
   }
 }

@@ -38,12 +38,17 @@ export function createLooks(run: SomeRun): Looks {
   };
 }
 
+/** Files up to here are read in one go. */
+const READ_WHOLE_BYTES_MAX = 1024 * 1024;
+
 /** MD5s: of a file by reading it, of an object by its etag. */
 async function isSameHash(
   run: SomeRun,
   source: TreeItem,
   destination: TreeItem,
 ): Promise<'equal' | 'differs'> {
+  const areObjects = source.kind === 'object' && destination.kind === 'object';
+  if (source.sizeBytes > READ_WHOLE_BYTES_MAX && !areObjects) return isSameContent(run, source, destination);
   const [left, right] = await Promise.all([md5Of(run.source, source), md5Of(run.destination, destination)]);
   return left === right ? 'equal' : 'differs';
 }
@@ -51,7 +56,9 @@ async function isSameHash(
 async function md5Of(side: TreeSide, item: TreeItem): Promise<string> {
   if (side.kind === 'remote') return item.token;
   const path = join(side.root, side.pathOf(item.path));
-  const bytes = isLinkItem(side, item) ? readLink(path) : readSmallFile(path).bytes;
+  const bytes = isLinkItem(side, item)
+    ? readLink(path)
+    : readSmallFile(path, { bytesMax: READ_WHOLE_BYTES_MAX }).bytes;
   return createHash('md5').update(bytes).digest('hex');
 }
 

@@ -4,7 +4,7 @@ import { formatObjectTime, MTIME_METADATA } from '../model/object-time.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 import type { FileTouch } from '../remotes/file-face.ts';
 import type { ObjectInfo } from '../remotes/object-store.ts';
-import type { TreeRun } from './tree-run.ts';
+import { isFileError, type TreeRun } from './tree-run.ts';
 import type { RemoteSide, TreeSide } from './tree-sides.ts';
 
 type StoreRun = TreeRun<TreeSide, RemoteSide>;
@@ -21,7 +21,7 @@ export async function removeObjects(
   try {
     await limit.run(() => store.delete(paths.map(pathOf), { signal }), { bytes: 0, signal });
   } catch (error) {
-    if (!(error instanceof DrayError) || error.code !== 'accessDenied') throw error;
+    if (!(error instanceof DrayError) || error.retry !== 'no' || !isFileError(error)) throw error;
     // Which ones it were is found out by asking for each.
     for (const path of paths) {
       await limit

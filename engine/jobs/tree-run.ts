@@ -87,10 +87,15 @@ const FILE_ERRORS: ReadonlySet<ErrorCode> = new Set([
   'unsupported',
 ]);
 
+/** Whether others may go well after it. Credentials that are refused are so for every file. */
+export function isFileError({ code, data }: DrayError): boolean {
+  return FILE_ERRORS.has(code) && data.reason !== 'credentials';
+}
+
 /** Tells of a file that failed; throws when the failure is not the file's own. */
 export function failItem(run: Pick<TreeRun, 'context' | 'counts'>, path: string, error: unknown): void {
   const known = toDrayError(error);
-  if (!FILE_ERRORS.has(known.code)) throw error;
+  if (!isFileError(known)) throw error;
   tellFailure(run, path, known);
 }
 

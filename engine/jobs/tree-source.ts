@@ -39,8 +39,11 @@ function localItems(side: LocalSide, { filter, links, nowMs, onFailed, onSkipped
     nowMs,
     signal,
     onProblem: ({ message, path, problem }) => {
-      if (problem === 'unreadable' || problem === 'notUtf8')
-        onFailed(path, new DrayError('io', message, { data: { path } }));
+      if (problem === 'unreadable' || problem === 'notUtf8' || problem === 'linkName')
+        onFailed(
+          path,
+          new DrayError(problem === 'linkName' ? 'unsafePath' : 'io', message, { data: { path } }),
+        );
       else onSkipped(path, message);
     },
   });
@@ -50,14 +53,17 @@ async function* remoteItems(
   side: RemoteSide,
   { filter, isUnordered = false, onFailed, signal }: ItemsOptions,
 ): AsyncGenerator<readonly TreeItem[]> {
+  const onProblem = (message: string) =>
+    onFailed(side.text, new DrayError('io', message, { data: { path: side.text } }));
   if (side.special) {
-    for await (const items of specialItems(side, signal))
+    for await (const items of specialItems(side, signal, onProblem))
       yield items.filter(
         (item) => (isHoldingFolder(item) || filter.includes(item)) && !isReserved(item.path),
       );
     return;
   }
-  for await (const page of listTreeItems({ store: side.store, limit: side.limit, signal, isUnordered })) {
+  const { limit, store } = side;
+  for await (const page of listTreeItems({ store, limit, signal, isUnordered, onProblem })) {
     yield page.filter((item) => {
       if (!filter.includes(item) || !canTravel(item)) return false;
       if (!isNamedLikeFolder(item)) return true;
@@ -67,13 +73,15 @@ async function* remoteItems(
   }
 }
 
-/** All that a peer's folder holds. */
+/** All that a peer's folder holds. @param onProblem Told of what the peer could not read. */
 export async function* specialItems(
   side: RemoteSide,
   signal: AbortSignal,
+  onProblem?: (message: string) => void,
 ): AsyncGenerator<readonly TreeItem[]> {
   for await (const entries of side.store.files!.entries({
     signal,
+    ...(onProblem ? { onProblem } : {}),
     ...(side.folders ? { folders: true } : {}),
   }))
     yield entries.map(({ etag, key, mode, modifiedMs, sizeBytes, special }) => ({

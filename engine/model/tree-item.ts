@@ -55,3 +55,19 @@ export function fileToken(
 ): string {
   return `${stat.sizeBytes}${between}${stat.mtimeMs}${between}${stat.ctimeMs}${between}${stat.inode}`;
 }
+
+/**
+ * Whether two looks at one name saw one file with one content. Its change time does not count: it also changes when another name of the
+ * file (a hard link) is made or removed.
+ */
+export function isSameFile(
+  left: Pick<TreeItem, 'modifiedMs' | 'sizeBytes' | 'token'>,
+  right: Pick<TreeItem, 'modifiedMs' | 'sizeBytes' | 'token'>,
+): boolean {
+  if (left.sizeBytes !== right.sizeBytes || left.modifiedMs !== right.modifiedMs) return false;
+  return left.token === '' || right.token === '' || inodeOf(left.token) === inodeOf(right.token);
+}
+
+function inodeOf(token: string): string | undefined {
+  return token.split(' ').at(-1);
+}

@@ -49,7 +49,10 @@ export async function answerEntries(call: PeerCall, folder: OfferedFolder): Prom
   });
   for (const batch of scan) {
     checkAborted(signal);
-    for (const { message } of batch.problems) problems.push(message);
+    for (const { message, problem } of batch.problems) {
+      // What is no file is missed by nobody.
+      if (problem !== 'special') problems.push(message);
+    }
     const rows: EntryRow[] = [];
     for (const entry of batch.entries) {
       if (after !== null && comparePaths(entry.path, after) <= 0) continue;

@@ -31,6 +31,8 @@ export interface PagesOptions {
   /** For tests; default 1,000. */
   readonly pageSize?: number;
   readonly onPage?: () => void;
+  /** Told of what the store could not read (`ListPage.problems`). Absent: nobody needs to know that the listing is not whole. */
+  readonly onProblem?: (message: string) => void;
 }
 
 /** @throws UnorderedListing unless `isUnordered`, and what the store throws. */
@@ -44,6 +46,7 @@ export async function* listTreeItems(options: PagesOptions): AsyncGenerator<read
       next = page.continuation === undefined ? undefined : fetchPage(options, startAfter, page.continuation);
       // Told of when it is awaited; until then nobody else looks at it.
       next?.catch(() => {});
+      for (const problem of page.problems ?? []) options.onProblem?.(problem);
       if (page.objects.length === 0) continue;
       if (!isUnordered) checkOrder(options.store, last, page.objects);
       last = page.objects.at(-1)!.key;

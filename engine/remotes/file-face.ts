@@ -81,6 +81,8 @@ export interface FileToKeep {
 
 export interface EntriesOptions extends FileCall {
   readonly after?: string;
+  /** Told at the end of what could not be read, a sentence for each: what lies there is missing. */
+  readonly onProblem?: (message: string) => void;
   /** Folders that hold something as well. */
   readonly folders?: boolean;
 }

@@ -328,6 +328,8 @@ export interface ListPage {
   readonly folders: readonly string[];
   /** Absent on the last page. */
   readonly continuation?: string;
+  /** On the last page: what the store could not read, a sentence for each. The objects that lie there are missing. */
+  readonly problems?: readonly string[];
 }
 
 export interface ListedObject {

@@ -5,6 +5,7 @@ import type { Clock } from '../base/clock.ts';
 import { createRetryBudget } from '../base/retry.ts';
 import { MEMORY_STORE } from './contract-abilities.ts';
 import { describeObjectStoreContract } from './contract-suite.ts';
+import type { EntriesOptions, FileFace } from './file-face.ts';
 import { createMemoryStore } from './memory-store.ts';
 import type { ObjectStore } from './object-store.ts';
 import { createFaults, withFaults } from './with-faults.ts';
@@ -50,6 +51,45 @@ const openWrapped = async () => {
 };
 
 describeObjectStoreContract('A store behind retry, throttle, meter and faults', openWrapped, MEMORY_STORE);
+
+/** Of another machine, whose every connection breaks after so many pages. What it could not read it tells at the end. */
+function breakingFiles(keys: readonly string[], pagesMax: number) {
+  const asked: (string | undefined)[] = [];
+  const entries: FileFace['entries'] = async function* ({ after = '', onProblem }) {
+    asked.push(after);
+    const from = keys.filter((key) => key > after);
+    for (const [at, key] of from.entries()) {
+      if (at === pagesMax + asked.length) throw passing();
+      yield [{ key, sizeBytes: 1, modifiedMs: 0, etag: '', mode: 0 }];
+    }
+    onProblem?.(`seen from "${after}"`);
+  };
+  return { asked, files: { entries, folders: {} } as FileFace };
+}
+
+describe('A listing of files that breaks', () => {
+  const keys = ['a', 'b', 'c', 'd', 'e'];
+  const listed = async (more: Partial<EntriesOptions> = {}) => {
+    const { asked, files } = breakingFiles(keys, 0);
+    const store = withRetry({ ...createMemoryStore(), files }, { clock: fakeClock() });
+    const told: string[] = [];
+    for await (const page of store.files!.entries(more)) told.push(...page.map(({ key }) => key));
+    return { asked, told };
+  };
+
+  it('goes on after what was told of', async () => {
+    const { asked, told } = await listed();
+    expect(told).toEqual(keys);
+    expect(asked).toEqual(['', 'a', 'c']);
+  });
+
+  it('begins anew for who has to hear of problems, and tells nothing twice', async () => {
+    const problems: string[] = [];
+    const { told } = await listed({ onProblem: (message) => problems.push(message) });
+    expect(told).toEqual(keys);
+    expect(problems).toEqual(['seen from ""']);
+  });
+});
 
 describe('The retry wrapper', () => {
   it('repeats what failed for a passing reason, with pauses that double up to their limit', async () => {

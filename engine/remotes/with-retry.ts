@@ -19,6 +19,7 @@ import {
   type RetryPolicy,
   retrying,
 } from '../base/retry.ts';
+import { comparePaths } from '../model/entry.ts';
 import type { DeltaFace, EntriesOptions, FileEntry, FileFace } from './file-face.ts';
 import type { MultipartStore, MultipartUpload, ObjectStore, PutOutcome, RemoteKey } from './object-store.ts';
 import { resumed } from './resumed-body.ts';
@@ -132,23 +133,38 @@ function withDeltasRetry(deltas: DeltaFace, policy: RetryPolicy): DeltaFace {
   };
 }
 
-/** A listing that breaks off goes on after what was told of. */
+/**
+ * A listing that breaks off goes on after what was told of. Who wants to hear of problems gets it from its beginning, without what was told:
+ * they are told at the end, and one that goes on would not see those of before.
+ */
 async function* entriesOf(
   files: FileFace,
   policy: RetryPolicy,
   call: EntriesOptions,
 ): AsyncGenerator<readonly FileEntry[]> {
-  let last: Pick<EntriesOptions, 'after'> = {};
+  let last: string | undefined;
   let pages = files.entries(call);
+  const beginAgain = () => {
+    pages = files.entries(call.onProblem || last === undefined ? call : { ...call, after: last });
+  };
+  const nextNew = async (): Promise<IteratorResult<readonly FileEntry[]>> => {
+    for (;;) {
+      const page = await pages.next();
+      if (page.done || last === undefined) return page;
+      const told = last;
+      const value = page.value.filter(({ key }) => comparePaths(key, told) > 0);
+      if (value.length > 0) return { done: false, value };
+    }
+  };
   try {
     for (;;) {
       const { done, value } = await retrying(policy, call.signal, (failures) => {
-        if (failures.length > 0) pages = files.entries({ ...call, ...last });
-        return pages.next();
+        if (failures.length === 0) return pages.next();
+        beginAgain();
+        return nextNew();
       });
       if (done) return;
-      const key = value.at(-1)?.key;
-      if (key !== undefined) last = { after: key };
+      last = value.at(-1)?.key ?? last;
       yield value;
     }
   } finally {

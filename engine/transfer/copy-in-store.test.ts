@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { DrayError } from '../api/error.ts';
+import { keptDescription } from '../remotes/kept-description.ts';
 import { createMemoryStore } from '../remotes/memory-store.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import { copyInStore, type StoreCopy } from './copy-in-store.ts';
@@ -152,6 +153,37 @@ describe('copyInParts', () => {
     );
     expect(await storedBytes(inner, TO)).toEqual(new Uint8Array(bytes));
     expect(journal.rows.size).toBe(0);
+  });
+
+  it('begins anew where the bytes were being sent before, under a checksum', async () => {
+    const { faults, inner, store } = faultyStore();
+    const bytes = randomBytes(5_000);
+    await store.put(KEY, bytes);
+    const journal = createJournal();
+    const info = (await store.head(KEY))!;
+    faults
+      .add('uploadPart')
+      .errorInstead(gone())
+      .when(({ arguments: [, number] }) => number === 3);
+    const sent = uploadOf(store, bytesSource(bytes, info.etag), {
+      key: TO,
+      journal,
+      description: keptDescription(info),
+    });
+    await expect(uploadInParts(sent)).rejects.toMatchObject({ code: 'unreachable' });
+    const [begun] = [...journal.rows.values()];
+    let used: string | undefined;
+    const watching = withMultipart(inner, (multipart) => ({
+      uploadPartCopy: (upload, number, source, options) => {
+        used = upload.uploadId;
+        return multipart.uploadPartCopy(upload, number, source, options);
+      },
+    }));
+    expect(await copyInParts(await partsCopy(watching, { journal }))).toMatchObject({ written: true });
+    expect(used).toBeDefined();
+    expect(used).not.toBe(begun!.uploadId);
+    expect((await inner.multipart?.listUploads({ prefix: '' }))?.uploads).toEqual([]);
+    expect(await storedBytes(inner, TO)).toEqual(new Uint8Array(bytes));
   });
 
   it('leaves nothing behind when it cannot go on: refused, or without a journal', async () => {

@@ -109,12 +109,14 @@ function fitOf(
   request: SessionRequest,
   { partSizeBytes, token }: JournaledUpload,
 ): Pick<UploadSession, 'isVouched' | 'mode'> | undefined {
-  const { isComparable, sizeBytes } = request;
+  const { copiesPartsOf, isComparable, sizeBytes } = request;
   if (partSizeBytes * PARTS_MAX < sizeBytes) return undefined;
   if (token === undefined) return isComparable ? { isVouched: false, mode: 'summed' } : undefined;
   const [described, ...rest] = token.split(' ');
   const mode = MODES.find((each) => describedAs(request, each) === described);
   if (mode === undefined) return undefined;
+  // What is not read here is copied by the store, and copied parts do not go with a checksum.
+  if (mode === 'summed' && copiesPartsOf !== undefined && !isComparable) return undefined;
   const isVouched = request.token !== '' && rest.join(' ') === request.token;
   return isVouched || isComparable ? { isVouched, mode } : undefined;
 }

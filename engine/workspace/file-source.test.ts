@@ -19,6 +19,7 @@ import { statLocal } from './local-place.ts';
 
 const CONTENT = Buffer.from(Array.from({ length: 10_000 }, (_, at) => (at * 7) % 256));
 const OLD = 1_700_000_000;
+const bytesMax = 20_000;
 const { signal } = new AbortController();
 let root: string;
 let path: string;
@@ -38,7 +39,7 @@ function io(reason: string): unknown {
 
 describe('reading a small file', () => {
   it('gives its bytes with a stat whose token is the tree item\u2019s', () => {
-    const { bytes, stat } = readSmallFile(path);
+    const { bytes, stat } = readSmallFile(path, { bytesMax });
     expect(CONTENT.equals(bytes)).toBe(true);
     expect(stat.mtimeNs).toBe(BigInt(OLD) * 1_000_000_000n);
     expect(tokenOf(stat)).toBe((statLocal(root, 'file') as { token: string }).token);
@@ -46,35 +47,42 @@ describe('reading a small file', () => {
 
   it('fills memory that is given, shared or not, and takes its own when that is too small', () => {
     const shared = new Uint8Array(new SharedArrayBuffer(20_000));
-    const { bytes } = readSmallFile(path, shared);
+    const { bytes } = readSmallFile(path, { bytesMax, into: shared });
     expect(bytes.buffer).toBe(shared.buffer);
     expect(CONTENT.equals(bytes)).toBe(true);
-    const other = readSmallFile(path, new Uint8Array(10));
+    const other = readSmallFile(path, { bytesMax, into: new Uint8Array(10) });
     expect(CONTENT.equals(other.bytes)).toBe(true);
+  });
+
+  it('reads none that has outgrown what it was listed as', () => {
+    expect(readSmallFile(path, { bytesMax: CONTENT.length }).bytes.length).toBe(CONTENT.length);
+    expect(() => readSmallFile(path, { bytesMax: CONTENT.length - 1 })).toThrow(
+      io('changedWhileRead') as Error,
+    );
   });
 
   it('reads an empty file', () => {
     writeFileSync(path, '');
-    expect(readSmallFile(path).bytes.length).toBe(0);
+    expect(readSmallFile(path, { bytesMax }).bytes.length).toBe(0);
   });
 
   it('has no token for a file that is as young as its reading', () => {
     const soon = Date.now() / 1000 + 60;
     utimesSync(path, soon, soon);
-    expect(tokenOf(readSmallFile(path).stat)).toBe('');
+    expect(tokenOf(readSmallFile(path, { bytesMax }).stat)).toBe('');
   });
 
   it('names what keeps it from reading', () => {
     symlinkSync('file', join(root, 'link'));
     mkdirSync(join(root, 'folder'));
     execFileSync('mkfifo', [join(root, 'pipe')]);
-    expect(() => readSmallFile(join(root, 'absent'))).toThrow(io('vanished') as Error);
+    expect(() => readSmallFile(join(root, 'absent'), { bytesMax })).toThrow(io('vanished') as Error);
     for (const name of ['link', 'folder', 'pipe']) {
-      expect(() => readSmallFile(join(root, name)), name).toThrow(io('notAFile') as Error);
+      expect(() => readSmallFile(join(root, name), { bytesMax }), name).toThrow(io('notAFile') as Error);
     }
     if (process.getuid?.() === 0) return;
     chmodSync(path, 0);
-    expect(() => readSmallFile(path)).toThrow(io('unreadable') as Error);
+    expect(() => readSmallFile(path, { bytesMax })).toThrow(io('unreadable') as Error);
   });
 });
 

@@ -22,15 +22,23 @@ export interface SmallFile {
 
 const PERMISSION_BITS = 0o7777n;
 
+export interface ReadSmallOptions {
+  /** Where the bytes go, if they fit. */
+  readonly into?: Uint8Array;
+  /** A larger file is not what it was when it was listed. */
+  readonly bytesMax: number;
+}
+
 /**
  * The whole file by blocking calls, in one read where `into` or the file is small.
  * @throws DrayError `io` with `data.reason` as file readers have it: `vanished`, `unreadable`, `notAFile`, `changedWhileRead`, `failed`.
  */
-export function readSmallFile(path: string, into?: Uint8Array): SmallFile {
+export function readSmallFile(path: string, { bytesMax, into }: ReadSmallOptions): SmallFile {
   try {
     const file = openFile(path);
     try {
       const stat = readStatOf(file);
+      if (stat.sizeBytes > bytesMax) throw new FileFailure('changedWhileRead');
       const room =
         into && into.length >= stat.sizeBytes ? into.subarray(0, stat.sizeBytes) : allocate(stat.sizeBytes);
       let filled = 0;

@@ -84,12 +84,16 @@ describe('a local tree', () => {
     expect(problems).toEqual([]);
   });
 
-  it('keeps the file where a link would have its name, and says so', async () => {
-    plant('a.rclonelink');
-    symlinkSync('x', join(root, 'a'));
-    const { paths, problems } = await scan({ links: true });
-    expect(paths).toEqual(['a.rclonelink']);
-    expect(problems).toMatchObject([{ path: 'a', problem: 'link' }]);
+  it('leaves out a file that has the name of a link, whether there is that link or not, and says so', async () => {
+    for (const path of ['a.rclonelink', 'b.rclonelink']) plant(path);
+    symlinkSync('somewhere', join(root, 'a'));
+    const { items, problems } = await scan({ links: true });
+    expect(items.map(({ path, sizeBytes }) => [path, sizeBytes])).toEqual([['a.rclonelink', 9]]);
+    expect(problems.map(({ path, problem }) => [path, problem])).toEqual([
+      ['a.rclonelink', 'linkName'],
+      ['b.rclonelink', 'linkName'],
+    ]);
+    expect((await scan()).paths).toEqual(['a.rclonelink', 'b.rclonelink']);
   });
 
   it('ascends strictly whatever is a link, in batches of any size (property)', async () => {

@@ -10,7 +10,8 @@ import { type ScannedEntry, type ScanProblem, scanWorkspace } from './scan.ts';
 /** What is left out, and why. */
 export interface LeftOut {
   readonly path: string;
-  readonly problem: ScanProblem['problem'] | 'link';
+  /** `linkName`: with `links`, a file that has the name of a link's object, and would be taken for that link everywhere. */
+  readonly problem: ScanProblem['problem'] | 'link' | 'linkName';
   readonly message: string;
 }
 
@@ -82,8 +83,8 @@ function takeEntry(
   const item = special ? { ...plain, ...knownMode(entry.mode) } : plain;
   if (includes && !includes(item)) return;
   if (kind === 'file') {
-    if (order?.dropNamed(path)) tellTaken(path, onProblem);
-    items.push(item);
+    if (order && path.endsWith(LINK_SUFFIX)) tellLinkName(path, onProblem);
+    else items.push(item);
   } else if (order) order.add(item);
   else {
     const message = `${path} is a symbolic link and was left out (--links keeps links).`;
@@ -107,8 +108,6 @@ interface LinkOrder {
   add(item: TreeItem): void;
   /** Moves what comes before the path to `into`. */
   takeBefore(path: string, into: TreeItem[]): void;
-  /** Forgets the item of this very path; whether there was one. */
-  dropNamed(path: string): boolean;
   takeAll(): readonly TreeItem[];
 }
 
@@ -131,19 +130,11 @@ function linksInOrder(): LinkOrder {
         into.push(next);
       }
     },
-    dropNamed(path) {
-      const isNamed = waiting.at(-1)?.path === path;
-      if (isNamed) waiting.pop();
-      return isNamed;
-    },
     takeAll: () => waiting.reverse(),
   };
 }
 
-function tellTaken(path: string, onProblem: LocalTreeOptions['onProblem']): void {
-  onProblem({
-    path: path.slice(0, -LINK_SUFFIX.length),
-    problem: 'link',
-    message: `${path} is the name of a file and of a link's object. The link was left out; rename one of them.`,
-  });
+function tellLinkName(path: string, onProblem: LocalTreeOptions['onProblem']): void {
+  const message = `${path} is a file with the name of a link's object (--links), and would be taken for a link. It was left out; rename it.`;
+  onProblem({ path, problem: 'linkName', message });
 }

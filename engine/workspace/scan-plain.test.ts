@@ -54,4 +54,30 @@ describe('the scan of a plain tree', () => {
     expect(scan({ enter }).paths).toEqual(['a/d/e', 'h']);
     expect(asked).toEqual(['a/', 'a/b/', 'a/d/', 'f/']);
   });
+
+  it.each([
+    ['removed', () => rmSync(root, { recursive: true })],
+    ['unmounted, so that an empty folder is left', () => emptyRoot()],
+  ])('does not end as if that were all when its root is %s meanwhile', (_what, happens) => {
+    plant('a/1', 'b/1', 'c/1');
+    const batches = scanWorkspace({ root, ignore: false, isPlain: true, batchSize: 1 });
+    expect(batches.next().done).toBe(false);
+    happens();
+    expect(() => [...batches]).toThrow(
+      expect.objectContaining({ code: 'io', data: expect.objectContaining({ reason: 'vanished' }) }),
+    );
+  });
+
+  it('passes over files and folders that vanish meanwhile', () => {
+    plant('a/1', 'b/1', 'c', 'd');
+    const batches = scanWorkspace({ root, ignore: false, isPlain: true, batchSize: 1 });
+    expect(batches.next().done).toBe(false);
+    for (const name of ['b', 'c']) rmSync(join(root, name), { recursive: true });
+    expect([...batches].flatMap(({ entries }) => entries.map(({ path }) => path))).toEqual(['a/1', 'd']);
+  });
 });
+
+function emptyRoot(): void {
+  rmSync(root, { recursive: true });
+  mkdirSync(root);
+}

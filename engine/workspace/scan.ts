@@ -90,6 +90,10 @@ interface Walk {
   readonly folders: boolean;
   entries: ScannedEntry[];
   problems: ScanProblem[];
+  /** Of what was seen right below the root: a file's device is the root's own, a folder may be a mount. */
+  seenInRoot: { readonly device: number | undefined } | undefined;
+  /** Something had gone when its turn came. */
+  hasVanished: boolean;
 }
 
 const WORKSPACE_FOLDER_NAME = '.dray';
@@ -109,19 +113,24 @@ const PERMISSION_BITS = 0o7777;
 
 /**
  * Never follows a link. Leaves out `.dray/` at the root, what `.drayignore` names, and what the problems name. What
- * vanishes between its folder's listing and its own turn is passed over: it might as well have gone before.
+ * vanishes between its folder's listing and its own turn is passed over: it might as well have gone before. But when the root itself
+ * goes away (removed, unmounted), so does all that was still to come, and nobody shall take that for an end.
  *
  * A folder is an entry only when nothing at all is in it, unless `folders` asks for all of them; ignored content keeps it from being one.
  *
- * @throws `notFound` when the root is no folder; `io` when the root or its ignore file cannot be read.
+ * @throws `notFound` when the root is no folder; `io` when the root or its ignore file cannot be read, or when the root goes away.
  */
 export function* scanWorkspace(options: ScanOptions): Generator<ScanBatch> {
   const { batchSize = 1000 } = options;
   const root = options.root.endsWith('/') ? options.root : `${options.root}/`;
   const { enter, folders = false, ignore, isPlain = false } = options;
-  const walk: Walk = { root, ignore, isPlain, enter, folders, entries: [], problems: [] };
+  const walk: Walk = {
+    ...{ root, ignore, isPlain, enter, folders },
+    ...{ entries: [], problems: [], seenInRoot: undefined, hasVanished: false },
+  };
   const above: Folder[] = [];
-  let folder: Folder | undefined = openRoot(walk);
+  const top = openRoot(walk);
+  let folder: Folder | undefined = top;
   let looked = 0;
   while (folder) {
     const due = takeDueSubfolder(folder);
@@ -144,7 +153,21 @@ export function* scanWorkspace(options: ScanOptions): Generator<ScanBatch> {
       looked = 0;
     }
   }
+  if (walk.hasVanished && !isRootThere(walk, top.names)) {
+    const message = `The folder ${root} went away while it was read.`;
+    throw new DrayError('io', message, { data: { path: root, reason: 'vanished' } });
+  }
   if (walk.entries.length > 0 || walk.problems.length > 0) yield takeBatch(walk);
+}
+
+/** Where something was mounted there still is a folder: an empty one, or on another device. */
+function isRootThere({ root, seenInRoot }: Walk, names: readonly string[]): boolean {
+  const stats = lstatSync(root, NO_THROW);
+  if (!stats) return false;
+  if (!seenInRoot) return true;
+  if (seenInRoot.device !== undefined) return stats.dev === seenInRoot.device;
+  const left = new Set(readFolderNames(root).names);
+  return names.some((name) => left.has(name));
 }
 
 function takeBatch(walk: Walk): ScanBatch {
@@ -174,11 +197,17 @@ function lookAt(walk: Walk, folder: Folder, name: string): void {
   try {
     stats = lstatSync(walk.root + path, NO_THROW);
   } catch (cause) {
-    if (!isGone(cause) && !isIgnored(folder.rules, path)) reportUnreadable(walk, path, cause);
+    if (isGone(cause)) walk.hasVanished = true;
+    else if (!isIgnored(folder.rules, path)) reportUnreadable(walk, path, cause);
     return;
   }
-  if (!stats) return;
+  if (!stats) {
+    walk.hasVanished = true;
+    return;
+  }
   const type = stats.mode & TYPE_BITS;
+  if (folder.path === '' && walk.seenInRoot?.device === undefined)
+    walk.seenInRoot = { device: type === FOLDER_TYPE ? undefined : stats.dev };
   if (folder.rules && isIgnored(folder.rules, type === FOLDER_TYPE ? `${path}/` : path)) return;
   if (type === FILE_TYPE) walk.entries.push(entryOf(path, 'file', stats));
   else if (type === FOLDER_TYPE) folder.waiting.push({ name, stats });
@@ -251,7 +280,8 @@ function openSubfolder(walk: Walk, parent: Folder, { name, stats }: Subfolder): 
     if (walk.folders) walk.entries.push({ ...entryOf(path, 'folder', stats), holds: true });
     return { path, names, rules, waiting: [], at: 0 };
   } catch (cause) {
-    if (!isGone(cause)) reportUnreadable(walk, path, cause);
+    if (isGone(cause)) walk.hasVanished = true;
+    else reportUnreadable(walk, path, cause);
     return undefined;
   }
 }

@@ -6,9 +6,10 @@
  * Conditions are refused: repositories use another face of a peer, which keeps them.
  */
 import { DrayError, type ErrorRecord } from '../../api/error.ts';
+import { comparePaths } from '../../model/entry.ts';
 import { formatObjectTime, MTIME_METADATA, parseObjectTime } from '../../model/object-time.ts';
 import { type EntryRow, PEER_LIMITS, type WriteItem } from '../../model/peer-protocol.ts';
-import { type FileEntry, type FileToWrite, MODE_METADATA } from '../file-face.ts';
+import { type EntriesOptions, type FileEntry, type FileToWrite, MODE_METADATA } from '../file-face.ts';
 import { checkKey } from '../object-key.ts';
 import type {
   CallOptions,
@@ -146,8 +147,8 @@ export function createPeerFileStore(client: PeerClient, below: string): ObjectSt
       pathOf: pathOfEntry,
       filesMax: PEER_LIMITS.batchItemsMax,
       bytesMax: PEER_LIMITS.batchBytesMax,
-      entries: ({ after, folders, ...options }) =>
-        entriesOf(client, { below, after, folders }, signalOf(options)),
+      entries: ({ after, folders, onProblem, ...options }) =>
+        entriesOf(client, { below, after, folders, onProblem }, signalOf(options)),
       folders: createPeerFolders(client, below),
       keep: ({ fromPath, to }, options) =>
         keepPeerFile(client, { from: fromPath, to: pathOf(to) }, signalOf(options)),
@@ -223,26 +224,32 @@ async function putLarge(
   }
 }
 
-/** A folder that is not there holds nothing. */
+/** A folder that is not there holds nothing. One that goes away while it is listed does not end the listing well. */
 async function* entriesOf(
   client: PeerClient,
   {
     after,
     below,
     folders = false,
+    onProblem = () => {},
   }: {
     readonly below: string;
     readonly after: string | undefined;
     readonly folders: boolean | undefined;
+    readonly onProblem: EntriesOptions['onProblem'];
   },
   signal: AbortSignal,
 ): AsyncGenerator<readonly FileEntry[]> {
-  const options = { below, folders, signal, onProblem: () => {}, ...(after === undefined ? {} : { after }) };
+  const options = { below, folders, signal, onProblem, ...(after === undefined ? {} : { after }) };
   try {
     for await (const rows of listPeerEntries(client, options)) yield rows.map(entryOf);
   } catch (error) {
-    if (!(error instanceof DrayError) || error.code !== 'notFound') throw error;
+    if (!isAbsent(error) || after !== undefined) throw error;
   }
+}
+
+function isAbsent(error: unknown): boolean {
+  return error instanceof DrayError && error.code === 'notFound';
 }
 
 function entryOf([key, kind, sizeBytes, modifiedMs, mode, etag, target = '']: EntryRow): FileEntry {
@@ -299,6 +306,9 @@ function mtimeIn({ metadata }: ObjectDescription): bigint | undefined {
 interface Listing {
   readonly pages: AsyncGenerator<readonly EntryRow[]>;
   readonly rest: ListedObject[];
+  readonly problems: string[];
+  /** Told by pages before, this key included: passed over. */
+  told: string | undefined;
 }
 
 interface Lister {
@@ -312,45 +322,65 @@ interface Lister {
 async function listPage(lister: Lister, request: ListRequest, signal: AbortSignal): Promise<ListPage> {
   const { limit = PAGE_KEYS, prefix } = request;
   const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
-  const listing = takeListing(lister, request) ?? {
-    pages: listPeerEntries(lister.client, {
-      below: [lister.below, folder.slice(0, -1)].filter((part) => part !== '').join('/'),
-      ...afterOf(request, folder),
-      ...(request.delimiter ? { folded: true } : {}),
-      signal,
-      onProblem: () => {},
-    }),
-    rest: [],
-  };
+  const listing = takeListing(lister, request) ?? openListing(lister, request, { folder, signal });
   const folders: string[] = [];
   const objects: ListedObject[] = listing.rest.splice(0);
   let isEnded = false;
   while (objects.length < limit && !isEnded) {
-    const { done, value } = await nextRows(listing.pages);
+    const { done, value } = await nextRows(listing.pages, request);
     if (done) isEnded = true;
     else
       for (const row of value) {
         const key = folder + row[0];
-        if (!key.startsWith(prefix)) continue;
+        if (!key.startsWith(prefix) || isTold(listing, key)) continue;
         if (row[1] === 'f') objects.push(listedObject(key, row));
         else if (row[1] === 'd' && request.delimiter) folders.push(key);
       }
   }
   listing.rest.push(...objects.splice(limit));
   const last = objects.at(-1)?.key;
-  if ((isEnded && listing.rest.length === 0) || last === undefined) return { objects, folders };
+  if ((isEnded && listing.rest.length === 0) || last === undefined) {
+    const { problems } = listing;
+    return { objects, folders, ...(problems.length > 0 ? { problems } : {}) };
+  }
   keepListing(lister, listingName(request, last), listing);
   return { objects, folders, continuation: last };
 }
 
-/** A folder that is not there is an empty prefix. */
-async function nextRows(pages: Listing['pages']): Promise<IteratorResult<readonly EntryRow[]>> {
+function openListing(
+  { below, client }: Lister,
+  request: ListRequest,
+  { folder, signal }: { readonly folder: string; readonly signal: AbortSignal },
+): Listing {
+  const problems: string[] = [];
+  const pages = listPeerEntries(client, {
+    below: [below, folder.slice(0, -1)].filter((part) => part !== '').join('/'),
+    ...afterOf(request, folder),
+    ...(request.delimiter ? { folded: true } : {}),
+    signal,
+    onProblem: (message) => problems.push(message),
+  });
+  return { pages, rest: [], problems, told: request.delimiter ? undefined : request.continuation };
+}
+
+/** A folder that is not there is an empty prefix, unless it was there when the page before was told. */
+async function nextRows(
+  pages: Listing['pages'],
+  { continuation }: ListRequest,
+): Promise<IteratorResult<readonly EntryRow[]>> {
   try {
     return await pages.next();
   } catch (error) {
-    if (error instanceof DrayError && error.code === 'notFound') return { done: true, value: undefined };
+    if (isAbsent(error) && continuation === undefined) return { done: true, value: undefined };
     throw error;
   }
+}
+
+function isTold(listing: Listing, key: string): boolean {
+  if (listing.told === undefined) return false;
+  if (comparePaths(key, listing.told) <= 0) return true;
+  listing.told = undefined;
+  return false;
 }
 
 function takeListing({ listings }: Lister, request: ListRequest): Listing | undefined {
@@ -376,8 +406,12 @@ function keepListing({ listings }: Lister, name: string, listing: Listing): void
   }
 }
 
-function afterOf({ continuation, startAfter }: ListRequest, folder: string): { readonly after?: string } {
-  const after = continuation ?? startAfter;
+/** What was broken off begins anew, but for one level: what could not be read on the way is told at the end alone. */
+function afterOf(
+  { continuation, delimiter, startAfter }: ListRequest,
+  folder: string,
+): { readonly after?: string } {
+  const after = delimiter ? (continuation ?? startAfter) : startAfter;
   return after?.startsWith(folder) && after !== folder ? { after: after.slice(folder.length) } : {};
 }
 

@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto';
 import type { HttpAnswer } from '../http/http-message.ts';
 import type { CallOptions, ChecksumKind, ObjectStore, PutOptions, PutOutcome } from '../object-store.ts';
 import { checksumKindOf } from '../received-checksum.ts';
+import { isOfMinio } from './minio-answer.ts';
 import { checksumHeaderOf, checksumsOfAnswer, etagOf } from './object-headers.ts';
-import { headerOf, type LeanClient, type LeanRequest, type S3Connection } from './s3-connection.ts';
+import type { LeanClient, LeanRequest, S3Connection } from './s3-connection.ts';
 import type { S3Failure } from './s3-errors.ts';
 import { endpointOf } from './s3-options.ts';
 import { UNSIGNED_PAYLOAD } from './s3-signer.ts';
@@ -75,7 +76,7 @@ export function writtenAs(answer: HttpAnswer): PutOutcome {
 const RESULT_MAX_BYTES = 8 * 1024 * 1024;
 
 export type XmlAnswer =
-  | { readonly xml: string /** The Server header. */; readonly server: string; readonly failure?: never }
+  | { readonly xml: string; readonly isMinio: boolean; readonly failure?: never }
   | { readonly failure: S3Failure; readonly xml?: never };
 
 /** Sends a request whose result is XML. An error comes back as `failure`, also one in an answer of status 200. */
@@ -88,7 +89,7 @@ export async function exchangeXml(
   if (answer.failure) return { failure: answer.failure };
   const result = readResult(answer.bytes, rootName);
   if (result.error) return { failure: lateFailure(result.error, connection) };
-  return { xml: result.xml, server: headerOf(answer, 'server') ?? '' };
+  return { xml: result.xml, isMinio: isOfMinio(answer) };
 }
 
 /** Statuses that errors have when they are known in time, as far as anything depends on them. */

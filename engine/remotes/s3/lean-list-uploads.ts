@@ -20,7 +20,7 @@ export async function listUploads(
   const marker = continuation === undefined ? undefined : decodeUploadMarker(continuation);
   let isWide = marker?.isWide ?? false;
   let page = await uploadsPage(lean, { prefix: isWide ? '' : wanted, marker }, options);
-  if (!marker && wanted !== '' && page.uploads.length === 0 && /^minio/i.test(page.server)) {
+  if (!marker && wanted !== '' && page.uploads.length === 0 && page.isMinio) {
     isWide = true;
     page = await uploadsPage(lean, { prefix: '', marker }, options);
   }
@@ -35,7 +35,7 @@ async function uploadsPage(
   lean: Lean,
   { prefix, marker }: { readonly prefix: string; readonly marker: UploadMarker | undefined },
   options: CallOptions,
-): Promise<RawUploadsPage & { readonly server: string }> {
+): Promise<RawUploadsPage & { readonly isMinio: boolean }> {
   const request: LeanRequest = {
     ...requestFor(lean.connection, { operation: 'ListMultipartUploads', method: 'GET' }, options),
     query: {
@@ -48,5 +48,5 @@ async function uploadsPage(
   };
   const answer = await exchangeXml(lean, request, 'ListMultipartUploadsResult');
   if (answer.failure) throw translateFailure(answer.failure, request.call, lean.connection.place);
-  return { ...parseUploadsPage(answer.xml), server: answer.server };
+  return { ...parseUploadsPage(answer.xml), isMinio: answer.isMinio };
 }

@@ -16,6 +16,7 @@ import type {
 } from '../object-store.ts';
 import { checkedBody, checkRange, rangeHeader } from './checked-body.ts';
 import { type Lean, noteVerified, payloadHashOf, requestFor, writtenAs } from './lean-call.ts';
+import { isOfMinio } from './minio-answer.ts';
 import {
   checksumHeaders,
   conditionHeaders,
@@ -25,7 +26,7 @@ import {
   lengthOf,
   wholeSizeOf,
 } from './object-headers.ts';
-import { failedCall, headerOf, type LeanRequest, type S3Connection } from './s3-connection.ts';
+import { failedCall, type LeanRequest, type S3Connection } from './s3-connection.ts';
 import { isAbsentKey, type S3Call, type S3Failure, tooLarge, unwrittenOr } from './s3-errors.ts';
 import { parseListPage } from './s3-list-page.ts';
 import { listPageOf } from './s3-values.ts';
@@ -118,12 +119,12 @@ export async function put(
 
 export async function list(lean: Lean, request: ListRequest, options: CallOptions): Promise<ListPage> {
   const { keyPrefix } = lean.connection.place;
-  const { page, server } = await listOnce(lean, request, options);
+  const { isMinio, page } = await listOnce(lean, request, options);
   const { continuation, prefix, startAfter } = request;
   const isOver = page.continuation === undefined;
   // A key that is not below the prefix begins before all or after all.
   const isByKey = continuation === undefined && startAfter?.startsWith(prefix);
-  if (server !== 'MinIO' || !isOver || !isByKey || startAfter === '') return page;
+  if (!isMinio || !isOver || !isByKey || startAfter === '') return page;
   return (await listOnce(lean, { ...request, continuation: minioToken(keyPrefix + startAfter) }, options))
     .page;
 }
@@ -142,7 +143,7 @@ async function listOnce(
   { client, connection }: Lean,
   request: ListRequest,
   options: CallOptions,
-): Promise<{ readonly page: ListPage; readonly server: string | undefined }> {
+): Promise<{ readonly page: ListPage; readonly isMinio: boolean }> {
   const { keyPrefix } = connection.place;
   const { startAfter, delimiter, limit = 1000, continuation } = request;
   const query = {
@@ -160,7 +161,7 @@ async function listOnce(
   const answer = await client.exchange(sent, LIST_PAGE_MAX_BYTES);
   if (answer.failure) throw failedCall(answer.failure, sent.call, connection);
   const page = listPageOf(parseListPage(new TextDecoder().decode(answer.bytes)), keyPrefix);
-  return { page, server: headerOf(answer, 'server') };
+  return { page, isMinio: isOfMinio(answer) };
 }
 
 function getRequest(connection: S3Connection, key: string, options: GetOptions): LeanRequest {

@@ -32,12 +32,34 @@ export function credentialSourceOf(options: S3Options, profile: AwsProfile): Cre
   const direct = (options.profile ? undefined : fromEnvironment(options.environment)) ?? fromProfile(profile);
   if (direct) return async () => direct;
   let chain: Promise<CredentialSource> | undefined;
-  return async () => {
+  const renew = async () => {
     chain ??= openChain(options, profile);
+    return (await chain)();
+  };
+  return keptWhileValid(renew, (failure) => noCredentials(options, profile, failure));
+}
+
+interface RenewalFailure {
+  readonly cause: unknown;
+  /** There were credentials before. */
+  readonly isRenewal: boolean;
+}
+
+/** They are renewed some minutes before they expire; until then those at hand are good, though a renewal fails. */
+export function keptWhileValid(
+  renew: CredentialSource,
+  refused: (failure: RenewalFailure) => DrayError,
+  nowMs: () => number = Date.now,
+): CredentialSource {
+  let last: Credentials | undefined;
+  return async () => {
     try {
-      return await (await chain)();
-    } catch (error) {
-      throw noCredentials(options, profile, error);
+      last = await renew();
+      return last;
+    } catch (cause) {
+      const expiresMs = last?.expiration?.getTime() ?? Number.POSITIVE_INFINITY;
+      if (last && nowMs() < expiresMs) return last;
+      throw refused({ cause, isRenewal: last !== undefined });
     }
   };
 }
@@ -82,7 +104,12 @@ async function openChain(options: S3Options, profile: AwsProfile): Promise<Crede
   });
 }
 
-function noCredentials(options: S3Options, profile: AwsProfile, cause: unknown): DrayError {
+/** What gave credentials before may do so again, so the caller is advised to repeat. */
+function noCredentials(
+  options: S3Options,
+  profile: AwsProfile,
+  { cause, isRenewal }: RenewalFailure,
+): DrayError {
   const detail = cause instanceof Error && profile.name !== 'default' ? ` (${cause.message})` : '';
   const advice =
     'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a profile of ~/.aws with --profile or AWS_PROFILE.';
@@ -91,6 +118,7 @@ function noCredentials(options: S3Options, profile: AwsProfile, cause: unknown):
     'noCredentials',
     `No credentials were found${where} for the bucket ${options.bucket}${detail}. ${advice}`,
     {
+      retry: isRenewal ? 'retry' : 'no',
       data: { bucket: options.bucket, profile: profile.name },
       cause,
     },

@@ -26,6 +26,16 @@ export interface S3Call {
   readonly key?: string | undefined;
 }
 
+/** It is not this object that they are refused: whatever is asked for next will be as well. */
+const CREDENTIAL_CODES: ReadonlySet<string | undefined> = new Set([
+  'ExpiredToken',
+  'InvalidAccessKeyId',
+  'InvalidToken',
+  'SignatureDoesNotMatch',
+  'TokenRefreshRequired',
+  'XAdminUserNotFound',
+]);
+
 /** Amazon refuses signatures whose time is further off. */
 const SKEW_ALLOWED_MS = 15 * 60_000;
 
@@ -39,6 +49,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   AllAccessDisabled: ['accessDenied', 'no'],
   AccountProblem: ['accessDenied', 'no'],
   ExpiredToken: ['accessDenied', 'no'],
+  TokenRefreshRequired: ['accessDenied', 'no'],
   InvalidAccessKeyId: ['accessDenied', 'no'],
   // versitygw's word for an access key that it does not know.
   XAdminUserNotFound: ['accessDenied', 'no'],
@@ -80,6 +91,7 @@ export function translateFailure(failure: S3Failure, call: S3Call, place: S3Plac
   };
   if (call.key !== undefined) data.key = call.key;
   if (failure.code !== undefined) data.remoteCode = failure.code;
+  if (CREDENTIAL_CODES.has(failure.code)) data.reason = 'credentials';
   if (failure.retryAfterMs !== undefined) data.retryAfterMs = failure.retryAfterMs;
   if (code === 'clockSkew') {
     data.localTimeMs = failure.signedTimeMs;

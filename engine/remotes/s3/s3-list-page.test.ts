@@ -63,9 +63,21 @@ describe('A page of a list', () => {
     );
   });
 
-  it('ends where it was cut off', () => {
-    const xml = '<ListBucketResult><Contents><Key>a</Key></Contents><Contents><Key>b</Key>';
-    expect(parseListPage(xml).objects.map(({ key }) => key)).toEqual(['a']);
+  it.each([
+    ['cut short', '<ListBucketResult><Contents><Key>a</Key></Contents><Contents><Key>b</Key>'],
+    ['cut behind an object', '<ListBucketResult><Contents><Key>a</Key></Contents>'],
+    ['with an object that has no end', '<ListBucketResult><Contents><Key>a</Key></ListBucketResult>'],
+    ['of nothing', ''],
+    ['of another kind', '<html><body>Sign in</body></html>'],
+    ['that is an error', '<?xml version="1.0"?><Error><Code>InternalError</Code></Error>'],
+    [
+      'that promises more and does not say where',
+      '<ListBucketResult><IsTruncated>true</IsTruncated><Contents><Key>a</Key></Contents></ListBucketResult>',
+    ],
+  ])('is refused %s: what it leaves out is not gone', (_kind, xml) => {
+    expect(() => parseListPage(xml)).toThrow(
+      expect.objectContaining({ code: 'remoteFailed', retry: 'retry' }),
+    );
   });
 });
 

@@ -1,7 +1,9 @@
 /**
  * A page of ListObjectsV2, read in one pass: a walk over a million keys reads a thousand of them. Tolerant: elements may come in any
- * order, and unknown ones are skipped.
+ * order, and unknown ones are skipped. Strict about what would make a page look shorter than it is, since whoever synchronises takes what
+ * no page tells for gone: another document, one that was cut short, an element without an end, more to come without saying where.
  */
+import { DrayError } from '../../api/error.ts';
 import type { ListedObject } from '../object-store.ts';
 import { elementsOf, keyDecoderOf, textOf, timeOf, unescapeXml, unquote } from './s3-xml.ts';
 
@@ -12,20 +14,42 @@ export interface RawListPage {
   readonly continuation: string | undefined;
 }
 
-/** Keys are decoded if the store says that it obeyed `encoding-type=url`. */
+/** Keys are decoded if the store says that it obeyed `encoding-type=url`. @throws DrayError `remoteFailed`, to be repeated. */
 export function parseListPage(xml: string): RawListPage {
+  if (!ROOT.test(xml) || !END.test(xml)) throw incompleteListing('its answer is no whole list');
   const { objects, others } = readContents(xml);
   const decodeKey = keyDecoderOf(others);
   const readTime = createTimeReader();
   const folders: string[] = [];
   for (const element of elementsOf(others, 'CommonPrefixes'))
     folders.push(decodeKey(textOf(element, 'Prefix') ?? ''));
-  const isTruncated = textOf(others, 'IsTruncated') === 'true';
   return {
     objects: objects.map((fields) => toObject(fields, decodeKey, readTime)),
     folders,
-    continuation: isTruncated ? textOf(others, 'NextContinuationToken') : undefined,
+    continuation: continuationOf({
+      isTruncated: textOf(others, 'IsTruncated') === 'true',
+      token: textOf(others, 'NextContinuationToken'),
+    }),
   };
+}
+
+const ROOT = /^\s*(?:<\?[^>]*\?>\s*)?<ListBucketResult[\s/>]/i;
+const END = /(?:<\/ListBucketResult\s*>|<ListBucketResult[^>]*\/>)\s*$/i;
+
+/** Undefined on the last page. @throws DrayError `remoteFailed` when more is promised and nothing says how to get it. */
+export function continuationOf(said: {
+  readonly isTruncated: boolean;
+  readonly token: string | undefined;
+}): string | undefined {
+  if (!said.isTruncated) return undefined;
+  if (said.token) return said.token;
+  throw incompleteListing('it promises more and does not say where');
+}
+
+function incompleteListing(why: string): DrayError {
+  return new DrayError('remoteFailed', `The store did not list all that it holds: ${why}.`, {
+    retry: 'retry',
+  });
 }
 
 /** Texts, escaped as they are. */
@@ -56,7 +80,7 @@ function readContents(xml: string): { readonly objects: readonly Fields[]; reado
       StorageClass: undefined,
     };
     const end = readFields(xml, open + OPEN.length, fields);
-    if (end < 0) break;
+    if (end < 0) throw incompleteListing('an object of it has no end');
     objects.push(fields);
     if (open > from) others += xml.slice(from, open);
     from = end;

@@ -2,8 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DrayError } from '../../api/error.ts';
 import { withKeptKeys } from '../../base/kept-keys.ts';
-import { credentialSourceOf } from './s3-credentials.ts';
+import { credentialSourceOf, keptWhileValid } from './s3-credentials.ts';
 import { readProfile } from './s3-profile.ts';
 
 let home: string;
@@ -57,5 +58,34 @@ describe('The profile that a remote names', () => {
     const elsewhere = { RCLONE_CONFIG: join(home, 'none.conf') };
     await expect(keysOf('rclone:drive')).rejects.toMatchObject({ code: 'usage' });
     await expect(keysOf('rclone:my store', elsewhere)).rejects.toMatchObject({ code: 'usage' });
+  });
+});
+
+describe('Credentials that expire', () => {
+  const keys = { accessKeyId: 'TEMPORARY', secretAccessKey: 'temporary', expiration: new Date(10_000) };
+  const refused = ({ isRenewal }: { readonly isRenewal: boolean }) =>
+    new DrayError('noCredentials', 'None.', { retry: isRenewal ? 'retry' : 'no' });
+
+  it('are good until then, though their renewal has begun and fails, and are asked for again afterwards', async () => {
+    let nowMs = 0;
+    let isUp = true;
+    const renew = async () => {
+      if (!isUp) throw new Error('The service that gives them is away.');
+      return keys;
+    };
+    const source = keptWhileValid(renew, refused, () => nowMs);
+    expect(await source()).toBe(keys);
+    isUp = false;
+    nowMs = 9_999;
+    expect(await source()).toBe(keys);
+    nowMs = 10_000;
+    await expect(source()).rejects.toMatchObject({ code: 'noCredentials', retry: 'retry' });
+    isUp = true;
+    expect(await source()).toBe(keys);
+  });
+
+  it('are none for who never had any', async () => {
+    const source = keptWhileValid(() => Promise.reject(new Error('None.')), refused);
+    await expect(source()).rejects.toMatchObject({ code: 'noCredentials', retry: 'no' });
   });
 });

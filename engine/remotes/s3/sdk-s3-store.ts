@@ -22,6 +22,7 @@ import { checkedBody, checkRange, rangeHeader } from './checked-body.ts';
 import { isRefusedBeforehand, writeOrSeeRefusal } from './condition-preview.ts';
 import type { S3Connection } from './s3-connection.ts';
 import { isAbsentKey, type S3Call, tooLarge, translateFailure, unwrittenOr } from './s3-errors.ts';
+import { continuationOf } from './s3-list-page.ts';
 import { listPageOf } from './s3-values.ts';
 import { unquote } from './s3-xml.ts';
 import { callOf, createSdkCaller, type SdkCaller } from './sdk-caller.ts';
@@ -201,7 +202,10 @@ async function list(sdk: SdkCaller, request: ListRequest, { signal }: CallOption
     ...(object.StorageClass ? { storageClass: object.StorageClass } : {}),
   }));
   const folders = (output.CommonPrefixes ?? []).map(({ Prefix }) => Prefix ?? '');
-  const next = output.IsTruncated ? output.NextContinuationToken : undefined;
+  const next = continuationOf({
+    isTruncated: output.IsTruncated ?? false,
+    token: output.NextContinuationToken,
+  });
   return listPageOf({ objects, folders, continuation: next }, keyPrefix);
 }
 

@@ -1,0 +1,132 @@
+/** What a sync must not delete: what its source has and was not told of, and what is at the destination by another name than it seems. */
+import { linkSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { SyncRequest } from '../engine/api/trees.ts';
+import { syncTree } from '../engine/jobs/copy-tree.ts';
+import { createSandbox, eventsOf, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
+import { serveForTest, TEST_TOKEN } from '../engine/peer/peer-fixture.ts';
+import type { PeerServer } from '../engine/peer/serve-folder.ts';
+import { type FakeS3, startFakeS3 } from './servers/fake-s3.ts';
+
+let store: FakeS3;
+let sandbox: Sandbox;
+beforeEach(async () => {
+  store = await startFakeS3();
+  sandbox = createSandbox();
+});
+afterEach(async () => {
+  sandbox[Symbol.dispose]();
+  await store[Symbol.asyncDispose]();
+});
+
+const newContext = () =>
+  testContext(sandbox.folder, {
+    environment: { ...store.environment, DRAY_CACHE: sandbox.path('cache'), DRAY_TOKEN: TEST_TOKEN },
+  });
+const sync = (request: Partial<SyncRequest> = {}, context = newContext()) =>
+  syncTree(context, {
+    source: { place: `s3://${store.bucket}/tree` },
+    destination: { place: 'to' },
+    maxDelete: { percent: 100 },
+    ...request,
+  });
+const files = () => readdirSync(sandbox.path('to')).sort();
+
+describe('A sync from a store', () => {
+  it.each([
+    ['a page of somebody else, as a proxy may give it', '<html><body>Please sign in</body></html>'],
+    [
+      'an error that comes as a success',
+      '<?xml version="1.0"?><Error><Code>InternalError</Code><Message>Again</Message></Error>',
+    ],
+    ['a list that was cut short', '<ListBucketResult><Contents><Key>tree/n00000</Key></Contents>'],
+    ['a list that goes on nowhere', '<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>'],
+  ])('takes for no list %s', async (_what, document) => {
+    for (let at = 0; at < 1_005; at += 1) {
+      const name = `n${String(at).padStart(5, '0')}`;
+      store.objects.set(`tree/${name}`, Buffer.from('x'));
+      sandbox.write(`to/${name}`, 'x');
+    }
+    let isGiven = false;
+    store.fault = ({ query }) => {
+      if (isGiven || !query.has('continuation-token')) return undefined;
+      isGiven = true;
+      return { document };
+    };
+    expect(await sync({ compare: 'sizeOnly' })).toMatchObject({ deletedFiles: 0, unchangedFiles: 1_005 });
+    expect(isGiven).toBe(true);
+    expect(files()).toHaveLength(1_005);
+  });
+
+  it('refuses a source that is not there, whatever a filter leaves out', async () => {
+    store.objects.set('tree2/a', Buffer.from('x'));
+    sandbox.write('to/a', 'x');
+    const filter = { rules: [{ action: 'exclude', pattern: '*.tmp' }] } as const;
+    await expect(sync({ filter })).rejects.toMatchObject({ code: 'notFound' });
+    expect(files()).toEqual(['a']);
+    store.objects.set('tree/a.tmp', Buffer.from('x'));
+    expect(await sync({ filter })).toMatchObject({ deletedFiles: 1 });
+  });
+
+  it('that keeps links never takes a file with the name of a link for the file of that name', async () => {
+    store.objects.set('tree/a', Buffer.from('a'));
+    // As it came without --links, when the source had a link there.
+    sandbox.write('to/a.rclonelink', 'elsewhere');
+    expect(await sync({ links: true })).toMatchObject({ copiedFiles: 1, deletedFiles: 0 });
+    expect(files()).toEqual(['a', 'a.rclonelink']);
+  });
+
+  it('deletes no file that is not the one that it saw there, and all names of one that is', async () => {
+    for (const name of ['changed', 'linked', 'gone'])
+      utimesSync(sandbox.write(`to/${name}`, 'x'), 1_000, 1_000);
+    linkSync(sandbox.path('to/linked'), sandbox.path('to/linked too'));
+    store.objects.set('tree/new', Buffer.from('x'));
+    // As a file system does that takes `Changed` and `changed` for one name, when the first is copied.
+    store.fault = ({ key, method }) => {
+      if (method === 'GET' && key === 'tree/new') {
+        rmSync(sandbox.path('to/changed'));
+        utimesSync(sandbox.write('to/changed', 'y'), 2_000, 2_000);
+      }
+      return undefined;
+    };
+    const context = newContext();
+    expect(await sync({}, context)).toMatchObject({ copiedFiles: 1, deletedFiles: 3, failed: 1 });
+    expect(eventsOf(context, 'fileFailed')).toMatchObject([{ path: 'changed', error: { code: 'conflict' } }]);
+    expect(files()).toEqual(['changed', 'new']);
+  });
+});
+
+describe('A sync from another machine', () => {
+  let server: PeerServer;
+  const place = () => ({ place: `dray://127.0.0.1:${server.address.port}/tree` });
+  beforeEach(async () => {
+    mkdirSync(sandbox.path('offered/tree'), { recursive: true });
+    server = await serveForTest(sandbox.path('offered'));
+  });
+  afterEach(() => server.close());
+
+  it('deletes nothing while something there cannot be read, wherever it goes', async () => {
+    sandbox.write('offered/tree/a', 'a');
+    // Of which no listing can tell.
+    writeFileSync(Buffer.from(`${sandbox.path('offered/tree')}/no utf-8: \xff`, 'latin1'), '');
+    sandbox.write('to/gone', 'x');
+    store.objects.set('to/gone', Buffer.from('x'));
+    for (const destination of [{ place: 'to' }, { place: `s3://${store.bucket}/to` }]) {
+      const context = newContext();
+      await expect(sync({ source: place(), destination }, context)).rejects.toMatchObject({
+        code: 'partial',
+      });
+      expect(eventsOf(context, 'fileFailed')).toHaveLength(1);
+    }
+    expect(files()).toEqual(['a', 'gone']);
+    expect([...store.objects.keys()].sort()).toEqual(['to/a', 'to/gone']);
+  });
+
+  it('refuses a folder that is not there, whatever a filter leaves out', async () => {
+    rmSync(sandbox.path('offered/tree'), { recursive: true });
+    sandbox.write('to/a', 'x');
+    const filter = { rules: [{ action: 'exclude', pattern: '*.tmp' }] } as const;
+    await expect(sync({ source: place(), filter })).rejects.toMatchObject({ code: 'notFound' });
+    expect(files()).toEqual(['a']);
+  });
+});

@@ -1,0 +1,102 @@
+/** Files and objects that are cut short, or grow, after they were listed and before they are copied. Each is one file's affair. */
+import { readFileSync, truncateSync, utimesSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { CopyRequest } from '../engine/api/trees.ts';
+import { copyTree } from '../engine/jobs/copy-tree.ts';
+import {
+  createSandbox,
+  eventsOf,
+  type Sandbox,
+  type TestContext,
+  testContext,
+} from '../engine/jobs/job-fixture.ts';
+import { type FakeS3, startFakeS3 } from './servers/fake-s3.ts';
+
+const MIB = 1024 * 1024;
+const LARGE_BYTES = 20 * MIB;
+let store: FakeS3;
+let other: FakeS3;
+let sandbox: Sandbox;
+beforeEach(async () => {
+  store = await startFakeS3();
+  other = await startFakeS3();
+  sandbox = createSandbox();
+});
+afterEach(async () => {
+  sandbox[Symbol.dispose]();
+  for (const each of [store, other]) await each[Symbol.asyncDispose]();
+});
+
+const newContext = () =>
+  testContext(sandbox.folder, { environment: { ...store.environment, DRAY_CACHE: sandbox.path('cache') } });
+const at = (path: string, { bucket, endpoint }: FakeS3 = store) => ({
+  place: `s3://${bucket}/${path}`,
+  connection: { endpoint },
+});
+const copy = (request: CopyRequest, context: TestContext = newContext()) => copyTree(context, request);
+const text = (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes).toString();
+
+/** `a` is small and stays; `large` becomes something else when the store is asked for it or about it. */
+const onceAskedAbout = (key: string, act: () => void) => {
+  let isDone = false;
+  store.fault = (request) => {
+    if (isDone || request.key !== key) return undefined;
+    isDone = true;
+    act();
+    return undefined;
+  };
+};
+
+describe.each([
+  ['cut to nothing', ''],
+  ['cut short', 'short'],
+])('What is %s after it was listed', (_how, content) => {
+  it('goes up as it is then', async () => {
+    sandbox.write('from/a', 'a');
+    const large = sandbox.write('from/large', Buffer.alloc(LARGE_BYTES, 'l'));
+    onceAskedAbout('to/large', () => sandbox.write('from/large', content));
+    expect(await copy({ source: { place: 'from' }, destination: at('to') })).toMatchObject({
+      copiedFiles: 2,
+      failed: 0,
+    });
+    expect(text(store.objects.get('to/large'))).toBe(readFileSync(large, 'utf8'));
+  });
+
+  it.each(['a folder', 'another store'])('comes to %s as it is then', async (to) => {
+    store.objects.set('from/a', Buffer.from('a'));
+    store.objects.set('from/large', Buffer.alloc(LARGE_BYTES, 'l'));
+    onceAskedAbout('from/large', () => store.objects.set('from/large', Buffer.from(content)));
+    const destination = to === 'a folder' ? { place: 'to' } : at('to', other);
+    expect(await copy({ source: at('from'), destination })).toMatchObject({ copiedFiles: 2, failed: 0 });
+    const arrived =
+      to === 'a folder' ? readFileSync(sandbox.path('to/large')) : other.objects.get('to/large');
+    expect(text(arrived)).toBe(content);
+  });
+});
+
+describe('A small file', () => {
+  it('that has become a large one fails alone: it is not read whole into memory', async () => {
+    sandbox.write('from/a', 'a');
+    const log = sandbox.write('from/log', 'log');
+    // As sparse as can be: only its size counts.
+    onceAskedAbout('to/log', () => truncateSync(log, 3 * 1024 * MIB));
+    const context = newContext();
+    expect(await copy({ source: { place: 'from' }, destination: at('to') }, context)).toMatchObject({
+      copiedFiles: 1,
+      failed: 1,
+    });
+    expect(eventsOf(context, 'fileFailed')).toMatchObject([
+      { path: 'log', error: { code: 'io', data: { reason: 'changedWhileRead' } } },
+    ]);
+  });
+
+  it('of any size is compared with the MD5 of an object piece by piece', async () => {
+    const bytes = Buffer.alloc(LARGE_BYTES, 'l');
+    utimesSync(sandbox.write('from/large', bytes), 1_600_000_000, 1_600_000_000);
+    store.objects.set('to/large', bytes);
+    const request = { source: { place: 'from' }, destination: at('to'), compare: 'checksum' } as const;
+    expect(await copy(request)).toMatchObject({ unchangedFiles: 1, copiedFiles: 0 });
+    store.objects.set('to/large', Buffer.alloc(LARGE_BYTES, 'm'));
+    expect(await copy({ ...request, dryRun: true })).toMatchObject({ copiedFiles: 1 });
+  });
+});

@@ -114,6 +114,16 @@ describe.each(PAIRS)('between %s, modes and times of folders', (name, from, to, 
     expect(await sync()).toMatchObject({ result: 'upToDate' });
   });
 
+  it('are right where a file changes further down, those above it as well', async () => {
+    await copy();
+    sandbox.write(`${source}/a/c/three`, 'changed');
+    dress(`${source}/a/c`, 0o2711, OLD_S + 3.000_001);
+    const told = context();
+    expect(await copy({}, told)).toMatchObject({ copiedFiles: 1, touchedFolders: 0, failed: 0 });
+    expect(foldersOf(copied)).toEqual(expected());
+    expect(await copy()).toMatchObject({ result: 'upToDate' });
+  });
+
   it('are made right by the next run after one that was killed before it set them', async () => {
     await copy();
     for (const path of ['a/b', 'a', '.']) dress(`${copied}/${path}`, 0o755, OLD_S + 100);

@@ -8,6 +8,7 @@
  * Only folders of the source are noted; those that the destination alone has stay as they are. Where both ends tell of folders in their listings,
  * the source's begins with the tree's own, under '': one that does not is of a machine that knows nothing of this, and nothing is set.
  */
+import { formatPlural } from '../api/numbers.ts';
 import { checkAborted } from '../base/abort.ts';
 import type { SpillList } from '../index/tree-spill.ts';
 import { isHoldingFolder, type TreeItem } from '../model/tree-item.ts';
@@ -103,6 +104,8 @@ class Folders implements TreeFolders {
 
   beforeWrite(holder: FolderMet): Promise<void> | undefined {
     this.#change(holder);
+    // Where what is unfinished lies meanwhile, in a folder of its own.
+    if (this.#run.destination.kind === 'local') this.#change(this.#met.root!);
     if (this.#run.request.dryRun) return undefined;
     let there: FolderMet | undefined = holder;
     while (there && !there.destination) there = there.above;
@@ -156,7 +159,7 @@ class Folders implements TreeFolders {
       }
     }
     if (theirs === 0) return;
-    const message = `${theirs} folders at ${this.#run.destination.text} belong to somebody else and keep their own modes and times.`;
+    const message = `${formatPlural(theirs, 'folder')} at ${this.#run.destination.text} cannot be given modes and times, as somebody else owns what is there.`;
     context.emit({ type: 'warning', warning: 'foldersOfOthers', message });
   }
 

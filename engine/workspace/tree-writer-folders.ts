@@ -41,6 +41,9 @@ export function parentOf(path: string): string {
   return slash < 0 ? '' : path.slice(0, slash);
 }
 
+/** Folders remembered from one write to the next: trees are written folder by folder, and what is forgotten is looked at again. */
+const KNOWN_MAX = 10_000;
+
 /** @param watchful The way to folders that others change meanwhile: then nothing is known from one call to the next. */
 export function openFolders(root: string, watchful?: TreeReach): Folders {
   const reach = watchful ?? plainReach(root);
@@ -62,6 +65,7 @@ export function openFolders(root: string, watchful?: TreeReach): Folders {
       if (isMade) throw fileInTheWay(folder);
       return undefined;
     }
+    if (inodes.size >= KNOWN_MAX) inodes.clear();
     inodes.set(folder, stat.ino);
     return stat.ino;
   }

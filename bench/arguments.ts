@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
 import { SERVER_NAMES, type ServerName } from './bench-servers.ts';
 import { PEER_NAMES, type PeerName } from './peers.ts';
+import type { StoreKind } from './results.ts';
 
 export const USAGE = `Usage: npm run bench -- [OPTION]...
 
@@ -15,7 +16,7 @@ export const USAGE = `Usage: npm run bench -- [OPTION]...
   --from FILE       measure nothing: print what such a file holds (may be given more than once)
   --results         measure nothing: write bench/RESULTS.md and its plots from bench/figures
   --server NAMES    run against ${SERVER_NAMES.join(', ')}, one after the other (default: versitygw)
-  --store KIND      the server's data in memory or on disk (default: memory)
+  --store KIND      the server's data in memory, as far as there is room, or on disk (default: memory)
   --folder DIR      where the source data lie (default: the system's temporary folder)
   --list            name the scenarios
   --help
@@ -34,7 +35,8 @@ export interface BenchArguments {
   readonly from: readonly string[];
   /** At least one, each once. */
   readonly servers: readonly ServerName[];
-  readonly store: 'memory' | 'disk';
+  /** Where it has no room in memory, on disk all the same. */
+  readonly store: StoreKind;
   readonly folder: string;
   readonly action: 'run' | 'show' | 'results' | 'list' | 'help';
 }

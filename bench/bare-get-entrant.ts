@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { type GetPlan, writeGetPlan } from './bare-gets.ts';
 import { createHeads, writeProgram } from './bare-program.ts';
 import type { Bench } from './bench.ts';
+import { clearFolders } from './clear-folders.ts';
 import type { Place } from './contender.ts';
 import { type DatasetShape, pathOfFile } from './dataset.ts';
 import { checkArrival } from './fingerprint.ts';
 import type { Entrant } from './scenario.ts';
-import { clearFolders } from './stored-objects.ts';
 
 export const BARE_GETS = 'bare GETs';
 

@@ -1,9 +1,11 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Bench } from './bench.ts';
 import type { DatasetShape } from './dataset.ts';
 import { checkArrival } from './fingerprint.ts';
+import { datasetHolding, uploadedHolding } from './holding.ts';
+import { roomOf } from './room.ts';
 import { openSmallBench } from './small-bench.ts';
 
 const SHAPE: DatasetShape = { files: 3, bytesMax: 10, sizes: 'equal' };
@@ -34,13 +36,13 @@ describe('a bench', () => {
   });
 
   it('has pairs of servers that the same keys open, each reached as itself', async () => {
-    const { source, destination } = await bench.newPlacePair(1_000);
+    const { source, destination } = await bench.newPlacePair(roomOf(SHAPE));
     const endpoints = [bench.server.endpoint, source.endpoint, destination.endpoint];
     expect(new Set(endpoints).size).toBe(3);
     expect(source.environment.AWS_SECRET_ACCESS_KEY).toBe(destination.environment.AWS_SECRET_ACCESS_KEY);
     for (const place of [source, destination])
       expect((await bench.reach(place, 0)).endpoint).toBe(place.endpoint);
-    expect((await bench.newPlacePair(1_000)).source.endpoint).toBe(source.endpoint);
+    expect((await bench.newPlacePair(roomOf(SHAPE))).source.endpoint).toBe(source.endpoint);
   });
 
   it('writes a dataset once, and another for an owner', async () => {
@@ -68,6 +70,38 @@ describe('a bench', () => {
     } finally {
       delete process.env.RCLONE_TRANSFERS;
     }
+  });
+
+  it('removes what a heat left, and of what is held all but what is to be kept', async () => {
+    await using own = await openSmallBench();
+    const kept = await own.dataset(SHAPE);
+    const stored = await own.stored(SHAPE);
+    const dropped = await own.dataset(SHAPE, 'once');
+    const [path, place] = [own.newPath('local'), await own.newPlace()];
+    for (const folder of [path, `${path}.restic-cache`, place.storeFolder, place.cacheFolder])
+      mkdirSync(folder);
+    let ended = 0;
+    own.atHeatEnd(async () => {
+      ended += 1;
+    });
+    const names = [datasetHolding(SHAPE), uploadedHolding(SHAPE)].map(({ name }) => name);
+    for (let heat = 0; heat < 2; heat += 1) {
+      await own.beginHeat(new Set(names));
+      expect(ended).toBe(1);
+      const left = [path, `${path}.restic-cache`, place.storeFolder, place.cacheFolder, dropped.folder];
+      expect(left.filter((folder) => existsSync(folder))).toEqual([]);
+      expect([kept.folder, stored.storeFolder].every((folder) => existsSync(folder))).toBe(true);
+      expect(own.held()).toEqual(names);
+    }
+    expect((await own.dataset(SHAPE)).folder).toBe(kept.folder);
+    expect((await own.dataset(SHAPE, 'once')).folder).not.toBe(dropped.folder);
+  });
+
+  it('makes again what could not be made', async () => {
+    await using own = await openSmallBench();
+    const holding = datasetHolding(SHAPE, 'fragile');
+    await expect(own.hold(holding, () => Promise.reject(new Error('no room')))).rejects.toThrow('no room');
+    expect(await own.hold(holding, async () => ({ thing: 7, folders: [] }))).toBe(7);
   });
 
   it('leaves nothing when it is closed', async () => {

@@ -1,10 +1,9 @@
 /** What all scenarios share: the servers, the data and the tools, in one temporary folder. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startToxiproxy } from '../e2e/servers/toxiproxy.ts';
-import { roomyFolder, type ServerOptions } from '../e2e/servers/versitygw.ts';
+import type { ServerOptions } from '../e2e/servers/versitygw.ts';
 import {
   type BenchServer,
   type ServerName,
@@ -12,13 +11,14 @@ import {
   startBenchServer,
   watchServers,
 } from './bench-servers.ts';
+import { clearFolders } from './clear-folders.ts';
 import type { Contender, ContenderName, Courier, Place } from './contender.ts';
 import { type DatasetShape, writeDataset } from './dataset.ts';
 import { type Fingerprint, fingerprintOf } from './fingerprint.ts';
+import { datasetHolding, uploadedHolding } from './holding.ts';
+import { createHoldings, type Held, type Holdings } from './holdings.ts';
 import { createMeter, type Meter, runUnmeasured } from './measure.ts';
-
-/** What a server may hold of an object at once: what is there, and parts beside the object that they become. */
-const COPIES_MAX = 5;
+import type { Room } from './room.ts';
 
 export interface Dataset {
   readonly folder: string;
@@ -34,31 +34,48 @@ export interface Bench extends AsyncDisposable {
   readonly signal: AbortSignal;
   /** Those that were asked for: a contender, or why there is none. */
   readonly contenders: ReadonlyMap<ContenderName, Contender | { readonly missing: string }>;
-  /** A path that nothing is at. */
+  /** A path that nothing is at. What is put there, and beside it, is gone after the heat. */
   newPath(name: string): string;
   /**
+   * A place that nothing is at. What is stored there is gone after the heat.
+   *
    * @param latencyMs By which a round trip takes longer; 0: nothing lies between. toxiproxy delays answers alone: opening a
    *   connection takes no longer.
    */
   newPlace(latencyMs?: number): Promise<Place>;
   /** A place as it is reached through another latency; 0: directly. */
   reach(place: Place, latencyMs: number): Promise<Place>;
-  /** Two servers more, with room for an object of that size on each, and new places there at each call. */
-  newPlacePair(objectBytes: number): Promise<{ readonly source: Place; readonly destination: Place }>;
+  /** Where a folder lies that takes so much for a while: in memory, where there is room now and memory is wanted. */
+  chooseFolder(room: Room): Promise<string>;
+  /** Two servers more, with that much room for both together, and new places there at each call. */
+  newPlacePair(room: Room): Promise<{ readonly source: Place; readonly destination: Place }>;
   /** The dataset as plain objects, uploaded at the first call by a tool that is not Dray. */
   stored(shape: DatasetShape): Promise<Place>;
   /** @throws Error when that tool is not there. */
   courier(): Promise<Courier>;
   /** Written at the first call; `owner` gets one that no other entrant sees. */
   dataset(shape: DatasetShape, owner?: string): Promise<Dataset>;
-  /** What a scenario started and keeps ends with the bench. */
-  atEnd(cleanUp: () => Promise<void>): void;
+  /** What more than one scenario may name, made at the first call. Folders and places that it is made of are not gone after the heat. */
+  hold: Holdings['hold'];
+  /** Of what is held. */
+  held(): readonly string[];
+  /** What a scenario started ends with the heat. */
+  atHeatEnd(cleanUp: () => Promise<void>): void;
+  /**
+   * Ends the heat that was, and removes what it left.
+   *
+   * @param keep Names of what is held; all others are removed.
+   */
+  beginHeat(keep: ReadonlySet<string>): Promise<void>;
 }
 
 export interface BenchOptions {
   /** Where the data lie. */
   readonly parent: string;
-  readonly store: 'memory' | 'disk';
+  /** Where the server keeps what is stored. */
+  readonly storeParent: string;
+  /** Where folders lie that take so much for a while. */
+  chooseFolder(room: Room): Promise<string>;
   readonly server: ServerName;
   readonly contenders: Bench['contenders'];
   readonly courier: Bench['courier'];
@@ -66,20 +83,26 @@ export interface BenchOptions {
 }
 
 export async function openBench(options: BenchOptions): Promise<Bench> {
-  const folder = await realpath(await mkdtemp(join(options.parent, 'dray-bench-')));
-  const cleanUps: (() => Promise<void>)[] = [() => rm(folder, { recursive: true, force: true })];
+  const cleanUps: (() => Promise<void>)[] = [];
+  const makeFolder = async (parent: string): Promise<string> => {
+    const path = await realpath(await mkdtemp(join(parent, 'dray-bench-')));
+    cleanUps.push(() => rm(path, { recursive: true, force: true }));
+    return path;
+  };
   const close = async () => {
     for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
   };
   try {
+    const folder = await makeFolder(options.parent);
     const servers: BenchServer[] = [];
-    const start = async (serverOptions: ServerOptions) => {
-      const started = await startBenchServer(options.server, serverOptions);
+    const start = async (parent: string, serverOptions: ServerOptions = {}) => {
+      const dataFolder = join(await makeFolder(parent), 'store');
+      const started = await startBenchServer(options.server, { ...serverOptions, dataFolder });
       cleanUps.push(() => started.stop());
       servers.push(started);
       return started;
     };
-    const server = await start(options.store === 'disk' ? { dataFolder: join(folder, 'store') } : {});
+    const server = await start(options.storeParent);
     const meter = await createMeter(folder);
     const openNetwork = memoize(async (way: { readonly upstream: string; readonly latencyMs: number }) => {
       const network = await startToxiproxy(way);
@@ -91,46 +114,53 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
       const endpoint = latencyMs === 0 ? upstream : await openNetwork({ upstream, latencyMs });
       return { ...place, endpoint, environment: { ...place.environment, AWS_ENDPOINT_URL: endpoint } };
     };
-    const dataset = createDatasets(folder);
-    const stored = memoize(async (shape: DatasetShape) => {
-      const { folder: source } = await dataset(shape);
-      const place = createPlace(server, folder);
-      await runUnmeasured((await options.courier()).upload(source, place), options.signal);
-      return place;
-    });
-    const pairFor = memoize(async ({ objectBytes }: { readonly objectBytes: number }) => {
+    const pairFor = memoize(async (room: Room) => {
       const secretAccessKey = randomUUID();
-      const startOne = async () => start({ secretAccessKey, dataFolder: await makeStoreFolder(objectBytes) });
+      const parent = await options.chooseFolder(room);
+      const startOne = () => start(parent, { secretAccessKey });
       return { source: await startOne(), destination: await startOne() };
     });
-    const makeStoreFolder = async (objectBytes: number) => {
-      const parent = options.store === 'disk' ? folder : await roomyFolder(objectBytes * COPIES_MAX);
-      if (parent === tmpdir()) return join(folder, `store-${randomUUID().slice(0, 8)}`);
-      const path = await mkdtemp(join(parent, 'dray-bench-store-'));
-      cleanUps.push(() => rm(path, { recursive: true, force: true }));
-      return path;
+    const span = createHeatSpan();
+    cleanUps.push(() => span.end());
+    const { hold, keepOnly, names } = createHoldings(span.disown);
+    const newPath = (name: string) => span.own(join(folder, `${name}-${randomUUID().slice(0, 8)}`));
+    const newPlaceOn = (one: BenchServer): Place => {
+      const place = createPlace(one, folder);
+      span.own(place.storeFolder);
+      span.own(place.cacheFolder);
+      return place;
     };
+    const dataset: Bench['dataset'] = (shape, owner) =>
+      hold(datasetHolding(shape, owner), async () => makeDataset(newPath(`data-${owner ?? 'all'}`), shape));
     return {
       meter,
       server,
       watch: watchServers(servers),
       signal: options.signal,
       contenders: options.contenders,
-      newPath: (name) => join(folder, `${name}-${randomUUID().slice(0, 8)}`),
-      newPlace: (latencyMs = 0) => reach(createPlace(server, folder), latencyMs),
+      chooseFolder: options.chooseFolder,
+      newPath,
+      newPlace: (latencyMs = 0) => reach(newPlaceOn(server), latencyMs),
       reach,
-      newPlacePair: async (objectBytes) => {
-        const pair = await pairFor({ objectBytes });
-        return {
-          source: createPlace(pair.source, folder),
-          destination: createPlace(pair.destination, folder),
-        };
+      newPlacePair: async (room) => {
+        const { destination, source } = await pairFor(room);
+        return { source: newPlaceOn(source), destination: newPlaceOn(destination) };
       },
-      stored,
+      stored: (shape) =>
+        hold(uploadedHolding(shape), async () => {
+          const { folder: source } = await dataset(shape);
+          const place = newPlaceOn(server);
+          await runUnmeasured((await options.courier()).upload(source, place), options.signal);
+          return { thing: place, folders: [place.storeFolder, place.cacheFolder] };
+        }),
       courier: options.courier,
       dataset,
-      atEnd: (cleanUp) => {
-        cleanUps.push(cleanUp);
+      hold,
+      held: names,
+      atHeatEnd: span.atEnd,
+      beginHeat: async (keep) => {
+        await span.end();
+        await keepOnly(keep);
       },
       [Symbol.asyncDispose]: close,
     };
@@ -140,26 +170,38 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
   }
 }
 
-function createDatasets(folder: string): Bench['dataset'] {
-  const written = new Map<string, Dataset>();
-  return async (shape, owner = 'all') => {
-    const key = JSON.stringify([shape, owner]);
-    const present = written.get(key);
-    if (present) return present;
-    const path = join(folder, `data-${written.size}-${owner}`);
-    await mkdir(path);
-    writeDataset(path, shape);
-    let fingerprint: Fingerprint | undefined;
-    const dataset: Dataset = {
-      folder: path,
-      fingerprint: () => {
-        fingerprint ??= fingerprintOf(path);
-        return fingerprint;
-      },
-    };
-    written.set(key, dataset);
-    return dataset;
+/** What lasts as long as a heat. */
+function createHeatSpan() {
+  const folders = new Set<string>();
+  const cleanUps: (() => Promise<void>)[] = [];
+  return {
+    own: (path: string): string => {
+      folders.add(path);
+      return path;
+    },
+    disown: (paths: readonly string[]) => {
+      for (const path of paths) folders.delete(path);
+    },
+    atEnd: (cleanUp: () => Promise<void>) => {
+      cleanUps.push(cleanUp);
+    },
+    end: async () => {
+      for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+      await clearFolders(...folders);
+      folders.clear();
+    },
   };
+}
+
+async function makeDataset(path: string, shape: DatasetShape): Promise<Held<Dataset>> {
+  await mkdir(path);
+  writeDataset(path, shape);
+  let found: Fingerprint | undefined;
+  const fingerprint = () => {
+    found ??= fingerprintOf(path);
+    return found;
+  };
+  return { thing: { folder: path, fingerprint }, folders: [path] };
 }
 
 function createPlace(server: BenchServer, folder: string): Place {

@@ -6,12 +6,15 @@ import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } f
 import { dirname, join } from 'node:path';
 import { type ByteCounter, startByteCounter } from '../e2e/servers/byte-counter.ts';
 import type { Bench } from './bench.ts';
+import { clearFolders } from './clear-folders.ts';
 import type { Contender, ContenderName, Place } from './contender.ts';
 import { createStream, type DatasetShape, pathOfFile, writeDataset } from './dataset.ts';
 import { checkArrival, fingerprintOf } from './fingerprint.ts';
+import type { Needs } from './holding.ts';
 import { type Command, type CommandRun, runUnmeasured } from './measure.ts';
+import { addRooms, roomOf } from './room.ts';
 import type { Attempt, Entrant, SeriesRun } from './scenario.ts';
-import { clearFolders, removePlace } from './stored-objects.ts';
+import { removePlace } from './stored-objects.ts';
 import { createUnable, mapContenders } from './transfer-entrants.ts';
 
 export interface CycleOptions {
@@ -27,6 +30,13 @@ export interface CycleOptions {
 const CHANGED_SHARE = 0.02;
 /** Of the files that there were at first. */
 const NEW_SHARE = 0.01;
+
+/** One tool at a time. Edited, pulled and DVC's own copy have grown; its two caches and the store hold all versions. */
+export function needsOfCycles(shape: DatasetShape, versions: number): Needs {
+  const grown = roomOf(shape, 1 + versions * NEW_SHARE);
+  const all = roomOf(shape, 1 + versions * (CHANGED_SHARE * (1 + versions * NEW_SHARE) + NEW_SHARE));
+  return { holdings: [], source: addRooms(grown, grown, grown, all, all), store: all };
+}
 
 export async function openCycles(
   bench: Bench,

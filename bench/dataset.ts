@@ -11,7 +11,7 @@ export interface DatasetShape {
   readonly sizes: 'equal' | 'spread' | readonly number[];
 }
 
-const FILES_IN_FOLDER = 1_000;
+export const FILES_IN_FOLDER = 1_000;
 const BLOCK_BYTES = 1024 * 1024;
 const CLUSTER_BYTES = 4096;
 const SIZE_STEP = 7_919;

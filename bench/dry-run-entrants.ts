@@ -2,12 +2,15 @@
 import { appendFileSync, linkSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Bench } from './bench.ts';
+import { clearFolders } from './clear-folders.ts';
 import type { Contender, ContenderName, DryRun, Place } from './contender.ts';
 import { s5cmdOneByOne } from './contenders.ts';
 import { type DatasetShape, listPaths, pathOfFile, sizeOfFile } from './dataset.ts';
+import { datasetHolding, type Needs, uploadedHolding, writtenHolding } from './holding.ts';
 import { rcloneWithoutListing } from './rclone.ts';
+import { roomOf } from './room.ts';
 import type { Attempt, Entrant } from './scenario.ts';
-import { clearFolders, guardObjects } from './stored-objects.ts';
+import { guardObjects } from './stored-objects.ts';
 import { createUnable, mapContenders, type TransferOptions } from './transfer-entrants.ts';
 import { writtenTree } from './written-trees.ts';
 
@@ -29,6 +32,16 @@ export type Local =
   | { readonly kind: 'all'; readonly shape: DatasetShape }
   /** Of what is stored, every so manieth file; the first `changed` of them have grown. */
   | { readonly kind: 'some'; readonly files: number; readonly changed: number };
+
+/** Of plain trees: where some of the files are local, they are links or, where they have grown, new. */
+export function needsOfDryRun({ by, local, stored }: LocalOptions): Needs {
+  const whole = local.kind === 'all' ? local.shape : stored;
+  const objects = by === 'size' ? writtenHolding : uploadedHolding;
+  return {
+    holdings: [...(whole ? [datasetHolding(whole, ownerOf(by))] : []), ...(stored ? [objects(stored)] : [])],
+    ...(stored && local.kind === 'some' ? { source: roomOf({ ...stored, files: local.files }) } : {}),
+  };
+}
 
 /** Nothing is remembered of the destination. What each names has to be what has changed. */
 export async function openDryRun(bench: Bench, options: DryRunOptions): Promise<readonly Entrant[]> {
@@ -58,6 +71,10 @@ export async function openDryRun(bench: Bench, options: DryRunOptions): Promise<
   ];
 }
 
+export function needsOfComparison(shape: DatasetShape): Needs {
+  return { holdings: [datasetHolding(shape, COMPARED), writtenHolding(shape)] };
+}
+
 /**
  * A folder against objects of the same names and sizes but for the last, by size alone: what is measured is listing and
  * comparing, and who names the last has come to the end.
@@ -70,7 +87,7 @@ export async function openComparison(
     const { cacheFolder } = await bench.newPlace();
     return { ...(await bench.reach(await writtenTree(bench, shape), latencyMs)), cacheFolder };
   };
-  const { folder } = await bench.dataset(shape, 'compared');
+  const { folder } = await bench.dataset(shape, COMPARED);
   const last = pathOfFile(shape.files - 1);
   // Once is enough, and the folder is of other scenarios too.
   if (statSync(join(folder, last)).size === sizeOfFile(shape, shape.files - 1))
@@ -132,7 +149,7 @@ type LocalOptions = Pick<DryRunOptions, 'by' | 'local' | 'stored'>;
 async function openLocal(bench: Bench, options: LocalOptions): Promise<LocalFiles> {
   const { local } = options;
   if (local.kind === 'some') return linkLocal(bench, options);
-  const { folder } = await bench.dataset(local.shape, ownerOf(options));
+  const { folder } = await bench.dataset(local.shape, ownerOf(options.by));
   const paths = listPaths(local.shape.files);
   return { folder, paths, changed: paths };
 }
@@ -142,7 +159,7 @@ export async function linkLocal(bench: Bench, options: LocalOptions): Promise<Lo
   const { local, stored } = options;
   const shape = local.kind === 'all' ? local.shape : stored;
   if (!shape) throw new RangeError('Some of nothing is nothing.');
-  const { folder: whole } = await bench.dataset(shape, ownerOf(options));
+  const { folder: whole } = await bench.dataset(shape, ownerOf(options.by));
   const folder = bench.newPath('local');
   const files = local.kind === 'all' ? shape.files : local.files;
   const changed = local.kind === 'all' ? 0 : local.changed;
@@ -151,9 +168,11 @@ export async function linkLocal(bench: Bench, options: LocalOptions): Promise<Lo
   return { folder, paths, changed: local.kind === 'all' ? paths : grown };
 }
 
+const COMPARED = 'compared';
+
 /** A million files are written once: the folder in which the last has grown serves here as well. */
-function ownerOf({ by }: LocalOptions): string | undefined {
-  return by === 'size' ? 'compared' : undefined;
+function ownerOf(by: LocalOptions['by']): string | undefined {
+  return by === 'size' ? COMPARED : undefined;
 }
 
 export interface Sample {

@@ -8,11 +8,20 @@ import type { BenchArguments } from './arguments.ts';
 import type { Bench } from './bench.ts';
 import { DRAY_COMMAND } from './contenders.ts';
 import { PEER_NAMES } from './peers.ts';
+import type { StoreKind } from './results.ts';
+
+export interface Circumstances {
+  readonly given: Pick<BenchArguments, 'servers' | 'folder' | 'runs'>;
+  /** Of the servers' data, of all benches. */
+  readonly stores: readonly StoreKind[];
+  /** What cannot be measured here, and why. */
+  readonly unmeasured: readonly string[];
+}
 
 /** In the order in which it is shown. */
 export async function describeEnvironment(
-  { contenders, meter }: Pick<Bench, 'contenders' | 'meter'>,
-  { servers, store, folder, runs }: BenchArguments,
+  contenders: Bench['contenders'],
+  { given: { servers, folder, runs }, stores, unmeasured }: Circumstances,
 ): Promise<Readonly<Record<string, string>>> {
   const commit = await promisify(execFile)('git', ['describe', '--always', '--dirty'], {
     cwd: dirname(DRAY_COMMAND),
@@ -30,11 +39,16 @@ export async function describeEnvironment(
     date: new Date().toISOString().slice(0, 10),
     machine: `${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown'}, ${formatBytes(totalmem())} of memory`,
     system: `${type()} ${release()} ${arch()}, Node ${process.version}`,
-    server: `${servers.join(', ')} on the loopback, data ${store === 'disk' ? 'on disk' : 'in memory where there is room'}`,
+    server: `${servers.join(', ')} on the loopback, data ${describeStores(stores)}`,
     latency: 'where a scenario has one: toxiproxy, on each answer and none on requests',
     source: `${folder}, page cache warm`,
     runs: `${runs} each after one that warms up; one alone where that took over 30 s`,
-    ...(meter.seesResources ? {} : { resources: 'not measured: GNU time is not at /usr/bin/time' }),
+    ...(unmeasured.length > 0 ? { 'not measured': unmeasured.join('. ') } : {}),
     ...Object.fromEntries(tools),
   };
+}
+
+function describeStores(stores: readonly StoreKind[]): string {
+  if (!stores.includes('memory')) return 'on disk';
+  return stores.includes('disk') ? 'in memory, on disk where a row says so' : 'in memory';
 }

@@ -2,11 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Bench } from './bench.ts';
 import type { Contender, ContenderName } from './contender.ts';
 import type { DatasetShape } from './dataset.ts';
-import { openExistence } from './existence-entrants.ts';
+import { needsOfExistence, openExistence } from './existence-entrants.ts';
+import { datasetHolding, linkedHolding } from './holding.ts';
 import type { CommandRun } from './measure.ts';
 import {
   DRAY_FROM_SOURCES,
   DRAY_REPOSITORY_FROM_SOURCES,
+  findUnplanned,
   openSmallBench,
   runEntrant,
 } from './small-bench.ts';
@@ -34,10 +36,16 @@ describe('the entrants that ask a repository', () => {
     }
   });
 
-  it('ask the same repository about another folder', async () => {
+  it('ask the same repository about another folder, in another heat, and hold what they named', async () => {
     const local = { kind: 'some', files: 1, changed: 1 } as const;
+    const needs = needsOfExistence({ local, stored: STORED });
+    await bench.beginHeat(new Set(needs.holdings.map(({ name }) => name)));
     const [entrant] = await openExistence(bench, { stored: STORED, local, latencyMs: 5 });
     await runEntrant(bench, entrant);
+    const { unnamed, unused } = findUnplanned(bench, needs);
+    expect(unnamed).toEqual([datasetHolding(STORED).name]);
+    // DVC is not there.
+    expect(unused).toEqual([linkedHolding(STORED, 'md5').name]);
   });
 
   it('say that an empty one lacks each content once', async () => {

@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import type { Bench } from './bench.ts';
 import type { Contender, ContenderName, HashedFolder, Place, RepositoryQuery } from './contender.ts';
 import { hashFiles, linkByContent } from './content-links.ts';
-import { listPaths } from './dataset.ts';
+import { type DatasetShape, listPaths } from './dataset.ts';
 import { type DryRunOptions, linkLocal } from './dry-run-entrants.ts';
+import { linkedHolding, type Needs, writtenHolding } from './holding.ts';
 import { type Command, runUnmeasured } from './measure.ts';
+import { NO_ROOM, roomOf } from './room.ts';
 import type { Attempt, Entrant } from './scenario.ts';
 import { guardObjects } from './stored-objects.ts';
 import { createUnable, mapContenders } from './transfer-entrants.ts';
@@ -17,11 +19,27 @@ export const REPOSITORY_TOOLS: readonly ContenderName[] = ['dray', 'dvc'];
 
 export type ExistenceOptions = Pick<DryRunOptions, 'stored' | 'local' | 'by' | 'latencyMs'>;
 
+/** Of those tools. */
+const HASHES = ['sha256', 'md5'] as const;
+/** For each file: a line of DVC's, a row of Dray's index. */
+const LIST_BYTES = 512;
+
 interface Question {
   readonly local: HashedFolder;
   readonly place: Place;
   /** Contents that the repository lacks. */
   readonly lacking: number;
+}
+
+/** Each tool has links of its own to what is local, DVC once more in its cache; a list of a million is some 70 MB. */
+export function needsOfExistence({ local, stored }: Pick<ExistenceOptions, 'local' | 'stored'>): Needs {
+  const shape = local.kind === 'all' ? local.shape : stored;
+  const files = local.kind === 'all' ? local.shape.files : local.files;
+  const { inodes } = shape ? roomOf({ ...shape, files }) : NO_ROOM;
+  return {
+    holdings: stored ? [writtenHolding(stored), ...HASHES.map((hash) => linkedHolding(stored, hash))] : [],
+    source: { bytes: files * LIST_BYTES, inodes: inodes * (REPOSITORY_TOOLS.length + 1) },
+  };
 }
 
 export async function openExistence(bench: Bench, options: ExistenceOptions): Promise<readonly Entrant[]> {
@@ -61,23 +79,14 @@ async function setUpQuestion(
   options: ExistenceOptions,
 ): Promise<Question> {
   const { stored } = options;
-  const known = repositoriesOf(bench);
-  const key = JSON.stringify([query.hash, stored]);
-  const repository = stored && known.get(key);
   const fresh = await bench.newPlace();
+  const repository = stored ? await linkedRepository(bench, query, stored) : fresh;
   // What a tool remembers of it is as new as the question.
-  const place = repository ? { ...repository, cacheFolder: fresh.cacheFolder } : fresh;
+  const place = { ...repository, cacheFolder: fresh.cacheFolder };
   // A folder of its own: what a tool keeps in it, others must not find.
   const { folder, paths, changed } = await linkLocal(bench, options);
   const local: HashedFolder = { folder, hashes: hashFiles(folder, paths, query.hash) };
   const run = (command: Command) => runUnmeasured(command, bench.signal);
-  if (stored && !repository) {
-    await query.found?.(place, bench.newPath('first'), run);
-    const { storeFolder } = await writtenTree(bench, stored);
-    const objects = hashFiles(storeFolder, listPaths(stored.files), query.hash);
-    linkByContent(storeFolder, objects, join(place.storeFolder, query.objectsFolder));
-    known.set(key, place);
-  }
   await query.setUp(local, place, run);
   const contents = new Set(changed.map((path) => local.hashes.get(path)));
   if (!query.storesEmpty) contents.delete(createHash(query.hash).digest('hex'));
@@ -85,11 +94,14 @@ async function setUpQuestion(
   return { local, place: await bench.reach(place, options.latencyMs), lacking };
 }
 
-const repositories = new WeakMap<Bench['server'], Map<string, Place>>();
-
-/** Those of a bench that hold objects: no question changes what is there, and a million links take a minute. */
-function repositoriesOf({ server }: Bench): Map<string, Place> {
-  const known = repositories.get(server) ?? new Map<string, Place>();
-  repositories.set(server, known);
-  return known;
+/** No question changes what is there, and a million links take a minute. */
+function linkedRepository(bench: Bench, query: RepositoryQuery, stored: DatasetShape): Promise<Place> {
+  return bench.hold(linkedHolding(stored, query.hash), async () => {
+    const place = await bench.newPlace();
+    await query.found?.(place, bench.newPath('first'), (command) => runUnmeasured(command, bench.signal));
+    const { storeFolder } = await writtenTree(bench, stored);
+    const objects = hashFiles(storeFolder, listPaths(stored.files), query.hash);
+    linkByContent(storeFolder, objects, join(place.storeFolder, query.objectsFolder));
+    return { thing: place, folders: [place.storeFolder] };
+  });
 }

@@ -4,12 +4,15 @@ import type { ContenderName } from './contender.ts';
 import type { DatasetShape } from './dataset.ts';
 import {
   type DryRunOptions,
+  needsOfDryRun,
   openDryRun,
   RCLONE_WITHOUT_LISTING,
   S5CMD_ONE_BY_ONE,
 } from './dry-run-entrants.ts';
-import { openExistence } from './existence-entrants.ts';
+import { needsOfExistence, openExistence } from './existence-entrants.ts';
+import type { Needs } from './holding.ts';
 import type { Target } from './results.ts';
+import { addRooms } from './room.ts';
 import type { Scenario } from './scenario.ts';
 
 export interface ExistenceShapes {
@@ -68,10 +71,20 @@ function create(name: string, title: string, question: Question): Scenario {
     name,
     title: `Dry run of ${title}`,
     targets: TARGETS,
+    needs: needsOf(question),
     open: async (bench, latencyMs) => [
       ...(await openDryRun(bench, { ...question, contenders: DRY_RUNNERS, latencyMs })),
       ...(await openExistence(bench, { ...question, latencyMs })),
     ],
+  };
+}
+
+/** Trees and repositories have the local folder in common. */
+function needsOf(question: Question): Needs {
+  const [trees, repositories] = [needsOfDryRun(question), needsOfExistence(question)];
+  return {
+    holdings: [...trees.holdings, ...repositories.holdings],
+    source: addRooms(trees.source, repositories.source),
   };
 }
 

@@ -2,7 +2,8 @@
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Figures } from './results.ts';
+import { judge } from './judge.ts';
+import type { Figures, ScenarioResult } from './results.ts';
 
 /** What is kept with the project, and shown on its page of results. */
 export const FIGURES_FOLDER = fileURLToPath(new URL('figures/', import.meta.url));
@@ -13,11 +14,19 @@ export interface Sitting extends Figures {
   readonly name: string;
 }
 
-/** @throws Error when the file holds something else. */
+/**
+ * With verdicts as they are given today, on targets as they were then.
+ *
+ * @throws Error when the file holds something else.
+ */
 export async function readFigures(file: string): Promise<Figures> {
   const figures: Figures = JSON.parse(await readFile(file, 'utf8'));
   if (!Array.isArray(figures.scenarios)) throw new Error(`${file} holds no figures.`);
-  return figures;
+  const scenarios = figures.scenarios.map((result: ScenarioResult) => ({
+    ...result,
+    verdicts: result.verdicts.map(({ target }) => judge(target, result.entrants)),
+  }));
+  return { ...figures, scenarios };
 }
 
 /** Complete or not at all. */

@@ -13,6 +13,7 @@ import { execFile } from 'node:child_process';
 import { dirname, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { buildCommand } from '../app/build/build.ts';
+import { roomyFolder } from '../e2e/servers/memory-folder.ts';
 import { type BenchArguments, parseArguments, USAGE } from './arguments.ts';
 import { type Bench, openBench } from './bench.ts';
 import type { Contender, ContenderName, Courier } from './contender.ts';
@@ -20,14 +21,16 @@ import { createDray, createDrayCopy, createPeer, DRAY_COMMAND } from './contende
 import { describeEnvironment } from './environment.ts';
 import { FIGURES_FOLDER, readFigures, readSittings, WHOLE_RUN_FILE, writeFigures } from './figures-file.ts';
 import { type FoundPeer, findPeer, type InstalledPeer, PEER_NAMES } from './peers.ts';
+import { type BenchPlan, findStoreChoices, type PlannedHeat, planBenches } from './plan-benches.ts';
 import { createRcloneByDefault, createRcloneCourier } from './rclone.ts';
 import { REASONS } from './reasons.ts';
 import { formatEnvironment, formatFigures, formatScenario, formatSummary } from './report.ts';
-import type { Figures, ScenarioResult } from './results.ts';
+import type { ScenarioResult } from './results.ts';
 import { renderResults, writeResults } from './results-page.ts';
-import { runScenario } from './run-scenario.ts';
+import { leaveOut, runScenario } from './run-scenario.ts';
 import { chooseHeats, type Heat, listHeats, type Scenario } from './scenario.ts';
 import { createScenarios } from './scenarios.ts';
+import { findMissingYardsticks } from './yardsticks.ts';
 
 async function main(): Promise<void> {
   const given = parseArguments(process.argv.slice(2));
@@ -61,34 +64,40 @@ async function measure(chosen: readonly Heat[], given: BenchArguments): Promise<
     process.once(name, () => stop.abort(new Error('Stopped; the data are removed.')));
 
   await buildCommand(dirname(DRAY_COMMAND));
+  const unmeasured = await findMissingYardsticks();
+  for (const line of unmeasured) console.error(`Not measured: ${line}`);
   const contenders = await findContenders(given);
   const file = given.jsonFile === undefined ? defaultFile(given) : fromHere(given.jsonFile);
   const results: ScenarioResult[] = [];
-  let environment: Figures['environment'] | undefined;
-  for (const server of given.servers) {
-    const field = chosen.filter((heat) => !heat.isWithoutStore || server === given.servers[0]);
-    if (field.length === 0) continue;
+  const { benches, leftOut } = planBenches(chosen, given.servers, await findStoreChoices(given));
+  for (const { heat, reason, server } of leftOut) {
+    console.error(`${heat.name} is left out: ${reason}`);
+    results.push(onServer(leaveOut(heat, reason), heat, { server }));
+    process.exitCode = 1;
+  }
+  const stores = benches.map(({ store }) => store);
+  const environment = await describeEnvironment(contenders, { given, stores, unmeasured });
+  console.log(formatEnvironment(environment, given.isQuick).join('\n'));
+  for (const plan of benches) {
     await using bench = await openBench({
       parent: given.folder,
-      store: given.store,
-      server,
+      storeParent: plan.storeParent,
+      chooseFolder: (room) =>
+        given.store === 'memory' ? roomyFolder(room, given.folder) : Promise.resolve(given.folder),
+      server: plan.server,
       contenders,
       courier: createCourierSource(),
       signal: stop.signal,
     });
-    if (!environment) {
-      environment = await describeEnvironment(bench, given);
-      console.log(formatEnvironment(environment, given.isQuick).join('\n'));
-    }
-    for (const heat of field) {
-      const result = await runHeat(heat, bench, given).catch((error: unknown) => {
+    for (const { heat, keep } of plan.heats) {
+      const result = await runHeat(heat, bench, { keep, runs: given.runs }).catch((error: unknown) => {
         stop.signal.throwIfAborted();
         console.error(`${heat.name} was not measured: ${error instanceof Error ? error.message : error}`);
         process.exitCode = 1;
       });
       if (!result) continue;
-      results.push(result);
-      console.log(`\n${formatScenario(result).join('\n')}`);
+      results.push(onServer(result, heat, plan));
+      console.log(`\n${formatScenario(results.at(-1)!).join('\n')}`);
       // After each, so that a run of half an hour that is stopped leaves what it found.
       if (file) await writeFigures(file, { environment, isQuick: given.isQuick, scenarios: results });
     }
@@ -101,10 +110,22 @@ async function measure(chosen: readonly Heat[], given: BenchArguments): Promise<
   if (hasDrayFailed) process.exitCode = 1;
 }
 
-async function runHeat(heat: Heat, bench: Bench, { runs }: BenchArguments): Promise<ScenarioResult> {
+async function runHeat(
+  heat: Heat,
+  bench: Bench,
+  { keep, runs }: Pick<PlannedHeat, 'keep'> & Pick<BenchArguments, 'runs'>,
+): Promise<ScenarioResult> {
+  await bench.beginHeat(keep);
   const field = await heat.open(bench);
-  const result = await runScenario(heat, field, bench, { runs, say: (line) => console.error(line) });
-  return heat.isWithoutStore ? result : { ...result, server: bench.server.name };
+  return runScenario(heat, field, bench, { runs, say: (line) => console.error(line) });
+}
+
+function onServer(
+  result: ScenarioResult,
+  { isWithoutStore }: Heat,
+  { server, store }: Pick<BenchPlan, 'server'> & Partial<Pick<BenchPlan, 'store'>>,
+): ScenarioResult {
+  return isWithoutStore ? result : { ...result, server, ...(store ? { store } : {}) };
 }
 
 /** Only where everything is measured that there is. */

@@ -3,15 +3,16 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatCount } from '../engine/api/numbers.ts';
 import type { Bench } from './bench.ts';
+import { clearFolders } from './clear-folders.ts';
 import type { Contender, Place } from './contender.ts';
 import { drayCommand } from './contenders.ts';
-import { type DatasetShape, writeDataset } from './dataset.ts';
+import type { DatasetShape } from './dataset.ts';
 import { checkArrival } from './fingerprint.ts';
 import { type CommandRun, runUnmeasured } from './measure.ts';
 import { rcloneHashes } from './rclone.ts';
 import type { Attempt, Entrant } from './scenario.ts';
-import { clearFolders } from './stored-objects.ts';
 import { mapContenders, openClone, openFirstPush } from './transfer-entrants.ts';
+import { writtenTree } from './written-trees.ts';
 
 /** What does nothing but start, whose time is taken off before growth is told. */
 export const START = 'dray --version';
@@ -212,24 +213,9 @@ async function makeRepository(bench: Bench, dray: Contender, folder: string, pla
   if (command) await runUnmeasured(command, bench.signal);
 }
 
-const OBJECTS = new WeakMap<Bench, Map<string, Promise<Place>>>();
-
-/** As many objects as files, made once for all scenarios: as files below the server where its objects are such, else uploaded. */
+/** As many objects as files, the same for all scenarios. */
 function objectsOf(bench: Bench, { shape, latencyMs }: Size): () => Promise<Place> {
-  const make = async (): Promise<Place> => {
-    const fresh = await bench.newPlace();
-    if (!fresh.storesPlainFiles) return bench.stored(shape);
-    writeDataset(fresh.storeFolder, shape);
-    return fresh;
-  };
-  return async () => {
-    const made = OBJECTS.get(bench) ?? new Map<string, Promise<Place>>();
-    OBJECTS.set(bench, made);
-    const key = JSON.stringify(shape);
-    const place = made.get(key) ?? make();
-    made.set(key, place);
-    return bench.reach(await place, latencyMs);
-  };
+  return async () => bench.reach(await writtenTree(bench, shape), latencyMs);
 }
 
 function once<Answer>(find: () => Promise<Answer>): () => Promise<Answer> {

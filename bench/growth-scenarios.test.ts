@@ -6,7 +6,7 @@ import type { DatasetShape } from './dataset.ts';
 import { createGrowthScenarios } from './growth-scenarios.ts';
 import { runScenario } from './run-scenario.ts';
 import { type Heat, listHeats } from './scenario.ts';
-import { DRAY_FROM_SOURCES, openSmallBench, runEntrant, SOURCES } from './small-bench.ts';
+import { DRAY_FROM_SOURCES, findUnplanned, openSmallBench, runEntrant, SOURCES } from './small-bench.ts';
 
 const SHAPES: readonly DatasetShape[] = [20, 40].map((files) => ({ files, bytesMax: 30, sizes: 'spread' }));
 const HEATS = listHeats(createGrowthScenarios(SHAPES, SOURCES), undefined);
@@ -29,6 +29,7 @@ describe('a scenario of growth', () => {
   it.each(HEATS.map((heat) => [heat.name, heat] as const))(
     '%s is done at each size, every check passes, and every target is about entrants of it',
     async (name, heat) => {
+      await bench.beginHeat(new Set());
       const field = await heat.open(bench);
       const run = field.filter((entrant) => !(name === 'growth-scan' && entrant.kind === 'peer'));
       const { entrants, verdicts } = await runScenario(heat, run, bench, { runs: 1, say: () => {} });
@@ -39,6 +40,7 @@ describe('a scenario of growth', () => {
       expect(entrants.map(({ files }) => files)).toEqual(run.map(({ files }) => files));
       for (const { target, reached } of verdicts)
         if (target.kind === 'exponent') expect(reached, JSON.stringify(target)).not.toBeUndefined();
+      expect(findUnplanned(bench, heat.needs)).toEqual({ unused: [], unnamed: [] });
       const names = field.map((entrant) => entrant.name);
       for (const target of heat.targets) expect(names).toEqual(expect.arrayContaining([...namesOf(target)]));
     },

@@ -12,7 +12,9 @@ import {
   START,
   sizedName,
 } from './growth-entrants.ts';
+import { datasetHolding, type Holding, type Needs, writtenHolding } from './holding.ts';
 import type { Target } from './results.ts';
+import { addRooms, NO_ROOM, type Room, roomOf } from './room.ts';
 import type { Scenario } from './scenario.ts';
 
 const EXPONENT_MAX = 1.05;
@@ -33,6 +35,7 @@ interface Growth {
   readonly open: Parameters<typeof openGrowth>[2];
   /** The link to the store is a part of it. */
   readonly isFar: boolean;
+  needs(shapes: readonly DatasetShape[]): Needs;
   readonly more?: (largest: DatasetShape) => readonly Target[];
 }
 
@@ -43,6 +46,7 @@ const GROWTHS: readonly Growth[] = [
     works: ['dray push --dry-run'],
     peer: 'rclone md5sum',
     open: openScan,
+    needs: (shapes) => ({ holdings: ofAll(shapes, datasetHolding) }),
     isFar: false,
   },
   {
@@ -51,6 +55,14 @@ const GROWTHS: readonly Growth[] = [
     works: ['dray status', 'dray push'],
     peer: 'rclone sync --dry-run --size-only',
     open: openUnchanged,
+    needs: (shapes) => ({
+      holdings: [
+        ...ofAll(shapes, datasetHolding),
+        ...ofAll(shapes, (shape) => datasetHolding(shape, 'dray')),
+        ...ofAll(shapes, writtenHolding),
+      ],
+      store: packsOf(shapes),
+    }),
     isFar: false,
     more: (largest) =>
       ['dray status', 'dray push'].flatMap((work): Target[] => [
@@ -69,6 +81,7 @@ const GROWTHS: readonly Growth[] = [
     works: ['dray ls'],
     peer: 'rclone lsf',
     open: openList,
+    needs: (shapes) => ({ holdings: ofAll(shapes, writtenHolding) }),
     isFar: true,
   },
   {
@@ -77,6 +90,12 @@ const GROWTHS: readonly Growth[] = [
     works: ['dray push'],
     peer: 'rclone copy',
     open: openPush,
+    needs: (shapes) => ({
+      holdings: ofAll(shapes, datasetHolding),
+      // One at a time: what is stored, and what is fetched to be compared.
+      source: largestOf(shapes),
+      store: largestOf(shapes),
+    }),
     isFar: true,
   },
   {
@@ -85,9 +104,31 @@ const GROWTHS: readonly Growth[] = [
     works: ['dray clone'],
     peer: 'rclone copy',
     open: openFetch,
+    needs: (shapes) => ({
+      holdings: [...ofAll(shapes, datasetHolding), ...ofAll(shapes, writtenHolding)],
+      source: largestOf(shapes),
+      store: packsOf(shapes),
+    }),
     isFar: true,
   },
 ];
+
+function ofAll(
+  shapes: readonly DatasetShape[],
+  create: (shape: DatasetShape) => Holding,
+): readonly Holding[] {
+  return shapes.map((shape) => create(shape));
+}
+
+function largestOf(shapes: readonly DatasetShape[]): Room {
+  const largest = shapes.at(-1);
+  return largest ? roomOf(largest) : NO_ROOM;
+}
+
+/** What Dray stores of all of them: small files share objects. */
+function packsOf(shapes: readonly DatasetShape[]): Room {
+  return { ...addRooms(...shapes.map((shape) => roomOf(shape))), inodes: 0 };
+}
 
 /**
  * @param shapes Of one kind, from the smallest to the largest, each ten times as many files.
@@ -104,6 +145,7 @@ export function createGrowthScenarios(
       title: `${growth.title}: ${counts} files of up to 1 KiB`,
       targets: listTargets(growth, shapes),
       limitMs: LIMIT_MS,
+      needs: growth.needs(shapes),
       ...(growth.isFar ? {} : { isLocal: true }),
       open: (bench, latencyMs) => openGrowth(bench, { shapes, latencyMs, program }, growth.open),
     }),

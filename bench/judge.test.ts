@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { judge, ratioToBestPeer } from './judge.ts';
-import { formatFigures, formatSummary, formatVerdict } from './report.ts';
+import { formatFigures, formatSummary } from './report.ts';
 import type { EntrantKind, EntrantResult, Target } from './results.ts';
 import { spreadOf } from './statistics.ts';
+import { formatShortVerdict, formatVerdict } from './verdict-words.ts';
 
 const MIB = 1024 * 1024;
 
@@ -58,6 +59,20 @@ describe('a target of growth', () => {
     expect(byCpu.reached).toBeCloseTo(1, 9);
   });
 
+  it('by CPU time is not told where a size takes less than the clock tells well', () => {
+    const quick = [1_000, 10_000].map((files) =>
+      measured({ name: `scan ${files}`, files, wallMs: 50 + files / 25 }),
+    );
+    const { points, ...rest } = EXPONENT;
+    const target = { ...rest, points: points.slice(0, 2) };
+    expect(judge(target, [START, ...quick]).reached).toBeCloseTo(1, 9);
+    const byCpu = judge({ ...target, measure: 'cpu' }, [START, ...quick]);
+    expect(byCpu).toMatchObject({ reached: null, isMet: false });
+    expect(formatShortVerdict(byCpu, [START, ...quick])).toBe(
+      'at most files^1.05, cpu: not told, CPU time beyond that of a start is too short to tell at each size',
+    );
+  });
+
   it('is not met when it grows by a higher power', () => {
     const slower = SIZES.map((entrant) =>
       measured({ name: entrant.name, wallMs: 50 + (entrant.files ?? 0) ** 1.1 }),
@@ -81,10 +96,10 @@ describe('a target of growth', () => {
   });
 
   it('is told with its sizes', () => {
-    expect(formatVerdict(judge(EXPONENT, ALL))).toBe(
+    expect(formatVerdict(judge(EXPONENT, ALL), ALL)).toBe(
       'target: the time of scan grows at most as files^1.05 from 1,000 to 100,000 files: reached 1.000, met',
     );
-    expect(formatVerdict(judge(GROWTH, ALL))).toBe(
+    expect(formatVerdict(judge(GROWTH, ALL), ALL)).toBe(
       'target: scan 100000 takes at most 1.1 of the memory of scan 10000: reached 1.143, NOT met',
     );
     const verdicts = [EXPONENT, GROWTH].map((target) => judge(target, ALL));

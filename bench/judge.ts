@@ -74,7 +74,10 @@ function reach(target: Target, find: Find): number | null {
   }
 }
 
-/** Null unless every size was measured: a line through the others would be another promise. */
+/** GNU time tells user and system time in hundredths of a second, cut off: less a start, 20 ms too many or too few. */
+const CPU_TOLD_MS = 100;
+
+/** Null unless every size was measured, and well enough: a line through the others would be another promise. */
 function reachExponent(target: Extract<Target, { kind: 'exponent' }>, find: Find): number | null {
   const timeOf = (name: string) => medianTime(find(name), target.measure);
   const startMs = timeOf(target.start);
@@ -83,7 +86,9 @@ function reachExponent(target: Extract<Target, { kind: 'exponent' }>, find: Find
     const time = timeOf(entrant);
     return time === undefined ? [] : [{ files, time: time - startMs }];
   });
-  return points.length === target.points.length ? fitExponent(points) : null;
+  if (points.length !== target.points.length) return null;
+  if (target.measure === 'cpu' && points.some(({ time }) => time < CPU_TOLD_MS)) return null;
+  return fitExponent(points);
 }
 
 function medianTime(measured: Measured | undefined, measure: GrowthMeasure): number | undefined {

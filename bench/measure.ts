@@ -27,7 +27,7 @@ export interface Meter {
 const LIMIT_MS = 30 * 60_000;
 /** A dry run names a million files, at some 110 bytes each. */
 const OUTPUT_BYTES_MAX = 256 * 1024 ** 2;
-const GNU_TIME = '/usr/bin/time';
+export const GNU_TIME = '/usr/bin/time';
 
 /** False where `/usr/bin/time` is another, or none. */
 export function findGnuTime(): Promise<boolean> {

@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Bench } from './bench.ts';
+import { chooseBlocks } from './changed-file.ts';
 import { shapeOfSizes } from './dataset.ts';
-import { chooseBlocks } from './peer-delta-entrants.ts';
 import { createPeerScenarios, type PeerShapes } from './peer-scenarios.ts';
 import { parseWaitedCpuMs } from './peer-servers.ts';
 import { runScenario } from './run-scenario.ts';
 import { listHeats } from './scenario.ts';
-import { openSmallBench } from './small-bench.ts';
+import { findUnplanned, openSmallBench } from './small-bench.ts';
 
 const TINY: PeerShapes = {
   many: { files: 60, bytesMax: 10, sizes: 'spread' },
@@ -32,12 +32,14 @@ describe('every kind of scenario between machines', () => {
   it.each(HEATS.map((heat) => [heat.name, heat] as const))(
     '%s is done by Dray, and every check passes',
     async (_, heat) => {
+      await bench.beginHeat(new Set());
       const field = (await heat.open(bench)).filter(({ kind }) => kind === 'dray');
       const { entrants } = await runScenario(heat, field, bench, { runs: 1, say: () => {} });
       const states = entrants.map(({ name, outcome }) =>
         outcome.state === 'measured' ? [name, outcome.state] : [name, outcome.state, outcome.reason],
       );
       expect(states).toEqual(field.map(({ name }) => [name, 'measured']));
+      expect(findUnplanned(bench, heat.needs)).toEqual({ unused: [], unnamed: [] });
     },
   );
 });

@@ -2,8 +2,16 @@
 import { formatBytes } from '../engine/api/numbers.ts';
 import { DRAY_COMMAND } from './contenders.ts';
 import { type DatasetShape, describeShape } from './dataset.ts';
-import { DRAY_DELTA, DRAY_WHOLE, openDelta, openInsertion, PDIFFCOPY } from './peer-delta-entrants.ts';
-import { DRAY_PEER, openPeerTree, RCLONE_WAYS, RSYNC } from './peer-tree-entrants.ts';
+import {
+  DRAY_DELTA,
+  DRAY_WHOLE,
+  needsOfDelta,
+  openDelta,
+  openInsertion,
+  PDIFFCOPY,
+} from './peer-delta-entrants.ts';
+import { DRAY_PEER, needsOfPeerTree, openPeerTree } from './peer-tree-entrants.ts';
+import { RCLONE_WAYS, RSYNC } from './peer-ways.ts';
 import type { Target } from './results.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -73,6 +81,7 @@ function createTrees({ fileBytes, huge, images, many }: PeerShapes, program: str
       title: `${what} of ${describeShape(shape)} to another machine${work === 'again' ? ', nothing changed' : ''}`,
       targets,
       latenciesMs: shape === images ? [0] : LATENCIES_MS,
+      needs: needsOfPeerTree(shape, work),
       open: (bench, latencyMs) => openPeerTree(bench, { shape, work, latencyMs, program }),
     };
   });
@@ -84,6 +93,7 @@ function createInsertion({ fileBytes }: PeerShapes, program: string): Scenario {
     title: `File of ${formatBytes(fileBytes)} with one byte inserted at its start, to another machine`,
     latenciesMs: LATENCIES_MS,
     targets: [{ kind: 'sent', of: DRAY_DELTA, atMostBytes: Math.floor(fileBytes * SENT_SHARE_MAX) }],
+    needs: needsOfDelta({ fileBytes, by: 'insertion' }),
     open: (bench, latencyMs) => openInsertion(bench, { fileBytes, latencyMs, program }),
   };
 }
@@ -105,6 +115,7 @@ function createDelta({ name, fileBytes, percent, program, limitMs, latenciesMs }
     latenciesMs,
     targets,
     limitMs,
+    needs: needsOfDelta({ fileBytes, by: { percent } }),
     open: (bench, latencyMs) => openDelta(bench, { fileBytes, percent, latencyMs, program }),
   };
 }

@@ -3,29 +3,33 @@ import { createHash } from 'node:crypto';
 import { chmodSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bench, Dataset } from './bench.ts';
-import { type DatasetShape, diskBytesOf, pathOfFile } from './dataset.ts';
+import { type DatasetShape, pathOfFile } from './dataset.ts';
 import { checkArrival } from './fingerprint.ts';
-import { type Command, runUnmeasured } from './measure.ts';
+import { datasetHolding, type Needs } from './holding.ts';
+import { runUnmeasured } from './measure.ts';
+import { attemptAt, type Offered, offerFolder } from './offered-folder.ts';
 import {
-  createAbsent,
-  drayUrl,
+  createDrayWay,
+  createEntrant,
+  createRcloneWay,
+  createRsyncWay,
+  type DrayWay,
   missingCommand,
-  type Offered,
-  offerFolder,
-  runDray,
-  startDray,
-  UNABLE,
+  RCLONE_BUCKET,
+  RCLONE_WAYS,
+  RSYNC,
   type Way,
-} from './peer-entrants.ts';
-import { RSYNC_MODULE, startRcloneS3, startRcloneWebdav, startRsyncDaemon } from './peer-servers.ts';
-import { findPeer } from './peers.ts';
+} from './peer-ways.ts';
+import { roomOf } from './room.ts';
 import type { Attempt, Entrant } from './scenario.ts';
 
 export const DRAY_PEER = 'dray copy (peer)';
 export const DRAY_TLS = 'dray copy (peer, TLS)';
-export const RSYNC = 'rsync daemon';
-/** The ways in which rclone moves files without a store; with no server at all it needs no network. */
-export const RCLONE_WAYS = ['rclone (local)', 'rclone (webdav)', 'rclone (serve s3)'] as const;
+
+/** Of the tree: its modes are others than those of new files. */
+const OWNER = 'peers';
+/** Dray's, rsync and rclone's. */
+const WAYS_MAX = 3 + RCLONE_WAYS.length;
 
 export interface PeerTreeOptions {
   readonly shape: DatasetShape;
@@ -42,9 +46,15 @@ interface TreeWay extends Way {
   readonly root?: string;
 }
 
+/** What arrived at one machine at a time, or at one of each tool. */
+export function needsOfPeerTree(shape: DatasetShape, work: PeerTreeOptions['work']): Needs {
+  const machines = work === 'fresh' ? 1 : WAYS_MAX;
+  return { holdings: [datasetHolding(shape, OWNER)], offered: roomOf(shape, machines) };
+}
+
 export async function openPeerTree(bench: Bench, options: PeerTreeOptions): Promise<readonly Entrant[]> {
   const { latencyMs, shape, work } = options;
-  const data = await bench.dataset(shape, 'peers');
+  const data = await bench.dataset(shape, OWNER);
   varyModes(data.folder, shape);
   const sums: { stats?: string } = {};
   const check = ({ keepsModes, root = '' }: TreeWay, offered: Offered) => {
@@ -54,15 +64,12 @@ export async function openPeerTree(bench: Bench, options: PeerTreeOptions): Prom
     sums.stats ??= statsOf(data.folder);
     if (statsOf(arrived) !== sums.stats) throw new Error('modes or times of what arrived are others');
   };
-  const offer = (way: TreeWay) =>
-    offerFolder(bench, { latencyMs, bytes: diskBytesOf(shape), start: way.start });
+  const offer = (way: TreeWay) => offerFolder(bench, { latencyMs, room: roomOf(shape), start: way.start });
   const ways = await listWays(bench, options);
-  return ways.map((way): Entrant => {
-    if (way.missing !== undefined) return createAbsent(way.name, way.kind, way.missing);
-    const { name, kind } = way;
-    const create = work === 'fresh' ? createFresh : createAgain;
-    return { name, kind, ...create({ way, data, offer, check: (offered) => check(way, offered), bench }) };
-  });
+  const create = work === 'fresh' ? createFresh : createAgain;
+  return ways.map((way) =>
+    createEntrant(way, create({ way, data, offer, check: (offered) => check(way, offered), bench })),
+  );
 }
 
 interface Run {
@@ -78,123 +85,59 @@ function createFresh({ check, data, offer, way }: Run): Pick<Entrant, 'prepare'>
   return {
     prepare: async (): Promise<Attempt> => {
       const offered = await offer(way);
-      return {
+      return attemptAt(offered, {
         command: way.command(data.folder, offered),
-        serverCpuMs: () => offered.server.cpuMs(),
-        serverPort: offered.server.port,
-        check: async () => check(offered),
+        check: () => check(offered),
         close: () => offered.stop(),
-      };
+      });
     },
   };
 }
 
-/** Tools that remember have had the chance to. The folder stays until the bench ends, with its server. */
+/** Tools that remember have had the chance to. The folder stays until the heat ends, with its server. */
 function createAgain({ bench, check, data, offer, way }: Run): Pick<Entrant, 'setUp' | 'prepare'> {
   let kept: Offered | undefined;
   return {
     setUp: async () => {
       kept = await offer(way);
-      bench.atEnd(() => kept?.stop() ?? Promise.resolve());
       await runUnmeasured(way.command(data.folder, kept), bench.signal);
     },
     prepare: async () => {
       if (!kept) throw new Error('The first copy is missing.');
       const offered = kept;
-      return {
+      return attemptAt(offered, {
         command: way.command(data.folder, offered),
-        serverCpuMs: () => offered.server.cpuMs(),
-        serverPort: offered.server.port,
-        check: async () => check(offered),
+        check: () => check(offered),
         close: async () => {},
-      };
+      });
     },
   };
 }
 
 async function listWays(bench: Bench, { latencyMs, program }: PeerTreeOptions): Promise<readonly TreeWay[]> {
   const missing = await missingCommand(bench, program, 'serve');
-  const dray = ([false, true] as const).map(
-    (isTls): TreeWay => ({
-      name: isTls ? DRAY_TLS : DRAY_PEER,
-      kind: 'dray',
-      missing,
-      keepsModes: true,
-      start: startDray(program, isTls),
-      command: (source, offered) => runDray(program, offered, ['copy', source, drayUrl(offered, isTls)]),
-    }),
-  );
-  return [...dray, await createRsync(), ...(await listRcloneWays(bench, latencyMs))];
+  const args: DrayWay['args'] = (source, url) => ['copy', source, url];
+  const dray = { program, missing, target: '', args };
+  const rsync = await createRsyncWay(RSYNC, ['--whole-file'], { sourceEnd: '/' });
+  return [
+    { ...createDrayWay({ ...dray, name: DRAY_PEER, isTls: false }), keepsModes: true },
+    { ...createDrayWay({ ...dray, name: DRAY_TLS, isTls: true }), keepsModes: true },
+    { ...rsync, keepsModes: true },
+    ...(await listRcloneWays(bench, latencyMs)),
+  ];
 }
-
-async function createRsync(): Promise<TreeWay> {
-  const rsync = await findPeer('rsync');
-  const shared = { name: RSYNC, kind: 'peer', keepsModes: true } as const;
-  if ('missing' in rsync) return { ...shared, missing: rsync.missing, ...UNABLE };
-  return {
-    ...shared,
-    start: ({ environment, folder, notes }) => startRsyncDaemon(rsync.path, folder, notes, environment),
-    command: (source, { environment, port }) => ({
-      file: rsync.path,
-      args: ['-a', '--whole-file', `${source}/`, `rsync://127.0.0.1:${port}/${RSYNC_MODULE}/`],
-      environment,
-    }),
-  };
-}
-
-const BUCKET = 'bench';
 
 /** Only where rclone was asked for. Without a server there is no latency that it could feel. */
 async function listRcloneWays(bench: Bench, latencyMs: number): Promise<readonly TreeWay[]> {
   if (!bench.contenders.has('rclone')) return [];
-  const rclone = await findPeer('rclone');
-  if ('missing' in rclone)
-    return RCLONE_WAYS.map((name) => ({
-      name,
-      kind: 'peer',
+  const names = RCLONE_WAYS.filter((name) => latencyMs === 0 || name !== 'rclone (local)');
+  return Promise.all(
+    names.map(async (name) => ({
+      ...(await createRcloneWay(name)),
       keepsModes: false,
-      missing: rclone.missing,
-      ...UNABLE,
-    }));
-  const { path } = rclone;
-  const copy = (source: string, to: string, environment: Offered['environment']): Command => ({
-    file: path,
-    args: ['copy', source, to, '--transfers', '16', '--checkers', '16', '--config', '/dev/null'],
-    environment,
-  });
-  const [local, webdav, s3] = RCLONE_WAYS;
-  const ways: readonly TreeWay[] = [
-    {
-      name: local,
-      kind: 'peer',
-      keepsModes: false,
-      start: async () => ({ port: 0, cpuMs: async () => 0, stop: async () => {} }),
-      command: (source, { environment, folder }) => copy(source, folder, environment),
-    },
-    {
-      name: webdav,
-      kind: 'peer',
-      keepsModes: false,
-      start: ({ environment, folder }) => startRcloneWebdav(path, folder, environment),
-      command: (source, { environment, port }) =>
-        // This dialect of WebDAV keeps times.
-        copy(source, `:webdav,vendor=rclone,url='http://127.0.0.1:${port}':`, environment),
-    },
-    {
-      name: s3,
-      kind: 'peer',
-      keepsModes: false,
-      root: BUCKET,
-      start: ({ environment, folder }) => startRcloneS3(path, folder, environment),
-      command: (source, { environment, port }) =>
-        copy(
-          source,
-          `:s3,provider=Rclone,endpoint='http://127.0.0.1:${port}',access_key_id=a,secret_access_key=a:${BUCKET}`,
-          environment,
-        ),
-    },
-  ];
-  return latencyMs === 0 ? ways : ways.filter(({ name }) => name !== local);
+      ...(name === 'rclone (serve s3)' ? { root: RCLONE_BUCKET } : {}),
+    })),
+  );
 }
 
 const MODES = [0o644, 0o600, 0o755] as const;

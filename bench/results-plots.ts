@@ -19,7 +19,7 @@ export function drawPlots(groups: readonly ResultGroup[]): ReadonlyMap<ResultGro
 }
 
 function drawGroup({ name, rows, title }: ResultGroup): readonly Plot[] {
-  const usual = rows.filter(({ server }) => isUsualServer(server));
+  const usual = rows.filter(({ result, server }) => isUsualServer(server) && result.leftOut === undefined);
   const single = usual.filter((row) => !isAtSizes(row) && !hasSeries(row));
   return [
     ...keep(name, title, plotRatios(title, single)),

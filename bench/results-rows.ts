@@ -38,10 +38,16 @@ export function collectRows(sittings: readonly Sitting[], known: KnownScenarios)
       const server = isWithoutStore(result.scenario) ? undefined : (result.server ?? onlyServerOf(sitting));
       const row = createRow(result, server, sitting);
       const present = newest.get(keyOf(row));
-      if (!present || present.result.startedAt < result.startedAt) newest.set(keyOf(row), row);
+      if (!present || isNewer(row, present)) newest.set(keyOf(row), row);
     }
   }
   return [...newest.values()].sort((left, right) => compareRows(left, right, known));
+}
+
+/** A run that was left out says nothing against one that was not. */
+function isNewer({ result: one }: ResultRow, { result: other }: ResultRow): boolean {
+  const [isLeftOut, wasLeftOut] = [one.leftOut !== undefined, other.leftOut !== undefined];
+  return isLeftOut === wasLeftOut ? other.startedAt < one.startedAt : wasLeftOut;
 }
 
 function compareRows(left: ResultRow, right: ResultRow, known: KnownScenarios): number {
@@ -60,6 +66,12 @@ function compareRows(left: ResultRow, right: ResultRow, known: KnownScenarios): 
 /** `copy-1k-30ms`, or on another server than the usual `copy-1k-30ms on minio`. */
 export function keyOf({ result, server }: Pick<ResultRow, 'result' | 'server'>): string {
   return isUsualServer(server) ? result.name : `${result.name} on ${server}`;
+}
+
+/** `, versitygw`; and where its data were, if that is not the usual place either. */
+export function describeServer({ result, server }: Pick<ResultRow, 'result' | 'server'>): string {
+  if (server === undefined) return '';
+  return `, ${server}${result.store === 'disk' ? ', data on disk' : ''}`;
 }
 
 export function isUsualServer(server: string | undefined): boolean {

@@ -90,6 +90,8 @@ export interface Verdict {
   readonly isMet: boolean;
 }
 
+export type StoreKind = 'memory' | 'disk';
+
 export interface ScenarioResult {
   /** With the latency, where there is one: `copy-1k-30ms`. */
   readonly name: string;
@@ -98,9 +100,13 @@ export interface ScenarioResult {
   readonly latencyMs: number;
   /** The S3 server that it ran against; absent where none takes part, and in files from before there was a choice. */
   readonly server?: string;
+  /** Where that server kept its data; absent where none takes part, and in files from before it was told. */
+  readonly store?: StoreKind;
   readonly title: string;
   /** ISO 8601, UTC. */
   readonly startedAt: string;
+  /** Why it was not run; there are no entrants then. */
+  readonly leftOut?: string;
   readonly entrants: readonly EntrantResult[];
   readonly verdicts: readonly Verdict[];
 }

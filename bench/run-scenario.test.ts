@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Command } from './measure.ts';
-import { runScenario, type Track } from './run-scenario.ts';
+import { leaveOut, runScenario, type Track } from './run-scenario.ts';
 import type { Entrant } from './scenario.ts';
 
 const SCENARIO = { name: 'race', scenario: 'race', latencyMs: 0, title: 'A race', targets: [] };
@@ -43,7 +43,26 @@ describe('a scenario', () => {
   it('lets its entrants take turns, and closes each run before the next', async () => {
     const { track, log, entrant } = createTrack();
     await runScenario(SCENARIO, [entrant('a', []), entrant('b', [])], track, quietly(1));
-    expect(log).toEqual(['a', 'a closed', 'b', 'b closed', 'a', 'a closed', 'b', 'b closed']);
+    expect(log).toEqual(['a', 'a closed', 'b', 'b closed', 'b', 'b closed', 'a', 'a closed']);
+  });
+
+  it('begins each round with another of those that take part', async () => {
+    const { track, log, entrant } = createTrack();
+    const absent = entrant('absent', [], { missing: 'it is not on the PATH' });
+    const field = [entrant('a', []), absent, entrant('b', []), entrant('c', [])];
+    await runScenario(SCENARIO, field, track, quietly(3));
+    const order = log.filter((name) => !name.endsWith('closed')).join(' ');
+    expect(order).toBe('a b c b c a c a b a b c');
+  });
+
+  it('that is left out has no entrants, no target that is met, and the reason', () => {
+    const target = { kind: 'peakRss', of: 'a', atMostBytes: 1 } as const;
+    expect(leaveOut({ ...SCENARIO, targets: [target] }, 'no room')).toMatchObject({
+      name: 'race',
+      entrants: [],
+      verdicts: [{ target, reached: null, isMet: false }],
+      leftOut: 'no room',
+    });
   });
 
   it('does not count the round that warms up', async () => {

@@ -1,4 +1,8 @@
-/** Runs the entrants of a scenario in turn: A B C, A B C, so that what disturbs the machine disturbs them all. */
+/**
+ * Runs the entrants of a scenario in turn, each round beginning with another: A B C, B C A, C A B. What disturbs the machine
+ * disturbs them all, and none is always the one to find it as its peer leaves it: a virtual machine takes memory that it
+ * has not had yet from its host, at a cost, and the first to run in a round may pay for pages that those after it reuse.
+ */
 import type { Bench } from './bench.ts';
 import type { ServerWatch } from './bench-servers.ts';
 import { judge } from './judge.ts';
@@ -23,6 +27,8 @@ interface Course {
 /** The part of the bench that running takes. */
 export type Track = Pick<Bench, 'meter' | 'signal' | 'watch'>;
 
+type HeatData = Omit<Heat, 'open' | 'needs'>;
+
 export interface RunOptions {
   /** Of each entrant, after one that warms up. */
   readonly runs: number;
@@ -30,7 +36,7 @@ export interface RunOptions {
 }
 
 export async function runScenario(
-  heat: Omit<Heat, 'open'>,
+  heat: HeatData,
   field: readonly Entrant[],
   track: Track,
   { runs, say }: RunOptions,
@@ -43,8 +49,7 @@ export async function runScenario(
     if (!entrant.missing) await attemptOrFail(course, track, async () => entrant.setUp?.());
   }
   for (let round = 0; round <= runs; round += 1) {
-    for (const course of courses) {
-      if (course.state !== 'running' || course.entrant.missing) continue;
+    for (const course of rotate(courses.filter(isRunning), round)) {
       await attemptOrFail(course, track, async () => {
         const run = await runOnce(course, track, heat.limitMs);
         say(`${heat.name} ${round}/${runs} ${course.entrant.name}: ${(run.wallMs / 1000).toFixed(3)} s`);
@@ -57,16 +62,31 @@ export async function runScenario(
       });
     }
   }
-  const entrants = courses.map(toResult);
-  return {
-    name: heat.name,
-    scenario: heat.scenario,
-    latencyMs: heat.latencyMs,
-    title: heat.title,
-    startedAt,
-    entrants,
-    verdicts: heat.targets.map((target) => judge(target, entrants)),
-  };
+  return createResult(heat, startedAt, courses.map(toResult));
+}
+
+/** What a heat is that is not run. */
+export function leaveOut(heat: HeatData, reason: string): ScenarioResult {
+  return { ...createResult(heat, new Date().toISOString(), []), leftOut: reason };
+}
+
+function createResult(
+  { latencyMs, name, scenario, targets, title }: HeatData,
+  startedAt: string,
+  entrants: readonly EntrantResult[],
+): ScenarioResult {
+  const verdicts = targets.map((target) => judge(target, entrants));
+  return { name, scenario, latencyMs, title, startedAt, entrants, verdicts };
+}
+
+function isRunning({ entrant, state }: Course): boolean {
+  return state === 'running' && !entrant.missing;
+}
+
+/** So many of the first are put to the end, around and around. */
+function rotate<Item>(items: readonly Item[], by: number): readonly Item[] {
+  const first = items.length > 0 ? by % items.length : 0;
+  return [...items.slice(first), ...items.slice(0, first)];
 }
 
 /** A tool that fails is a row that says so; the others go on. What ends everything is the user's wish to stop. */

@@ -9,6 +9,7 @@ const create = (name: string, more: Partial<Scenario> = {}): Scenario => ({
   name,
   title: `A ${name}`,
   targets: [TARGET],
+  needs: { holdings: [] },
   open: async (_, latencyMs) => {
     opened.push(latencyMs);
     return [];

@@ -1,6 +1,7 @@
 /** What a scenario is made of: entrants that do the same work in turn. */
 import type { LoggedRequest } from '../e2e/servers/versitygw.ts';
 import type { Bench } from './bench.ts';
+import type { Needs } from './holding.ts';
 import type { Command, CommandRun } from './measure.ts';
 import type { EntrantKind, MeasuredRun, Target } from './results.ts';
 
@@ -18,12 +19,13 @@ export interface Scenario {
   readonly isWithoutStore?: true;
   /** Who takes longer in one run is a row that says so. Default: half an hour. */
   readonly limitMs?: number;
+  readonly needs: Needs;
   /** Makes the data, and says who takes part. */
   open(bench: Bench, latencyMs: number): Promise<readonly Entrant[]>;
 }
 
 /** A scenario through one latency. */
-export interface Heat extends Pick<Scenario, 'title' | 'targets' | 'limitMs' | 'isWithoutStore'> {
+export interface Heat extends Pick<Scenario, 'title' | 'targets' | 'limitMs' | 'needs' | 'isWithoutStore'> {
   /** That of the scenario, and its latency where there is one: `copy-1k`, `copy-1k-30ms`. */
   readonly name: string;
   readonly scenario: string;
@@ -39,7 +41,7 @@ export function listHeats(
   return scenarios.flatMap((scenario) => {
     const own = scenario.isLocal ? [0] : (latenciesMs ?? scenario.latenciesMs ?? [0]);
     return own.map((latencyMs): Heat => {
-      const { name, title, targets, targetsThroughLatency = targets, limitMs } = scenario;
+      const { name, title, targets, targetsThroughLatency = targets, limitMs, needs } = scenario;
       const isWithoutStore = scenario.isWithoutStore ?? scenario.isLocal;
       const isFar = latencyMs > 0;
       return {
@@ -48,6 +50,7 @@ export function listHeats(
         latencyMs,
         title: isFar ? `${title}, through ${latencyMs} ms of latency` : title,
         targets: isFar ? targetsThroughLatency : targets,
+        needs,
         ...(limitMs === undefined ? {} : { limitMs }),
         ...(isWithoutStore ? { isWithoutStore } : {}),
         open: (bench) => scenario.open(bench, latencyMs),

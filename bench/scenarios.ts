@@ -1,18 +1,13 @@
 /** The scenarios of this release, and what it promises in each. */
 import type { ContenderName } from './contender.ts';
-import { openCycles } from './cycle-entrants.ts';
+import { needsOfCycles, openCycles } from './cycle-entrants.ts';
 import { type DatasetShape, describeShape, mixSizes, shapeOfSizes } from './dataset.ts';
 import { createGrowthScenarios } from './growth-scenarios.ts';
 import { createPeerScenarios, type PeerShapes } from './peer-scenarios.ts';
 import type { Target } from './results.ts';
 import type { Scenario } from './scenario.ts';
-import {
-  NODE_ALONE,
-  openClone,
-  openFirstPush,
-  openSecondPush,
-  RCLONE_BY_SERVER_TIME,
-} from './transfer-entrants.ts';
+import { NODE_ALONE, RCLONE_BY_SERVER_TIME } from './transfer-entrants.ts';
+import { clone, firstPush, secondPush } from './transfer-works.ts';
 import { createTreeScenarios, type TreeShapes } from './tree-scenarios.ts';
 
 interface Shapes extends TreeShapes, PeerShapes {
@@ -88,42 +83,38 @@ function createPushes({ few, many, large }: Shapes): readonly Scenario[] {
       targets: [drayToBestOf(0.5, 'rclone', 's5cmd', 'restic')],
       targetsThroughLatency: [drayToBestOf(0.4, 'rclone', 's5cmd', 'restic')],
       latenciesMs: [0, 30],
-      open: (bench, latencyMs) =>
-        openFirstPush(bench, { shape: few, contenders: SMALL_FILE_TOOLS, latencyMs }),
+      ...firstPush(few, SMALL_FILE_TOOLS),
     },
     {
       name: 'push-1k-again',
       title: `Second push of ${describeShape(few)}, nothing changed`,
       targets: SECOND_PUSH_TARGETS,
       latenciesMs: [0, 30],
-      open: (bench, latencyMs) =>
-        openSecondPush(bench, { shape: few, contenders: SMALL_FILE_TOOLS, latencyMs }),
+      ...secondPush(few, SMALL_FILE_TOOLS),
     },
     {
       name: 'push-50k',
       title: `First push of ${describeShape(many)}`,
       targets: [drayToBestOf(0.7, 'restic')],
-      open: (bench, latencyMs) =>
-        openFirstPush(bench, { shape: many, contenders: SMALL_FILE_TOOLS, latencyMs }),
+      ...firstPush(many, SMALL_FILE_TOOLS),
     },
     {
       name: 'push-50k-again',
       title: `Second push of ${describeShape(many)}, nothing changed`,
       targets: SECOND_PUSH_TARGETS,
-      open: (bench, latencyMs) =>
-        openSecondPush(bench, { shape: many, contenders: SMALL_FILE_TOOLS, latencyMs }),
+      ...secondPush(many, SMALL_FILE_TOOLS),
     },
     {
       name: 'push-large',
       title: `First push of ${describeShape(large)}`,
       targets: [drayToBestOf(0.8, 'rclone', 'aws', 's5cmd')],
-      open: (bench, latencyMs) => openFirstPush(bench, { shape: large, contenders: ALL, latencyMs }),
+      ...firstPush(large, ALL),
     },
     {
       name: 'push-large-again',
       title: `Second push of ${describeShape(large)}, nothing changed`,
       targets: SECOND_PUSH_TARGETS,
-      open: (bench, latencyMs) => openSecondPush(bench, { shape: large, contenders: ALL, latencyMs }),
+      ...secondPush(large, ALL),
     },
   ];
 }
@@ -135,19 +126,19 @@ function createClones({ few, many, large }: Shapes): readonly Scenario[] {
       title: `Clone of ${describeShape(few)}`,
       targets: [drayToBestOf(0.8, 'rclone', 's5cmd', 'aws', 'restic')],
       latenciesMs: [0, 30],
-      open: (bench, latencyMs) => openClone(bench, { shape: few, contenders: ALL, latencyMs }),
+      ...clone(few, ALL),
     },
     {
       name: 'clone-large',
       title: `Clone of ${describeShape(large)}`,
       targets: [drayToBestOf(0.8, 'rclone', 's5cmd', 'aws', 'restic')],
-      open: (bench, latencyMs) => openClone(bench, { shape: large, contenders: ALL, latencyMs }),
+      ...clone(large, ALL),
     },
     {
       name: 'clone-50k',
       title: `Clone of ${describeShape(many)}`,
       targets: [drayToBestOf(0.8, 'rclone', 's5cmd', 'aws', 'restic')],
-      open: (bench, latencyMs) => openClone(bench, { shape: many, contenders: ALL, latencyMs }),
+      ...clone(many, ALL),
     },
   ];
 }
@@ -163,6 +154,7 @@ function createCycles({ growing, versions }: Shapes): Scenario {
     name: 'cycles',
     title: `${versions} versions of ${describeShape(growing)}, of which each changes 2 % of the files and brings 1 % more: pushed here, pulled elsewhere`,
     targets: [drayToBestOf(0.5, 'dvc', 'restic')],
+    needs: needsOfCycles(growing, versions),
     open: (bench, latencyMs) =>
       openCycles(bench, { shape: growing, versions, contenders: VERSIONED, latencyMs }),
   };

@@ -4,8 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Bench } from './bench.ts';
 import { SERVER_NAMES } from './bench-servers.ts';
 import type { Contender, ContenderName } from './contender.ts';
-import { diskBytesOf, pathOfFile, shapeOfSizes } from './dataset.ts';
+import { pathOfFile, shapeOfSizes } from './dataset.ts';
 import { runUnmeasured } from './measure.ts';
+import { roomOf } from './room.ts';
 import { openAcross } from './server-to-server-entrants.ts';
 import { DRAY_FROM_SOURCES, openSmallBench } from './small-bench.ts';
 
@@ -74,7 +75,7 @@ describe('the check of a copy across', () => {
     });
     const attempt = await entrant!.prepare();
     await runUnmeasured(attempt.command, bench.signal);
-    const { destination } = await bench.newPlacePair(diskBytesOf(shapeOfSizes([OBJECT_BYTES])));
+    const { destination } = await bench.newPlacePair(roomOf(shapeOfSizes([OBJECT_BYTES]), 3));
     const bucket = dirname(destination.storeFolder);
     const [prefix] = (await readdir(bucket)).filter((name) => name.startsWith('run-'));
     await appendFile(join(bucket, prefix ?? '', pathOfFile(0)), 'x');

@@ -1,11 +1,16 @@
 /** Entrants that bring one object, or a tree of them, from one S3 server to another. */
 import type { Bench } from './bench.ts';
 import type { Contender, ContenderName, Place } from './contender.ts';
-import { type DatasetShape, diskBytesOf, pathOfFile } from './dataset.ts';
+import { type DatasetShape, pathOfFile } from './dataset.ts';
+import { datasetHolding, type Needs } from './holding.ts';
 import { runUnmeasured } from './measure.ts';
+import { roomOf } from './room.ts';
 import type { Attempt, Entrant } from './scenario.ts';
 import { checkPlainObjects, removePlace } from './stored-objects.ts';
 import { mapContenders } from './transfer-entrants.ts';
+
+/** At the source, at the destination, and of the parts that it becomes there. */
+const COPIES = 3;
 
 export interface AcrossOptions {
   /** Of one file, which is named by itself, or of more, of which their prefix is named. */
@@ -15,16 +20,20 @@ export interface AcrossOptions {
   readonly latencyMs: number;
 }
 
+export function needsOfAcross(shape: DatasetShape): Needs {
+  return { holdings: [datasetHolding(shape)], fetched: roomOf(shape), offered: roomOf(shape, COPIES) };
+}
+
 export async function openAcross(
   bench: Bench,
   { shape, contenders, latencyMs }: AcrossOptions,
 ): Promise<readonly Entrant[]> {
   const name = shape.files === 1 ? pathOfFile(0) : undefined;
-  const roomBytes = diskBytesOf(shape);
+  const room = roomOf(shape, COPIES);
   const data = await bench.dataset(shape);
   let source: Promise<Place> | undefined;
   const upload = async (): Promise<Place> => {
-    const { source: place } = await bench.newPlacePair(roomBytes);
+    const { source: place } = await bench.newPlacePair(room);
     await runUnmeasured((await bench.courier()).upload(data.folder, place), bench.signal);
     return place;
   };
@@ -43,7 +52,7 @@ export async function openAcross(
         await sourcePlace();
       },
       prepare: async (): Promise<Attempt> => {
-        const { destination: empty } = await bench.newPlacePair(roomBytes);
+        const { destination: empty } = await bench.newPlacePair(room);
         const source = await bench.reach(await sourcePlace(), latencyMs);
         const destination = await bench.reach(empty, latencyMs);
         return {

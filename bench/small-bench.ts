@@ -1,11 +1,13 @@
 /** A bench for tests: a real server, and Dray from its sources in every role, since the tools of others may not be there. */
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { roomyFolder } from '../e2e/servers/memory-folder.ts';
 import type { LoggedRequest } from '../e2e/servers/versitygw.ts';
 import { type Bench, openBench } from './bench.ts';
 import type { ServerName } from './bench-servers.ts';
 import type { Contender, ContenderName, Courier } from './contender.ts';
 import { createDray, createDrayCopy } from './contenders.ts';
+import type { Needs } from './holding.ts';
 import type { Command, CommandRun } from './measure.ts';
 import type { Entrant } from './scenario.ts';
 
@@ -40,10 +42,11 @@ export interface SmallBenchOptions {
   readonly contenders?: Bench['contenders'];
 }
 
-export function openSmallBench(options: SmallBenchOptions = {}): Promise<Bench> {
+export async function openSmallBench(options: SmallBenchOptions = {}): Promise<Bench> {
   return openBench({
     parent: tmpdir(),
-    store: 'memory',
+    storeParent: await roomyFolder(),
+    chooseFolder: roomyFolder,
     server: options.server ?? 'versitygw',
     contenders: options.contenders ?? new Map<ContenderName, Contender>([['dray copy', DRAY_FROM_SOURCES]]),
     courier: async () => COURIER,
@@ -75,4 +78,16 @@ export async function runEntrant(
   } finally {
     await attempt.close();
   }
+}
+
+/** What a heat named and did not use, and what it used and did not name: both empty, or disks are planned wrongly. */
+export function findUnplanned(
+  bench: Bench,
+  { holdings }: Needs,
+): { readonly unused: readonly string[]; readonly unnamed: readonly string[] } {
+  const [named, held] = [holdings.map(({ name }) => name), bench.held()];
+  return {
+    unused: named.filter((name) => !held.includes(name)),
+    unnamed: held.filter((name) => !named.includes(name)),
+  };
 }

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Bench } from './bench.ts';
 import { SERVER_NAMES } from './bench-servers.ts';
+import { clearFolders } from './clear-folders.ts';
 import type { Place } from './contender.ts';
 import { type DatasetShape, pathOfFile } from './dataset.ts';
 import { runUnmeasured } from './measure.ts';
 import { DRAY_FROM_SOURCES, openSmallBench } from './small-bench.ts';
-import { checkPlainObjects, clearFolders, guardObjects, removePlace } from './stored-objects.ts';
+import { checkPlainObjects, guardObjects, removePlace } from './stored-objects.ts';
 
 const SHAPE: DatasetShape = { files: 5, bytesMax: 100, sizes: 'equal' };
 

@@ -1,6 +1,6 @@
 /** What lies at a place, seen without the tool that is measured. */
-import { rm } from 'node:fs/promises';
 import type { Bench } from './bench.ts';
+import { clearFolders } from './clear-folders.ts';
 import type { Place } from './contender.ts';
 import { checkArrival, type Fingerprint } from './fingerprint.ts';
 import { runUnmeasured } from './measure.ts';
@@ -60,11 +60,4 @@ async function listObjects(bench: Checker, place: Place): Promise<string> {
 /** Below the server, which reads its folder anew for each request: to delete 50,000 objects through it takes as long as a run. */
 export async function removePlace({ storeFolder, cacheFolder }: Place): Promise<void> {
   await clearFolders(storeFolder, cacheFolder);
-}
-
-/** With what tools keep beside a folder. */
-export async function clearFolders(...folders: readonly string[]): Promise<void> {
-  for (const folder of folders)
-    for (const beside of ['', '.restic-cache', '.dray-cache', '.dvc-project'])
-      await rm(`${folder}${beside}`, { recursive: true, force: true });
 }

@@ -1,13 +1,14 @@
 /** Entrants that move a dataset: to the store, to it once more, and back. */
 import { join } from 'node:path';
 import type { Bench, Dataset } from './bench.ts';
+import { clearFolders } from './clear-folders.ts';
 import { type Contender, type ContenderName, isDray, type Place } from './contender.ts';
 import type { DatasetShape } from './dataset.ts';
 import { checkArrival } from './fingerprint.ts';
 import { runUnmeasured } from './measure.ts';
 import { rcloneByServerTime } from './rclone.ts';
 import type { Attempt, Entrant } from './scenario.ts';
-import { checkPlainObjects, clearFolders, guardObjects, removePlace } from './stored-objects.ts';
+import { checkPlainObjects, guardObjects, removePlace } from './stored-objects.ts';
 
 export const NODE_ALONE = 'node -e 0';
 export const RCLONE_BY_SERVER_TIME = 'rclone (server times)';

@@ -3,7 +3,7 @@ import type { Bench } from './bench.ts';
 import { mixSizes } from './dataset.ts';
 import { runScenario } from './run-scenario.ts';
 import { listHeats } from './scenario.ts';
-import { openSmallBench } from './small-bench.ts';
+import { findUnplanned, openSmallBench } from './small-bench.ts';
 import { createTreeScenarios, type TreeShapes } from './tree-scenarios.ts';
 
 const TINY: TreeShapes = {
@@ -28,6 +28,7 @@ describe('every scenario of plain trees', () => {
   it.each(listHeats(SCENARIOS, undefined).map((heat) => [heat.name, heat] as const))(
     '%s is done by Dray, and every check passes',
     async (_, heat) => {
+      await bench.beginHeat(new Set());
       const field = await heat.open(bench);
       const { entrants } = await runScenario(heat, field, bench, { runs: 1, say: () => {} });
       const states = entrants.map(({ name, outcome }) =>
@@ -35,6 +36,10 @@ describe('every scenario of plain trees', () => {
       );
       expect(states).toEqual(entrants.map(({ name }) => [name, 'measured']));
       expect(entrants[0]?.name).toBe('dray copy');
+      const { unnamed, unused } = findUnplanned(bench, heat.needs);
+      expect(unnamed).toEqual([]);
+      // Of repositories, which no tool here has.
+      expect(unused.filter((name) => !/^\["(linked|written)"/.test(name))).toEqual([]);
     },
   );
 });

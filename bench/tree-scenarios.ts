@@ -2,14 +2,16 @@
 import { formatCount } from '../engine/api/numbers.ts';
 import { createBareGets } from './bare-get-entrant.ts';
 import { createBarePuts } from './bare-put-entrant.ts';
+import type { Bench } from './bench.ts';
 import type { ContenderName } from './contender.ts';
 import { type DatasetShape, describeShape, shapeOfSizes } from './dataset.ts';
-import { openComparison } from './dry-run-entrants.ts';
+import { needsOfComparison, openComparison } from './dry-run-entrants.ts';
 import { createExistence, DRY_RUNNERS } from './existence-scenarios.ts';
 import type { Target } from './results.ts';
-import type { Scenario } from './scenario.ts';
-import { openAcross } from './server-to-server-entrants.ts';
-import { openClone, openFirstPush, openSecondPush, RCLONE_BY_SERVER_TIME } from './transfer-entrants.ts';
+import type { Entrant, Scenario } from './scenario.ts';
+import { needsOfAcross, openAcross } from './server-to-server-entrants.ts';
+import { RCLONE_BY_SERVER_TIME } from './transfer-entrants.ts';
+import { clone, firstPush, secondPush, type Work } from './transfer-works.ts';
 
 export interface TreeShapes {
   readonly few: DatasetShape;
@@ -46,46 +48,48 @@ function createUploads({ few, many, large }: TreeShapes): readonly Scenario[] {
       title: `Copy of ${describeShape(few)} to a bucket`,
       targets: [copyToBestOf(0.7, PEERS)],
       latenciesMs: [0, 30],
-      open: async (bench, latencyMs) => [
-        ...(await openFirstPush(bench, { shape: few, contenders: ALL, latencyMs })),
-        await createBarePuts(bench, few, latencyMs),
-      ],
+      ...besides(firstPush(few, ALL), (bench, latencyMs) => createBarePuts(bench, few, latencyMs)),
     },
     {
       name: 'copy-1k-again',
       title: `Second copy of ${describeShape(few)} to a bucket, nothing changed`,
       targets: [copyToBestOf(0.5, [...PEERS, RCLONE_BY_SERVER_TIME])],
       latenciesMs: [0, 30],
-      open: (bench, latencyMs) => openSecondPush(bench, { shape: few, contenders: ALL, latencyMs }),
+      ...secondPush(few, ALL),
     },
     {
       name: 'copy-50k',
       title: `Copy of ${describeShape(many)} to a bucket`,
       targets: [copyToBestOf(0.7, PEERS)],
-      open: async (bench, latencyMs) => [
-        ...(await openFirstPush(bench, { shape: many, contenders: ALL, latencyMs })),
-        await createBarePuts(bench, many, latencyMs),
-      ],
+      ...besides(firstPush(many, ALL), (bench, latencyMs) => createBarePuts(bench, many, latencyMs)),
     },
     {
       name: 'copy-50k-again',
       title: `Second copy of ${describeShape(many)} to a bucket, nothing changed`,
       targets: [copyToBestOf(0.5, [...PEERS, RCLONE_BY_SERVER_TIME])],
-      open: (bench, latencyMs) => openSecondPush(bench, { shape: many, contenders: ALL, latencyMs }),
+      ...secondPush(many, ALL),
     },
     {
       name: 'copy-large',
       title: `Copy of ${describeShape(large)} to a bucket`,
       targets: [copyToBestOf(0.8, PEERS)],
-      open: (bench, latencyMs) => openFirstPush(bench, { shape: large, contenders: ALL, latencyMs }),
+      ...firstPush(large, ALL),
     },
     {
       name: 'copy-large-again',
       title: `Second copy of ${describeShape(large)} to a bucket, nothing changed`,
       targets: [copyToBestOf(1, [...PEERS, RCLONE_BY_SERVER_TIME])],
-      open: (bench, latencyMs) => openSecondPush(bench, { shape: large, contenders: ALL, latencyMs }),
+      ...secondPush(large, ALL),
     },
   ];
+}
+
+/** A work with a yardstick, which takes no more room than a tool. */
+function besides({ needs, open }: Work, create: (bench: Bench, latencyMs: number) => Promise<Entrant>): Work {
+  return {
+    needs,
+    open: async (bench, latencyMs) => [...(await open(bench, latencyMs)), await create(bench, latencyMs)],
+  };
 }
 
 function createDownloads({ few, many, large }: TreeShapes): readonly Scenario[] {
@@ -95,22 +99,19 @@ function createDownloads({ few, many, large }: TreeShapes): readonly Scenario[] 
       title: `Copy of ${describeShape(few)} to a folder`,
       targets: [copyToBestOf(0.7, PEERS)],
       latenciesMs: [0, 30],
-      open: (bench, latencyMs) => openClone(bench, { shape: few, contenders: ALL, latencyMs }),
+      ...clone(few, ALL),
     },
     {
       name: 'copy-50k-down',
       title: `Copy of ${describeShape(many)} to a folder`,
       targets: [copyToBestOf(0.7, PEERS)],
-      open: (bench, latencyMs) => openClone(bench, { shape: many, contenders: ALL, latencyMs }),
+      ...clone(many, ALL),
     },
     {
       name: 'copy-large-down',
       title: `Copy of ${describeShape(large)} to a folder`,
       targets: [copyToBestOf(0.8, PEERS)],
-      open: async (bench, latencyMs) => [
-        ...(await openClone(bench, { shape: large, contenders: ALL, latencyMs })),
-        await createBareGets(bench, large, latencyMs),
-      ],
+      ...besides(clone(large, ALL), (bench, latencyMs) => createBareGets(bench, large, latencyMs)),
     },
   ];
 }
@@ -120,6 +121,7 @@ function createAcross({ mixed, objectBytes }: TreeShapes): readonly Scenario[] {
     name,
     title: `${title} from one server to another`,
     targets: [copyToBestOf(0.8, ['rclone', 'rclone (defaults)'])],
+    needs: needsOfAcross(shape),
     open: (bench, latencyMs) => openAcross(bench, { shape, contenders: ACROSS, latencyMs }),
   });
   return [
@@ -138,6 +140,7 @@ function createComparison({ compared }: TreeShapes): Scenario {
     title: `Dry run of a sync by size: ${formatCount(compared.files)} files against as many objects, all equal but one`,
     targets: [{ kind: 'peakRss', of: 'dray copy', atMostBytes: 300 * MB }],
     limitMs: COMPARISON_LIMIT_MS,
+    needs: needsOfComparison(compared),
     open: (bench, latencyMs) =>
       openComparison(bench, { shape: compared, contenders: DRY_RUNNERS, latencyMs }),
   };

@@ -2,22 +2,21 @@
 import type { Bench } from './bench.ts';
 import type { Place } from './contender.ts';
 import { type DatasetShape, writeDataset } from './dataset.ts';
-
-const written = new WeakMap<Bench['server'], Map<string, Place>>();
+import { writtenHolding } from './holding.ts';
+import { runUnmeasured } from './measure.ts';
 
 /**
- * One for all scenarios of a bench. Its objects have names and sizes, and nothing of what an upload would have said of them
- * besides. Where the server's objects are no files, they are uploaded.
+ * Its objects have names and sizes, and nothing of what an upload would have said of them besides. Where the server's objects
+ * are no files, they are uploaded.
  */
-export async function writtenTree(bench: Bench, shape: DatasetShape): Promise<Place> {
-  const known = written.get(bench.server) ?? new Map<string, Place>();
-  written.set(bench.server, known);
-  const key = JSON.stringify(shape);
-  const present = known.get(key);
-  if (present) return present;
-  const place = await bench.newPlace();
-  if (!place.storesPlainFiles) return bench.stored(shape);
-  writeDataset(place.storeFolder, shape);
-  known.set(key, place);
-  return place;
+export function writtenTree(bench: Bench, shape: DatasetShape): Promise<Place> {
+  return bench.hold(writtenHolding(shape), async () => {
+    const place = await bench.newPlace();
+    if (place.storesPlainFiles) writeDataset(place.storeFolder, shape);
+    else {
+      const { folder } = await bench.dataset(shape);
+      await runUnmeasured((await bench.courier()).upload(folder, place), bench.signal);
+    }
+    return { thing: place, folders: [place.storeFolder, place.cacheFolder] };
+  });
 }

@@ -20,6 +20,14 @@ export function installAptPackage(name: string): boolean {
   return hasLists && runQuietly(['install', '--yes', '--no-install-recommends', name]);
 }
 
+/** What `find` answers with: once more, where it was nothing, after apt-get has brought the package. */
+export async function findOrInstall<Found>(
+  aptPackage: string,
+  find: () => Promise<Found | undefined>,
+): Promise<Found | undefined> {
+  return (await find()) ?? (installAptPackage(aptPackage) ? find() : undefined);
+}
+
 function runQuietly(parameters: readonly string[]): boolean {
   const { status } = spawnSync(APT_GET, parameters, {
     stdio: ['ignore', 'ignore', 'inherit'],

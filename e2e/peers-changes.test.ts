@@ -167,6 +167,8 @@ describe('the options of a copy', () => {
     symlinkSync('a.txt', sandbox.path('source/link'));
     await told('copy', 'source', place, '--links');
     expect(text('offered/link.rclonelink')).toBe('a.txt');
+    const { exitCode, stdout } = await run('check', 'source', place, '--links', '-v');
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('link.rclonelink')]);
     await told('copy', place, 'back', '--links');
     expect(text('back/link')).toBe('a');
   });

@@ -237,6 +237,32 @@ describe('A check', () => {
   });
 });
 
+describe('A check with --links', () => {
+  it('compares links here with the objects that a copy keeps of them, by the checksum of their targets', async () => {
+    file('from/a', 'a', STORED_MS);
+    const { rmSync, symlinkSync } = await import('node:fs');
+    symlinkSync('a', sandbox.path('from/link'));
+    symlinkSync('../nowhere/\u00e4', sandbox.path('from/dangling'));
+    const request = { source: { place: 'from' }, destination: at('to'), links: true };
+    expect(await copyTree(context(), request)).toMatchObject({ copiedFiles: 3, failed: 0 });
+    for (const more of [{}, { download: true }])
+      expect(await check({ ...request, ...more })).toMatchObject({ same: 3, differing: 0, failed: 0 });
+    expect(await check({ source: at('to'), destination: { place: 'from' }, links: true })).toMatchObject({
+      same: 3,
+      onlyInSource: 0,
+    });
+    rmSync(sandbox.path('from/link'));
+    symlinkSync('b', sandbox.path('from/link'));
+    const told = context();
+    expect(await checkTrees(told, request)).toMatchObject({ same: 2, differing: 1 });
+    expect(eventsOf(told, 'compared').find(({ result }) => result === 'differs')).toMatchObject({
+      path: 'link.rclonelink',
+      by: 'md5',
+    });
+    expect(await check({ ...request, links: false })).toMatchObject({ same: 1, onlyInDestination: 2 });
+  });
+});
+
 describe('A copy', () => {
   it('that may not look at the destination refuses to promise what it would have to look for', async () => {
     file('from/a', 'a', STORED_MS);

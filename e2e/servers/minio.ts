@@ -2,9 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { roomyFolder } from './memory-folder.ts';
 import { createS3Environment } from './s3-environment.ts';
 import { freePort, startProcess, toolPath, waitUntilReady } from './tools.ts';
-import { createBucketAt, roomyFolder, type S3Endpoint, type ServerOptions } from './versitygw.ts';
+import { createBucketAt, type S3Endpoint, type ServerOptions } from './versitygw.ts';
 
 const BUCKET = 'dray-test';
 const REGION = 'us-east-1';

@@ -140,17 +140,26 @@ export function startProcess(
   };
   child.stdout.on('data', keep);
   child.stderr.on('data', keep);
-  const killNow = () => child.kill('SIGKILL');
-  process.once('exit', killNow);
+  endWithThis(child);
   return {
     processId: child.pid,
     output: () => output,
     isRunning: () => isRunning,
-    stop: async () => {
-      process.removeListener('exit', killNow);
-      await endChild(child, ended, () => isRunning);
-    },
+    stop: () => endChild(child, ended, () => isRunning),
   };
+}
+
+/** One listener for all, however many a benchmark runs at once. */
+const children = new Set<ChildProcess>();
+
+function endWithThis(child: ChildProcess): void {
+  if (!process.listeners('exit').includes(killAll)) process.once('exit', killAll);
+  children.add(child);
+  child.once('exit', () => children.delete(child));
+}
+
+function killAll(): void {
+  for (const child of children) child.kill('SIGKILL');
 }
 
 async function endChild(child: ChildProcess, ended: Promise<void>, isRunning: () => boolean): Promise<void> {

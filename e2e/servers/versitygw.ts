@@ -1,10 +1,10 @@
 /** A real S3 server for a test file: versitygw on a folder of its own, with what it was asked told from its own log. */
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, stat, statfs } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, mkdtemp, readFile, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLeanClient, type S3Connection } from '../../engine/remotes/s3/s3-connection.ts';
 import { resolvePlace } from '../../engine/remotes/s3/s3-options.ts';
+import { roomyFolder } from './memory-folder.ts';
 import { createS3Environment } from './s3-environment.ts';
 import { freePort, startProcess, toolPath, waitUntilReady } from './tools.ts';
 
@@ -56,9 +56,6 @@ export interface VersitygwOptions extends ServerOptions {
 }
 
 const BUCKET = 'dray-test';
-const MEMORY_FOLDER = '/dev/shm';
-const MEMORY_WANTED_BYTES = 4 * 1024 ** 3;
-const TMPFS_MAGIC = 0x01021994;
 
 export async function startVersitygw(options: VersitygwOptions = {}): Promise<S3Server> {
   const path = await toolPath('versitygw');
@@ -99,7 +96,9 @@ export async function startVersitygw(options: VersitygwOptions = {}): Promise<S3
     await stop();
     throw error;
   }
-  let seenBytes = (await stat(logFile)).size;
+  // The server appends. A log of many millions of requests would take the room of what is stored, and be too long to read.
+  const resetRequests = () => truncate(logFile);
+  await resetRequests();
   return {
     endpoint,
     accessKeyId,
@@ -110,10 +109,8 @@ export async function startVersitygw(options: VersitygwOptions = {}): Promise<S3
     processId: running.processId,
     environment,
     createBucket,
-    requests: async () => parseAccessLog((await readFile(logFile)).subarray(seenBytes).toString()),
-    resetRequests: async () => {
-      seenBytes = (await stat(logFile)).size;
-    },
+    requests: async () => parseAccessLog(await readFile(logFile, 'utf8')),
+    resetRequests,
     stop,
     [Symbol.asyncDispose]: stop,
   };
@@ -146,13 +143,6 @@ export async function createBucketAt(options: {
   } finally {
     await client.close();
   }
-}
-
-/** In memory, where a RAM disk has room: what the tests measure is Dray, not a disk. */
-export async function roomyFolder(wantedBytes = MEMORY_WANTED_BYTES): Promise<string> {
-  const found = await statfs(MEMORY_FOLDER).catch(() => undefined);
-  const hasRoom = found?.type === TMPFS_MAGIC && found.bavail * found.bsize > wantedBytes;
-  return hasRoom ? MEMORY_FOLDER : tmpdir();
 }
 
 /** One request a line, in the format of S3's server access logs; the key may hold spaces, the URI after it may not. */

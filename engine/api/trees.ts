@@ -72,6 +72,8 @@ export interface SyncRequest extends CopyRequest {
 export interface CheckTreesRequest extends TreePairRequest {
   /** Read both sides whole instead of asking the stores for their checksums. */
   readonly download?: boolean;
+  /** Symbolic links of a local folder are files `NAME.rclonelink` whose content is their target, as a copy with `links` keeps them. */
+  readonly links?: boolean;
   /** Only what the source has: extra files at the destination are no difference. */
   readonly oneWay?: boolean;
   /** A local file for the full report, JSON; see ARCHITECTURE for its form. */
@@ -92,6 +94,8 @@ export interface TransferSummary {
   readonly copiedInStore: number;
   /** Only the modification time was set. */
   readonly touchedFiles: number;
+  /** Folders whose own time or mode was set, and not for the sake of what was written in them. */
+  readonly touchedFolders: number;
   readonly deletedFiles: number;
   readonly unchangedFiles: number;
   /** Left alone by a rule: newer at the destination, a link, an unsafe name that was told of. */

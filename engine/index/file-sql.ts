@@ -31,6 +31,9 @@ const IS_PLACED = `(f.same = 0 AND NOT ${IS_PENDING} AND NOT (f.base_kind IS f.k
 /** The content just read is the base's. */
 const READ_IS_BASE = 'base_kind IS 1 AND base_hash IS @hash AND base_executable IS @executable';
 
+/** Statements about all rows take them by pages: SQLite lists all rows that a statement is going to change, in memory. */
+const IN_PAGE = 'path > ? AND path <= ?';
+
 export const FILE_SQL = {
   pageOfStats: `
     SELECT path, same + 2 * (hash IS NULL), kind, size, mtime_ms, ctime_ms, inode
@@ -56,7 +59,7 @@ export const FILE_SQL = {
     WHERE path = ?`,
 
   dropIfNowhere: 'DELETE FROM file WHERE path = ? AND kind = 0 AND base_kind IS NULL AND same = 0',
-  dropNowhere: 'DELETE FROM file WHERE kind = 0 AND base_kind IS NULL AND same = 0',
+  dropNowhere: `DELETE FROM file WHERE ${IN_PAGE} AND kind = 0 AND base_kind IS NULL AND same = 0`,
 
   /** Becomes the same as the base again when content and mode agree. */
   settle: `
@@ -110,7 +113,7 @@ export const FILE_SQL = {
   clearBase: `
     UPDATE file SET same = 0, base_kind = NULL, base_size = NULL, base_mtime_ns = NULL,
                     base_executable = NULL, base_hash = NULL
-    WHERE same = 1 OR base_kind IS NOT NULL`,
+    WHERE ${IN_PAGE} AND (same = 1 OR base_kind IS NOT NULL)`,
 
   /** What the base has at the path stands for the working copy too, until the next scan looks: its stat fits no file. */
   leaveAsBase: `
@@ -121,12 +124,11 @@ export const FILE_SQL = {
     WHERE path = ? AND same = 0 AND base_kind IS NOT NULL`,
   leaveOutNew: 'DELETE FROM file WHERE path = ? AND same = 0 AND base_kind IS NULL',
 
-  /** The two that accept take pages of paths, since SQLite lists all rows that a statement is going to change, in memory. */
-  acceptDeletions: 'DELETE FROM file WHERE path > ? AND path <= ? AND same = 0 AND kind = 0',
+  acceptDeletions: `DELETE FROM file WHERE ${IN_PAGE} AND same = 0 AND kind = 0`,
   acceptContent: `
     UPDATE file SET same = 1, base_mtime_ns = mtime_ns,
                     base_kind = NULL, base_size = NULL, base_executable = NULL, base_hash = NULL
-    WHERE path > ? AND path <= ? AND same = 0 AND hash IS NOT NULL`,
+    WHERE ${IN_PAGE} AND same = 0 AND hash IS NOT NULL`,
 
   endOfPage: 'SELECT path FROM file WHERE path > ? ORDER BY path LIMIT 1 OFFSET ?',
 

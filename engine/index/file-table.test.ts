@@ -357,6 +357,20 @@ describe('the file table', () => {
       placed: { files: 0, bytes: 0 },
     });
   });
+
+  it('forgets the base of more rows than one page holds, and the rows that stood for it alone', () => {
+    const { database, table } = open();
+    const stat = { sizeBytes: 1, mtimeMs: 1, ctimeMs: 1, inode: 1 };
+    const paths = Array.from({ length: 9000 }, (_, at) => `l${String(at).padStart(5, '0')}`);
+    database.transaction(() => {
+      for (const path of paths) table.setWritten({ kind: 'link', path, target: 'x' }, stat);
+      for (const path of paths.slice(0, 5000)) table.setAbsent(path);
+    })();
+    table.clearBase();
+    const left = [...table.changes(0)].flat();
+    expect(left.map(({ path }) => path)).toEqual(paths.slice(5000));
+    expect(left.every(({ before }) => before === undefined)).toBe(true);
+  });
 });
 
 function baseEntriesOf(model: Model): Entry[] {

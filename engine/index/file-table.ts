@@ -198,8 +198,11 @@ export class FileTable {
 
   /** No base at all; the working side stays. */
   clearBase(): void {
-    this.#statements.clearBase.run();
-    this.#statements.dropNowhere.run();
+    const { clearBase, dropNowhere } = this.#statements;
+    for (const page of this.#pages()) {
+      clearBase.run(...page);
+      dropNowhere.run(...page);
+    }
   }
 
   /** The change at this path is none until the next scan finds it again. */
@@ -210,11 +213,18 @@ export class FileTable {
 
   /** After a push: every change whose content is on the repository is the base now. */
   acceptChanges(): void {
-    const { acceptContent, acceptDeletions, endOfPage } = this.#statements;
+    const { acceptContent, acceptDeletions } = this.#statements;
+    for (const page of this.#pages()) {
+      acceptDeletions.run(...page);
+      acceptContent.run(...page);
+    }
+  }
+
+  /** Bounds of all rows' paths, some thousand at a time: from after the first up to the second. */
+  *#pages(): Generator<readonly [string, string | Buffer]> {
     for (let after: string | undefined = ''; after !== undefined; ) {
-      const end = endOfPage.get(after, PAGE_ROWS) as string | undefined;
-      acceptDeletions.run(after, end ?? BEHIND_ALL_PATHS);
-      acceptContent.run(after, end ?? BEHIND_ALL_PATHS);
+      const end = this.#statements.endOfPage.get(after, PAGE_ROWS) as string | undefined;
+      yield [after, end ?? BEHIND_ALL_PATHS];
       after = end;
     }
   }

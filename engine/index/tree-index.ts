@@ -11,7 +11,7 @@ import { DrayError, type ErrorCode } from '../api/error.ts';
 import { createKnownPairs, type KnownPairs } from './known-pairs.ts';
 import { type OpenedDatabase, openDatabase } from './open-database.ts';
 import { TREE_MIGRATIONS } from './tree-migrations.ts';
-import { createSpills, type SortedSpill, type SpillList } from './tree-spill.ts';
+import { createSpills, type SortedSpill, type SpilledPaths, type SpillList } from './tree-spill.ts';
 
 export interface KnownBlocks {
   /** Of the object whose blocks they are. */
@@ -42,6 +42,7 @@ export interface TreeIndex extends KnownPairs {
   putBlocks(key: string, blocks: KnownBlocks): void;
   /** Lists on disk for this run alone. */
   spill(): SpillList;
+  spilledPaths(): SpilledPaths;
   sorter(): SortedSpill;
   close(): void;
 }
@@ -123,6 +124,7 @@ function createIndex(
     uploads: createJournal(database),
     ...blocks,
     spill: () => spills.list(),
+    spilledPaths: () => spills.paths(),
     sorter: () => spills.sorter(),
     close() {
       spills.close();

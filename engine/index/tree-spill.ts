@@ -23,8 +23,17 @@ export interface SortedSpill {
   pages(): Generator<readonly TreeItem[]>;
 }
 
+/** Paths, each once, whatever their order. */
+export interface SpilledPaths {
+  /** @param marks Kept with the paths of the same places; of a path that was there before, the new one counts. */
+  add(paths: readonly string[], marks: readonly boolean[]): void;
+  /** Pages of 1,000 at most, in byte order backwards: what lies in a folder before the folder itself. */
+  descending(): Generator<readonly (readonly [path: string, mark: boolean])[]>;
+}
+
 export interface Spills {
   list(): SpillList;
+  paths(): SpilledPaths;
   sorter(): SortedSpill;
   close(): void;
 }
@@ -43,6 +52,7 @@ export function createSpills(folder: string): Spills {
   };
   return {
     list: () => createList(file(), `list_${++tables}`),
+    paths: () => createPaths(file(), `paths_${++tables}`),
     sorter: () => createSorter(file(), `sorted_${++tables}`),
     close() {
       opened?.database.close();
@@ -114,6 +124,32 @@ function createList({ database, write }: SpillFile, table: string): SpillList {
         if (rows.length > 0) yield rows.map(([, text]) => text);
         if (rows.length < ROWS_IN_PAGE) return;
         [after] = rows.at(-1)!;
+      }
+    },
+  };
+}
+
+function createPaths({ database, write }: SpillFile, table: string): SpilledPaths {
+  database.exec(`CREATE TABLE ${table} (path TEXT PRIMARY KEY, mark INTEGER NOT NULL) WITHOUT ROWID`);
+  const insert = database.prepare(`INSERT OR REPLACE INTO ${table} (path, mark) VALUES (?, ?)`);
+  const page = database
+    .prepare<[string | Buffer, number], readonly [path: string, mark: number]>(
+      `SELECT path, mark FROM ${table} WHERE path < ? ORDER BY path DESC LIMIT ?`,
+    )
+    .raw();
+  return {
+    add(paths, marks) {
+      write(() => {
+        for (const [at, path] of paths.entries()) insert.run(path, marks[at] ? 1 : 0);
+      });
+    },
+    *descending() {
+      // To SQLite every text is less than any bytes.
+      for (let before: string | Buffer = Buffer.alloc(0); ; ) {
+        const rows: (readonly [string, number])[] = page.all(before, ROWS_IN_PAGE);
+        if (rows.length > 0) yield rows.map(([path, mark]) => [path, mark !== 0] as const);
+        if (rows.length < ROWS_IN_PAGE) return;
+        [before] = rows.at(-1)!;
       }
     },
   };

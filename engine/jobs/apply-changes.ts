@@ -3,6 +3,7 @@
  * then the files by `download-files.ts`, then folders and links.
  */
 import { lstatSync, type Stats } from 'node:fs';
+import { setImmediate as breathe } from 'node:timers/promises';
 import { toErrorRecord } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
 import { createYoungGenerationBound } from '../base/young-generation.ts';
@@ -38,6 +39,8 @@ export interface Applied {
 
 /** Files fetched together, so that what shares a pack is read by few requests. */
 const WINDOW_ENTRIES = 65_536;
+/** Paths after which a stop can be heard. */
+const PATHS_PER_TURN = 256;
 
 export async function applyChanges(options: ApplyOptions): Promise<Applied> {
   const { session, link } = options;
@@ -52,7 +55,7 @@ export async function applyChanges(options: ApplyOptions): Promise<Applied> {
     const mayReplace = options.isFresh
       ? () => true
       : (path: string) => options.givenUp?.has(path) === true || isAsKnown(session, path);
-    let failed = removeAll(session, writer, options.deletions, mayReplace);
+    let failed = await removeAll(session, writer, options.deletions, mayReplace);
     const { totals } = options;
     const progress = createProgress(session, {
       phase: 'download',
@@ -72,7 +75,7 @@ export async function applyChanges(options: ApplyOptions): Promise<Applied> {
       },
       fileWindows(options.writes, (entry) => others.push(entry)),
     );
-    failed += downloaded.failed + writeOthers(session, writer, others, mayReplace);
+    failed += downloaded.failed + (await writeOthers(session, writer, others, mayReplace));
     progress.end();
     return { bytes: downloaded.bytes, failed };
   } finally {
@@ -102,15 +105,16 @@ function lstatIfThere(path: string): Stats | undefined {
 
 type MayReplace = (path: string) => boolean;
 
-function removeAll(
+async function removeAll(
   session: Session,
   writer: TreeWriter,
   paths: readonly string[],
   mayReplace: MayReplace,
-): number {
+): Promise<number> {
   let failed = 0;
   // Deepest first: a folder's content goes before the folder.
-  for (const path of paths.toReversed()) {
+  for (const [at, path] of paths.toReversed().entries()) {
+    if (at % PATHS_PER_TURN === 0) await breathe();
     checkAborted(session.context.signal);
     if (!path.endsWith('/') && !mayReplace(path)) {
       failed += 1;
@@ -159,14 +163,15 @@ async function* fileWindows(
 }
 
 /** Links come last, so that no file is ever written through one. */
-function writeOthers(
+async function writeOthers(
   session: Session,
   writer: TreeWriter,
   entries: readonly Entry[],
   mayReplace: MayReplace,
-): number {
+): Promise<number> {
   let failed = 0;
-  for (const entry of entries) {
+  for (const [at, entry] of entries.entries()) {
+    if (at % PATHS_PER_TURN === 0) await breathe();
     checkAborted(session.context.signal);
     try {
       if (entry.kind === 'folder') {

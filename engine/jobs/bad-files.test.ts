@@ -2,9 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
-  chownSync,
   existsSync,
-  lchownSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -15,12 +13,18 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobEvent } from '../api/events.ts';
 import { cloneWorkspace } from './clone.ts';
 import { initWorkspace } from './init.ts';
-import { createSandbox, eventsOf, type Sandbox, type TestContext, testContext } from './job-fixture.ts';
+import {
+  asNobody,
+  createSandbox,
+  eventsOf,
+  type Sandbox,
+  type TestContext,
+  testContext,
+} from './job-fixture.ts';
 import { pull } from './pull.ts';
 import { push } from './push.ts';
 import { describeTree } from './same-trees.ts';
@@ -164,7 +168,7 @@ describe('a push', () => {
       chmodSync(`${work}/closed`, 0o000);
       const context = testContext(work);
       try {
-        const pushed = await asNobody(() => push(context, {}));
+        const pushed = await asNobody(sandbox, () => push(context, {}));
         expect(pushed).toMatchObject({
           result: 'pushed',
           failed: 2,
@@ -188,21 +192,6 @@ describe('a push', () => {
     },
   );
 });
-
-/** Root reads everything, so it steps down for the work; anybody else is refused as it is. */
-async function asNobody<T>(job: () => Promise<T>): Promise<T> {
-  if (process.getuid?.() !== 0) return job();
-  const nobody = 65_534;
-  const items = readdirSync(sandbox.folder, { withFileTypes: true, recursive: true });
-  for (const item of items) lchownSync(join(item.parentPath, item.name), nobody, nobody);
-  chownSync(sandbox.folder, nobody, nobody);
-  process.seteuid?.(nobody);
-  try {
-    return await job();
-  } finally {
-    process.seteuid?.(0);
-  }
-}
 
 describe('a pull', () => {
   it('leaves a file that changed here meanwhile as it is, and names it', async () => {

@@ -60,8 +60,10 @@ export async function ensureBase(
   const commit = hash && (await fetchCommit(session, store, hash));
   const mark = baseMark(link.uuid, hash);
   if (index.settings.base === mark) return { hash, commit };
-  index.settings.base = undefined;
-  index.files.clearBase();
+  index.transaction(() => {
+    index.settings.base = undefined;
+    index.files.clearBase();
+  });
   if (commit) {
     for await (const entries of readEntries(store, commit, { signal: session.context.signal })) {
       index.transaction(() => {

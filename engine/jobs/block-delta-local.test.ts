@@ -229,33 +229,36 @@ describe('a block delta between two files', () => {
     }
   });
 
-  it('has batches of a segment on their way beside each other, and none any more once one has failed', async () => {
-    put('old', randomBytes(16 * MIB));
-    put('new', randomBytes(16 * MIB));
-    for (const fails of [true, false]) {
-      let underWay = 0;
-      const allUnderWay = Promise.withResolvers<void>();
-      const target = (inner: DeltaTarget): DeltaTarget => ({
-        ...inner,
-        async write(ranges, bytes, signal) {
-          underWay += 1;
-          // None ends before the last has begun: one after the other they would wait for ever.
-          if (underWay === 4) allUnderWay.resolve();
-          await allUnderWay.promise;
-          underWay -= 1;
-          if (fails && ranges[0] === 0) throw new DrayError('io', 'The disk is gone.');
-          return inner.write(ranges, bytes, signal);
-        },
-        async discard() {
-          expect(underWay).toBe(0);
-          await inner.discard();
-        },
-      });
-      const delta = deltaOf({ blockBytes: 4096, target });
-      if (fails) await expect(delta).rejects.toMatchObject({ code: 'io' });
-      else expect(await delta).toMatchObject({ sentBytes: 16 * MIB, batches: 4 });
-    }
-  });
+  it.each(['blocks', 'whole'] as const)(
+    'has the %s of a segment on their way beside each other, and none any more once one has failed',
+    async (mode) => {
+      put('old', randomBytes(16 * MIB));
+      put('new', randomBytes(16 * MIB));
+      for (const fails of [true, false]) {
+        let underWay = 0;
+        const allUnderWay = Promise.withResolvers<void>();
+        const target = (inner: DeltaTarget): DeltaTarget => ({
+          ...inner,
+          async write(ranges, bytes, signal) {
+            underWay += 1;
+            // None ends before the last has begun: one after the other they would wait for ever.
+            if (underWay === 4) allUnderWay.resolve();
+            await allUnderWay.promise;
+            underWay -= 1;
+            if (fails && ranges[0] === 0) throw new DrayError('io', 'The disk is gone.');
+            return inner.write(ranges, bytes, signal);
+          },
+          async discard() {
+            expect(underWay).toBe(0);
+            await inner.discard();
+          },
+        });
+        const delta = deltaOf({ mode, blockBytes: 4096, target });
+        if (fails) await expect(delta).rejects.toMatchObject({ code: 'io' });
+        else expect(await delta).toMatchObject({ sentBytes: 16 * MIB, batches: 4 });
+      }
+    },
+  );
 
   it('refuses bytes that are not those that were signed', async () => {
     const old = randomBytes(50_000);

@@ -1,5 +1,4 @@
 /** Compares the content of two items of equal size, wherever each lies: by checksums where a store keeps some, else as it can be done. */
-import { join } from 'node:path';
 import type { ComparedBy } from '../api/events.ts';
 import type { LeasedMemory } from '../base/leased-memory.ts';
 import { etagIsMd5 } from '../model/tree-decision.ts';
@@ -8,7 +7,7 @@ import type { ObjectInfo } from '../remotes/object-store.ts';
 import { compareByReading, compareFileWithObject, compareObjects } from '../transfer/compare-content.ts';
 import type { ObjectSource } from '../transfer/object-source.ts';
 import { openRemoteSource } from '../transfer/remote-source.ts';
-import { openFileSource } from '../workspace/file-source.ts';
+import { openItemSource } from './link-items.ts';
 import { vanished } from './tree-errors.ts';
 import { headObject } from './tree-objects.ts';
 import type { LocalSide, RemoteSide, TreeSide } from './tree-sides.ts';
@@ -65,7 +64,7 @@ async function read(sides: CompareSides, left: TreeItem, right: TreeItem): Promi
 }
 
 async function open(sides: CompareSides, side: TreeSide, item: TreeItem): Promise<ObjectSource> {
-  if (side.kind === 'local') return openFileSource(pathIn(side, item));
+  if (side.kind === 'local') return openItemSource(side, item);
   const { limit, store } = side;
   const info = await headOf(sides, side, item);
   return openRemoteSource({ store, key: side.pathOf(item.path), info, limit });
@@ -80,7 +79,7 @@ async function compareFile(
   [remote, object]: readonly [RemoteSide, TreeItem],
 ): Promise<ComparedContent> {
   const { memory, signal } = sides;
-  const source = await openFileSource(pathIn(local, file));
+  const source = await openItemSource(local, file);
   try {
     // What a listing tells is often enough; where it is not, the object is asked about.
     if (etagIsMd5(object.token) && source.sizeBytes <= MD5_BYTES_MAX) {
@@ -110,8 +109,4 @@ async function headOf({ signal }: CompareSides, side: RemoteSide, item: TreeItem
   const info = await headObject(side, item.path, signal);
   if (!info) throw vanished(item.path);
   return info;
-}
-
-function pathIn(side: LocalSide, item: TreeItem): string {
-  return join(side.root, side.pathOf(item.path));
 }

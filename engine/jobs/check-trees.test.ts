@@ -1,4 +1,4 @@
-import { symlinkSync } from 'node:fs';
+import { readFileSync, symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkTrees } from './check-trees.ts';
 import { copyTree } from './copy-tree.ts';
@@ -30,6 +30,41 @@ describe('a check of two folders', () => {
     expect(compared.get('same')).toMatchObject({ result: 'same', by: 'content' });
     expect(compared.get('same')).not.toHaveProperty('differsAt');
     expect(compared.size).toBe(2);
+  });
+});
+
+describe('symbolic links in a check', () => {
+  it('are compared by their targets with --links, told of and reported like files, and left out without', async () => {
+    for (const side of ['left', 'right']) {
+      sandbox.write(`${side}/file`, 'content');
+      symlinkSync('file', sandbox.path(side, 'same'));
+      symlinkSync('../elsewhere', sandbox.path(side, 'away'));
+    }
+    symlinkSync('one', sandbox.path('left/other'));
+    symlinkSync('two', sandbox.path('right/other'));
+    symlinkSync('file', sandbox.path('right/more'));
+    const told = context();
+    const reportPath = sandbox.path('report.json');
+    expect(await checkTrees(told, { ...sides, links: true, reportPath })).toMatchObject({
+      files: 4,
+      same: 3,
+      differing: 1,
+      onlyInDestination: 1,
+      failed: 0,
+    });
+    const compared = eventsOf(told, 'compared').map(({ by, path, result }) => `${path} ${result} ${by}`);
+    expect(compared.sort()).toEqual([
+      'away.rclonelink same content',
+      'file same content',
+      'more.rclonelink onlyInDestination presence',
+      'other.rclonelink differs content',
+      'same.rclonelink same content',
+    ]);
+    const report = JSON.parse(readFileSync(reportPath, 'utf8')) as { files: { path: string }[] };
+    expect(report.files.map(({ path }) => path)).toContain('other.rclonelink');
+    const plain = context();
+    expect(await checkTrees(plain, sides)).toMatchObject({ files: 1, same: 1, differing: 0 });
+    expect(eventsOf(plain, 'warning')).not.toEqual([]);
   });
 });
 

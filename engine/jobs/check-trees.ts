@@ -40,7 +40,7 @@ export async function checkTrees(
   request: CheckTreesRequest,
 ): Promise<CheckTreesSummary> {
   createTreeFilter(request.filter ?? {});
-  const pair = await openTreePair(context, request);
+  const pair = await openTreePair(context, request, { links: request.links });
   try {
     checkDestination(pair);
     await loadCrc64();
@@ -291,7 +291,7 @@ function itemOptions(check: Check) {
   return {
     nowMs: systemClock.nowMs(),
     signal: check.tasks.signal,
-    links: false,
+    links: check.request.links ?? false,
     onSkipped: (path: string, message: string) =>
       check.context.emit({ type: 'warning', warning: 'skippedSpecialFile', message, path }),
     onFailed: (path: string, error: Parameters<typeof tellFailure>[2]) => tellFailure(check, path, error),

@@ -23,7 +23,7 @@ import { applyChanges } from './apply-changes.ts';
 import { fetchCommit, saveBase } from './base-commit.ts';
 import { type Connection, connectUrl, urlToKeep } from './connection.ts';
 import { DEFAULT_BRANCH, DEFAULT_REMOTE } from './init.ts';
-import type { LinkedRepository } from './link-repository.ts';
+import { checkBelongs, type LinkedRepository } from './link-repository.ts';
 import { checkNamesFit } from './names-fit.ts';
 import { NO_CHANGES } from './no-changes.ts';
 import { pullCommit } from './pull.ts';
@@ -44,7 +44,8 @@ export async function cloneWorkspace(context: JobContext, request: CloneRequest)
   if (!isResumed) checkFolder(root);
   const connection = await connectUrl(context, url, context.directory);
   const wasThere = existsSync(root);
-  let isWriting = isResumed;
+  /** What this run has made and nobody has put a file into yet. */
+  let isOurs = false;
   try {
     const { store } = connection;
     const [descriptor, target] = await Promise.all([
@@ -53,7 +54,11 @@ export async function cloneWorkspace(context: JobContext, request: CloneRequest)
     ]);
     if (!descriptor) throw notARepository(store);
     if (!target) throw noCommit(store, request.ref);
+    checkBelongs(store, target.tip, descriptor.id);
     if (!isResumed) {
+      // Again: another clone may have begun here meanwhile.
+      checkFolder(root);
+      isOurs = true;
       mkdirSync(root, { recursive: true });
       createWorkspace(root, configFor(url, descriptor), { format: 1, branch: target.branch, bases: {} });
     }
@@ -64,13 +69,14 @@ export async function cloneWorkspace(context: JobContext, request: CloneRequest)
     );
     try {
       return await fill({ session, connection, descriptor, target, isResumed }, () => {
-        isWriting = true;
+        isOurs = false;
       });
     } finally {
       session.close();
     }
   } catch (error) {
-    if (!isWriting) leaveNothing(root, wasThere);
+    const isTaken = error instanceof DrayError && error.code === 'locked';
+    if (isOurs && !isTaken) leaveNothing(root, wasThere);
     throw error;
   } finally {
     await connection.store.close();
@@ -109,7 +115,11 @@ async function fill(filling: Filling, onWriting: () => void): Promise<PullSummar
     tip: target.tip,
     isEmpty: false,
   };
-  if (isResumed) return pullCommit(session, connection, link, target.commit, {});
+  if (isResumed) {
+    // Written with the base, when all is there.
+    session.state = { ...session.state, branch: target.branch };
+    return pullCommit(session, connection, link, target.commit, {});
+  }
   const { store, meter } = connection;
   const commit = await fetchCommit(session, store, target.commit);
   await checkNamesFit(session, store, commit);

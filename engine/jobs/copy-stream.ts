@@ -93,6 +93,7 @@ function summary(
     copiedBytes: bytes,
     copiedInStore: 0,
     touchedFiles: 0,
+    touchedFolders: 0,
     deletedFiles: 0,
     unchangedFiles: 0,
     skippedFiles: 0,

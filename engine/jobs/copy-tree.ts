@@ -20,6 +20,7 @@ import { holdsSomething } from './source-presence.ts';
 import { trafficOf } from './traffic.ts';
 import { openBackup } from './tree-backup.ts';
 import { createDeletes } from './tree-deletes.ts';
+import { createTreeFolders } from './tree-folders.ts';
 import { createForecast } from './tree-forecast.ts';
 import { openKnowledge } from './tree-knowledge.ts';
 import { createLooks } from './tree-looks.ts';
@@ -54,6 +55,7 @@ async function transferTree(
   const pair = await openTreePair(context, request, {
     bandwidthBytesPerSecond: request.bandwidthBytesPerSecond,
     links: request.links,
+    folders: true,
   });
   try {
     const knowledge = openKnowledge(context, {
@@ -103,24 +105,34 @@ async function transferOnce(transfer: Transfer): Promise<TransferSummary> {
   const { context, pair, request } = transfer;
   const run = openRun(transfer);
   const lookup = createLookupTally();
-  if (!request.dryRun && run.destination.kind === 'local') makeRoot(run.destination.root);
+  const isRootNew = !request.dryRun && run.destination.kind === 'local' && makeRoot(run.destination.root);
+  const refuse = refusalOf(run.destination);
+  const folders = createTreeFolders(run, { isRootNew, refuse });
   const mover = await createMover(run);
   // In a dry run too: a folder that cannot take them is told of, though nothing is kept.
   const backup =
     request.backupDirectory &&
     (await openBackup(run, request.backupDirectory, { isSingle: pair.only !== undefined }));
+  let refused: { readonly error: unknown } | undefined;
   try {
-    const deletes = createDeletes(run, { mover, backup });
-    const work = { mover, looks: createLooks(run), deletes, backup, refuse: refusalOf(run.destination) };
+    const deletes = createDeletes(run, {
+      mover,
+      backup,
+      beforeFirst: async () => folders?.beforeRemovals(),
+    });
+    const work = { mover, looks: createLooks(run), deletes, backup, folders, refuse };
     await settling(run.tasks, () =>
       takeSteps(run, work, matchTrees(run, { only: pair.only, lookup, isSorted: transfer.isSorted })),
     );
     await checkSource(run, pair);
-    if (run.isSync) await deletes.carryOut();
+    if (run.isSync) refused = await deletes.carryOut().then(nothing, asRefused);
   } finally {
     await mover.close();
     await backup?.close();
   }
+  // The mover's own folder for what is unfinished is gone by now.
+  await folders?.settle();
+  if (refused) throw refused.error;
   run.progress.end();
   const explanation: LookupExplanation = explain(run, lookup);
   context.emit({ type: 'lookup', lookup: explanation });
@@ -189,9 +201,10 @@ function summaryOf(run: TreeRun, pair: TreePair): TransferSummary {
     sentBytes,
     skippedFiles,
     touchedFiles,
+    touchedFolders,
     unchangedFiles,
   } = counts;
-  const changes = copiedFiles + touchedFiles + deletedFiles;
+  const changes = copiedFiles + touchedFiles + touchedFolders + deletedFiles;
   return {
     result: changes === 0 ? 'upToDate' : request.dryRun ? 'wouldCopy' : 'copied',
     source: source.text,
@@ -202,6 +215,7 @@ function summaryOf(run: TreeRun, pair: TreePair): TransferSummary {
     copiedBytes,
     copiedInStore,
     touchedFiles,
+    touchedFolders,
     deletedFiles,
     unchangedFiles,
     skippedFiles,
@@ -213,10 +227,19 @@ function summaryOf(run: TreeRun, pair: TreePair): TransferSummary {
   };
 }
 
-/** @throws `conflict` when a file lies where the folder has to be, `io` */
-function makeRoot(root: string): void {
+const nothing = (): undefined => undefined;
+
+/** What was brought across stays, and its folders get their times. @throws what is no refusal of `Deletes.carryOut` */
+function asRefused(error: unknown): { readonly error: unknown } {
+  if (error instanceof DrayError && (error.code === 'partial' || error.code === 'tooManyDeletes'))
+    return { error };
+  throw error;
+}
+
+/** Whether it was not there. @throws `conflict` when a file lies where the folder has to be, `io` */
+function makeRoot(root: string): boolean {
   try {
-    mkdirSync(root, { recursive: true });
+    return mkdirSync(root, { recursive: true }) !== undefined;
   } catch (error) {
     throw writeError(error, root);
   }

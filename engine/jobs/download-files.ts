@@ -292,11 +292,14 @@ class FileDownloader {
     }
     try {
       await pieces.settle();
+      // It may have taken hours.
+      if (!this.#mayReplace(entry)) return;
       const stat = await file.commit({ verifyContent: entry.location.in === 'object' });
       noteWritten(this.#options.session, this.#options.link, entry, stat);
       this.#options.progress.add(1, 0);
     } finally {
       await file.discard();
+      pieces.end();
     }
   }
 }

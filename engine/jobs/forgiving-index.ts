@@ -37,6 +37,7 @@ export function forgivingIndex(index: TreeIndex, onFailure: (error: DrayError) =
     putBlocks: (key, blocks) => attempt(() => index.putBlocks(key, blocks), undefined),
     spill: () => index.spill(),
     sorter: () => index.sorter(),
+    spilledPaths: () => index.spilledPaths(),
     close: () => index.close(),
   };
 }

@@ -1,5 +1,5 @@
 /** What tests of jobs stand on: temporary folders, a context, and the jobs called as a host calls them. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, lchownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { JobEvent } from '../api/events.ts';
@@ -54,4 +54,19 @@ export function eventsOf<T extends JobEvent['type']>(
   type: T,
 ): Extract<JobEvent, { type: T }>[] {
   return context.events.filter((event): event is Extract<JobEvent, { type: T }> => event.type === type);
+}
+
+/** Root reads everything, so it steps down for the work, in a sandbox that becomes nobody's; anybody else is refused as it is. */
+export async function asNobody<T>(sandbox: Sandbox, job: () => Promise<T>): Promise<T> {
+  if (process.getuid?.() !== 0) return job();
+  const nobody = 65_534;
+  const items = readdirSync(sandbox.folder, { withFileTypes: true, recursive: true });
+  for (const item of items) lchownSync(join(item.parentPath, item.name), nobody, nobody);
+  chownSync(sandbox.folder, nobody, nobody);
+  process.seteuid?.(nobody);
+  try {
+    return await job();
+  } finally {
+    process.seteuid?.(0);
+  }
 }

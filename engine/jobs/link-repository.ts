@@ -65,6 +65,7 @@ export async function linkRepository(
       { data: { remote: store.address, found: descriptor.id, expected: remote.repository } },
     );
   }
+  checkBelongs(store, tip, descriptor.id);
   if (remote.repository === undefined || remote.layout === undefined) {
     session.saveConfig({
       ...session.config,
@@ -82,6 +83,17 @@ export async function linkRepository(
     tip,
     isEmpty,
   });
+}
+
+/** @throws `notARepository` when the ref is another repository's, whose commits say nothing of what is here. */
+export function checkBelongs(store: ObjectStore, tip: StoredRef | undefined, uuid: string): void {
+  if (!tip || tip.repository === uuid) return;
+  throw new DrayError(
+    'notARepository',
+    `${tip.name} at ${store.address} belongs to another repository (${tip.repository}) than dray.json there (${uuid}). ` +
+      'Bring back the dray.json that was there before, or empty the place and push anew.',
+    { data: { remote: store.address, ref: tip.name, found: tip.repository, expected: uuid } },
+  );
 }
 
 function readDescriptorAndRefs(store: ObjectStore, signal: AbortSignal) {

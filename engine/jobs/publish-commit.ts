@@ -61,8 +61,9 @@ export async function publishChanges(context: PublishContext, record: CommitReco
   const own = await writeOwnCommit(context, record);
   let tip = link.tip;
   for (let race = 0; race < RACES_MAX; race += 1) {
-    const isOnBase = tip?.commit === base.hash;
-    const merged = isOnBase ? undefined : await writeMergeCommit(context, own, tip!);
+    // A branch that somebody removed is made anew, as one that never was.
+    const merged =
+      tip === undefined || tip.commit === base.hash ? undefined : await writeMergeCommit(context, own, tip);
     const landing = merged ?? own.hash;
     checkAborted(session.context.signal);
     recordLanding(session, link, own.hash);

@@ -90,7 +90,8 @@ class ScanMerge {
   }
 
   take(batch: ScanBatch): void {
-    this.problems.push(...batch.problems);
+    // One by one: a single folder may have more of them than a call takes arguments.
+    for (const problem of batch.problems) this.problems.push(problem);
     const changed: ScannedEntry[] = [];
     for (const entry of batch.entries) {
       if (entry.kind === 'file') {
@@ -118,10 +119,7 @@ class ScanMerge {
   finish(): void {
     const { problems } = this;
     for (let row = this.#peek(); row; row = this.#next()) this.#noteVanished(row);
-    const isUnseen = (path: string) =>
-      problems.some((problem) =>
-        problem.path.endsWith('/') ? path.startsWith(problem.path) : problem.path === path,
-      );
+    const isUnseen = unseenBy(problems);
     const gone = problems.length === 0 ? this.#vanished : this.#vanished.filter((path) => !isUnseen(path));
     if (gone.length === 0) return;
     this.#index.transaction(() => {
@@ -184,6 +182,22 @@ class ScanMerge {
     this.#at += 1;
     return this.#peek();
   }
+}
+
+/** Whether a path may well be there, though the scan has not seen it. Takes no longer where there are many problems. */
+function unseenBy(problems: readonly ScanProblem[]): (path: string) => boolean {
+  const places = new Set<string>();
+  for (const { path, problem } of problems) {
+    places.add(path);
+    // What could not even be looked at may be a folder, and all that is in it unseen as well.
+    if (problem === 'unreadable' && !path.endsWith('/')) places.add(`${path}/`);
+  }
+  return (path) => {
+    if (places.has(path)) return true;
+    for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1))
+      if (places.has(path.slice(0, at + 1))) return true;
+    return false;
+  };
 }
 
 function isUnchanged(row: StatRow, entry: ScannedEntry): boolean {

@@ -34,7 +34,7 @@ export interface Session {
   readonly remoteName: string;
   config: WorkspaceConfig;
   state: WorkspaceState;
-  /** Replaces `.dray/config.json`. */
+  /** Replaces `.dray/config.json`; without the lock what is saved holds for this session alone, and whoever has the lock saves it. */
   saveConfig(config: WorkspaceConfig): void;
   /** Replaces `.dray/state.json`. */
   saveState(state: WorkspaceState): void;
@@ -89,7 +89,7 @@ export async function openWorkspaceSession(
       config,
       state,
       saveConfig: (next) => {
-        writeConfig(workspace, next);
+        if (lock) writeConfig(workspace, next);
         session.config = next;
       },
       saveState: (next) => {
@@ -97,8 +97,11 @@ export async function openWorkspaceSession(
         session.state = next;
       },
       close: () => {
-        index.close();
-        cleanUp();
+        try {
+          index.close();
+        } finally {
+          cleanUp();
+        }
       },
     };
     return session;

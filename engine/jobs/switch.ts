@@ -26,9 +26,13 @@ export async function switchBranch(context: JobContext, request: SwitchRequest):
           },
         );
       }
+      const { branch } = session.state;
+      // Written in one with the base: nobody shall meet the files of one branch under the name of another.
+      session.state = { ...session.state, branch: name };
       const summary = await pullCommit(session, connection, link, link.tip.commit, {});
-      if (summary.failed === 0) session.saveState({ ...session.state, branch: name });
-      return { ...summary, branch: session.state.branch };
+      const isThere = session.state.bases[session.remoteName] === link.tip.commit;
+      if (isThere) session.saveState(session.state);
+      return { ...summary, branch: isThere ? name : branch };
     } finally {
       await connection.store.close();
     }

@@ -21,7 +21,12 @@ export interface Deletes {
 
 export function createDeletes(
   run: TreeRun,
-  options: { readonly mover: Mover; readonly backup: Backup | undefined },
+  options: {
+    readonly mover: Mover;
+    readonly backup: Backup | undefined;
+    /** Once it is clear that there is something to remove, and that it may be. */
+    readonly beforeFirst: () => Promise<void>;
+  },
 ): Deletes {
   let spill: SpillList | undefined;
   let gathered: TreeItem[] = [];
@@ -44,6 +49,7 @@ export function createDeletes(
       flush();
       if (!spill) return;
       if (!isAllowed(run, spill.size)) return;
+      if (!run.request.dryRun) await options.beforeFirst();
       for (const page of spill.pages()) {
         run.tasks.check();
         const items = page.map((text) => JSON.parse(text) as TreeItem);

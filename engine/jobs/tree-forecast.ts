@@ -18,6 +18,8 @@ export interface Forecast {
   /** @param delta Given: only what differs travels. */
   copies(item: TreeItem, delta?: ForeseenDelta): void;
   touches(): void;
+  /** Modes and times of so many folders, in one request at either end that takes requests. */
+  setsFolders(count: number): void;
   totals(deletes: number): RequestTotals;
 }
 
@@ -93,6 +95,11 @@ export function createForecast({ destination, source }: Sides, partSizeBytes: nu
       // An object is copied onto itself, and looked at for that.
       if (!destination.store.files) at.destination.reads += 1;
       at.destination.writes += 1;
+    },
+    setsFolders(count) {
+      if (count === 0) return;
+      if (source.kind === 'remote') at.source.reads += 1;
+      if (destination.kind === 'remote') at.destination.writes += 1;
     },
     totals(deleted) {
       const deletes = destination.kind === 'remote' ? Math.ceil(deleted / DELETED_AT_ONCE) : 0;

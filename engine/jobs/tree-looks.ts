@@ -7,8 +7,9 @@ import type { Evidence } from '../model/tree-decision.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 import { mtimeOfObject } from '../query/head-item.ts';
 import { readSmallFile } from '../workspace/file-source.ts';
-import { exactMtimeNs, LINK_SUFFIX, readLink } from '../workspace/local-place.ts';
+import { exactMtimeNs, readLink } from '../workspace/local-place.ts';
 import { compareContent } from './check-content.ts';
+import { isLinkItem } from './link-items.ts';
 import { headObject } from './tree-objects.ts';
 import type { TreeRun } from './tree-run.ts';
 import type { TreeSide } from './tree-sides.ts';
@@ -55,15 +56,10 @@ async function isSameHash(
 async function md5Of(side: TreeSide, item: TreeItem): Promise<string> {
   if (side.kind === 'remote') return item.token;
   const path = join(side.root, side.pathOf(item.path));
-  const bytes = isLink(side, item)
+  const bytes = isLinkItem(side, item)
     ? readLink(path)
     : readSmallFile(path, { bytesMax: READ_WHOLE_BYTES_MAX }).bytes;
   return createHash('md5').update(bytes).digest('hex');
-}
-
-/** With `--links`: a link whose object's name has a suffix that its own has not. */
-function isLink(side: TreeSide, { path }: TreeItem): boolean {
-  return side.kind === 'local' && path.endsWith(LINK_SUFFIX) && side.pathOf(path) !== path;
 }
 
 async function lookAtTimes(run: SomeRun, source: TreeItem, destination: TreeItem): Promise<Evidence> {
@@ -82,7 +78,7 @@ export async function mtimeOf(run: SomeRun, side: TreeSide, item: TreeItem): Pro
   if (item.mtimeNs !== undefined) return item.mtimeNs;
   if (side.kind === 'local') {
     // A link is written anew and keeps no time.
-    if (isLink(side, item)) return undefined;
+    if (isLinkItem(side, item)) return undefined;
     // A scan's times are doubles, which are not good for nanoseconds.
     return exactMtimeNs(join(side.root, side.pathOf(item.path)));
   }
@@ -97,9 +93,6 @@ async function isSameContent(
   source: TreeItem,
   destination: TreeItem,
 ): Promise<'equal' | 'differs'> {
-  const areLinks = [isLink(run.source, source), isLink(run.destination, destination)];
-  if (areLinks.every(Boolean)) return isSameHash(run, source, destination);
-  if (areLinks.some(Boolean)) return 'differs';
   await loadCrc64();
   const sides = {
     source: run.source,

@@ -1,11 +1,11 @@
 /** Pairs the items of the source with what lies at the destination under their names, by the cheapest way to know that. */
 import { DrayError } from '../api/error.ts';
 import { createTreeFilter, type TreeFilter, withoutBounds } from '../model/tree-filter.ts';
-import type { TreeItem } from '../model/tree-item.ts';
+import { isHoldingFolder, type TreeItem } from '../model/tree-item.ts';
 import { type MatchedBatch, mergeTrees } from '../query/merge-trees.ts';
 import { listTreeItems } from '../query/object-pages.ts';
 import { type LookupTally, lookUpDestination, lookUpLocal } from '../query/tree-lookup.ts';
-import { LINK_SUFFIX, localPlaceKind, statLocal } from '../workspace/local-place.ts';
+import { LINK_SUFFIX, localPlaceKind, statLocal, statLocalFolder } from '../workspace/local-place.ts';
 import { scanLocalTree } from '../workspace/local-tree.ts';
 import { sortedItems } from './sorted-items.ts';
 import { type TreeRun, tellFailure } from './tree-run.ts';
@@ -55,7 +55,9 @@ async function* asSyncSees(
 ): AsyncGenerator<MatchedBatch> {
   for await (const { extras, pairs } of batches) {
     yield {
-      pairs: filter.isBounded ? pairs.filter(({ source }) => filter.includes(source)) : pairs,
+      pairs: filter.isBounded
+        ? pairs.filter(({ source }) => isHoldingFolder(source) || filter.includes(source))
+        : pairs,
       extras: extras.filter(canTravel),
     };
   }
@@ -126,6 +128,7 @@ function matchLocal(
           enter: (folder) => filter.mayContain(folder),
           links: request.links ?? false,
           ...(side.special ? { special: true } : {}),
+          ...(side.folders ? { folders: true } : {}),
           nowMs: clock.nowMs(),
           signal: tasks.signal,
           // What lies at the destination and cannot be read or is no file is in nobody's way until it is.
@@ -144,6 +147,7 @@ function matchLocal(
 
 /** The file, or with `links` the link, at the item's place. What may not be looked at is told of when it is written to, as that file's own failure. */
 function statItem(side: LocalSide, path: string, links: boolean): TreeItem | undefined {
+  if (path === '' || path.endsWith('/')) return statLocalFolder(side.root, path);
   const isLink = links && path.endsWith(LINK_SUFFIX);
   try {
     const found = statLocal(side.root, side.pathOf(path), { links: isLink });

@@ -39,6 +39,8 @@ export interface OpenPairOptions {
   readonly bandwidthBytesPerSecond?: number | undefined;
   /** Links are objects of their own there; see `LINK_SUFFIX`. */
   readonly links?: boolean | undefined;
+  /** Modes and times of folders are of interest. */
+  readonly folders?: boolean;
 }
 
 /** @throws `usage` when the places lie inside each other or cannot go together, `notFound` when there is no such source. */
@@ -62,7 +64,7 @@ export async function openTreePair(
       source.only && destination.name !== undefined ? { ...source.only, path: destination.name } : undefined;
     const [sourceSide, destinationSide] = source.only
       ? [source.side, destination.side]
-      : withSpecial(source.side, destination.side, options);
+      : withShared(source.side, destination.side, options);
     return {
       source: sourceSide,
       destination: destinationSide,
@@ -78,18 +80,23 @@ export async function openTreePair(
   }
 }
 
-/** Between folders of two machines nothing is lost that both have. */
-function withSpecial(
+/** Between folders of two machines nothing is lost that both have; between two of this one, no folder's mode and time. */
+function withShared(
   source: TreeSide,
   destination: TreeSide,
-  { links }: OpenPairOptions,
+  { folders, links }: OpenPairOptions,
 ): readonly [TreeSide, TreeSide] {
   const isOf = (side: TreeSide) => (side.kind === 'local' ? 'local' : side.store.files ? 'peer' : 'store');
   const kinds = new Set([isOf(source), isOf(destination)]);
-  if (links || !kinds.has('peer') || kinds.has('store')) return [source, destination];
+  // With links as objects, a peer is a store like any other.
+  if (kinds.has('store') || (links && kinds.has('peer'))) return [source, destination];
+  const shared: Pick<TreeSide, 'folders' | 'special'> = {
+    ...(kinds.has('peer') ? { special: true } : {}),
+    ...(folders ? { folders: true } : {}),
+  };
   return [
-    { ...source, special: true },
-    { ...destination, special: true },
+    { ...source, ...shared },
+    { ...destination, ...shared },
   ];
 }
 

@@ -38,6 +38,7 @@ export interface TreeCounts {
   copiedBytes: number;
   copiedInStore: number;
   touchedFiles: number;
+  touchedFolders: number;
   deletedFiles: number;
   unchangedFiles: number;
   skippedFiles: number;
@@ -59,6 +60,7 @@ export function createTreeCounts(): TreeCounts {
     copiedBytes: 0,
     copiedInStore: 0,
     touchedFiles: 0,
+    touchedFolders: 0,
     deletedFiles: 0,
     unchangedFiles: 0,
     skippedFiles: 0,

@@ -14,6 +14,8 @@ export interface LocalSide {
   readonly text: string;
   /** Links and empty folders are items too, since the other side knows them as well. */
   readonly special?: true;
+  /** Folders are told of for the sake of their modes and times, which both sides keep. */
+  readonly folders?: true;
   /** The item's path below the root: another than its own where one file is copied to another name. */
   readonly pathOf: (path: string) => string;
 }
@@ -26,6 +28,8 @@ export interface RemoteSide {
   readonly text: string;
   /** Links and empty folders are items too, since the other side knows them as well. */
   readonly special?: true;
+  /** Folders are told of for the sake of their modes and times, which both sides keep. */
+  readonly folders?: true;
   /** The item's key in the store. */
   readonly pathOf: (path: string) => string;
 }

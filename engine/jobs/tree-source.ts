@@ -3,7 +3,7 @@ import { DrayError } from '../api/error.ts';
 import { comparePaths } from '../model/entry.ts';
 import { isReservedName } from '../model/safe-path.ts';
 import type { TreeFilter } from '../model/tree-filter.ts';
-import type { TreeItem } from '../model/tree-item.ts';
+import { isHoldingFolder, type TreeItem } from '../model/tree-item.ts';
 import { headItemOf } from '../query/head-item.ts';
 import { listTreeItems } from '../query/object-pages.ts';
 import { statLocal } from '../workspace/local-place.ts';
@@ -36,6 +36,7 @@ function localItems(side: LocalSide, { filter, links, nowMs, onFailed, onSkipped
     includes: (item) => filter.includes(item),
     links,
     ...(side.special ? { special: true } : {}),
+    ...(side.folders ? { folders: true } : {}),
     nowMs,
     signal,
     onProblem: ({ message, path, problem }) => {
@@ -57,7 +58,9 @@ async function* remoteItems(
     onFailed(side.text, new DrayError('io', message, { data: { path: side.text } }));
   if (side.special) {
     for await (const items of specialItems(side, signal, onProblem))
-      yield items.filter((item) => filter.includes(item) && !isReserved(item.path));
+      yield items.filter(
+        (item) => (isHoldingFolder(item) || filter.includes(item)) && !isReserved(item.path),
+      );
     return;
   }
   const { limit, store } = side;
@@ -77,7 +80,11 @@ export async function* specialItems(
   signal: AbortSignal,
   onProblem?: (message: string) => void,
 ): AsyncGenerator<readonly TreeItem[]> {
-  for await (const entries of side.store.files!.entries({ signal, ...(onProblem ? { onProblem } : {}) }))
+  for await (const entries of side.store.files!.entries({
+    signal,
+    ...(onProblem ? { onProblem } : {}),
+    ...(side.folders ? { folders: true } : {}),
+  }))
     yield entries.map(({ etag, key, mode, modifiedMs, sizeBytes, special }) => ({
       path: key,
       kind: 'object',
@@ -85,7 +92,8 @@ export async function* specialItems(
       sizeBytes,
       token: etag,
       modifiedMs,
-      ...(special ? { special } : { mode }),
+      ...(special?.kind === 'link' ? {} : { mode }),
+      ...(special ? { special } : {}),
     }));
 }
 

@@ -6,12 +6,14 @@ import type { DrayError } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
 import { createYoungGenerationBound } from '../base/young-generation.ts';
 import { type Decision, decideItem, type Evidence, type Recalled } from '../model/tree-decision.ts';
-import { isSameSpecial, type TreeItem } from '../model/tree-item.ts';
+import { isHoldingFolder, isSameSpecial, type TreeItem } from '../model/tree-item.ts';
 import type { MatchedBatch } from '../query/merge-trees.ts';
 import type { FileTouch } from '../remotes/file-face.ts';
+import type { FolderMet } from './folders-met.ts';
 import { createSmallMoves } from './small-moves.ts';
 import type { Backup } from './tree-backup.ts';
 import type { Deletes } from './tree-deletes.ts';
+import type { TreeFolders } from './tree-folders.ts';
 import { type Looks, mtimeOf } from './tree-looks.ts';
 import type { Moved, Mover, SmallMove } from './tree-mover.ts';
 import { hidesWhatStays, refuseChange } from './tree-protection.ts';
@@ -25,6 +27,7 @@ export interface TreeWork {
   readonly looks: Looks;
   readonly deletes: Deletes;
   readonly backup: Backup | undefined;
+  readonly folders: TreeFolders | undefined;
   /** Why an item may not be written at the destination, as an error of that item. */
   readonly refuse: (item: TreeItem) => DrayError | undefined;
 }
@@ -36,6 +39,7 @@ export async function takeSteps(
 ): Promise<void> {
   const room = new Budget(ITEMS_MAX);
   const { counts, filter, tasks } = run;
+  const { folders } = work;
   const { small: mover } = work.mover;
   const onMoved = ({ item, over }: SmallMove, moved: Moved) => noteMoved(run, item, over, moved);
   const small = mover && createSmallMoves(run, { mover, room, onMoved });
@@ -43,8 +47,13 @@ export async function takeSteps(
   try {
     for await (const batch of batches) {
       youngGeneration.check();
+      folders?.beginBatch();
       for (const { source, destination } of batch.pairs) {
         tasks.check();
+        if (source.special?.kind === 'folder') {
+          folders?.enter(source, destination);
+          if (isHoldingFolder(source)) continue;
+        } else if (!filter.isOpen) folders?.keepAbove(source.path);
         counts.files += 1;
         counts.bytes += source.sizeBytes;
         if (destination) counts.destinationFiles += 1;
@@ -52,21 +61,39 @@ export async function takeSteps(
         if (next === undefined) continue;
         // What it took is given back by its number of units: a permit for each would be one more thing to make.
         if (!room.takeNow(1)) await room.acquire(1, tasks.signal);
-        if (next === 'copy' && mayBeSmall(work, destination) && small?.takes(source)) {
+        if (next !== 'copy') {
+          spawnStep(run, next, room);
+          continue;
+        }
+        const pair = pairOf(work, source, destination);
+        const isShut = pair.holder !== undefined && folders!.beforeWrite(pair.holder) !== undefined;
+        if (!isShut && mayBeSmall(work, destination) && small?.takes(source)) {
           run.progress.found(source.sizeBytes);
           small.start(source, destination);
-        } else spawnStep(run, work, { source, destination }, next, room);
+        } else spawnStep(run, () => failing(run, source, () => copy(run, work, pair)), room);
       }
-      for (const extra of batch.extras) {
-        if (!filter.includes(extra)) continue;
-        counts.destinationFiles += 1;
-        if (run.isSync) work.deletes.add(extra);
-      }
+      for (const extra of batch.extras) takeExtra(run, work, extra);
     }
     run.progress.walked();
   } finally {
     await small?.settle();
   }
+}
+
+function takeExtra(
+  { counts, filter, isSync }: TreeRun,
+  { deletes, folders }: TreeWork,
+  extra: TreeItem,
+): void {
+  if (isHoldingFolder(extra)) {
+    folders?.enterExtra(extra);
+    return;
+  }
+  if (!filter.includes(extra)) return;
+  counts.destinationFiles += 1;
+  if (!isSync) return;
+  deletes.add(extra);
+  folders?.willRemove(extra.path);
 }
 
 /** What lies there may have to be kept first. */
@@ -76,8 +103,7 @@ function mayBeSmall({ backup }: TreeWork, destination: TreeItem | undefined): bo
 
 type Step = () => Promise<void>;
 
-function spawnStep(run: TreeRun, work: TreeWork, pair: ItemPair, next: Step | 'copy', room: Budget): void {
-  const step = next === 'copy' ? () => failing(run, pair.source, () => copy(run, work, pair)) : next;
+function spawnStep(run: TreeRun, step: Step, room: Budget): void {
   run.tasks.spawn(() => step().finally(() => room.giveBack(1)));
 }
 
@@ -104,7 +130,7 @@ function firstStep(
     tellFailure(run, source.path, refused);
     return undefined;
   }
-  if (source.special || destination?.special) return specialStep(run, { source, destination });
+  if (source.special || destination?.special) return specialStep(run, source, destination);
   if (!destination && hidesWhatStays(run, source)) return undefined;
   let recalled: Recalled = 'unknown';
   const decide = (evidence: Evidence) =>
@@ -130,7 +156,7 @@ function firstStep(
     return undefined;
   }
   if (decision.do === 'copy') return 'copy';
-  const pair = { source, destination };
+  const pair = pairOf(work, source, destination);
   return () =>
     failing(run, source, async () => {
       const decided = run.progress.undecided();
@@ -139,9 +165,8 @@ function firstStep(
     });
 }
 
-/** Links and folders are all that there is to know of them. */
-function specialStep(run: TreeRun, pair: ItemPair): 'copy' | undefined {
-  const { destination, source } = pair;
+/** Links are all that there is to know of them, and so are folders here: their modes and times are seen to elsewhere. */
+function specialStep(run: TreeRun, source: TreeItem, destination: TreeItem | undefined): 'copy' | undefined {
   if (destination && isSameSpecial(source.special, destination.special)) settleSame(run);
   else if (destination && run.request.immutable) refuseChange(run, source);
   else return 'copy';
@@ -151,6 +176,13 @@ function specialStep(run: TreeRun, pair: ItemPair): 'copy' | undefined {
 interface ItemPair {
   readonly source: TreeItem;
   readonly destination: TreeItem | undefined;
+  /** Where it lies at the destination. */
+  readonly holder: FolderMet | undefined;
+}
+
+/** To be made while the walk is where the item lies. */
+function pairOf({ folders }: TreeWork, source: TreeItem, destination: TreeItem | undefined): ItemPair {
+  return { source, destination, holder: folders?.holderOf(source.path) };
 }
 
 interface Clear {
@@ -221,7 +253,10 @@ function settleSame(run: TreeRun): void {
 }
 
 /** That of the source, where both sides have one and they differ. What must never change keeps its own. */
-function modeWanted({ request }: TreeRun, { destination, source }: ItemPair): number | undefined {
+function modeWanted(
+  { request }: TreeRun,
+  { destination, source }: Omit<ItemPair, 'holder'>,
+): number | undefined {
   if (request.immutable || destination?.mode === undefined || source.mode === destination.mode)
     return undefined;
   return source.mode;
@@ -255,7 +290,8 @@ async function touch(
   run.progress.looked(1);
 }
 
-async function copy(run: TreeRun, work: TreeWork, { source, destination }: ItemPair): Promise<void> {
+async function copy(run: TreeRun, work: TreeWork, { destination, holder, source }: ItemPair): Promise<void> {
+  if (holder) await work.folders?.beforeWrite(holder);
   if (!run.request.dryRun) run.progress.found(source.sizeBytes);
   run.forecast?.copies(source, await work.mover.foresee?.(source, destination));
   if (!run.request.dryRun) {

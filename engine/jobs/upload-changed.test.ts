@@ -2,6 +2,7 @@
 import { appendFileSync, copyFileSync, mkdirSync, truncateSync, unlinkSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DrayError } from '../api/error.ts';
 import { createExistenceQuery } from '../query/existence-query.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import { connect } from './connection.ts';
@@ -28,7 +29,7 @@ beforeEach(async () => {
 afterEach(() => sandbox[Symbol.dispose]());
 
 /** The data phase of a push to a store that does something when the first large upload begins. */
-async function uploadWith(act: () => void) {
+async function uploadWith(act: () => void, onBegin = () => {}) {
   const context = testContext(work);
   const session = await openSession(context, 'push');
   try {
@@ -42,6 +43,7 @@ async function uploadWith(act: () => void) {
         multipart: {
           ...multipart,
           create: async (key, options) => {
+            onBegin();
             // Both files have to be read by then: one that is still being read would be taken as it is now.
             while (unreadPaths(session).length > 0) await turn();
             act();
@@ -98,4 +100,18 @@ describe('a large file that changes between its two readings', () => {
       });
     },
   );
+});
+
+describe('many large files, read faster than they can be sent', () => {
+  it('are begun a few at a time', async () => {
+    const files = 20;
+    for (let at = 0; at < files; at += 1)
+      truncateSync(sandbox.write(`work/${at}`, `large file ${at}`), LARGE_BYTES);
+    let begun = 0;
+    const stop = () => {
+      throw new DrayError('unreachable', 'Enough was seen.');
+    };
+    await expect(uploadWith(stop, () => (begun += 1))).rejects.toMatchObject({ code: 'unreachable' });
+    expect(begun).toBeLessThanOrEqual(16);
+  });
 });

@@ -20,6 +20,7 @@ import { uploadInParts } from '../transfer/multipart-upload.ts';
 import { type ReadBatch, type ReadRequest, type ReadResult, readFiles } from '../workspace/file-reader.ts';
 import { openFileSource } from '../workspace/file-source.ts';
 import { checkUnchanged } from '../workspace/unchanged.ts';
+import { createHashFilter } from './hash-filter.ts';
 import type { LinkedRepository } from './link-repository.ts';
 import { createProgress, type Progress } from './progress.ts';
 import type { PushForecast } from './push-forecast.ts';
@@ -33,6 +34,7 @@ import { createTraffic } from './traffic.ts';
 const MEMORY_BYTES = 96 * 1024 * 1024;
 /** Closed packs in memory at once; the reader's bytes were given back when they were copied into the pack. */
 const PACK_MEMORY_BYTES = 128 * 1024 * 1024;
+const OPEN_FILES_MAX = 16;
 
 export interface UploadOptions {
   readonly session: Session;
@@ -93,6 +95,8 @@ class FileUploader {
   readonly #tasks: TaskSet;
   readonly #memory = new Budget(MEMORY_BYTES);
   readonly #packMemory = new Budget(PACK_MEMORY_BYTES);
+  /** Files being sent in parts: each is open, and has an upload begun. Reading, which never waits for them, is far ahead of a slow link. */
+  readonly #openFiles = new Budget(OPEN_FILES_MAX);
   readonly #progress: Progress;
   /** Path and scanned size by request id, for requests under way. */
   readonly #requests = new Map<number, ReadRequest>();
@@ -104,7 +108,10 @@ class FileUploader {
   readonly #chunkTasks = new Map<number, Set<Promise<void>>>();
   /** Content that changed before it was stored, by the hash that it had. */
   readonly #givenUp = new Map<BlobHash, DrayError>();
-  readonly #knowsNothing: boolean;
+  /** The index knew nothing of the repository when this began: then a look-up for each file is spared. */
+  readonly #knewNothing: boolean;
+  /** What this push brought there, or found there. */
+  readonly #placed = createHashFilter();
   /** A full pack with its last blob and its index, or all that is pending when that is less. */
   readonly #expectedPackBytes: number;
   #pack: PackBuilder | undefined;
@@ -115,7 +122,7 @@ class FileUploader {
   constructor(options: UploadOptions, totals: PendingTotals) {
     this.#options = options;
     this.#tasks = new TaskSet(options.session.context.signal);
-    this.#knowsNothing = options.link.blobs.isEmpty();
+    this.#knewNothing = options.link.blobs.isEmpty();
     const { packTarget, packBelow } = options.link.layout;
     this.#expectedPackBytes = Math.min(packTarget + packBelow, totals.bytes) + PACK_INDEX_BYTES;
     const { placed } = totals;
@@ -208,7 +215,7 @@ class FileUploader {
     const { path } = this.#finish(result.id);
     session.index.files.setRead(path, { kind: 'file', ...stat, hash });
     if (stat.sizeBytes > 0) query.noteWanted(1);
-    const isKnown = stat.sizeBytes > 0 && !this.#knowsNothing && link.blobs.has(hash);
+    const isKnown = stat.sizeBytes > 0 && this.#mayBeKnown(hash) && link.blobs.has(hash);
     if (isKnown) query.noteRemovedByIndex(1);
     // Of no bytes, known to be there, or on its way already: nothing is moved for it.
     if (isKnown || stat.sizeBytes === 0 || this.#packing.has(hash) || this.#sending.has(hash)) {
@@ -227,12 +234,17 @@ class FileUploader {
     } else work.packable.push(result);
   }
 
+  /** Content that comes again after its upload has ended is only in the index. */
+  #mayBeKnown(hash: BlobHash): boolean {
+    return !this.#knewNothing || this.#placed.mayHave(hash);
+  }
+
   /** A chunk needs an object of its own: that its bytes lie in some pack does not serve. */
   #takeChunk(result: ChunkResult, work: BatchWork): void {
     const { hash, sizeBytes, bytes } = result;
     const { path } = this.#requests.get(result.id)!;
     this.#options.query.noteWanted(1);
-    if (!this.#knowsNothing && this.#options.link.blobs.hasObject(hash)) {
+    if (this.#mayBeKnown(hash) && this.#options.link.blobs.hasObject(hash)) {
       this.#options.query.noteRemovedByIndex(1);
       this.#progress.keep(0, sizeBytes);
       return;
@@ -305,8 +317,7 @@ class FileUploader {
       this.#progress.add(filesOf(candidate), candidate.bytes ? candidate.sizeBytes : 0);
       if (!isSent) return;
       this.#count(1, candidate.sizeBytes);
-      this.#options.link.blobs.add(candidate.hash, { in: 'object' });
-      this.#sending.delete(candidate.hash);
+      this.#notePlaced(candidate.hash);
     } catch (error) {
       this.#tasks.fail(error);
       throw error;
@@ -330,6 +341,7 @@ class FileUploader {
    */
   async #putLarge(candidate: Candidate): Promise<boolean> {
     const { session, store, limit, link } = this.#options;
+    const open = await this.#openFiles.acquire(1, this.#tasks.signal);
     const path = `${session.workspace.root}/${candidate.path}`;
     const checkSame = () => checkUnchanged(path, candidate.path, candidate.stat!);
     try {
@@ -358,6 +370,8 @@ class FileUploader {
       if (!isFileChange(error)) throw error;
       this.#givenUp.set(candidate.hash, error);
       return false;
+    } finally {
+      open.release();
     }
   }
 
@@ -399,7 +413,10 @@ class FileUploader {
         this.#progress.add(builder.count, contentBytes);
         session.index.transaction(() => {
           link.blobs.addPack(pack.hash, pack.blobs);
-          for (const { hash } of pack.blobs) this.#packing.delete(hash);
+          for (const { hash } of pack.blobs) {
+            this.#placed.add(hash);
+            this.#packing.delete(hash);
+          }
         });
       } finally {
         permit.release();
@@ -410,11 +427,14 @@ class FileUploader {
   #rememberPresent(present: ReadonlySet<BlobHash>): void {
     if (present.size === 0) return;
     this.#options.session.index.transaction(() => {
-      for (const hash of present) {
-        this.#options.link.blobs.add(hash, { in: 'object' });
-        this.#sending.delete(hash);
-      }
+      for (const hash of present) this.#notePlaced(hash);
     });
+  }
+
+  #notePlaced(hash: BlobHash): void {
+    this.#options.link.blobs.add(hash, { in: 'object' });
+    this.#placed.add(hash);
+    this.#sending.delete(hash);
   }
 
   #count(objects: number, bytes: number): void {

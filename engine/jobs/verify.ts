@@ -2,11 +2,12 @@
  * `dray verify`: whether everything that commits name is on the remote and, with `--read-data`, whether its bytes are
  * still the ones that were pushed. By default all commits that branches and tags lead back to; with a ref, that one.
  *
- * In memory: one record for each pack and object that the commits name, and one segment at a time.
+ * In memory: one record for each pack, object and segment that the commits name, and the entries of one segment at a time.
  */
 import { createHash } from 'node:crypto';
 import { DrayError } from '../api/error.ts';
 import type { JobContext, VerifyRequest, VerifySummary } from '../api/jobs.ts';
+import { Budget } from '../base/budget.ts';
 import { TaskSet } from '../base/task-set.ts';
 import type { BlobHash, CommitHash, Entry, FileEntry, SegmentHash } from '../model/entry.ts';
 import type { ObjectStore, RemoteKey } from '../remotes/object-store.ts';
@@ -23,6 +24,8 @@ import { createTraffic } from './traffic.ts';
 
 const LIST_FROM_OBJECTS = 500;
 const TOLD_PATHS_MAX = 1000;
+/** Requests that are made or wait for their turn: as many as ever are in flight (`--transfers`), whatever there is to ask for. */
+const REQUESTS_BEGUN_MAX = 10_000;
 
 export async function verify(context: JobContext, request: VerifyRequest): Promise<VerifySummary> {
   const session = await openSession(context, 'verify', 'shared');
@@ -47,6 +50,11 @@ interface StoredObject {
   isMissing: boolean;
 }
 
+interface CommitSegment {
+  readonly segment: SegmentRef;
+  readonly commit: CommitHash;
+}
+
 class Verifier {
   readonly #session: Session;
   readonly #store: ObjectStore;
@@ -58,7 +66,12 @@ class Verifier {
   readonly #readBlobs = new Map<BlobHash, boolean>();
   readonly #unreadableSegments = new Set<SegmentHash>();
   #unlistedFiles = 0;
-  readonly #commits = new Map<CommitHash, Commit>();
+  #commits = 0;
+  #files = 0;
+  /** Those whose entries lie in themselves. */
+  readonly #inlineCommits: CommitHash[] = [];
+  /** Each once, with one of the commits that name it. */
+  readonly #segments = new Map<SegmentHash, CommitSegment>();
   #readBytes = 0;
   #unreadable = 0;
 
@@ -74,7 +87,7 @@ class Verifier {
     const { context } = this.#session;
     context.emit({ type: 'phase', phase: 'verify' });
     await this.#collectCommits();
-    for await (const entries of this.#entries()) for (const entry of entries) this.#noteEntry(entry);
+    for await (const entries of this.#segmentEntries()) for (const entry of entries) this.#noteEntry(entry);
     await this.#checkExistence();
     const percent = this.#request.readDataPercent;
     if (percent !== undefined) await this.#readData(percent);
@@ -85,8 +98,8 @@ class Verifier {
       all.filter((object) => object.fault !== undefined && !object.isMissing).length + this.#unreadable;
     this.#tell(missing, damaged, percent);
     return {
-      commits: this.#commits.size,
-      files: [...this.#commits.values()].reduce((files, { totals }) => files + totals.files, 0),
+      commits: this.#commits,
+      files: this.#files,
       objects: this.#objects.size,
       readBytes: this.#readBytes,
       missing,
@@ -121,12 +134,24 @@ class Verifier {
         bytes: 0,
         signal,
       });
-      this.#commits.set(hash, commit);
+      this.#noteCommit(hash, commit);
       return commit.parents;
     } catch (error) {
       this.#tellUnreadable(error);
       return [];
     }
+  }
+
+  #noteCommit(hash: CommitHash, { manifest, totals }: Commit): void {
+    this.#commits += 1;
+    this.#files += totals.files;
+    if (manifest.kind === 'inline') {
+      this.#inlineCommits.push(hash);
+      for (const entry of manifest.entries) this.#noteEntry(entry);
+      return;
+    }
+    for (const segment of manifest.segments)
+      if (!this.#segments.has(segment.hash)) this.#segments.set(segment.hash, { segment, commit: hash });
   }
 
   /** What branches and tags name. */
@@ -148,34 +173,39 @@ class Verifier {
     return (await Promise.all(refs)).flat();
   }
 
-  /** The entries of all commits. A segment comes once, however many commits share it; one that cannot be read is told. */
+  /** The entries of all commits once more, read again: a long history does not fit into memory. */
   async *#entries(): AsyncGenerator<readonly Entry[]> {
     const { signal } = this.#session.context;
-    const seen = new Set<SegmentHash>(this.#unreadableSegments);
-    for (const [hash, { manifest }] of this.#commits) {
-      if (manifest.kind === 'inline') {
-        yield manifest.entries;
-        continue;
-      }
-      let left = manifest.segments.filter((segment) => !seen.has(segment.hash));
-      for (const segment of left) seen.add(segment.hash);
-      while (left.length > 0) {
-        let done = 0;
-        try {
-          // One batch for each segment, in their order.
-          for await (const entries of readEntries(
-            this.#store,
-            { manifest: { kind: 'segments', segments: left } },
-            { signal },
-          )) {
-            done += 1;
-            yield entries;
-          }
-        } catch (error) {
-          this.#tellUnreadable(error, { segment: left[done]!, commit: hash });
+    for (const hash of this.#inlineCommits) {
+      const { manifest } = await readCommit(this.#store, hash, { signal });
+      if (manifest.kind === 'inline') yield manifest.entries;
+    }
+    yield* this.#segmentEntries();
+  }
+
+  /** A segment comes once, however many commits share it; one that cannot be read is told. */
+  async *#segmentEntries(): AsyncGenerator<readonly Entry[]> {
+    const { signal } = this.#session.context;
+    let left = [...this.#segments.values()].filter(
+      ({ segment }) => !this.#unreadableSegments.has(segment.hash),
+    );
+    while (left.length > 0) {
+      let done = 0;
+      const segments = left.map(({ segment }) => segment);
+      try {
+        // One batch for each segment, in their order.
+        for await (const entries of readEntries(
+          this.#store,
+          { manifest: { kind: 'segments', segments } },
+          { signal },
+        )) {
+          done += 1;
+          yield entries;
         }
-        left = left.slice(done + 1);
+      } catch (error) {
+        this.#tellUnreadable(error, left[done]!);
       }
+      left = left.slice(done + 1);
     }
   }
 
@@ -276,9 +306,17 @@ class Verifier {
     work: (key: RemoteKey, signal: AbortSignal) => Promise<void>,
   ): Promise<void> {
     const tasks = new TaskSet(this.#session.context.signal);
-    for (const key of keys) {
-      if (tasks.signal.aborted) break;
-      tasks.spawn(() => this.#limit.run(() => work(key, tasks.signal), { bytes: 0, signal: tasks.signal }));
+    const { signal } = tasks;
+    const room = new Budget(REQUESTS_BEGUN_MAX);
+    try {
+      for (const key of keys) {
+        const permit = await room.acquire(1, signal);
+        tasks.spawn(() =>
+          this.#limit.run(() => work(key, signal), { bytes: 0, signal }).finally(() => permit.release()),
+        );
+      }
+    } catch (error) {
+      tasks.fail(error);
     }
     await tasks.settle();
   }
@@ -340,10 +378,7 @@ class Verifier {
   }
 
   /** A ref, commit or segment that cannot be read is a finding, not the end. @throws what is no finding. */
-  #tellUnreadable(
-    error: unknown,
-    place?: { readonly segment: SegmentRef; readonly commit: CommitHash },
-  ): void {
+  #tellUnreadable(error: unknown, place?: CommitSegment): void {
     if (!isFinding(error)) throw error;
     this.#unreadable += 1;
     let detail = error.message;
@@ -360,7 +395,7 @@ class Verifier {
     if (missing + damaged > 0) return;
     const how =
       percent === undefined ? 'existence and sizes' : `existence and sizes, ${percent} % of the objects read`;
-    const detail = `${this.#commits.size} commits, ${this.#objects.size} objects: ${how}`;
+    const detail = `${this.#commits} commits, ${this.#objects.size} objects: ${how}`;
     this.#session.context.emit({ type: 'check', check: 'repository', result: 'ok', detail });
   }
 }

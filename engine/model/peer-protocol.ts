@@ -41,10 +41,13 @@ export const PEER_LIMITS = {
 
 export type PeerEntryKind = 'file' | 'link' | 'folder';
 
-/** As a line of a listing holds it. `mtimeMs` is the double that `stat` gives, which JSON keeps to the last bit. */
+/**
+ * As a line of a listing holds it. `d` is a folder with nothing in it, `D` one that holds something. `mtimeMs` is the double that `stat`
+ * gives, which JSON keeps to the last bit.
+ */
 export type EntryRow = readonly [
   path: string,
-  kind: 'f' | 'l' | 'd',
+  kind: 'f' | 'l' | 'd' | 'D',
   sizeBytes: number,
   mtimeMs: number,
   mode: number,
@@ -60,7 +63,7 @@ const Mode = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(0o7777));
 const Crc64 = v.pipe(v.string(), v.regex(CRC64));
 
 export const EntryRowSchema = v.union([
-  v.strictTuple([v.string(), v.picklist(['f', 'd']), Size, v.number(), Mode, v.string()]),
+  v.strictTuple([v.string(), v.picklist(['f', 'd', 'D']), Size, v.number(), Mode, v.string()]),
   v.strictTuple([v.string(), v.literal('l'), Size, v.number(), Mode, v.string(), v.string()]),
 ]);
 

@@ -20,14 +20,23 @@ export interface TreeItem {
   /** The store was asked about this very object (HEAD): what is absent here, it does not tell. */
   readonly wasAsked?: true;
   readonly kind: 'file' | 'object';
-  /** Permission bits of a file, where both sides keep them. */
+  /** Permission bits of a file or a folder, where both sides keep them. */
   readonly mode?: number;
   /** No file at all. Only between places that both know such things: a local folder and a peer. */
   readonly special?: SpecialItem;
 }
 
-/** A symbolic link, which is never followed, or a folder with nothing in it, whose path ends in `/`. */
-export type SpecialItem = { readonly kind: 'link'; readonly target: string } | { readonly kind: 'folder' };
+/**
+ * A symbolic link, which is never followed, or a folder, whose path ends in `/`. A folder that `holds` something is no file of the tree: it is
+ * told of for the sake of its mode and time alone, to who asks for that. The tree's own folder is one of these, under ''.
+ */
+export type SpecialItem =
+  | { readonly kind: 'link'; readonly target: string }
+  | { readonly kind: 'folder'; readonly holds?: true };
+
+export function isHoldingFolder({ special }: Pick<TreeItem, 'special'>): boolean {
+  return special?.kind === 'folder' && special.holds === true;
+}
 
 export function isSameSpecial(left: SpecialItem | undefined, right: SpecialItem | undefined): boolean {
   if (left?.kind === 'link') return right?.kind === 'link' && left.target === right.target;

@@ -14,7 +14,7 @@ import { type OfferedFolder, parsePeerPath, statPeerPath } from './peer-paths.ts
 import { peerToken } from './peer-token.ts';
 
 /**
- * Parameters: `path` (a folder, '' for all), `after` (entries after this path below it), `limit`.
+ * Parameters: `path` (a folder, '' for all), `after` (entries after this path below it), `limit`, `folders` (also those that hold something).
  * @throws PeerRefusal 400; DrayError `notFound` when `path` is no folder.
  */
 export async function answerEntries(call: PeerCall, folder: OfferedFolder): Promise<void> {
@@ -43,6 +43,7 @@ export async function answerEntries(call: PeerCall, folder: OfferedFolder): Prom
     root,
     ignore: false,
     isPlain: true,
+    folders: query.get('folders') === '1',
     batchSize: PEER_LIMITS.entriesInPageMax,
     ...(after === null ? {} : { enter: (path) => mayHoldAfter(path, after) }),
   });
@@ -81,7 +82,7 @@ function rowOf(root: string, entry: ScannedEntry, nowMs: number): EntryRow | und
     case 'file':
       return [path, 'f', sizeBytes, mtimeMs, mode, peerToken(entry, nowMs)];
     case 'folder':
-      return [path, 'd', 0, mtimeMs, mode, ''];
+      return [path, entry.holds ? 'D' : 'd', 0, mtimeMs, mode, ''];
     case 'link':
       try {
         return [

@@ -85,8 +85,21 @@ const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants
 const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']);
 
 /** A regular file, open to be read, or undefined when there is none. The caller closes it. @throws DrayError `unsafePath`, `io` */
-export function openPeerFile({ realRoot }: OfferedFolder, path: string): number | undefined {
-  const absolute = `${realRoot}/${path}`;
+export function openPeerFile(folder: OfferedFolder, path: string): number | undefined {
+  return openToRead(folder, path, (stats) => stats.isFile());
+}
+
+/** The same for a folder; '' is the one that is offered. */
+export function openPeerFolder(folder: OfferedFolder, path: string): number | undefined {
+  return openToRead(folder, path, (stats) => stats.isDirectory());
+}
+
+function openToRead(
+  { realRoot }: OfferedFolder,
+  path: string,
+  isWanted: (stats: Stats) => boolean,
+): number | undefined {
+  const absolute = path === '' ? realRoot : `${realRoot}/${path}`;
   let fd: number;
   try {
     fd = openSync(absolute, READ_FLAGS);
@@ -98,8 +111,8 @@ export function openPeerFile({ realRoot }: OfferedFolder, path: string): number 
   }
   try {
     if (!liesAt(fd, absolute)) throw leadsAway(path);
-    // A folder, most likely: there is no such file.
-    if (!fstatSync(fd).isFile()) {
+    // Of the other kind, most likely: there is no such thing.
+    if (!isWanted(fstatSync(fd))) {
       closeSync(fd);
       return undefined;
     }

@@ -8,16 +8,18 @@ import { crc64Nvme } from '../base/crc64-nvme.ts';
 import { PEER_LIMITS, type ReadResult } from '../model/peer-protocol.ts';
 import { checkUnchanged, describeFailure, readStatOf } from '../workspace/file-reader-open.ts';
 import { answerBatch, type PeerCall, PeerRefusal, parseJson, receiveBody } from './peer-call.ts';
-import { type OfferedFolder, openPeerFile, parsePeerPath } from './peer-paths.ts';
+import { type OfferedFolder, openPeerFile, openPeerFolder, parsePeerPath } from './peer-paths.ts';
 import { peerToken } from './peer-token.ts';
 
 const Paths = v.strictObject({
   paths: v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(PEER_LIMITS.batchItemsMax)),
 });
 const PERMISSION_BITS = 0o7777n;
+const CRC64_OF_NOTHING = '0'.repeat(16);
 
 /**
- * Files in the order asked for, each whole or as its error; contents one after another. When the next one would go beyond
+ * Files in the order asked for, each whole or as its error; contents one after another. A path that ends in a slash is a folder's, of which
+ * mode and time are told. When the next one would go beyond
  * `batchBytesMax` it and what follows are `left`: the client asks again. The first is never left, unless it is larger by itself: then
  * it is an error, and `GET /v1/content` gives it.
  */
@@ -72,6 +74,7 @@ function readOne(
 ): 'left' | { readonly result: ReadResult; readonly bytes?: Uint8Array } {
   let path = text;
   try {
+    if (text.endsWith('/')) return readFolder(folder, text);
     path = parsePeerPath(text);
     const descriptor = openPeerFile(folder, path);
     if (descriptor === undefined)
@@ -112,6 +115,28 @@ function readOne(
     }
   } catch (error) {
     return failed(isKnown(error) ? toErrorRecord(error) : describeFailure(path, error));
+  }
+}
+
+/** Its mode and its time to the nanosecond, which a listing's double does not tell. It has no content. */
+function readFolder(folder: OfferedFolder, text: string): { readonly result: ReadResult } {
+  const path = parsePeerPath(text, { allowRoot: true });
+  const descriptor = openPeerFolder(folder, path);
+  if (descriptor === undefined)
+    return failed({ code: 'notFound', message: `There is no folder ${path}.`, retry: 'no', data: { path } });
+  try {
+    const { mode, mtimeNs } = fstatSync(descriptor, { bigint: true });
+    return {
+      result: {
+        sizeBytes: 0,
+        mtimeNs: mtimeNs.toString(),
+        mode: Number(mode & PERMISSION_BITS),
+        token: '',
+        crc64: CRC64_OF_NOTHING,
+      },
+    };
+  } finally {
+    closeSync(descriptor);
   }
 }
 

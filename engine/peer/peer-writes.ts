@@ -12,6 +12,8 @@ import {
   WriteItemSchema,
 } from '../model/peer-protocol.ts';
 import { touchLocal } from '../workspace/local-place.ts';
+import { type FolderParts, setFolder } from '../workspace/set-folder.ts';
+import { loadSetMtime } from '../workspace/set-mtime.ts';
 import { heldReach } from '../workspace/tree-reach.ts';
 import type { PackedFile, TreeWriter, WrittenStat } from '../workspace/tree-writer-contract.ts';
 import { answerJson, bodyBytesOf, type PeerCall, PeerRefusal, parseJson, receiveBody } from './peer-call.ts';
@@ -39,12 +41,13 @@ export async function answerWrite(call: PeerCall, parts: WriteParts): Promise<vo
     // They move to the thread that writes them.
     const contents = body.bytes;
     const items = parseWrite(body.head, contents);
+    const folders = items.some(({ kind }) => kind === 'folder') ? await foldersOf(parts) : undefined;
     const results: PeerWriteResult[] = new Array(items.length);
     const files: { readonly at: number; readonly file: PackedFile }[] = [];
     let offset = 0;
     for (const [at, item] of items.entries()) {
       const sizeBytes = item.kind === 'file' ? item.sizeBytes : 0;
-      const result = attempt(() => prepare(parts, item, contents, offset));
+      const result = attempt(() => prepare({ ...parts, folders }, item, { contents, offset }));
       if ('file' in result) files.push({ at, file: result.file });
       else results[at] = result.result;
       offset += sizeBytes;
@@ -104,9 +107,21 @@ function parseItem(item: unknown): WriteItem {
   throw new PeerRefusal(400, 'usage', `The head is malformed: ${parsed.issues[0].message}.`);
 }
 
+async function foldersOf({ folder, writer }: WriteParts): Promise<FolderParts> {
+  return {
+    reach: heldReach(folder.realRoot),
+    setMtime: await loadSetMtime(),
+    make: (path) => writer.makeFolder(path),
+  };
+}
+
 type Prepared = { readonly file: PackedFile } | { readonly result: PeerWriteResult };
 
-function prepare({ writer }: WriteParts, item: WriteItem, contents: Buffer, offset: number): Prepared {
+function prepare(
+  { folders, writer }: WriteParts & { readonly folders: FolderParts | undefined },
+  item: WriteItem,
+  { contents, offset }: { readonly contents: Buffer; readonly offset: number },
+): Prepared {
   const path = parsePeerPath(item.path);
   switch (item.kind) {
     case 'file': {
@@ -132,9 +147,16 @@ function prepare({ writer }: WriteParts, item: WriteItem, contents: Buffer, offs
     }
     case 'link':
       return { result: writtenResult(writer.writeLink(path, item.target)) };
-    case 'folder':
-      writer.makeFolder(`${path}/`);
+    case 'folder': {
+      const { mode, mtimeNs } = item;
+      if (mode === undefined && mtimeNs === undefined) writer.makeFolder(`${path}/`);
+      else
+        setFolder(folders!, path, {
+          ...(mode === undefined ? {} : { mode }),
+          ...(mtimeNs === undefined ? {} : { mtimeNs: BigInt(mtimeNs) }),
+        });
       return { result: { token: '', mtimeMs: 0 } };
+    }
   }
 }
 

@@ -7,7 +7,7 @@
  * so few names that as many HEADs cost less, they are asked one by one. Results come in the source's order; what is held is bounded by
  * the ranges in flight, whatever the number of keys.
  */
-import type { TreeItem } from '../model/tree-item.ts';
+import { isHoldingFolder, type TreeItem } from '../model/tree-item.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import { askEach } from './ask-each.ts';
 import { beforePathFrom } from './before-path.ts';
@@ -20,7 +20,7 @@ import {
   readPagesAfter,
 } from './lookup-state.ts';
 import { lookUpWindow, windowItems } from './lookup-window.ts';
-import { type MatchedBatch, mergeTrees } from './merge-trees.ts';
+import { type MatchedBatch, type MatchedPair, mergeTrees } from './merge-trees.ts';
 import type { RequestLimit, TreePage } from './object-pages.ts';
 import { createOrderedRuns } from './ordered-runs.ts';
 import { createPageMatcher } from './page-matcher.ts';
@@ -183,9 +183,10 @@ export async function* lookUpLocal(options: LocalLookupOptions): AsyncGenerator<
     const first = wantExtras ? [] : await windows.peek(STATS_MAX + 1);
     if (!wantExtras && first.length <= STATS_MAX) {
       tally.chosen = 'each';
-      tally.reason = `${first.length} files were looked up by their names.`;
+      const files = first.filter((item) => !isHoldingFolder(item)).length;
+      tally.reason = `${files} files were looked up by their names.`;
       const pairs = first.map((source) => ({ source, destination: statLocal(source.path) }));
-      tally.destinationSeen += pairs.filter(({ destination }) => destination).length;
+      tally.destinationSeen += pairs.filter(isFileThere).length;
       if (pairs.length > 0) yield { pairs, extras: [] };
       return;
     }
@@ -194,10 +195,14 @@ export async function* lookUpLocal(options: LocalLookupOptions): AsyncGenerator<
       'The destination is a local folder, and reading its folders costs less than asking for each name.';
     for await (const batch of mergeTrees(windows.takeUntil(undefined), scan())) {
       tally.destinationSeen +=
-        batch.extras.length + batch.pairs.filter(({ destination }) => destination).length;
+        batch.extras.filter((item) => !isHoldingFolder(item)).length + batch.pairs.filter(isFileThere).length;
       yield wantExtras ? batch : { ...batch, extras: [] };
     }
   } finally {
     await windows.close();
   }
+}
+
+function isFileThere({ destination }: MatchedPair): boolean {
+  return destination !== undefined && !isHoldingFolder(destination);
 }

@@ -21,8 +21,9 @@ export interface FileFace {
   readonly filesMax: number;
   readonly bytesMax: number;
   /**
-   * All of it in order, or what comes after a key: files, links and empty folders. One request, answered while the other machine still
-   * looks.
+   * All of it in order, or what comes after a key: files, links and empty folders, or with `folders` all folders, that of the tree itself
+   * first, under ''. One request, answered while the other machine still looks. A machine that knows nothing of `folders` tells of those that
+   * are empty, and of no ''.
    */
   entries(options: EntriesOptions): AsyncGenerator<readonly FileEntry[]>;
   /** Each file is written whole or not at all; results stand in their order. One request. */
@@ -33,8 +34,29 @@ export interface FileFace {
   keep(file: FileToKeep, options: FileCall): Promise<void>;
   /** Sets what is given of a file, whose content stays. Its etag after that. One request. */
   touch(key: string, to: FileTouch, options: FileCall): Promise<string>;
+  readonly folders: FolderFace;
   /** Sides of block deltas at the other machine. The signal is for all of their calls; whoever opened one ends it. */
   readonly deltas: DeltaFace;
+}
+
+/** Folders' own modes and times. Keys are '' or end in `/`. At most `filesMax` in one call, which is one request. */
+export interface FolderFace {
+  /** The tree is all that the other machine offers: that folder's own mode and time are the machine's, and cannot be set. */
+  readonly isRootTheirs: boolean;
+  /** In their order; undefined for what is no folder. */
+  read(keys: readonly string[], options: FileCall): Promise<readonly (FolderState | undefined)[]>;
+  /** Sets what is given, in this order; a folder that is not there is made. What kept one from it stands in its place. */
+  set(folders: readonly FolderToSet[], options: FileCall): Promise<readonly (ErrorRecord | undefined)[]>;
+}
+
+export interface FolderState {
+  readonly mtimeNs: bigint;
+  /** Permission bits. */
+  readonly mode: number;
+}
+
+export interface FolderToSet extends Partial<FolderState> {
+  readonly key: string;
 }
 
 export interface DeltaFace {
@@ -61,6 +83,8 @@ export interface EntriesOptions extends FileCall {
   readonly after?: string;
   /** Told at the end of what could not be read, a sentence for each: what lies there is missing. */
   readonly onProblem?: (message: string) => void;
+  /** Folders that hold something as well. */
+  readonly folders?: boolean;
 }
 
 export interface FileTouch {
@@ -70,7 +94,7 @@ export interface FileTouch {
 }
 
 export interface FileEntry {
-  /** An empty folder's ends in `/`. */
+  /** A folder's ends in `/`; '' is the tree's own. */
   readonly key: string;
   readonly sizeBytes: number;
   readonly modifiedMs: number;

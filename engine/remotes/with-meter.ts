@@ -170,6 +170,17 @@ function meterFiles(
       count('writes', call.signal);
       return files.touch(key, to, call);
     },
+    folders: {
+      isRootTheirs: files.folders.isRootTheirs,
+      read(keys, call) {
+        count('reads', call.signal);
+        return files.folders.read(keys, call);
+      },
+      set(folders, call) {
+        count('writes', call.signal);
+        return files.folders.set(folders, call);
+      },
+    },
     deltas: meterDeltas(files.deltas, meter),
   };
 }

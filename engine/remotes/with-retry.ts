@@ -93,6 +93,11 @@ function withFilesRetry(files: FileFace, policy: RetryPolicy): FileFace {
     read: (keys, call) => retrying(policy, call.signal, () => files.read(keys, call)),
     keep: (file, call) => retrying(policy, call.signal, () => files.keep(file, call)),
     touch: (key, to, call) => retrying(policy, call.signal, () => files.touch(key, to, call)),
+    folders: {
+      isRootTheirs: files.folders.isRootTheirs,
+      read: (keys, call) => retrying(policy, call.signal, () => files.folders.read(keys, call)),
+      set: (folders, call) => retrying(policy, call.signal, () => files.folders.set(folders, call)),
+    },
     deltas: withDeltasRetry(files.deltas, policy),
   };
 }

@@ -67,6 +67,7 @@ function throttledFiles(files: FileFace, throttle: Throttle): FileFace {
     },
     keep: (file, call) => files.keep(file, call),
     touch: (key, to, call) => files.touch(key, to, call),
+    folders: files.folders,
     deltas: {
       async source(key, signature, call) {
         const source = await files.deltas.source(key, signature, call);

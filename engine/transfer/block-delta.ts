@@ -192,19 +192,24 @@ async function deltaSegment(run: Run, start: number, end: number): Promise<void>
   else {
     if (plan.cleared.length > 0) await target.clear(plan.cleared, set.signal);
     if (plan.copied.length > 0) await target.copy(plan.copied, set.signal);
-    // Beside each other, since each waits for its answer: memory, and who wraps the sides, bound them.
-    const sends = batches.map((batch) =>
-      send(run, batch, digestsOf(batch.ranges, { digests: signed, start, blockBytes, digestBytes })),
+    await allOf(
+      batches.map((batch) =>
+        send(run, batch, digestsOf(batch.ranges, { digests: signed, start, blockBytes, digestBytes })),
+      ),
     );
-    // None is left running when another one fails.
-    await Promise.allSettled(sends);
-    await Promise.all(sends);
   }
   for (let at = 2; at < plan.copied.length; at += 3) run.tally.copiedBytes += plan.copied[at]!;
   run.tally.sameBytes += plan.sameBytes;
   run.tally.zeroBytes += plan.zeroBytes;
   run.tally.clearedBytes += totalBytes(plan.cleared);
   done(run, end - start);
+}
+
+/** Those of one segment go beside each other, since each waits for its answer: memory, and who wraps the sides, bound them. */
+async function allOf(sends: readonly Promise<void>[]): Promise<void> {
+  // None is left running when another one fails.
+  await Promise.allSettled(sends);
+  await Promise.all(sends);
 }
 
 function wouldSend({ tally }: Run, bytes: number, batches: number): void {
@@ -228,24 +233,26 @@ async function send(run: Run, { bytes, ranges }: RangeBatch, expected: Uint8Arra
 
 /** Signed as it is read. Zeros are left out where the file begins as such. */
 async function wholeSegment(run: Run, start: number, end: number): Promise<void> {
-  const { set, signature, source } = run;
-  const step = Math.max(1, Math.floor(DELTA_RANGE_BYTES_MAX / signature.blockBytes)) * signature.blockBytes;
-  for (let at = start; at < end; at += step) {
-    const stop = Math.min(at + step, end);
-    const lease = await run.memory.take(stop - at, set.signal);
-    try {
-      const content = lease.bytes.subarray(0, stop - at);
-      const digests = await source.read(Float64Array.of(at, stop), content, {
-        sign: true,
-        signal: set.signal,
-      });
-      if (run.isDryRun) wouldSend(run, stop - at, 1);
-      else await writeWhole(run, at, content, digests!);
-    } finally {
-      lease.release();
-    }
-    done(run, stop - at);
+  const { blockBytes } = run.signature;
+  const step = Math.max(1, Math.floor(DELTA_RANGE_BYTES_MAX / blockBytes)) * blockBytes;
+  const sends: Promise<void>[] = [];
+  for (let at = start; at < end; at += step) sends.push(wholeRange(run, at, Math.min(at + step, end)));
+  await allOf(sends);
+}
+
+async function wholeRange(run: Run, start: number, end: number): Promise<void> {
+  const { set, source } = run;
+  const lease = await run.memory.take(end - start, set.signal);
+  try {
+    const content = lease.bytes.subarray(0, end - start);
+    const range = Float64Array.of(start, end);
+    const digests = await source.read(range, content, { sign: true, signal: set.signal });
+    if (run.isDryRun) wouldSend(run, end - start, 1);
+    else await writeWhole(run, start, content, digests!);
+  } finally {
+    lease.release();
   }
+  done(run, end - start);
 }
 
 async function writeWhole(run: Run, at: number, content: Uint8Array, digests: Uint8Array): Promise<void> {

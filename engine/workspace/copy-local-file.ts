@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { DrayError, fromErrorRecord } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
-import { WRITE_BYTES_MAX, writeFully } from '../base/write-fully.ts';
+import { ASYNC_WRITE_BYTES_MAX, writeFully } from '../base/write-fully.ts';
 import {
   checkUnchanged,
   describeFailure,
@@ -118,7 +118,7 @@ async function copyBlocks(descriptor: number, target: number, signal: AbortSigna
     const { bytesRead } = await readAt(descriptor, block, 0, BLOCK_BYTES, position);
     if (bytesRead === 0) return position;
     for (let done = 0; done < bytesRead; ) {
-      const length = Math.min(bytesRead - done, WRITE_BYTES_MAX);
+      const length = Math.min(bytesRead - done, ASYNC_WRITE_BYTES_MAX);
       const { bytesWritten } = await writeAt(target, block, done, length, position + done);
       done += bytesWritten;
     }

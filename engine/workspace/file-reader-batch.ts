@@ -8,7 +8,14 @@ import { closeSync, readSync } from 'node:fs';
 import type { ErrorRecord } from '../api/error.ts';
 import { type BlobHash, EMPTY_BLOB } from '../model/entry.ts';
 import { classOf, type ReaderSettings } from './file-reader-limits.ts';
-import { checkUnchanged, describeFailure, FileFailure, openFile, readStatOf } from './file-reader-open.ts';
+import {
+  checkUnchanged,
+  describeFailure,
+  FileFailure,
+  nearestTimeNs,
+  openFile,
+  readStatOf,
+} from './file-reader-open.ts';
 import type { ReadRequest, ReadResult, ReadStat } from './file-reader-types.ts';
 
 /** The files' outcomes in the order of the paths. Columns and errors can cross a thread's border. */
@@ -85,7 +92,7 @@ function readOne(task: BatchTask, index: number, offset: number, columns: Column
     doubles[row + 4] = stat.mtimeMs;
     doubles[row + 5] = stat.ctimeMs;
     doubles[row + 6] = stat.inode;
-    columns.mtimesNs[index] = stat.mtimeNs;
+    columns.mtimesNs[index] = nearestTimeNs(stat.mtimeNs);
     columns.hashes.write(hash, index * HASH_DIGITS, 'latin1');
     return sizeBytes;
   } finally {

@@ -10,7 +10,14 @@ import type { ErrorRecord } from '../api/error.ts';
 import type { BlobHash, Chunk } from '../model/entry.ts';
 import { type Chunker, type ChunkerTools, createChunker } from './chunker.ts';
 import { classOf, type FileClass, PIECE_BYTES, type ReaderSettings } from './file-reader-limits.ts';
-import { checkUnchanged, describeFailure, FileFailure, openFile, readStatOf } from './file-reader-open.ts';
+import {
+  checkUnchanged,
+  describeFailure,
+  FileFailure,
+  nearestTimeNs,
+  openFile,
+  readStatOf,
+} from './file-reader-open.ts';
 import type { ReadStat } from './file-reader-types.ts';
 
 /** Where blocks come from and go to: another thread or this one. */
@@ -76,7 +83,7 @@ async function attempt(task: LargeTask, host: BlockHost): Promise<LargeEnd | Bro
     const read = task.fileClass === 'cut' ? cutFile : hashFile;
     const hash = await read(file.descriptor, stat.sizeBytes, task.settings, host);
     checkUnchanged(file, stat.sizeBytes);
-    return { kind: 'done', stat, hash };
+    return { kind: 'done', stat: { ...stat, mtimeNs: nearestTimeNs(stat.mtimeNs) }, hash };
   } catch (error) {
     if (error instanceof FileFailure || (error as NodeJS.ErrnoException)?.syscall !== undefined) {
       return { kind: 'failed', error: describeFailure(task.path, error) };
@@ -99,6 +106,7 @@ async function hashFile(
     const count = readSync(descriptor, bytes, 0, Math.min(PIECE_BYTES, bytes.length), null);
     hash.update(bytes.subarray(0, count));
     await host.sendBlock([]);
+    if (count === 0 && restBytes > 0) throw new FileFailure('changedWhileRead');
     if (count === 0) return hash.digest('hex') as BlobHash;
     restBytes -= count;
     if (restBytes < 0) throw new FileFailure('changedWhileRead');
@@ -118,6 +126,7 @@ async function cutFile(
   let filled = 0;
   for (let restBytes = sizeBytes; ; ) {
     const count = readSync(descriptor, bytes, filled, Math.min(PIECE_BYTES, bytes.length - filled), null);
+    if (count === 0 && restBytes > 0) throw new FileFailure('changedWhileRead');
     if (count === 0) break;
     restBytes -= count;
     if (restBytes < 0) throw new FileFailure('changedWhileRead');

@@ -25,6 +25,7 @@ export class FileFailure extends Error {
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 const EXACT = { bigint: true } as const;
 const OWNER_EXECUTES = 0o100n;
+const INT64_MAX = 2n ** 63n - 1n;
 
 /** Steps of the file system's own clock: 10 ms in the coarsest Linux kernels, doubled. */
 const CLOCK_STEP_MS = 20;
@@ -70,6 +71,12 @@ export function readStatOf({ stats, openedMs }: OpenFile): ReadStat {
 /** Whether a change after `readMs` could leave an mtime of `mtimeMs` as it is. True for mtimes in the future. */
 export function isRacy(mtimeMs: number, readMs: number): boolean {
   return mtimeMs > readMs - (mtimeMs % 1000 === 0 ? WHOLE_SECONDS_STEP_MS : CLOCK_STEP_MS);
+}
+
+/** The nearest time that a dataset can hold (1677 to 2262); file systems know others. */
+export function nearestTimeNs(mtimeNs: bigint): bigint {
+  if (mtimeNs > INT64_MAX) return INT64_MAX;
+  return mtimeNs < -INT64_MAX - 1n ? -INT64_MAX - 1n : mtimeNs;
 }
 
 /** Milliseconds as Node's `Stats` has them, bit for bit: whole seconds plus the rest, in doubles. */

@@ -64,6 +64,37 @@ export function statLocal(
   return itemOf(path, { sizeBytes, mtimeMs, ctimeMs, inode }, Date.now());
 }
 
+/** The folder at a path that is '' or ends in `/`; undefined when there is none, or a link is on the way. The root may be reached by one. */
+export function statLocalFolder(root: string, path: string): TreeItem | undefined {
+  const name = path.slice(0, -1);
+  const stats = path === '' ? lstatOf(`${root}/`) : lstatOf(`${root}/${name}`);
+  if (!stats?.isDirectory() || linkAbove(root, name) !== undefined) return undefined;
+  return folderItem({ path, mtimeMs: stats.mtimeMs, mode: stats.mode & PERMISSION_BITS, holds: true });
+}
+
+const PERMISSION_BITS = 0o7777;
+
+/** As scans and looks tell of it. Its path is '' or ends in `/`. */
+export function folderItem({
+  holds,
+  mode,
+  mtimeMs,
+  path,
+}: {
+  readonly path: string;
+  readonly mtimeMs: number;
+  readonly mode: number;
+  readonly holds?: true | undefined;
+}): TreeItem {
+  const special = { kind: 'folder', ...(holds ? { holds } : {}) } as const;
+  return { path, kind: 'file', sizeBytes: 0, token: '', modifiedMs: mtimeMs, ...knownMode(mode), special };
+}
+
+/** Windows has none that would mean anything elsewhere. */
+export function knownMode(mode: number): Pick<TreeItem, 'mode'> {
+  return process.platform === 'win32' ? {} : { mode };
+}
+
 /** The first folder of the path that is a link. */
 function linkAbove(root: string, path: string): string | undefined {
   for (let slash = path.indexOf('/'); slash > 0; slash = path.indexOf('/', slash + 1)) {

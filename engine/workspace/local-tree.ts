@@ -4,7 +4,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import { checkAborted } from '../base/abort.ts';
 import { comparePaths } from '../model/entry.ts';
 import type { TreeItem } from '../model/tree-item.ts';
-import { itemOf, LINK_SUFFIX } from './local-place.ts';
+import { folderItem, itemOf, knownMode, LINK_SUFFIX } from './local-place.ts';
 import { type ScannedEntry, type ScanProblem, scanWorkspace } from './scan.ts';
 
 /** What is left out, and why. */
@@ -24,6 +24,8 @@ export interface LocalTreeOptions {
   readonly links?: boolean;
   /** Give links and empty folders as what they are (`TreeItem.special`), and the modes of files. */
   readonly special?: boolean;
+  /** Give folders that hold something as well, with their modes: all of those that are entered, whatever `includes` says of them. */
+  readonly folders?: boolean;
   readonly nowMs: number;
   /** Names looked at before a batch is handed out. */
   readonly batchSize?: number;
@@ -32,15 +34,16 @@ export interface LocalTreeOptions {
 }
 
 /**
- * In order. Empty folders are no items. The event loop runs between batches.
+ * In order. Folders are items only where that is asked for. The event loop runs between batches.
  * @throws `notFound` when the root is no folder, `io` when it cannot be read, `aborted`.
  */
 export async function* scanLocalTree(options: LocalTreeOptions): AsyncGenerator<readonly TreeItem[]> {
-  const { batchSize, enter, links = false, onProblem, root, signal } = options;
+  const { batchSize, enter, folders = false, links = false, onProblem, root, signal } = options;
   const scan = scanWorkspace({
     root,
     ignore: false,
     isPlain: true,
+    folders,
     ...(enter ? { enter } : {}),
     ...(batchSize === undefined ? {} : { batchSize }),
   });
@@ -66,6 +69,10 @@ function takeEntry(
   const { kind, path } = entry;
   // Also what the filter leaves out moves the links on: it comes after them.
   order?.takeBefore(path, items);
+  if (entry.holds) {
+    items.push(folderItem(entry));
+    return;
+  }
   if (special && kind !== 'file') {
     const item = specialOf(root, entry);
     if (item && (!includes || includes(item))) items.push(item);
@@ -73,8 +80,7 @@ function takeEntry(
   }
   if (kind === 'folder') return;
   const plain = itemOf(kind === 'link' && order ? path + LINK_SUFFIX : path, entry, nowMs);
-  // Windows has none that would mean anything elsewhere.
-  const item = special && process.platform !== 'win32' ? { ...plain, mode: entry.mode } : plain;
+  const item = special ? { ...plain, ...knownMode(entry.mode) } : plain;
   if (includes && !includes(item)) return;
   if (kind === 'file') {
     if (order && path.endsWith(LINK_SUFFIX)) tellLinkName(path, onProblem);
@@ -87,9 +93,10 @@ function takeEntry(
 }
 
 /** Undefined when it is gone. */
-function specialOf(root: string, { kind, mtimeMs, path }: ScannedEntry): TreeItem | undefined {
+function specialOf(root: string, entry: ScannedEntry): TreeItem | undefined {
+  const { kind, mtimeMs, path } = entry;
+  if (kind === 'folder') return folderItem(entry);
   const item = { path, kind: 'file', sizeBytes: 0, token: '', modifiedMs: mtimeMs } as const;
-  if (kind === 'folder') return { ...item, special: { kind: 'folder' } };
   try {
     return { ...item, special: { kind: 'link', target: readlinkSync(`${root}/${path}`) } };
   } catch {

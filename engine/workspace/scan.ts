@@ -4,7 +4,7 @@
  * Invariant: paths ascend strictly by `comparePaths`. Within one folder, a subfolder sorts as if its name ended in
  * `/`, so a subfolder waits for the siblings that sort between (`a`, `a-b`, `a.txt`, then what is inside `a/`).
  */
-import { lstatSync, readFileSync, type Stats } from 'node:fs';
+import { lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { DrayError } from '../api/error.ts';
 import { isReservedName } from '../model/safe-path.ts';
 import { readFolderNames } from './folder-names.ts';
@@ -29,6 +29,8 @@ export interface ScanOptions {
   readonly isPlain?: boolean;
   /** Whether to look into a folder; its path ends in `/`. One that is not entered is no entry either. */
   readonly enter?: (folder: string) => boolean;
+  /** Folders that hold something are entries as well, each before what is in it; the root first, under ''. */
+  readonly folders?: boolean;
   /** Names looked at before a batch is handed out. */
   readonly batchSize?: number;
 }
@@ -52,6 +54,8 @@ export interface ScannedEntry {
   readonly executable: boolean;
   /** Permission bits, as `chmod` takes them. */
   readonly mode: number;
+  /** Something is in the folder. */
+  readonly holds?: true;
 }
 
 /** Something that was left out. A path that ends in `/` is a folder: nothing in it was looked at. */
@@ -83,6 +87,7 @@ interface Walk {
   readonly ignore: boolean;
   readonly isPlain: boolean;
   readonly enter: ((folder: string) => boolean) | undefined;
+  readonly folders: boolean;
   entries: ScannedEntry[];
   problems: ScanProblem[];
   /** Of what was seen right below the root: a file's device is the root's own, a folder may be a mount. */
@@ -111,16 +116,16 @@ const PERMISSION_BITS = 0o7777;
  * vanishes between its folder's listing and its own turn is passed over: it might as well have gone before. But when the root itself
  * goes away (removed, unmounted), so does all that was still to come, and nobody shall take that for an end.
  *
- * A folder is an entry only when nothing at all is in it; ignored content keeps it from being one.
+ * A folder is an entry only when nothing at all is in it, unless `folders` asks for all of them; ignored content keeps it from being one.
  *
  * @throws `notFound` when the root is no folder; `io` when the root or its ignore file cannot be read, or when the root goes away.
  */
 export function* scanWorkspace(options: ScanOptions): Generator<ScanBatch> {
   const { batchSize = 1000 } = options;
   const root = options.root.endsWith('/') ? options.root : `${options.root}/`;
-  const { enter, ignore, isPlain = false } = options;
+  const { enter, folders = false, ignore, isPlain = false } = options;
   const walk: Walk = {
-    ...{ root, ignore, isPlain, enter },
+    ...{ root, ignore, isPlain, enter, folders },
     ...{ entries: [], problems: [], seenInRoot: undefined, hasVanished: false },
   };
   const above: Folder[] = [];
@@ -246,6 +251,8 @@ function openRoot(walk: Walk): Folder {
     const listing = readFolderNames(walk.root);
     reportNotUtf8(walk, '', listing.notUtf8);
     const rules = rulesInside(walk, '', listing.names, undefined);
+    // The user may have named a link to it.
+    if (walk.folders) walk.entries.push({ ...entryOf('', 'folder', statSync(walk.root)), holds: true });
     return { path: '', names: listing.names, rules, waiting: [], at: 0 };
   } catch (cause) {
     const code = isGone(cause) ? 'notFound' : 'io';
@@ -270,6 +277,7 @@ function openSubfolder(walk: Walk, parent: Folder, { name, stats }: Subfolder): 
     }
     reportNotUtf8(walk, path, notUtf8);
     const rules = rulesInside(walk, path, names, enterFolder(parent.rules, path));
+    if (walk.folders) walk.entries.push({ ...entryOf(path, 'folder', stats), holds: true });
     return { path, names, rules, waiting: [], at: 0 };
   } catch (cause) {
     if (isGone(cause)) walk.hasVanished = true;

@@ -3,7 +3,7 @@
  * threads write them, one call after another, since writes to one file at once spin on its lock in the kernel.
  */
 import { writev } from 'node:fs';
-import { WRITE_BYTES_MAX } from '../base/write-fully.ts';
+import { ASYNC_WRITE_BYTES_MAX } from '../base/write-fully.ts';
 
 export interface GatheredWriter {
   /** The buffers are the caller's again when it resolves. Throws Node's errors. */
@@ -24,7 +24,7 @@ export function openGatheredWriter(fd: number): GatheredWriter {
 async function writeAll(fd: number, buffers: readonly Uint8Array[], offset: number): Promise<void> {
   let at = offset;
   for (let left = buffers; left.length > 0; ) {
-    const written = await writeOnce(fd, upTo(left, WRITE_BYTES_MAX), at);
+    const written = await writeOnce(fd, upTo(left, ASYNC_WRITE_BYTES_MAX), at);
     at += written;
     left = after(left, written);
   }

@@ -14,7 +14,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import * as v from 'valibot';
@@ -171,7 +171,8 @@ function replaceFile(path: string, value: unknown): void {
   try {
     const file = openSync(temporary, 'w', 0o666);
     try {
-      writeSync(file, `${JSON.stringify(value, null, 2)}\n`);
+      // All of it: a single write may end early on a disk that is nearly full.
+      writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
       fsyncSync(file);
     } finally {
       closeSync(file);

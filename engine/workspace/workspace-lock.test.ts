@@ -113,6 +113,41 @@ describe('the lock of a workspace', () => {
     expect(readdirSync(join(folder, '.dray'))).toEqual([]);
   });
 
+  it.runIf(process.platform === 'linux')(
+    'of a process whose number another one has now is taken over without a wait (Linux only)',
+    async () => {
+      const held = await lock();
+      const { life } = JSON.parse(readFileSync(path, 'utf8'));
+      held.release();
+      for (const pid of [process.pid, liveProcess()]) {
+        hold({ pid, life: { ...life, startTicks: '1' } });
+        (await lock({ onWait: () => expect.unreachable('nobody to wait for') })).release();
+      }
+    },
+  );
+
+  it.runIf(process.platform === 'linux')(
+    'is kept while the machine sleeps and while its clock is set, for which this process seems younger than it (Linux only)',
+    async () => {
+      const held = await lock();
+      const hourMs = 3_600_000;
+      for (const shiftMs of [hourMs, -hourMs]) {
+        const clock = { ...patientClock(), nowMs: () => Date.now() + shiftMs };
+        const signal = new AbortController().signal;
+        const other = lockWorkspace({
+          path,
+          command: 'pull',
+          clock,
+          signal,
+          patienceMs: 0,
+          onWait: () => {},
+        });
+        await expect(other).rejects.toMatchObject({ code: 'locked' });
+      }
+      held.release();
+    },
+  );
+
   it('that a crash left empty is taken over once it is old enough to be no lock in the making', async () => {
     writeFileSync(path, '');
     await expect(lock()).rejects.toMatchObject({ code: 'locked' });

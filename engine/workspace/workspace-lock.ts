@@ -7,6 +7,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   writeSync,
@@ -17,12 +18,21 @@ import { DrayError } from '../api/error.ts';
 import type { Clock } from '../base/clock.ts';
 import { writeError } from './tree-writer-error.ts';
 
+/** What no setting of the clock and no sleep of the machine moves. */
+export interface ProcessLife {
+  /** The start of the system, and the container, that process numbers belong to. */
+  readonly numbering: string;
+  readonly startTicks: string;
+}
+
 export interface LockHolder {
   readonly pid: number;
   readonly host: string;
   readonly command: string;
   /** RFC 3339. */
   readonly since: string;
+  /** Tells the process from others that had or will have its number; absent where the system does not say it. */
+  readonly life?: ProcessLife;
 }
 
 export interface WorkspaceLock {
@@ -45,6 +55,9 @@ const POLL_MS = 100;
 const FRAGMENT_AGE_MS = 5_000;
 /** How far apart the clock's steps may make two times that are really in order. */
 const CLOCK_SLACK_MS = 1_000;
+
+/** Of `/proc/PID/stat`, counted from the one after the name, which may hold spaces. */
+const START_FIELD = 22 - 3;
 
 let ownGoneBeforeMs = Number.NEGATIVE_INFINITY;
 
@@ -85,11 +98,13 @@ export function describeHolder(holder: LockHolder | undefined): string {
 }
 
 function tryLock(options: LockOptions): boolean {
+  const life = lifeOf(process.pid);
   const holder: LockHolder = {
     pid: process.pid,
     host: hostname(),
     command: options.command,
     since: new Date(options.clock.nowMs()).toISOString(),
+    ...(life === undefined ? {} : { life }),
   };
   mkdirSync(dirname(options.path), { recursive: true });
   let file: number;
@@ -124,16 +139,33 @@ function readHolder(path: string): LockHolder | undefined {
 function isAbandoned(path: string, holder: LockHolder | undefined, clock: Clock): boolean {
   if (!holder) return isStaleFragment(path, clock);
   if (holder.host !== hostname() || typeof holder.pid !== 'number') return false;
+  const life = lifeOf(holder.pid);
+  const isComparable = life !== undefined && life.numbering === holder.life?.numbering;
+  if (isComparable && life.startTicks !== holder.life?.startTicks) return true;
   if (holder.pid === process.pid) {
-    // In a container every run may have the same number. Which of them it was, the time tells.
-    const startedMs = clock.nowMs() - process.uptime() * 1000;
-    return Date.parse(holder.since) < Math.max(startedMs - CLOCK_SLACK_MS, ownGoneBeforeMs);
+    // In a container every run may have the same number. Which of them it was, the time tells, where nothing better does.
+    const startedMs = isComparable ? 0 : clock.nowMs() - process.uptime() * 1000 - CLOCK_SLACK_MS;
+    return Date.parse(holder.since) < Math.max(startedMs, ownGoneBeforeMs);
   }
   try {
     process.kill(holder.pid, 0);
     return false;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+}
+
+/** Undefined where the system does not have it (other than Linux), or there is no such process. See proc(5). */
+function lifeOf(pid: number): ProcessLife | undefined {
+  if (process.platform !== 'linux') return undefined;
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const startTicks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[START_FIELD];
+    const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+    const numbering = `${bootId} ${readlinkSync('/proc/self/ns/pid')}`;
+    return startTicks === undefined ? undefined : { numbering, startTicks };
+  } catch {
+    return undefined;
   }
 }
 
@@ -145,6 +177,8 @@ function isStaleFragment(path: string, clock: Clock): boolean {
 
 /** Of several who find the same lock abandoned one renames it; a lock that was new meanwhile is put back. */
 function removeAbandoned(path: string, seen: LockHolder | undefined): void {
+  // Mostly told already here; between this look and the rename there is no time to speak of.
+  if (JSON.stringify(readHolder(path)) !== JSON.stringify(seen)) return;
   const aside = `${path}.${process.pid}-${randomUUID()}`;
   try {
     renameSync(path, aside);

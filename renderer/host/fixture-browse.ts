@@ -110,6 +110,7 @@ function planCopy({ kind, source, destination }: InputOf<'browse.plan'>): Answer
       copiedBytes: 1_513 * MIB,
       copiedInStore: 0,
       touchedFiles: 0,
+      touchedFolders: 0,
       deletedFiles: kind === 'sync' ? 1 : 0,
       unchangedFiles: 211,
       skippedFiles: 0,

@@ -19,6 +19,7 @@ import { addPairOptions, type PairOptions, toPairRequest } from '../tree-options
 
 interface CheckOptions extends PairOptions {
   readonly download?: true;
+  readonly links?: true;
   readonly oneWay?: true;
   readonly report?: string;
 }
@@ -33,6 +34,7 @@ export function addCheckCommand(program: Command, host: CommandHost): void {
     .argument('<source>', 'a folder or a file')
     .argument('<destination>', 'what it is compared with')
     .option('--download', 'read both sides whole')
+    .option('--links', 'compare symbolic links too, as NAME.rclonelink objects')
     .option('--one-way', 'only what the source has: more at the destination is no difference')
     .option('--report <file>', 'write all that was found as JSON');
   addPairOptions(command);
@@ -43,6 +45,7 @@ export function addCheckCommand(program: Command, host: CommandHost): void {
           ...toPairRequest({ source, destination, directory: context.directory }, options),
           ...given({
             download: options.download,
+            links: options.links,
             oneWay: options.oneWay,
             reportPath: options.report === undefined ? undefined : resolve(context.directory, options.report),
           }),

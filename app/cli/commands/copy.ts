@@ -127,13 +127,14 @@ export function formatTransferEnd(summary: TransferSummary, elapsedMs: number): 
 
 /** `Copied 12 files (3.4 MiB), deleted 2`, or for a dry run `copy 12 files ...`. */
 function formatWork(summary: TransferSummary, tense: 'dry' | 'done'): string {
-  const { copiedBytes, copiedFiles, deletedFiles, touchedFiles } = summary;
+  const { copiedBytes, copiedFiles, deletedFiles, touchedFiles, touchedFolders } = summary;
   const isDone = tense === 'done';
   const parts = [
     ...(copiedFiles > 0
       ? [`${isDone ? 'copied' : 'copy'} ${formatPlural(copiedFiles, 'file')} (${formatBytes(copiedBytes)})`]
       : []),
     ...(touchedFiles > 0 ? [`set the time of ${formatPlural(touchedFiles, 'file')}`] : []),
+    ...(touchedFolders > 0 ? [`set the time or mode of ${formatPlural(touchedFolders, 'folder')}`] : []),
     ...(deletedFiles > 0 ? [`${isDone ? 'deleted' : 'delete'} ${formatPlural(deletedFiles, 'file')}`] : []),
   ];
   const text = parts.join(', ');

@@ -3,7 +3,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
-import { WRITE_BYTES_MAX } from '../../base/write-fully.ts';
+import { ASYNC_WRITE_BYTES_MAX } from '../../base/write-fully.ts';
 import type { ByteRange, ObjectRead, RemoteKey } from '../object-store.ts';
 import { toFileError } from './file-errors.ts';
 
@@ -103,7 +103,7 @@ export async function fillFile(
 
 async function writeFully(file: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let written = 0; written < bytes.byteLength; ) {
-    written += (await file.write(bytes, written, Math.min(bytes.byteLength - written, WRITE_BYTES_MAX)))
+    written += (await file.write(bytes, written, Math.min(bytes.byteLength - written, ASYNC_WRITE_BYTES_MAX)))
       .bytesWritten;
   }
 }

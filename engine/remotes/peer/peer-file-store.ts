@@ -41,6 +41,7 @@ import {
   touchPeerFile,
   writePeerFiles,
 } from './peer-files.ts';
+import { createPeerFolders } from './peer-folders.ts';
 import { createPeerMultipart, type FileMetaOfObject } from './peer-multipart.ts';
 
 const PAGE_KEYS = 1_000;
@@ -146,8 +147,9 @@ export function createPeerFileStore(client: PeerClient, below: string): ObjectSt
       pathOf: pathOfEntry,
       filesMax: PEER_LIMITS.batchItemsMax,
       bytesMax: PEER_LIMITS.batchBytesMax,
-      entries: ({ after, onProblem, ...options }) =>
-        entriesOf(client, { below, after, onProblem }, signalOf(options)),
+      entries: ({ after, folders, onProblem, ...options }) =>
+        entriesOf(client, { below, after, folders, onProblem }, signalOf(options)),
+      folders: createPeerFolders(client, below),
       keep: ({ fromPath, to }, options) =>
         keepPeerFile(client, { from: fromPath, to: pathOf(to) }, signalOf(options)),
       touch: (key, to, options) => touchPeerFile(client, { path: pathOf(key), ...to }, signalOf(options)),
@@ -228,15 +230,17 @@ async function* entriesOf(
   {
     after,
     below,
+    folders = false,
     onProblem = () => {},
   }: {
     readonly below: string;
     readonly after: string | undefined;
+    readonly folders: boolean | undefined;
     readonly onProblem: EntriesOptions['onProblem'];
   },
   signal: AbortSignal,
 ): AsyncGenerator<readonly FileEntry[]> {
-  const options = { below, signal, onProblem, ...(after === undefined ? {} : { after }) };
+  const options = { below, folders, signal, onProblem, ...(after === undefined ? {} : { after }) };
   try {
     for await (const rows of listPeerEntries(client, options)) yield rows.map(entryOf);
   } catch (error) {
@@ -257,6 +261,8 @@ function entryOf([key, kind, sizeBytes, modifiedMs, mode, etag, target = '']: En
       return { ...entry, special: { kind: 'link', target } };
     case 'd':
       return { ...entry, special: { kind: 'folder' } };
+    case 'D':
+      return { ...entry, special: { kind: 'folder', holds: true } };
   }
 }
 

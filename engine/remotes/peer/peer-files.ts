@@ -28,6 +28,8 @@ export interface PeerListOptions {
   readonly limit?: number;
   /** One level alone: a folder that holds something stands for all that is in it. */
   readonly folded?: boolean;
+  /** Folders that hold something too, and the one that is listed, under '', before all else: by a peer that knows of that. */
+  readonly folders?: boolean;
   readonly signal: AbortSignal;
   /** What the peer could not list. */
   readonly onProblem: (message: string) => void;
@@ -51,11 +53,12 @@ export async function* listPeerEntries(
   client: PeerClient,
   options: PeerListOptions,
 ): AsyncGenerator<readonly EntryRow[]> {
-  const { after, below, folded = false, limit, onProblem, signal } = options;
+  const { after, below, folded = false, folders = false, limit, onProblem, signal } = options;
   const query = new URLSearchParams({ path: below });
   if (after !== undefined) query.set('after', after);
   if (limit !== undefined) query.set('limit', String(limit));
   if (folded) query.set('folded', '1');
+  if (folders) query.set('folders', '1');
   const { body } = await client.stream({ method: 'GET', route: `entries?${query}`, signal });
   let isEnded = false;
   for await (const line of linesOf(client.address, body)) {
@@ -85,7 +88,7 @@ function isRow(row: unknown): row is EntryRow {
   const [path, kind, sizeBytes, mtimeMs, mode, token] = row as readonly unknown[];
   return (
     typeof path === 'string' &&
-    (kind === 'f' || kind === 'd' || (kind === 'l' && typeof row[6] === 'string')) &&
+    (kind === 'f' || kind === 'd' || kind === 'D' || (kind === 'l' && typeof row[6] === 'string')) &&
     Number.isSafeInteger(sizeBytes) &&
     typeof mtimeMs === 'number' &&
     Number.isInteger(mode) &&

@@ -36,7 +36,7 @@ export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
   });
   const summary = plan.data?.summary;
   const deletes = summary?.deletedFiles ?? 0;
-  const isNothing = summary !== undefined && summary.copiedFiles + deletes + summary.touchedFiles === 0;
+  const isNothing = summary?.result === 'upToDate';
   return (
     <Dialog
       title="Bring one side to the state of the other"

@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import type { Contender, ContenderName } from './contender.ts';
+import {
+  DRAY_FROM_SOURCES,
+  DRAY_REPOSITORY_FROM_SOURCES,
+  findUnplanned,
+  openSmallBench,
+  runEntrant,
+} from './small-bench.ts';
+import { clone, firstPush, secondPush } from './transfer-works.ts';
+
+const SHAPE = { files: 12, bytesMax: 200, sizes: 'spread' } as const;
+const NAMES: readonly ContenderName[] = ['dray', 'dray copy'];
+
+it('works on datasets hold what they name, whether another heat has held it or not', async () => {
+  await using bench = await openSmallBench({
+    contenders: new Map<ContenderName, Contender>([
+      ['dray', DRAY_REPOSITORY_FROM_SOURCES],
+      ['dray copy', DRAY_FROM_SOURCES],
+    ]),
+  });
+  for (const work of [firstPush, secondPush, clone, secondPush]) {
+    const { needs, open } = work(SHAPE, NAMES);
+    await bench.beginHeat(new Set(needs.holdings.map(({ name }) => name)));
+    const field = await open(bench, 0);
+    expect(field.slice(0, 2).map(({ name }) => name)).toEqual(NAMES);
+    for (const entrant of field) await runEntrant(bench, entrant);
+    expect(findUnplanned(bench, needs), work.name).toEqual({ unused: [], unnamed: [] });
+  }
+});

@@ -1,0 +1,48 @@
+/** The works that datasets and plain trees have in common, each with the room that it takes. */
+import type { ContenderName } from './contender.ts';
+import type { DatasetShape } from './dataset.ts';
+import { datasetHolding, uploadedHolding } from './holding.ts';
+import { roomOf } from './room.ts';
+import type { Scenario } from './scenario.ts';
+import { openClone, openFirstPush, openSecondPush } from './transfer-entrants.ts';
+
+/** What a scenario does, and what it takes. */
+export type Work = Pick<Scenario, 'needs' | 'open'>;
+
+export function firstPush(shape: DatasetShape, contenders: readonly ContenderName[]): Work {
+  return {
+    // One tool's at a time: what it stored, what was fetched to be compared, and the copy that DVC takes for its own.
+    needs: { holdings: [datasetHolding(shape)], source: roomOf(shape, 2), store: roomOf(shape) },
+    open: (bench, latencyMs) => openFirstPush(bench, { shape, contenders, latencyMs }),
+  };
+}
+
+export function secondPush(shape: DatasetShape, contenders: readonly ContenderName[]): Work {
+  const own = contenders.includes('dray') ? [datasetHolding(shape, 'dray')] : [];
+  return {
+    // What each stored, rclone in two ways; the copy that DVC takes for its own.
+    needs: {
+      holdings: [datasetHolding(shape), ...own],
+      source: roomOf(shape),
+      store: roomOf(shape, contenders.length + 1),
+    },
+    open: (bench, latencyMs) => openSecondPush(bench, { shape, contenders, latencyMs }),
+  };
+}
+
+/** With a repository of its own. */
+const VERSIONED: readonly ContenderName[] = ['dray', 'restic', 'dvc'];
+
+export function clone(shape: DatasetShape, contenders: readonly ContenderName[]): Work {
+  const versioned = contenders.filter((name) => VERSIONED.includes(name));
+  const isAnyPlain = versioned.length < contenders.length;
+  return {
+    // What is fetched, one at a time, and the copy that DVC took for its own.
+    needs: {
+      holdings: [datasetHolding(shape), ...(isAnyPlain ? [uploadedHolding(shape)] : [])],
+      source: roomOf(shape, 2),
+      store: roomOf(shape, versioned.length),
+    },
+    open: (bench, latencyMs) => openClone(bench, { shape, contenders, latencyMs }),
+  };
+}

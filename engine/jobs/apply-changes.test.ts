@@ -1,0 +1,101 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { cloneWorkspace } from './clone.ts';
+import { initWorkspace } from './init.ts';
+import { createSandbox, eventsOf, type Sandbox, testContext } from './job-fixture.ts';
+import { pull } from './pull.ts';
+import { push } from './push.ts';
+import { describeTree } from './same-trees.ts';
+
+let sandbox: Sandbox;
+let work: string;
+let copy: string;
+beforeEach(async () => {
+  sandbox = createSandbox();
+  work = sandbox.path('work');
+  copy = sandbox.path('copy');
+  mkdirSync(work);
+});
+afterEach(() => sandbox[Symbol.dispose]());
+
+async function start(layout: { readonly chunkAbove?: number } = {}): Promise<void> {
+  await initWorkspace(testContext(work), {
+    remoteUrl: sandbox.path('store'),
+    layout: { kind: 'packs', ...layout },
+  });
+}
+
+async function pushAndClone(): Promise<void> {
+  await push(testContext(work), {});
+  await cloneWorkspace(testContext(sandbox.folder), { url: sandbox.path('store'), directory: 'copy' });
+}
+
+/** Acts as soon as the event loop turns and finds `isTime` true. */
+function once(isTime: () => boolean, act: () => void): void {
+  if (isTime()) act();
+  else setImmediate(once, isTime, act).unref();
+}
+
+function stopOnce(isTime: () => boolean): AbortSignal {
+  const controller = new AbortController();
+  once(isTime, () => controller.abort());
+  return controller.signal;
+}
+
+describe('a pull that is stopped', () => {
+  const names = Array.from({ length: 3_000 }, (_, at) => `${at}`);
+
+  it('while it deletes thousands of files stops there, and the next goes on', async () => {
+    await start();
+    for (const name of names) sandbox.write(`work/${name}`, name);
+    sandbox.write('work/kept', 'kept');
+    await pushAndClone();
+    for (const name of names) rmSync(`${work}/${name}`);
+    await push(testContext(work), {});
+    const left = () => readdirSync(copy).length;
+    const all = left();
+    const signal = stopOnce(() => left() < all);
+    await expect(pull(testContext(copy, { signal }), {})).rejects.toMatchObject({ code: 'aborted' });
+    expect(left()).toBeGreaterThan(names.length / 2);
+    expect(await pull(testContext(copy), {})).toMatchObject({ failed: 0 });
+    expect(describeTree(copy)).toEqual(describeTree(work));
+  });
+
+  it.skipIf(process.platform === 'win32')(
+    'while it makes thousands of links stops there, and the next goes on (not on Windows)',
+    async () => {
+      await start();
+      sandbox.write('work/kept', 'kept');
+      await pushAndClone();
+      for (const name of names) symlinkSync('kept', `${work}/${name}`);
+      await push(testContext(work), {});
+      const made = () => readdirSync(copy).length;
+      const before = made();
+      const signal = stopOnce(() => made() > before);
+      await expect(pull(testContext(copy, { signal }), {})).rejects.toMatchObject({ code: 'aborted' });
+      expect(made()).toBeLessThan(names.length / 2);
+      expect(await pull(testContext(copy), {})).toMatchObject({ failed: 0 });
+      expect(describeTree(copy)).toEqual(describeTree(work));
+    },
+  );
+});
+
+describe('a large file that changes here while its new content is fetched', () => {
+  it('is left as it is, and named', async () => {
+    await start({ chunkAbove: 1_000_000 });
+    sandbox.write('work/large', Buffer.alloc(3_000_000, 'one '));
+    await pushAndClone();
+    sandbox.write('work/large', Buffer.alloc(3_000_000, 'two '));
+    await push(testContext(work), {});
+    // A temporary file is there, so the file was looked at and is being fetched.
+    once(
+      () => readdirSync(`${copy}/.dray/tmp`).length > 0,
+      () => writeFileSync(`${copy}/large`, 'ours, just now'),
+    );
+    const context = testContext(copy);
+    expect(await pull(context, {})).toMatchObject({ failed: 1 });
+    expect(eventsOf(context, 'fileFailed')).toMatchObject([{ path: 'large', error: { code: 'conflict' } }]);
+    expect(readFileSync(`${copy}/large`, 'utf8')).toBe('ours, just now');
+    expect(readdirSync(`${copy}/.dray/tmp`)).toEqual([]);
+  });
+});

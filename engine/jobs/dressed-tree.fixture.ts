@@ -1,0 +1,49 @@
+/** For tests: trees whose folders have modes and times of their own. */
+import { chmodSync, lstatSync, mkdirSync, readdirSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Sandbox } from './job-fixture.ts';
+
+export const OLD_S = 1_500_000_000;
+
+export interface DressedTree {
+  /** Gives a folder its mode and its time, in seconds since 1970. */
+  dress(path: string, mode: number, atS: number): void;
+  /** A tree in the folder `from`: some forbid to write, one is empty. */
+  plant(): void;
+  /** Mode and time to the nanosecond of each folder, the tree's own under `.`. */
+  foldersOf(path: string): Record<string, string>;
+}
+
+export function dressTrees(sandbox: () => Sandbox): DressedTree {
+  const dress = (path: string, mode: number, atS: number) => {
+    chmodSync(sandbox().path(path), mode);
+    utimesSync(sandbox().path(path), atS, atS);
+  };
+  return {
+    dress,
+    plant() {
+      for (const name of ['a/b/one', 'a/b/two', 'a-b/x', 'a/c/three', 'top'])
+        sandbox().write(`from/${name}`, name);
+      mkdirSync(sandbox().path('from/empty'));
+      dress('from/empty', 0o750, OLD_S + 1.25);
+      dress('from/a/b', 0o555, OLD_S + 2.5);
+      dress('from/a/c', 0o2711, OLD_S + 3.000_001);
+      dress('from/a', 0o700, OLD_S + 4);
+      dress('from/a-b', 0o775, OLD_S + 5);
+      dress('from', 0o711, OLD_S + 6);
+    },
+    foldersOf: (path) => describeFolders(sandbox().path(path)),
+  };
+}
+
+function describeFolders(root: string): Record<string, string> {
+  const found: Record<string, string> = {};
+  const look = (path: string) => {
+    const { mode, mtimeNs } = lstatSync(join(root, path), { bigint: true });
+    found[path] = `${(mode & 0o7777n).toString(8)} ${mtimeNs}`;
+    for (const entry of readdirSync(join(root, path), { withFileTypes: true }))
+      if (entry.isDirectory()) look(join(path, entry.name));
+  };
+  look('.');
+  return found;
+}

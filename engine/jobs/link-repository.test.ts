@@ -1,0 +1,61 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { cloneWorkspace } from './clone.ts';
+import { initWorkspace } from './init.ts';
+import { createSandbox, eventsOf, type Sandbox, testContext } from './job-fixture.ts';
+import { pull } from './pull.ts';
+import { push } from './push.ts';
+import { status } from './status.ts';
+
+let sandbox: Sandbox;
+let work: string;
+beforeEach(async () => {
+  sandbox = createSandbox();
+  work = sandbox.path('work');
+  mkdirSync(work);
+  await initWorkspace(testContext(work), { remoteUrl: sandbox.path('store') });
+  sandbox.write('work/a', 'one');
+  await push(testContext(work), {});
+});
+afterEach(() => sandbox[Symbol.dispose]());
+
+describe('a branch that another repository left where one was made anew', () => {
+  it('is refused by push, pull and clone, and both ids are told', async () => {
+    const { repository } = JSON.parse(readFileSync(sandbox.path('store/refs/heads/main'), 'utf8'));
+    rmSync(sandbox.path('store/dray.json'));
+    const other = sandbox.path('other');
+    mkdirSync(other);
+    const { repositoryId } = await initWorkspace(testContext(other), { remoteUrl: sandbox.path('store') });
+    sandbox.write('other/b', 'two');
+    const request = { url: sandbox.path('store'), directory: 'copy' };
+    for (const job of [
+      () => push(testContext(other), {}),
+      () => pull(testContext(other), {}),
+      () => cloneWorkspace(testContext(sandbox.folder), request),
+    ])
+      await expect(job()).rejects.toMatchObject({
+        code: 'notARepository',
+        data: { ref: 'heads/main', found: repository, expected: repositoryId },
+      });
+  });
+});
+
+describe('a command that does not wait for the workspace', () => {
+  it('leaves the settings alone, which whoever works there may be writing', async () => {
+    const path = `${work}/.dray/config.json`;
+    const config = JSON.parse(readFileSync(path, 'utf8'));
+    const { url } = config.remotes.origin;
+    // As "remote add" leaves it, before the repository is known.
+    const text = JSON.stringify({ ...config, remotes: { origin: { url } } });
+    writeFileSync(path, text);
+    const holder = { pid: 1, host: 'elsewhere', command: 'push', since: new Date().toISOString() };
+    writeFileSync(`${work}/.dray/lock`, JSON.stringify(holder));
+    const context = testContext(work);
+    expect(await status(context, { remote: true })).toMatchObject({ files: 1, upstream: { state: 'same' } });
+    expect(eventsOf(context, 'warning').map(({ warning }) => warning)).toEqual(['workspaceBusy']);
+    expect(readFileSync(path, 'utf8')).toBe(text);
+    rmSync(`${work}/.dray/lock`);
+    await status(testContext(work), { remote: true });
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(config);
+  });
+});

@@ -1,0 +1,68 @@
+import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { cloneWorkspace } from './clone.ts';
+import { initWorkspace } from './init.ts';
+import { asNobody, createSandbox, eventsOf, type Sandbox, testContext } from './job-fixture.ts';
+import { push } from './push.ts';
+import { refreshIndex } from './refresh-index.ts';
+import { describeTree } from './same-trees.ts';
+import { openSession } from './session.ts';
+
+let sandbox: Sandbox;
+let work: string;
+beforeEach(async () => {
+  sandbox = createSandbox();
+  work = sandbox.path('work');
+  mkdirSync(work);
+  await initWorkspace(testContext(work), { remoteUrl: sandbox.path('store') });
+});
+afterEach(() => sandbox[Symbol.dispose]());
+
+async function scanned() {
+  const session = await openSession(testContext(work), 'status');
+  try {
+    return await refreshIndex(session);
+  } finally {
+    session.close();
+  }
+}
+
+describe('a scan', () => {
+  it.skipIf(process.platform === 'win32')(
+    'keeps all that is known below a folder whose names can be read and nothing more (not on Windows)',
+    async () => {
+      for (const name of ['closed/file', 'closed/sub/x', 'closed/sub/deeper/y', 'closed-too', 'open'])
+        sandbox.write(`work/${name}`, name);
+      mkdirSync(`${work}/closed/empty`);
+      await push(testContext(work), {});
+      await cloneWorkspace(testContext(sandbox.folder), { url: sandbox.path('store'), directory: 'before' });
+      sandbox.write('work/open', 'changed');
+      chmodSync(`${work}/closed`, 0o644);
+      const context = testContext(work);
+      try {
+        const pushed = await asNobody(sandbox, () => push(context, {}));
+        expect(pushed).toMatchObject({ result: 'pushed', failed: 3, changes: { modified: 1, deleted: 0 } });
+      } finally {
+        chmodSync(`${work}/closed`, 0o755);
+      }
+      expect(eventsOf(context, 'fileFailed').map(({ path }) => path)).toEqual([
+        'closed/empty',
+        'closed/file',
+        'closed/sub',
+      ]);
+      await cloneWorkspace(testContext(sandbox.folder), { url: sandbox.path('store'), directory: 'after' });
+      expect(describeTree(sandbox.path('after'))).toEqual(describeTree(work));
+    },
+  );
+
+  it.runIf(process.platform === 'linux')(
+    'takes a folder with more unreadable names than a call has room for (Linux only)',
+    async () => {
+      const count = 130_000;
+      mkdirSync(`${work}/many`);
+      for (let at = 0; at < count; at += 1)
+        symlinkSync('nowhere', Buffer.from(`${work}/many/\xff${at}`, 'latin1'));
+      expect((await scanned()).problems).toHaveLength(count);
+    },
+  );
+});

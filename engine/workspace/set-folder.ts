@@ -1,0 +1,61 @@
+/** A folder's own permission bits and modification time, which every write in it would change again. Never through a link. */
+import { closeSync, constants, fchmodSync, openSync, utimesSync } from 'node:fs';
+import type { SetMtime } from './set-mtime.ts';
+import type { TreeReach } from './tree-reach.ts';
+import { errnoOf, unsafePath, writeError } from './tree-writer-error.ts';
+
+export interface FolderState {
+  /** Permission bits. */
+  readonly mode?: number;
+  readonly mtimeNs?: bigint;
+}
+
+export interface FolderParts {
+  readonly reach: TreeReach;
+  /** From `loadSetMtime`. */
+  readonly setMtime: SetMtime;
+  /** Makes a folder and those above it. */
+  readonly make: (path: string) => void;
+}
+
+const FOLDER_FLAGS = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
+
+/**
+ * Sets what is given of a folder, which is made when it is not there.
+ * @param path Relative, without a slash at the end; '' is the root.
+ * @throws DrayError `unsafePath` for a link in its place, `conflict` for a file, `io` (`data.errno` EPERM: it belongs to somebody else).
+ */
+export function setFolder({ make, reach, setMtime }: FolderParts, path: string, to: FolderState): void {
+  try {
+    try {
+      setOpened(reach.absoluteOf(path), to, setMtime);
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT') throw error;
+      reach.release();
+      make(path);
+      setOpened(reach.absoluteOf(path), to, setMtime);
+    }
+  } catch (error) {
+    // A link is ELOOP, or ENOTDIR for the sake of O_DIRECTORY, as a file is.
+    if (errnoOf(error) === 'ELOOP' || errnoOf(error) === 'ENOTDIR')
+      throw unsafePath(path, 'a symbolic link or a file lies where a folder has to be');
+    throw writeError(error, `${path}/`);
+  } finally {
+    reach.release();
+  }
+}
+
+function setOpened(absolute: string, { mode, mtimeNs }: FolderState, setMtime: SetMtime): void {
+  if (process.platform === 'win32') {
+    // No time can be set there of what is open to be read, and modes mean nothing.
+    if (mtimeNs !== undefined) utimesSync(absolute, Date.now() / 1000, Number(mtimeNs) / 1e9);
+    return;
+  }
+  const fd = openSync(absolute, FOLDER_FLAGS);
+  try {
+    if (mtimeNs !== undefined) setMtime(fd, mtimeNs);
+    if (mode !== undefined) fchmodSync(fd, mode);
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -38,6 +38,7 @@ export function forgivingIndex(index: TreeIndex, onFailure: (error: DrayError) =
     spill: () => index.spill(),
     spilledPaths: () => index.spilledPaths(),
     sorter: () => index.sorter(),
+    spilledPaths: () => index.spilledPaths(),
     close: () => index.close(),
   };
 }

@@ -130,7 +130,7 @@ function firstStep(
     tellFailure(run, source.path, refused);
     return undefined;
   }
-  if (source.special || destination?.special) return specialStep(run, { source, destination });
+  if (source.special || destination?.special) return specialStep(run, source, destination);
   if (!destination && hidesWhatStays(run, source)) return undefined;
   let recalled: Recalled = 'unknown';
   const decide = (evidence: Evidence) =>
@@ -166,8 +166,7 @@ function firstStep(
 }
 
 /** Links are all that there is to know of them, and so are folders here: their modes and times are seen to elsewhere. */
-function specialStep(run: TreeRun, pair: Pick<ItemPair, 'source' | 'destination'>): 'copy' | undefined {
-  const { destination, source } = pair;
+function specialStep(run: TreeRun, source: TreeItem, destination: TreeItem | undefined): 'copy' | undefined {
   if (destination && isSameSpecial(source.special, destination.special)) settleSame(run);
   else if (destination && run.request.immutable) refuseChange(run, source);
   else return 'copy';

@@ -36,7 +36,6 @@ export function forgivingIndex(index: TreeIndex, onFailure: (error: DrayError) =
     blocks: (key) => attempt(() => index.blocks(key), undefined),
     putBlocks: (key, blocks) => attempt(() => index.putBlocks(key, blocks), undefined),
     spill: () => index.spill(),
-    spilledPaths: () => index.spilledPaths(),
     sorter: () => index.sorter(),
     spilledPaths: () => index.spilledPaths(),
     close: () => index.close(),

@@ -6,7 +6,7 @@ import { type ReadRequest, readFiles } from '../workspace/file-reader.ts';
 import { createProgress, type Progress } from './progress.ts';
 import type { Session } from './session.ts';
 
-const MEMORY_BYTES = 256 * 1024 * 1024;
+const MEMORY_BYTES = 96 * 1024 * 1024;
 
 /** The layout decides how a large file's hash is made; before a repository is known, the default one. */
 export function layoutOf(session: Session): Layout {

@@ -24,8 +24,6 @@ export const REASONS: Reasons = {
   'copy-1k-down': NODE_START,
   'copy-large-down':
     'Each byte is verified by what the store vouches for before the file takes its name; s5cmd checks nothing. Beside it stands what a Node program takes that checks nothing either (bare GETs).',
-  'push-1k-again-30ms':
-    'One request, as of the peer that is ahead; the rest is the start of Node and its loading, on cores that the test suite used as well.',
   'clone-large':
     'Every byte is hashed with SHA-256 before the file appears, in chunks; s5cmd checks nothing, rclone MD5 alone.',
   'dry-500': DRY_FEW,

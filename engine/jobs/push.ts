@@ -137,8 +137,9 @@ function leaveOutSkipped({ index }: Session, { skip = [] }: PushRequest): void {
 /** Told one by one only for a dry run; otherwise counted, and paired into renames where there can be any. */
 async function countChanges(session: Session, isTold: boolean): Promise<ChangeTotals> {
   const counted = session.index.files.changeTotals();
-  if (!isTold && (counted.added === 0 || counted.deleted === 0)) return { ...counted, renamed: 0 };
-  return tellChanges(session, readChanges(session), { silent: !isTold });
+  const hasNoRenames = counted.added === 0 || counted.deleted === 0;
+  if (!isTold && hasNoRenames) return { ...counted, renamed: 0 };
+  return tellChanges(session, readChanges(session), { silent: !isTold, hasNoRenames });
 }
 
 interface SummaryFacts {

@@ -48,14 +48,14 @@ export function toChange(indexed: IndexedChange): Change {
   };
 }
 
-/** Tells each change as an event and adds them up. */
+/** Tells each change as an event and adds them up. Who knows beforehand that no rename can be among them has none held for pairing. */
 export async function tellChanges(
   session: Pick<Session, 'context'>,
   pages: Iterable<readonly Change[]> | AsyncIterable<readonly Change[]>,
-  options: { readonly silent?: boolean } = {},
+  options: { readonly silent?: boolean; readonly hasNoRenames?: boolean } = {},
 ): Promise<ChangeTotals> {
   const totals = { added: 0, modified: 0, deleted: 0, renamed: 0, mode: 0, bytes: 0 };
-  let held: Change[] | undefined = [];
+  let held: Change[] | undefined = options.hasNoRenames ? undefined : [];
   const tell = (change: Change, fromPath?: string) => {
     const kind = fromPath === undefined ? kindOfChange(change) : 'renamed';
     if (kind === undefined) return;

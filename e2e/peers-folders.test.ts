@@ -2,13 +2,14 @@
  * A tree whose folders have modes and times of their own goes between real servers, by real commands, as a user to whom modes mean something:
  * `find` describes both ends, and rsync, where it is installed, has nothing left to do.
  */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSandbox, type Sandbox } from '../engine/jobs/job-fixture.ts';
 import { findRsync } from '../engine/jobs/local-rsync.ts';
+import { type Serving, startServing, stopServing } from './servers/dray-serve.ts';
 
 const TOKEN = 'token-of-the-tests-that-is-long-enough';
 const MAIN = fileURLToPath(new URL('../app/cli/main.ts', import.meta.url));
@@ -22,11 +23,6 @@ const rsync = await findRsync({ environment: process.env });
 let sandbox: Sandbox;
 let servers: readonly Serving[];
 
-interface Serving {
-  readonly process: ChildProcess;
-  readonly place: string;
-}
-
 beforeAll(async () => {
   sandbox = createSandbox();
   writeFileSync(sandbox.path('token'), TOKEN, { mode: 0o644 });
@@ -39,7 +35,7 @@ beforeAll(async () => {
   servers = await Promise.all([serve('here'), serve('there')]);
 }, TIMEOUT_MS);
 afterAll(async () => {
-  await Promise.all((servers ?? []).map(stop));
+  await Promise.all((servers ?? []).map(stopServing));
   if (sandbox) await asUser('chmod', ['-R', 'u+rwx', 'here', 'there', 'local'], '.');
   sandbox?.[Symbol.dispose]();
 });
@@ -75,22 +71,8 @@ function asUser(program: string, parameters: readonly string[], folder: string) 
   });
 }
 
-async function serve(folder: string): Promise<Serving> {
-  const parameters = ['serve', sandbox.path(folder), '--listen', '127.0.0.1:0', '--token-file'];
-  const server = spawn(process.execPath, [MAIN, ...parameters, sandbox.path('token'), '--json'], {
-    ...NOBODY,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ready: Buffer = await new Promise((resolve) => server.stdout!.once('data', resolve));
-  return { process: server, place: (JSON.parse(String(ready)) as { url: string }).url };
-}
-
-async function stop(server: Serving): Promise<void> {
-  const ended = new Promise((resolve) => server.process.once('exit', resolve));
-  server.process.kill('SIGTERM');
-  await ended;
-}
-
+const serve = (folder: string) =>
+  startServing({ folder: sandbox.path(folder), tokenFile: sandbox.path('token'), user: NOBODY });
 const at = (index: 0 | 1, path: string) => `${servers[index]!.place}/${path}`;
 
 async function dray(...parameters: readonly string[]) {

@@ -3,7 +3,7 @@
  * this project's own node_modules, or the folder that DRAY_REAL_TREE names; the database is SQLite's, of DRAY_REAL_DATABASE_MIB (64), and
  * SQLite changes it in between. Both are only read here; the other machine's folder is the tests' own.
  */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { cpSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../app/cli/run-cli.ts';
 import { createSandbox, type Sandbox } from '../engine/jobs/job-fixture.ts';
 import { describeTree } from '../engine/jobs/same-trees.ts';
+import { type Serving, startServing, stopServing } from './servers/dray-serve.ts';
 
 const MIB = 1024 * 1024;
 const TOKEN = 'token-of-the-tests-that-is-long-enough';
@@ -27,11 +28,6 @@ const OWN_NOTES = /^\.(?!bin$)/;
 let sandbox: Sandbox;
 let servers: readonly Serving[];
 
-interface Serving {
-  readonly process: ChildProcess;
-  readonly place: string;
-}
-
 beforeAll(async () => {
   sandbox = createSandbox();
   writeFileSync(sandbox.path('token'), TOKEN, { mode: 0o600 });
@@ -41,7 +37,7 @@ beforeAll(async () => {
   servers = await Promise.all([serve('here', ['--read-only']), serve('there')]);
 }, timeoutMs);
 afterAll(async () => {
-  await Promise.all((servers ?? []).map(stop));
+  await Promise.all((servers ?? []).map(stopServing));
   sandbox?.[Symbol.dispose]();
 });
 
@@ -51,22 +47,8 @@ function copyTree(from: string, to: string): void {
     if (given || !OWN_NOTES.test(name)) cpSync(join(from, name), join(to, name), options);
 }
 
-async function serve(folder: string, more: readonly string[] = []): Promise<Serving> {
-  const main = fileURLToPath(new URL('../app/cli/main.ts', import.meta.url));
-  const parameters = ['serve', sandbox.path(folder), '--listen', '127.0.0.1:0', '--token-file'];
-  const server = spawn(process.execPath, [main, ...parameters, sandbox.path('token'), '--json', ...more], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ready: Buffer = await new Promise((resolve) => server.stdout!.once('data', resolve));
-  return { process: server, place: (JSON.parse(String(ready)) as { url: string }).url };
-}
-
-async function stop(server: Serving): Promise<void> {
-  const ended = new Promise((resolve) => server.process.once('exit', resolve));
-  server.process.kill('SIGTERM');
-  await ended;
-}
-
+const serve = (folder: string, more: readonly string[] = []) =>
+  startServing({ folder: sandbox.path(folder), tokenFile: sandbox.path('token'), more });
 const place = (at: 0 | 1, path: string) => `${servers[at]!.place}/${path}`;
 
 async function run(...parameters: string[]) {

@@ -2,36 +2,20 @@ import { mkdirSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { serveForTest, TEST_TOKEN } from '../peer/peer-fixture.ts';
-import type { PeerServer } from '../peer/serve-folder.ts';
 import { copyTree, syncTree } from './copy-tree.ts';
-import { dressTrees, OLD_S } from './dressed-tree.fixture.ts';
-import { createSandbox, type Sandbox, testContext } from './job-fixture.ts';
+import { createDressedTrees, OLD_S } from './dressed-tree.fixture.ts';
 
-let sandbox: Sandbox;
-let server: PeerServer;
-const { dress, foldersOf, plant } = dressTrees(() => sandbox);
-beforeEach(async () => {
-  sandbox = createSandbox();
-  mkdirSync(sandbox.path('offered'));
-  server = await serveForTest(sandbox.path('offered'));
-});
-afterEach(async () => {
-  await server.close();
-  sandbox[Symbol.dispose]();
-});
+const trees = createDressedTrees();
+const { context, dress, foldersOf, peer, plant } = trees;
+beforeEach(() => trees.open());
+afterEach(() => trees.close());
 
-const context = () =>
-  testContext(sandbox.folder, {
-    environment: { DRAY_CACHE: sandbox.path('cache'), DRAY_TOKEN: TEST_TOKEN },
-  });
-const peer = (path: string) => ({ place: `dray://127.0.0.1:${server.address.port}/${path}` });
 const here = (path: string) => ({ place: path });
 
 describe('a folder that is everybody\u2019s, or all that a peer offers', () => {
   it('keeps its own mode and time when a tree is copied into it', async () => {
     plant();
-    mkdirSync(sandbox.path('shared'));
+    mkdirSync(trees.path('shared'));
     dress('shared', 0o1777, OLD_S + 50);
     await copyTree(context(), { source: here('from'), destination: here('shared') });
     expect(foldersOf('shared')['.']).toMatch(/^1777 /);
@@ -72,7 +56,7 @@ async function forwardWithout(parameter: string) {
   const forwarder = createServer((incoming, answer) => {
     const { headers, method, url = '' } = incoming;
     const path = url.replace(`&${parameter}`, '');
-    const { port } = server.address;
+    const port = trees.port();
     const call = request({ host: '127.0.0.1', port, method, path, headers }, (response) => {
       answer.writeHead(response.statusCode!, response.headers);
       response.pipe(answer);
@@ -95,7 +79,7 @@ describe('an empty folder of the source', () => {
     plant();
     const pair = { source: here('from'), destination: peer('to') };
     await copyTree(context(), pair);
-    sandbox.write('offered/to/empty/deep/extra', 'to go');
+    trees.write('offered/to/empty/deep/extra', 'to go');
     await syncTree(context(), pair);
     expect(foldersOf('offered/to')).toEqual(foldersOf('from'));
     expect(await syncTree(context(), pair)).toMatchObject({ result: 'upToDate' });

@@ -1,30 +1,15 @@
 import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CopyRequest, SyncRequest } from '../api/trees.ts';
-import { serveForTest, TEST_TOKEN } from '../peer/peer-fixture.ts';
-import type { PeerServer } from '../peer/serve-folder.ts';
 import { copyTree, syncTree } from './copy-tree.ts';
-import { dressTrees, OLD_S } from './dressed-tree.fixture.ts';
-import { createSandbox, eventsOf, type Sandbox, type TestContext, testContext } from './job-fixture.ts';
+import { createDressedTrees, OLD_S } from './dressed-tree.fixture.ts';
+import { eventsOf, type TestContext } from './job-fixture.ts';
 
-let sandbox: Sandbox;
-let server: PeerServer;
-const { dress, foldersOf, plant } = dressTrees(() => sandbox);
-beforeEach(async () => {
-  sandbox = createSandbox();
-  mkdirSync(sandbox.path('offered'));
-  server = await serveForTest(sandbox.path('offered'));
-});
-afterEach(async () => {
-  await server.close();
-  sandbox[Symbol.dispose]();
-});
+const trees = createDressedTrees();
+const { context, dress, foldersOf, peer, plant } = trees;
+beforeEach(() => trees.open());
+afterEach(() => trees.close());
 
-const context = () =>
-  testContext(sandbox.folder, {
-    environment: { DRAY_CACHE: sandbox.path('cache'), DRAY_TOKEN: TEST_TOKEN },
-  });
-const peer = (path: string) => ({ place: `dray://127.0.0.1:${server.address.port}/${path}` });
 const here = (path: string) => ({ place: path });
 const times = (told: TestContext) =>
   eventsOf(told, 'change').flatMap(({ change, kind, path }) =>
@@ -63,7 +48,7 @@ describe.each(PAIRS)('between %s, modes and times of folders', (name, from, to, 
   };
   beforeEach(() => {
     plant();
-    if (source !== 'from') renameSync(sandbox.path('from'), sandbox.path(source));
+    if (source !== 'from') renameSync(trees.path('from'), trees.path(source));
     // Its parent is not part of it.
     dress(source, 0o711, OLD_S + 6);
   });
@@ -100,23 +85,23 @@ describe.each(PAIRS)('between %s, modes and times of folders', (name, from, to, 
 
   it('are right again after files in them came, changed and went, also where they forbid to write', async () => {
     await copy();
-    chmodSync(sandbox.path(source, 'a/b'), 0o755);
-    writeFileSync(sandbox.path(source, 'a/b/three'), 'new');
-    rmSync(sandbox.path(source, 'a/b/one'));
+    chmodSync(trees.path(source, 'a/b'), 0o755);
+    writeFileSync(trees.path(source, 'a/b/three'), 'new');
+    rmSync(trees.path(source, 'a/b/one'));
     dress(`${source}/a/b`, 0o555, OLD_S + 2.5);
-    rmSync(sandbox.path(source, 'a-b'), { recursive: true });
+    rmSync(trees.path(source, 'a-b'), { recursive: true });
     dress(source, 0o711, OLD_S + 6);
     const told = context();
     expect(await sync({}, told)).toMatchObject({ copiedFiles: 1, deletedFiles: 2, failed: 0 });
     expect(times(told)).toEqual([]);
-    expect(readdirSync(sandbox.path(copied, 'a/b'))).toEqual(['three', 'two']);
+    expect(readdirSync(trees.path(copied, 'a/b'))).toEqual(['three', 'two']);
     expect(foldersOf(copied)).toEqual(expected());
     expect(await sync()).toMatchObject({ result: 'upToDate' });
   });
 
   it('are right where a file changes further down, those above it as well', async () => {
     await copy();
-    sandbox.write(`${source}/a/c/three`, 'changed');
+    trees.write(`${source}/a/c/three`, 'changed');
     dress(`${source}/a/c`, 0o2711, OLD_S + 3.000_001);
     const told = context();
     expect(await copy({}, told)).toMatchObject({ copiedFiles: 1, touchedFolders: 0, failed: 0 });
@@ -133,8 +118,8 @@ describe.each(PAIRS)('between %s, modes and times of folders', (name, from, to, 
 
   it('of folders that the source does not have stay as they are', async () => {
     await copy();
-    mkdirSync(sandbox.path(copied, 'a/own'));
-    writeFileSync(sandbox.path(copied, 'a/own/file'), 'mine');
+    mkdirSync(trees.path(copied, 'a/own'));
+    writeFileSync(trees.path(copied, 'a/own/file'), 'mine');
     dress(`${copied}/a/own`, 0o700, OLD_S + 7);
     const own = foldersOf(copied)['a/own'];
     expect(await copy()).toMatchObject({ touchedFolders: 1, failed: 0 });
@@ -155,8 +140,8 @@ describe.each(PAIRS)('between %s, modes and times of folders', (name, from, to, 
 
   it('come late where a sync refuses to delete, and with --max-delete the rest does', async () => {
     await copy();
-    rmSync(sandbox.path(source, 'top'));
-    sandbox.write(`${source}/a/c/four`, 'new');
+    rmSync(trees.path(source, 'top'));
+    trees.write(`${source}/a/c/four`, 'new');
     dress(`${source}/a/c`, 0o700, OLD_S + 8);
     dress(source, 0o711, OLD_S + 9);
     await expect(sync({ maxDelete: { files: 0 } })).rejects.toMatchObject({ code: 'tooManyDeletes' });
@@ -186,11 +171,11 @@ describe.each(PAIRS)('between %s, modes and times of folders', (name, from, to, 
   });
 
   it('do not follow a link that lies in the place of a folder', async () => {
-    mkdirSync(sandbox.path('outside/c'), { recursive: true });
+    mkdirSync(trees.path('outside/c'), { recursive: true });
     dress('outside', 0o700, OLD_S);
     const before = foldersOf('outside');
-    mkdirSync(sandbox.path(copied));
-    symlinkSync(sandbox.path('outside'), sandbox.path(copied, 'a'));
+    mkdirSync(trees.path(copied));
+    symlinkSync(trees.path('outside'), trees.path(copied, 'a'));
     const told = context();
     await copy({}, told);
     expect(foldersOf('outside')).toEqual(before);

@@ -305,7 +305,13 @@ export type TransferOrder =
       /** Fails with `conflict` instead of writing over what changed here since the last push. */
       readonly keepsChanges?: boolean;
     }
-  | { readonly kind: 'copy'; readonly source: string; readonly destination: string }
+  | {
+      readonly kind: 'copy';
+      readonly source: string;
+      readonly destination: string;
+      /** Of the folder `source` these files and no others. */
+      readonly names?: readonly string[];
+    }
   | {
       readonly kind: 'sync';
       readonly source: string;

@@ -15,7 +15,6 @@ import {
   useCallback,
   useContext,
   useEffect,
-  useRef,
   useState,
   useSyncExternalStore,
 } from 'react';
@@ -23,6 +22,7 @@ import { DrayError } from '../../engine/api/error.ts';
 import type { AnswerOf, HostRequestName, InputOf, Transfer } from '../../engine/api/host.ts';
 import type { AskOptions } from '../../engine/api/host-client.ts';
 import type { HostConnection, LineState } from './connection.ts';
+import { createEndingCount } from './ending-count.ts';
 
 const HostContext = createContext<HostConnection | undefined>(undefined);
 const TransfersContext = createContext<readonly Transfer[] | undefined>(undefined);
@@ -139,18 +139,22 @@ const CHANGED_BY_TRANSFERS: readonly HostRequestName[] = [
   'remotes.usage',
 ];
 
+/** How many of these were seen to end: it grows with each. @param isMeant Of those that have ended. */
+export function useEndings(isMeant: (transfer: Transfer) => boolean = () => true): number {
+  const [count] = useState(createEndingCount);
+  const ended = useTransfers()?.filter(({ state }) => ENDS.has(state));
+  return count(ended?.filter(isMeant));
+}
+
+const ENDS: ReadonlySet<Transfer['state']> = new Set(['done', 'failed', 'cancelled']);
+
 /** When a transfer has ended, what it changed is asked again. */
 function RefreshAfterTransfers() {
-  const transfers = useTransfers();
   const refresh = useRefresh();
-  const ended = transfers?.filter(({ endedMs }) => endedMs).map(({ id, endedMs }) => `${id} ${endedMs}`);
-  const known = useRef<ReadonlySet<string>>(undefined);
+  const endings = useEndings();
   useEffect(() => {
-    if (!ended) return;
-    const isNew = known.current && ended.some((id) => !known.current?.has(id));
-    known.current = new Set(ended);
-    if (isNew) void refresh(...CHANGED_BY_TRANSFERS);
-  });
+    if (endings > 0) void refresh(...CHANGED_BY_TRANSFERS);
+  }, [endings, refresh]);
   return null;
 }
 

@@ -6,7 +6,7 @@ import { formatPlural } from '../../engine/api/numbers.ts';
 import { Button } from '../design/button.tsx';
 import { Screen } from '../design/screen.tsx';
 import { ErrorState, Loading, Notice } from '../design/states.tsx';
-import { useAsk, useRefresh, useTransfers } from '../host/use-host.tsx';
+import { useAsk, useEndings, useRefresh } from '../host/use-host.tsx';
 import { useRoute } from '../route.ts';
 import { showToast } from '../shell/toasts.tsx';
 import { BrowseActions } from './browse/browse-actions.tsx';
@@ -238,13 +238,12 @@ function paneAt(location: Location): PaneState {
 /** What a copy has brought is shown when the copy ends; sizes of folders are not known any more. */
 function useReloadAfterCopies(onEnded: () => void): void {
   const refresh = useRefresh();
-  const ended = useTransfers()?.filter(({ endedMs }) => endedMs !== undefined).length;
-  const before = useRef(ended);
+  const endings = useEndings();
+  const told = useRef(onEnded);
+  told.current = onEnded;
   useEffect(() => {
-    if (before.current !== undefined && ended !== before.current) {
-      onEnded();
-      void refresh('browse.list', 'browse.size');
-    }
-    before.current = ended;
-  });
+    if (endings === 0) return;
+    told.current();
+    void refresh('browse.list', 'browse.size');
+  }, [endings, refresh]);
 }

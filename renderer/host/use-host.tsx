@@ -61,6 +61,8 @@ export interface UseAskOptions {
   readonly keepsPrevious?: boolean;
   /** How long an answer counts as fresh; default 0, so that each screen that opens asks again. */
   readonly freshMs?: number;
+  /** How long an answer is held when nothing shows it any more; default five minutes, in which large ones would heap up. */
+  readonly heldMs?: number;
   /** Asks again when the window is looked at again: what other programs do shows in the answer. */
   readonly onReturn?: boolean;
 }
@@ -69,7 +71,7 @@ export interface UseAskOptions {
 export function useAsk<N extends HostRequestName>(
   name: N,
   input: InputOf<N>,
-  { when = true, keepsPrevious = false, freshMs = 0, onReturn = false }: UseAskOptions = {},
+  { when = true, keepsPrevious = false, freshMs = 0, heldMs, onReturn = false }: UseAskOptions = {},
 ): UseQueryResult<AnswerOf<N>, DrayError> {
   const host = useHost();
   return useQuery<AnswerOf<N>, DrayError>({
@@ -79,6 +81,7 @@ export function useAsk<N extends HostRequestName>(
     staleTime: freshMs,
     refetchOnWindowFocus: onReturn,
     ...(keepsPrevious ? { placeholderData: keepPreviousData } : {}),
+    ...(heldMs === undefined ? {} : { gcTime: heldMs }),
   });
 }
 

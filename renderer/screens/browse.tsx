@@ -17,11 +17,12 @@ import {
   describeLocation,
   isSameLocation,
   type Location,
+  linkedRoot,
   localLocation,
   nameOf,
   placeOf,
   type Root,
-  remoteRoot,
+  rootsOf,
 } from './browse/places.ts';
 import { PlanDialog } from './browse/plan-dialog.tsx';
 import { useEntries } from './browse/use-entries.ts';
@@ -61,12 +62,18 @@ export function BrowseScreen() {
     );
   }
   const local = localLocation(home.data.folder);
-  const roots = [local.root, ...remotes.data.remotes.map(remoteRoot)];
+  const roots = rootsOf(local.root, remotes.data.remotes);
   if (given.place === undefined) return <Panes local={local} roots={roots} right={given.remote} />;
   // A link named it: shown for now, and kept nowhere.
-  const [address = ''] = given.place.split('?', 1);
-  const linked: Root = { kind: 'url', label: address, url: given.place };
-  return <Panes key={given.place} local={local} roots={[...roots, linked]} right={linked.label} />;
+  const linked = linkedRoot(roots, given.place);
+  return (
+    <Panes
+      key={given.place}
+      local={local}
+      roots={roots.includes(linked) ? roots : [...roots, linked]}
+      right={linked.label}
+    />
+  );
 }
 
 interface PanesProps {

@@ -119,6 +119,28 @@ describe.skipIf(!findChromium())('the two panes of Browse', () => {
       .toBe('{"a": 2}\n');
   });
 
+  it('copy many files as one transfer', async () => {
+    const names = Array.from({ length: 20 }, (_, at) => `run-${String(at).padStart(2, '0')}.csv`);
+    await using panes = await openBrowse(started.browser, {
+      server: started.server,
+      bucket: 'together',
+      local: Object.fromEntries(names.map((name) => [`runs/${name}`, name])),
+      remote: { 'kept.txt': 'kept' },
+    });
+    const { bucketFolder, left, page, right, row } = panes;
+    const copyAll = async (pane: Locator, to: 'left' | 'right') => {
+      await row(pane, 'run-00.csv').click();
+      await page.keyboard.press('Control+A');
+      await page.getByRole('button', { name: `Copy to the ${to}` }).click();
+    };
+    await row(left, 'runs').dblclick();
+    await copyAll(left, 'right');
+    await row(right, 'run-19.csv').waitFor();
+    for (const name of names) expect(readFileSync(join(bucketFolder, name), 'utf8')).toBe(name);
+    await page.getByRole('link', { name: 'Transfers' }).click();
+    await page.getByText('Copy 20 files of runs to', { exact: false }).waitFor();
+  });
+
   it('are brought into step as the plan says, once its deletions were agreed to', async () => {
     const remote = { 'data/notes.md': 'older', 'data/only/there.txt': 'x', 'beside.txt': 'stays' };
     await using panes = await openBrowse(started.browser, {

@@ -192,6 +192,19 @@ describe('Names', () => {
     expect(tree('to')).toEqual({ a: 'from/a' });
   });
 
+  it('that are named and cannot be copied are told for what they are, and the others go', async () => {
+    for (const name of ['a', 'folder/b']) file(`from/${name}`);
+    symlinkSync('a', sandbox.path('from/link'));
+    const told = context();
+    const filter = { filesFrom: ['a', 'absent', 'folder', 'link'] };
+    expect(await copy({ filter }, told)).toMatchObject({ copiedFiles: 1, failed: 3 });
+    expect(eventsOf(told, 'fileFailed').map(({ error }) => error.message)).toEqual([
+      'absent is named and not there.',
+      'folder is named and a folder.',
+      'link is named and no file, such as a link.',
+    ]);
+  });
+
   it('that are named go to a folder within, and to the one above, as each would alone', async () => {
     for (const name of ['a', 'b', 'c']) file(`from/${name}`);
     const filter = { filesFrom: ['a', 'b'] };

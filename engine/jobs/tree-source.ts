@@ -163,7 +163,9 @@ async function* namedItems(
           return undefined;
         }
         if (typeof item === 'object') return filter.includes(item) ? item : undefined;
-        onFailed(path, new DrayError('notFound', `${path} is named and not there.`, { data: { path } }));
+        const what =
+          item === undefined ? 'not there' : item === 'folder' ? 'a folder' : 'no file, such as a link';
+        onFailed(path, new DrayError('notFound', `${path} is named and ${what}.`, { data: { path } }));
         return undefined;
       }),
     );

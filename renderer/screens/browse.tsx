@@ -10,6 +10,7 @@ import { useAsk, useEndings, useRefresh } from '../host/use-host.tsx';
 import { useRoute } from '../route.ts';
 import { showToast } from '../shell/toasts.tsx';
 import { BrowseActions } from './browse/browse-actions.tsx';
+import { chosenFrom } from './browse/copy-orders.ts';
 import { DeleteDialog, NewFolderDialog, QuickLook, ReplaceDialog } from './browse/dialogs.tsx';
 import { DropReport } from './browse/drop-report.tsx';
 import { Pane, type PaneState } from './browse/pane.tsx';
@@ -169,7 +170,7 @@ function Panes({ local, roots, right }: PanesProps) {
           isDeleting={remove.isPending}
           onLook={() => look(chosen[0])}
           onDelete={() => setAsked('delete')}
-          onCopy={() => sending.copy({ from: here, paths: chosen.map(({ path }) => path) }, there)}
+          onCopy={() => sending.copy(chosenFrom(here, chosen), there)}
           onPlan={() => setAsked('plan')}
         />
       }

@@ -7,7 +7,7 @@ const into = { root: remoteRoot({ name: 'lab', url: 's3://bucket', of: 'user' })
 
 describe('What is chosen in a pane', () => {
   it('is copied one by one while it is little, a folder into a folder of its name', () => {
-    expect(copyOrders(from, ['a.txt', 'runs/'], into)).toEqual([
+    expect(copyOrders({ from, paths: ['a.txt', 'runs/'], links: [] }, into)).toEqual([
       { kind: 'copy', source: '/data/a.txt', destination: 'lab:raw/' },
       { kind: 'copy', source: '/data/runs/', destination: 'lab:raw/runs/' },
     ]);
@@ -15,7 +15,7 @@ describe('What is chosen in a pane', () => {
 
   it('is few transfers when it is much, of which each fits into a message, and none is forgotten', () => {
     const names = Array.from({ length: 5_000 }, (_, at) => `${at}`.padStart(60, 'x'));
-    const orders = copyOrders(from, ['runs/', ...names], into);
+    const orders = copyOrders({ from, paths: ['runs/', ...names], links: [] }, into);
     expect(orders.length).toBe(5);
     const together = orders.slice(0, -1);
     for (const order of together) {
@@ -24,5 +24,14 @@ describe('What is chosen in a pane', () => {
     }
     expect(together.flatMap((order) => ('names' in order ? order.names : []))).toEqual(names);
     expect(orders.at(-1)).toMatchObject({ source: '/data/runs/', destination: 'lab:raw/runs/' });
+  });
+
+  it('has a transfer for each link, which is followed when it is named alone', () => {
+    const names = Array.from({ length: 20 }, (_, at) => `${at}.txt`);
+    const orders = copyOrders({ from, paths: ['latest', ...names], links: ['latest'] }, into);
+    expect(orders).toEqual([
+      { kind: 'copy', source: '/data/', destination: 'lab:raw/', names },
+      { kind: 'copy', source: '/data/latest', destination: 'lab:raw/' },
+    ]);
   });
 });

@@ -1,5 +1,5 @@
 /** From what was chosen or dropped to the transfers that copy it. Pure. */
-import type { TransferOrder } from '../../../engine/api/host.ts';
+import type { EntryRow, TransferOrder } from '../../../engine/api/host.ts';
 import { below, type Location, placeOf } from './places.ts';
 
 /** Fewer files go one by one: then nothing but themselves is looked at, here and there. */
@@ -7,11 +7,29 @@ const TOGETHER_MIN = 16;
 /** What one message carries, and one line of the queue's file. */
 const NAMES_LENGTH_MAX = 100_000;
 
-/** What lies in one folder: files, and folders, whose paths end in a slash. A folder's contents go into a folder of its name. */
-export function copyOrders(from: Location, paths: readonly string[], into: Location): TransferOrder[] {
-  const names = paths.filter((path) => !path.endsWith('/'));
+/** What was chosen in a pane, or is dragged from it. */
+export interface Chosen {
+  readonly from: Location;
+  /** A folder's ends in a slash. */
+  readonly paths: readonly string[];
+  /** Of these, the links: each goes by itself, as only then it is followed. */
+  readonly links: readonly string[];
+}
+
+export function chosenFrom(from: Location, rows: readonly EntryRow[]): Chosen {
+  const links = rows.filter(({ kind }) => kind === 'link');
+  return { from, paths: rows.map(({ path }) => path), links: links.map(({ path }) => path) };
+}
+
+/** A folder's contents go into a folder of its name. */
+export function copyOrders({ from, links, paths }: Chosen, into: Location): TransferOrder[] {
+  const isLink = new Set(links);
+  const names = paths.filter((path) => !path.endsWith('/') && !isLink.has(path));
   return [
     ...fileOrders(names, { folder: placeOf(from), placeOfName: (name) => placeOf(from, name), into }),
+    ...links.map(
+      (path): TransferOrder => ({ kind: 'copy', source: placeOf(from, path), destination: placeOf(into) }),
+    ),
     ...paths
       .filter((path) => path.endsWith('/'))
       .map((path): TransferOrder => {

@@ -19,6 +19,7 @@ import type { EntryRow } from '../../../engine/api/host.ts';
 import { formatBytes } from '../../../engine/api/numbers.ts';
 import { formatMoment } from '../../design/format.ts';
 import { Icon, type IconName } from '../../design/icon.tsx';
+import { type Chosen, chosenFrom } from './copy-orders.ts';
 import { below, type Location, nameOf, placeOf } from './places.ts';
 import type { Entries, SortedBy } from './use-entries.ts';
 import type { FolderSize, FolderSizes } from './use-folder-sizes.ts';
@@ -26,12 +27,6 @@ import type { FolderSize, FolderSizes } from './use-folder-sizes.ts';
 const ENTRY_TYPE = 'application/x-dray-entries';
 const ROW_PX = 34;
 const HEADING_PX = 32;
-
-/** What is dragged between panes. */
-export interface DraggedEntries {
-  readonly from: Location;
-  readonly paths: readonly string[];
-}
 
 interface EntryTableProps {
   readonly label: string;
@@ -42,7 +37,7 @@ interface EntryTableProps {
   readonly selected: ReadonlySet<string>;
   readonly onSelect: (paths: ReadonlySet<string>) => void;
   readonly onOpen: (entry: EntryRow) => void;
-  readonly onEntries: (dragged: DraggedEntries, into: Location) => void;
+  readonly onEntries: (dragged: Chosen, into: Location) => void;
   readonly onFiles: (items: readonly DropItem[], into: Location) => void;
   readonly sizes: FolderSizes;
   readonly empty: ReactNode;
@@ -180,13 +175,16 @@ function useEntryDrag({ location, entries, onEntries, onFiles }: EntryTableProps
   const drop = (items: readonly DropItem[], into: Location): void => {
     const own = items.find((item) => isTextDropItem(item) && item.types.has(ENTRY_TYPE));
     if (own && isTextDropItem(own)) {
-      void own.getText(ENTRY_TYPE).then((text) => onEntries(JSON.parse(text) as DraggedEntries, into));
+      void own.getText(ENTRY_TYPE).then((text) => onEntries(JSON.parse(text) as Chosen, into));
     } else if (items.some(({ kind }) => kind !== 'text')) onFiles(items, into);
   };
   const { dragAndDropHooks } = useDragAndDrop({
     // One item for all rows: what is dragged goes or stays as one.
     getItems: (keys) => {
-      const dragged: DraggedEntries = { from: location, paths: [...keys].map(String) };
+      const dragged = chosenFrom(
+        location,
+        entries.rows.filter(({ path }) => keys.has(path)),
+      );
       const places = dragged.paths.map((path) => placeOf(location, path));
       return [{ [ENTRY_TYPE]: JSON.stringify(dragged), 'text/plain': places.join('\n') }];
     },

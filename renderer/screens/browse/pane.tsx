@@ -8,8 +8,9 @@ import { Select } from '../../design/field.tsx';
 import { EmptyState, ErrorState, Loading } from '../../design/states.tsx';
 import { hrefOf } from '../../route.ts';
 import { Crumbs } from '../crumbs.tsx';
+import type { Chosen } from './copy-orders.ts';
 import { type DesktopEntry, desktopEntries } from './desktop-entries.ts';
-import { type DraggedEntries, EntryTable } from './entry-table.tsx';
+import { EntryTable } from './entry-table.tsx';
 import {
   below,
   crumbsOf,
@@ -51,7 +52,7 @@ export interface PaneProps {
   readonly onDelete: () => void;
   readonly onMakeFolder: () => void;
   readonly onSizes: () => void;
-  readonly onEntries: (dragged: DraggedEntries, into: Location) => void;
+  readonly onEntries: (dragged: Chosen, into: Location) => void;
   readonly onFiles: (dropped: Dropped, into: Location) => void;
 }
 

@@ -5,19 +5,18 @@ import { useRefresh } from '../../host/use-host.tsx';
 import { parseRoute } from '../../route.ts';
 import { showFailure, showToast } from '../../shell/toasts.tsx';
 import { useStartTransfers } from '../start-transfer.ts';
-import { copyOrders } from './copy-orders.ts';
+import { type Chosen, copyOrders } from './copy-orders.ts';
 import { copyOrdersOf } from './desktop-entries.ts';
 import type { Replacing } from './dialogs.tsx';
 import type { DropProgress } from './drop-queue.ts';
 import { sendFiles } from './drops.ts';
-import type { DraggedEntries } from './entry-table.tsx';
 import type { Dropped } from './pane.tsx';
 import { describeLocation, isSameLocation, type Location, nameOf, placeOf } from './places.ts';
 import { useTakenNames } from './use-taken-names.ts';
 import { walkDropped } from './walk-dropped.ts';
 
 export interface Sending {
-  readonly copy: (dragged: DraggedEntries, into: Location) => void;
+  readonly copy: (dragged: Chosen, into: Location) => void;
   readonly take: (dropped: Dropped, into: Location) => void;
   /** What has to be agreed to first. */
   readonly replacing: Replacing | undefined;
@@ -52,12 +51,13 @@ export function useSending(): Sending {
     if (outcome && parseRoute(location.hash).screen !== 'browse') tellElsewhere(outcome);
   };
   return {
-    copy: ({ from, paths }, into) => {
+    copy: (dragged, into) => {
+      const { from, paths } = dragged;
       if (isSameLocation(from, into)) return;
       const names = paths.map(nameOf);
       const what = names.length === 1 ? names[0] : formatPlural(names.length, 'entry', 'entries');
       void unlessTaken(names, into, () => {
-        void start(`${what} will be copied to ${describeLocation(into)}`, copyOrders(from, paths, into));
+        void start(`${what} will be copied to ${describeLocation(into)}`, copyOrders(dragged, into));
       });
     },
     take: (dropped, into) => {

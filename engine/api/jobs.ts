@@ -257,8 +257,8 @@ export interface RemoteAddRequest {
   readonly url: string;
 }
 export interface RemoteTestRequest {
-  /** A URL, or the name of one of the workspace's remotes. */
-  readonly target: string;
+  /** A URL, or the name of one of the workspace's remotes or of the user's own. Default: the remote that a push goes to. */
+  readonly target?: string;
 }
 export interface RemoteTestSummary {
   readonly url: string;

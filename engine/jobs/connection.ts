@@ -99,7 +99,8 @@ export async function connectRemote(
   return { store, meter, limit };
 }
 
-function knownPeersOf(context: Pick<JobContext, 'emit' | 'environment'>): KnownPeersOptions {
+/** Whose certificates are trusted; the user is told of those that are new. */
+export function knownPeersOf(context: Pick<JobContext, 'emit' | 'environment'>): KnownPeersOptions {
   return {
     path: join(userConfigFolder(context), 'known-peers.json'),
     onNew: (message) => context.emit({ type: 'warning', warning: 'newPeer', message }),

@@ -25,14 +25,19 @@ export interface Throttle {
   take(bytes: number, signal: AbortSignal | undefined): Promise<void>;
 }
 
+/** Requests in flight that may be asked for. */
+export const TRANSFERS_MAX = 1024;
+
 export interface ConnectionFlags {
   readonly endpoint?: string;
   readonly region?: string;
   readonly profile?: string;
   readonly pathStyle?: boolean;
-  /** Requests in flight; adaptive when absent. */
+  /** Requests are not signed: for buckets that answer everybody. */
+  readonly anonymous?: boolean;
+  /** Requests in flight, `TRANSFERS_MAX` at most; adaptive when absent. */
   readonly transfers?: number;
-  /** Of the content that this connection moves; unlimited when absent. */
+  /** Of the content that this connection moves, both ways together; unlimited when absent. */
   readonly bandwidthBytesPerSecond?: number;
   /** `auto` (the lean path where it serves) or `sdk` (all through the AWS SDK). For tests and diagnosis. */
   readonly client?: 'auto' | 'sdk';

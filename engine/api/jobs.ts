@@ -227,6 +227,16 @@ export interface RestoreSummary {
   readonly failed: number;
 }
 
+export interface ReadCommittedRequest {
+  /** A branch, a tag or a commit; `@`: the base. */
+  readonly from: string;
+  /** Relative to `context.directory`. */
+  readonly path: string;
+  /** The first bytes alone, or those from an offset. */
+  readonly offsetBytes?: number;
+  readonly lengthBytes?: number;
+}
+
 export interface VerifyRequest {
   readonly ref?: string;
   /** 0 to 100: how much of the stored data to read and hash; absent: existence and sizes only. */

@@ -12,6 +12,11 @@ export interface JobContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
   readonly emit: (event: JobEvent) => void;
+  /**
+   * Undefined while whoever takes the events keeps up; else resolves once they do. A job that tells of each of many things waits for
+   * it between them, so that what nobody has read yet does not pile up in memory.
+   */
+  readonly drained?: () => Promise<void> | undefined;
   /** Bounds the content that jobs move, all that have the same one together. */
   readonly throttle?: Throttle;
   /** For `copy - OBJECT`. */

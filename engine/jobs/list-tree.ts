@@ -19,7 +19,7 @@ export async function listTree(context: JobContext, request: ListTreeRequest): P
       const hash =
         request.ref === undefined ? requireBase(session) : await resolveCommit(session, store, request.ref);
       const commit = await fetchCommit(session, store, hash);
-      const wanted = (request.path ?? '').replace(/^\.?\/+/, '').replace(/\/+$/, '');
+      const wanted = (request.path ?? '').replace(/^\.?(?:\/+|$)/, '').replace(/\/+$/, '');
       let entries = 0;
       let bytes = 0;
       let folder = '';

@@ -4,6 +4,7 @@ import { formatHash, formatPlural } from '../../../engine/api/numbers.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
 import { given } from '../given.ts';
+import { createBandwidthOption } from '../global-options.ts';
 import { quotePath } from '../quote-path.ts';
 import { formatTransfer } from '../transfer-line.ts';
 
@@ -12,9 +13,10 @@ export function addCloneCommand(program: Command, host: CommandHost): void {
     .command('clone')
     .summary('bring a repository into a new workspace')
     .description('Downloads a repository into a new folder, verifies every file, and makes it a workspace.')
-    .argument('<url>', 's3://BUCKET/PREFIX, or a folder')
+    .argument('<url>', 's3://BUCKET/PREFIX, dray://HOST:PORT/FOLDER, or a folder')
     .argument('[dir]', "the new folder (default: the URL's last part)")
-    .option('--ref <ref>', 'a branch, a tag or a commit (default: main)')
+    .option('--ref <ref>', 'a branch, a tag or a commit (default: main, or the only branch)')
+    .addOption(createBandwidthOption())
     .action((url: string, directory: string | undefined, options: { readonly ref?: string }, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>

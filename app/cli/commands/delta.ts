@@ -42,7 +42,7 @@ export function addDeltaCommand(program: Command, host: CommandHost): void {
         .default('xxh3'),
     )
     .option('--cdc', 'cut by content: finds what moved, such as all behind an inserted byte')
-    .option('-W, --whole-file', 'send all of it')
+    .option('-W, --whole-file', 'send all of it, without comparing')
     .option('-c, --concurrency <n>', 'segments under way at once (default: 4)', parseConcurrency)
     .option('-n, --dry-run', 'tell how alike they are, and change nothing')
     .option('--inplace', 'overwrite the file itself; run again after a crash')

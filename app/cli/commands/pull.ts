@@ -5,6 +5,7 @@ import { formatChangeTotals, formatConflict, printChanges } from '../change-line
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
 import { given } from '../given.ts';
+import { createBandwidthOption } from '../global-options.ts';
 import { formatTransfer } from '../transfer-line.ts';
 
 interface PullOptions {
@@ -24,6 +25,7 @@ export function addPullCommand(program: Command, host: CommandHost): void {
     .option('-n, --dry-run', 'say what would change, and change nothing')
     .addOption(new Option('--theirs', "on a conflict take the remote's side").conflicts('ours'))
     .addOption(new Option('--ours', 'on a conflict keep what is here'))
+    .addOption(createBandwidthOption())
     .action((ref: string | undefined, options: PullOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>

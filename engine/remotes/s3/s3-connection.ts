@@ -91,7 +91,7 @@ export function createLeanClient(connection: S3Connection): LeanClient {
         const unsigned = unsignedRequest(request, base);
         const signedTimeMs = Date.now() + connection.clockOffsetMs;
         signer ??= createSigner(connection);
-        const headers = await signer(unsigned, place.region);
+        const headers = place.isAnonymous ? unsignedHeaders(unsigned) : await signer(unsigned, place.region);
         const path = unsigned.query === '' ? unsigned.path : `${unsigned.path}?${unsigned.query}`;
         const { method, body, into, memory, signal } = request;
         const http = {
@@ -154,6 +154,12 @@ function unsignedRequest(request: LeanRequest, base: RequestBase): UnsignedReque
     query: request.query ? encodeQuery(request.query) : '',
     headers: { ...request.headers, 'x-amz-content-sha256': request.payloadHash },
   };
+}
+
+/** Without what is there for the signature alone. */
+function unsignedHeaders({ headers, host }: UnsignedRequest): Record<string, string> {
+  const { 'x-amz-content-sha256': _, ...rest } = headers;
+  return { ...rest, host };
 }
 
 export function failureOf(answer: HttpAnswer, body: Uint8Array, signedTimeMs: number): S3Failure {

@@ -18,6 +18,8 @@ export interface S3Options {
   readonly profile?: string;
   /** The bucket in the path instead of the host name. Default: with an endpoint of one's own, or dots in the bucket. */
   readonly pathStyle?: boolean;
+  /** No request is signed, and no keys are looked for. */
+  readonly anonymous?: boolean;
   /** `auto`: by the lean client. `sdk`: by the AWS SDK. */
   readonly client?: 'auto' | 'sdk';
   readonly environment: Environment;
@@ -39,6 +41,7 @@ export interface S3Place {
   /** The endpoint given; undefined for Amazon, whose host depends on the region. */
   readonly endpoint: URL | undefined;
   readonly region: string;
+  readonly isAnonymous: boolean;
 }
 
 const DEFAULT_REGION = 'us-east-1';
@@ -71,6 +74,7 @@ export function resolvePlace(options: S3Options, profile: AwsProfile): S3Place {
     pathStyle: options.pathStyle ?? (endpoint !== undefined || bucket.includes('.')),
     endpoint,
     region,
+    isAnonymous: options.anonymous === true,
   };
 }
 

@@ -81,6 +81,26 @@ describe('secrets', () => {
         if (secrets) expect(await secrets.environmentOver({})).toEqual({});
   });
 
+  it('that are saved at the same time are all kept', async () => {
+    const secrets = await open();
+    await Promise.all([
+      secrets.saveToken('a token'),
+      secrets.saveKeys('lab', LAB),
+      secrets.saveKeys('other', LAB),
+    ]);
+    expect(await secrets.state()).toMatchObject({ hasToken: true, profiles: ['lab', 'other'] });
+  });
+
+  it('are not written over where their file makes no sense: it is set aside', async () => {
+    const path = join(folder, 'secrets.json');
+    writeFileSync(path, '{"keys":{"lab":');
+    const secrets = await open();
+    expect(await secrets.state()).toMatchObject({ profiles: [] });
+    await secrets.saveToken('x');
+    expect(readFileSync(`${path}.damaged`, 'utf8')).toBe('{"keys":{"lab":');
+    expect(await secrets.state()).toMatchObject({ hasToken: true, profiles: [] });
+  });
+
   it('come from the window as text of one line', () => {
     expect(readToken(['x'])).toBe('x');
     for (const given of [[], [5], ['a\nb'], ['x'.repeat(9_000)]]) expect(() => readToken(given)).toThrow();

@@ -3,7 +3,7 @@
  * the name that a remote calls its profile, and the token for other machines. Encrypted by the system's own store of keys; written to a
  * file that its owner alone reads; decrypted for the engine's environment and for nobody else.
  */
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { SecretsState } from '../../engine/api/desktop-bridge.ts';
 import type { AccessKeys } from '../../engine/api/host.ts';
@@ -65,18 +65,20 @@ export function openSecrets(
 
   return {
     state,
+    // Sealed first: from the reading to the writing nobody else has a turn.
     async saveToken(token) {
-      const { token: _old, ...others } = readSealed(path);
-      writeSealed(path, token === '' ? others : { ...others, token: await seal(token) });
+      const sealed = token === '' ? undefined : await seal(token);
+      const { token: _old, ...others } = readToChange(path);
+      writeSealed(path, sealed === undefined ? others : { ...others, token: sealed });
       return state();
     },
     async saveKeys(profile, keys) {
-      const sealed = readSealed(path);
+      const text = keys && (await seal(JSON.stringify(keys)));
+      const sealed = readToChange(path);
       const { [profile]: _old, ...others } = sealed.keys;
-      if (keys && Object.keys(others).length >= PROFILES_MAX)
+      if (text !== undefined && Object.keys(others).length >= PROFILES_MAX)
         throw new Error(`Keys of ${PROFILES_MAX} profiles are saved already. Remove some that are not used.`);
-      const kept = keys ? { ...others, [profile]: await seal(JSON.stringify(keys)) } : others;
-      writeSealed(path, { ...sealed, keys: kept });
+      writeSealed(path, { ...sealed, keys: text === undefined ? others : { ...others, [profile]: text } });
       return state();
     },
     async environmentOver(given) {
@@ -136,20 +138,40 @@ async function unseal(
   }
 }
 
+/** What cannot be read is none for now; the app starts all the same. */
 function readSealed(path: string): Sealed {
   try {
-    const { keys, token } = JSON.parse(readFileSync(path, 'utf8')) as Partial<Record<keyof Sealed, unknown>>;
+    return parseSealed(readFileSync(path, 'utf8')) ?? NONE;
+  } catch {
+    return NONE;
+  }
+}
+
+const NONE: Sealed = { keys: {} };
+
+/** A file that makes no sense is set aside, and one that cannot be read is not written over. @throws When it cannot be read. */
+function readToChange(path: string): Sealed {
+  if (!existsSync(path)) return NONE;
+  const sealed = parseSealed(readFileSync(path, 'utf8'));
+  if (!sealed) renameSync(path, `${path}.damaged`);
+  return sealed ?? NONE;
+}
+
+/** Undefined: it makes no sense. */
+function parseSealed(text: string): Sealed | undefined {
+  try {
+    const { keys, token } = JSON.parse(text) as Partial<Record<keyof Sealed, unknown>>;
     const entries = Object.entries(typeof keys === 'object' && keys !== null ? keys : {});
     const texts = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
     return { keys: Object.fromEntries(texts), ...(typeof token === 'string' ? { token } : {}) };
   } catch {
-    return { keys: {} };
+    return undefined;
   }
 }
 
 function writeSealed(path: string, sealed: Sealed): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  writeFileSync(`${path}.tmp`, JSON.stringify(sealed), { mode: 0o600 });
+  writeFileSync(`${path}.tmp`, JSON.stringify(sealed), { mode: 0o600, flush: true });
   // A file that was left over keeps the mode it had.
   chmodSync(`${path}.tmp`, 0o600);
   renameSync(`${path}.tmp`, path);

@@ -5,12 +5,9 @@ import { dirname } from 'node:path';
 import { DrayError } from '../../engine/api/error.ts';
 import type { JobContext } from '../../engine/api/jobs.ts';
 import { checkEntryPath } from '../../engine/model/safe-path.ts';
+import type { DropContext } from './drop-context.ts';
+import { readDropped } from './dropped-body.ts';
 import { placeBelow } from './place-below.ts';
-
-/** A browser that sends nothing for so long is gone. */
-const SILENCE_MS = 60_000;
-
-export type DropContext = Pick<JobContext, 'directory' | 'connection' | 'environment'>;
 
 /** @throws `unsafePath` when the path leads out of the place; else whatever the copy meets. */
 export async function dropFile(
@@ -30,8 +27,7 @@ export async function dropFile(
     import('../../engine/jobs/copy-tree.ts'),
     import('../../engine/jobs/places.ts'),
   ]);
-  request.setTimeout(SILENCE_MS, () => request.destroy());
-  const job: JobContext = { ...context, signal, emit: () => {}, standardInput: request };
+  const job: JobContext = { ...context, signal, emit: () => {}, standardInput: readDropped(request) };
   const destination = { place: placeBelow(place, path) };
   const target = parsePlace(job, destination);
   if (target.kind === 'local') await makeFolder(dirname(target.path));

@@ -15,9 +15,12 @@ export function sendPlainPage(response: ServerResponse, text: keyof typeof TEXTS
 /**
  * A link that was clicked on another site's page, or that a file led to, brings no cookie of the kind `SameSite=Strict`, though the
  * browser has it; a redirect of such a link brings none either. From a page of ours the same address brings it.
+ *
+ * @param startsAt Where in the window: no server is told the end of an address, and this way it would be lost.
  */
-export function sendOnceMore(response: ServerResponse): void {
-  sendPage(response, 200, '<meta http-equiv="refresh" content="0;url=/?again"><p>Opening...</p>');
+export function sendOnceMore(response: ServerResponse, startsAt = ''): void {
+  const address = `/?again${startsAt.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}`;
+  sendPage(response, 200, `<meta http-equiv="refresh" content="0;url=${address}"><p>Opening...</p>`);
 }
 
 function sendPage(response: ServerResponse, status: number, body: string): void {

@@ -4,6 +4,7 @@ import { connectHost } from '../../engine/api/host-client.ts';
 import type { JobContext } from '../../engine/api/jobs.ts';
 import { type OpenHost, openHost } from '../../engine/host/open-host.ts';
 import { findWorkspace } from '../../engine/workspace/workspace-folder.ts';
+import { limitedDrops } from './drop-context.ts';
 import { serveWindow, type WindowServer, type WindowServerOptions } from './serve-window.ts';
 import { type StartedBrowser, startBrowser } from './start-browser.ts';
 import { readWindowFiles } from './window-files.ts';
@@ -18,6 +19,8 @@ export interface WindowRequest {
   readonly opensBrowser: boolean;
   /** Each thing that comes of it asks for a further link. */
   readonly linkRequests?: NodeJS.ReadableStream;
+  /** For tests: another engine. */
+  readonly workerUrl?: URL;
 }
 
 export interface WindowSummary {
@@ -26,7 +29,7 @@ export interface WindowSummary {
   readonly opened: number;
 }
 
-/** Resolves when the signal fires. @throws `usage` when the port is taken. */
+/** Resolves when the signal fires. @throws `usage` when the port is taken, `internal` when the engine crashes again and again. */
 export async function runWindow(context: JobContext, request: WindowRequest): Promise<WindowSummary> {
   const { emit, environment, signal } = context;
   const warn = (warning: string, message: string) => emit({ type: 'warning', warning, message });
@@ -34,17 +37,25 @@ export async function runWindow(context: JobContext, request: WindowRequest): Pr
     onBuild: () => warn('windowBuilt', 'The window is built first, which takes a moment.'),
   });
   const files = readWindowFiles(folder);
+  // Started in a workspace, the window knows it and opens on it.
+  const root = findWorkspace(context.directory)?.root;
   let opened = 0;
   let browser: StartedBrowser | undefined;
+  let server: WindowServer | undefined;
+  const givenUp = Promise.withResolvers<never>();
+  givenUp.promise.catch(() => {});
   const host = openHost({
     environment,
-    onCrash: (error) => warn('engineStopped', toDrayError(error).message),
+    onCrash: (error, isGivenUp) =>
+      isGivenUp ? givenUp.reject(error) : warn('engineStopped', toDrayError(error).message),
+    ...(request.workerUrl ? { workerUrl: request.workerUrl } : {}),
   });
   try {
-    const server = await serveOnPort(request.port, {
+    server = await serveOnPort(request.port, {
       files,
       openPort: () => host.openPort(),
-      dropContext: context,
+      dropContext: limitedDrops(context),
+      ...(root === undefined ? {} : { startsAt: `#/home?${new URLSearchParams({ workspace: root })}` }),
       onOpened: (link) => {
         opened += 1;
         if (link === browser?.link) browser.forget();
@@ -55,35 +66,36 @@ export async function runWindow(context: JobContext, request: WindowRequest): Pr
         'portTaken',
         `Port ${USUAL_PORT} is taken, most likely by another "dray ui": this one is at ${server.port}.`,
       );
-    const hash = await openFolder(context, host);
-    const tellLink = () => emit({ type: 'window', url: `${server.newLink()}${hash}`, port: server.port });
+    if (root !== undefined) await addWorkspace(host, root);
+    const { newLink, port } = server;
+    const tellLink = () => emit({ type: 'window', url: newLink(), port });
     tellLink();
     request.linkRequests?.on('data', tellLink);
     if (request.opensBrowser) {
       const onFailure = (message: string) => warn('noBrowser', message);
-      browser = startBrowser(server.newLink(), { hash, environment, signal, onFailure });
+      browser = startBrowser(newLink(), { environment, signal, onFailure });
     }
-    await stopped(signal);
-    request.linkRequests?.off('data', tellLink);
-    await server.close();
-    return { port: server.port, opened };
+    try {
+      // A window without an engine serves nobody.
+      await Promise.race([stopped(signal), givenUp.promise]);
+    } finally {
+      request.linkRequests?.off('data', tellLink);
+    }
+    return { port, opened };
   } finally {
     browser?.forget();
+    await server?.close();
     await host.close();
   }
 }
 
-/** Started in a workspace, the window knows it and opens on it. @returns What the link ends in. */
-async function openFolder({ directory }: JobContext, host: OpenHost): Promise<string> {
-  const root = findWorkspace(directory)?.root;
-  if (root === undefined) return '';
+async function addWorkspace(host: OpenHost, root: string): Promise<void> {
   const client = connectHost(host.openPort());
   try {
     await client.ask('home.addWorkspace', { root });
   } finally {
     client.close();
   }
-  return `#/home?${new URLSearchParams({ workspace: root })}`;
 }
 
 async function serveOnPort(

@@ -75,6 +75,17 @@ describe('the link', () => {
       expect(again).toMatchObject({ status: 303, headers: { location: '/' } });
     },
   );
+
+  it('leads to its place in the window by that page too, as the file does that the browser is handed', async () => {
+    const startsAt = `#/home?${new URLSearchParams({ workspace: '/data/a "b" & c' })}`;
+    await using other = await startTestWindow(sandbox, { startsAt });
+    const link = other.server.newLink();
+    expect(new URL(link).hash).toBe(startsAt);
+    const answer = await other.ask(pathOf(link), { headers: { 'sec-fetch-site': 'cross-site' } });
+    expect(answer.body).toContain(`content="0;url=/?again${startsAt}"`);
+    const plain = await other.ask('/', { headers: { 'sec-fetch-site': 'cross-site' } });
+    expect(plain.body).toContain('content="0;url=/?again"');
+  });
 });
 
 describe('who is answered', () => {

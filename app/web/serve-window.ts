@@ -11,7 +11,8 @@ import type { WebSocketServer } from 'ws';
 import { DrayError, type ErrorCode, toErrorRecord } from '../../engine/api/error.ts';
 import type { HostPort } from '../../engine/api/host-port.ts';
 import { PAGE_HEADERS } from '../../engine/host/window-page.ts';
-import { type DropContext, dropFile } from './drop-file.ts';
+import type { DropContext } from './drop-context.ts';
+import { dropFile } from './drop-file.ts';
 import { sendOnceMore, sendPlainPage } from './plain-page.ts';
 import { isFromOwnPage, ownOrigin } from './request-origin.ts';
 import { createSession, type Session } from './session.ts';
@@ -34,6 +35,8 @@ export interface WindowServerOptions {
   /** A port of the engine for one browser. */
   readonly openPort: () => HostPort;
   readonly dropContext: DropContext;
+  /** Where in the window its links lead: `#/home?workspace=...`. */
+  readonly startsAt?: string;
   /** Told when a browser has used its link. */
   readonly onOpened?: (link: string) => void;
 }
@@ -83,7 +86,7 @@ export async function serveWindow(options: WindowServerOptions): Promise<WindowS
   server.on('upgrade', (request, socket, head) => upgrade(serving, request, socket, head));
   return {
     port,
-    newLink: () => linkOf(port, serving.session.newToken()),
+    newLink: () => linkOf(serving, serving.session.newToken()),
     close: async () => {
       serving.closing.abort(new DrayError('aborted', 'Stopped on request.'));
       for (const socket of sockets.clients) socket.terminate();
@@ -160,17 +163,17 @@ function redeem(serving: Serving, redeeming: Redeeming): void {
   if (isEarly) sendPlainPage(response, 'early');
   else if (!mayEnter(serving, redeeming)) sendPlainPage(response, 'usedLink');
   else if (['none', 'same-origin'].includes(comesFrom(request) ?? '')) leadToWindow(response);
-  else sendOnceMore(response);
+  else sendOnceMore(response, serving.startsAt);
 }
 
 /** Gives the cookie where the link is good for one; a browser that has it already may enter too. */
-function mayEnter({ onOpened, port: servedPort, session }: Serving, redeeming: Redeeming): boolean {
-  const { port, request, response, token } = redeeming;
+function mayEnter(serving: Serving, { port, request, response, token }: Redeeming): boolean {
+  const { onOpened, session } = serving;
   // A look at the link (HEAD) does not use it up.
   const cookie = request.method === 'GET' ? session.redeem(token, port) : undefined;
   if (!cookie) return session.isKnown(request.headers.cookie, port);
   response.setHeader('set-cookie', cookie);
-  onOpened?.(linkOf(servedPort, token));
+  onOpened?.(linkOf(serving, token));
   return true;
 }
 
@@ -184,8 +187,8 @@ function comesFrom({ headers }: IncomingMessage): string | undefined {
   return headers['sec-fetch-site']?.toString();
 }
 
-function linkOf(port: number, token: string): string {
-  return `http://${ADDRESS}:${port}/?t=${token}`;
+function linkOf({ port, startsAt = '' }: Pick<Serving, 'port' | 'startsAt'>, token: string): string {
+  return `http://${ADDRESS}:${port}/?t=${token}${startsAt}`;
 }
 
 async function drop(

@@ -11,23 +11,21 @@ export interface StartedBrowser {
 }
 
 export interface StartBrowserOptions extends Pick<JobContext, 'environment' | 'signal'> {
-  /** What follows the link: where the window opens. */
-  readonly hash?: string;
   readonly onFailure: (message: string) => void;
 }
 
 /** @param link For this browser alone: the one that is printed still opens whatever browser the user likes better. */
 export function startBrowser(
   link: string,
-  { environment, hash = '', onFailure, signal }: StartBrowserOptions,
+  { environment, onFailure, signal }: StartBrowserOptions,
 ): StartedBrowser {
   let file: LinkFile | undefined;
   let isForgotten = false;
   const open = async () => {
-    if (process.platform === 'win32') return openBrowser(openerOf(`${link}${hash}`), environment);
+    if (process.platform === 'win32') return openBrowser(openerOf(link), environment);
     const folder = await findLinkFolder(environment);
     if (isForgotten) return true;
-    file = writeLinkFile(`${link}${hash}`, folder);
+    file = writeLinkFile(link, folder);
     return openBrowser(openerOf(file.path), environment);
   };
   open().then(

@@ -2,7 +2,7 @@
 import { request } from 'node:http';
 import type { HostPort } from '../../engine/api/host-port.ts';
 import type { Sandbox } from '../../engine/jobs/job-fixture.ts';
-import { serveWindow, type WindowServer } from './serve-window.ts';
+import { serveWindow, type WindowServer, type WindowServerOptions } from './serve-window.ts';
 import { readWindowFiles } from './window-files.ts';
 
 export interface FakePort {
@@ -38,7 +38,10 @@ export interface Answer {
 
 export const PAGE = '<!doctype html><title>Dray</title>';
 
-export async function startTestWindow(sandbox: Sandbox): Promise<TestWindow> {
+export async function startTestWindow(
+  sandbox: Sandbox,
+  options: Pick<WindowServerOptions, 'startsAt'> = {},
+): Promise<TestWindow> {
   sandbox.write('window/index.html', PAGE);
   sandbox.write('window/assets/main-abc.js', 'plain');
   sandbox.write('window/assets/main-abc.js.br', 'packed');
@@ -53,6 +56,7 @@ export async function startTestWindow(sandbox: Sandbox): Promise<TestWindow> {
       return fake.port;
     },
     dropContext: { directory: sandbox.folder, connection: {}, environment: {} },
+    ...options,
   });
   const ask = (path: string, options: AskOptions = {}) => askServer(server.port, path, options);
   return {

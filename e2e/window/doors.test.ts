@@ -65,16 +65,20 @@ describe.skipIf(!chromium)('the window in a browser', () => {
     }
   });
 
-  it('opens by the page of the disk that a desktop is handed, and keeps no token in the address', async () => {
-    await using ui = await startUi();
-    using file = writeLinkFile(ui.link, ui.folder);
+  it('opens by the page of the disk that a desktop is handed, on its workspace and without a token in the address', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'dray-window-'));
+    const root = join(folder, "quotes ' & <b>");
+    await runCli(['init', '--remote', join(folder, 'store'), root]);
     const page = await browser.newPage();
     try {
+      await using ui = await startUi({ folder, directory: root });
+      using file = writeLinkFile(ui.link, folder);
       await page.goto(pathToFileURL(file.path).href);
       await page.getByRole('navigation').first().waitFor();
-      expect(page.url()).toMatch(new RegExp(`^${ui.origin}/(?:#.*)?$`));
+      expect(page.url()).toBe(`${ui.origin}/#/home?${new URLSearchParams({ workspace: root })}`);
     } finally {
       await page.context().close();
+      rmSync(folder, { recursive: true });
     }
   });
 

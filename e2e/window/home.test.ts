@@ -1,5 +1,5 @@
 /** Home by hand: a newcomer's three steps to the first push, and what the cards of workspaces say afterwards. */
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -89,6 +89,9 @@ describe.skipIf(!findChromium())('Home', () => {
     await page.getByRole('link', { name: 'Home' }).click();
     const card = page.getByRole('article', { name: 'clone' });
     await card.getByText('Nothing differs').waitFor();
+    chmodSync(join(clone, 'a.txt'), 0o755);
+    await page.reload();
+    await card.getByText('1 of another mode').waitFor();
     await card.getByRole('button', { name: 'More of clone' }).click();
     await page.getByRole('menuitem', { name: 'Forget this workspace' }).click();
     expect(await findViolations(page)).toEqual([]);
@@ -129,6 +132,8 @@ describe.skipIf(!findChromium())('Home', () => {
       environment: { ...server.environment, AWS_SECRET_ACCESS_KEY: 'wrong' },
     });
     const { page } = window;
+    await chooseFolder(page, 'Folder with your files', 'photos');
+    await page.getByText('The whole path, from the root on.').waitFor();
     await chooseFolder(page, 'Folder with your files', writeFiles(window, 'photos'));
     await choosePlace(page, { bucket: server.bucket });
     await page.getByRole('button', { name: 'Set up' }).click();

@@ -36,7 +36,11 @@ export interface HostRequests {
     input: { readonly root: string; readonly remoteUrl: string };
     answer: WorkspaceCard;
   };
-  'home.cloneWorkspace': { input: { readonly url: string; readonly root: string }; answer: WorkspaceCard };
+  /** `failed`: files that could not be fetched; a pull fetches them. */
+  'home.cloneWorkspace': {
+    input: { readonly url: string; readonly root: string };
+    answer: WorkspaceCard & { readonly failed: number };
+  };
   /** Forgets it here; its files stay. */
   'home.removeWorkspace': { input: InWorkspace; answer: Nothing };
   /** Folders of this machine, for hosts that have no dialog of their own. */
@@ -301,7 +305,13 @@ export type TransferOrder =
       /** Fails with `conflict` instead of writing over what changed here since the last push. */
       readonly keepsChanges?: boolean;
     }
-  | { readonly kind: 'copy'; readonly source: string; readonly destination: string }
+  | {
+      readonly kind: 'copy';
+      readonly source: string;
+      readonly destination: string;
+      /** Of the folder `source` these files and no others. */
+      readonly names?: readonly string[];
+    }
   | {
       readonly kind: 'sync';
       readonly source: string;

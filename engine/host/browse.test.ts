@@ -2,8 +2,10 @@ import { existsSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { testContext } from '../jobs/job-fixture.ts';
 import { startTestPeer, TEST_TOKEN } from '../peer/peer-fixture.ts';
 import { createHostFixture, type HostFixture } from './host-fixture.ts';
+import { removePlaces } from './remove-places.ts';
 
 let fixture: HostFixture;
 let folder: string;
@@ -96,6 +98,23 @@ describe('browsing a local folder', () => {
     await fixture.client.ask('browse.remove', { places: [join(folder, 'link')] });
     expect(existsSync(target)).toBe(true);
     expect(existsSync(join(folder, 'link'))).toBe(false);
+  });
+});
+
+describe('removing a folder of this computer', () => {
+  it('leaves the thread its turns, so that transfers go on meanwhile', async () => {
+    const { sandbox } = fixture;
+    for (let at = 0; at < 50; at += 1) sandbox.write(`many/${at}/file`, 'x');
+    let turns = 0;
+    const count = () => {
+      turns += 1;
+      ticking = setImmediate(count);
+    };
+    let ticking = setImmediate(count);
+    expect(await removePlaces(testContext(sandbox.folder), [`${sandbox.path('many')}/`])).toBe(1);
+    clearImmediate(ticking);
+    expect(turns).toBeGreaterThan(10);
+    expect(existsSync(sandbox.path('many'))).toBe(false);
   });
 });
 

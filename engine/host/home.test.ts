@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { onlyKey, spoilObject } from '../jobs/damage-fixture.ts';
 import { testContext } from '../jobs/job-fixture.ts';
 import { push } from '../jobs/push.ts';
 import { bandwidthNow } from './bandwidth.ts';
@@ -43,9 +44,25 @@ describe('home', () => {
       url: sandbox.path('work-remote'),
       root: sandbox.path('cloned'),
     });
-    expect(cloned).toMatchObject({ name: 'cloned', state: 'ready', files: 1 });
+    expect(cloned).toMatchObject({ name: 'cloned', state: 'ready', files: 1, failed: 0 });
     const { workspaces } = await client.ask('home.list', {});
     expect(workspaces.map(({ name }) => name)).toEqual(['cloned', 'work']);
+  });
+
+  it('keeps a clone of which a file could not be fetched, and says how many are missing', async () => {
+    const { client, sandbox } = fixture;
+    const root = await fixture.workspace();
+    sandbox.write('work/a.txt', 'the content of a');
+    sandbox.write('work/b.txt', 'the content of b');
+    await push(testContext(root), {});
+    const remote = sandbox.path('work-remote');
+    const key = onlyKey(remote, 'packs');
+    spoilObject(remote, key, readFileSync(join(remote, key)).indexOf('of b'));
+    const asked = { url: remote, root: sandbox.path('cloned') };
+    const cloned = await client.ask('home.cloneWorkspace', asked);
+    expect(cloned).toMatchObject({ name: 'cloned', state: 'ready', failed: 1 });
+    const { workspaces } = await client.ask('home.list', {});
+    expect(workspaces.map(({ name }) => name)).toEqual(['cloned']);
   });
 
   it('forgets a workspace without touching it, and says when one is missing', async () => {

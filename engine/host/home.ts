@@ -27,11 +27,7 @@ export const HOME: HandlersOf<'home'> = {
     const { cloneWorkspace } = await import('../jobs/clone.ts');
     const context = jobContextOf(call, dirname(resolve(root)));
     const { failed, workspace } = await cloneWorkspace(context, { url, directory: resolve(root) });
-    const card = addWorkspace(call.host, workspace);
-    if (failed === 0) return card;
-    throw new DrayError('partial', `${failed} files could not be fetched. Pull to fetch them.`, {
-      data: { root: workspace, failed },
-    });
+    return { ...addWorkspace(call.host, workspace), failed };
   },
   'home.removeWorkspace': async ({ root }, { host }) => {
     host.windowFile.change((facts) => ({

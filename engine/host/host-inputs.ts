@@ -7,6 +7,8 @@ const TEXT_MAX = 32_768;
 const PATHS_MAX = 100_000;
 const ROWS_MAX = 500;
 const COMMITS_MAX = 10_000;
+/** All that a queue can hold, of those that wait and those that ended. */
+const TRANSFERS_MAX = 2_000;
 
 const text = v.pipe(v.string(), v.maxLength(TEXT_MAX));
 const filled = v.pipe(text, v.minLength(1));
@@ -55,7 +57,12 @@ const order = v.variant('kind', [
     from: v.exactOptional(filled),
     keepsChanges: v.exactOptional(v.boolean()),
   }),
-  v.strictObject({ kind: v.literal('copy'), source: place, destination: place }),
+  v.strictObject({
+    kind: v.literal('copy'),
+    source: place,
+    destination: place,
+    names: v.exactOptional(paths),
+  }),
   v.strictObject({
     kind: v.literal('sync'),
     source: place,
@@ -105,7 +112,7 @@ export const HOST_INPUTS: Inputs = {
   'transfers.watch': nothing,
   'transfers.failures': v.strictObject({ id: filled }),
   'transfers.change': v.strictObject({
-    ids: v.union([v.literal('all'), v.pipe(v.array(filled), v.maxLength(ROWS_MAX))]),
+    ids: v.union([v.literal('all'), v.pipe(v.array(filled), v.maxLength(TRANSFERS_MAX))]),
     action: v.picklist(['pause', 'resume', 'cancel', 'retry', 'remove', 'up', 'down']),
   }),
 

@@ -57,11 +57,18 @@ export function createHost({ clock = systemClock, environment: given }: HostOpti
     },
     throttle: createThrottle({ clock, bytesPerSecond: createBandwidthRate(windowFile, clock) }),
     transfers() {
-      queue ??= import('./transfer-queue.ts').then(({ openTransferQueue }) => openTransferQueue(host));
-      return queue;
+      if (queue) return queue;
+      const opening = import('./transfer-queue.ts').then(({ openTransferQueue }) => openTransferQueue(host));
+      queue = opening;
+      // A disk that was full, or not there, may be mended: who asks next tries again.
+      opening.catch(() => {
+        if (queue === opening) queue = undefined;
+      });
+      return opening;
     },
     async close() {
-      await (await queue)?.close();
+      const opened = await queue?.catch(() => undefined);
+      await opened?.close();
     },
   };
   return host;

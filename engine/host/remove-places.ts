@@ -1,5 +1,6 @@
 /** Removes what was chosen in a pane: files and folders here, objects and all below a prefix there. */
-import { lstatSync, rmSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { DrayError } from '../api/error.ts';
@@ -25,7 +26,7 @@ export async function removePlaces(context: JobContext, texts: readonly string[]
   const objects = new Map<string, RemotePlace[]>();
   for (const [text, place] of places) {
     checkAborted(context.signal);
-    if (place.kind === 'local') removed += removeLocal(place);
+    if (place.kind === 'local') removed += await removeLocal(place);
     else if (place.isFolderForm) removed += await removeBelow(context, text);
     else {
       const folder = folderOf(place);
@@ -47,9 +48,10 @@ function checkRemovable({ isFolderForm, path, text }: LocalPlace): void {
     throw new DrayError('usage', `${text} is a folder. A slash at its end means all below it.`);
 }
 
-function removeLocal({ path }: LocalPlace): number {
+/** Not in one go: a million files take minutes, in which the thread of all transfers would stand still. */
+async function removeLocal({ path }: LocalPlace): Promise<number> {
   try {
-    rmSync(resolve(path), { recursive: true });
+    await rm(resolve(path), { recursive: true });
     return 1;
   } catch (error) {
     throw writeError(error, path);

@@ -2,7 +2,8 @@
 
 import type { TransferOrder } from '../api/host.ts';
 import type { JobContext, PullSummary, PushSummary, RestoreSummary } from '../api/jobs.ts';
-import type { TransferSummary } from '../api/trees.ts';
+import { formatPlural } from '../api/numbers.ts';
+import type { TransferSummary, TreePairRequest } from '../api/trees.ts';
 import { readWorkspaceCard } from './workspace-card.ts';
 
 export type TransferOutcome = PushSummary | PullSummary | RestoreSummary | TransferSummary;
@@ -67,8 +68,11 @@ export async function cleanUpAfter(
   }
 }
 
-function requestOf({ destination, source }: Extract<TransferOrder, { source: string }>) {
-  return { source: { place: source }, destination: { place: destination } };
+type CopyOrder = Extract<TransferOrder, { source: string }>;
+
+function requestOf(order: CopyOrder): TreePairRequest {
+  const ends = { source: { place: order.source }, destination: { place: order.destination } };
+  return order.kind === 'copy' && order.names ? { ...ends, filter: { filesFrom: order.names } } : ends;
 }
 
 /** Two transfers of one key never run at once: they would wait for each other's lock, or write over each other. */
@@ -95,13 +99,16 @@ export function titleOf(order: TransferOrder): string {
     }
     case 'copy':
     case 'sync':
-      return titleOfCopy(order.kind === 'copy' ? 'Copy' : 'Sync', order);
+      return titleOfCopy(order);
   }
 }
 
 /** A folder is copied to one of its name, most often. */
-function titleOfCopy(verb: string, { destination, source }: { source: string; destination: string }): string {
-  const [from, to] = [lastPart(source), lastPart(destination)];
+function titleOfCopy(order: CopyOrder): string {
+  const [from, to] = [lastPart(order.source), lastPart(order.destination)];
+  if (order.kind === 'copy' && order.names)
+    return `Copy ${formatPlural(order.names.length, 'file')} of ${from} to ${to}`;
+  const verb = order.kind === 'copy' ? 'Copy' : 'Sync';
   return from === to ? `${verb} ${from}` : `${verb} ${from} to ${to}`;
 }
 

@@ -12,14 +12,13 @@ import type { ConnectionFlags, JobContext, Throttle } from '../api/jobs.ts';
 import type { Clock } from '../base/clock.ts';
 import { openTransferFile, type TransferFile } from './transfer-file.ts';
 import { busyKeyOf, titleOf } from './transfer-jobs.ts';
-import { createTransferRecord, type TransferRecord } from './transfer-record.ts';
+import { moveRecord, withoutOldest } from './transfer-order.ts';
+import { createTransferRecord, isEnded, type TransferRecord, wasBegun } from './transfer-record.ts';
 import { cleanUp, type RunHost, runOnce } from './transfer-run.ts';
 import type { UsageFile } from './usage-file.ts';
 
 const RUNNING_MAX = 2;
 const QUEUE_MAX = 1_000;
-/** Of those that have ended, the oldest go first. */
-const ENDED_MAX = 100;
 const TELL_EVERY_MS = 200;
 const TICK_MS = 1_000;
 
@@ -28,7 +27,7 @@ type Change = HostRequests['transfers.change']['input'];
 export interface TransferQueue {
   /** @throws `usage` when the queue is full, `io` when it cannot be written down. */
   start(order: TransferOrder): string;
-  /** What does not fit a transfer's state is left alone. @throws `notFound` when there is none of such an id. */
+  /** What does not fit a transfer's state, and one that is gone, is left alone. @throws `notFound` when none of these ids is there. */
   change(change: Change): void;
   list(): readonly Transfer[];
   /** @throws `notFound` */
@@ -50,12 +49,16 @@ export interface QueueHost {
 
 export async function openTransferQueue(host: QueueHost): Promise<TransferQueue> {
   const file = await openTransferFile(host.folder, host.clock);
-  return new FileQueue(host, file);
+  try {
+    return new FileQueue(host, file);
+  } catch (error) {
+    file.close();
+    throw error;
+  }
 }
 
 const INTERRUPTED =
   'Dray ended in the midst of it. What has arrived is kept: resume it, and it goes on from there.';
-const ENDED: ReadonlySet<TransferState> = new Set(['done', 'failed', 'cancelled']);
 
 class FileQueue implements TransferQueue {
   readonly #host: QueueHost;
@@ -65,6 +68,8 @@ class FileQueue implements TransferQueue {
   #records: TransferRecord[];
   #telling: NodeJS.Timeout | undefined;
   #isClosing = false;
+  /** Many change at once, and are written down once, before anything that comes of it is waited for. */
+  #isHeld = false;
 
   constructor(host: QueueHost, file: TransferFile) {
     this.#host = host;
@@ -97,7 +102,7 @@ class FileQueue implements TransferQueue {
   }
 
   start(order: TransferOrder): string {
-    const open = this.#records.filter(({ facts }) => !ENDED.has(facts.state));
+    const open = this.#records.filter((record) => !isEnded(record));
     if (open.length >= QUEUE_MAX) throw queueFull();
     const facts = { id: randomUUID(), order, title: titleOf(order), state: 'waiting' as const };
     const counts = { filesDone: 0, bytesDone: 0, failed: 0, warnings: [], failures: [] };
@@ -115,12 +120,17 @@ class FileQueue implements TransferQueue {
   }
 
   change({ action, ids }: Change): void {
-    const chosen = ids === 'all' ? [...this.#records] : ids.map((id) => this.#find(id));
+    const chosen = ids === 'all' ? [...this.#records] : this.#findSome(ids);
     const place = new Map(this.#records.map((record, at) => [record, at]));
     const sign = action === 'down' ? -1 : 1;
     chosen.sort((a, b) => sign * (place.get(a)! - place.get(b)!));
     const together = new Set(chosen);
-    for (const record of chosen) this.#apply(record, action, together);
+    this.#isHeld = true;
+    try {
+      for (const record of chosen) this.#apply(record, action, together);
+    } finally {
+      this.#isHeld = false;
+    }
     this.#save();
     this.#pump();
   }
@@ -200,24 +210,26 @@ class FileQueue implements TransferQueue {
       case 'resume':
         if (state === 'paused') this.#settle(record, 'waiting');
         return;
-      case 'cancel':
-        if (ENDED.has(state)) return;
+      case 'cancel': {
+        if (isEnded(record)) return;
+        const hasBegun = wasBegun(record);
         this.#stop(record, 'cancelled');
-        if (state === 'paused' && !record.run) this.#cleanUp(record);
+        if (hasBegun && !record.run) this.#cleanUp(record);
         return;
+      }
       case 'retry':
         if (state !== 'failed' && state !== 'cancelled') return;
         delete record.facts.startedMs;
         this.#stop(record, 'waiting');
         return;
       case 'remove':
-        if (ENDED.has(state)) this.#records = this.#records.filter((kept) => kept !== record);
+        if (isEnded(record)) this.#records = this.#records.filter((kept) => kept !== record);
         return;
       case 'up':
-        this.#move(record, -1, together);
+        moveRecord(this.#records, record, { by: -1, together });
         return;
       case 'down':
-        this.#move(record, 1, together);
+        moveRecord(this.#records, record, { by: 1, together });
     }
   }
 
@@ -227,33 +239,13 @@ class FileQueue implements TransferQueue {
     record.run?.stopping.abort();
   }
 
-  /** Past the next one that has not ended; those that move together stay in their order. */
-  #move(record: TransferRecord, by: -1 | 1, together: ReadonlySet<TransferRecord>): void {
-    const records = this.#records;
-    const at = records.indexOf(record);
-    let to = at + by;
-    while (records[to] && ENDED.has(records[to]!.facts.state)) to += by;
-    const other = records[to];
-    if (!other || together.has(other)) return;
-    records[at] = other;
-    records[to] = record;
-  }
-
   #settle(record: TransferRecord, state: TransferState): void {
     record.facts.state = state;
     delete record.facts.notice;
     if (state === 'waiting') delete record.facts.error;
-    if (ENDED.has(state)) record.facts.endedMs = this.#nowMs();
-    this.#forgetOldest();
+    if (isEnded(record)) record.facts.endedMs = this.#nowMs();
+    this.#records = withoutOldest(this.#records);
     this.#save();
-  }
-
-  #forgetOldest(): void {
-    const ended = this.#records.filter(({ facts }) => ENDED.has(facts.state));
-    if (ended.length <= ENDED_MAX) return;
-    ended.sort((a, b) => (a.facts.endedMs ?? 0) - (b.facts.endedMs ?? 0));
-    const oldest = new Set(ended.slice(0, -ENDED_MAX));
-    this.#records = this.#records.filter((record) => !oldest.has(record));
   }
 
   #write(): void {
@@ -262,6 +254,7 @@ class FileQueue implements TransferQueue {
 
   /** What runs goes on where its state cannot be written down, such as on a full disk; the next change tries again. */
   #save(): void {
+    if (this.#isHeld) return;
     this.#tellSoon(0);
     try {
       this.#write();
@@ -273,7 +266,10 @@ class FileQueue implements TransferQueue {
   #tellSoon(withinMs = TELL_EVERY_MS): void {
     if (this.#watchers.size === 0 || this.#isClosing) return;
     // A change of state does not wait behind counts.
-    if (withinMs === 0) this.#forgetTelling();
+    if (withinMs === 0) {
+      clearTimeout(this.#telling);
+      this.#telling = undefined;
+    }
     this.#telling ??= setTimeout(() => {
       this.#telling = undefined;
       const transfers = this.list();
@@ -281,15 +277,17 @@ class FileQueue implements TransferQueue {
     }, withinMs);
   }
 
-  #forgetTelling(): void {
-    clearTimeout(this.#telling);
-    this.#telling = undefined;
-  }
-
   #find(id: string): TransferRecord {
     const found = this.#records.find(({ facts }) => facts.id === id);
     if (found) return found;
     throw new DrayError('notFound', 'There is no such transfer any more.', { data: { id } });
+  }
+
+  /** Those that are still there: the oldest of the ended ones may have gone since they were shown. */
+  #findSome(ids: readonly string[]): TransferRecord[] {
+    const wanted = new Set(ids);
+    const found = this.#records.filter(({ facts }) => wanted.has(facts.id));
+    return found.length > 0 ? found : ids.map((id) => this.#find(id));
   }
 
   #nowMs(): number {

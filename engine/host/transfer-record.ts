@@ -1,6 +1,6 @@
 /** One transfer as the queue holds it, and what an event of its job changes in it. */
 import type { JobEvent } from '../api/events.ts';
-import type { Transfer, TransferFailure, TransferOrder } from '../api/host.ts';
+import type { Transfer, TransferFailure, TransferOrder, TransferState } from '../api/host.ts';
 import { createTransferRate } from './transfer-rate.ts';
 
 const WARNINGS_MAX = 50;
@@ -23,6 +23,17 @@ export interface TransferRecord {
   note(event: JobEvent, nowMs: number): void;
   /** As windows see it. */
   read(nowMs: number): Transfer;
+}
+
+const ENDED: ReadonlySet<TransferState> = new Set(['done', 'failed', 'cancelled']);
+
+export function isEnded({ facts }: TransferRecord): boolean {
+  return ENDED.has(facts.state);
+}
+
+/** In some run, also of a host before this one: something of it may lie half done on a store. */
+export function wasBegun({ facts }: TransferRecord): boolean {
+  return facts.startedMs !== undefined || facts.endedMs !== undefined;
 }
 
 /** Where bytes move; a scan or a listing has no rate that says anything of the rest. */
@@ -106,6 +117,7 @@ export function createTransferRecord(facts: TransferFacts): TransferRecord {
 /** A list of transfers is told several times a second: paths that nobody reads stay here. */
 function shortened(order: TransferOrder): TransferOrder {
   if (order.kind === 'push' && order.skip) return { ...order, skip: order.skip.slice(0, PATHS_TOLD_MAX) };
+  if (order.kind === 'copy' && order.names) return { ...order, names: order.names.slice(0, PATHS_TOLD_MAX) };
   if (order.kind === 'restore') return { ...order, paths: order.paths.slice(0, PATHS_TOLD_MAX) };
   return order;
 }

@@ -1,4 +1,5 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TransferOrder } from '../api/host.ts';
@@ -71,6 +72,22 @@ describe('the queue of transfers', () => {
     expect(readFileSync(join(destination, 'c.txt'), 'utf8')).toBe('c');
   });
 
+  it('copies of a folder the files that are named, and tells the first few of their names', async () => {
+    const { client, sandbox } = fixture;
+    const names = Array.from({ length: 30 }, (_, at) => `f${at}`);
+    for (const name of [...names, 'other']) sandbox.write(`from/${name}`, name);
+    const ends = { source: `${sandbox.path('from')}/`, destination: `${sandbox.path('to')}/` };
+    const id = await start({ kind: 'copy', ...ends, names });
+    const done = await transferIn(client, id, ['done', 'failed']);
+    expect(done).toMatchObject({
+      state: 'done',
+      title: 'Copy 30 files of from to to',
+      order: { names: names.slice(0, 20) },
+      summary: { copiedFiles: 30 },
+    });
+    expect(readdirSync(sandbox.path('to')).sort()).toEqual(names.toSorted());
+  });
+
   it('ends with the error of its job, and runs again on demand', async () => {
     const { client, sandbox } = fixture;
     const root = await fixture.workspace();
@@ -123,6 +140,53 @@ describe('the queue of transfers', () => {
     await change(id, 'remove');
     expect((await fixture.host.transfers()).list()).toEqual([]);
     await expect(change(id, 'pause')).rejects.toMatchObject({ code: 'notFound' });
+  });
+
+  it('takes back what it left half done also when it waits to go on', async () => {
+    const { client, sandbox } = fixture;
+    const order = await slowPush();
+    const id = await start(order);
+    await transferIn(client, id, ['running']);
+    const next = await start(order);
+    await change(id, 'pause');
+    await transferIn(client, next, ['running']);
+    await change(id, 'resume');
+    await transferIn(client, id, ['waiting']);
+    await change(id, 'cancel');
+    // What cannot be taken back is told: so it was tried.
+    renameSync(sandbox.path('slow-remote'), sandbox.path('gone'));
+    await change(next, 'pause');
+    const warnings = async () => (await transferIn(client, id, ['cancelled'])).warnings;
+    await expect
+      .poll(warnings, { timeout: 20_000 })
+      .toEqual([expect.stringContaining('Parts of files may be left')]);
+  });
+
+  it('changes hundreds at once, and of these the ones that are still there', async () => {
+    const queue = await fixture.host.transfers();
+    const root = await fixture.workspace();
+    const known = Array.from({ length: 110 }, () => queue.start({ kind: 'pull', root }));
+    const ids = [...known, ...Array.from({ length: 600 }, () => randomUUID())];
+    await fixture.client.ask('transfers.change', { ids, action: 'cancel' });
+    await expect
+      .poll(() => queue.list().filter(({ endedMs }) => endedMs === undefined), { timeout: 20_000 })
+      .toEqual([]);
+    // The queue forgets the oldest of those that have ended.
+    expect(queue.list().length).toBeLessThan(known.length);
+    await fixture.client.ask('transfers.change', { ids, action: 'remove' });
+    expect(queue.list()).toEqual([]);
+    await expect(change(known[0]!, 'remove')).rejects.toMatchObject({ code: 'notFound' });
+  });
+
+  it('opens the queue when what stood in its way is gone', async () => {
+    const path = join(fixture.host.folder, 'transfers.json');
+    mkdirSync(path, { recursive: true });
+    const root = await fixture.workspace();
+    await expect(start({ kind: 'pull', root })).rejects.toMatchObject({ code: 'io' });
+    rmSync(path, { recursive: true });
+    const id = await start({ kind: 'pull', root });
+    // It is written down: the first try has left no lock.
+    expect(readFileSync(path, 'utf8')).toContain(id);
   });
 
   it('runs two at once, never two in one workspace, in an order that can be changed', async () => {

@@ -40,6 +40,9 @@ export function connect(openLine: () => Promise<Line>): HostConnection {
   let client: Promise<HostClient>;
   let losses = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  /** The newest line; those before it are nobody's. */
+  let newest: HostPort | undefined;
+  let isAwaited = false;
 
   const become = (next: LineState) => {
     if (state === next) return;
@@ -55,22 +58,31 @@ export function connect(openLine: () => Promise<Line>): HostConnection {
   };
   const open = () => {
     clearTimeout(timer);
+    isAwaited = true;
     client = openLine().then(({ port, opened }) => {
+      isAwaited = false;
+      newest = port;
       const next = connectHost(port);
-      next.onClose(lose);
+      next.onClose(() => {
+        if (newest === port) lose();
+      });
       opened.then(
         () => {
+          if (newest !== port) return;
           losses = 0;
           become('open');
         },
         (error: unknown) => {
-          if (state !== 'open')
+          if (newest === port && state !== 'open')
             become(error instanceof DrayError && error.code === 'accessDenied' ? 'refused' : 'away');
         },
       );
       return next;
     });
-    client.catch(lose);
+    client.catch(() => {
+      isAwaited = false;
+      lose();
+    });
   };
   open();
 
@@ -89,8 +101,12 @@ export function connect(openLine: () => Promise<Line>): HostConnection {
       return () => listeners.delete(listener);
     },
     retry: () => {
-      if (state !== 'away' && state !== 'refused') return;
+      // A line that is still awaited comes as soon as it can: a second one would be the same port twice.
+      if ((state !== 'away' && state !== 'refused') || isAwaited) return;
       losses = 0;
+      const before = newest;
+      newest = undefined;
+      before?.close();
       open();
     },
   };

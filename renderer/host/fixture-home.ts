@@ -86,7 +86,7 @@ export const homeFixture: FixtureHandlers = {
     throw new DrayError('notAWorkspace', `"${root}" is no workspace yet.`);
   },
   'home.createWorkspace': ({ root, remoteUrl }) => add(newCard(root, remoteUrl)),
-  'home.cloneWorkspace': ({ url, root }) => add(newCard(root, url)),
+  'home.cloneWorkspace': ({ url, root }) => ({ ...add(newCard(root, url)), failed: 0 }),
   'home.removeWorkspace': ({ root }) => {
     workspaces = workspaces.filter((card) => card.root !== root);
     return {};

@@ -15,7 +15,6 @@ import {
   useCallback,
   useContext,
   useEffect,
-  useRef,
   useState,
   useSyncExternalStore,
 } from 'react';
@@ -23,6 +22,7 @@ import { DrayError } from '../../engine/api/error.ts';
 import type { AnswerOf, HostRequestName, InputOf, Transfer } from '../../engine/api/host.ts';
 import type { AskOptions } from '../../engine/api/host-client.ts';
 import type { HostConnection, LineState } from './connection.ts';
+import { createEndingCount } from './ending-count.ts';
 
 const HostContext = createContext<HostConnection | undefined>(undefined);
 const TransfersContext = createContext<readonly Transfer[] | undefined>(undefined);
@@ -61,6 +61,8 @@ export interface UseAskOptions {
   readonly keepsPrevious?: boolean;
   /** How long an answer counts as fresh; default 0, so that each screen that opens asks again. */
   readonly freshMs?: number;
+  /** How long an answer is held when nothing shows it any more; default five minutes, in which large ones would heap up. */
+  readonly heldMs?: number;
   /** Asks again when the window is looked at again: what other programs do shows in the answer. */
   readonly onReturn?: boolean;
 }
@@ -69,7 +71,7 @@ export interface UseAskOptions {
 export function useAsk<N extends HostRequestName>(
   name: N,
   input: InputOf<N>,
-  { when = true, keepsPrevious = false, freshMs = 0, onReturn = false }: UseAskOptions = {},
+  { when = true, keepsPrevious = false, freshMs = 0, heldMs, onReturn = false }: UseAskOptions = {},
 ): UseQueryResult<AnswerOf<N>, DrayError> {
   const host = useHost();
   return useQuery<AnswerOf<N>, DrayError>({
@@ -79,6 +81,7 @@ export function useAsk<N extends HostRequestName>(
     staleTime: freshMs,
     refetchOnWindowFocus: onReturn,
     ...(keepsPrevious ? { placeholderData: keepPreviousData } : {}),
+    ...(heldMs === undefined ? {} : { gcTime: heldMs }),
   });
 }
 
@@ -139,18 +142,22 @@ const CHANGED_BY_TRANSFERS: readonly HostRequestName[] = [
   'remotes.usage',
 ];
 
+/** How many of these were seen to end: it grows with each. @param isMeant Of those that have ended. */
+export function useEndings(isMeant: (transfer: Transfer) => boolean = () => true): number {
+  const [count] = useState(createEndingCount);
+  const ended = useTransfers()?.filter(({ state }) => ENDS.has(state));
+  return count(ended?.filter(isMeant));
+}
+
+const ENDS: ReadonlySet<Transfer['state']> = new Set(['done', 'failed', 'cancelled']);
+
 /** When a transfer has ended, what it changed is asked again. */
 function RefreshAfterTransfers() {
-  const transfers = useTransfers();
   const refresh = useRefresh();
-  const ended = transfers?.filter(({ endedMs }) => endedMs).map(({ id, endedMs }) => `${id} ${endedMs}`);
-  const known = useRef<ReadonlySet<string>>(undefined);
+  const endings = useEndings();
   useEffect(() => {
-    if (!ended) return;
-    const isNew = known.current && ended.some((id) => !known.current?.has(id));
-    known.current = new Set(ended);
-    if (isNew) void refresh(...CHANGED_BY_TRANSFERS);
-  });
+    if (endings > 0) void refresh(...CHANGED_BY_TRANSFERS);
+  }, [endings, refresh]);
   return null;
 }
 

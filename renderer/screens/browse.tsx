@@ -6,7 +6,7 @@ import { formatPlural } from '../../engine/api/numbers.ts';
 import { Button } from '../design/button.tsx';
 import { Screen } from '../design/screen.tsx';
 import { ErrorState, Loading, Notice } from '../design/states.tsx';
-import { useAsk, useRefresh, useTransfers } from '../host/use-host.tsx';
+import { useAsk, useEndings, useRefresh } from '../host/use-host.tsx';
 import { useRoute } from '../route.ts';
 import { showToast } from '../shell/toasts.tsx';
 import { BrowseActions } from './browse/browse-actions.tsx';
@@ -17,11 +17,12 @@ import {
   describeLocation,
   isSameLocation,
   type Location,
+  linkedRoot,
   localLocation,
   nameOf,
   placeOf,
   type Root,
-  remoteRoot,
+  rootsOf,
 } from './browse/places.ts';
 import { PlanDialog } from './browse/plan-dialog.tsx';
 import { useEntries } from './browse/use-entries.ts';
@@ -61,12 +62,18 @@ export function BrowseScreen() {
     );
   }
   const local = localLocation(home.data.folder);
-  const roots = [local.root, ...remotes.data.remotes.map(remoteRoot)];
+  const roots = rootsOf(local.root, remotes.data.remotes);
   if (given.place === undefined) return <Panes local={local} roots={roots} right={given.remote} />;
   // A link named it: shown for now, and kept nowhere.
-  const [address = ''] = given.place.split('?', 1);
-  const linked: Root = { kind: 'url', label: address, url: given.place };
-  return <Panes key={given.place} local={local} roots={[...roots, linked]} right={linked.label} />;
+  const linked = linkedRoot(roots, given.place);
+  return (
+    <Panes
+      key={given.place}
+      local={local}
+      roots={roots.includes(linked) ? roots : [...roots, linked]}
+      right={linked.label}
+    />
+  );
 }
 
 interface PanesProps {
@@ -238,13 +245,12 @@ function paneAt(location: Location): PaneState {
 /** What a copy has brought is shown when the copy ends; sizes of folders are not known any more. */
 function useReloadAfterCopies(onEnded: () => void): void {
   const refresh = useRefresh();
-  const ended = useTransfers()?.filter(({ endedMs }) => endedMs !== undefined).length;
-  const before = useRef(ended);
+  const endings = useEndings();
+  const told = useRef(onEnded);
+  told.current = onEnded;
   useEffect(() => {
-    if (before.current !== undefined && ended !== before.current) {
-      onEnded();
-      void refresh('browse.list', 'browse.size');
-    }
-    before.current = ended;
-  });
+    if (endings === 0) return;
+    told.current();
+    void refresh('browse.list', 'browse.size');
+  }, [endings, refresh]);
 }

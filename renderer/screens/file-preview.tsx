@@ -4,6 +4,9 @@ import { formatBytes } from '../../engine/api/numbers.ts';
 import { formatMoment } from '../design/format.ts';
 import './file-preview.css';
 
+/** A picture takes megabytes, and who walks through a folder of them sees hundreds. */
+export const PREVIEW_HELD_MS = 10_000;
+
 export function FilePreviewView({ preview, name }: { readonly preview: FilePreview; readonly name: string }) {
   return (
     <figure className="file-preview">

@@ -10,9 +10,12 @@ import { useAsk } from '../host/use-host.tsx';
 import { WithWorkspace } from '../shell/with-workspace.tsx';
 import { CommitList } from './history/commit-list.tsx';
 import { CommitPanel } from './history/commit-panel.tsx';
+import { openCommits } from './history/commit-words.ts';
 import { layOutGraph } from './history/graph-lanes.ts';
 
 const PAGE = 200;
+/** As many as the engine tells at once. */
+const LIMIT_MAX = 10_000;
 const ALL = '*';
 
 export function HistoryScreen() {
@@ -41,8 +44,7 @@ function History({ root }: { readonly root: string }) {
       ...(isCurrent ? { note: 'checked out here' } : {}),
     })),
   ];
-  // The newest one stands open from the start: the panel is never empty.
-  const open = selected.length > 0 ? selected : commits?.slice(0, 1).map(({ commit }) => commit);
+  const open = openCommits(commits ?? [], selected);
 
   return (
     <Screen
@@ -71,14 +73,8 @@ function History({ root }: { readonly root: string }) {
       {commits !== undefined && commits.length > 0 && (
         <div className="history">
           <div className="history-list">
-            <CommitList
-              commits={commits}
-              graph={graph}
-              refs={refs}
-              selected={open ?? []}
-              onSelect={setSelected}
-            />
-            {commits.length >= limit && (
+            <CommitList commits={commits} graph={graph} refs={refs} selected={open} onSelect={setSelected} />
+            {commits.length >= limit && limit < LIMIT_MAX && (
               <div className="history-more">
                 <Button
                   size="small"
@@ -91,7 +87,7 @@ function History({ root }: { readonly root: string }) {
               </div>
             )}
           </div>
-          <CommitPanel root={root} commits={commits} refs={refs} selected={open ?? []} />
+          <CommitPanel root={root} commits={commits} refs={refs} selected={open} />
         </div>
       )}
     </Screen>

@@ -1,5 +1,6 @@
 /** Starts transfers and says so. */
 import type { TransferOrder } from '../../engine/api/host.ts';
+import { formatPlural } from '../../engine/api/numbers.ts';
 import { useHost } from '../host/use-host.tsx';
 import { showFailure, showToast } from '../shell/toasts.tsx';
 
@@ -7,12 +8,17 @@ import { showFailure, showToast } from '../shell/toasts.tsx';
 export function useStartTransfers(): (title: string, orders: readonly TransferOrder[]) => Promise<void> {
   const host = useHost();
   return async (title, orders) => {
+    let started = 0;
     try {
-      for (const order of orders) await host.ask('transfers.start', order);
+      for (const order of orders) {
+        await host.ask('transfers.start', order);
+        started += 1;
+      }
       // It goes by itself: the count beside Transfers stays.
       showToast({ tone: 'success', title, text: 'It stands in Transfers.' });
     } catch (error) {
-      showFailure('It could not be started', error);
+      const some = `Only ${started} of ${formatPlural(orders.length, 'transfer')} could be started`;
+      showFailure(started === 0 ? 'It could not be started' : some, error);
     }
   };
 }

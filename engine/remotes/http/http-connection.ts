@@ -78,6 +78,8 @@ export class HttpConnection {
   /** Where the next bytes go: the scratch, or a place of the receiver's. */
   #target: Uint8Array;
   #exchanges = 0;
+  /** That came before the certificate was looked at, as it does with TLS 1.2. */
+  #earlySession: Buffer | undefined;
 
   constructor(route: Route, owner: ConnectionOwner) {
     this.#route = route;
@@ -156,17 +158,24 @@ export class HttpConnection {
       const refusal = this.#checkCertificate();
       if (refusal) return this.#close(refusal);
       this.#state = 'free';
+      this.#keepSession(this.#earlySession);
       socket.setTimeout(this.#route.limits.quietMs);
       this.#owner.onFree(this);
     });
     if (connectTls)
       socket.on('session', (session: Buffer) => {
-        this.#route.tlsSession = session;
+        if (this.#state === 'connecting') this.#earlySession = session;
+        else this.#keepSession(session);
       });
     socket.on('error', (error) => this.#close(error));
     socket.on('timeout', () => this.#timedOut());
     socket.on('end', () => this.#ended());
     socket.on('close', () => this.#close(new HttpError('ECONNRESET', 'The connection was closed.')));
+  }
+
+  /** Only of who was accepted: when a session is resumed, neither Node nor we look at the certificate again. */
+  #keepSession(session: Buffer | undefined): void {
+    if (session && this.#state !== 'closed') this.#route.tlsSession = session;
   }
 
   /** Before a byte of a request is sent. */
@@ -176,8 +185,13 @@ export class HttpConnection {
     const socket = this.#socket as TLSSocket;
     // A session is resumed only with the peer that it was made with, whose certificate was checked then.
     if (socket.isSessionReused()) return undefined;
-    const { fingerprint256 } = socket.getPeerCertificate();
-    return checkFingerprint(fingerprint256 ?? '');
+    try {
+      const { fingerprint256 } = socket.getPeerCertificate();
+      return checkFingerprint(fingerprint256 ?? '');
+    } catch (error) {
+      // Nobody above a socket's event would catch it.
+      return error instanceof Error ? error : new Error(String(error));
+    }
   }
 
   #send({ head, request: { body = NOTHING, lead = NOTHING } }: HttpExchange): void {

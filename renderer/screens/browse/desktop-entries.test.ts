@@ -19,6 +19,23 @@ describe('What is dropped on the desktop app', () => {
     ]);
   });
 
+  it('is one transfer for many files of a folder, and knows what a backslash is', () => {
+    const into = localLocation('/home/ada');
+    const files = Array.from({ length: 40 }, (_, at) => ({ path: `/data/run-${at}.csv`, isFolder: false }));
+    const orders = copyOrdersOf([...files, { path: '/data/a\\b', isFolder: true }], into);
+    expect(orders).toEqual([
+      {
+        kind: 'copy',
+        source: '/data/',
+        destination: '/home/ada/',
+        names: files.map(({ path }) => path.slice('/data/'.length)),
+      },
+      { kind: 'copy', source: '/data/a\\b/', destination: '/home/ada/a\\b/' },
+    ]);
+    const onWindows = files.map((_, at) => ({ path: `D:\\data\\run-${at}.csv`, isFolder: false }));
+    expect(copyOrdersOf(onWindows, into)).toMatchObject([{ source: 'D:\\data\\' }]);
+  });
+
   it('has no path in a browser, and none where a thing is no file of the disk', () => {
     const item = (name: string, isDirectory: boolean) =>
       ({

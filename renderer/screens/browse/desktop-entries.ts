@@ -1,5 +1,6 @@
 /** In the desktop app, what is dropped has a path, and the engine copies it by that. A browser keeps paths to itself. */
 import type { TransferOrder } from '../../../engine/api/host.ts';
+import { fileOrders } from './copy-orders.ts';
 import { below, type Location, placeOf } from './places.ts';
 
 export interface DesktopEntry {
@@ -26,12 +27,30 @@ export function desktopEntries(
 
 /** A folder keeps its name. */
 export function copyOrdersOf(entries: readonly DesktopEntry[], into: Location): readonly TransferOrder[] {
-  return entries.map(({ isFolder, path }) => {
-    const name = path.replaceAll('\\', '/').replace(/\/+$/, '').split('/').at(-1)!;
-    return {
-      kind: 'copy',
-      source: isFolder ? `${path.replace(/[/\\]+$/, '')}/` : path,
-      destination: isFolder ? placeOf(below(into, name)) : placeOf(into),
-    };
-  });
+  const filesByFolder = new Map<string, string[]>();
+  for (const { isFolder, path } of entries) {
+    if (isFolder) continue;
+    const name = lastName(path);
+    const folder = path.slice(0, path.length - name.length);
+    const names = filesByFolder.get(folder);
+    if (names) names.push(name);
+    else filesByFolder.set(folder, [name]);
+  }
+  return [
+    ...[...filesByFolder].flatMap(([folder, names]) =>
+      fileOrders(names, { folder, placeOfName: (name) => `${folder}${name}`, into }),
+    ),
+    ...entries
+      .filter(({ isFolder }) => isFolder)
+      .map(({ path }): TransferOrder => {
+        const destination = placeOf(below(into, lastName(path)));
+        return { kind: 'copy', source: `${path.replace(/[/\\]+$/, '')}/`, destination };
+      }),
+  ];
+}
+
+/** On Windows alone a backslash parts names; elsewhere it is a letter. */
+function lastName(path: string): string {
+  const slashed = /^(?:[A-Za-z]:|\\\\)/.test(path) ? path.replaceAll('\\', '/') : path;
+  return slashed.replace(/\/+$/, '').split('/').at(-1)!;
 }

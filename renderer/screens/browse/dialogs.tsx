@@ -6,8 +6,8 @@ import { ConfirmDialog, Dialog, FormDialog } from '../../design/dialog.tsx';
 import { Field } from '../../design/field.tsx';
 import { ErrorState, Loading, Notice } from '../../design/states.tsx';
 import { useAsk, useDo } from '../../host/use-host.tsx';
-import { FilePreviewView } from '../file-preview.tsx';
-import { describeLocation, type Location, nameOf, placeOf, refuseFolderName } from './places.ts';
+import { FilePreviewView, PREVIEW_HELD_MS } from '../file-preview.tsx';
+import { describeLocation, isTypable, type Location, nameOf, placeOf, refuseFolderName } from './places.ts';
 
 const NAMED_MAX = 8;
 
@@ -17,7 +17,11 @@ interface DialogProps {
 }
 
 export function QuickLook({ location, entry, onClose }: DialogProps & { readonly entry: EntryRow }) {
-  const preview = useAsk('browse.preview', { place: placeOf(location, entry.path) });
+  const preview = useAsk(
+    'browse.preview',
+    { place: placeOf(location, entry.path) },
+    { heldMs: PREVIEW_HELD_MS },
+  );
   const name = nameOf(entry.path);
   return (
     <Dialog title={name} isOpen onClose={onClose} size="large">
@@ -97,7 +101,7 @@ export function ReplaceDialog({ names, into, act, onClose }: Replacing & Pick<Di
   );
 }
 
-/** What is typed is the name, or for several the word "delete": it cannot be done by a slip. */
+/** What is typed is the name, or the word "delete" for several and for what cannot be typed: it cannot be done by a slip. */
 export function DeleteDialog({
   location,
   entries,
@@ -116,7 +120,7 @@ export function DeleteDialog({
       onClose={onClose}
       action="Delete"
       isDanger
-      typed={isOne ? nameOf(only.path) : 'delete'}
+      typed={isOne && isTypable(nameOf(only.path)) ? nameOf(only.path) : 'delete'}
       onConfirm={onConfirm}
     >
       <div className="stack">

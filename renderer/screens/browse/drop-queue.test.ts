@@ -57,6 +57,31 @@ describe('Dropped files', () => {
     expect(last).toMatchObject({ isStopped: true, filesFailed: 0, failures: [] });
     expect(told.at(-1)?.isOver).toBe(true);
   });
+
+  it('send nothing more that was still looked for, or opened, when they were stopped', async () => {
+    const control = new AbortController();
+    const sent: string[] = [];
+    async function* slowWalk(): AsyncGenerator<DroppedFile> {
+      yield {
+        place: '/',
+        path: 'opened',
+        open: async () => {
+          control.abort();
+          return new Blob(['abc']);
+        },
+      };
+      // The folder was read on after the stop.
+      while (!control.signal.aborted) await Promise.resolve();
+      yield* walk(10);
+    }
+    const last = await sendDropped(slowWalk(), {
+      send: async ({ path }) => void sent.push(path),
+      onProgress: () => {},
+      signal: control.signal,
+    });
+    expect(sent).toEqual([]);
+    expect(last).toMatchObject({ isStopped: true, filesDone: 0, filesFailed: 0 });
+  });
 });
 
 async function* walk(count: number): AsyncGenerator<DroppedFile> {

@@ -73,11 +73,13 @@ export async function sendDropped(
   const sendAll = async (): Promise<void> => {
     while (!options.signal.aborted) {
       const next = await iterator.next();
-      if (next.done) return;
+      // Stopped while a folder was read.
+      if (next.done || options.signal.aborted) return;
       const file = next.value;
       underway.set(file, 0);
       try {
         const body = await file.open();
+        options.signal.throwIfAborted();
         await options.send(file, body, {
           signal: options.signal,
           onBytes: (sent) => {
@@ -118,7 +120,10 @@ export function postDropped(
       request.status < 300 ? resolve() : reject(new Error(refusalOf(request.status, request.responseText)));
     request.onerror = () => reject(new Error('The engine could not be reached.'));
     request.onabort = () => reject(new Error('Stopped on request.'));
-    signal.addEventListener('abort', () => request.abort(), { once: true });
+    const stop = () => request.abort();
+    signal.addEventListener('abort', stop);
+    // One signal is there for all files of a drop, which may be a million.
+    request.onloadend = () => signal.removeEventListener('abort', stop);
     request.send(body);
   });
 }

@@ -26,14 +26,19 @@ export async function sendFiles(files: AsyncIterable<DroppedFile>): Promise<Drop
   wake();
   if (control) return undefined;
   control = new AbortController();
-  const { signal } = control;
   addEventListener('beforeunload', askBefore);
   let sum = NOTHING_DROPPED;
   try {
     while (waiting.length > 0) {
+      // What is dropped after a stop, while the files before it still come to rest, is a drop of its own.
+      if (control.signal.aborted) {
+        control = new AbortController();
+        sum = NOTHING_DROPPED;
+      }
+      const { signal } = control;
       const before = sum;
       const onProgress = (next: DropProgress): void => tell(addProgress(before, next));
-      sum = addProgress(before, await sendDropped(takeWaiting(), { send, onProgress, signal }));
+      sum = addProgress(before, await sendDropped(takeWaiting(signal), { send, onProgress, signal }));
     }
   } finally {
     control = undefined;
@@ -59,15 +64,25 @@ export function useDropProgress(): DropProgress | undefined {
 }
 
 /** Ends when nothing waits and nothing is under way: what is dropped until then is taken by a sender that is free. */
-async function* takeWaiting(): AsyncGenerator<DroppedFile> {
-  for (;;) {
+async function* takeWaiting(signal: AbortSignal): AsyncGenerator<DroppedFile> {
+  while (!signal.aborted) {
     const files = waiting.shift();
-    if (files) yield* files;
+    if (files) yield* untilStopped(files, signal);
     else if (underway === 0) return;
     else
       await new Promise<void>((resolve) => {
         wake = resolve;
       });
+  }
+}
+
+async function* untilStopped(
+  files: AsyncIterable<DroppedFile>,
+  signal: AbortSignal,
+): AsyncGenerator<DroppedFile> {
+  for await (const file of files) {
+    if (signal.aborted) return;
+    yield file;
   }
 }
 

@@ -19,6 +19,7 @@ import {
   parentOf,
   placeOf,
   type Root,
+  rootKey,
 } from './places.ts';
 import { useArrival } from './use-arrival.ts';
 import type { Entries, SortedBy } from './use-entries.ts';
@@ -196,17 +197,16 @@ function RootSelect({
   label,
   go,
 }: PaneProps & { readonly label: string; readonly go: (location: Location) => void }) {
-  const keyOf = (root: Root): string => placeOf({ root, folder: '' });
-  const current = keyOf(state.location.root);
+  const current = rootKey(state.location.root);
   return (
     <div className="pane-root">
       <Select
         label={label}
         isLabelUnseen
-        choices={roots.map((root) => ({ id: keyOf(root), label: root.label }))}
+        choices={roots.map((root) => ({ id: rootKey(root), label: root.label }))}
         value={current}
         onChange={(key) => {
-          const root = roots.find((one) => keyOf(one) === key);
+          const root = roots.find((one) => rootKey(one) === key);
           if (root && key !== current) go({ root, folder: root.kind === 'local' ? root.home : '' });
         }}
       />

@@ -3,11 +3,15 @@ import {
   below,
   crumbsOf,
   describeLocation,
+  isTypable,
+  linkedRoot,
   localLocation,
   parentOf,
   placeOf,
   refuseFolderName,
   remoteRoot,
+  rootKey,
+  rootsOf,
 } from './places.ts';
 
 describe('A place of a pane', () => {
@@ -54,5 +58,46 @@ describe('A place of a pane', () => {
     for (const name of ['', '.', '..', 'a/b', 'a\\b', 'raw'])
       expect(refuseFolderName(name, taken)).toBeTypeOf('string');
     expect(refuseFolderName('raw 2', taken)).toBeUndefined();
+  });
+
+  it('is typed to be deleted where that can be done', () => {
+    for (const name of ['a.txt', 'raw 2', 'Größe (1).png', '写真']) expect(isTypable(name), name).toBe(true);
+    for (const name of ['', 'a\nb', 'a\tb', ' a', 'a ', 'exe\u202Egpj.a', 'a\u200Bb', '\uD800'])
+      expect(isTypable(name), JSON.stringify(name)).toBe(false);
+  });
+});
+
+describe('What a pane can show', () => {
+  const local = localLocation('/home/ada').root;
+  const shared = 's3://lab/data?region=x';
+
+  it('names each place once, however many workspaces have it, and tells those of one name apart', () => {
+    const roots = rootsOf(local, [
+      { name: 'lab', url: shared, of: 'user' },
+      { name: 'origin', url: shared, of: '/work/first' },
+      { name: 'backup', url: '/media/disk', of: '/work/first' },
+      { name: 'origin', url: shared, of: '/work/second' },
+      { name: 'origin', url: 's3://other', of: '/work/third' },
+      { name: 'origin', url: 's3://another', of: '/elsewhere/third' },
+    ]);
+    expect(roots.map(({ label }) => label)).toEqual([
+      'This computer',
+      'lab',
+      'origin',
+      'backup',
+      'origin of third',
+      'origin of /elsewhere/third',
+    ]);
+    expect(new Set(roots.map(rootKey)).size).toBe(roots.length);
+  });
+
+  it('has the place of a link once, also where it is one of its own', () => {
+    const roots = rootsOf(local, [{ name: 'origin', url: shared, of: '/work/first' }]);
+    expect(linkedRoot(roots, shared)).toBe(roots[1]);
+    expect(linkedRoot(roots, 's3://elsewhere/p?region=x')).toEqual({
+      kind: 'url',
+      label: 's3://elsewhere/p',
+      url: 's3://elsewhere/p?region=x',
+    });
   });
 });

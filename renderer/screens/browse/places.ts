@@ -32,6 +32,34 @@ export function remoteRoot(card: RemoteCard): Root {
   return { kind: 'url', label: card.name, url: card.url };
 }
 
+/** What tells one root from another. */
+export function rootKey(root: Root): string {
+  return placeOf({ root, folder: '' });
+}
+
+/** This computer and all remotes: each place once, since workspaces share remotes; what bears another one's name says whose it is. */
+export function rootsOf(local: Root, cards: readonly RemoteCard[]): readonly Root[] {
+  const roots = new Map([[rootKey(local), local]]);
+  const labels = new Set([local.label]);
+  for (const card of cards) {
+    const root = remoteRoot(card);
+    if (roots.has(rootKey(root))) continue;
+    const whole = `${root.label} of ${card.of}`;
+    const names = [root.label, `${root.label} of ${card.of.split(/[\\/]/).at(-1)}`];
+    const label = names.find((name) => !labels.has(name)) ?? whole;
+    labels.add(label);
+    roots.set(rootKey(root), { ...root, label });
+  }
+  return [...roots.values()];
+}
+
+/** The root that a link names: one of these, or one of its own. */
+export function linkedRoot(roots: readonly Root[], place: string): Root {
+  const [label = ''] = place.split('?', 1);
+  const linked: Root = { kind: 'url', label, url: place };
+  return roots.find((root) => rootKey(root) === rootKey(linked)) ?? linked;
+}
+
 /** @param entry An entry's path below the location, or '' for the folder itself. */
 export function placeOf({ root, folder }: Location, entry = ''): string {
   const path = `${folder}${entry}`;
@@ -92,6 +120,11 @@ export function refuseFolderName(name: string, taken: ReadonlySet<string>): stri
   if (name.includes('\0')) return 'A name cannot contain a NUL character.';
   if (taken.has(name)) return `There is already something called "${name}" here.`;
   return undefined;
+}
+
+/** Whether a person can type it as it looks: not what holds line breaks, other controls or marks that nobody sees, or ends in a space. */
+export function isTypable(name: string): boolean {
+  return name !== '' && name === name.trim() && !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(name);
 }
 
 function splitOnce(text: string, separator: string): [string, string | undefined] {

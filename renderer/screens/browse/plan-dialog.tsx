@@ -27,15 +27,19 @@ export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
   const [isSwapped, setSwapped] = useState(false);
   const [from, to] = isSwapped ? [ends[1], ends[0]] : ends;
   const [kind, setKind] = useState<Kind>('copy');
-  const [isAgreed, setAgreed] = useState(false);
+  /** To so many deletions: a plan that finds others asks again. */
+  const [agreedTo, setAgreedTo] = useState<number>();
   const plan = useAsk('browse.plan', {
     kind,
     source: placeOf(from),
     destination: placeOf(to),
     limit: ROWS_MAX,
   });
-  const summary = plan.data?.summary;
+  // What was planned before is no plan: both sides may have changed since.
+  const found = plan.isFetching ? undefined : plan.data;
+  const summary = found?.summary;
   const deletes = summary?.deletedFiles ?? 0;
+  const isAgreed = agreedTo === deletes;
   const isNothing = summary?.result === 'upToDate';
   return (
     <Dialog
@@ -70,7 +74,7 @@ export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
             icon="refresh"
             onPress={() => {
               setSwapped(!isSwapped);
-              setAgreed(false);
+              setAgreedTo(undefined);
             }}
           >
             The other way
@@ -82,7 +86,7 @@ export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
             value={kind}
             onChange={(next) => {
               setKind(next);
-              setAgreed(false);
+              setAgreedTo(undefined);
             }}
             choices={[
               { id: 'copy', label: 'Copy' },
@@ -95,11 +99,11 @@ export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
               : 'The destination becomes the same: what only it has is deleted.'}
           </span>
         </div>
-        {plan.isPending && <Loading label="Comparing both sides; nothing is changed" />}
-        {plan.error && (
+        {plan.isFetching && <Loading label="Comparing both sides; nothing is changed" />}
+        {plan.error && !plan.isFetching && (
           <ErrorState title="It cannot be planned" error={plan.error} onRetry={() => void plan.refetch()} />
         )}
-        {isNothing && (
+        {summary && isNothing && (
           <EmptyState icon="check" title="Nothing to do">
             All {formatPlural(summary.files, 'file')} are there already.
           </EmptyState>
@@ -132,12 +136,12 @@ export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
             </Figures>
             {deletes > 0 && (
               <Notice tone="danger">
-                <Checkbox isSelected={isAgreed} onChange={setAgreed}>
+                <Checkbox isSelected={isAgreed} onChange={(is) => setAgreedTo(is ? deletes : undefined)}>
                   Delete {formatPlural(deletes, 'file')} in {describeLocation(to)}
                 </Checkbox>
               </Notice>
             )}
-            <PlanRows rows={plan.data?.rows ?? []} isCut={plan.data?.isCut ?? false} />
+            <PlanRows rows={found?.rows ?? []} isCut={found?.isCut ?? false} />
           </>
         )}
       </div>

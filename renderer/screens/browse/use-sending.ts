@@ -1,18 +1,18 @@
 /** What goes from pane to pane or comes from the desktop. What lies at its place already is replaced only after a yes. */
 import { useState } from 'react';
-import type { TransferOrder } from '../../../engine/api/host.ts';
 import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
 import { useRefresh } from '../../host/use-host.tsx';
 import { parseRoute } from '../../route.ts';
 import { showFailure, showToast } from '../../shell/toasts.tsx';
 import { useStartTransfers } from '../start-transfer.ts';
+import { copyOrders } from './copy-orders.ts';
 import { copyOrdersOf } from './desktop-entries.ts';
 import type { Replacing } from './dialogs.tsx';
 import type { DropProgress } from './drop-queue.ts';
 import { sendFiles } from './drops.ts';
 import type { DraggedEntries } from './entry-table.tsx';
 import type { Dropped } from './pane.tsx';
-import { below, describeLocation, isSameLocation, type Location, nameOf, placeOf } from './places.ts';
+import { describeLocation, isSameLocation, type Location, nameOf, placeOf } from './places.ts';
 import { useTakenNames } from './use-taken-names.ts';
 import { walkDropped } from './walk-dropped.ts';
 
@@ -57,10 +57,7 @@ export function useSending(): Sending {
       const names = paths.map(nameOf);
       const what = names.length === 1 ? names[0] : formatPlural(names.length, 'entry', 'entries');
       void unlessTaken(names, into, () => {
-        void start(
-          `${what} will be copied to ${describeLocation(into)}`,
-          paths.map((path) => copyOrder(from, path, into)),
-        );
+        void start(`${what} will be copied to ${describeLocation(into)}`, copyOrders(from, paths, into));
       });
     },
     take: (dropped, into) => {
@@ -70,12 +67,6 @@ export function useSending(): Sending {
     replacing,
     forget: () => setReplacing(undefined),
   };
-}
-
-/** A folder's contents go into a folder of its name; a file goes into the folder. */
-function copyOrder(from: Location, path: string, into: Location): TransferOrder {
-  const destination = path.endsWith('/') ? placeOf(below(into, path)) : placeOf(into);
-  return { kind: 'copy', source: placeOf(from, path), destination };
 }
 
 /** Browse itself shows a report. */

@@ -6,6 +6,7 @@ import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
 import { ChangeBadge } from '../../design/badge.tsx';
 import { EmptyState, ErrorState, Loading } from '../../design/states.tsx';
 import { useAsk } from '../../host/use-host.tsx';
+import { PREVIEW_HELD_MS } from '../file-preview.tsx';
 import { FileSides } from '../sides/file-sides.tsx';
 
 /** A row has to be stayed at for so long, so that a held arrow key does not read every file. */
@@ -71,13 +72,17 @@ function FolderFacts({ row }: { readonly row: ChangeRow }) {
 
 function Sides({ root, list, row }: PreviewPaneProps & { readonly row: ChangeRow }) {
   const { commit, direction } = list;
-  const { data, error, refetch } = useAsk('changes.preview', {
-    root,
-    direction,
-    path: row.path,
-    ...(commit === undefined ? {} : { commit }),
-    ...(row.fromPath === undefined ? {} : { fromPath: row.fromPath }),
-  });
+  const { data, error, refetch } = useAsk(
+    'changes.preview',
+    {
+      root,
+      direction,
+      path: row.path,
+      ...(commit === undefined ? {} : { commit }),
+      ...(row.fromPath === undefined ? {} : { fromPath: row.fromPath }),
+    },
+    { heldMs: PREVIEW_HELD_MS },
+  );
   if (error) return <ErrorState title="The file cannot be shown" error={error} onRetry={refetch} />;
   if (!data) return <Loading label="Reading the file" />;
   const { before, after } = data;

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'react';
 import type { DrayError } from '../../../engine/api/error.ts';
 import type { ChangeList, ChangeRow, ChangeView, TransferState } from '../../../engine/api/host.ts';
-import { useHost, useRefresh, useTransfers } from '../../host/use-host.tsx';
+import { useEndings, useHost, useRefresh } from '../../host/use-host.tsx';
 import { type Choices, chosenPaths, keepChoices, NO_CHOICES } from './choices.ts';
 import { createRowPages, type RowPages } from './row-pages.ts';
 
@@ -103,12 +103,9 @@ function useReturns(): number {
   return returns;
 }
 
-/** How many transfers of the workspace are over: each one more may have changed what differs. */
+/** How many transfers of the workspace were seen to end: each one more may have changed what differs. */
 export function useEndedTransfers(root: string, ends: readonly TransferState[] = ['done', 'failed']): number {
-  const transfers = useTransfers() ?? [];
-  return transfers.filter(
-    ({ order, state }) => 'root' in order && order.root === root && ends.includes(state),
-  ).length;
+  return useEndings(({ order, state }) => 'root' in order && order.root === root && ends.includes(state));
 }
 
 export interface Look {

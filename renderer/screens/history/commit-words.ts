@@ -1,4 +1,4 @@
-/** What is shown of a commit. */
+/** What is shown of commits. */
 import type { CommitEvent } from '../../../engine/api/events.ts';
 
 export function subjectOf({ message }: Pick<CommitEvent, 'message'>): string {
@@ -14,4 +14,14 @@ export function bodyOf({ message }: Pick<CommitEvent, 'message'>): string {
 /** `Ada Okafor <ada@example.org>` without its address. */
 export function authorName(author: string): string {
   return author.replace(/\s*<[^>]*>\s*$/, '') || author;
+}
+
+/** Which of them stand open: the chosen ones that the list still has, else the newest, so that the panel is never empty. */
+export function openCommits(
+  commits: readonly Pick<CommitEvent, 'commit'>[],
+  chosen: readonly string[],
+): string[] {
+  const there = commits.map(({ commit }) => commit);
+  const open = there.filter((commit) => chosen.includes(commit));
+  return open.length > 0 ? open : there.slice(0, 1);
 }

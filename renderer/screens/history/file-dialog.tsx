@@ -6,7 +6,7 @@ import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import { ErrorState, Loading } from '../../design/states.tsx';
 import { useAsk } from '../../host/use-host.tsx';
-import { FilePreviewView } from '../file-preview.tsx';
+import { FilePreviewView, PREVIEW_HELD_MS } from '../file-preview.tsx';
 import { FileSides } from '../sides/file-sides.tsx';
 import { type FileAt, RestoreDialog } from './restore-dialog.tsx';
 
@@ -88,7 +88,7 @@ function useSide(root: string, file: FileAt | undefined) {
     'history.preview',
     { root, commit: file?.commit ?? '', path: file?.path ?? '' },
     // What a commit holds stays as it is.
-    { when: file !== undefined, freshMs: Number.POSITIVE_INFINITY },
+    { when: file !== undefined, freshMs: Number.POSITIVE_INFINITY, heldMs: PREVIEW_HELD_MS },
   );
   return file && asked;
 }

@@ -6,6 +6,7 @@ import { Field } from '../../design/field.tsx';
 import { Icon } from '../../design/icon.tsx';
 import { Loading, Notice } from '../../design/states.tsx';
 import { useAsk } from '../../host/use-host.tsx';
+import { isAbsolute } from '../place-form/place-fields.ts';
 
 export interface FolderPickerProps {
   readonly label: string;
@@ -40,7 +41,7 @@ export function FolderPicker({ label, help, value, onChange, error: fault }: Fol
         isCode
         spellCheck="false"
         onKeyDown={(event) => {
-          if (event.key === 'Enter' && value !== '') setShown(value);
+          if (event.key === 'Enter' && isAbsolute(value)) setShown(value);
         }}
         after={
           bridge && (

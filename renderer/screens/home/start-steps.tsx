@@ -1,8 +1,9 @@
 /** From a folder to its first push, in three steps. Also takes in a folder that is a workspace already, and one that is elsewhere. */
 import './start-steps.css';
 import { useState } from 'react';
+import { DrayError } from '../../../engine/api/error.ts';
 import type { WorkspaceCard } from '../../../engine/api/host.ts';
-import { formatBytes, formatCount } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { Button, LinkButton } from '../../design/button.tsx';
 import { Card, Figure, Figures } from '../../design/card.tsx';
 import { Segmented } from '../../design/choices.tsx';
@@ -11,9 +12,15 @@ import { Icon } from '../../design/icon.tsx';
 import { Notice } from '../../design/states.tsx';
 import { useAsk, useDo } from '../../host/use-host.tsx';
 import { goTo, hrefOf } from '../../route.ts';
-import { showFailure } from '../../shell/toasts.tsx';
+import { showFailure, showToast } from '../../shell/toasts.tsx';
 import { chooseWorkspace } from '../../shell/use-workspace.ts';
-import { EMPTY_PLACE, findFaults, type PlaceFields } from '../place-form/place-fields.ts';
+import {
+  EMPTY_PLACE,
+  findFaults,
+  isAbsolute,
+  type PlaceFields,
+  WHOLE_PATH,
+} from '../place-form/place-fields.ts';
 import { useCredentials } from '../place-form/use-credentials.ts';
 import { FolderPicker } from './folder-picker.tsx';
 import { PlacePicker } from './place-picker.tsx';
@@ -38,6 +45,7 @@ export function StartSteps({ isFirst = false, onLeave }: StartStepsProps) {
   const [step, setStep] = useState<Step>('folder');
   const [folder, setFolder] = useState('');
   const [place, setPlace] = useState<PlaceFields>({ ...EMPTY_PLACE, kind: 'folder' });
+  const [isFolderTried, setFolderTried] = useState(false);
   const [isPlaceTried, setPlaceTried] = useState(false);
   const [made, setMade] = useState<WorkspaceCard>();
   const [problem, setProblem] = useState<string>();
@@ -65,7 +73,10 @@ export function StartSteps({ isFirst = false, onLeave }: StartStepsProps) {
   /** A folder that is a workspace needs no place any more. */
   const takeFolder = () =>
     attempt(async () => {
-      const known = await addWorkspace.mutateAsync({ root: folder }).catch(() => undefined);
+      const known = await addWorkspace.mutateAsync({ root: folder }).catch((error: unknown) => {
+        if (error instanceof DrayError && error.code === 'notAWorkspace') return undefined;
+        throw error;
+      });
       if (known) take(known);
       else setStep('place');
     });
@@ -78,9 +89,13 @@ export function StartSteps({ isFirst = false, onLeave }: StartStepsProps) {
         return take(await credentials.use(place, make));
       }
       const clone = (url: string) => cloneWorkspace.mutateAsync({ url, root: folder });
-      const { root } = await credentials.use(place, clone);
+      const { failed, root } = await credentials.use(place, clone);
       chooseWorkspace(root);
-      goTo('history');
+      if (failed === 0) return goTo('history');
+      // The workspace is there, and the next pull takes up what it lacks.
+      const title = `${formatPlural(failed, 'file')} could not be fetched`;
+      showToast({ tone: 'danger', title, text: 'Pull to fetch them.' });
+      goTo('changes', { direction: 'pull' });
     });
 
   return (
@@ -106,6 +121,7 @@ export function StartSteps({ isFirst = false, onLeave }: StartStepsProps) {
             }
             value={folder}
             onChange={setFolder}
+            error={isFolderTried && !isAbsolute(folder) ? WHOLE_PATH : undefined}
           />
         </div>
       )}
@@ -133,7 +149,9 @@ export function StartSteps({ isFirst = false, onLeave }: StartStepsProps) {
             look="primary"
             isDisabled={isBusy || folder === '' || (step === 'place' && isEmpty(place))}
             onPress={() => {
+              setFolderTried(true);
               if (step === 'place') void takePlace();
+              else if (!isAbsolute(folder)) return;
               else if (start === 'here') void takeFolder();
               else setStep('place');
             }}

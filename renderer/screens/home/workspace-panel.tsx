@@ -183,6 +183,7 @@ const COUNTS: readonly {
   { kind: 'modified', word: 'changed', tone: 'modified' },
   { kind: 'deleted', word: 'deleted', tone: 'deleted' },
   { kind: 'renamed', word: 'renamed', tone: 'renamed' },
+  { kind: 'mode', word: 'of another mode', tone: 'neutral' },
 ];
 
 function Counts({ changes }: { readonly changes: ChangeTotals }) {

@@ -48,6 +48,8 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$/;
 const SCHEME = /^(s3|file|dray):\/\//i;
 
+export const WHOLE_PATH = 'The whole path, from the root on.';
+
 /** Empty when the fields make a URL. */
 export function findFaults(fields: PlaceFields): PlaceFaults {
   const faults: PlaceFaults = {};
@@ -60,7 +62,7 @@ export function findFaults(fields: PlaceFields): PlaceFaults {
       if (fields.typedKeys?.secretAccessKey === '') faults.secretAccessKey = 'The second half of the key.';
       break;
     case 'folder':
-      if (!isAbsolute(fields.folder)) faults.folder = 'The whole path, from the root on.';
+      if (!isAbsolute(fields.folder)) faults.folder = WHOLE_PATH;
       break;
     case 'peer':
       if (!/^[^/\s]+:\d{1,5}$/.test(fields.host)) faults.host = 'As "dray serve" prints it: HOST:PORT.';
@@ -123,7 +125,8 @@ function encodeReadably(value: string): string {
   return encodeURIComponent(value).replace(/%(3A|2F)/g, decodeURIComponent);
 }
 
-function isAbsolute(path: string): boolean {
+/** Of whatever system the engine runs on. */
+export function isAbsolute(path: string): boolean {
   return /^(\/|[A-Za-z]:[\\/]|\\\\)/.test(path);
 }
 

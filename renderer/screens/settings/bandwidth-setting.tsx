@@ -8,6 +8,7 @@ import {
   limitedSpans,
   parseTimeOfDay,
   type RateUnit,
+  refuseAmount,
   splitRate,
 } from './bandwidth.ts';
 import type { SettingProps } from './setting-props.ts';
@@ -73,9 +74,9 @@ function Amount({ limit, onLimit }: { readonly limit: number; readonly onLimit: 
   const { amount, unit } = splitRate(limit);
   const [text, setText] = useState(String(amount));
   const typed = Number(text);
-  const isValid = text.trim() !== '' && Number.isFinite(typed) && typed > 0;
+  const fault = refuseAmount(text, unit);
   const keep = (): void => {
-    if (isValid && typed !== amount) onLimit(joinRate(typed, unit));
+    if (fault === undefined && typed !== amount) onLimit(joinRate(typed, unit));
   };
   return (
     <>
@@ -86,12 +87,12 @@ function Amount({ limit, onLimit }: { readonly limit: number; readonly onLimit: 
         onBlur={keep}
         onKeyDown={(event) => event.key === 'Enter' && keep()}
         inputMode="decimal"
-        error={isValid ? undefined : 'A number above 0.'}
+        error={fault}
       />
       <Select<RateUnit>
         label="Unit"
         value={unit}
-        onChange={(next) => isValid && onLimit(joinRate(typed, next))}
+        onChange={(next) => refuseAmount(text, next) === undefined && onLimit(joinRate(typed, next))}
         choices={(['KiB/s', 'MiB/s', 'GiB/s'] as const).map((id) => ({ id, label: id }))}
       />
     </>

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatTimeOfDay, joinRate, limitedSpans, parseTimeOfDay, splitRate } from './bandwidth.ts';
+import {
+  formatTimeOfDay,
+  joinRate,
+  limitedSpans,
+  parseTimeOfDay,
+  refuseAmount,
+  splitRate,
+} from './bandwidth.ts';
 
 describe('A limit of bandwidth', () => {
   it('is shown in the largest unit that fits', () => {
@@ -16,6 +23,13 @@ describe('A limit of bandwidth', () => {
         expect(joinRate(amount, unit) / joinRate(hundredths / 100, 'MiB/s')).toBeCloseTo(1, 1);
       }),
     );
+  });
+
+  it('is refused where the engine would refuse it', () => {
+    for (const text of ['', ' ', 'x', '0', '-1', 'Infinity', '0.5'])
+      expect(refuseAmount(text, 'KiB/s'), text).toBeTypeOf('string');
+    expect(refuseAmount('1', 'KiB/s')).toBeUndefined();
+    expect(refuseAmount('0.5', 'MiB/s')).toBeUndefined();
   });
 });
 

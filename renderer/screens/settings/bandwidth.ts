@@ -7,6 +7,8 @@ const BYTES: Readonly<Record<RateUnit, number>> = {
   'MiB/s': 1024 ** 2,
   'GiB/s': 1024 ** 3,
 };
+/** Less than this the engine takes for a slip. */
+const LIMIT_MIN_BYTES = BYTES['KiB/s'];
 const MINUTES_OF_DAY = 1440;
 
 /** The largest unit in which the limit is at least 1. */
@@ -19,6 +21,13 @@ export function splitRate(bytesPerSecond: number): { readonly amount: number; re
 /** Whole bytes, at least 1. */
 export function joinRate(amount: number, unit: RateUnit): number {
   return Math.max(1, Math.round(amount * BYTES[unit]));
+}
+
+/** What is wrong with an amount as it was typed; undefined when nothing is. */
+export function refuseAmount(text: string, unit: RateUnit): string | undefined {
+  const amount = Number(text);
+  if (text.trim() === '' || !Number.isFinite(amount) || amount <= 0) return 'A number above 0.';
+  return joinRate(amount, unit) < LIMIT_MIN_BYTES ? '1 KiB/s at least.' : undefined;
 }
 
 /** Minutes since midnight of `HH:MM`; undefined when it is no time of day. */

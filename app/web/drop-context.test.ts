@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import { systemClock } from '../../engine/base/clock.ts';
+import { createSandbox } from '../../engine/jobs/job-fixture.ts';
+import { limitedDrops } from './drop-context.ts';
+
+it('dropped files keep to the bandwidth that the settings allow', async () => {
+  using sandbox = createSandbox();
+  const limit = 1024;
+  const settings = {
+    theme: 'system',
+    bandwidth: { limit },
+    transfers: null,
+    notifications: true,
+    updates: { channel: 'off', place: null },
+  };
+  sandbox.write('config/window.json', JSON.stringify({ workspaces: [], settings }));
+  const environment = { DRAY_CONFIG: sandbox.path('config', 'config.json') };
+  let nowMs = 0;
+  const clock = {
+    ...systemClock,
+    monotonicMs: () => nowMs,
+    sleep: async (pauseMs: number) => {
+      nowMs += pauseMs;
+    },
+  };
+  const { throttle } = limitedDrops({ directory: sandbox.folder, connection: {}, environment }, clock);
+  await throttle?.take(60 * limit, undefined);
+  expect(nowMs).toBeGreaterThan(50_000);
+});

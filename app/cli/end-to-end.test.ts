@@ -62,6 +62,12 @@ describe('a day with dray', () => {
     appendFileSync(join(data, 'a.txt'), 'mine\n');
     expect(await succeed('-C', 'data', 'cat', 'a.txt', '--from', 'v1')).toBe('a\n');
     expect(await succeed('-C', 'data', 'cat', 'a.txt', '--from', '@', '--length', '1')).toBe('a');
+    // What a ref brings is not where the branch is.
+    expect(await succeed('clone', 'remote', 'old', '--ref', 'v1')).toMatch(/: v1 at [0-9a-f]{10}\.\n/);
+    expect(await succeed('-C', 'data', 'pull', 'v1')).toMatch(
+      /^Up to date: this workspace is at [0-9a-f]{10}\. /,
+    );
+    expect(await succeed('-C', 'data', 'pull')).toMatch(/^Up to date: main is at [0-9a-f]{10}\. /);
     expect(await succeed('-C', 'data', 'restore', '.', '--from', 'v1', '-n')).toBe(
       'lost  a.txt\nWould restore 1 file, 2 B. 1 path changed here since the last push: that would be lost. Nothing was written.\n',
     );

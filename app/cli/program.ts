@@ -37,11 +37,10 @@ Exit codes:
   130  stopped by Ctrl-C (143: by SIGTERM)
 
 Environment:
-  AWS_*                        keys, profile, region and endpoint, as the AWS CLI has them
+  AWS_*                        keys, profile, region, endpoint and CA bundle, as the AWS CLI has them
   DRAY_TOKEN, DRAY_TOKEN_FILE  the token of a dray:// place, or the file that holds it
   DRAY_AUTHOR                  who commits are by
   DRAY_CONFIG, DRAY_CACHE      where your own remotes, and what copies remember, are kept
-  NODE_EXTRA_CA_CERTS          a file with further authorities to trust
 
 Examples:
   dray init --remote s3://bucket/datasets/birds    make this folder a workspace

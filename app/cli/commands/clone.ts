@@ -24,7 +24,7 @@ export function addCloneCommand(program: Command, host: CommandHost): void {
             url,
             ...given({ directory, ref: options.ref }),
           }),
-        view: cloneView,
+        view: createCloneView(options.ref),
         resumable: true,
       }),
     );
@@ -34,7 +34,8 @@ export function addCloneCommand(program: Command, host: CommandHost): void {
   ]);
 }
 
-const cloneView: CommandView<PullSummary> = {
+/** @param ref What was asked for instead of the usual branch. */
+const createCloneView = (ref: string | undefined): CommandView<PullSummary> => ({
   onSummary: (summary, output, { elapsedMs }) => {
     const { added } = summary.changes;
     const what = `${formatPlural(added, 'entry', 'entries')} into ${quotePath(summary.workspace)}`;
@@ -42,9 +43,9 @@ const cloneView: CommandView<PullSummary> = {
     if (summary.commit === null) {
       const failed = formatPlural(summary.failed, 'entry', 'entries');
       output.note(`Cloned ${what}; ${failed} failed. Give the same command again to get what is missing.`);
-    } else output.note(`Cloned ${what}: ${summary.branch} at ${formatHash(summary.commit)}.`);
+    } else output.note(`Cloned ${what}: ${ref ?? summary.branch} at ${formatHash(summary.commit)}.`);
     output.note(
       `${formatTransfer({ bytes: summary.downloadedBytes, elapsedMs, requests: summary.requests })}.`,
     );
   },
-};
+});

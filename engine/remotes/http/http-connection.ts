@@ -49,6 +49,8 @@ export interface Route {
   tlsSession: Buffer | undefined;
   /** Decides by the certificate's SHA-256 instead of by who signed it: what it returns ends the connection. */
   readonly checkFingerprint?: ((fingerprint: string) => Error | undefined) | undefined;
+  /** PEM: whose certificates are trusted, instead of those that Node trusts. */
+  readonly authorities?: string | undefined;
   /** Told of bytes as they go, either way, and not only when a whole body has gone. */
   readonly onWire?: ((bytes: number) => void) | undefined;
   /** Present for https. */
@@ -311,7 +313,10 @@ export class HttpConnection {
 
 type OnRead = { readonly buffer: () => Uint8Array; readonly callback: (sizeBytes: number) => boolean };
 
-function openSocket({ checkFingerprint, connectTls, origin, tlsSession }: Route, onread: OnRead): Socket {
+function openSocket(
+  { authorities, checkFingerprint, connectTls, origin, tlsSession }: Route,
+  onread: OnRead,
+): Socket {
   const host = origin.hostname.replace(/^\[|\]$/g, '');
   const options = {
     host,
@@ -329,6 +334,7 @@ function openSocket({ checkFingerprint, connectTls, origin, tlsSession }: Route,
     // An address is no name: the standard wants none sent.
     ...(isIP(host) ? {} : { servername: host }),
     ...(checkFingerprint ? { rejectUnauthorized: false } : {}),
+    ...(authorities === undefined ? {} : { ca: authorities }),
     ...(tlsSession ? { session: tlsSession } : {}),
   });
 }

@@ -35,6 +35,7 @@ interface Setting {
   /** Of the server, where it is not the latest. */
   readonly maxVersion?: 'TLSv1.2';
   readonly checkFingerprint?: (fingerprint: string) => Error | undefined;
+  readonly authorities?: string;
   readonly origin?: (port: number) => string;
   readonly onBody?: (body: Buffer, socket: Socket) => void;
 }
@@ -85,6 +86,7 @@ async function serve(respond: Respond, setting: Setting = {}) {
   const transport = await openHttpTransport(new URL(origin), setting.connections ?? 1, {
     limits: { connectMs: setting.connectMs ?? 10_000, quietMs: setting.quietMs ?? 60_000 },
     checkFingerprint: setting.checkFingerprint,
+    authorities: setting.authorities,
   });
   open.push({ transport, server, sockets });
   return { transport, sockets, connections: () => connections };
@@ -330,6 +332,17 @@ describe('Over TLS', () => {
   it('a certificate that nobody vouches for is refused', async () => {
     const { transport } = await serve((_head, socket) => socket.write(EMPTY_ANSWER), { secure: true });
     await expect(transport.exchange(ask(), 0)).rejects.toMatchObject({
+      code: /SELF_SIGNED|UNABLE_TO_VERIFY/,
+    });
+  });
+
+  it('authorities that are given take the place of those that are trusted otherwise', async () => {
+    const answer: Respond = (_head, socket) => socket.write(EMPTY_ANSWER);
+    const known = await serve(answer, { secure: true, authorities: TEST_CERTIFICATE });
+    expect(await known.transport.exchange(ask(), 0)).toMatchObject({ status: 200 });
+    trust();
+    const unknown = await serve(answer, { secure: true, authorities: CERTIFICATE_OF_ANOTHER });
+    await expect(unknown.transport.exchange(ask(), 0)).rejects.toMatchObject({
       code: /SELF_SIGNED|UNABLE_TO_VERIFY/,
     });
   });

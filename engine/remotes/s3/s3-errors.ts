@@ -279,7 +279,7 @@ export function translateThrown(
     cause: error,
   };
   if (code && isCertificateCode(code)) {
-    const advice = 'Add its authority with NODE_EXTRA_CA_CERTS, or check the endpoint.';
+    const advice = 'Name a file with its authority in AWS_CA_BUNDLE, or check the endpoint.';
     return new DrayError(
       'unreachable',
       `The certificate of ${endpoint} is not trusted (${code}). ${advice}`,

@@ -143,7 +143,7 @@ function createClient(
   connection: S3Connection,
   remoteTimes: WeakMap<object, number>,
 ): S3Client {
-  const { place, maxConnections } = connection;
+  const { authorities, place, maxConnections } = connection;
   const client = new module.S3Client({
     endpoint: endpointOf(place).href,
     region: place.region,
@@ -158,7 +158,7 @@ function createClient(
       connectionTimeout: CONNECT_TIMEOUT_MS,
       socketTimeout: QUIET_TIMEOUT_MS,
       httpAgent: { maxSockets: maxConnections },
-      httpsAgent: { maxSockets: maxConnections },
+      httpsAgent: { maxSockets: maxConnections, ...(authorities === undefined ? {} : { ca: authorities }) },
     },
   });
   client.middlewareStack.add(

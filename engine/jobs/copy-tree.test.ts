@@ -192,6 +192,21 @@ describe('Names', () => {
     expect(tree('to')).toEqual({ a: 'from/a' });
   });
 
+  it('that are named go to a folder within, and to the one above, as each would alone', async () => {
+    for (const name of ['a', 'b', 'c']) file(`from/${name}`);
+    const filter = { filesFrom: ['a', 'b'] };
+    const [from, within] = [{ place: sandbox.path('from') }, { place: sandbox.path('from/within') }];
+    expect(await copy({ source: from, destination: within, filter })).toMatchObject({ copiedFiles: 2 });
+    expect(tree('from/within')).toEqual({ a: 'from/a', b: 'from/b' });
+    file('from/within/d');
+    const up = { source: within, destination: from, filter: { filesFrom: ['d'] } };
+    expect(await copy(up)).toMatchObject({ copiedFiles: 1 });
+    expect(tree('from')).toMatchObject({ a: 'from/a', d: 'from/within/d' });
+    await expect(copy({ source: from, destination: from, filter })).rejects.toThrow('are the same place');
+    const deep = copy({ source: from, destination: within, filter: { filesFrom: ['within/d'] } });
+    await expect(deep).rejects.toThrow('lies inside');
+  });
+
   it('that are named are all that a sync touches, whatever else lies there', async () => {
     for (const name of ['a', 'b']) file(`from/${name}`);
     for (const name of ['b', 'c', 'gone']) file(`to/${name}`);

@@ -230,16 +230,26 @@ function realPathOf(path: string): string {
   }
 }
 
+export interface ApartOptions {
+  /** One may lie inside the other, since what is copied are files that were named, each directly in the source. */
+  readonly mayNest?: boolean;
+}
+
 /**
  * @throws `usage` when the places are the same or one lies inside the other: a copy would feed on itself, and a sync would delete
  *   what it has just written.
  */
-export function checkApart(source: Place, destination: Place, environment: JobContext['environment']): void {
+export function checkApart(
+  source: Place,
+  destination: Place,
+  environment: JobContext['environment'],
+  options: ApartOptions = {},
+): void {
   if (source.kind !== destination.kind || source.kind === 'stdio') return;
   const separator = source.kind === 'local' ? sep : '/';
   const from = withEnd(placeIdentity(source, environment), separator);
   const to = withEnd(placeIdentity(destination, environment), separator);
-  checkOutside([source, from], [destination, to]);
+  checkOutside([source, from], [destination, to], options);
 }
 
 /**
@@ -249,18 +259,20 @@ export function checkApart(source: Place, destination: Place, environment: JobCo
 export function checkStoresApart(
   [source, from]: readonly [Place, ObjectStore],
   [destination, to]: readonly [Place, ObjectStore],
+  options: ApartOptions = {},
 ): void {
   if (!sharesService(from, to)) return;
   const pathOf = ({ place }: ObjectStore) => `${place!.bucket}/${place!.keyPrefix}`;
-  checkOutside([source, pathOf(from)], [destination, pathOf(to)]);
+  checkOutside([source, pathOf(from)], [destination, pathOf(to)], options);
 }
 
 /** The paths end in separators. */
 function checkOutside(
   [source, from]: readonly [Place, string],
   [destination, to]: readonly [Place, string],
+  { mayNest = false }: ApartOptions,
 ): void {
-  if (!from.startsWith(to) && !to.startsWith(from)) return;
+  if (mayNest ? from !== to : !from.startsWith(to) && !to.startsWith(from)) return;
   const what =
     from === to
       ? 'are the same place'

@@ -53,12 +53,13 @@ export async function openTreePair(
   if (from.kind === 'stdio' || to.kind === 'stdio')
     throw new DrayError('usage', '"-" stands for one object: use it with "copy" and the name of an object.');
   const opener = new PairOpener(context, options);
+  const mayNest = request.filter?.filesFrom?.every((path) => !path.includes('/')) ?? false;
   try {
     const source = await opener.openSource(from);
-    if (!source.only) checkApart(from, to, context.environment);
+    if (!source.only) checkApart(from, to, context.environment, { mayNest });
     const destination = await opener.openDestination(to, source.only && source.name);
     if (!source.only && source.side.kind === 'remote' && destination.side.kind === 'remote')
-      checkStoresApart([from, source.side.store], [to, destination.side.store]);
+      checkStoresApart([from, source.side.store], [to, destination.side.store], { mayNest });
     const only =
       source.only && destination.name !== undefined ? { ...source.only, path: destination.name } : undefined;
     const [sourceSide, destinationSide] = source.only

@@ -193,8 +193,8 @@ export function writeSample({ whole, stored, folder, files, changed }: Sample): 
       linkSync(join(whole, path), own);
       continue;
     }
-    // Each another content.
-    writeFileSync(own, Buffer.alloc(statSync(join(whole, path)).size + 1, path));
+    // Each another content, and none that is stored: of a single byte all are among a million files.
+    writeFileSync(own, Buffer.alloc(statSync(join(whole, path)).size + path.length, path));
     grown.push(path);
   }
   return grown;

@@ -36,12 +36,12 @@ const RSYNC_WHOLE = 'rsync daemon (whole file)';
 
 const CONCURRENCY = 2;
 
-/** It asks for each block by itself: through latency the time grows with the blocks, and one row tells of all. */
+/** It asks for each block by itself: the time grows with the blocks, more so through latency, and some rows tell of all. */
 const SLOW_PDIFFCOPY_PERCENT = 10;
-const PDIFFCOPY_LEFT_OUT = createAbsent(
-  PDIFFCOPY,
-  `left out: a request for each block of ${BLOCK_BYTES} bytes; see the row of ${SLOW_PDIFFCOPY_PERCENT} %`,
-);
+const PDIFFCOPY_BYTES_MAX = 2 * 1024 ** 3;
+const ASKS_FOR_BLOCKS = `left out: a request for each block of ${BLOCK_BYTES} bytes; see the`;
+const PDIFFCOPY_TOO_FAR = createAbsent(PDIFFCOPY, `${ASKS_FOR_BLOCKS} row of ${SLOW_PDIFFCOPY_PERCENT} %`);
+const PDIFFCOPY_TOO_MUCH = createAbsent(PDIFFCOPY, `${ASKS_FOR_BLOCKS} rows of smaller files`);
 
 interface DeltaOptions {
   readonly fileBytes: number;
@@ -72,14 +72,15 @@ export async function openDelta(
   const missing = await missingCommand(bench, program, 'delta');
   const blocks = [`--block-size=${BLOCK_BYTES}`, `--concurrency=${CONCURRENCY}`];
   const createDray = deltaOf(program, missing);
-  const isLeftOut = latencyMs > 0 && percent > SLOW_PDIFFCOPY_PERCENT;
   const ways = [
     createDray(DRAY_DELTA, ['--inplace', ...blocks]),
     createDray(DRAY_DELTA_TLS, ['--inplace', ...blocks], true),
     createDray(DRAY_WHOLE, ['--inplace', ...blocks, '--whole-file']),
-    isLeftOut
-      ? PDIFFCOPY_LEFT_OUT
-      : await createPdiffcopyWay(PDIFFCOPY, { options: blocks, target: CHANGED_FILE }),
+    latencyMs > 0 && percent > SLOW_PDIFFCOPY_PERCENT
+      ? PDIFFCOPY_TOO_FAR
+      : fileBytes > PDIFFCOPY_BYTES_MAX
+        ? PDIFFCOPY_TOO_MUCH
+        : await createPdiffcopyWay(PDIFFCOPY, { options: blocks, target: CHANGED_FILE }),
     await createRsyncWay(RSYNC, ['--inplace', '--no-whole-file'], { target: CHANGED_FILE }),
     await createRsyncWay(RSYNC_WHOLE, ['--inplace', '--whole-file'], { target: CHANGED_FILE }),
   ];

@@ -14,6 +14,11 @@ const BARE_COPY =
 const DRY_FEW =
   'Dray lists where the tools that are ahead ask for each file by itself: about 50 requests instead of 500, at most 60 by promise; a server beside it answers 500 sooner.';
 
+const START_OF_NODE =
+  'The start of Node; the peers that are ahead are single binaries that ask for the one file.';
+const MEMORY =
+  'In memory: Node takes 55 MiB before its first file and more for each thread, and V8 collects late where there is room. Of 500,000 files what is in use stays below 25 MB in a first look and a list, 55 MB in a clone, whose contents pass through up to 144 MiB.';
+
 const NOT_LOOKING =
   'rsync --whole-file does not look for what is equal: where the line has no limit, sending all is cheaper than reading both.';
 const PERCENTS = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
@@ -27,13 +32,18 @@ export const REASONS: Reasons = {
   'clone-large':
     'Every byte is hashed with SHA-256 before the file appears, in chunks; s5cmd checks nothing, rclone MD5 alone.',
   'dry-500': DRY_FEW,
-  'dry-1': 'The start of Node; the peers that are ahead are single binaries that ask for the one file.',
+  'dry-1': START_OF_NODE,
+  'dry-1-1m': START_OF_NODE,
   'peer-file': BARE_COPY,
   'peer-large': BARE_COPY,
   'peer-50k':
     'rsync takes 20 us of CPU for a small file at both ends together, Dray 50: one thread of JavaScript at each.',
   'peer-50k-again':
     'An eighth of the time is the start of Node before the first line of Dray runs, and as much again its loading.',
+  'growth-scan': MEMORY,
+  'growth-list': MEMORY,
+  'growth-push': MEMORY,
+  'growth-clone': MEMORY,
   'cdc-insert':
     'The target is bytes sent, and is met; in time, cutting both files by content is behind the rolling sums of rsync.',
 };

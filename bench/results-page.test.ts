@@ -177,6 +177,22 @@ describe('the page', () => {
     expect(page).toContain('1. `figures/a.json`\n   - date: 2026-11-21');
   });
 
+  it('shows more targets than a cell takes below the table', () => {
+    const memory: Target = { kind: 'peakRss', of: 'dray', atMostBytes: 100 * 2 ** 20 };
+    const many = resultOf('push-1k', {
+      verdicts: [
+        { target: TARGET, reached: 1 / 3, isMet: true },
+        { target: memory, reached: 200 * 2 ** 20, isMet: false },
+        { target: { ...memory, of: 'restic' }, reached: null, isMet: false },
+      ],
+    });
+    const page = renderPage([sittingOf('a', [many])]);
+    expect(page).toMatch(/The work of push-1k .*\| +1 of 2 met, see below \|/);
+    expect(page).toMatch(/Targets of `push-1k`:\n\n\| target +\| +reached \|/);
+    expect(page).toMatch(/\| dray stays within 100 MiB of memory +\| +200 MiB \| \*\*not met\*\* \|/);
+    expect(page).toMatch(/\| restic stays within .*\| +restic was not measured \| +not told \|/);
+  });
+
   it('says what was left out and why, and where the store was on disk', () => {
     const verdicts = [{ target: TARGET, reached: null, isMet: false }];
     const page = renderPage([

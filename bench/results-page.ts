@@ -6,7 +6,7 @@ import { formatDuration, formatPlural } from '../engine/api/numbers.ts';
 import type { Sitting } from './figures-file.ts';
 import { mayHaveReason, type Reasons, reasonKeyOf } from './reasons.ts';
 import { formatEnvironment, formatMarkdownTable, formatScenario } from './report.ts';
-import type { EntrantResult } from './results.ts';
+import type { EntrantResult, Verdict } from './results.ts';
 import { drawPlots, type Plot } from './results-plots.ts';
 import {
   collectRows,
@@ -18,7 +18,7 @@ import {
   type ResultRow,
   wallOf,
 } from './results-rows.ts';
-import { formatShortVerdict } from './verdict-words.ts';
+import { formatReached, formatShortVerdict, formatTarget, formatWhyNotTold } from './verdict-words.ts';
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
 export const PLOTS_FOLDER = 'plots';
@@ -97,6 +97,7 @@ function formatGroup(
   sittings: readonly Sitting[],
   reasons: Reasons,
 ): readonly string[] {
+  const targetLines = rows.flatMap(formatTargets);
   const reasonLines = formatReasons(rows, reasons);
   const absenceLines = formatAbsences(rows);
   return [
@@ -108,9 +109,47 @@ function formatGroup(
       rows.map((row) => formatRow(row, sittings.indexOf(row.sitting) + 1)),
     ),
     '',
+    ...targetLines,
     ...(reasonLines.length > 0 ? ['Not first, or short of a target:', '', ...reasonLines, ''] : []),
     ...(absenceLines.length > 0 ? ['Not measured:', '', ...absenceLines, ''] : []),
   ];
+}
+
+/** More stand below the table of rows, in one of their own. */
+const VERDICTS_IN_CELL_MAX = 2;
+
+function formatTargets(row: ResultRow): readonly string[] {
+  const verdicts = verdictsOf(row);
+  if (verdicts.length <= VERDICTS_IN_CELL_MAX) return [];
+  const { entrants } = row.result;
+  return [
+    `Targets of \`${keyOf(row)}\`:`,
+    '',
+    ...formatMarkdownTable(
+      ['target', 'reached', ''],
+      verdicts.map((verdict) => [
+        formatTarget(verdict.target, entrants),
+        verdict.reached === null
+          ? formatWhyNotTold(verdict.target, entrants)
+          : formatReached(verdict.target, verdict.reached),
+        verdict.reached === null ? 'not told' : verdict.isMet ? 'met' : '**not met**',
+      ]),
+    ),
+    '',
+  ];
+}
+
+function verdictsOf({ result }: ResultRow): readonly Verdict[] {
+  return result.leftOut === undefined ? result.verdicts : [];
+}
+
+function formatTargetCell(row: ResultRow): string {
+  const verdicts = verdictsOf(row);
+  if (verdicts.length === 0) return '-';
+  if (verdicts.length <= VERDICTS_IN_CELL_MAX)
+    return verdicts.map((verdict) => formatShortVerdict(verdict, row.result.entrants)).join('<br>');
+  const told = verdicts.filter(({ reached }) => reached !== null);
+  return `${told.filter(({ isMet }) => isMet).length} of ${told.length} met, see below`;
 }
 
 const REASON_CHARACTERS_MAX = 200;
@@ -148,16 +187,12 @@ function formatReasons(rows: readonly ResultRow[], reasons: Reasons): readonly s
 
 function formatRow(row: ResultRow, sitting: number): string[] {
   const { bestPeer, isFirst, own, ratio, result } = row;
-  const verdicts =
-    result.leftOut === undefined
-      ? result.verdicts.map((verdict) => formatShortVerdict(verdict, result.entrants))
-      : [];
   return [
     `${result.title} (\`${result.name}\`${describeServer(row)})`,
     own ? formatTime(own) : result.leftOut === undefined ? '-' : 'left out',
     bestPeer ? `${bestPeer.name} ${formatTime(bestPeer)}` : '-',
     ratio === undefined ? '-' : isFirst ? `**${ratio.toFixed(2)}**` : ratio.toFixed(2),
-    verdicts.length > 0 ? verdicts.join('<br>') : '-',
+    formatTargetCell(row),
     String(sitting),
   ];
 }

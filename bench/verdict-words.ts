@@ -27,7 +27,7 @@ export function formatShortVerdict(
 }
 
 /** Why what a target takes is not known. */
-function formatWhyNotTold(target: Target, entrants: readonly EntrantResult[]): string {
+export function formatWhyNotTold(target: Target, entrants: readonly EntrantResult[]): string {
   const absent = (names: readonly string[]) => names.filter((name) => !isMeasured(entrants, name));
   const [first] = absent(namesNeededBy(target));
   if (first !== undefined) return `${first} was not measured`;
@@ -68,7 +68,7 @@ function isMeasured(entrants: readonly EntrantResult[], name: string): boolean {
   return entrants.find((entrant) => entrant.name === name)?.outcome.state === 'measured';
 }
 
-function formatTarget(target: Target, entrants: readonly EntrantResult[]): string {
+export function formatTarget(target: Target, entrants: readonly EntrantResult[]): string {
   switch (target.kind) {
     case 'ratio': {
       const measured = target.toBestOf.filter((name) => isMeasured(entrants, name));

@@ -32,6 +32,7 @@ const JOBS = [
   'places',
   'pull',
   'push',
+  'read-committed',
   'read-place',
   'refs',
   'remotes',

@@ -5,7 +5,7 @@ import { DrayError } from '../../engine/api/error.ts';
 import type { JobContext } from '../../engine/api/jobs.ts';
 import { printChanges } from './change-lines.ts';
 import { type CommandHost, type CommandRun, runCommand } from './command-host.ts';
-import { addGlobalOptions } from './global-options.ts';
+import { addGlobalOptions, createBandwidthOption } from './global-options.ts';
 import { runProgram } from './run.ts';
 
 interface Summary {
@@ -72,6 +72,7 @@ function buildFixture(host: CommandHost): Command {
     command.action((_options: object, self: Command) =>
       runCommand(host, self, { start, view, resumable: true }),
     );
+    if (name === 'context') command.addOption(createBandwidthOption());
     addGlobalOptions(command);
   }
   addGlobalOptions(program);

@@ -169,12 +169,19 @@ describe('the global options', () => {
 
   it('reach the job under their own names, and are absent when not given', async () => {
     expect((await readContext('context')).connection).toEqual({});
-    const all = ['--endpoint', 'e', '--region', 'r', '--profile', 'p', '--client', 'sdk'];
+    const all = ['--endpoint', 'e', '--region', 'r', '--profile', 'p', '--client', 'sdk', '--anonymous'];
     expect((await readContext('context', ...all)).connection).toEqual({
       endpoint: 'e',
       region: 'r',
       profile: 'p',
       client: 'sdk',
+      anonymous: true,
+    });
+  });
+
+  it('take in the bandwidth of a command that has such an option', async () => {
+    expect((await readContext('context', '--bwlimit', '1.5MiB/s')).connection).toEqual({
+      bandwidthBytesPerSecond: 1.5 * 1024 ** 2,
     });
   });
 });

@@ -69,6 +69,7 @@ export async function runCommand<Summary>(
       environment: host.environment,
       signal: stops.signal,
       emit: (event) => showEvent(event, output, run.view.onEvent),
+      drained: () => output.drained(),
     });
     host.exitCode = exitCodeOfSummary(summary, run.view);
     const elapsedMs = Math.round(performance.now() - startedMs);

@@ -1,5 +1,13 @@
 /** The command with the real engine on a `file:` remote: what a user sees, and every exit code. */
-import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -46,6 +54,48 @@ describe('a day with dray', () => {
     expect(readFileSync(join(base, 'clone/a.txt'), 'utf8')).toBe('a\nmore\n');
     expect(await succeed('-C', 'clone', 'verify', '--read-data')).toContain('Everything is there');
     expect(await succeed('-C', 'clone', 'ls')).toBe('a.txt\nc.txt\n');
+  });
+
+  it('shows a file of a commit, and what a restore would lose', async () => {
+    await succeed('-C', 'data', 'push');
+    await succeed('-C', 'data', 'tag', 'v1');
+    appendFileSync(join(data, 'a.txt'), 'mine\n');
+    expect(await succeed('-C', 'data', 'cat', 'a.txt', '--from', 'v1')).toBe('a\n');
+    expect(await succeed('-C', 'data', 'cat', 'a.txt', '--from', '@', '--length', '1')).toBe('a');
+    // What a ref brings is not where the branch is.
+    expect(await succeed('clone', 'remote', 'old', '--ref', 'v1')).toMatch(/: v1 at [0-9a-f]{10}\.\n/);
+    expect(await succeed('-C', 'data', 'pull', 'v1')).toMatch(
+      /^Up to date: this workspace is at [0-9a-f]{10}\. /,
+    );
+    expect(await succeed('-C', 'data', 'pull')).toMatch(/^Up to date: main is at [0-9a-f]{10}\. /);
+    expect(await succeed('-C', 'data', 'restore', '.', '--from', 'v1', '-n')).toBe(
+      'lost  a.txt\nWould restore 1 file, 2 B. 1 path changed here since the last push: that would be lost. Nothing was written.\n',
+    );
+    expect(readFileSync(join(data, 'a.txt'), 'utf8')).toBe('a\nmine\n');
+    expect(await succeed('-C', 'data', 'ls', 'v1', '.')).toBe('a.txt\nb.txt\n');
+  });
+
+  it('gets a part of a repository, keeps a second one up to date, and clones from a mirror', async () => {
+    await succeed('-C', 'data', 'push');
+    await succeed('init', 'part', '--remote', 'remote');
+    await succeed('-C', 'part', 'restore', 'b.txt', '--from', 'main');
+    expect(readdirSync(join(base, 'part')).sort()).toEqual(['.dray', 'b.txt']);
+    expect(await succeed('-C', 'part', 'push')).toMatch(/^Nothing to push/);
+
+    mkdirSync(join(base, 'second'));
+    await succeed('-C', 'data', 'remote', 'add', 'backup', join(base, 'second'));
+    const first = await dray('-C', 'data', 'push', '--remote', 'backup');
+    expect(first).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining('A new repository was made'),
+    });
+    await succeed('clone', 'second', 'from-second');
+
+    await succeed('sync', 'remote', 'mirror');
+    await succeed('clone', 'mirror', 'from-mirror');
+    expect(await succeed('-C', 'from-mirror', 'verify', '--read-data')).toContain('Everything is there');
+    for (const clone of ['from-second', 'from-mirror'])
+      expect(readFileSync(join(base, clone, 'b.txt'), 'utf8')).toBe('b\n');
   });
 
   it('moves between tags and branches', async () => {

@@ -1,7 +1,7 @@
-/** The options that every command takes, before its name and after it. */
+/** The options that every command takes, before its name and after it; and `--bwlimit` of those that move content. */
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { ConnectionFlags } from '../../engine/api/jobs.ts';
+import { type ConnectionFlags, TRANSFERS_MAX } from '../../engine/api/jobs.ts';
 import { parseSize } from './format.ts';
 import { given } from './given.ts';
 
@@ -14,8 +14,6 @@ export interface GlobalOptions {
   readonly remoteName?: string;
   readonly connection: ConnectionFlags;
 }
-
-const TRANSFERS_MAX = 1024;
 
 function createGlobalOptions(): Option[] {
   return [
@@ -31,6 +29,7 @@ function createGlobalOptions(): Option[] {
     new Option('--region <name>', 'S3 region'),
     new Option('--profile <name>', 'AWS profile to take credentials from'),
     new Option('--path-style', 'address buckets as ENDPOINT/BUCKET'),
+    new Option('--anonymous', 'sign no request: for public buckets'),
     new Option('--client <kind>', 'how S3 is spoken to').choices(['auto', 'sdk']).hideHelp(),
   ];
 }
@@ -77,6 +76,8 @@ export function readGlobalOptions(command: Command): GlobalOptions {
       region: text('region'),
       profile: text('profile'),
       pathStyle: values.pathStyle === true ? true : undefined,
+      anonymous: values.anonymous === true ? true : undefined,
+      bandwidthBytesPerSecond: typeof values.bwlimit === 'number' ? values.bwlimit : undefined,
       transfers: typeof values.transfers === 'number' ? values.transfers : undefined,
       client: text('client') as 'auto' | 'sdk' | undefined,
     }),
@@ -99,6 +100,17 @@ export function parseCount(
   const count = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (count >= min && count <= max) return count;
   throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+}
+
+/** Of commands that move content: `readGlobalOptions` finds it among their own. */
+export function createBandwidthOption(): Option {
+  return new Option('--bwlimit <rate>', 'at most so much a second: 10M is 10 MiB').argParser(parseRate);
+}
+
+function parseRate(text: string): number {
+  const bytes = parseSize(text.replace(/\/s$/i, ''));
+  if (!bytes) throw new InvalidArgumentError('It must be bytes a second, such as 512K, 10M or 1.5G.');
+  return bytes;
 }
 
 /** @throws InvalidArgumentError */

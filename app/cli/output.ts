@@ -1,4 +1,5 @@
 /** The two streams of one command: results on stdout, progress and problems on stderr; or JSON lines on stdout alone. */
+import { once } from 'node:events';
 import type { JobEvent } from '../../engine/api/events.ts';
 import { systemClock } from '../../engine/base/clock.ts';
 import { createPaint, type Paint } from './colors.ts';
@@ -31,6 +32,8 @@ export interface Output extends OutputOptions {
   problem(kind: 'error' | 'warning' | 'plain', line: string): void;
   /** One JSON object on one line of stdout. */
   record(value: JobEvent | Readonly<Record<string, unknown>>): void;
+  /** Undefined while the reader of stdout keeps up: a pipe that is full takes nothing, and lines for it stay in memory. Else resolves once it does. */
+  drained(): Promise<void> | undefined;
   /** Resolves when every line was handed to the system. */
   close(): Promise<void>;
 }
@@ -76,10 +79,11 @@ export function createOutput(options: OutputOptions): Output {
       stderr.write(`${prefix}${showControls(line)}\n`);
     },
     record: (value) => writeLine(toJsonLine(value)),
+    drained: () => (stdout.writableNeedDrain ? once(stdout, 'drain').then(() => {}) : undefined),
     close: async () => {
       progress.stop();
       flush();
-      await Promise.all([drained(stdout), drained(stderr)]);
+      await Promise.all([written(stdout), written(stderr)]);
     },
   };
 }
@@ -107,7 +111,7 @@ function chooseProgress({ json, quiet, environment }: OutputOptions): ProgressDi
   return isLive ? createLiveProgress(target) : createLoggedProgress(target);
 }
 
-function drained(stream: NodeJS.WriteStream): Promise<void> {
+function written(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
     stream.write('', () => resolve());
   });

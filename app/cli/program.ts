@@ -26,7 +26,7 @@ import { addUploadsCommand } from './commands/uploads.ts';
 import { addVerifyCommand } from './commands/verify.ts';
 import { addGlobalOptions, valuedGlobalOptions } from './global-options.ts';
 
-const EXIT_CODE_HELP = `
+const CLOSING_HELP = `
 Exit codes:
   0    done
   1    failed
@@ -35,6 +35,12 @@ Exit codes:
   4    some files failed, everything else was done
   5    conflict: both sides changed the same thing, nothing was changed
   130  stopped by Ctrl-C (143: by SIGTERM)
+
+Environment:
+  AWS_*                        keys, profile, region, endpoint and CA bundle, as the AWS CLI has them
+  DRAY_TOKEN, DRAY_TOKEN_FILE  the token of a dray:// place, or the file that holds it
+  DRAY_AUTHOR                  who commits are by
+  DRAY_CONFIG, DRAY_CACHE      where your own remotes, and what copies remember, are kept
 
 Examples:
   dray init --remote s3://bucket/datasets/birds    make this folder a workspace
@@ -118,7 +124,7 @@ export function buildProgram(host: CommandHost, wanted?: ReadonlySet<string>): C
     // run.ts prints errors, in one form with all others.
     .configureOutput({ outputError: () => {} })
     .configureHelp({ formatHelp: formatHelpAtTerminalWidth, subcommandTerm: (command) => command.name() })
-    .addHelpText('after', EXIT_CODE_HELP);
+    .addHelpText('after', CLOSING_HELP);
   for (const [heading, group] of Object.entries(COMMANDS)) {
     program.commandsGroup(heading);
     for (const [name, add] of Object.entries(group)) if (wanted?.has(name) ?? true) add(program, host);

@@ -52,8 +52,6 @@ describe('The options of copy and sync', () => {
     ['--storage-class=GLACIER', { storageClass: 'GLACIER' }],
     ['--content-type=text/x-log', { contentType: 'text/x-log' }],
     ['--part-size=64M', { partSizeBytes: 64 * 1024 ** 2 }],
-    ['--bwlimit=10M', { bandwidthBytesPerSecond: 10 * 1024 ** 2 }],
-    ['--bwlimit=1.5MiB/s', { bandwidthBytesPerSecond: 1.5 * 1024 ** 2 }],
     ['--max-delete=500', { maxDelete: { files: 500 } }],
     ['--max-delete=0', { maxDelete: { files: 0 } }],
     ['--max-delete=20%', { maxDelete: { percent: 20 } }],
@@ -74,13 +72,14 @@ describe('The options of copy and sync', () => {
   });
 
   it('say for one side alone how it is reached; what is backed up lies on the destination', () => {
-    const source = { endpoint: 'http://a', region: 'r', profile: 'p', pathStyle: true };
+    const source = { endpoint: 'http://a', region: 'r', profile: 'p', pathStyle: true, anonymous: true };
     expect(
       requestOf(
         '--source-endpoint=http://a',
         '--source-region=r',
         '--source-profile=p',
         '--source-path-style',
+        '--source-anonymous',
       ),
     ).toEqual({ connections: { source } });
     const destination = { endpoint: 'http://b', region: 's', profile: 'q', pathStyle: true };

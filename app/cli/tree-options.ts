@@ -5,6 +5,7 @@ import type { CompareMode, PlaceRequest, SyncRequest, TreePairRequest } from '..
 import { addFilterOptions, type FilterOptions, toFilter } from './filter-options.ts';
 import { parseSize } from './format.ts';
 import { given } from './given.ts';
+import { createBandwidthOption } from './global-options.ts';
 
 /** The arguments of a command on two places. */
 export interface PairArguments {
@@ -23,10 +24,12 @@ export interface PairOptions extends FilterOptions {
   readonly sourceRegion?: string;
   readonly sourceProfile?: string;
   readonly sourcePathStyle?: true;
+  readonly sourceAnonymous?: true;
   readonly destEndpoint?: string;
   readonly destRegion?: string;
   readonly destProfile?: string;
   readonly destPathStyle?: true;
+  readonly destAnonymous?: true;
 }
 
 export interface CopyOptions extends PairOptions {
@@ -41,18 +44,12 @@ export interface CopyOptions extends PairOptions {
   readonly storageClass?: string;
   readonly contentType?: string;
   readonly partSize?: number;
-  readonly bwlimit?: number;
   readonly delta?: boolean;
   readonly links?: true;
   readonly maxDelete?: SyncRequest['maxDelete'];
 }
 
 export function addPairOptions(command: Command): void {
-  command
-    .optionsGroup('How files are compared:')
-    .addOption(new Option('--checksum', 'by content, not by size and time').conflicts('sizeOnly'))
-    .option('--size-only', 'by size alone')
-    .option('--no-index', 'do not trust what is remembered of the two places');
   addFilterOptions(command);
   command.optionsGroup('One side alone (--endpoint and its like are for both):');
   for (const [side, title] of [
@@ -63,7 +60,8 @@ export function addPairOptions(command: Command): void {
       .option(`--${side}-endpoint <url>`, `S3 endpoint of ${title}`)
       .option(`--${side}-region <name>`, `S3 region of ${title}`)
       .option(`--${side}-profile <name>`, `AWS profile for ${title}`)
-      .option(`--${side}-path-style`, `address buckets of ${title} as ENDPOINT/BUCKET`);
+      .option(`--${side}-path-style`, `address buckets of ${title} as ENDPOINT/BUCKET`)
+      .option(`--${side}-anonymous`, `sign no request to ${title}`);
   }
 }
 
@@ -80,11 +78,19 @@ export function addCopyOptions(command: Command): void {
     .addOption(new Option('--metadata <key=value>', 'user metadata; repeatable').argParser(parseMetadata))
     .option('--storage-class <name>', 'such as STANDARD_IA')
     .option('--content-type <type>', 'for all of them (default: guessed from the name)')
-    .addOption(new Option('--part-size <size>', 'of uploads in parts').argParser(parsePartSize))
-    .addOption(new Option('--bwlimit <rate>', 'at most so much a second: 10M is 10 MiB').argParser(parseRate))
+    .addOption(
+      new Option('--part-size <size>', 'of uploads in parts (default: 8MiB; 16MiB from 512MiB on)').argParser(
+        parsePartSize,
+      ),
+    )
+    .addOption(createBandwidthOption())
     // On by default: for people who like to say so.
     .addOption(new Option('--delta').hideHelp())
-    .option('--no-delta', 'send large files and objects that changed whole');
+    .option('--no-delta', 'send large files and objects that changed whole')
+    .optionsGroup('How files are compared:')
+    .addOption(new Option('--checksum', 'by content, not by size and time').conflicts('sizeOnly'))
+    .option('--size-only', 'by size alone')
+    .option('--no-index', 'do not trust what is remembered of the two places');
   addPairOptions(command);
 }
 
@@ -116,7 +122,6 @@ export function toCopyRequest(pair: PairArguments, options: CopyOptions): SyncRe
       storageClass: options.storageClass,
       contentType: options.contentType,
       partSizeBytes: options.partSize,
-      bandwidthBytesPerSecond: options.bwlimit,
       delta: options.delta === false ? false : undefined,
       links: options.links,
       maxDelete: options.maxDelete,
@@ -152,12 +157,14 @@ function connectionOf(options: PairOptions, side: 'source' | 'dest'): Pick<Place
           region: options.sourceRegion,
           profile: options.sourceProfile,
           pathStyle: options.sourcePathStyle,
+          anonymous: options.sourceAnonymous,
         }
       : {
           endpoint: options.destEndpoint,
           region: options.destRegion,
           profile: options.destProfile,
           pathStyle: options.destPathStyle,
+          anonymous: options.destAnonymous,
         },
   );
   return Object.keys(connection).length === 0 ? {} : { connection };
@@ -186,11 +193,5 @@ function parsePartSize(text: string): number {
   const bytes = parseSize(text);
   if (bytes === undefined || bytes < PART_BYTES_MIN || bytes > PART_BYTES_MAX)
     throw new InvalidArgumentError('It must be a size from 5MiB to 512MiB.');
-  return bytes;
-}
-
-function parseRate(text: string): number {
-  const bytes = parseSize(text.replace(/\/s$/i, ''));
-  if (!bytes) throw new InvalidArgumentError('It must be bytes a second, such as 512K, 10M or 1.5G.');
   return bytes;
 }

@@ -1,6 +1,6 @@
 /** A real S3 server for a test file: versitygw on a folder of its own, with what it was asked told from its own log. */
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, truncate } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLeanClient, type S3Connection } from '../../engine/remotes/s3/s3-connection.ts';
 import { resolvePlace } from '../../engine/remotes/s3/s3-options.ts';
@@ -109,7 +109,7 @@ export async function startVersitygw(options: VersitygwOptions = {}): Promise<S3
     processId: running.processId,
     environment,
     createBucket,
-    requests: async () => parseAccessLog(await readFile(logFile, 'utf8')),
+    requests: () => readAccessLog(logFile),
     resetRequests,
     stop,
     [Symbol.asyncDispose]: stop,
@@ -159,14 +159,27 @@ const METHODS: readonly (readonly [RegExp, LoggedRequest['method']])[] = [
   [/^(Delete|Abort)/, 'DELETE'],
 ];
 
-export function parseAccessLog(text: string): readonly LoggedRequest[] {
-  return text.split('\n').flatMap((line) => {
-    const found = LOG_LINE.exec(line);
-    if (!found) return [];
-    const [, operation = '', uri = '', status = ''] = found;
-    const method = METHODS.find(([pattern]) => pattern.test(operation))?.[1];
-    if (!method) throw new Error(`An operation of the access log is unknown: ${line}`);
-    const [path = '', query = ''] = uri.split('?');
-    return [{ operation, method, path, query, status: Number(status) }];
-  });
+function parseAccessLine(line: string): LoggedRequest | undefined {
+  const found = LOG_LINE.exec(line);
+  if (!found) return undefined;
+  const [, operation = '', uri = '', status = ''] = found;
+  const method = METHODS.find(([pattern]) => pattern.test(operation))?.[1];
+  if (!method) throw new Error(`An operation of the access log is unknown: ${line}`);
+  const [path = '', query = ''] = uri.split('?');
+  return { operation, method, path, query, status: Number(status) };
+}
+
+/** Line by line: that of millions of requests is longer than a string may be. */
+async function readAccessLog(file: string): Promise<readonly LoggedRequest[]> {
+  const requests: LoggedRequest[] = [];
+  const log = await open(file);
+  try {
+    for await (const line of log.readLines()) {
+      const request = parseAccessLine(line);
+      if (request) requests.push(request);
+    }
+  } finally {
+    await log.close();
+  }
+  return requests;
 }

@@ -85,6 +85,11 @@ export function exitCodeOf(code: ErrorCode): number {
   return EXIT_CODES[code];
 }
 
+/** It is this operation that is refused, and not whoever asks: another one may be allowed. */
+export function isNotAllowed(error: unknown): boolean {
+  return error instanceof DrayError && error.code === 'accessDenied' && error.data.reason !== 'credentials';
+}
+
 /** The plain form that crosses a thread or a socket. */
 export interface ErrorRecord {
   readonly code: ErrorCode;

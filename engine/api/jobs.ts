@@ -12,6 +12,11 @@ export interface JobContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
   readonly emit: (event: JobEvent) => void;
+  /**
+   * Undefined while whoever takes the events keeps up; else resolves once they do. A job that tells of each of many things waits for
+   * it between them, so that what nobody has read yet does not pile up in memory.
+   */
+  readonly drained?: () => Promise<void> | undefined;
   /** Bounds the content that jobs move, all that have the same one together. */
   readonly throttle?: Throttle;
   /** For `copy - OBJECT`. */
@@ -25,14 +30,19 @@ export interface Throttle {
   take(bytes: number, signal: AbortSignal | undefined): Promise<void>;
 }
 
+/** Requests in flight that may be asked for. */
+export const TRANSFERS_MAX = 1024;
+
 export interface ConnectionFlags {
   readonly endpoint?: string;
   readonly region?: string;
   readonly profile?: string;
   readonly pathStyle?: boolean;
-  /** Requests in flight; adaptive when absent. */
+  /** Requests are not signed: for buckets that answer everybody. */
+  readonly anonymous?: boolean;
+  /** Requests in flight, `TRANSFERS_MAX` at most; adaptive when absent. */
   readonly transfers?: number;
-  /** Of the content that this connection moves; unlimited when absent. */
+  /** Of the content that this connection moves, both ways together; unlimited when absent. */
   readonly bandwidthBytesPerSecond?: number;
   /** `auto` (the lean path where it serves) or `sdk` (all through the AWS SDK). For tests and diagnosis. */
   readonly client?: 'auto' | 'sdk';
@@ -222,6 +232,16 @@ export interface RestoreSummary {
   readonly failed: number;
 }
 
+export interface ReadCommittedRequest {
+  /** A branch, a tag or a commit; `@`: the base. */
+  readonly from: string;
+  /** Relative to `context.directory`. */
+  readonly path: string;
+  /** The first bytes alone, or those from an offset. */
+  readonly offsetBytes?: number;
+  readonly lengthBytes?: number;
+}
+
 export interface VerifyRequest {
   readonly ref?: string;
   /** 0 to 100: how much of the stored data to read and hash; absent: existence and sizes only. */
@@ -257,8 +277,8 @@ export interface RemoteAddRequest {
   readonly url: string;
 }
 export interface RemoteTestRequest {
-  /** A URL, or the name of one of the workspace's remotes. */
-  readonly target: string;
+  /** A URL, or the name of one of the workspace's remotes or of the user's own. Default: the remote that a push goes to. */
+  readonly target?: string;
 }
 export interface RemoteTestSummary {
   readonly url: string;

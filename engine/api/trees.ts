@@ -57,7 +57,6 @@ export interface CopyRequest extends TreePairRequest {
   /** For every object; default: guessed from the name, or for copies between stores the source's. */
   readonly contentType?: string;
   readonly partSizeBytes?: number;
-  readonly bandwidthBytesPerSecond?: number;
   /** Copy unchanged ranges of large objects inside the store; between machines, send only the blocks of a large file that differ. Default true. */
   readonly delta?: boolean;
   /** Keep symbolic links as `NAME.rclonelink` objects; without it they are left out with a warning. */

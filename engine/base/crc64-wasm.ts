@@ -14,11 +14,31 @@
  * birthday algorithm); that they do is tested.
  */
 import {
+  AND,
+  advance,
+  constant,
+  constant64,
+  END,
+  get,
+  load8Into64,
+  load64,
+  loadVector,
+  SHIFT_LEFT64,
+  SHIFT_RIGHT64,
+  SUBTRACT,
+  set,
+  storeVector,
+  VECTOR_BYTES,
+  WRAP,
+  whileLess,
+  XOR_VECTOR,
+  XOR64,
+} from './wasm-instructions.ts';
+import {
   functionCode,
   functionType,
   SECTION,
   section,
-  signed,
   text,
   unsigned,
   VALUE,
@@ -34,7 +54,6 @@ export const FOLD_STEP_BYTES = 64;
 const SLICES = 16;
 /** SLICES tables of 256 64-bit values lie at address 0. */
 export const TABLE_BYTES = SLICES * 256 * 8;
-const VECTOR_BYTES = 16;
 
 export interface Crc64Loops {
   readonly memory: { readonly buffer: ArrayBuffer };
@@ -140,38 +159,3 @@ function balanced(terms: readonly (readonly number[])[]): readonly number[] {
   const half = terms.length / 2;
   return [...balanced(terms.slice(0, half)), ...balanced(terms.slice(half)), XOR64];
 }
-
-/** Addresses are below 2 GiB, so that signed comparisons do, also for a stop before address 0. */
-function whileLess(variable: number, stop: number, body: readonly number[]): number[] {
-  const check = [...get(variable), ...get(stop), LESS];
-  return [
-    ...[BLOCK, EMPTY_BLOCK, ...check, IS_ZERO, BRANCH_IF, 0],
-    ...[LOOP, EMPTY_BLOCK, ...body, ...check, BRANCH_IF, 0, END],
-    END,
-  ];
-}
-
-const BLOCK = 0x02;
-const LOOP = 0x03;
-const EMPTY_BLOCK = 0x40;
-const END = 0x0b;
-const BRANCH_IF = 0x0d;
-const IS_ZERO = 0x45;
-const LESS = 0x48;
-const ADD = 0x6a;
-const SUBTRACT = 0x6b;
-const AND = 0x71;
-const XOR64 = 0x85;
-const SHIFT_LEFT64 = 0x86;
-const SHIFT_RIGHT64 = 0x88;
-const WRAP = 0xa7;
-const XOR_VECTOR = [0xfd, 0x51];
-const get = (local: number) => [0x20, ...unsigned(local)];
-const set = (local: number) => [0x21, ...unsigned(local)];
-const constant = (value: number) => [0x41, ...signed(value)];
-const constant64 = (value: number) => [0x42, ...signed(value)];
-const load64 = (offset: number) => [0x29, 0, ...unsigned(offset)];
-const load8Into64 = (offset: number) => [0x31, 0, ...unsigned(offset)];
-const loadVector = (offset: number) => [0xfd, 0x00, 0, ...unsigned(offset)];
-const storeVector = (offset: number) => [0xfd, 0x0b, 0, ...unsigned(offset)];
-const advance = (local: number, bytes: number) => [...get(local), ...constant(bytes), ADD, ...set(local)];

@@ -54,3 +54,14 @@ export function signed(value: number): number[] {
     bytes.push(byte | 0x80);
   }
 }
+
+/** Signed LEB128 of 64 bits. */
+export function signed64(value: bigint): number[] {
+  const bytes: number[] = [];
+  for (let rest = value; ; rest >>= 7n) {
+    const byte = Number(rest & 0x7fn);
+    const next = rest >> 7n;
+    if ((next === 0n && byte < 0x40) || (next === -1n && byte >= 0x40)) return [...bytes, byte];
+    bytes.push(byte | 0x80);
+  }
+}

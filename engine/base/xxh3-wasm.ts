@@ -7,11 +7,49 @@
  * accumulator beside its own. After 16 stripes the accumulators are scrambled.
  */
 import {
+  ADD,
+  ADD_VECTOR,
+  ADD64,
+  AND64,
+  advance,
+  call,
+  constant,
+  constant64,
+  constantVector,
+  END,
+  EXTEND64,
+  extract,
+  get,
+  LESS,
+  load64,
+  loadVector,
+  MULTIPLY_HIGH,
+  MULTIPLY_LOW,
+  MULTIPLY_VECTOR,
+  MULTIPLY64,
+  OR64,
+  replace,
+  SELECT,
+  SHIFT_LEFT64,
+  SHIFT_RIGHT_VECTOR,
+  SHIFT_RIGHT64,
+  SPLAT,
+  SUBTRACT,
+  set,
+  shuffle,
+  storeVector,
+  tee,
+  VECTOR_BYTES,
+  whileLess,
+  wordLanes,
+  XOR_VECTOR,
+  XOR64,
+} from './wasm-instructions.ts';
+import {
   functionCode,
   functionType,
   SECTION,
   section,
-  signed,
   text,
   unsigned,
   VALUE,
@@ -25,7 +63,6 @@ export const XXH3_SHORT_BYTES_MAX = 240;
 export const XXH3_MEMORY = { module: 'xxh3', name: 'memory' } as const;
 
 const STRIPE_BYTES = 64;
-const VECTOR_BYTES = 16;
 const STRIPES = 16;
 const ROUND_BYTES = STRIPES * STRIPE_BYTES;
 /** Of the secret, by which each stripe's key lies further on. */
@@ -216,81 +253,8 @@ function blocksBody(): number[] {
   ];
 }
 
-/** Addresses are below 2 GiB, so that signed comparisons do. */
-function whileLess(variable: number, stop: number, body: readonly number[]): number[] {
-  const check = [...get(variable), ...get(stop), LESS];
-  return [
-    ...[BLOCK, EMPTY_BLOCK, ...check, IS_ZERO, BRANCH_IF, 0],
-    ...[LOOP, EMPTY_BLOCK, ...body, ...check, BRANCH_IF, 0, END],
-    END,
-  ];
-}
-
-const BLOCK = 0x02;
-const LOOP = 0x03;
-const EMPTY_BLOCK = 0x40;
-const END = 0x0b;
-const BRANCH_IF = 0x0d;
-const SELECT = 0x1b;
-const IS_ZERO = 0x45;
-const LESS = 0x48;
-const ADD = 0x6a;
-const SUBTRACT = 0x6b;
-const ADD64 = 0x7c;
-const MULTIPLY64 = 0x7e;
-const AND64 = 0x83;
-const OR64 = 0x84;
-const XOR64 = 0x85;
-const SHIFT_LEFT64 = 0x86;
-const SHIFT_RIGHT64 = 0x88;
-const EXTEND64 = 0xad;
-const vectorCode = (code: number) => [0xfd, ...unsigned(code)];
-const SPLAT = vectorCode(0x12);
-const XOR_VECTOR = vectorCode(0x51);
-const SHIFT_RIGHT_VECTOR = vectorCode(0xcd);
-const ADD_VECTOR = vectorCode(0xce);
-const MULTIPLY_VECTOR = vectorCode(0xd5);
-const MULTIPLY_LOW = vectorCode(0xde);
-const MULTIPLY_HIGH = vectorCode(0xdf);
-const get = (local: number) => [0x20, ...unsigned(local)];
-const set = (local: number) => [0x21, ...unsigned(local)];
-const tee = (local: number) => [0x22, ...unsigned(local)];
-const call = (index: number) => [0x10, ...unsigned(index)];
-const constant = (value: number) => [0x41, ...signed(value)];
-const constant64 = (value: bigint) => [0x42, ...signed64(BigInt.asIntN(64, value))];
-const constantVector = (low: bigint, high: bigint) => [
-  ...vectorCode(0x0c),
-  ...bytesOf(low),
-  ...bytesOf(high),
-];
-const load64 = (offset: number) => [0x29, 0, ...unsigned(offset)];
-const loadVector = (offset: number) => [...vectorCode(0x00), 0, ...unsigned(offset)];
-const storeVector = (offset: number) => [...vectorCode(0x0b), 0, ...unsigned(offset)];
-const extract = (lane: number) => [...vectorCode(0x1d), lane];
-const replace = (lane: number) => [...vectorCode(0x1e), lane];
-const shuffle = (lanes: readonly number[]) => [...vectorCode(0x0d), ...lanes];
-const advance = (local: number, bytes: number) => [...get(local), ...constant(bytes), ADD, ...set(local)];
 /** Of two vectors of four words each, their even words and their odd ones; of one, its halves exchanged, and its bytes. */
 const LOW_WORDS = wordLanes([0, 2, 4, 6]);
 const HIGH_WORDS = wordLanes([1, 3, 5, 7]);
 const SWAPPED = wordLanes([2, 3, 0, 1]);
 const REVERSED = Array.from({ length: VECTOR_BYTES }, (_, lane) => VECTOR_BYTES - 1 - lane);
-
-function wordLanes(words: readonly number[]): number[] {
-  return words.flatMap((word) => [4 * word, 4 * word + 1, 4 * word + 2, 4 * word + 3]);
-}
-
-function bytesOf(value: bigint): number[] {
-  return Array.from({ length: 8 }, (_, at) => Number((value >> BigInt(8 * at)) & 0xffn));
-}
-
-/** Signed LEB128. */
-function signed64(value: bigint): number[] {
-  const bytes: number[] = [];
-  for (let rest = value; ; rest >>= 7n) {
-    const byte = Number(rest & 0x7fn);
-    const next = rest >> 7n;
-    if ((next === 0n && byte < 0x40) || (next === -1n && byte >= 0x40)) return [...bytes, byte];
-    bytes.push(byte | 0x80);
-  }
-}

@@ -4,6 +4,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -37,6 +38,8 @@ interface Wish {
   readonly hash?: BlockHash;
   readonly mode?: BlockDelta['mode'];
   readonly isInPlace?: boolean;
+  /** Of the new file. */
+  readonly fileMode?: number;
   readonly isDryRun?: boolean;
   readonly threads?: number;
   readonly signal?: AbortSignal;
@@ -62,7 +65,7 @@ async function deltaOf(wish: Wish): Promise<DeltaReport> {
       ...both,
       temporary: isInPlace ? undefined : join(folder, 'temporary'),
       mtimeNs: MTIME_NS,
-      mode: undefined,
+      mode: wish.fileMode,
       isDurable: false,
     });
     return await runBlockDelta({
@@ -208,6 +211,25 @@ describe('a block delta between two files', () => {
     }
   });
 
+  it('copies what moved in pieces, of which several are under way', async () => {
+    const old = randomBytes(40 * MIB);
+    put('old', old);
+    put('new', Buffer.concat([Buffer.from('inserted'), old]));
+    const moved: number[] = [];
+    const target = (inner: DeltaTarget): DeltaTarget => ({
+      ...inner,
+      copy(moves, signal) {
+        moved.push(moves.reduce((sum, value, at) => (at % 3 === 2 ? sum + value : sum), 0));
+        return inner.copy(moves, signal);
+      },
+    });
+    const report = await deltaOf({ mode: 'content', target });
+    expect(report.copiedBytes).toBeGreaterThan(39 * MIB);
+    expect(moved.reduce((sum, bytes) => sum + bytes)).toBe(report.copiedBytes);
+    expect(Math.max(...moved)).toBeLessThanOrEqual(16 * MIB);
+    expect(get('old').equals(get('new'))).toBe(true);
+  });
+
   it('refuses a source that changes meanwhile, and leaves the old file whole', async () => {
     const old = randomBytes(50_000);
     for (const when of ['sign', 'read', 'checkUnchanged'] as const) {
@@ -257,6 +279,69 @@ describe('a block delta between two files', () => {
         if (fails) await expect(delta).rejects.toMatchObject({ code: 'io' });
         else expect(await delta).toMatchObject({ sentBytes: 16 * MIB, batches: 4 });
       }
+    },
+  );
+
+  it('in place of a file that loses its name meanwhile tells so', async () => {
+    put('old', randomBytes(50_000));
+    put('new', randomBytes(50_000));
+    const target = (inner: DeltaTarget): DeltaTarget => ({
+      ...inner,
+      async complete() {
+        put('other', Buffer.from('of somebody else'));
+        renameSync(join(folder, 'other'), join(folder, 'old'));
+        return inner.complete();
+      },
+    });
+    await expect(deltaOf({ isInPlace: true, target })).rejects.toMatchObject({
+      code: 'io',
+      data: { reason: 'changedWhileRead' },
+    });
+    expect(get('old').toString()).toBe('of somebody else');
+  });
+
+  it.each(['begin', 'complete'] as const)(
+    'in place of a file that grows before "%s" tells so',
+    async (name) => {
+      // What is taken for zeros behind the old end would not be written.
+      put('new', Buffer.concat([randomBytes(4096), Buffer.alloc(40_000)]));
+      for (const old of [Buffer.alloc(0), randomBytes(5000), undefined]) {
+        rmSync(join(folder, 'old'), { force: true });
+        if (old) put('old', old);
+        const target = (inner: DeltaTarget): DeltaTarget => ({
+          ...inner,
+          [name]: (...args: never[]) => {
+            appendFileSync(join(folder, 'old'), randomBytes(8192));
+            return (inner[name] as (...args: never[]) => unknown)(...args);
+          },
+        });
+        await expect(deltaOf({ isInPlace: true, target })).rejects.toMatchObject({
+          code: 'io',
+          data: { reason: 'changedWhileRead' },
+        });
+        await deltaOf({ isInPlace: true });
+        expect(get('old').equals(get('new'))).toBe(true);
+      }
+    },
+  );
+
+  it.runIf(process.platform !== 'win32')(
+    'shows nobody a file that is not theirs while it is written',
+    async () => {
+      put('new', randomBytes(50_000));
+      const modes: number[] = [];
+      const target = (inner: DeltaTarget): DeltaTarget => ({
+        ...inner,
+        async complete() {
+          modes.push(statSync(join(folder, 'temporary')).mode & 0o777);
+          return inner.complete();
+        },
+      });
+      await deltaOf({ target, mode: 'whole', fileMode: 0o600 });
+      put('new', randomBytes(60_000));
+      await deltaOf({ target, mode: 'whole' });
+      expect(modes).toEqual([0o600, 0o600]);
+      expect(statSync(join(folder, 'old')).mode & 0o777).toBe(0o600);
     },
   );
 

@@ -208,6 +208,7 @@ async function walk(check: Check, spills: Spills | undefined): Promise<void> {
       const permit = await room.acquire(1, tasks.signal);
       tasks.spawn(() => compare(check, left, right).finally(() => permit.release()));
     }
+    await check.context.drained?.();
     if (request.oneWay) continue;
     for (const extra of extras) if (isMeant(extra)) tellPlain(check, extra, 'onlyInDestination');
   }

@@ -1,6 +1,6 @@
 /** `dray config`: the workspace's settings. */
 import { DrayError } from '../api/error.ts';
-import type { ConfigRequest, JobContext } from '../api/jobs.ts';
+import { type ConfigRequest, type JobContext, TRANSFERS_MAX } from '../api/jobs.ts';
 import { openSession, type Session } from './session.ts';
 
 interface Setting {
@@ -18,7 +18,9 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
   transfers: {
     meaning: 'requests in flight (default: adaptive)',
     check: (_session, value) =>
-      /^[1-9]\d{0,3}$/.test(value) ? undefined : 'it needs a number from 1 to 9999',
+      /^[1-9]\d{0,3}$/.test(value) && Number(value) <= TRANSFERS_MAX
+        ? undefined
+        : `it needs a number from 1 to ${TRANSFERS_MAX}`,
   },
   'remote.default': {
     meaning: 'the remote that commands use when none is named',

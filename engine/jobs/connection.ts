@@ -41,7 +41,6 @@ export interface ConnectOptions {
   readonly create?: boolean;
   /** The workspace's own bound on requests in flight; the command's flag wins over it. */
   readonly transfers?: number | undefined;
-  readonly bandwidthBytesPerSecond?: number | undefined;
   /** A peer's files as they are, and not the objects that a repository keeps there. */
   readonly plainFiles?: boolean;
   /** Bounds of the adaptive limit, where the usual ones do not fit. */
@@ -76,8 +75,7 @@ export async function connectRemote(
   const meter = createMeter();
   const tellOutage = outageTeller(context);
   const { beside, create } = options;
-  const bandwidthBytesPerSecond =
-    options.bandwidthBytesPerSecond ?? context.connection.bandwidthBytesPerSecond;
+  const { bandwidthBytesPerSecond } = context.connection;
   const connections = transfers ?? options.limit?.max;
   const store = await openRemote(url, {
     connection: { ...context.connection, ...(connections === undefined ? {} : { transfers: connections }) },
@@ -99,7 +97,8 @@ export async function connectRemote(
   return { store, meter, limit };
 }
 
-function knownPeersOf(context: Pick<JobContext, 'emit' | 'environment'>): KnownPeersOptions {
+/** Whose certificates are trusted; the user is told of those that are new. */
+export function knownPeersOf(context: Pick<JobContext, 'emit' | 'environment'>): KnownPeersOptions {
   return {
     path: join(userConfigFolder(context), 'known-peers.json'),
     onNew: (message) => context.emit({ type: 'warning', warning: 'newPeer', message }),

@@ -53,7 +53,6 @@ async function transferTree(
   // A pattern that makes no sense is told before anything is looked up.
   createTreeFilter(request.filter ?? {});
   const pair = await openTreePair(context, request, {
-    bandwidthBytesPerSecond: request.bandwidthBytesPerSecond,
     links: request.links,
     folders: true,
   });

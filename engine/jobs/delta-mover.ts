@@ -238,6 +238,7 @@ async function openTarget(
       chunkSize: DELTA_CHUNK_SIZE,
       threads,
       temporary: isDryRun ? undefined : writer!.newTemporary(),
+      isDryRun,
       mtimeNs,
       mode,
       isDurable: false,

@@ -75,6 +75,7 @@ export class SideOpener {
       chunkSize: DELTA_CHUNK_SIZE,
       threads: this.#ownThreads(),
       temporary: isInPlace || isDryRun ? undefined : temporaryFor(path),
+      isDryRun: isDryRun && !isInPlace,
       mtimeNs,
       mode,
       isDurable: false,

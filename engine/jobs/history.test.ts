@@ -275,9 +275,10 @@ describe('settings', () => {
       ['author', 'Ada'],
       ['remote.default', 'origin'],
     ]);
-    await expect(config(testContext(root), { name: 'transfers', value: 'many' })).rejects.toMatchObject({
-      code: 'usage',
-    });
+    for (const value of ['many', '0', '1025'])
+      await expect(config(testContext(root), { name: 'transfers', value })).rejects.toMatchObject({
+        code: 'usage',
+      });
     await expect(config(testContext(root), { name: 'nonsense' })).rejects.toMatchObject({ code: 'usage' });
     writeFileSync(join(root, 'a'), 'by ada');
     await push(testContext(root), {});

@@ -1,10 +1,11 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cloneWorkspace } from './clone.ts';
 import { initWorkspace } from './init.ts';
 import { createSandbox, eventsOf, type Sandbox, testContext } from './job-fixture.ts';
 import { pull } from './pull.ts';
 import { push } from './push.ts';
+import { remoteAdd } from './remotes.ts';
 import { status } from './status.ts';
 
 let sandbox: Sandbox;
@@ -37,6 +38,51 @@ describe('a branch that another repository left where one was made anew', () => 
         code: 'notARepository',
         data: { ref: 'heads/main', found: repository, expected: repositoryId },
       });
+  });
+});
+
+describe('a remote where nothing lies yet', () => {
+  const backup = { remoteName: 'backup' };
+  const firstPush = () => push(testContext(work, backup), {});
+  beforeEach(async () => {
+    mkdirSync(sandbox.path('backup'));
+    await remoteAdd(testContext(work), { name: 'backup', url: sandbox.path('backup') });
+  });
+
+  it('becomes a repository of the same layout by the first push, which says so', async () => {
+    const context = testContext(work, backup);
+    expect(await push(context, {})).toMatchObject({ result: 'pushed', changes: { added: 1 } });
+    expect(eventsOf(context, 'warning').map(({ warning }) => warning)).toEqual(['repositoryMade']);
+    const [layout, itsLayout] = ['store', 'backup'].map(
+      (name) => JSON.parse(readFileSync(sandbox.path(name, 'dray.json'), 'utf8')).layout,
+    );
+    expect(itsLayout).toEqual(layout);
+    const again = testContext(work, backup);
+    expect(await push(again, {})).toMatchObject({ result: 'nothingToPush' });
+    expect(eventsOf(again, 'warning')).toEqual([]);
+  });
+
+  it('is left empty by all else, and by a dry run', async () => {
+    for (const job of [
+      () => push(testContext(work, backup), { dryRun: true }),
+      () => pull(testContext(work, backup), {}),
+      () => status(testContext(work, backup), { remote: true }),
+    ])
+      await expect(job()).rejects.toMatchObject({ code: 'notARepository' });
+    expect(readdirSync(sandbox.path('backup'))).toEqual([]);
+  });
+
+  it('is none any more once it was met, or where refs lie: what is missing is not made anew', async () => {
+    await firstPush();
+    rmSync(sandbox.path('backup/dray.json'));
+    rmSync(sandbox.path('backup/refs'), { recursive: true });
+    await expect(firstPush()).rejects.toMatchObject({ code: 'notARepository' });
+    mkdirSync(sandbox.path('third/refs/heads'), { recursive: true });
+    writeFileSync(sandbox.path('third/refs/heads/other'), '{}');
+    await remoteAdd(testContext(work), { name: 'third', url: sandbox.path('third') });
+    await expect(push(testContext(work, { remoteName: 'third' }), {})).rejects.toMatchObject({
+      code: 'notARepository',
+    });
   });
 });
 

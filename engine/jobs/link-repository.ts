@@ -1,10 +1,11 @@
 /** Ties the workspace's index to the repository behind a remote, by as few requests as the case allows. */
 import { DrayError } from '../api/error.ts';
+import { systemClock } from '../base/clock.ts';
 import type { BlobTable } from '../index/blob-table.ts';
 import type { KnownRepository } from '../index/repository-table.ts';
-import type { Layout } from '../model/layout.ts';
+import { DEFAULT_LAYOUT, type Layout } from '../model/layout.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
-import { readDescriptor } from '../repository/descriptor.ts';
+import { createDescriptor, type Descriptor, readDescriptor } from '../repository/descriptor.ts';
 import { readRef, type StoredRef } from '../repository/refs.ts';
 import type { Session } from './session.ts';
 
@@ -21,6 +22,11 @@ export interface LinkedRepository {
   readonly isEmpty: boolean;
 }
 
+export interface LinkOptions {
+  /** Make a repository where the workspace has never met one and nothing of one lies. */
+  readonly makes?: boolean;
+}
+
 /**
  * One request when the workspace has a base, and so the branch is likely to exist: its ref names the repository. Before the
  * first push or pull three at once: ref, descriptor, and whether there is any ref.
@@ -30,6 +36,7 @@ export async function linkRepository(
   session: Session,
   store: ObjectStore,
   branch: string,
+  { makes = false }: LinkOptions = {},
 ): Promise<LinkedRepository> {
   const { signal } = session.context;
   const remote = session.config.remotes[session.remoteName]!;
@@ -47,16 +54,10 @@ export async function linkRepository(
       isEmpty: false,
     });
   }
-  const [descriptor, refs] = await (first ?? readDescriptorAndRefs(store, signal));
-  if (!descriptor) {
-    throw new DrayError(
-      'notARepository',
-      `There is no repository at ${store.address}. Make one with "dray init --remote ${store.address}".`,
-      {
-        data: { remote: store.address },
-      },
-    );
-  }
+  const [found, refs] = await (first ?? readDescriptorAndRefs(store, signal));
+  const isUnmet = remote.repository === undefined && tip === undefined && refs.objects.length === 0;
+  const descriptor = found ?? (makes && isUnmet ? await makeRepository(session, store) : undefined);
+  if (!descriptor) throw notARepository(store, { isUnmet });
   if (remote.repository !== undefined && remote.repository !== descriptor.id) {
     throw new DrayError(
       'notARepository',
@@ -83,6 +84,26 @@ export async function linkRepository(
     tip,
     isEmpty,
   });
+}
+
+/** Of the layout that the workspace's other repository has, so that the same content has the same names in both. */
+async function makeRepository({ config, context }: Session, store: ObjectStore): Promise<Descriptor> {
+  const layout = config.remotes[config.defaultRemote]?.layout ?? DEFAULT_LAYOUT;
+  const { signal } = context;
+  const { created, descriptor } = await createDescriptor(store, { layout, clock: systemClock, signal });
+  if (created) {
+    const message = `A new repository was made at ${store.address}.`;
+    context.emit({ type: 'warning', warning: 'repositoryMade', message });
+  }
+  return descriptor;
+}
+
+function notARepository(store: ObjectStore, { isUnmet }: { readonly isUnmet: boolean }): DrayError {
+  const { address } = store;
+  const message = isUnmet
+    ? `There is no repository at ${address} yet. The first "dray push" makes one; check the URL if there should be one.`
+    : `The repository's dray.json is missing at ${address}. Check the URL, or bring the file back.`;
+  return new DrayError('notARepository', message, { data: { remote: address } });
 }
 
 /** @throws `notARepository` when the ref is another repository's, whose commits say nothing of what is here. */

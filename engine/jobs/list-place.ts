@@ -10,6 +10,7 @@ import { listTreeItems } from '../query/object-pages.ts';
 import { localItems } from './local-items.ts';
 import { nothingThere, openSingle, parseNamedPlace } from './open-side.ts';
 import { connectPlace, type LocalPlace, type RemotePlace } from './places.ts';
+import { tellAll } from './tell-all.ts';
 import { createTreeCounts } from './tree-run.ts';
 import { addTotals } from './tree-sides.ts';
 
@@ -65,16 +66,17 @@ async function listStore(
   try {
     if (recursive) {
       for await (const page of listTreeItems({ store, limit, signal, isUnordered: true }))
-        for (const item of page) lister.file(item);
+        await tellAll(context, page, (item) => lister.file(item));
     } else {
       for (let continuation: string | undefined; ; ) {
         const page = await store.list(
           { prefix: '', delimiter: '/', ...(continuation === undefined ? {} : { continuation }) },
           { signal },
         );
-        for (const folder of page.folders) lister.folder(folder);
-        for (const { key, modifiedMs, sizeBytes } of page.objects)
-          lister.file({ path: key, modifiedMs, sizeBytes });
+        await tellAll(context, page.folders, (folder) => lister.folder(folder));
+        await tellAll(context, page.objects, ({ key, modifiedMs, sizeBytes }) =>
+          lister.file({ path: key, modifiedMs, sizeBytes }),
+        );
         continuation = page.continuation;
         if (continuation === undefined) break;
       }
@@ -103,7 +105,7 @@ async function listLocal(
   const look = { context, place, filter, counts };
   if (recursive) {
     for await (const items of localItems({ ...look, onLink: lister.link }))
-      for (const item of items) lister.file(item);
+      await tellAll(context, items, (item) => lister.file(item));
   } else {
     // Files, links and folders of one level come apart from each other.
     const tells: (readonly [path: string, tell: () => void])[] = [];
@@ -111,7 +113,8 @@ async function listLocal(
     const onLink = (path: string) => tells.push([path, () => lister.link(path)]);
     for await (const items of localItems({ ...look, onFolder, onLink }))
       for (const item of items) tells.push([item.path, () => lister.file(item)]);
-    for (const [, tell] of tells.sort(([a], [b]) => comparePaths(a, b))) tell();
+    const inOrder = tells.sort(([a], [b]) => comparePaths(a, b));
+    await tellAll(context, inOrder, ([, tell]) => tell());
   }
   return { place: place.text, ...lister.totals, failed: counts.failed, requests: addTotals([]) };
 }

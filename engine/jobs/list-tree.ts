@@ -9,6 +9,7 @@ import { fetchCommit } from './base-commit.ts';
 import { connect } from './connection.ts';
 import { requireBase, resolveCommit } from './resolve-commit.ts';
 import { openSession } from './session.ts';
+import { tellAll } from './tell-all.ts';
 
 export async function listTree(context: JobContext, request: ListTreeRequest): Promise<ListTreeSummary> {
   const session = await openSession(context, 'ls', 'shared');
@@ -18,7 +19,7 @@ export async function listTree(context: JobContext, request: ListTreeRequest): P
       const hash =
         request.ref === undefined ? requireBase(session) : await resolveCommit(session, store, request.ref);
       const commit = await fetchCommit(session, store, hash);
-      const wanted = (request.path ?? '').replace(/^\.?\/+/, '').replace(/\/+$/, '');
+      const wanted = (request.path ?? '').replace(/^\.?(?:\/+|$)/, '').replace(/\/+$/, '');
       let entries = 0;
       let bytes = 0;
       let folder = '';
@@ -30,8 +31,8 @@ export async function listTree(context: JobContext, request: ListTreeRequest): P
         folderBytes = 0;
       };
       for await (const page of readEntries(store, commit, { prefix: wanted, signal: context.signal })) {
-        for (const entry of page) {
-          if (!isInside(entry.path, wanted)) continue;
+        await tellAll(context, page, (entry) => {
+          if (!isInside(entry.path, wanted)) return;
           const sizeBytes = entry.kind === 'file' ? entry.sizeBytes : 0;
           bytes += sizeBytes;
           const below = request.recursive ? '' : folderBelow(entry.path, wanted);
@@ -39,7 +40,7 @@ export async function listTree(context: JobContext, request: ListTreeRequest): P
             endFolder();
             entries += 1;
             context.emit(toEvent(entry));
-            continue;
+            return;
           }
           if (below !== folder) {
             endFolder();
@@ -47,7 +48,7 @@ export async function listTree(context: JobContext, request: ListTreeRequest): P
             folder = below;
           }
           folderBytes += sizeBytes;
-        }
+        });
       }
       endFolder();
       if (entries === 0 && wanted !== '') {

@@ -1,9 +1,10 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { initWorkspace } from './init.ts';
 import { createSandbox, testContext } from './job-fixture.ts';
 import { checkApart, nameOfPlace, parsePlace, placeIdentity, type RemotePlace } from './places.ts';
-import { remoteAdd, remoteList, remoteRemove } from './remotes.ts';
+import { remoteAdd, remoteList, remoteRemove, remoteTestTarget } from './remotes.ts';
 import { userConfigPath } from './user-remotes.ts';
 
 const parse = (place: string, more: Parameters<typeof testContext>[1] = {}) =>
@@ -149,6 +150,25 @@ describe('Named remotes', () => {
     expect(await remoteList(context, { user: true })).toEqual({ remotes: 2 });
     expect(await remoteRemove(context, { name: 'disk', user: true })).toEqual({ remotes: 1 });
     expect(() => parsePlace(context, { place: 'disk:a' })).toThrow(/no remote/);
+  });
+
+  it('of the user are tested by name, outside of a workspace and in one; without a name it is the one that is pushed to', async () => {
+    using sandbox = createSandbox();
+    const environment = { XDG_CONFIG_HOME: sandbox.path('config'), DRAY_AUTHOR: 'tester' };
+    const at = (folder: string) => testContext(folder, { environment });
+    mkdirSync(sandbox.path('disk'));
+    await remoteAdd(at(sandbox.folder), { name: 'mine', url: 'disk', user: true });
+    const mine = { url: sandbox.path('disk'), failed: 0 };
+    const tested = async (folder: string, request: { readonly target?: string }) => {
+      const { failed, url } = await remoteTestTarget(at(folder), request);
+      return { failed, url: fileURLToPath(url) };
+    };
+    expect(await tested(sandbox.folder, { target: 'mine' })).toEqual(mine);
+    await expect(tested(sandbox.folder, {})).rejects.toMatchObject({ code: 'usage' });
+    const work = sandbox.path('work');
+    await initWorkspace(at(work), { remoteUrl: sandbox.path('store') });
+    expect(await tested(work, { target: 'mine' })).toEqual(mine);
+    expect(await tested(work, {})).toEqual({ url: sandbox.path('store'), failed: 0 });
   });
 
   it("of the workspace come before the user's, and a path with a colon in it is found when no remote is", async () => {

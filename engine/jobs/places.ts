@@ -156,7 +156,6 @@ function checkBelow(name: string, below: string): void {
 export interface ConnectPlaceOptions {
   /** Where the store has its root: at the place, or, for a single object, at the folder that it is in. */
   readonly at: 'place' | 'parent';
-  readonly bandwidthBytesPerSecond?: number;
   /** The other place of a pair. */
   readonly beside?: Pick<Connection, 'store' | 'limit'> | undefined;
 }
@@ -176,7 +175,6 @@ export async function connectPlace(
     { ...place.url, prefix: options.at === 'place' ? prefix : prefix.slice(0, parentEnd(prefix)) },
     {
       limit: LIMIT,
-      bandwidthBytesPerSecond: options.bandwidthBytesPerSecond,
       beside: options.beside,
       plainFiles: true,
     },

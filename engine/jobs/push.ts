@@ -39,7 +39,7 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
   const branch = session.state.branch;
   const scannedAgainst = session.index.settings.base;
   // The ref travels while the scan runs. Where either fails, the other has ended before the workspace is let go.
-  const linking = linkRepository(session, store, branch);
+  const linking = linkRepository(session, store, branch, { makes: request.dryRun !== true });
   const [scan] = await Promise.allSettled([refreshIndex(session), linking]);
   if (scan.status === 'rejected') throw scan.reason;
   const scanned = scan.value;

@@ -31,62 +31,83 @@ export async function readEntryStart(
   entry: FileEntry,
   { maxBytes, signal }: { readonly maxBytes: number; readonly signal: AbortSignal },
 ): Promise<Uint8Array> {
-  const wanted = Math.min(maxBytes, entry.sizeBytes);
-  const read = (key: RemoteKey, start: number, piece: Piece) =>
-    readPiece({ store, key, start, signal }, piece);
-  const { location } = entry;
-  switch (location.in) {
-    case 'nowhere':
-      return new Uint8Array(0);
-    case 'pack': {
-      const piece = { hash: entry.blob, sizeBytes: entry.sizeBytes, wantedBytes: wanted };
-      return read(packKey(location.pack), location.offset, piece);
-    }
-    case 'object': {
-      const piece = { hash: entry.blob, sizeBytes: entry.sizeBytes, wantedBytes: wanted };
-      return read(objectKey(entry.blob), 0, piece);
-    }
-    case 'chunks': {
-      const pieces: Uint8Array[] = [];
-      let left = wanted;
-      for (const { hash, sizeBytes } of location.chunks) {
-        if (left === 0) break;
-        const wantedBytes = Math.min(left, sizeBytes);
-        pieces.push(await read(objectKey(hash), 0, { hash, sizeBytes, wantedBytes }));
-        left -= wantedBytes;
-      }
-      return Buffer.concat(pieces);
-    }
-  }
+  const pieces: Uint8Array[] = [];
+  for await (const piece of readEntryBytes(store, entry, { end: maxBytes, signal })) pieces.push(piece);
+  return Buffer.concat(pieces);
 }
 
-interface Piece {
-  readonly hash: BlobHash;
-  readonly sizeBytes: number;
-  readonly wantedBytes: number;
-}
-
-interface PiecePlace {
-  readonly store: ObjectStore;
-  readonly key: RemoteKey;
-  readonly start: number;
+export interface EntryRange {
+  /** Default 0. */
+  readonly start?: number;
+  /** Not included; the file's end where that comes before. */
+  readonly end: number;
   readonly signal: AbortSignal;
 }
 
-async function readPiece(
-  { key, signal, start, store }: PiecePlace,
-  { hash, sizeBytes, wantedBytes }: Piece,
-): Promise<Uint8Array> {
-  if (wantedBytes === 0) return new Uint8Array(0);
-  const range = { start, end: start + wantedBytes };
-  const found = await store.read(key, { range, maxBytes: wantedBytes, signal });
-  const isWhole = wantedBytes === sizeBytes;
-  const isRight =
-    found?.bytes.length === wantedBytes &&
-    (!isWhole || createHash('sha256').update(found.bytes).digest('hex') === hash);
-  if (found && isRight) return found.bytes;
-  const what = found ? 'does not hold the bytes that were pushed' : 'is missing on the remote';
-  throw new DrayError('damaged', `${key} ${what}. "dray verify" names every file that it affects.`, {
+/** What is held at once. */
+const WINDOW_BYTES = 8 * 1024 * 1024;
+
+/**
+ * The file's bytes from `start` to `end` in order. A blob or chunk that is read whole is checked against its hash before its last bytes
+ * come out.
+ * @throws `damaged`
+ */
+export async function* readEntryBytes(
+  store: ObjectStore,
+  entry: FileEntry,
+  { end, signal, start = 0 }: EntryRange,
+): AsyncGenerator<Uint8Array> {
+  let before = 0;
+  for (const piece of piecesOf(entry)) {
+    const from = Math.max(0, start - before);
+    const to = Math.min(piece.sizeBytes, end - before);
+    before += piece.sizeBytes;
+    if (from < to) yield* readPiece(store, piece, { from, to, signal });
+  }
+}
+
+/** A blob, or a chunk of one, and where it lies. */
+interface Piece {
+  readonly key: RemoteKey;
+  readonly offset: number;
+  readonly hash: BlobHash;
+  readonly sizeBytes: number;
+}
+
+function piecesOf({ blob: hash, location, sizeBytes }: FileEntry): readonly Piece[] {
+  switch (location.in) {
+    case 'nowhere':
+      return [];
+    case 'pack':
+      return [{ key: packKey(location.pack), offset: location.offset, hash, sizeBytes }];
+    case 'object':
+      return [{ key: objectKey(hash), offset: 0, hash, sizeBytes }];
+    case 'chunks':
+      return location.chunks.map((chunk) => ({ ...chunk, key: objectKey(chunk.hash), offset: 0 }));
+  }
+}
+
+async function* readPiece(
+  store: ObjectStore,
+  { hash, key, offset, sizeBytes }: Piece,
+  { from, signal, to }: { readonly from: number; readonly to: number; readonly signal: AbortSignal },
+): AsyncGenerator<Uint8Array> {
+  const hasher = from === 0 && to === sizeBytes ? createHash('sha256') : undefined;
+  for (let at = from; at < to; at += WINDOW_BYTES) {
+    const wantedBytes = Math.min(WINDOW_BYTES, to - at);
+    const range = { start: offset + at, end: offset + at + wantedBytes };
+    const found = await store.read(key, { range, maxBytes: wantedBytes, signal });
+    if (!found) throw damaged(key, 'is missing on the remote');
+    hasher?.update(found.bytes);
+    const isLast = at + wantedBytes === to;
+    if (found.bytes.length !== wantedBytes || (isLast && hasher && hasher.digest('hex') !== hash))
+      throw damaged(key, 'does not hold the bytes that were pushed');
+    yield found.bytes;
+  }
+}
+
+function damaged(key: RemoteKey, what: string): DrayError {
+  return new DrayError('damaged', `${key} ${what}. "dray verify" names every file that it affects.`, {
     data: { key },
   });
 }

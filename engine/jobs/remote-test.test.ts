@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -6,12 +6,15 @@ import { DrayError } from '../api/error.ts';
 import type { CheckEvent, JobEvent } from '../api/events.ts';
 import type { JobContext } from '../api/jobs.ts';
 import { systemClock } from '../base/clock.ts';
+import { serveForTest, TEST_TOKEN } from '../peer/peer-fixture.ts';
+import { ownCertificate } from '../peer/peer-own-certificate.ts';
 import { openFileStore } from '../remotes/file-store.ts';
 import { createMemoryStore } from '../remotes/memory-store.ts';
 import type { GetOptions, ObjectStore } from '../remotes/object-store.ts';
 import { parseRemoteUrl } from '../remotes/remote-url.ts';
 import { createFaults, type FaultCall, withFaults } from '../remotes/with-faults.ts';
 import { createMeter, withMeter } from '../remotes/with-meter.ts';
+import { createSandbox, eventsOf, testContext } from './job-fixture.ts';
 import { conditionalWritesHold, probeRemote, remoteTest } from './remote-test.ts';
 
 async function probe(store: ObjectStore, signal = new AbortController().signal) {
@@ -89,6 +92,23 @@ describe('The test of a remote', () => {
       expect(await readdir(root)).toEqual([]);
     } finally {
       await rm(root, { recursive: true, force: true });
+    }
+  });
+
+  it('trusts a peer as all else does: by the certificate of the first meeting', async () => {
+    using sandbox = createSandbox();
+    const tls = await ownCertificate(sandbox.path('server'), 'here');
+    await mkdir(sandbox.path('repository'));
+    const server = await serveForTest(sandbox.folder, { tls });
+    try {
+      const environment = { DRAY_CONFIG: sandbox.path('client/config.json'), DRAY_TOKEN: TEST_TOKEN };
+      const context = testContext(sandbox.folder, { environment });
+      const target = `dray://127.0.0.1:${server.address.port}/repository?tls=on`;
+      const request = { target, url: parseRemoteUrl(target, '/') };
+      expect(await remoteTest(context, request)).toMatchObject({ failed: 0, safeForTwoWriters: true });
+      expect(eventsOf(context, 'warning').map(({ warning }) => warning)).toEqual(['newPeer']);
+    } finally {
+      await server.close();
     }
   });
 

@@ -11,6 +11,7 @@ import type { ObjectStore } from '../remotes/object-store.ts';
 import { openRemote } from '../remotes/open-remote.ts';
 import { formatRemoteUrl, type RemoteUrl, type S3Location } from '../remotes/remote-url.ts';
 import { probeConditions, probeRaces } from './condition-probe.ts';
+import { knownPeersOf } from './connection.ts';
 import { type CheckContext, REMOTE_CHECKS, type RemoteCheck } from './remote-checks.ts';
 
 /** Names of remotes are resolved by the caller, who knows the workspace. */
@@ -42,7 +43,8 @@ export async function remoteTest(
     // Some checks provoke refusals that count as passing: do not insist on them for long.
     const retry = { attemptsMax: 3, baseDelayMs: 50, maxDelayMs: 500 };
     const settings = request.settings ? { settings: request.settings } : {};
-    store = await openRemote(request.url, { connection, environment, retry, ...settings });
+    const knownPeers = knownPeersOf(context);
+    store = await openRemote(request.url, { connection, environment, knownPeers, retry, ...settings });
   } catch (error) {
     emit(failedCheck('credentials', error));
     return { url, ok: 0, failed: 1, warnings: 0, safeForTwoWriters: false, latencyMs: 0 };

@@ -45,7 +45,7 @@ function addUserRemote(context: JobContext, { name, url }: RemoteAddRequest): { 
   if (!canNamePlace(name)) {
     throw new DrayError(
       'usage',
-      `"${name}:" would be read as a drive or a URL. Choose a name of two letters or more, other than s3 and file.`,
+      `"${name}:" would be read as a drive or a URL. Choose a name of two letters or more, other than s3, file and dray.`,
     );
   }
   const remotes = readUserRemotes(context);
@@ -116,15 +116,22 @@ export async function remoteRemove(
   }
 }
 
-/** The target is one of the workspace's remotes by name, or any URL, inside a workspace or not. */
+/**
+ * The target is the name of one of the workspace's remotes or of the user's own, or any URL, inside a workspace or not. Absent: the remote
+ * that a push would go to.
+ */
 export async function remoteTestTarget(
   context: JobContext,
   request: RemoteTestRequest,
 ): Promise<RemoteTestSummary> {
   const workspace = findWorkspace(context.directory);
-  const remotes = workspace ? readConfig(workspace).remotes : {};
-  const named = Object.hasOwn(remotes, request.target) ? remotes[request.target] : undefined;
-  const text = named?.url ?? request.target;
-  const url = parseRemoteUrl(text, workspace && named ? workspace.root : context.directory);
+  const config = workspace && readConfig(workspace);
+  const target = request.target ?? context.remoteName ?? config?.defaultRemote;
+  if (target === undefined)
+    throw new DrayError('usage', 'Which remote? Outside of a workspace give its URL or its name.');
+  const own = config && Object.hasOwn(config.remotes, target) ? config.remotes[target] : undefined;
+  const users = own ? {} : readUserRemotes(context);
+  const text = own?.url ?? users[target]?.url ?? target;
+  const url = parseRemoteUrl(text, workspace && own ? workspace.root : context.directory);
   return remoteTest(context, { target: text, url });
 }

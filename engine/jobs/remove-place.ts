@@ -115,6 +115,7 @@ function createRemoval(
           isEmpty = false;
           const permit = await room.acquire(1, signal);
           tasks.spawn(() => remove(page).finally(() => permit.release()));
+          await context.drained?.();
         }
       } catch (error) {
         tasks.fail(error);

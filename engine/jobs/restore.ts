@@ -2,7 +2,6 @@
  * `dray restore`: named paths as a commit has them. The working copy's own content at these paths is replaced: that is what was asked,
  * unless changes are to be kept.
  */
-import { relative, resolve, sep } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { JobContext, RestorePlan, RestoreRequest, RestoreSummary } from '../api/jobs.ts';
 import type { Entry } from '../model/entry.ts';
@@ -17,6 +16,7 @@ import { type LinkedRepository, linkRepository } from './link-repository.ts';
 import { refreshIndex } from './refresh-index.ts';
 import { requireBase, resolveCommit } from './resolve-commit.ts';
 import { openSession, type Session } from './session.ts';
+import { toWorkspacePath } from './workspace-path.ts';
 
 const CHANGED_NAMED_MAX = 20;
 
@@ -85,20 +85,6 @@ async function withDiffering<T>(
   } finally {
     session.close();
   }
-}
-
-function toWorkspacePath(session: Session, path: string): string {
-  // Only where it parts folders: elsewhere a name may hold it.
-  const inside = relative(session.workspace.root, resolve(session.context.directory, path)).replaceAll(
-    sep,
-    '/',
-  );
-  if (inside === '..' || inside.startsWith('../')) {
-    throw new DrayError('usage', `${path} is not inside the workspace ${session.workspace.root}.`, {
-      data: { path },
-    });
-  }
-  return inside;
 }
 
 async function collectEntries(

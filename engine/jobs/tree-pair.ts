@@ -36,7 +36,6 @@ export interface TreePair {
 }
 
 export interface OpenPairOptions {
-  readonly bandwidthBytesPerSecond?: number | undefined;
   /** Links are objects of their own there; see `LINK_SUFFIX`. */
   readonly links?: boolean | undefined;
   /** Modes and times of folders are of interest. */
@@ -163,12 +162,7 @@ class PairOpener {
   }
 
   async #connect(place: RemotePlace, at: 'place' | 'parent'): Promise<RemoteSide> {
-    const { bandwidthBytesPerSecond } = this.#options;
-    const connection = await connectPlace(this.#context, place, {
-      at,
-      beside: this.#opened[0],
-      ...(bandwidthBytesPerSecond === undefined ? {} : { bandwidthBytesPerSecond }),
-    });
+    const connection = await connectPlace(this.#context, place, { at, beside: this.#opened[0] });
     this.#opened.push(connection);
     const { limit, meter, store } = connection;
     this.meters.push(meter);

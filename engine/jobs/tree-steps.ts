@@ -73,6 +73,7 @@ export async function takeSteps(
         } else spawnStep(run, () => failing(run, source, () => copy(run, work, pair)), room);
       }
       for (const extra of batch.extras) takeExtra(run, work, extra);
+      await run.context.drained?.();
     }
     run.progress.walked();
   } finally {

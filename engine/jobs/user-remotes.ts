@@ -10,12 +10,12 @@ export type UserRemotes = Readonly<Record<string, { readonly url: string }>>;
 
 const SCHEMA = v.object({ remotes: v.optional(v.record(v.string(), v.object({ url: v.string() })), {}) });
 
-/** `DRAY_CONFIG` (a file), or `dray/config.json` where the system keeps settings. */
 /** Where files of the user's own lie, beside the settings. */
 export function userConfigFolder(context: Pick<JobContext, 'environment'>): string {
   return dirname(userConfigPath(context));
 }
 
+/** `DRAY_CONFIG` (a file), or `dray/config.json` where the system keeps settings. */
 export function userConfigPath({ environment }: Pick<JobContext, 'environment'>): string {
   const { APPDATA, DRAY_CONFIG, XDG_CONFIG_HOME } = environment;
   if (DRAY_CONFIG) return DRAY_CONFIG;

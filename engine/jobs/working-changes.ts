@@ -6,6 +6,7 @@ import type { BlobHash, BlobLocation, Entry } from '../model/entry.ts';
 import { hashFiles, isUnread, undecidedFiles } from './hash-files.ts';
 import { type Refreshed, refreshIndex, reportProblems } from './refresh-index.ts';
 import type { Session } from './session.ts';
+import { tellAll } from './tell-all.ts';
 
 /** Beyond so many changes they are told as they come, without pairing renames: memory stays bounded. */
 const PAIRED_CHANGES_MAX = 200_000;
@@ -78,26 +79,29 @@ export async function tellChanges(
   };
   for await (const page of pages) {
     if (!held) {
-      for (const change of page) tell(change);
+      await tellAll(session.context, page, tell);
       continue;
     }
     for (const change of page) held.push(change);
     if (held.length <= PAIRED_CHANGES_MAX) continue;
-    for (const change of held) tell(change);
+    await tellAll(session.context, held, tell);
     held = undefined;
   }
-  if (held) tellPaired(held, tell);
+  if (held) {
+    const { changes, fromByPath } = pairRenames(held);
+    await tellAll(session.context, changes, (change) => tell(change, fromByPath.get(change.path)));
+  }
   return totals;
 }
 
-function tellPaired(changes: readonly Change[], tell: (change: Change, fromPath?: string) => void): void {
+/** What is told of them: a file that has moved is one change, where it is now. */
+function pairRenames(changes: readonly Change[]) {
   const { renames } = detectRenames(changes);
-  const fromByPath = new Map(renames.map((rename) => [rename.toPath, rename.fromPath]));
   const gone = new Set(renames.map((rename) => rename.fromPath));
-  for (const change of changes) {
-    if (gone.has(change.path) && !change.after) continue;
-    tell(change, fromByPath.get(change.path));
-  }
+  return {
+    changes: changes.filter(({ after, path }) => after || !gone.has(path)),
+    fromByPath: new Map(renames.map((rename) => [rename.toPath, rename.fromPath])),
+  };
 }
 
 /** Unread new files whose size is that of a file that is gone: perhaps it has moved. */

@@ -10,7 +10,7 @@ export const DeltaOpenSchema = v.strictObject({
   hash: v.picklist(['xxh3', 'blake3', 'sha256', 'sha1', 'md5']),
   /** 64 bits in hex. */
   seed: v.pipe(v.string(), v.regex(/^[0-9a-f]{1,16}$/)),
-  blockBytes: v.pipe(Size, v.minValue(512), v.maxValue(64 * 1024 * 1024)),
+  blockBytes: v.pipe(Size, v.minValue(512), v.maxValue(16 * 1024 * 1024)),
   chunkSize: v.strictObject({ min: Size, average: Size, max: v.pipe(Size, v.maxValue(64 * 1024 * 1024)) }),
   /** Of a target. */
   isInPlace: v.optional(v.boolean()),

@@ -7,16 +7,7 @@ import { DrayError, type ErrorCode, type ErrorRecord, toErrorRecord } from '../a
 import type { Budget } from '../base/budget.ts';
 import type { LeasedMemory } from '../base/leased-memory.ts';
 import { PEER_HEADER, PEER_LIMITS, PEER_PROTOCOL } from '../model/peer-protocol.ts';
-
-/** How long others are waited for. */
-export interface PeerPatience {
-  /** From the connection, or from a request's first byte, to the end of its headers. */
-  readonly headersMs: number;
-  /** A body brings `PACE_BYTES_MIN` in each such time. */
-  readonly paceMs: number;
-  /** A client takes some of what it is sent in each such time. */
-  readonly stallMs: number;
-}
+import type { PeerPatience } from './peer-patience.ts';
 
 export interface PeerCall {
   readonly method: string;
@@ -137,6 +128,16 @@ export async function drained({ response, signal }: PeerCall): Promise<void> {
   await once(response, 'drain', { signal });
 }
 
+/** Until all of the answer was taken, or the client is gone. */
+export async function sent({ response, signal }: PeerCall): Promise<void> {
+  if (response.writableFinished || response.destroyed) return;
+  try {
+    await once(response, 'finish', { signal });
+  } catch {
+    // Nobody is there to send it to.
+  }
+}
+
 export interface BodyOptions {
   readonly budget: Budget;
   readonly maxBytes: number;
@@ -170,7 +171,8 @@ export async function receiveBody(
       'usage',
       `The body has ${sizeBytes} bytes, and at most ${maxBytes} are taken.`,
     );
-  const room = await roomFor({ budget, shared, sizeBytes: sizeBytes - headBytes, signal });
+  if (headBytes > PEER_LIMITS.jsonBytesMax) throw tooMuchJson(headBytes);
+  const room = await roomFor({ budget, shared, sizeBytes: sizeBytes - headBytes, headBytes, signal });
   try {
     const head = Buffer.allocUnsafeSlow(headBytes);
     const { bytes } = room;
@@ -198,6 +200,7 @@ export async function receiveBody(
 
 async function roomFor({
   budget,
+  headBytes,
   shared,
   signal,
   sizeBytes,
@@ -205,13 +208,15 @@ async function roomFor({
   readonly budget: Budget;
   readonly shared: LeasedMemory | undefined;
   readonly sizeBytes: number;
+  /** Of memory apart. */
+  readonly headBytes: number;
   readonly signal: AbortSignal;
 }): Promise<Omit<Body, 'head'>> {
   if (shared) {
     const { bytes, release } = await shared.take(sizeBytes, signal);
     return { bytes: Buffer.from(bytes.buffer, bytes.byteOffset, sizeBytes), release };
   }
-  const permit = await budget.acquire(Math.max(1, sizeBytes), signal);
+  const permit = await budget.acquire(Math.max(1, sizeBytes + headBytes), signal);
   return { bytes: Buffer.allocUnsafeSlow(sizeBytes), release: () => permit.release() };
 }
 
@@ -267,31 +272,20 @@ export function watchPace({ patience, request }: PeerCall): { took(sizeBytes: nu
   };
 }
 
-/** Cuts off a client that takes nothing of what it is sent, which is held for it meanwhile. */
-export function watchReader(response: ServerResponse, { stallMs }: PeerPatience): void {
-  let takenBefore = -1;
-  const timer = setInterval(() => {
-    const { socket } = response;
-    if (!socket) return;
-    const taken = socket.bytesWritten - socket.writableLength;
-    if (socket.writableLength > 0 && taken === takenBefore) response.destroy();
-    takenBefore = taken;
-  }, stallMs);
-  timer.unref();
-  response.once('close', () => clearInterval(timer));
-}
-
 /** @throws PeerRefusal 400 */
 export function parseJson(bytes: Uint8Array): unknown {
-  if (bytes.length > PEER_LIMITS.jsonBytesMax)
-    throw new PeerRefusal(
-      413,
-      'usage',
-      `JSON of ${bytes.length} bytes, and at most ${PEER_LIMITS.jsonBytesMax} are taken.`,
-    );
+  if (bytes.length > PEER_LIMITS.jsonBytesMax) throw tooMuchJson(bytes.length);
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
     throw new PeerRefusal(400, 'usage', 'The body is no JSON.');
   }
+}
+
+function tooMuchJson(sizeBytes: number): PeerRefusal {
+  return new PeerRefusal(
+    413,
+    'usage',
+    `JSON of ${sizeBytes} bytes, and at most ${PEER_LIMITS.jsonBytesMax} are taken.`,
+  );
 }

@@ -37,7 +37,13 @@ export async function answerContent(call: PeerCall, folder: OfferedFolder): Prom
       throw new PeerRefusal(412, 'conflict', `${path} is not what it was.`);
     const range = parseRange(request.headers.range, stat.sizeBytes);
     const sizeBytes = range.end - range.start;
-    const crc64 = query.get('sums') === 'crc64nvme' ? await sumOfFile(call, fd, stat.sizeBytes) : undefined;
+    const isSame = () => {
+      const after = fstatSync(fd, { bigint: true });
+      return after.mtimeNs === stats.mtimeNs && after.ctimeNs === stats.ctimeNs && after.size === stats.size;
+    };
+    const sum = query.get('sums') === 'crc64nvme' ? await sumOfFile(call, fd, stat.sizeBytes) : undefined;
+    // Of a file that changed meanwhile it belongs to no content, and not to this token's.
+    const crc64 = isSame() ? sum : undefined;
     response.writeHead(range.isWhole ? 200 : 206, {
       [PEER_HEADER.protocol]: PEER_PROTOCOL,
       [PEER_HEADER.mtimeNs]: stat.mtimeNs.toString(),
@@ -57,10 +63,6 @@ export async function answerContent(call: PeerCall, folder: OfferedFolder): Prom
         ? {}
         : { 'content-range': `bytes ${range.start}-${range.end - 1}/${stat.sizeBytes}` }),
     });
-    const isSame = () => {
-      const after = fstatSync(fd, { bigint: true });
-      return after.mtimeNs === stats.mtimeNs && after.ctimeNs === stats.ctimeNs && after.size === stats.size;
-    };
     if (method === 'GET') await sendRange(call, { fd, ...range, isSame });
     response.end();
   } finally {

@@ -14,13 +14,18 @@ import { totalBytes } from '../model/delta-sides.ts';
 import { DELTA_CALLS, type DeltaCall, type DeltaOpen, DeltaOpenSchema } from '../model/peer-deltas.ts';
 import { PEER_HEADER, PEER_LIMITS } from '../model/peer-protocol.ts';
 import { type BlockThreads, openBlockThreads } from '../workspace/block-threads.ts';
-import { type LocalDeltaSource, openLocalDeltaSource } from '../workspace/local-delta-source.ts';
-import { openLocalDeltaTarget } from '../workspace/local-delta-target.ts';
 import type { TreeWriter } from '../workspace/tree-writer-contract.ts';
-import { parentOf } from '../workspace/tree-writer-folders.ts';
-import { answerBatch, answerJson, type PeerCall, PeerRefusal, parseJson, receiveBody } from './peer-call.ts';
-import { holdParent, type OfferedFolder, parsePeerPath } from './peer-paths.ts';
-import { peerToken } from './peer-token.ts';
+import {
+  answerBatch,
+  answerJson,
+  type PeerCall,
+  PeerRefusal,
+  parseJson,
+  receiveBody,
+  sent,
+} from './peer-call.ts';
+import { describeSide, openSide, type PeerDeltaSide } from './peer-delta-side.ts';
+import { type OfferedFolder, parsePeerPath } from './peer-paths.ts';
 
 export interface PeerDeltas {
   open(call: PeerCall): Promise<void>;
@@ -36,23 +41,25 @@ export interface PeerDeltasOptions {
   readonly clock: Clock;
   readonly isReadOnly: boolean;
   readonly signal: AbortSignal;
+  /** What failed with nobody to tell. */
+  readonly onFailure: (error: unknown) => void;
 }
-
-type Side =
-  | { readonly kind: 'source'; readonly source: LocalDeltaSource; readonly close: () => void }
-  | { readonly kind: 'target'; readonly target: DeltaTarget; readonly close: () => void };
 
 interface Delta {
   readonly id: string;
-  readonly side: Side;
+  readonly side: PeerDeltaSide;
   /** Of a target: what has begun or ended it. The same call again, whose answer was lost, is answered by the same. */
   begun?: Promise<DeltaStart>;
   completed?: Promise<string>;
   usedMs: number;
   callsUnderWay: number;
+  /** Of them: those whose threads may use its files. Clients that are cut off leave them behind, and ask again meanwhile. */
+  readonly works: Set<Promise<void>>;
+  /** Of a target that is only compared with. */
+  readonly isDryRun: boolean;
   /** Of a target that is overwritten. */
   readonly inPlacePath: string | undefined;
-  /** Another one took its file over: it is asked nothing more. */
+  /** Its client ended it, or another one took its file over: it is asked nothing more. */
   isOver: boolean;
   /** Waiting for the calls under way. */
   readonly onIdle: (() => void)[];
@@ -67,7 +74,7 @@ const READ_BYTES_MAX = 16 * 1024 * 1024;
 const HEAD_BYTES_MAX = 4 * 1024 * 1024;
 
 export function createPeerDeltas(options: PeerDeltasOptions): PeerDeltas {
-  const { budget, clock, folder, isReadOnly, signal, writer } = options;
+  const { budget, clock, folder, isReadOnly, onFailure, signal, writer } = options;
   const deltas = new Map<string, Delta>();
   /** Tokens of what was completed, for those to whom the answer was lost on the way. */
   const completed = new Map<string, string>();
@@ -98,6 +105,7 @@ export function createPeerDeltas(options: PeerDeltasOptions): PeerDeltas {
    * written. The newer one wins: the older is at its end once its calls are.
    */
   const overwriting = (path: string) => [...deltas.values()].find((delta) => delta.inPlacePath === path);
+  /** Not before its calls are: a descriptor that is closed under a thread's hands is the next file's, which would be written to. */
   const endOnceIdle = async (delta: Delta) => {
     delta.isOver = true;
     if (delta.callsUnderWay > 0) await new Promise<void>((resolve) => delta.onIdle.push(resolve));
@@ -105,18 +113,14 @@ export function createPeerDeltas(options: PeerDeltasOptions): PeerDeltas {
   };
   const sweep = setInterval(() => {
     for (const delta of deltas.values())
-      if (delta.callsUnderWay === 0 && clock.nowMs() - delta.usedMs > IDLE_MAX_MS) void end(delta);
+      if (delta.callsUnderWay === 0 && clock.nowMs() - delta.usedMs > IDLE_MAX_MS)
+        end(delta).catch(onFailure);
   }, SWEPT_EVERY_MS);
   sweep.unref();
 
   return {
     async open(call) {
-      const body = await receiveBody(call, { budget, maxBytes: PEER_LIMITS.jsonBytesMax });
-      const parsed = v.safeParse(DeltaOpenSchema, parseJson(body.bytes));
-      body.release();
-      if (!parsed.success)
-        throw new PeerRefusal(400, 'usage', `The delta is malformed: ${parsed.issues[0].message}.`);
-      const wish = parsed.output;
+      const wish = await receiveWish(call, budget);
       if (isReadOnly && wish.side === 'target' && !wish.isDryRun)
         throw new PeerRefusal(403, 'accessDenied', 'This peer is read-only.');
       if (deltas.size >= DELTAS_MAX)
@@ -134,6 +138,8 @@ export function createPeerDeltas(options: PeerDeltasOptions): PeerDeltas {
         inPlacePath,
         usedMs: clock.nowMs(),
         callsUnderWay: 0,
+        works: new Set(),
+        isDryRun: wish.isDryRun === true,
         isOver: false,
         onIdle: [],
       });
@@ -143,18 +149,24 @@ export function createPeerDeltas(options: PeerDeltasOptions): PeerDeltas {
       const delta = deltas.get(id);
       if (name === 'complete' && completed.has(id))
         return answerJson(call.response, 200, { token: completed.get(id) });
-      if (!delta || delta.isOver)
+      const isEnded = delta?.isOver || (delta?.completed !== undefined && name !== 'complete');
+      if (!delta || isEnded)
         throw new DrayError('notFound', 'There is no such delta: it has ended.', { data: { delta: id } });
       if (!Object.hasOwn(DELTA_CALLS, name))
         throw new PeerRefusal(404, 'unsupported', `No delta knows "${name}".`);
       delta.callsUnderWay += 1;
       try {
-        await carryOut({ call, budget, shared, delta, name: name as DeltaCall });
+        const work = carryOut({ call, budget, shared, delta, name: name as DeltaCall });
+        // A completion waits for all others, and would for itself.
+        if (name !== 'complete') delta.works.add(work);
+        await work.finally(() => delta.works.delete(work));
         const token = name === 'complete' ? await delta.completed : undefined;
         if (token !== undefined && deltas.delete(id)) {
           remember(id, token);
           delta.side.close();
         }
+      } catch (error) {
+        throw delta.side.named(error);
       } finally {
         delta.callsUnderWay -= 1;
         if (delta.callsUnderWay === 0) for (const resolve of delta.onIdle.splice(0)) resolve();
@@ -163,68 +175,26 @@ export function createPeerDeltas(options: PeerDeltasOptions): PeerDeltas {
     },
     async end(call, id) {
       const delta = deltas.get(id);
-      if (delta) await end(delta);
+      if (delta) await endOnceIdle(delta);
       answerJson(call.response, 200, {});
     },
     async close() {
       clearInterval(sweep);
-      await Promise.allSettled([...deltas.values()].map(end));
+      await Promise.allSettled([...deltas.values()].map(endOnceIdle));
       await threads?.close();
     },
   };
 }
 
-interface Opening extends Pick<PeerDeltasOptions, 'clock' | 'folder' | 'writer'> {
-  readonly threads: BlockThreads;
-}
-
-function openSide({ clock, folder, threads, writer }: Opening, wish: DeltaOpen): Side {
-  const path = parsePeerPath(wish.path);
-  const { blockBytes, chunkSize, hash } = wish;
-  const signature = { hash, seed: BigInt(`0x${wish.seed}`), blockBytes };
-  const isWritten = wish.side === 'target' && !wish.isDryRun;
-  if (isWritten && parentOf(path) !== '') writer.makeFolder(`${parentOf(path)}/`);
-  const held = holdParent(folder, path);
+async function receiveWish(call: PeerCall, budget: Budget): Promise<DeltaOpen> {
+  const body = await receiveBody(call, { budget, maxBytes: PEER_LIMITS.jsonBytesMax });
   try {
-    if (wish.side === 'source') {
-      const source = openLocalDeltaSource({ path: held.path, signature, chunkSize, threads });
-      const close = () => {
-        source.close();
-        held.close();
-      };
-      return { kind: 'source', source, close };
-    }
-    const target = openLocalDeltaTarget({
-      path: held.path,
-      signature,
-      chunkSize,
-      threads,
-      temporary: wish.isInPlace || !isWritten ? undefined : writer.newTemporary(),
-      mtimeNs: BigInt(wish.mtimeNs ?? 0),
-      mode: wish.mode,
-      isDurable: false,
-      tokenOf: (stat) => peerToken(stat, clock.nowMs()),
-    });
-    return { kind: 'target', target, close: held.close };
-  } catch (error) {
-    held.close();
-    throw naming(path, held.path, error);
+    const parsed = v.safeParse(DeltaOpenSchema, parseJson(body.bytes));
+    if (parsed.success) return parsed.output;
+    throw new PeerRefusal(400, 'usage', `The delta is malformed: ${parsed.issues[0].message}.`);
+  } finally {
+    body.release();
   }
-}
-
-/** Messages speak of the path that was asked for. */
-function naming(path: string, held: string, error: unknown): unknown {
-  if (!(error instanceof DrayError)) return error;
-  return new DrayError(error.code, error.message.replaceAll(held, path), {
-    retry: error.retry,
-    data: { ...error.data, path },
-  });
-}
-
-function describeSide(side: Side, nowMs: number): object {
-  if (side.kind === 'target') return { sizeBytes: side.target.oldBytes };
-  const { mode, mtimeNs, sizeBytes, stat } = side.source;
-  return { sizeBytes, mode, mtimeNs: mtimeNs.toString(), token: peerToken(stat, nowMs) };
 }
 
 interface Carrying {
@@ -277,7 +247,11 @@ async function carryOut({ budget, call, delta, name, shared }: Carrying): Promis
         { pieces: [lengthBytes, digests], sizeBytes: lengthBytes.length + digests.length },
       );
     }
-    if (side.kind === 'source') return await carryOutAtSource(call, side.source, name, input);
+    if (side.kind === 'source') {
+      // What it waits for from here on, others have to be able to give back.
+      body.release();
+      return await carryOutAtSource({ call, shared, name }, side.source, input);
+    }
     return await carryOutAtTarget({ call, delta, name, bytes }, side.target, input);
   } finally {
     body.release();
@@ -285,9 +259,8 @@ async function carryOut({ budget, call, delta, name, shared }: Carrying): Promis
 }
 
 async function carryOutAtSource(
-  call: PeerCall,
+  { call, name, shared }: Pick<Carrying, 'call' | 'name' | 'shared'>,
   source: DeltaSource,
-  name: DeltaCall,
   input: never,
 ): Promise<void> {
   const { response, signal } = call;
@@ -297,16 +270,20 @@ async function carryOutAtSource(
       const list = rangesOf(ranges, source.sizeBytes);
       const sizeBytes = totalBytes(list);
       if (sizeBytes > READ_BYTES_MAX) throw outOfBounds();
-      const into = new Uint8Array(new SharedArrayBuffer(sizeBytes));
-      const digests = await source.read(list, into, { sign, signal });
-      // A socket takes no shared memory.
-      const content = Buffer.from(into);
-      const pieces = digests ? [digests, content] : [content];
-      return answerBatch(
-        response,
-        { digestBytes: digests?.length ?? 0 },
-        { pieces, sizeBytes: (digests?.length ?? 0) + content.length },
-      );
+      const lease = await shared.take(sizeBytes, signal);
+      try {
+        const into = lease.bytes.subarray(0, sizeBytes);
+        const digests = await source.read(list, into, { sign, signal });
+        // A socket takes no shared memory.
+        const content = Buffer.from(into);
+        const pieces = digests ? [digests, content] : [content];
+        const head = { digestBytes: digests?.length ?? 0 };
+        answerBatch(response, head, { pieces, sizeBytes: head.digestBytes + content.length });
+        await sent(call);
+      } finally {
+        lease.release();
+      }
+      return;
     }
     case 'check':
       await source.checkUnchanged();
@@ -322,6 +299,11 @@ async function carryOutAtTarget(
   input: never,
 ): Promise<void> {
   const { response, signal } = call;
+  if (delta.isDryRun) throw new PeerRefusal(403, 'accessDenied', 'A dry run writes nothing.');
+  if (name !== 'begin') {
+    if (!delta.begun) throw new PeerRefusal(409, 'usage', `"begin" comes before "${name}".`);
+    await delta.begun;
+  }
   switch (name) {
     case 'begin':
       delta.begun ??= target.begin(input);
@@ -340,7 +322,7 @@ async function carryOutAtTarget(
       await target.copy(Float64Array.from((input as { moves: number[] }).moves), signal);
       return answerJson(response, 200, {});
     case 'complete':
-      delta.completed ??= target.complete();
+      delta.completed ??= Promise.allSettled(delta.works).then(() => target.complete());
       return answerJson(response, 200, { token: await delta.completed });
     default:
       throw new PeerRefusal(409, 'usage', `A target of a delta knows no "${name}".`);

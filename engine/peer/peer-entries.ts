@@ -9,6 +9,7 @@ import { type EntryRow, PEER_HEADER, PEER_LIMITS, PEER_PROTOCOL } from '../model
 import { isReservedName } from '../model/safe-path.ts';
 import { readFolderNames } from '../workspace/folder-names.ts';
 import { type ScannedEntry, scanWorkspace, TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
+import { absoluteIn, heldReach, plainReach, type TreeReach } from '../workspace/tree-reach.ts';
 import { drained, type PeerCall, PeerRefusal } from './peer-call.ts';
 import { type OfferedFolder, parsePeerPath, statPeerPath } from './peer-paths.ts';
 import { peerToken } from './peer-token.ts';
@@ -18,29 +19,51 @@ import { peerToken } from './peer-token.ts';
  * @throws PeerRefusal 400; DrayError `notFound` when `path` is no folder.
  */
 export async function answerEntries(call: PeerCall, folder: OfferedFolder): Promise<void> {
-  const { query, response, signal } = call;
+  const { query } = call;
   const below = parsePeerPath(query.get('path') ?? '', { allowRoot: true });
   const after = query.get('after');
   const limit = parseLimit(query.get('limit'));
-  const root = below === '' ? folder.realRoot : `${folder.realRoot}/${below}`;
+  const root = absoluteIn(folder.realRoot, below);
   if (below !== '' && !statPeerPath(folder, below)?.isDirectory())
     throw new DrayError('notFound', `There is no folder ${below}.`, { data: { path: below } });
-  const isFolded = query.get('folded') === '1';
-  const folded = isFolded ? foldedRows(call, root) : [];
-  response.writeHead(200, {
-    [PEER_HEADER.protocol]: PEER_PROTOCOL,
-    'content-type': 'application/x-ndjson',
-    'cache-control': 'no-store',
-  });
-  if (isFolded) {
-    response.end(`${JSON.stringify({ entries: folded })}\n${JSON.stringify({ end: true })}\n`);
-    return;
+  // Elsewhere each name would cost a look at all folders above it.
+  const reach = process.platform === 'linux' ? heldReach(root) : plainReach(root);
+  try {
+    if (query.get('folded') === '1') answerFolded(call, reach);
+    else await streamEntries(call, { root, reach, after, limit });
+  } finally {
+    reach.release();
   }
+}
+
+const HEADERS = {
+  [PEER_HEADER.protocol]: PEER_PROTOCOL,
+  'content-type': 'application/x-ndjson',
+  'cache-control': 'no-store',
+};
+
+function answerFolded(call: PeerCall, reach: TreeReach): void {
+  const rows = foldedRows(call, reach);
+  call.response.writeHead(200, HEADERS);
+  call.response.end(`${JSON.stringify({ entries: rows })}\n${JSON.stringify({ end: true })}\n`);
+}
+
+interface Listing {
+  readonly root: string;
+  readonly reach: TreeReach;
+  readonly after: string | null;
+  readonly limit: number;
+}
+
+async function streamEntries(call: PeerCall, { after, limit, reach, root }: Listing): Promise<void> {
+  const { query, response, signal } = call;
+  response.writeHead(200, HEADERS);
   const nowMs = Date.now();
   const problems: string[] = [];
   let told = 0;
   const scan = scanWorkspace({
     root,
+    reach,
     ignore: false,
     isPlain: true,
     folders: query.get('folders') === '1',
@@ -56,7 +79,7 @@ export async function answerEntries(call: PeerCall, folder: OfferedFolder): Prom
     const rows: EntryRow[] = [];
     for (const entry of batch.entries) {
       if (after !== null && comparePaths(entry.path, after) <= 0) continue;
-      const row = rowOf(root, entry, nowMs);
+      const row = rowOf(reach, entry, nowMs);
       if (row && told + rows.length < limit) rows.push(row);
     }
     told += rows.length;
@@ -76,7 +99,7 @@ function mayHoldAfter(folder: string, after: string): boolean {
   return after.startsWith(folder) || comparePaths(folder, after) > 0;
 }
 
-function rowOf(root: string, entry: ScannedEntry, nowMs: number): EntryRow | undefined {
+function rowOf(reach: TreeReach, entry: ScannedEntry, nowMs: number): EntryRow | undefined {
   const { kind, mode, mtimeMs, path, sizeBytes } = entry;
   switch (kind) {
     case 'file':
@@ -92,7 +115,7 @@ function rowOf(root: string, entry: ScannedEntry, nowMs: number): EntryRow | und
           mtimeMs,
           mode,
           peerToken(entry, nowMs),
-          readlinkSync(`${root}/${path}`),
+          readlinkSync(reach.absoluteOf(path)),
         ];
       } catch {
         // Gone, or no link any more: as if it had gone before.
@@ -108,12 +131,12 @@ function parseLimit(text: string | null): number {
 }
 
 /** One level, in one page: folders (with a slash at their end) stand for what is in them. */
-function foldedRows({ query }: PeerCall, root: string): readonly EntryRow[] {
+function foldedRows({ query }: PeerCall, reach: TreeReach): readonly EntryRow[] {
   const after = query.get('after');
   const nowMs = Date.now();
   const rows: EntryRow[] = [];
-  for (const name of readFolderNames(`${root}/`).names) {
-    const stats = lstatSync(`${root}/${name}`, { throwIfNoEntry: false });
+  for (const name of readFolderNames(reach.absoluteOf('')).names) {
+    const stats = lstatSync(reach.absoluteOf(name), { throwIfNoEntry: false });
     if (!stats || isReservedName(name, 'linux') || name === TEMPORARY_FOLDER_NAME) continue;
     const kind = stats.isFile()
       ? 'file'
@@ -127,7 +150,7 @@ function foldedRows({ query }: PeerCall, root: string): readonly EntryRow[] {
     if (after !== null && comparePaths(path, after) <= 0) continue;
     const { ctimeMs, ino: inode, mode, mtimeMs, size: sizeBytes } = stats;
     const row = rowOf(
-      root,
+      reach,
       { path, kind, sizeBytes, mtimeMs, ctimeMs, inode, executable: false, mode: mode & 0o7777 },
       nowMs,
     );

@@ -1,7 +1,10 @@
 /** Who may ask a peer, and what a peer that is read-only refuses: of each request that there is. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { basename } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { describeTree } from '../jobs/same-trees.ts';
+import { hostTag } from '../workspace/tree-writer-temporary.ts';
 import { startTestPeer, TEST_TOKEN, type TestPeer } from './peer-fixture.ts';
 import { createGuard } from './peer-guard.ts';
 import { PEER_ROUTES } from './serve-folder.ts';
@@ -93,6 +96,16 @@ describe('the guard', () => {
   });
 });
 
+/** Linux gives none so high. */
+const PID_MAX = 2 ** 22;
+const DELTA = {
+  path: 'file',
+  hash: 'xxh3',
+  seed: '1',
+  blockBytes: 4_096,
+  chunkSize: { min: 4_096, average: 8_192, max: 65_536 },
+};
+
 describe('a peer that is read-only', () => {
   beforeEach(async () => {
     peer = await startTestPeer({ isReadOnly: true });
@@ -114,11 +127,39 @@ describe('a peer that is read-only', () => {
   );
 
   it('refuses to be the target of a delta, and is the source of one', async () => {
-    const chunkSize = { min: 4_096, average: 8_192, max: 65_536 };
-    const open = { path: 'file', hash: 'xxh3', seed: '1', blockBytes: 4_096, chunkSize };
-    const as = (side: object) => peer.send('POST', 'deltas', { body: JSON.stringify({ ...open, ...side }) });
+    const as = (side: object) => peer.send('POST', 'deltas', { body: JSON.stringify({ ...DELTA, ...side }) });
     for (const isInPlace of [false, true])
       expect((await as({ side: 'target', isInPlace, mtimeNs: '0' })).status).toBe(403);
     expect((await as({ side: 'source' })).status).toBe(200);
+  });
+
+  it("sweeps nothing of another server's", async () => {
+    // Of a process that is no more.
+    const left = `.dray-tmp/dray-${hostTag()}-${PID_MAX}-000000000000-0.0`;
+    peer.write(left, 'unfinished');
+    const before = describeTree(peer.root);
+    await peer.restart();
+    expect(describeTree(peer.root)).toEqual(before);
+    expect(readdirSync(peer.path('.dray-tmp'))).toEqual([basename(left)]);
+    expect(readFileSync(peer.path(left), 'utf8')).toBe('unfinished');
+  });
+
+  it('compares with a file for a dry run of a delta, and writes nothing for it', async () => {
+    const opened = await peer.send('POST', 'deltas', {
+      body: JSON.stringify({ ...DELTA, side: 'target', isDryRun: true, mtimeNs: '0' }),
+    });
+    const { delta } = (await opened.json()) as { delta: string };
+    const before = describeTree(peer.root);
+    const call = (name: string, body: string) => peer.send('POST', `deltas/${delta}/${name}`, { body });
+    expect((await call('sign', '{"start":0,"end":7}')).status).toBe(200);
+    for (const [name, body] of Object.entries({
+      begin: '{"sizeBytes":0,"keepsOld":false}',
+      write: '{"ranges":[]}',
+      clear: '{"ranges":[0,1]}',
+      copy: '{"moves":[0,1,1]}',
+      complete: '{}',
+    }))
+      expect((await call(name, body)).status, name).toBe(403);
+    expect(describeTree(peer.root)).toEqual(before);
   });
 });

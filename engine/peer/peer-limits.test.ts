@@ -1,19 +1,26 @@
 /** Clients that are slow, silent, too many or too large: each is ended by itself, and the others go on. */
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, utimesSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { PEER_LIMITS } from '../model/peer-protocol.ts';
-import { noise, startTestPeer, TEST_TOKEN, type TestPeer } from './peer-fixture.ts';
+import { headPeerFile } from '../remotes/peer/peer-files.ts';
+import { noise, serveForTest, startTestPeer, TEST_TOKEN, type TestPeer } from './peer-fixture.ts';
+import { ownCertificate } from './peer-own-certificate.ts';
 
 let peer: TestPeer;
 const open: Socket[] = [];
+const NEVER_STOPPED = new AbortController().signal;
 afterEach(async () => {
   for (const socket of open.splice(0)) socket.destroy();
   await peer?.[Symbol.asyncDispose]();
 });
 
 /** Short, so that a test need not wait; what is tested is that the time has an end. */
-const SHORT = { headersMs: 200, paceMs: 200, stallMs: 200 };
+const SHORT_MS = 200;
 const NEVER = 1_000_000;
+const PATIENT = { headersMs: NEVER, paceMs: NEVER, stallMs: NEVER, aliveMs: NEVER };
 
 function openSocket(): Socket {
   const socket = connect({ port: peer.port(), host: '127.0.0.1' });
@@ -43,7 +50,7 @@ const expectAlive = async () => expect((await peer.send('GET', '')).status).toBe
 
 describe('a client that is slow', () => {
   it('is closed when its headers never end', async () => {
-    peer = await startTestPeer({ patience: { ...SHORT, paceMs: NEVER, stallMs: NEVER } });
+    peer = await startTestPeer({ patience: { ...PATIENT, headersMs: SHORT_MS } });
     const socket = openSocket();
     const ended = closed(socket);
     socket.write('GET /v1/ HTTP/1.1\r\nhost: 127.0.0.1\r\nx-never: e');
@@ -57,7 +64,7 @@ describe('a client that is slow', () => {
     ['deltas', ['content-length: 1000']],
     ['objects/put', ['content-length: 1000']],
   ])('is closed when the body of "%s" stalls', async (route, headers) => {
-    peer = await startTestPeer({ patience: { ...SHORT, headersMs: NEVER, stallMs: NEVER } });
+    peer = await startTestPeer({ patience: { ...PATIENT, paceMs: SHORT_MS } });
     const socket = openSocket();
     const ended = closed(socket);
     socket.write(`${head('POST', route, headers)}{"pa`);
@@ -66,7 +73,7 @@ describe('a client that is slow', () => {
   });
 
   it('is closed when a range of a large file stalls, and the upload goes on with another', async () => {
-    peer = await startTestPeer({ patience: { ...SHORT, headersMs: NEVER, stallMs: NEVER } });
+    peer = await startTestPeer({ patience: { ...PATIENT, paceMs: SHORT_MS } });
     const begun = await peer.send('POST', 'uploads', {
       body: JSON.stringify({ path: 'large', mtimeNs: '0', rangeBytes: 65_536, sizeBytes: 65_536 }),
     });
@@ -83,7 +90,7 @@ describe('a client that is slow', () => {
   });
 
   it('is closed when it takes nothing of what it asked for', async () => {
-    peer = await startTestPeer({ patience: { ...SHORT, headersMs: NEVER, paceMs: NEVER } });
+    peer = await startTestPeer({ patience: { ...PATIENT, stallMs: SHORT_MS } });
     peer.write('large', noise(64 * 1024 * 1024, 1));
     const socket = openSocket();
     socket.pause();
@@ -101,6 +108,56 @@ describe('a client that is slow', () => {
     await ended;
     expect(taken).toBeLessThan(64 * 1024 * 1024);
     await expectAlive();
+  });
+});
+
+describe('a client that never ends its handshake', () => {
+  it('is closed like one that never ends its headers', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'dray-peer-tls-'));
+    const root = join(folder, 'offered');
+    mkdirSync(root);
+    const tls = await ownCertificate(folder, 'test');
+    const server = await serveForTest(root, { tls, patience: { ...PATIENT, headersMs: SHORT_MS } });
+    try {
+      const socket = connect({ port: server.address.port, host: '127.0.0.1' });
+      socket.on('error', () => {});
+      open.push(socket);
+      await closed(socket);
+    } finally {
+      await server.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe('a request that takes long', () => {
+  it('is told now and then that it is still being worked on', async () => {
+    peer = await startTestPeer({ patience: { ...PATIENT, aliveMs: 1 } });
+    // Zeros that take no room, and are read all the same.
+    peer.write('large', '');
+    truncateSync(peer.path('large'), 256 * 1024 * 1024);
+    const socket = openSocket();
+    const ended = closed(socket);
+    socket.write(head('HEAD', 'content?path=large&sums=crc64nvme', ['connection: close']));
+    const answer = await ended;
+    expect(answer).toMatch(/^(?:HTTP\/1\.1 102 Processing\r\n\r\n)+HTTP\/1\.1 200 OK\r\n/);
+    expect(answer.toLowerCase()).toContain('dray-crc64nvme: ');
+    const info = await headPeerFile(peer.client, 'large', { checksums: true, signal: NEVER_STOPPED });
+    expect(info?.crc64).toBeDefined();
+  });
+
+  it('tells no sum of a file that changed while it was summed', async () => {
+    peer = await startTestPeer({ patience: { ...PATIENT, aliveMs: 1 } });
+    peer.write('large', '');
+    truncateSync(peer.path('large'), 256 * 1024 * 1024);
+    const socket = openSocket();
+    const ended = closed(socket);
+    socket.once('data', () => utimesSync(peer.path('large'), 1, 1));
+    socket.write(head('HEAD', 'content?path=large&sums=crc64nvme', ['connection: close']));
+    const answer = await ended;
+    expect(answer).toContain('102 Processing');
+    expect(answer).toContain('HTTP/1.1 200 OK');
+    expect(answer.toLowerCase()).not.toContain('dray-crc64nvme: ');
   });
 });
 
@@ -137,6 +194,11 @@ describe('what is too much', () => {
         `content-length: ${PEER_LIMITS.bodyBytesMax + PEER_LIMITS.jsonBytesMax + 1}`,
         'dray-head-bytes: 2',
       ]),
+      '413',
+    ],
+    [
+      'JSON before contents',
+      head('POST', 'write', ['content-length: 9000000', 'dray-head-bytes: 9000000']),
       '413',
     ],
     ['a body without its length', head('POST', 'read', ['transfer-encoding: chunked']), '411'],

@@ -108,11 +108,12 @@ describe('a folder that becomes a link out', () => {
           side: 'target',
           path: 'folder/secret',
           hash: 'xxh3',
-          seed: 1,
+          seed: '1',
           blockBytes: 4_096,
-          chunkSize: 0,
+          chunkSize: { min: 4_096, average: 8_192, max: 65_536 },
           isInPlace: true,
           isDryRun: false,
+          mtimeNs: '0',
         },
       ],
       ['objects/put?at=folder', { key: 'new' }],
@@ -123,6 +124,27 @@ describe('a folder that becomes a link out', () => {
       expect(status, route).toBeLessThan(500);
     }
     expectNothingOutside();
+  });
+
+  it('shows nothing of what lies behind it to a listing that has met the folder', async () => {
+    writeFileSync(peer.path('folder/inside'), 'offered');
+    // They come between a folder's name and what is in it, and fill many pages.
+    for (let at = 0; at < 8_000; at += 1) writeFileSync(peer.path(`folder-${at}`), '');
+    const answer = await peer.send('GET', 'entries?path=');
+    const reader = answer.body!.getReader();
+    const decoder = new TextDecoder();
+    let text = decoder.decode((await reader.read()).value, { stream: true });
+    expect(text).not.toContain('"end"');
+    leadAway('folder');
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      text += decoder.decode(value, { stream: true });
+    }
+    expect(text).not.toContain('secret');
+    const last = JSON.parse(text.trim().split('\n').at(-1)!);
+    if (process.platform === 'linux')
+      expect(last).toMatchObject({ end: true, problems: [expect.stringContaining('folder/')] });
   });
 
   it('does not get an upload that began while it was a folder', async () => {

@@ -3,7 +3,7 @@
  * calls are those of `remotes/object-store.ts`, and the file store carries them out.
  */
 import { realpathSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, sep } from 'node:path';
 import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
 import type { Budget } from '../base/budget.ts';
@@ -63,8 +63,11 @@ export function createPeerObjects({ budget, folder, isReadOnly }: PeerObjectsOpt
       try {
         const { bytes, input } = parseInput(call, objectCall, body);
         const store = await storeAt(at, !READS.has(objectCall));
-        for (const key of keysOf(input))
-          checkInside(folder, `${folder.realRoot}/${at === '' ? '' : `${at}/`}${key}`, key);
+        for (const key of keysOf(input)) {
+          const path = at === '' ? key : `${at}/${key}`;
+          parsePeerPath(path);
+          checkInside(folder, `${folder.realRoot}/${path}`, key);
+        }
         await carryOut({ call, store, bytes }, objectCall, input);
       } finally {
         body.release();
@@ -103,6 +106,7 @@ function keysOf(input: unknown): readonly string[] {
  * links resolved, as far as it is there.
  */
 function checkInside({ realRoot }: OfferedFolder, absolute: string, named: string): void {
+  const below = realRoot.endsWith(sep) ? realRoot : realRoot + sep;
   for (let at = absolute; at.length > realRoot.length; at = dirname(at)) {
     let real: string;
     try {
@@ -110,7 +114,7 @@ function checkInside({ realRoot }: OfferedFolder, absolute: string, named: strin
     } catch {
       continue;
     }
-    if (real !== realRoot && !real.startsWith(`${realRoot}/`)) throw leadsAway(named);
+    if (real !== realRoot && !real.startsWith(below)) throw leadsAway(named);
     return;
   }
 }

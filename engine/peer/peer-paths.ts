@@ -12,12 +12,12 @@ import {
   realpathSync,
   type Stats,
 } from 'node:fs';
-import { sep } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import { PEER_LIMITS } from '../model/peer-protocol.ts';
-import { isReservedName } from '../model/safe-path.ts';
+import { checkEntryPath } from '../model/safe-path.ts';
 import { TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
-import { heldReach } from '../workspace/tree-reach.ts';
+import { absoluteIn, heldReach, isReal } from '../workspace/tree-reach.ts';
+import { parentOf } from '../workspace/tree-writer-folders.ts';
 import { PeerRefusal } from './peer-call.ts';
 
 export interface OfferedFolder {
@@ -61,24 +61,13 @@ export function parsePeerPath(
 }
 
 function reasonToRefuse(path: string): string | undefined {
-  if (path.includes('\0')) return 'it holds a NUL';
-  if (!path.isWellFormed()) return 'it is not Unicode';
-  if (process.platform === 'win32' && /[\\:]/.test(path))
-    return 'it holds a character that Windows gives a meaning';
+  const reason = checkEntryPath(path);
+  if (reason !== undefined) return reason;
   const parts = path.split('/');
   if (parts.length > PEER_LIMITS.pathPartsMax) return `it has more than ${PEER_LIMITS.pathPartsMax} parts`;
-  for (const part of parts) {
-    if (part === '') return 'it has an empty part';
-    if (part === '.' || part === '..') return `it has the part "${part}"`;
-  }
   // Where the case of names makes no difference, this is the same folder.
   if (parts[0]!.toLowerCase() === TEMPORARY_FOLDER_NAME) return 'unfinished files lie there';
   return undefined;
-}
-
-/** Whether it is part of a workspace's own folder, which no plain tree holds. */
-export function isReservedPath(path: string): boolean {
-  return path.split('/').some((part) => isReservedName(part, 'linux'));
 }
 
 const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
@@ -99,7 +88,7 @@ function openToRead(
   path: string,
   isWanted: (stats: Stats) => boolean,
 ): number | undefined {
-  const absolute = path === '' ? realRoot : `${realRoot}/${path}`;
+  const absolute = absoluteIn(realRoot, path);
   let fd: number;
   try {
     fd = openSync(absolute, READ_FLAGS);
@@ -145,10 +134,9 @@ export function holdParent({ realRoot }: OfferedFolder, path: string): HeldParen
 
 /** What lies there, never through a link; undefined when nothing does. @throws DrayError `unsafePath` */
 export function statPeerPath({ realRoot }: OfferedFolder, path: string): Stats | undefined {
-  const parent = path.lastIndexOf('/') < 0 ? realRoot : `${realRoot}/${path.slice(0, path.lastIndexOf('/'))}`;
   try {
-    if (realpathSync(parent) !== parent.replaceAll('/', sep)) throw leadsAway(path);
-    return lstatSync(`${realRoot}/${path}`, { throwIfNoEntry: false });
+    if (!isReal(absoluteIn(realRoot, parentOf(path)))) throw leadsAway(path);
+    return lstatSync(absoluteIn(realRoot, path), { throwIfNoEntry: false });
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? '';
     if (ABSENT.has(code)) return undefined;
@@ -162,7 +150,7 @@ function liesAt(fd: number, absolute: string): boolean {
   if (process.platform === 'linux') return readlinkSync(`/proc/self/fd/${fd}`) === absolute;
   // Elsewhere the path is looked at again, and has to lead to what is open.
   const [opened, found] = [fstatSync(fd), lstatSync(absolute)];
-  return realpathSync(absolute) === absolute && opened.ino === found.ino && opened.dev === found.dev;
+  return isReal(absolute) && opened.ino === found.ino && opened.dev === found.dev;
 }
 
 export function leadsAway(path: string): DrayError {

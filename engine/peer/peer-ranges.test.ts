@@ -13,14 +13,14 @@ const MIB = 1024 * 1024;
 const NEVER_MS = 2 ** 30;
 
 /** A request whose body the test writes; only what a receiver looks at. */
-function openCall(sizeBytes: number) {
+function openCall(sizeBytes: number, paceMs = NEVER_MS) {
   const body = new PassThrough({ highWaterMark: 4 * MIB });
   const stop = new AbortController();
   const request = Object.assign(body, { headers: { 'content-length': String(sizeBytes) } });
   const call = {
     request: request as unknown as IncomingMessage,
     signal: stop.signal,
-    patience: { headersMs: NEVER_MS, paceMs: NEVER_MS, stallMs: NEVER_MS },
+    patience: { headersMs: NEVER_MS, paceMs, stallMs: NEVER_MS, aliveMs: NEVER_MS },
   } as PeerCall;
   return { body, call, stop };
 }
@@ -49,6 +49,19 @@ describe('a receiver of ranges', () => {
     expect(arrived.equals(content)).toBe(true);
     expect(outMost).toBeLessThanOrEqual(2);
     expect(budget.used).toBe(0);
+  });
+
+  it('does not count the time in which the client is not read from', async () => {
+    const content = noise(100_000, 3);
+    const { body, call } = openCall(content.length, 50);
+    const budget = new Budget(MIB);
+    const others = await budget.acquire(MIB);
+    const receiving = createRangeReceiver(budget).receive(call, async () => {});
+    // Several times as long as a client may take.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    others.release();
+    body.end(Buffer.from(content));
+    expect(await receiving).toBe(crc64Nvme(content));
   });
 
   it('does not gather thousands of tiny chunks in one piece', async () => {

@@ -34,8 +34,7 @@ export function createRangeReceiver(budget: Budget): RangeReceiver {
     async receive(call, write) {
       const sizeBytes = bodyBytesOf(call.request);
       const writing = new Set<Promise<void>>();
-      const watch = watchPace(call);
-      const gathering = gatherPieces(call, watch.took);
+      const gathering = gatherPieces(call);
       let failure: { readonly error: unknown } | undefined;
       let received = 0;
       let permit: Permit | undefined;
@@ -62,7 +61,6 @@ export function createRangeReceiver(budget: Budget): RangeReceiver {
           received += piece.sizeBytes;
         }
       } finally {
-        watch.end();
         gathering.close();
         permit?.release();
         await Promise.all(writing);
@@ -87,15 +85,18 @@ interface Gathering {
 }
 
 /** A body as it comes: what an iterator of the stream would join, or copy, stays as it is, and a chunk costs no promise. */
-function gatherPieces({ request, signal }: PeerCall, took: (bytes: number) => void): Gathering {
+function gatherPieces(call: PeerCall): Gathering {
+  const { request, signal } = call;
   let piece: Piece = { chunks: [], sizeBytes: 0 };
   let sum = 0n;
   let wantedBytes = Number.POSITIVE_INFINITY;
   let ended: { readonly error: unknown } | undefined;
   let wake: (() => void) | undefined;
+  /** While the client is waited for: it cannot help it when the disk or other clients hold this one up. */
+  let watch: ReturnType<typeof watchPace> | undefined;
   const isFull = () => piece.sizeBytes >= wantedBytes || piece.chunks.length >= PIECE_CHUNKS_MAX;
   const onData = (chunk: Buffer) => {
-    took(chunk.length);
+    watch?.took(chunk.length);
     sum = crc64Nvme(chunk, sum);
     piece.chunks.push(chunk);
     piece.sizeBytes += chunk.length;
@@ -106,6 +107,8 @@ function gatherPieces({ request, signal }: PeerCall, took: (bytes: number) => vo
   };
   /** Nobody waits from here on: what comes before it has taken the piece makes no larger one. */
   const rouse = () => {
+    watch?.end();
+    watch = undefined;
     wake?.();
     wake = undefined;
   };
@@ -123,6 +126,7 @@ function gatherPieces({ request, signal }: PeerCall, took: (bytes: number) => vo
       if (!isFull() && !ended)
         await new Promise<void>((resolve) => {
           wake = resolve;
+          watch = watchPace(call);
           if (request.isPaused()) request.resume();
         });
       if (!isFull()) throw ended?.error;
@@ -133,6 +137,7 @@ function gatherPieces({ request, signal }: PeerCall, took: (bytes: number) => vo
     },
     sum: () => sum,
     close() {
+      watch?.end();
       signal.removeEventListener('abort', onAbort);
       request.off('data', onData).off('end', onEnd).off('close', onEnd).off('error', end);
     },

@@ -1,5 +1,4 @@
 /** `POST /v1/read`: many small files in one answer. */
-import { once } from 'node:events';
 import { closeSync, fstatSync, readSync } from 'node:fs';
 import * as v from 'valibot';
 import { type DrayError, toErrorRecord } from '../api/error.ts';
@@ -7,7 +6,7 @@ import type { Budget } from '../base/budget.ts';
 import { crc64Nvme } from '../base/crc64-nvme.ts';
 import { PEER_LIMITS, type ReadResult } from '../model/peer-protocol.ts';
 import { checkUnchanged, describeFailure, readStatOf } from '../workspace/file-reader-open.ts';
-import { answerBatch, type PeerCall, PeerRefusal, parseJson, receiveBody } from './peer-call.ts';
+import { answerBatch, type PeerCall, PeerRefusal, parseJson, receiveBody, sent } from './peer-call.ts';
 import { type OfferedFolder, openPeerFile, openPeerFolder, parsePeerPath } from './peer-paths.ts';
 import { peerToken } from './peer-token.ts';
 
@@ -54,16 +53,6 @@ export async function answerRead(
     await sent(call);
   } finally {
     permit.release();
-  }
-}
-
-/** Or the client is gone. */
-async function sent({ response, signal }: PeerCall): Promise<void> {
-  if (response.writableFinished || response.destroyed) return;
-  try {
-    await once(response, 'finish', { signal });
-  } catch {
-    // Nobody is there to send it to.
   }
 }
 

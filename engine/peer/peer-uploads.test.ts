@@ -142,6 +142,19 @@ describe('an upload', () => {
     expect(sent().equals(expected)).toBe(true);
   });
 
+  it('keeps holes as zeros also where a range broke off before', async () => {
+    const upload = await begin();
+    const broken = { upload, start: 0, bytes: content.subarray(0, RANGE), sum: 1n };
+    await expect(putPeerRange(peer.client, broken, signal)).rejects.toMatchObject({
+      code: 'checksumRefused',
+    });
+    await putPeerHoles(peer.client, upload, [0], signal);
+    for (const start of [RANGE, 2 * RANGE, 3 * RANGE]) await put(upload, start);
+    const { crc64 } = await complete(upload);
+    expect(sent().equals(Buffer.from(content).fill(0, 0, RANGE))).toBe(true);
+    expect(crc64).toBe(crc64Nvme(sent()));
+  });
+
   it('that is discarded leaves nothing', async () => {
     const upload = await begin();
     await put(upload, 0);

@@ -83,11 +83,14 @@ const COMPLETED_MAX = 4_096;
 export function createPeerUploads({
   budget,
   clock,
+  onFailure,
   writer,
 }: {
   readonly writer: TreeWriter;
   readonly budget: Budget;
   readonly clock: Clock;
+  /** What failed with nobody to tell. */
+  readonly onFailure: (error: unknown) => void;
 }): PeerUploads {
   const receiver = createRangeReceiver(budget);
   const sessions = new Map<string, Session>();
@@ -104,7 +107,8 @@ export function createPeerUploads({
   };
   const sweep = setInterval(() => {
     for (const session of sessions.values())
-      if (session.calls.size === 0 && clock.nowMs() - session.usedMs > IDLE_MAX_MS) void leave(session);
+      if (session.calls.size === 0 && clock.nowMs() - session.usedMs > IDLE_MAX_MS)
+        leave(session).catch(onFailure);
   }, SWEPT_EVERY_MS);
   sweep.unref();
 
@@ -199,7 +203,7 @@ export function createPeerUploads({
           usedMs: clock.nowMs(),
           calls: new Set(),
         };
-        await takeNoted(session);
+        await takeNoted(session, budget);
         if (resume && session.ranges.size === 0) {
           await journal?.remove();
           throw noUpload(session.id);
@@ -239,6 +243,26 @@ export function createPeerUploads({
     if (isThere) return;
     file.accept(start, sizeBytes);
     await journal?.note({ start, end }, sum);
+    ranges.set(start, { sum, sizeBytes });
+  }
+
+  /** Bytes of a range that broke off, in this run or an earlier one, may lie there. */
+  async function makeHole(
+    { file, id, ranges }: Session,
+    { end, start }: { readonly start: number; readonly end: number },
+  ): Promise<void> {
+    if (ranges.has(start)) return;
+    const sizeBytes = end - start;
+    const sum = sumOfZeros(sizeBytes);
+    const permit = await budget.acquire(sizeBytes);
+    try {
+      if (!sessions.has(id)) throw noUpload(id);
+      const bytes = await file.read(start, Buffer.allocUnsafeSlow(sizeBytes));
+      if (crc64Nvme(bytes) !== sum) await file.place(start, [bytes.fill(0)]);
+    } finally {
+      permit.release();
+    }
+    file.accept(start, sizeBytes);
     ranges.set(start, { sum, sizeBytes });
   }
 
@@ -286,12 +310,9 @@ export function createPeerUploads({
       using(id, async (session) => {
         const { ranges } = await json(call, Holes);
         if (session.isOpenEnded) throw new PeerRefusal(400, 'usage', 'What has no size yet has no holes.');
-        if (!sessions.has(id)) throw noUpload(id);
         for (const start of ranges) {
           const end = endOfRange(session, start);
-          if (session.ranges.has(start)) continue;
-          session.file.accept(start, end - start);
-          session.ranges.set(start, { sum: sumOfZeros(end - start), sizeBytes: end - start });
+          await inTurn(session, start, () => makeHole(session, { start, end }));
         }
         answerJson(call.response, 200, {});
       }),
@@ -334,13 +355,20 @@ export function createPeerUploads({
 }
 
 /** What an earlier run of the server wrote counts only as far as it is really there. */
-async function takeNoted({ file, journal, ranges }: Session): Promise<void> {
-  for (const { crc64nvme, end, start } of journal?.noted.values() ?? []) {
-    const sizeBytes = end - start;
-    const bytes = await file.read(start, Buffer.allocUnsafeSlow(sizeBytes));
-    if (crc64Nvme(bytes) !== crc64nvme) continue;
-    file.accept(start, sizeBytes);
-    ranges.set(start, { sum: crc64nvme, sizeBytes });
+async function takeNoted({ file, journal, rangeBytes, ranges }: Session, budget: Budget): Promise<void> {
+  const noted = [...(journal?.noted.values() ?? [])];
+  if (noted.length === 0) return;
+  const permit = await budget.acquire(rangeBytes);
+  try {
+    for (const { crc64nvme, end, start } of noted) {
+      const sizeBytes = end - start;
+      const bytes = await file.read(start, Buffer.allocUnsafeSlow(sizeBytes));
+      if (crc64Nvme(bytes) !== crc64nvme) continue;
+      file.accept(start, sizeBytes);
+      ranges.set(start, { sum: crc64nvme, sizeBytes });
+    }
+  } finally {
+    permit.release();
   }
 }
 

@@ -11,14 +11,7 @@ import { PEER_LIMITS, PEER_PROTOCOL } from '../model/peer-protocol.ts';
 import { TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
 import { openTreeWriter } from '../workspace/tree-writer.ts';
 import type { TreeWriter } from '../workspace/tree-writer-contract.ts';
-import {
-  answerError,
-  answerJson,
-  type PeerCall,
-  type PeerPatience,
-  PeerRefusal,
-  watchReader,
-} from './peer-call.ts';
+import { answerError, answerJson, type PeerCall, PeerRefusal } from './peer-call.ts';
 import { answerContent } from './peer-content.ts';
 import { createPeerDeltas, type PeerDeltas } from './peer-deltas.ts';
 import { answerEntries } from './peer-entries.ts';
@@ -26,6 +19,7 @@ import { createGuard } from './peer-guard.ts';
 import { answerKeep } from './peer-keep.ts';
 import { createPeerObjects, type PeerObjects } from './peer-objects.ts';
 import { type OfferedFolder, openOffered } from './peer-paths.ts';
+import { type PeerPatience, showLife, watchReader } from './peer-patience.ts';
 import { answerRead } from './peer-reads.ts';
 import { createPeerUploads, type PeerUploads } from './peer-uploads.ts';
 import { answerRemove, answerTouch, answerWrite } from './peer-writes.ts';
@@ -59,7 +53,7 @@ export interface PeerServer {
 
 /** Contents of requests in memory at once. */
 const BODIES_BYTES_MAX = 192 * 1024 * 1024;
-const PATIENCE: PeerPatience = { headersMs: 10_000, paceMs: 30_000, stallMs: 60_000 };
+const PATIENCE: PeerPatience = { headersMs: 10_000, paceMs: 30_000, stallMs: 60_000, aliveMs: 15_000 };
 const KEEP_ALIVE_MS = 60_000;
 const TENDED_EVERY_MS = 60 * 60_000;
 
@@ -76,7 +70,7 @@ interface Offer {
 /** @throws DrayError `notFound` for the folder, `usage` for an address that cannot be listened at. */
 export async function serveFolder(options: ServeFolderOptions): Promise<PeerServer> {
   await loadCrc64();
-  const { patience = PATIENCE } = options;
+  const { onFailure, patience = PATIENCE } = options;
   const folder = openOffered(options.root);
   const stop = new AbortController();
   const budget = new Budget(BODIES_BYTES_MAX);
@@ -85,11 +79,13 @@ export async function serveFolder(options: ServeFolderOptions): Promise<PeerServ
     temporaryFolder: join(folder.realRoot, TEMPORARY_FOLDER_NAME),
     isTemporaryFolderOwn: true,
     isWatchful: true,
+    isSweptLate: options.isReadOnly,
     signal: stop.signal,
   });
-  const tending = setInterval(() => writer.tend(systemClock.nowMs()), TENDED_EVERY_MS);
-  tending.unref();
-  const uploads = createPeerUploads({ writer, budget, clock: systemClock });
+  const tending = options.isReadOnly
+    ? undefined
+    : setInterval(() => tend(writer, onFailure), TENDED_EVERY_MS).unref();
+  const uploads = createPeerUploads({ writer, budget, clock: systemClock, onFailure });
   const objects = createPeerObjects({ folder, budget, isReadOnly: options.isReadOnly });
   const deltas = createPeerDeltas({
     folder,
@@ -98,6 +94,7 @@ export async function serveFolder(options: ServeFolderOptions): Promise<PeerServ
     clock: systemClock,
     isReadOnly: options.isReadOnly,
     signal: stop.signal,
+    onFailure,
   });
   const offer: Offer = { options, folder, budget, writer, uploads, objects, deltas };
   const guard = createGuard({ token: options.token, hostNames: options.hostNames });
@@ -115,15 +112,18 @@ export async function serveFolder(options: ServeFolderOptions): Promise<PeerServ
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.maxConnections = options.connectionsMax;
   await listen(server, options);
+  // A connection that could not be taken, as for want of descriptors, is no reason to end the others.
+  server.on('error', onFailure);
   let closing: Promise<void> | undefined;
   const close = async () => {
     clearInterval(tending);
     server.close();
+    // First, since what is under way is waited for, and a client may take its time.
+    server.closeAllConnections();
     await uploads.close();
     await objects.close();
     await deltas.close();
     stop.abort();
-    server.closeAllConnections();
     await writer.close();
   };
   return {
@@ -133,6 +133,15 @@ export async function serveFolder(options: ServeFolderOptions): Promise<PeerServ
       return closing;
     },
   };
+}
+
+/** Nobody waits for it: what goes wrong, such as a disk that is full, does so again an hour later. */
+function tend(writer: TreeWriter, onFailure: ServeFolderOptions['onFailure']): void {
+  try {
+    writer.tend(systemClock.nowMs());
+  } catch (error) {
+    onFailure(error);
+  }
 }
 
 /** All of TLS 1.3; the one that costs least first: AES-128 takes two thirds of the rounds of AES-256. */
@@ -154,7 +163,15 @@ async function createServer(
   }
   const { createServer: createHttpsServer } = await import('node:https');
   return createHttpsServer(
-    { ...limits, ...tls, minVersion: 'TLSv1.3', ciphers: CIPHERS, honorCipherOrder: true },
+    {
+      ...limits,
+      ...tls,
+      // Before it ends no header can come.
+      handshakeTimeout: patience.headersMs,
+      minVersion: 'TLSv1.3',
+      ciphers: CIPHERS,
+      honorCipherOrder: true,
+    },
     onRequest,
   );
 }
@@ -170,7 +187,7 @@ function continueInTurn(response: ServerResponse): void {
 
 function listen(server: Server, { host, port }: ServeFolderOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
+    const refuse = (error: NodeJS.ErrnoException) => {
       reject(
         new DrayError(
           'usage',
@@ -178,8 +195,12 @@ function listen(server: Server, { host, port }: ServeFolderOptions): Promise<voi
           { cause: error },
         ),
       );
+    };
+    server.once('error', refuse);
+    server.listen({ host, port }, () => {
+      server.off('error', refuse);
+      resolve();
     });
-    server.listen({ host, port }, () => resolve());
   });
 }
 
@@ -242,6 +263,7 @@ async function answer(incoming: Incoming): Promise<void> {
   watchReader(response, patience);
   try {
     guard(request);
+    showLife(response, patience);
     offer.options.onRequest?.();
     const signal = AbortSignal.any([stop, gone]);
     await route(offer, { ...routeOf(request), request, response, signal, patience });

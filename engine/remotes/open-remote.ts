@@ -73,11 +73,13 @@ export function resolveLocation(
   const region = url.region ?? connection.region ?? settings.region;
   const profile = url.profile ?? connection.profile ?? settings.profile;
   const pathStyle = url.pathStyle ?? connection.pathStyle ?? settings.pathStyle;
+  const anonymous = url.anonymous ?? connection.anonymous ?? settings.anonymous;
   return {
     ...(endpoint === undefined ? {} : { endpoint: parseEndpoint(endpoint) }),
     ...(region === undefined ? {} : { region }),
     ...(profile === undefined ? {} : { profile }),
     ...(pathStyle === undefined ? {} : { pathStyle }),
+    ...(anonymous === undefined ? {} : { anonymous }),
   };
 }
 

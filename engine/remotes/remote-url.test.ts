@@ -49,6 +49,7 @@ describe('Remote URLs', () => {
     ['s3://bucket?region=a&region=b', /twice/],
     ['s3://bucket?region=', /no value/],
     ['s3://bucket?pathStyle=yes', /true or false/],
+    ['s3://bucket?anonymous=1', /anonymous is true or false/],
     ['s3://bucket?endpoint=127.0.0.1:9000', /must be a URL/],
     ['s3://bucket?endpoint=https://x/?a=b', /must not have parameters/],
     ['gs://bucket/a', /"gs:"/],
@@ -98,6 +99,7 @@ describe('Remote URLs', () => {
         region: text,
         profile: text,
         pathStyle: fc.boolean(),
+        anonymous: fc.boolean(),
       },
       { requiredKeys: ['kind', 'bucket', 'prefix'] },
     );
@@ -134,6 +136,8 @@ describe('The location of a bucket', () => {
   it('leaves out what nobody gave, for the environment to fill in', () => {
     expect(resolveLocation(url('s3://bucket'), {})).toEqual({});
     expect(resolveLocation(url('s3://bucket'), { pathStyle: false })).toEqual({ pathStyle: false });
+    const signed = url('s3://bucket?anonymous=false');
+    expect(resolveLocation(signed, { anonymous: true })).toEqual({ anonymous: false });
   });
 });
 

@@ -2,7 +2,7 @@
  * The URLs of remotes: what `init`, `clone` and `remote add` take, and what is stored.
  *
  *   file:///absolute/folder      /absolute/folder      relative/folder
- *   s3://bucket/prefix?endpoint=https://host&region=R&profile=P&pathStyle=true
+ *   s3://bucket/prefix?endpoint=https://host&region=R&profile=P&pathStyle=true&anonymous=true
  *   dray://host:port/folder?tls=on|off
  *
  * Bucket and prefix are percent-decoded: a `%` in a name is written `%25`, a `?` `%3F`. A URL never holds a secret: it is
@@ -48,9 +48,11 @@ export interface S3Location {
   readonly region?: string;
   readonly profile?: string;
   readonly pathStyle?: boolean;
+  /** Requests are not signed: for buckets that answer everybody. */
+  readonly anonymous?: boolean;
 }
 
-const PARAMETERS = ['endpoint', 'region', 'profile', 'pathStyle'] as const;
+const PARAMETERS = ['endpoint', 'region', 'profile', 'pathStyle', 'anonymous'] as const;
 /** S3's rules for bucket names, and the looser ones that older buckets and other servers keep. */
 const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$/;
 
@@ -233,11 +235,13 @@ function parseQuery(query: string): S3Location {
   const region = values.get('region');
   const profile = values.get('profile');
   const pathStyle = values.get('pathStyle');
+  const anonymous = values.get('anonymous');
   return {
     ...(endpoint === undefined ? {} : { endpoint: parseEndpoint(endpoint) }),
     ...(region === undefined ? {} : { region }),
     ...(profile === undefined ? {} : { profile }),
-    ...(pathStyle === undefined ? {} : { pathStyle: parseBoolean(pathStyle) }),
+    ...(pathStyle === undefined ? {} : { pathStyle: parseBoolean('pathStyle', pathStyle) }),
+    ...(anonymous === undefined ? {} : { anonymous: parseBoolean('anonymous', anonymous) }),
   };
 }
 
@@ -255,9 +259,9 @@ export function parseEndpoint(text: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
-function parseBoolean(text: string): boolean {
+function parseBoolean(name: string, text: string): boolean {
   if (text === 'true' || text === 'false') return text === 'true';
-  throw refuse(`pathStyle is true or false, not "${text}".`);
+  throw refuse(`${name} is true or false, not "${text}".`);
 }
 
 function decode(text: string): string {

@@ -317,21 +317,27 @@ async function deltaContent(run: Run): Promise<void> {
 
 const MOVES_IN_BATCH = 1_000;
 
-/** Up to `SEGMENT_BYTES`, or one move that is longer by itself. */
+/** Up to `SEGMENT_BYTES` each; longer moves are cut, so that several go beside each other and none is silent for long. */
 function batchMoves(moves: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer>[] {
   const batches: Float64Array<ArrayBuffer>[] = [];
-  let first = 0;
+  let batch: number[] = [];
   let bytes = 0;
+  const end = () => {
+    if (batch.length > 0) batches.push(Float64Array.from(batch));
+    batch = [];
+    bytes = 0;
+  };
   for (let at = 0; at < moves.length; at += 3) {
-    const isFull = bytes + moves[at + 2]! > SEGMENT_BYTES || at - first >= 3 * MOVES_IN_BATCH;
-    if (at > first && isFull) {
-      batches.push(moves.slice(first, at));
-      first = at;
-      bytes = 0;
+    const [from, to, length] = [moves[at]!, moves[at + 1]!, moves[at + 2]!];
+    for (let moved = 0; moved < length; ) {
+      if (bytes >= SEGMENT_BYTES || batch.length >= 3 * MOVES_IN_BATCH) end();
+      const part = Math.min(length - moved, SEGMENT_BYTES - bytes);
+      batch.push(from + moved, to + moved, part);
+      bytes += part;
+      moved += part;
     }
-    bytes += moves[at + 2]!;
   }
-  if (first < moves.length) batches.push(moves.slice(first));
+  end();
   return batches;
 }
 

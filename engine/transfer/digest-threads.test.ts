@@ -21,6 +21,23 @@ describe('digests in threads', () => {
     await threads.close();
   });
 
+  it('are those of all bytes where the pieces of many are asked for at once, of whatever length', async () => {
+    const threads = createDigestThreads(1);
+    const lengths = [0, 1, 55, 56, 63, 64, 65, 119, 128, 1_000, 40_000, 70_001];
+    const digests = lengths.map((length, index) => {
+      const bytes = noise(length, index);
+      const digest = threads.open('md5');
+      const cuts = [0, 3, 64, 129, 33_000].map((cut) => Math.min(cut, length));
+      const updates = cuts.map((cut, at) => digest.update(bytes.subarray(cut, cuts[at + 1] ?? length)));
+      const ended = digest.end();
+      return Promise.all(updates).then(() => ended);
+    });
+    expect(await Promise.all(digests)).toEqual(
+      lengths.map((length, index) => whole('md5', noise(length, index))),
+    );
+    await threads.close();
+  });
+
   it('are those in the own thread', async () => {
     const digest = openDigest('md5');
     digest.update(noise(5_000, 1));

@@ -1,6 +1,10 @@
-/** A thread that computes digests: one piece of one digest a message, answered in order. */
+/**
+ * A thread that computes digests: one piece of one digest a message. The pieces of one digest are answered in order. Those of several
+ * MD5s that have come meanwhile are worked on side by side.
+ */
 import { createHash, type Hash } from 'node:crypto';
-import { parentPort } from 'node:worker_threads';
+import { parentPort, receiveMessageOnPort } from 'node:worker_threads';
+import { MD5_LANES, type Md5Lanes, type Md5Piece, openMd5Lanes, type RunningMd5 } from '../base/md5-lanes.ts';
 
 export interface DigestRequest {
   readonly id: number;
@@ -9,24 +13,91 @@ export interface DigestRequest {
   readonly bytes?: Uint8Array;
 }
 
-/** The digest at the end, else that the bytes are not needed any more. */
-export type DigestAnswer = Uint8Array | 'taken';
+export interface DigestAnswer {
+  readonly id: number;
+  /** At the end; else the bytes are not needed any more. */
+  readonly digest?: Uint8Array;
+}
+
+/** An MD5 and what is to come into it. */
+interface Line {
+  readonly id: number;
+  readonly md5: RunningMd5;
+  /** In order; without a piece: the end. */
+  readonly requests: (Md5Piece | 'end')[];
+}
 
 const port = parentPort!;
+const lanes = openLanes();
 const running = new Map<number, Hash>();
+const lines = new Map<number, Line>();
 
 port.on('message', (message: DigestRequest | 'end') => {
-  if (message === 'end') port.close();
-  else port.postMessage(answer(message));
+  take(message);
+  if (!lanes) return;
+  while (workOn(lanes))
+    for (let more = receiveMessageOnPort(port); more; more = receiveMessageOnPort(port)) take(more.message);
 });
 
-function answer({ algorithm, bytes, id }: DigestRequest): DigestAnswer {
-  const hash = running.get(id) ?? createHash(algorithm);
+/** Undefined where the processor has no vectors; what Node has does it then, one after the other. */
+function openLanes(): Md5Lanes | undefined {
+  try {
+    return openMd5Lanes();
+  } catch {
+    return undefined;
+  }
+}
+
+function take(message: DigestRequest | 'end'): void {
+  if (message === 'end') port.close();
+  else if (lanes && message.algorithm === 'md5') queue(lanes, message);
+  else port.postMessage(hash(message));
+}
+
+function hash({ algorithm, bytes, id }: DigestRequest): DigestAnswer {
+  const known = running.get(id) ?? createHash(algorithm);
   if (bytes) {
-    hash.update(bytes);
-    running.set(id, hash);
-    return 'taken';
+    known.update(bytes);
+    running.set(id, known);
+    return { id };
   }
   running.delete(id);
-  return hash.digest();
+  return { id, digest: known.digest() };
+}
+
+function queue({ start }: Md5Lanes, { bytes, id }: DigestRequest): void {
+  const line = lines.get(id) ?? { id, md5: start(), requests: [] };
+  lines.set(id, line);
+  line.requests.push(bytes ? { md5: line.md5, bytes, takenBytes: 0 } : 'end');
+}
+
+/** @returns Whether there was anything to do. */
+function workOn({ end, take: takeTogether }: Md5Lanes): boolean {
+  const pieces: Md5Piece[] = [];
+  let isBusy = false;
+  for (const line of lines.values()) {
+    answerDone(line);
+    const [next] = line.requests;
+    if (next === undefined) continue;
+    isBusy = true;
+    if (next !== 'end') {
+      if (pieces.length < MD5_LANES) pieces.push(next);
+      continue;
+    }
+    lines.delete(line.id);
+    port.postMessage({ id: line.id, digest: end(line.md5) } satisfies DigestAnswer);
+  }
+  if (pieces.length > 0) takeTogether(pieces);
+  return isBusy;
+}
+
+function answerDone({ id, requests }: Line): void {
+  for (
+    let [next] = requests;
+    next && next !== 'end' && next.takenBytes === next.bytes.length;
+    [next] = requests
+  ) {
+    requests.shift();
+    port.postMessage({ id } satisfies DigestAnswer);
+  }
 }

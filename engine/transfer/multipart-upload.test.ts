@@ -197,6 +197,30 @@ describe('uploadInParts', () => {
     expect(await uploadInParts(upload)).toMatchObject({ sentParts: 3, keptParts: 0 });
   });
 
+  it('begins anew when these keys may not ask for the parts, and leaves none of the old ones', async () => {
+    const bytes = randomBytes(5_000);
+    const { faults, inner, store } = faultyStore();
+    const journal = createJournal();
+    faults.add('complete').errorInstead(gone());
+    await expect(uploadInParts(uploadOf(store, bytesSource(bytes), { journal }))).rejects.toThrow();
+    faults.add('listParts').errorInstead(new DrayError('accessDenied', 'Not this one.'));
+    const again = await uploadInParts(uploadOf(store, bytesSource(bytes), { journal }));
+    expect(again).toMatchObject({ sentParts: 5, keptParts: 0 });
+    expect((await inner.multipart!.listUploads({ prefix: '' })).uploads).toEqual([]);
+    faults.verifyAllExercised();
+  });
+
+  it('does not begin anew when it is the credentials that are refused', async () => {
+    const { faults, store } = faultyStore();
+    const journal = createJournal();
+    journal.save(KEY, { uploadId: 'kept', partSizeBytes: PART_BYTES });
+    const data = { reason: 'credentials' };
+    faults.add('listParts').errorInstead(new DrayError('accessDenied', 'Expired.', { data }));
+    const upload = uploadOf(store, bytesSource(randomBytes(3_000)), { journal });
+    await expect(uploadInParts(upload)).rejects.toMatchObject({ code: 'accessDenied' });
+    expect(journal.load(KEY)?.uploadId).toBe('kept');
+  });
+
   it('stops on request, holds nothing, and keeps what was sent for the next time', async () => {
     const bytes = randomBytes(30_000);
     const { inner } = faultyStore();

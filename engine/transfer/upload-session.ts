@@ -1,6 +1,6 @@
 /** Which multipart upload goes on, or begins: the journal's row against what the store still holds. */
 import { createHash } from 'node:crypto';
-import { DrayError } from '../api/error.ts';
+import { DrayError, isNotAllowed } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
 import type {
   MultipartStore,
@@ -60,11 +60,11 @@ export async function openSession(
     const upload = { key, uploadId: journaled.uploadId };
     const parts = await partsStillHeld(multipart, upload, signal);
     const fit = fitOf(request, journaled);
-    if (parts !== undefined && fit !== undefined) {
+    if (typeof parts !== 'string' && fit !== undefined) {
       const held = new Map(parts.map((part) => [part.number, part]));
       return { upload, partSizeBytes: journaled.partSizeBytes, held, ...fit };
     }
-    if (parts === undefined) journal?.forget(key);
+    if (parts === 'gone') journal?.forget(key);
     else await abandon(request, multipart, upload);
   }
   checkAborted(signal);
@@ -134,16 +134,17 @@ function sorted(record: object): [string, unknown][] {
   return Object.entries(record).sort(([left], [right]) => (left < right ? -1 : 1));
 }
 
-/** Undefined when the store does not know the upload any more. */
+/** `gone`: the store does not know the upload any more. `untold`: these keys may not ask for it, and so have to begin anew. */
 async function partsStillHeld(
   multipart: MultipartStore,
   upload: MultipartUpload,
   signal: AbortSignal | undefined,
-): Promise<readonly PartInfo[] | undefined> {
+): Promise<readonly PartInfo[] | 'gone' | 'untold'> {
   try {
     return await multipart.listParts(upload, signal ? { signal } : {});
   } catch (error) {
-    if (error instanceof DrayError && error.code === 'notFound') return undefined;
+    if (error instanceof DrayError && error.code === 'notFound') return 'gone';
+    if (isNotAllowed(error)) return 'untold';
     throw error;
   }
 }

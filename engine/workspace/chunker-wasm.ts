@@ -17,7 +17,24 @@
  *         (return (i32.const 0)))
  *       (i32.const 1))
  */
-
+import {
+  ADD,
+  AND,
+  BLOCK,
+  BRANCH_IF,
+  constant,
+  EMPTY_BLOCK,
+  END,
+  get,
+  IS_ZERO,
+  LESS_UNSIGNED,
+  LOOP,
+  load,
+  load8,
+  RETURN,
+  SHIFT_LEFT,
+  tee,
+} from '../base/wasm-instructions.ts';
 import {
   functionCode,
   functionType,
@@ -41,9 +58,6 @@ const LEFT = 2;
 const RIGHT = 3;
 const MASK = 4;
 const PARAMETERS = 5;
-
-const EMPTY_BLOCK = 0x40;
-const END = 0x0b;
 
 /**
  * `mayCut(at, stop, left, right, mask)` looks at the bytes from address `at` to `stop`, which is `LANE_BYTES` further, and at
@@ -91,24 +105,8 @@ function mayCutBody(): number[] {
 function step(lane: number, offset: number): number[] {
   return [
     ...[...get(lane), ...constant(1), SHIFT_LEFT],
-    ...[...get(AT), ...loadByte(offset), ...constant(2), SHIFT_LEFT, ...loadWord(0)],
+    ...[...get(AT), ...load8(offset), ...constant(2), SHIFT_LEFT, ...load(0)],
     ...[ADD, ...tee(lane)],
     ...[...get(MASK), AND, IS_ZERO, BRANCH_IF, 1],
   ];
 }
-
-const BLOCK = 0x02;
-const LOOP = 0x03;
-const BRANCH_IF = 0x0d;
-const RETURN = 0x0f;
-const IS_ZERO = 0x45;
-const LESS_UNSIGNED = 0x49;
-const ADD = 0x6a;
-const AND = 0x71;
-const SHIFT_LEFT = 0x74;
-const get = (local: number) => [0x20, ...unsigned(local)];
-const tee = (local: number) => [0x22, ...unsigned(local)];
-/** Below 64, so that its signed form is its one byte. */
-const constant = (value: number) => [0x41, value];
-const loadByte = (offset: number) => [0x2d, 0, ...unsigned(offset)];
-const loadWord = (offset: number) => [0x28, 2, ...unsigned(offset)];

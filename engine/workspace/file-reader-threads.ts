@@ -12,6 +12,7 @@ import { type FromThread, PATH_SEPARATOR, type ThreadData, type ToThread } from 
 import type { LargeFile, ReadRun } from './file-reader-run.ts';
 import type { ReadTask, TaskRunner } from './file-reader-tasks.ts';
 import type { ReadRequest } from './file-reader-types.ts';
+import { createReadingGauge, processCpuMs } from './reading-gauge.ts';
 
 /** One thread and what it has to do: up to `BATCHES_MAX` batches, so that it never waits for the next, or one large file. */
 interface Lane {
@@ -41,6 +42,11 @@ const WORKER_URL = new URL(
 
 export function createThreadRunner(run: ReadRun, threadCount: number): TaskRunner {
   const lanes: Lane[] = [];
+  const gauge = createReadingGauge({
+    threads: threadCount,
+    cpuMs: processCpuMs,
+    nowMs: () => performance.now(),
+  });
   let isClosed = false;
 
   const openLane = (): Lane => {
@@ -52,7 +58,9 @@ export function createThreadRunner(run: ReadRun, threadCount: number): TaskRunne
     const worker = new Worker(WORKER_URL, { workerData, name: 'dray-hash' });
     const lane: Lane = { worker, batches: [], large: undefined, blockLeases: [] };
     worker.on('message', (message: FromThread) => {
-      if (!isClosed) onMessage(run, lane, message);
+      if (isClosed) return;
+      if (message.kind === 'batch') measureBatch(lane);
+      onMessage(run, lane, message);
     });
     const onDeath = (cause: unknown) => {
       if (isClosed) return;
@@ -65,11 +73,20 @@ export function createThreadRunner(run: ReadRun, threadCount: number): TaskRunne
     return lane;
   };
 
+  /** Before its batch is taken away. */
+  const measureBatch = (lane: Lane) => {
+    const isFull = lanes.every(
+      ({ batches, large }) => large || batches.length > (batches === lane.batches ? 1 : 0),
+    );
+    gauge.read(lane.batches[0]!.requests.length, isFull);
+  };
+
   /** An idle thread, a new one, or for a batch one that has room for another. */
   const pickLane = (kind: ReadTask['kind']): Lane | undefined => {
     const idle = lanes.find((lane) => lane.large === undefined && lane.batches.length === 0);
     if (idle !== undefined) return idle;
-    if (lanes.length < threadCount) return openLane();
+    // Several large files at once would only make a disk seek: that their reader waits is no reason for another.
+    if (lanes.length < (kind === 'batch' ? gauge.threads : threadCount)) return openLane();
     if (kind !== 'batch') return undefined;
     return lanes.find((lane) => lane.large === undefined && lane.batches.length < BATCHES_MAX);
   };

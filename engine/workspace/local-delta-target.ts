@@ -5,6 +5,7 @@
  * kept is then copied piece by piece, by all threads); renamed when it is complete. So whoever reads sees the old file or the new one.
  * In place: the old file is overwritten. After a crash it is a mixture, and the same delta run again makes it right.
  */
+import assert from 'node:assert';
 import {
   chmodSync,
   closeSync,
@@ -13,6 +14,7 @@ import {
   fstatSync,
   fsyncSync,
   ftruncateSync,
+  lstatSync,
   openSync,
   rmSync,
 } from 'node:fs';
@@ -28,7 +30,7 @@ import { loadPunchHole } from './punch-hole.ts';
 import { loadSetMtime } from './set-mtime.ts';
 import type { WrittenStat } from './tree-writer-contract.ts';
 import { errnoOf, folderInTheWay, writeError } from './tree-writer-error.ts';
-import { putInPlace, statWritten } from './tree-writer-place.ts';
+import { putInPlace, writtenStat } from './tree-writer-place.ts';
 
 export interface LocalDeltaTargetOptions {
   readonly path: string;
@@ -38,6 +40,8 @@ export interface LocalDeltaTargetOptions {
   readonly threads: BlockThreads;
   /** A name that nothing else has, on the file system of `path`; undefined: the file itself is overwritten. */
   readonly temporary: string | undefined;
+  /** The file is compared with and never begun: what is there stays, whatever `temporary` says. */
+  readonly isDryRun?: boolean;
   /** Of the new file. */
   readonly mtimeNs: bigint;
   /** Permission bits; undefined: the old file's, or those of a new one. */
@@ -70,7 +74,9 @@ export function openLocalDeltaTarget(options: LocalDeltaTargetOptions): DeltaTar
   const old = openOld(path);
   const oldFile = { path, ...(old ? { descriptor: old.descriptor } : {}) };
   const oldBytes = old ? Number(old.stats.size) : 0;
-  const isInPlace = temporary === undefined;
+  const isInPlace = temporary === undefined && !options.isDryRun;
+  /** As long as it is written; who may read the file is said in the end. */
+  const createMode = options.mode === undefined && !old ? DEFAULT_MODE : OWN_MODE;
   const hasher = blockHasherOn(threads);
   let made: NewFile | undefined;
   let isOfUse = false;
@@ -94,10 +100,11 @@ export function openLocalDeltaTarget(options: LocalDeltaTargetOptions): DeltaTar
     },
     cut: () => hasher.cut({ file: oldFile, start: 0, end: oldBytes, signature, size: chunkSize }),
     async begin({ keepsOld, sizeBytes }) {
+      assert(!options.isDryRun, `${path}: a dry run writes nothing`);
       return attempt(path, async () => {
         let starts: DeltaStart = 'old';
         isOfUse = keepsOld && old !== undefined && !isInPlace;
-        if (temporary === undefined) made = { path, descriptor: openSync(path, CREATE, DEFAULT_MODE) };
+        if (temporary === undefined) made = { path, descriptor: openSync(path, CREATE, createMode) };
         else {
           const isCopy = isOfUse && (await reflinked(path, temporary));
           hasTemporary = isCopy;
@@ -105,12 +112,12 @@ export function openLocalDeltaTarget(options: LocalDeltaTargetOptions): DeltaTar
           if (isCopy) chmodSync(temporary, OWN_MODE);
           made = {
             path: temporary,
-            descriptor: openSync(temporary, isCopy ? WRITE : CREATE_NEW, DEFAULT_MODE),
+            descriptor: openSync(temporary, isCopy ? WRITE : CREATE_NEW, createMode),
           };
           hasTemporary = true;
           if (!isCopy) starts = 'zeros';
         }
-        if (isInPlace && old) checkSameFile(made!, old, path);
+        if (isInPlace) checkSameFile(made!, old, path);
         newBytes = sizeBytes;
         ftruncateSync(made!.descriptor, sizeBytes);
         return starts;
@@ -144,11 +151,13 @@ export function openLocalDeltaTarget(options: LocalDeltaTargetOptions): DeltaTar
       return await attempt(path, async () => {
         if (isOfUse) checkOld(old!, path);
         const { descriptor } = made!;
+        if (fstatSync(descriptor).size !== newBytes) throw changedWhileRead(path);
         const mode = options.mode ?? (old && Number(old.stats.mode & PERMISSION_BITS));
         if (mode !== undefined) fchmodSync(descriptor, mode);
         setMtime(descriptor, options.mtimeNs);
         if (options.isDurable) fsyncSync(descriptor);
-        const placed = temporary === undefined ? { stat: statWritten(path) } : putInPlace(temporary, path);
+        const placed =
+          temporary === undefined ? { stat: statOverwritten(descriptor, path) } : putInPlace(temporary, path);
         if (!('stat' in placed)) throw folderInTheWay(path);
         end();
         return options.tokenOf?.(placed.stat) ?? '';
@@ -181,10 +190,18 @@ async function reflinked(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Another file may have taken the name between two opens. */
-function checkSameFile(made: NewFile, old: OpenFile, path: string): void {
+/** Between two opens another file may have taken the name, or the same have grown: what is behind its old end is taken for zeros. */
+function checkSameFile(made: NewFile, old: OpenFile | undefined, path: string): void {
   const stats = fstatSync(made.descriptor, { bigint: true });
-  if (stats.ino !== old.stats.ino || stats.dev !== old.stats.dev) throw changedWhileRead(path);
+  const isSame = old ? stats.ino === old.stats.ino && stats.dev === old.stats.dev : true;
+  if (!isSame || stats.size !== (old?.stats.size ?? 0n)) throw changedWhileRead(path);
+}
+
+/** What was overwritten may have lost its name to another file meanwhile: then it is nowhere to be found. */
+function statOverwritten(descriptor: number, path: string): WrittenStat {
+  const [written, found] = [fstatSync(descriptor), lstatSync(path, { throwIfNoEntry: false })];
+  if (written.ino !== found?.ino || written.dev !== found.dev) throw changedWhileRead(path);
+  return writtenStat(found);
 }
 
 function checkOld(old: OpenFile, path: string): void {
@@ -200,7 +217,7 @@ function outside(path: string): DrayError {
 }
 
 function changedWhileRead(path: string): DrayError {
-  return new DrayError('io', `${path} was replaced meanwhile.`, {
+  return new DrayError('io', `${path} was replaced or changed meanwhile.`, {
     data: { path, reason: 'changedWhileRead' },
   });
 }

@@ -16,6 +16,7 @@ import {
   type IgnoreRules,
   isIgnored,
 } from './ignore-rules.ts';
+import type { TreeReach } from './tree-reach.ts';
 
 export interface ScanOptions {
   /** An absolute path. */
@@ -33,6 +34,8 @@ export interface ScanOptions {
   readonly folders?: boolean;
   /** Names looked at before a batch is handed out. */
   readonly batchSize?: number;
+  /** The way to what is looked at, for trees that others change meanwhile: nothing is seen through a link that appears. Default: by names. */
+  readonly reach?: TreeReach;
 }
 
 /** May be short or even empty: it ends after `batchSize` names, of which some may be ignored. */
@@ -88,6 +91,7 @@ interface Walk {
   readonly isPlain: boolean;
   readonly enter: ((folder: string) => boolean) | undefined;
   readonly folders: boolean;
+  readonly reach: TreeReach | undefined;
   entries: ScannedEntry[];
   problems: ScanProblem[];
   /** Of what was seen right below the root: a file's device is the root's own, a folder may be a mount. */
@@ -123,9 +127,9 @@ const PERMISSION_BITS = 0o7777;
 export function* scanWorkspace(options: ScanOptions): Generator<ScanBatch> {
   const { batchSize = 1000 } = options;
   const root = options.root.endsWith('/') ? options.root : `${options.root}/`;
-  const { enter, folders = false, ignore, isPlain = false } = options;
+  const { enter, folders = false, ignore, isPlain = false, reach } = options;
   const walk: Walk = {
-    ...{ root, ignore, isPlain, enter, folders },
+    ...{ root, ignore, isPlain, enter, folders, reach },
     ...{ entries: [], problems: [], seenInRoot: undefined, hasVanished: false },
   };
   const above: Folder[] = [];
@@ -158,6 +162,10 @@ export function* scanWorkspace(options: ScanOptions): Generator<ScanBatch> {
     throw new DrayError('io', message, { data: { path: root, reason: 'vanished' } });
   }
   if (walk.entries.length > 0 || walk.problems.length > 0) yield takeBatch(walk);
+}
+
+function absoluteOf({ reach, root }: Walk, path: string): string {
+  return reach === undefined ? root + path : reach.absoluteOf(path);
 }
 
 /** Where something was mounted there still is a folder: an empty one, or on another device. */
@@ -195,7 +203,7 @@ function lookAt(walk: Walk, folder: Folder, name: string): void {
   if (walk.isPlain && name === TEMPORARY_FOLDER_NAME && folder.path === '') return;
   let stats: Stats | undefined;
   try {
-    stats = lstatSync(walk.root + path, NO_THROW);
+    stats = lstatSync(absoluteOf(walk, path), NO_THROW);
   } catch (cause) {
     if (isGone(cause)) walk.hasVanished = true;
     else if (!isIgnored(folder.rules, path)) reportUnreadable(walk, path, cause);
@@ -248,11 +256,12 @@ function isReserved(walk: Walk, folder: Folder, name: string): boolean {
 
 function openRoot(walk: Walk): Folder {
   try {
-    const listing = readFolderNames(walk.root);
+    const listing = readFolderNames(absoluteOf(walk, ''));
     reportNotUtf8(walk, '', listing.notUtf8);
     const rules = rulesInside(walk, '', listing.names, undefined);
     // The user may have named a link to it.
-    if (walk.folders) walk.entries.push({ ...entryOf('', 'folder', statSync(walk.root)), holds: true });
+    if (walk.folders)
+      walk.entries.push({ ...entryOf('', 'folder', statSync(absoluteOf(walk, ''))), holds: true });
     return { path: '', names: listing.names, rules, waiting: [], at: 0 };
   } catch (cause) {
     const code = isGone(cause) ? 'notFound' : 'io';
@@ -265,7 +274,7 @@ function openSubfolder(walk: Walk, parent: Folder, { name, stats }: Subfolder): 
   const path = `${parent.path}${name}/`;
   if (walk.enter && !walk.enter(path)) return undefined;
   try {
-    const { names, notUtf8 } = readFolderNames(walk.root + path);
+    const { names, notUtf8 } = readFolderNames(absoluteOf(walk, path));
     if (names.length === 0 && notUtf8.length === 0) {
       walk.entries.push(entryOf(path, 'folder', stats));
       return undefined;
@@ -288,7 +297,7 @@ function openSubfolder(walk: Walk, parent: Folder, { name, stats }: Subfolder): 
 
 function isWorkspace(walk: Walk, path: string, names: readonly string[]): boolean {
   if (!names.includes(WORKSPACE_FOLDER_NAME)) return false;
-  return lstatSync(walk.root + path + WORKSPACE_FOLDER_NAME, NO_THROW)?.isDirectory() ?? false;
+  return lstatSync(absoluteOf(walk, path + WORKSPACE_FOLDER_NAME), NO_THROW)?.isDirectory() ?? false;
 }
 
 /**
@@ -302,7 +311,7 @@ function rulesInside(
   rules: IgnoreRules | undefined,
 ): IgnoreRules | undefined {
   if (!walk.ignore || !names.includes(IGNORE_FILE_NAME)) return rules;
-  const path = walk.root + folder + IGNORE_FILE_NAME;
+  const path = absoluteOf(walk, folder + IGNORE_FILE_NAME);
   const stats = lstatSync(path, NO_THROW);
   // As git does, no rules are read through a link, which may lead out of the workspace.
   if (!stats?.isFile()) return rules;

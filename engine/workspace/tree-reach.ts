@@ -7,6 +7,7 @@
  * right before its use.
  */
 import { closeSync, constants, openSync, readlinkSync, realpathSync } from 'node:fs';
+import { sep } from 'node:path';
 import { errnoOf, unsafePath } from './tree-writer-error.ts';
 
 export interface TreeReach {
@@ -18,6 +19,17 @@ export interface TreeReach {
 
 export function plainReach(root: string): TreeReach {
   return { absoluteOf: (path) => `${root}/${path}`, release: () => {} };
+}
+
+/** What lies in a folder, '' for itself. The system's own root ends in a slash already, and with two it would be known to nobody. */
+export function absoluteIn(folder: string, path: string): string {
+  if (path === '') return folder;
+  return folder.endsWith('/') || folder.endsWith(sep) ? folder + path : `${folder}/${path}`;
+}
+
+/** Whether no part of what is there is a link. @throws Node's errors, when nothing is. */
+export function isReal(absolute: string): boolean {
+  return realpathSync(absolute) === absolute.replaceAll('/', sep);
 }
 
 /** @param root With all links resolved. */
@@ -47,7 +59,7 @@ function reachByDescriptor(root: string): TreeReach {
 }
 
 function openFolder(root: string, folder: string): number {
-  const absolute = folder === '' ? root : `${root}/${folder}`;
+  const absolute = absoluteIn(root, folder);
   let fd: number;
   try {
     fd = openSync(absolute, FOLDER_FLAGS);
@@ -65,10 +77,8 @@ function reachByLooking(root: string): TreeReach {
   return {
     absoluteOf(path) {
       const [folder] = splitPath(path);
-      const absolute = folder === '' ? root : `${root}/${folder}`;
-      if (realpathSync(absolute).replaceAll('\\', '/') !== absolute.replaceAll('\\', '/'))
-        throw leadsAway(folder);
-      return `${root}/${path}`;
+      if (!isReal(absoluteIn(root, folder))) throw leadsAway(folder);
+      return absoluteIn(root, path);
     },
     release: () => {},
   };

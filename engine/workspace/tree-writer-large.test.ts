@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -147,6 +147,19 @@ describe('a large file', () => {
     await file.discard();
     expect(readdirSync(root)).toContain('file');
   });
+
+  it.runIf(process.platform !== 'win32')(
+    'whose mode is told is read by nobody else before it has it',
+    async () => {
+      const file = await writer.openLarge({ ...META, mode: 0o640 });
+      const temporary = `${root}/.dray/tmp`;
+      const modes = () => readdirSync(temporary).map((name) => statSync(`${temporary}/${name}`).mode & 0o777);
+      expect(modes()).toEqual([0o600]);
+      await file.write(0, piece(0, CONTENT.length));
+      await file.commit();
+      expect(statSync(`${root}/file`).mode & 0o777).toBe(0o640);
+    },
+  );
 
   it('frees its folder when it ends', async () => {
     const file = await writer.openLarge({ ...META, path: 'a/file' });

@@ -29,6 +29,7 @@ export interface LargeFileOptions {
 }
 
 const readAt = promisify(read);
+const OWN_MODE = 0o600;
 
 /** Makes the temporary file. Throws `diskFull` and `io`. */
 export function openLargeFile(options: LargeFileOptions): LargeFile {
@@ -209,7 +210,9 @@ export function openLargeFile(options: LargeFileOptions): LargeFile {
 function createSized({ meta, temporary }: LargeFileOptions): number {
   try {
     const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
-    const fd = openSync(temporary, flags, meta.executable ? 0o777 : 0o666);
+    // Who may read it is said in the end, and until then it is nobody else's: it may lie unfinished for days.
+    const mode = meta.mode === undefined ? (meta.executable ? 0o777 : 0o666) : OWN_MODE;
+    const fd = openSync(temporary, flags, mode);
     try {
       ftruncateSync(fd, meta.sizeBytes);
       return fd;

@@ -12,6 +12,7 @@ import type { WriteThread } from './tree-writer-thread.ts';
 
 export type FileOutcome = PlaceOutcome | { readonly error: ErrorRecord };
 
+const OWN_MODE = 0o600;
 const CREATE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
 /** @param content The item's bytes as received; whether they are its blob, if it has one, is seen to here. */
@@ -71,7 +72,8 @@ function replaceBy(thread: WriteThread, nameless: NamelessFiles, fd: number, abs
 
 function writeNamed(thread: WriteThread, item: PackedFile, content: Uint8Array): PlaceOutcome {
   const temporary = thread.temporaryPrefix + thread.nextName++;
-  const fd = openSync(temporary, CREATE_NEW, modeOf(item));
+  // Whose mode is given, that is set when it is written: until then nobody else reads it.
+  const fd = openSync(temporary, CREATE_NEW, item.mode === undefined ? modeOf(item) : OWN_MODE);
   try {
     try {
       writeFully(fd, content, 0);

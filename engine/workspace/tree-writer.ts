@@ -47,7 +47,8 @@ const THREADS_MAX = 8;
 
 /** Opens a writer and removes the temporary files of runs that were killed. Throws `io` or `diskFull`. Close it. */
 export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
-  const { isTemporaryFolderOwn = false, isWatchful = false, root, temporaryFolder, signal } = options;
+  const { isSweptLate = false, isTemporaryFolderOwn = false, isWatchful = false } = options;
+  const { root, temporaryFolder, signal } = options;
   const prefix = temporaryPrefix(temporaryFolder);
   const holder = `${prefix}9998.0`;
   let isPrepared = false;
@@ -58,7 +59,7 @@ export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
     else makeTemporaryFolder(temporaryFolder);
     isPrepared = true;
   };
-  if (!isTemporaryFolderOwn || existsSync(temporaryFolder)) prepare();
+  if (!isSweptLate && (!isTemporaryFolderOwn || existsSync(temporaryFolder))) prepare();
   const reach = isWatchful ? heldReach(root) : plainReach(root);
   const folders = openFolders(root, isWatchful ? reach : undefined);
   const limit = options.threads ?? Math.min(availableParallelism(), THREADS_MAX);

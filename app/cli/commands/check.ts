@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { ComparedEvent } from '../../../engine/api/events.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import type { CheckTreesSummary } from '../../../engine/api/trees.ts';
@@ -12,6 +12,7 @@ import {
 } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
 import { given } from '../given.ts';
+import { createBandwidthOption } from '../global-options.ts';
 import type { Output } from '../output.ts';
 import { quotePath } from '../quote-path.ts';
 import { formatRequests } from '../transfer-line.ts';
@@ -35,8 +36,13 @@ export function addCheckCommand(program: Command, host: CommandHost): void {
     .argument('<destination>', 'what it is compared with')
     .option('--download', 'read both sides whole')
     .option('--links', 'compare symbolic links too, as NAME.rclonelink objects')
+    .option('--size-only', 'by size alone: nothing is read')
+    // What a check does anyhow: for people who like to say so.
+    .addOption(new Option('--checksum').conflicts('sizeOnly').hideHelp())
+    .addOption(new Option('--no-index').hideHelp())
     .option('--one-way', 'only what the source has: more at the destination is no difference')
-    .option('--report <file>', 'write all that was found as JSON');
+    .option('--report <file>', 'write all that was found as JSON')
+    .addOption(createBandwidthOption());
   addPairOptions(command);
   command.action((source: string, destination: string, options: CheckOptions, self: Command) =>
     runCommand(host, self, {

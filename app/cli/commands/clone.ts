@@ -4,6 +4,7 @@ import { formatHash, formatPlural } from '../../../engine/api/numbers.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
 import { given } from '../given.ts';
+import { createBandwidthOption } from '../global-options.ts';
 import { quotePath } from '../quote-path.ts';
 import { formatTransfer } from '../transfer-line.ts';
 
@@ -12,9 +13,10 @@ export function addCloneCommand(program: Command, host: CommandHost): void {
     .command('clone')
     .summary('bring a repository into a new workspace')
     .description('Downloads a repository into a new folder, verifies every file, and makes it a workspace.')
-    .argument('<url>', 's3://BUCKET/PREFIX, or a folder')
+    .argument('<url>', 's3://BUCKET/PREFIX, dray://HOST:PORT/FOLDER, or a folder')
     .argument('[dir]', "the new folder (default: the URL's last part)")
-    .option('--ref <ref>', 'a branch, a tag or a commit (default: main)')
+    .option('--ref <ref>', 'a branch, a tag or a commit (default: main, or the only branch)')
+    .addOption(createBandwidthOption())
     .action((url: string, directory: string | undefined, options: { readonly ref?: string }, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
@@ -22,7 +24,7 @@ export function addCloneCommand(program: Command, host: CommandHost): void {
             url,
             ...given({ directory, ref: options.ref }),
           }),
-        view: cloneView,
+        view: createCloneView(options.ref),
         resumable: true,
       }),
     );
@@ -32,7 +34,8 @@ export function addCloneCommand(program: Command, host: CommandHost): void {
   ]);
 }
 
-const cloneView: CommandView<PullSummary> = {
+/** @param ref What was asked for instead of the usual branch. */
+const createCloneView = (ref: string | undefined): CommandView<PullSummary> => ({
   onSummary: (summary, output, { elapsedMs }) => {
     const { added } = summary.changes;
     const what = `${formatPlural(added, 'entry', 'entries')} into ${quotePath(summary.workspace)}`;
@@ -40,9 +43,9 @@ const cloneView: CommandView<PullSummary> = {
     if (summary.commit === null) {
       const failed = formatPlural(summary.failed, 'entry', 'entries');
       output.note(`Cloned ${what}; ${failed} failed. Give the same command again to get what is missing.`);
-    } else output.note(`Cloned ${what}: ${summary.branch} at ${formatHash(summary.commit)}.`);
+    } else output.note(`Cloned ${what}: ${ref ?? summary.branch} at ${formatHash(summary.commit)}.`);
     output.note(
       `${formatTransfer({ bytes: summary.downloadedBytes, elapsedMs, requests: summary.requests })}.`,
     );
   },
-};
+});

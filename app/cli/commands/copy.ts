@@ -41,6 +41,7 @@ export function addCopyCommand(program: Command, host: CommandHost): void {
     ['dray copy photos s3://bucket/photos', 'a folder to a bucket'],
     ['dray copy s3://bucket/photos s3://other/photos --dest-endpoint https://...', 'to another provider'],
     ['dray copy model.bin s3://bucket/models/', 'one file'],
+    ['dray copy s3://public-bucket/set set --anonymous', 'without keys'],
     ['tar c . | dray copy - s3://bucket/all.tar', 'a stream'],
   ]);
 }

@@ -42,7 +42,7 @@ export function addDeltaCommand(program: Command, host: CommandHost): void {
         .default('xxh3'),
     )
     .option('--cdc', 'cut by content: finds what moved, such as all behind an inserted byte')
-    .option('-W, --whole-file', 'send all of it')
+    .option('-W, --whole-file', 'send all of it, without comparing')
     .option('-c, --concurrency <n>', 'segments under way at once (default: 4)', parseConcurrency)
     .option('-n, --dry-run', 'tell how alike they are, and change nothing')
     .option('--inplace', 'overwrite the file itself; run again after a crash')
@@ -140,8 +140,8 @@ const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1024, m: 1024 ** 2 }
 function parseBlockSize(text: string): number {
   const parts = /^(\d{1,9})\s*([km]?)(?:i?b)?$/i.exec(text);
   const bytes = Number(parts?.[1]) * (UNITS[(parts?.[2] ?? '').toLowerCase()] ?? Number.NaN);
-  if (bytes >= 512 && bytes <= 64 * 1024 * 1024) return bytes;
-  throw new InvalidArgumentError('Write a size from 512 bytes to 64 MiB, such as 4K or 1MiB.');
+  if (bytes >= 512 && bytes <= 16 * 1024 * 1024) return bytes;
+  throw new InvalidArgumentError('Write a size from 512 bytes to 16 MiB, such as 4K or 1MiB.');
 }
 
 function parseRows(text: string): number {

@@ -28,10 +28,10 @@ export function addInitCommand(program: Command, host: CommandHost): void {
     .option('--name <name>', "the remote's name in this workspace (default: origin)")
     .option('--branch <branch>', 'the branch to begin with (default: main)')
     .addOption(
-      new Option('--layout <kind>', 'packs for small files, or one object for each file').choices([
-        'packs',
-        'objects',
-      ]),
+      new Option(
+        '--layout <kind>',
+        'packs for small files (the default), or one object for each file',
+      ).choices(['packs', 'objects']),
     )
     .option('--pack-below <size>', 'smaller files go into packs (default: 1MiB; 0: none)', parseSizeOption)
     .option(

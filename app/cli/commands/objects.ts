@@ -7,7 +7,7 @@ import { type CommandHost, type CommandView, runCommand, usageError } from '../c
 import { addExamples } from '../examples.ts';
 import { addFilterOptions, type FilterOptions, toFilter } from '../filter-options.ts';
 import { given } from '../given.ts';
-import { parseCount, parseSizeOption, readGlobalOptions } from '../global-options.ts';
+import { createBandwidthOption, parseCount, parseSizeOption, readGlobalOptions } from '../global-options.ts';
 import { quotePath } from '../quote-path.ts';
 import { withStreams } from '../standard-streams.ts';
 import { formatRequests } from '../transfer-line.ts';
@@ -63,6 +63,7 @@ function createRemoveView({ dryRun }: RemoveOptions): CommandView<RemovePlaceSum
 }
 
 interface CatOptions {
+  readonly from?: string;
   readonly offset?: number;
   readonly length?: number;
 }
@@ -72,19 +73,27 @@ export function addCatCommand(program: Command, host: CommandHost): void {
     .command('cat')
     .summary("write an object's content to standard output")
     .description(
-      'Writes the content of an object or a file to standard output. An object that is read whole is checked against the checksum that its store keeps.',
+      'Writes the content of an object or a file to standard output; with --from, of a file as a commit has it. An object that is read whole is checked against the checksum that its store keeps, what a commit has against its hash.',
     )
-    .argument('<place>', 's3://BUCKET/KEY, NAME:KEY or a file');
+    .argument('<place>', 's3://BUCKET/KEY, NAME:KEY or a file')
+    .option('--from <ref>', 'the file of this commit, branch or tag of the workspace; @: its own commit');
   command.option('--offset <size>', 'begin at this byte', parseSizeOption);
   command.option('--length <size>', 'so many bytes at most', parseSizeOption);
+  command.addOption(createBandwidthOption());
   command.action((place: string, options: CatOptions, self: Command) =>
     runCommand<ReadPlaceSummary>(host, self, {
       start: async (context) => {
         if (readGlobalOptions(self).json)
           throw usageError('"cat" writes content, which is no JSON: leave out --json.');
+        const { standardOutput } = withStreams(context);
+        const part = given({ offsetBytes: options.offset, lengthBytes: options.length });
+        const { from } = options;
+        if (from !== undefined) {
+          const { readCommitted } = await import('../../../engine/jobs/read-committed.ts');
+          return readCommitted(context, { from, path: place, ...part }, standardOutput);
+        }
         const { readPlace } = await import('../../../engine/jobs/read-place.ts');
-        const request = { place, ...given({ offsetBytes: options.offset, lengthBytes: options.length }) };
-        return readPlace(context, request, withStreams(context).standardOutput);
+        return readPlace(context, { place, ...part }, standardOutput);
       },
       view: { onSummary: () => {} },
     }),
@@ -92,6 +101,7 @@ export function addCatCommand(program: Command, host: CommandHost): void {
   addExamples(command, [
     ['dray cat s3://bucket/table.csv | head', 'the first lines'],
     ['dray cat s3://bucket/disk.img --offset 1M --length 512', 'a part of it'],
+    ['dray cat --from v1 labels.csv | diff - labels.csv', 'what changed in it since tag v1'],
   ]);
 }
 

@@ -5,6 +5,7 @@ import { formatChangeTotals, formatConflict, printChanges } from '../change-line
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
 import { given } from '../given.ts';
+import { createBandwidthOption } from '../global-options.ts';
 import { formatTransfer } from '../transfer-line.ts';
 
 interface PullOptions {
@@ -24,6 +25,7 @@ export function addPullCommand(program: Command, host: CommandHost): void {
     .option('-n, --dry-run', 'say what would change, and change nothing')
     .addOption(new Option('--theirs', "on a conflict take the remote's side").conflicts('ours'))
     .addOption(new Option('--ours', 'on a conflict keep what is here'))
+    .addOption(createBandwidthOption())
     .action((ref: string | undefined, options: PullOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
@@ -31,7 +33,7 @@ export function addPullCommand(program: Command, host: CommandHost): void {
             context,
             given({ ref, dryRun: options.dryRun, conflicts: chooseSide(options) }),
           ),
-        view: createPullView(options),
+        view: createPullView(options, ref),
         resumable: true,
       }),
     );
@@ -47,22 +49,27 @@ function chooseSide({ theirs, ours }: PullOptions): 'theirs' | 'ours' | undefine
   return ours ? 'ours' : undefined;
 }
 
-function createPullView(options: PullOptions): CommandView<PullSummary> {
+function createPullView(options: PullOptions, ref: string | undefined): CommandView<PullSummary> {
   return {
     onEvent: (event, output) => {
       if (event.type === 'conflict') output.result(formatConflict(event, output.paint));
       else if (options.dryRun || output.verbose) printChanges(event, output);
     },
     onSummary: (summary, output, { elapsedMs }) => {
-      for (const line of formatPullEnd(summary, elapsedMs)) output.note(line);
+      for (const line of formatPullEnd(summary, elapsedMs, ref)) output.note(line);
     },
   };
 }
 
-/** Shared with `switch`, which pulls as well. */
-export function formatPullEnd(summary: PullSummary, elapsedMs: number): string[] {
+/** Shared with `switch`, which pulls as well. @param ref What was asked for instead of the branch, which then stays where it is. */
+export function formatPullEnd(
+  summary: PullSummary,
+  elapsedMs: number,
+  ref: string = summary.branch,
+): string[] {
   const { branch, commit, changes, downloadedBytes, requests, decided } = summary;
-  const at = commit === null ? `${branch} has no commit` : `${branch} is at ${formatHash(commit)}`;
+  const what = ref === branch ? branch : 'this workspace';
+  const at = commit === null ? `${what} has no commit` : `${what} is at ${formatHash(commit)}`;
   switch (summary.result) {
     case 'upToDate':
       return [`Up to date: ${at}. ${formatPlural(requests.total, 'request')}.`];

@@ -6,6 +6,7 @@ import { formatChangeTotals, formatConflict, printChanges } from '../change-line
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
 import { given } from '../given.ts';
+import { createBandwidthOption } from '../global-options.ts';
 import type { Output } from '../output.ts';
 import { formatQueryActual, formatQueryPlan } from '../query-plan-table.ts';
 import { formatTransfer } from '../transfer-line.ts';
@@ -30,13 +31,14 @@ export function addPushCommand(program: Command, host: CommandHost): void {
     .option('-n, --dry-run', 'say what would be sent, and send nothing')
     .option('--explain', 'show how Dray found out which objects the remote has, and what that took')
     .addOption(
-      new Option('--query <how>', 'ask for each object, list the remote, or choose').choices([
+      new Option('--query <how>', 'ask for each object, list the remote, or choose (the default)').choices([
         'each',
         'list',
         'auto',
       ]),
     )
     .option('--no-index', 'do not trust the local index: ask the remote again')
+    .addOption(createBandwidthOption())
     .action((options: PushOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>

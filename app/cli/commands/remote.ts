@@ -4,6 +4,7 @@ import { formatPlural } from '../../../engine/api/numbers.ts';
 import { printCheck } from '../check-lines.ts';
 import { type CommandHost, type CommandView, EXIT_FAILED, runCommand } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
+import { given } from '../given.ts';
 
 const loadJobs = () => import('../../../engine/jobs/remotes.ts');
 
@@ -26,10 +27,10 @@ function addAdd(remote: Command, host: CommandHost): void {
   const command = remote
     .command('add')
     .description(
-      'Adds a remote to this workspace. --endpoint, --region, --profile and --path-style are kept with it.',
+      'Adds a remote to this workspace. The first push to it makes a repository there, if there is none. --endpoint, --region, --profile, --path-style and --anonymous are kept with the URL.',
     )
     .argument('<name>', 'such as origin or backup')
-    .argument('<url>', 's3://BUCKET/PREFIX, or a folder')
+    .argument('<url>', 's3://BUCKET/PREFIX, dray://HOST:PORT/FOLDER, or a folder')
     .option('--user', 'for this user, in every folder: for NAME:PREFIX in copy, sync and the like')
     .action((name: string, url: string, { user = false }: { readonly user?: boolean }, self: Command) =>
       runCommand(host, self, {
@@ -87,15 +88,16 @@ function addTest(remote: Command, host: CommandHost): void {
     .description(
       'Tries on a remote, under a name of its own, everything that Dray needs of a store: conditional writes, checksums, ranges, listing order, multipart. Cleans up after itself. Ends with exit code 1 when a check fails.',
     )
-    .argument('<target>', "a URL, or the name of one of this workspace's remotes")
-    .action((target: string, _options: object, self: Command) =>
+    .argument('[target]', "a URL, or a remote's name (default: the one that a push goes to)")
+    .action((target: string | undefined, _options: object, self: Command) =>
       runCommand(host, self, {
-        start: async (context) => (await loadJobs()).remoteTestTarget(context, { target }),
+        start: async (context) => (await loadJobs()).remoteTestTarget(context, given({ target })),
         view: testView,
       }),
     );
   addExamples(command, [
-    ['dray remote test origin', "this workspace's remote"],
+    ['dray remote test', "this workspace's remote"],
+    ['dray remote test nas', 'one made by "remote add --user"'],
     ['dray remote test s3://bucket/some/prefix', 'before the first push'],
   ]);
 }

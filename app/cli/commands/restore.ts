@@ -1,35 +1,63 @@
 import type { Command } from 'commander';
-import type { RestoreSummary } from '../../../engine/api/jobs.ts';
-import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
+import type { RestorePlan, RestoreSummary } from '../../../engine/api/jobs.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
 import { given } from '../given.ts';
+import { createBandwidthOption } from '../global-options.ts';
+import { quotePath } from '../quote-path.ts';
+
+const loadJob = () => import('../../../engine/jobs/restore.ts');
+
+interface RestoreOptions {
+  readonly from?: string;
+  readonly dryRun?: true;
+}
 
 export function addRestoreCommand(program: Command, host: CommandHost): void {
   const command = program
     .command('restore')
     .summary('bring files back as a commit has them')
     .description(
-      'Writes files as a commit has them, over what is there now. A folder restores everything below it.',
+      'Writes files as a commit has them, over what is there now. A folder restores everything below it; files there that the commit does not have stay. The branch and its commit stay as well.',
     )
     .argument('<path...>', 'files and folders')
     .option('--from <ref>', "a branch, a tag or a commit (default: the workspace's commit)")
-    .action((paths: string[], options: { readonly from?: string }, self: Command) =>
-      runCommand(host, self, {
-        start: async (context) =>
-          (await import('../../../engine/jobs/restore.ts')).restore(context, {
-            paths,
-            ...given({ from: options.from }),
-          }),
-        view: restoreView,
-        resumable: true,
-      }),
-    );
+    .option('-n, --dry-run', 'say what would be written over, and write nothing')
+    .addOption(createBandwidthOption())
+    .action((paths: string[], { dryRun, from }: RestoreOptions, self: Command) => {
+      const request = { paths, ...given({ from }) };
+      return dryRun
+        ? runCommand(host, self, {
+            start: async (context) => (await loadJob()).planRestore(context, request),
+            view: planView,
+          })
+        : runCommand(host, self, {
+            start: async (context) => (await loadJob()).restore(context, request),
+            view: restoreView,
+            resumable: true,
+          });
+    });
   addExamples(command, [
     ['dray restore labels.csv', 'undo what was done to one file'],
-    ['dray restore . --from v1', 'everything as tag v1 has it; the branch stays'],
+    ['dray restore . --from v1 --dry-run', 'what all that tag v1 has would be written over'],
   ]);
 }
+
+const planView: CommandView<RestorePlan> = {
+  onSummary: ({ bytes, changed, changedPaths, files }, output) => {
+    for (const path of changedPaths) output.result(`${output.paint('red', 'lost')}  ${quotePath(path)}`);
+    const more = changed - changedPaths.length;
+    if (more > 0) output.result(`and ${formatCount(more)} more`);
+    const lost =
+      changed > 0
+        ? ` ${formatPlural(changed, 'path')} changed here since the last push: that would be lost.`
+        : '';
+    output.note(
+      `Would restore ${formatPlural(files, 'file')}, ${formatBytes(bytes)}.${lost} Nothing was written.`,
+    );
+  },
+};
 
 const restoreView: CommandView<RestoreSummary> = {
   onSummary: ({ restored, bytes }, output) => {

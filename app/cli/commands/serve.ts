@@ -28,10 +28,10 @@ export function addServeCommand(program: Command, host: CommandHost): void {
     .argument('<folder>', 'what is offered, with all in it')
     .option('--listen <host:port>', 'where (default: 127.0.0.1:7370; everywhere: 0.0.0.0:7370)', parseListen)
     .option('--read-only', 'refuse every write')
-    .option('--token-file <file>', 'keep the token there, from run to run')
+    .option('--token-file <file>', 'keep the token there, from run to run; made if it is not there')
     .option(
       '--tls <how>',
-      'auto (on beyond this machine, with a certificate of its own), off, or CERT,KEY',
+      'auto (the default: on beyond this machine, with a certificate of its own), off, or CERT,KEY',
       parseTls,
     )
     .option('--max-connections <n>', 'at most so many at once (default: 256)', parseCount)

@@ -3,6 +3,7 @@ import type { PullSummary } from '../../../engine/api/jobs.ts';
 import { formatConflict } from '../change-lines.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
+import { createBandwidthOption } from '../global-options.ts';
 import { formatPullEnd } from './pull.ts';
 
 export function addSwitchCommand(program: Command, host: CommandHost): void {
@@ -14,6 +15,7 @@ export function addSwitchCommand(program: Command, host: CommandHost): void {
     )
     .argument('<name>', 'the branch')
     .option('-c, --create', "make the branch first, at the workspace's commit")
+    .addOption(createBandwidthOption())
     .action((name: string, options: { readonly create?: true }, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>

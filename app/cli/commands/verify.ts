@@ -5,6 +5,7 @@ import { printCheck } from '../check-lines.ts';
 import { type CommandHost, type CommandView, EXIT_FAILED, runCommand } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
 import { given } from '../given.ts';
+import { createBandwidthOption } from '../global-options.ts';
 
 interface VerifyOptions {
   /** True without a number: everything. */
@@ -20,6 +21,7 @@ export function addVerifyCommand(program: Command, host: CommandHost): void {
     )
     .argument('[ref]', 'a branch, a tag or a commit (default: all that branches and tags lead back to)')
     .option('--read-data [percent]', 'read and hash so much of the data (default: 100)', parsePercent)
+    .addOption(createBandwidthOption())
     .action((ref: string | undefined, options: VerifyOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>

@@ -49,6 +49,8 @@ export interface Route {
   tlsSession: Buffer | undefined;
   /** Decides by the certificate's SHA-256 instead of by who signed it: what it returns ends the connection. */
   readonly checkFingerprint?: ((fingerprint: string) => Error | undefined) | undefined;
+  /** PEM: whose certificates are trusted, instead of those that Node trusts. */
+  readonly authorities?: string | undefined;
   /** Told of bytes as they go, either way, and not only when a whole body has gone. */
   readonly onWire?: ((bytes: number) => void) | undefined;
   /** Present for https. */
@@ -78,6 +80,8 @@ export class HttpConnection {
   /** Where the next bytes go: the scratch, or a place of the receiver's. */
   #target: Uint8Array;
   #exchanges = 0;
+  /** That came before the certificate was looked at, as it does with TLS 1.2. */
+  #earlySession: Buffer | undefined;
 
   constructor(route: Route, owner: ConnectionOwner) {
     this.#route = route;
@@ -156,17 +160,24 @@ export class HttpConnection {
       const refusal = this.#checkCertificate();
       if (refusal) return this.#close(refusal);
       this.#state = 'free';
+      this.#keepSession(this.#earlySession);
       socket.setTimeout(this.#route.limits.quietMs);
       this.#owner.onFree(this);
     });
     if (connectTls)
       socket.on('session', (session: Buffer) => {
-        this.#route.tlsSession = session;
+        if (this.#state === 'connecting') this.#earlySession = session;
+        else this.#keepSession(session);
       });
     socket.on('error', (error) => this.#close(error));
     socket.on('timeout', () => this.#timedOut());
     socket.on('end', () => this.#ended());
     socket.on('close', () => this.#close(new HttpError('ECONNRESET', 'The connection was closed.')));
+  }
+
+  /** Only of who was accepted: when a session is resumed, neither Node nor we look at the certificate again. */
+  #keepSession(session: Buffer | undefined): void {
+    if (session && this.#state !== 'closed') this.#route.tlsSession = session;
   }
 
   /** Before a byte of a request is sent. */
@@ -176,8 +187,13 @@ export class HttpConnection {
     const socket = this.#socket as TLSSocket;
     // A session is resumed only with the peer that it was made with, whose certificate was checked then.
     if (socket.isSessionReused()) return undefined;
-    const { fingerprint256 } = socket.getPeerCertificate();
-    return checkFingerprint(fingerprint256 ?? '');
+    try {
+      const { fingerprint256 } = socket.getPeerCertificate();
+      return checkFingerprint(fingerprint256 ?? '');
+    } catch (error) {
+      // Nobody above a socket's event would catch it.
+      return error instanceof Error ? error : new Error(String(error));
+    }
   }
 
   #send({ head, request: { body = NOTHING, lead = NOTHING } }: HttpExchange): void {
@@ -297,7 +313,10 @@ export class HttpConnection {
 
 type OnRead = { readonly buffer: () => Uint8Array; readonly callback: (sizeBytes: number) => boolean };
 
-function openSocket({ checkFingerprint, connectTls, origin, tlsSession }: Route, onread: OnRead): Socket {
+function openSocket(
+  { authorities, checkFingerprint, connectTls, origin, tlsSession }: Route,
+  onread: OnRead,
+): Socket {
   const host = origin.hostname.replace(/^\[|\]$/g, '');
   const options = {
     host,
@@ -315,6 +334,7 @@ function openSocket({ checkFingerprint, connectTls, origin, tlsSession }: Route,
     // An address is no name: the standard wants none sent.
     ...(isIP(host) ? {} : { servername: host }),
     ...(checkFingerprint ? { rejectUnauthorized: false } : {}),
+    ...(authorities === undefined ? {} : { ca: authorities }),
     ...(tlsSession ? { session: tlsSession } : {}),
   });
 }

@@ -23,7 +23,7 @@ export interface HttpTransport {
   close(): Promise<void>;
 }
 
-export interface HttpTransportOptions extends Pick<Route, 'checkFingerprint' | 'onWire'> {
+export interface HttpTransportOptions extends Pick<Route, 'authorities' | 'checkFingerprint' | 'onWire'> {
   readonly limits?: HttpLimits;
 }
 
@@ -34,7 +34,7 @@ const SCRATCH_BYTES = 64 * 1024;
 export async function openHttpTransport(
   origin: URL,
   connections: number,
-  { checkFingerprint, limits = LIMITS, onWire }: HttpTransportOptions = {},
+  { authorities, checkFingerprint, limits = LIMITS, onWire }: HttpTransportOptions = {},
 ): Promise<HttpTransport> {
   const connectTls = origin.protocol === 'https:' ? (await import('node:tls')).connect : undefined;
   const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
@@ -43,6 +43,7 @@ export async function openHttpTransport(
     limits,
     scratch,
     connectTls,
+    authorities,
     checkFingerprint,
     onWire,
     tlsSession: undefined,

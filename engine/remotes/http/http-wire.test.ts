@@ -32,6 +32,10 @@ interface Setting {
   readonly connectMs?: number;
   readonly secure?: boolean;
   readonly certificate?: string;
+  /** Of the server, where it is not the latest. */
+  readonly maxVersion?: 'TLSv1.2';
+  readonly checkFingerprint?: (fingerprint: string) => Error | undefined;
+  readonly authorities?: string;
   readonly origin?: (port: number) => string;
   readonly onBody?: (body: Buffer, socket: Socket) => void;
 }
@@ -66,7 +70,14 @@ async function serve(respond: Respond, setting: Setting = {}) {
     });
   };
   const server = setting.secure
-    ? createTlsServer({ key: TEST_KEY, cert: setting.certificate ?? TEST_CERTIFICATE }, onConnection)
+    ? createTlsServer(
+        {
+          key: TEST_KEY,
+          cert: setting.certificate ?? TEST_CERTIFICATE,
+          ...(setting.maxVersion ? { maxVersion: setting.maxVersion } : {}),
+        },
+        onConnection,
+      )
     : createServer(onConnection);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -74,6 +85,8 @@ async function serve(respond: Respond, setting: Setting = {}) {
   const origin = setting.origin?.(port) ?? `${setting.secure ? 'https' : 'http'}://localhost:${port}`;
   const transport = await openHttpTransport(new URL(origin), setting.connections ?? 1, {
     limits: { connectMs: setting.connectMs ?? 10_000, quietMs: setting.quietMs ?? 60_000 },
+    checkFingerprint: setting.checkFingerprint,
+    authorities: setting.authorities,
   });
   open.push({ transport, server, sockets });
   return { transport, sockets, connections: () => connections };
@@ -323,6 +336,17 @@ describe('Over TLS', () => {
     });
   });
 
+  it('authorities that are given take the place of those that are trusted otherwise', async () => {
+    const answer: Respond = (_head, socket) => socket.write(EMPTY_ANSWER);
+    const known = await serve(answer, { secure: true, authorities: TEST_CERTIFICATE });
+    expect(await known.transport.exchange(ask(), 0)).toMatchObject({ status: 200 });
+    trust();
+    const unknown = await serve(answer, { secure: true, authorities: CERTIFICATE_OF_ANOTHER });
+    await expect(unknown.transport.exchange(ask(), 0)).rejects.toMatchObject({
+      code: /SELF_SIGNED|UNABLE_TO_VERIFY/,
+    });
+  });
+
   it('a certificate for another name is refused', async () => {
     setDefaultCACertificates([CERTIFICATE_OF_ANOTHER]);
     const { transport } = await serve((_head, socket) => socket.write(EMPTY_ANSWER), {
@@ -332,6 +356,42 @@ describe('Over TLS', () => {
     await expect(transport.exchange(ask(), 0)).rejects.toMatchObject({
       code: 'ERR_TLS_CERT_ALTNAME_INVALID',
     });
+  });
+
+  it.each([undefined, 'TLSv1.2'] as const)(
+    'who was refused is refused again, whatever session he gave (%s)',
+    async (maxVersion) => {
+      const version = maxVersion ? { maxVersion } : {};
+      const heads: string[] = [];
+      const answer: Respond = (head, socket) => {
+        heads.push(head);
+        socket.write(EMPTY_ANSWER);
+      };
+      const known = await serve(answer, {
+        ...version,
+        secure: true,
+        checkFingerprint: () => new Error('another one than before'),
+      });
+      setDefaultCACertificates([CERTIFICATE_OF_ANOTHER]);
+      const named = await serve(answer, { ...version, secure: true, certificate: CERTIFICATE_OF_ANOTHER });
+      for (let run = 0; run < 4; run += 1) {
+        await expect(known.transport.exchange(ask(), 0)).rejects.toThrow('another one than before');
+        await expect(named.transport.exchange(ask(), 0)).rejects.toMatchObject({
+          code: 'ERR_TLS_CERT_ALTNAME_INVALID',
+        });
+      }
+      expect(heads).toEqual([]);
+    },
+  );
+
+  it('a look at the certificate that fails is told to who asked', async () => {
+    const { transport } = await serve((_head, socket) => socket.write(EMPTY_ANSWER), {
+      secure: true,
+      checkFingerprint: () => {
+        throw new Error('the list is damaged');
+      },
+    });
+    await expect(transport.exchange(ask(), 0)).rejects.toThrow('the list is damaged');
   });
 
   it('bodies of both directions arrive as they are, in the memory given', async () => {
@@ -366,20 +426,23 @@ describe('Over TLS', () => {
     expect(received[0]?.equals(content)).toBe(true);
   });
 
-  it('a later connection takes up the session of an earlier one', async () => {
-    trust();
-    const reused: boolean[] = [];
-    const { transport } = await serve(
-      (_head, socket) => {
-        reused.push((socket as TLSSocket).isSessionReused());
-        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
-      },
-      { secure: true },
-    );
-    for (let run = 0; run < 3; run += 1) await transport.exchange(ask(), 0);
-    expect(reused[0]).toBe(false);
-    expect(reused[2]).toBe(true);
-  });
+  it.each([undefined, 'TLSv1.2'] as const)(
+    'a later connection takes up the session of an earlier one (%s)',
+    async (maxVersion) => {
+      trust();
+      const reused: boolean[] = [];
+      const { transport } = await serve(
+        (_head, socket) => {
+          reused.push((socket as TLSSocket).isSessionReused());
+          socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
+        },
+        { secure: true, ...(maxVersion ? { maxVersion } : {}) },
+      );
+      for (let run = 0; run < 3; run += 1) await transport.exchange(ask(), 0);
+      expect(reused[0]).toBe(false);
+      expect(reused[2]).toBe(true);
+    },
+  );
 });
 
 const tick = () => new Promise((resolve) => setTimeout(resolve, 2));

@@ -1,4 +1,5 @@
 /** What the store tells of an object's parts, by lean calls. */
+import { isNotAllowed } from '../../api/error.ts';
 import type { CallOptions, ObjectParts, PartInfo } from '../object-store.ts';
 import { exchangeXml, type Lean, requestFor } from './lean-call.ts';
 import { head } from './lean-objects.ts';
@@ -10,7 +11,7 @@ import { parsePartsPage } from './s3-xml-results.ts';
 /** The attribute that tells of parts. Some servers refuse a request for several at once. */
 const PARTS_ATTRIBUTE = { 'x-amz-object-attributes': 'ObjectParts' };
 
-/** @returns Undefined where the store does not know the call, or keeps nothing of the parts. */
+/** @returns Undefined where the store does not know the call, does not allow it, or keeps nothing of the parts. */
 export async function partsOf(
   lean: Lean,
   key: string,
@@ -32,7 +33,7 @@ export async function partsOf(
     const { xml, failure } = await exchangeXml(lean, request, 'GetObjectAttributesResponse');
     if (failure) {
       const error = translateFailure(failure, request.call, lean.connection.place);
-      if (isAbsentKey(failure) || error.code === 'unsupported') return undefined;
+      if (isAbsentKey(failure) || error.code === 'unsupported' || isNotAllowed(error)) return undefined;
       throw error;
     }
     const page = parsePartsPage(xml);

@@ -3,7 +3,7 @@ import type { ObjectStore } from '../object-store.ts';
 import { createLeanS3Store } from './lean-s3-store.ts';
 import type { S3Connection } from './s3-connection.ts';
 import { credentialSourceOf, identityOf } from './s3-credentials.ts';
-import { resolvePlace, type S3Options, storePlaceOf } from './s3-options.ts';
+import { readAuthorities, resolvePlace, type S3Options, storePlaceOf } from './s3-options.ts';
 import { readProfile } from './s3-profile.ts';
 
 /** Sockets, not requests under way: the scheduler bounds those. */
@@ -20,6 +20,7 @@ export async function openS3Store(options: S3Options): Promise<ObjectStore> {
     credentials: credentialSourceOf(options, profile),
     maxConnections: options.maxConnections ?? MAX_CONNECTIONS,
     clockOffsetMs: options.clockOffsetMs ?? 0,
+    authorities: readAuthorities(options, profile),
     onWire: options.onWire,
   };
   const storePlace = storePlaceOf(connection.place, identityOf(options, profile));

@@ -197,13 +197,49 @@ describe.each(['auto', 'sdk'] as const)('An S3 store with the client "%s"', (cli
     });
   });
 
-  it('tells nothing of parts where the store does not know the question', async () => {
-    script = (response, line) => {
-      if (line.startsWith('HEAD')) response.writeHead(200, { etag: '"e-2"' }).end();
-      else response.writeHead(501).end('<Error><Code>NotImplemented</Code></Error>');
+  it('signs nothing when it is anonymous, looks for no keys, and says so where it is refused', async () => {
+    await store.close();
+    const { AWS_CONFIG_FILE, AWS_SHARED_CREDENTIALS_FILE } = ENVIRONMENT;
+    const environment = { AWS_CONFIG_FILE, AWS_SHARED_CREDENTIALS_FILE };
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    store = await openS3Store({
+      bucket: 'data',
+      prefix: 'p',
+      endpoint,
+      client,
+      environment,
+      anonymous: true,
+    });
+    const names = new Set<string>();
+    script = (response, _line, headers) => {
+      for (const name of Object.keys(headers)) names.add(name);
+      response.writeHead(200, { etag: '"e"', 'content-length': '3' }).end('abc');
     };
-    expect(await store.parts!('k')).toBeUndefined();
+    expect(Buffer.from((await store.read('k', { maxBytes: 3 }))!.bytes).toString()).toBe('abc');
+    await store.head('k');
+    for (const name of ['authorization', 'x-amz-content-sha256', 'x-amz-date'])
+      expect([...names]).not.toContain(name);
+    refuse(403, 'AccessDenied');
+    const error = await failure(store.list({ prefix: '' }));
+    expect(error).toMatchObject({ code: 'accessDenied', message: expect.stringContaining('without keys') });
   });
+
+  it.each([
+    [501, 'NotImplemented'],
+    [403, 'AccessDenied'],
+    [403, 'ExpiredToken'],
+  ])(
+    'tells nothing of parts where the store does not know the question or these keys may not ask it (%i %s)',
+    async (status, code) => {
+      script = (response, line) => {
+        if (line.startsWith('HEAD')) response.writeHead(200, { etag: '"e-2"' }).end();
+        else response.writeHead(status).end(`<Error><Code>${code}</Code></Error>`);
+      };
+      if (code === 'ExpiredToken')
+        await expect(store.parts!('k')).rejects.toMatchObject({ code: 'accessDenied' });
+      else expect(await store.parts!('k')).toBeUndefined();
+    },
+  );
 
   it('goes through all pages of parts', async () => {
     const partXml = (number: number) => `<Part><PartNumber>${number}</PartNumber><Size>7</Size></Part>`;

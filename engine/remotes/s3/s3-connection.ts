@@ -17,6 +17,8 @@ export interface S3Connection {
   readonly credentials: CredentialSource;
   readonly maxConnections: number;
   readonly clockOffsetMs: number;
+  /** PEM: whose certificates are trusted, instead of those that Node trusts. */
+  readonly authorities?: string | undefined;
   /** Told of bytes as they go, either way. */
   readonly onWire?: ((bytes: number) => void) | undefined;
 }
@@ -60,12 +62,12 @@ export function createLeanClient(connection: S3Connection): LeanClient {
   let signer: Signer | undefined;
   let known: { readonly place: S3Place; readonly base: RequestBase } | undefined;
 
-  const { maxConnections, onWire } = connection;
+  const { authorities, maxConnections, onWire } = connection;
   const transportTo = (origin: URL): Promise<HttpTransport> => {
     // Nearly always the very same object: an origin is put together from its parts each time that it is asked for.
     if (transport?.origin !== origin && transport?.origin.origin !== origin.origin) {
       const former = transport?.opening;
-      transport = { origin, opening: openHttpTransport(origin, maxConnections, { onWire }) };
+      transport = { origin, opening: openHttpTransport(origin, maxConnections, { authorities, onWire }) };
       if (former) void former.then((old) => old.close());
     }
     return transport.opening;
@@ -91,7 +93,7 @@ export function createLeanClient(connection: S3Connection): LeanClient {
         const unsigned = unsignedRequest(request, base);
         const signedTimeMs = Date.now() + connection.clockOffsetMs;
         signer ??= createSigner(connection);
-        const headers = await signer(unsigned, place.region);
+        const headers = place.isAnonymous ? unsignedHeaders(unsigned) : await signer(unsigned, place.region);
         const path = unsigned.query === '' ? unsigned.path : `${unsigned.path}?${unsigned.query}`;
         const { method, body, into, memory, signal } = request;
         const http = {
@@ -154,6 +156,12 @@ function unsignedRequest(request: LeanRequest, base: RequestBase): UnsignedReque
     query: request.query ? encodeQuery(request.query) : '',
     headers: { ...request.headers, 'x-amz-content-sha256': request.payloadHash },
   };
+}
+
+/** Without what is there for the signature alone. */
+function unsignedHeaders({ headers, host }: UnsignedRequest): Record<string, string> {
+  const { 'x-amz-content-sha256': _, ...rest } = headers;
+  return { ...rest, host };
 }
 
 export function failureOf(answer: HttpAnswer, body: Uint8Array, signedTimeMs: number): S3Failure {

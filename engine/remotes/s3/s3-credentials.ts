@@ -66,6 +66,7 @@ export function keptWhileValid(
 
 /** What tells one who signs from another, without a look into the chain: an access key or a profile's name. */
 export function identityOf(options: S3Options, profile: AwsProfile): string {
+  if (options.anonymous) return 'nobody';
   const direct = (options.profile ? undefined : fromEnvironment(options.environment)) ?? fromProfile(profile);
   return direct ? `key ${direct.accessKeyId}` : `profile ${profile.name}`;
 }
@@ -112,7 +113,8 @@ function noCredentials(
 ): DrayError {
   const detail = cause instanceof Error && profile.name !== 'default' ? ` (${cause.message})` : '';
   const advice =
-    'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a profile of ~/.aws with --profile or AWS_PROFILE.';
+    'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a profile of ~/.aws with --profile or AWS_PROFILE. ' +
+    'A public bucket needs none: --anonymous.';
   const where = options.profile ? ` in the profile "${options.profile}"` : '';
   return new DrayError(
     'noCredentials',

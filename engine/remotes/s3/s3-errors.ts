@@ -169,7 +169,7 @@ function messageOf(code: ErrorCode, failure: S3Failure, call: S3Call, place: S3P
     case 'bucketMissing':
       return `The bucket ${place.bucket} does not exist at ${store}. Check its name and the endpoint, or create it first.`;
     case 'accessDenied':
-      return `${store} refused ${call.operation} on ${object}: ${refusalOf(failure)}`;
+      return `${store} refused ${call.operation} on ${object}: ${refusalOf(failure, place)}`;
     case 'clockSkew':
       return skewMessage(failure, store);
     case 'notFound':
@@ -200,7 +200,10 @@ function saidBy({ code, message }: S3Failure): string {
   return message ? ` (${code}: ${message.replace(/\.$/, '')})` : ` (${code})`;
 }
 
-function refusalOf(failure: S3Failure): string {
+function refusalOf(failure: S3Failure, { isAnonymous }: S3Place): string {
+  const blame = isAnonymous
+    ? 'It was asked without keys (anonymous), and does not answer everybody.'
+    : 'The keys may lack the permission for it.';
   switch (failure.code) {
     case 'InvalidAccessKeyId':
     case 'XAdminUserNotFound':
@@ -213,9 +216,9 @@ function refusalOf(failure: S3Failure): string {
     case 'AuthorizationHeaderMalformed':
       return `the signature is for another region${saidBy(failure)}. Set the region with --region or AWS_REGION.`;
     case undefined:
-      return `HTTP ${failure.status}. The keys may lack the permission for it.`;
+      return `HTTP ${failure.status}. ${blame}`;
     default:
-      return `${failure.code}${failure.message ? `: ${failure.message.replace(/\.$/, '')}` : ''}. The keys may lack the permission for it.`;
+      return `${failure.code}${failure.message ? `: ${failure.message.replace(/\.$/, '')}` : ''}. ${blame}`;
   }
 }
 
@@ -276,7 +279,7 @@ export function translateThrown(
     cause: error,
   };
   if (code && isCertificateCode(code)) {
-    const advice = 'Add its authority with NODE_EXTRA_CA_CERTS, or check the endpoint.';
+    const advice = 'Name a file with its authority in AWS_CA_BUNDLE, or check the endpoint.';
     return new DrayError(
       'unreachable',
       `The certificate of ${endpoint} is not trusted (${code}). ${advice}`,

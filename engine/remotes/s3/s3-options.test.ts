@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AwsProfile, parseSections, readAwsProfile } from './aws-profile.ts';
 import { credentialSourceOf, identityOf } from './s3-credentials.ts';
-import { requestBaseOf, resolvePlace, type S3Options, storePlaceOf } from './s3-options.ts';
+import { readAuthorities, requestBaseOf, resolvePlace, type S3Options, storePlaceOf } from './s3-options.ts';
 
 const NO_PROFILE: AwsProfile = { name: 'default', settings: {} };
 const options = (changes: Partial<S3Options> = {}): S3Options => ({
@@ -17,6 +17,29 @@ const baseOf = (changes: Partial<S3Options>, profile = NO_PROFILE) => {
   const base = requestBaseOf(resolvePlace(options(changes), profile));
   return base.origin.origin + base.path;
 };
+
+describe('The authorities that are trusted', () => {
+  it("are those of the file that the environment or the profile names, and Node's without one", async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'dray-authorities-'));
+    try {
+      const [first, second] = [join(folder, 'first.pem'), join(folder, 'second.pem')];
+      const [one, two] = ['one', 'two'].map((text) => `# ${text}\n-----BEGIN CERTIFICATE-----\n`);
+      await writeFile(first, one!);
+      await writeFile(second, two!);
+      const profile = { name: 'lab', settings: { ca_bundle: second } };
+      expect(readAuthorities(options(), NO_PROFILE)).toBeUndefined();
+      expect(readAuthorities(options(), profile)).toBe(two);
+      expect(readAuthorities(options({ environment: { AWS_CA_BUNDLE: first } }), profile)).toBe(one);
+      await writeFile(join(folder, 'other.pem'), 'no certificate');
+      for (const name of ['absent.pem', 'other.pem']) {
+        const wrong = options({ environment: { AWS_CA_BUNDLE: join(folder, name) } });
+        expect(() => readAuthorities(wrong, NO_PROFILE)).toThrow(expect.objectContaining({ code: 'usage' }));
+      }
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
 
 describe('The service of a remote', () => {
   const keys = (accessKeyId: string) => ({

@@ -1,5 +1,6 @@
 /** What a caller says about an S3 remote, and where that leads once variables and profile are read. */
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { DrayError } from '../../api/error.ts';
 import type { StorePlace } from '../object-store.ts';
 import type { AwsProfile } from './aws-profile.ts';
@@ -18,6 +19,8 @@ export interface S3Options {
   readonly profile?: string;
   /** The bucket in the path instead of the host name. Default: with an endpoint of one's own, or dots in the bucket. */
   readonly pathStyle?: boolean;
+  /** No request is signed, and no keys are looked for. */
+  readonly anonymous?: boolean;
   /** `auto`: by the lean client. `sdk`: by the AWS SDK. */
   readonly client?: 'auto' | 'sdk';
   readonly environment: Environment;
@@ -39,6 +42,7 @@ export interface S3Place {
   /** The endpoint given; undefined for Amazon, whose host depends on the region. */
   readonly endpoint: URL | undefined;
   readonly region: string;
+  readonly isAnonymous: boolean;
 }
 
 const DEFAULT_REGION = 'us-east-1';
@@ -71,7 +75,31 @@ export function resolvePlace(options: S3Options, profile: AwsProfile): S3Place {
     pathStyle: options.pathStyle ?? (endpoint !== undefined || bucket.includes('.')),
     endpoint,
     region,
+    isAnonymous: options.anonymous === true,
   };
+}
+
+/** The file that `AWS_CA_BUNDLE` or the profile's `ca_bundle` names, as the AWS CLI has it. @throws `usage` when it holds none. */
+export function readAuthorities(
+  { environment }: Pick<S3Options, 'environment'>,
+  { settings }: AwsProfile,
+): string | undefined {
+  const path = environment.AWS_CA_BUNDLE || settings.ca_bundle;
+  if (!path) return undefined;
+  const refuse = (what: string, cause?: unknown) =>
+    new DrayError('usage', `${path} (AWS_CA_BUNDLE, or ca_bundle of the profile) ${what}.`, {
+      data: { path },
+      cause,
+    });
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw refuse('cannot be read', cause);
+  }
+  if (!/^-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----/m.test(text))
+    throw refuse('holds no certificates in PEM form');
+  return text;
 }
 
 /** Scheme and host of the requests to a place, without the bucket's own part of the host. */

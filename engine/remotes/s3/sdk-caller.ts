@@ -1,5 +1,5 @@
 /** One call through the AWS SDK: sent once, its outcome in the terms of `s3-errors.ts`. */
-import type { S3Client } from '@aws-sdk/client-s3';
+import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { checkAborted } from '../../base/abort.ts';
 import { CONNECT_TIMEOUT_MS, QUIET_TIMEOUT_MS } from '../http/http-exchange.ts';
 import { moveTo, type S3Connection } from './s3-connection.ts';
@@ -132,17 +132,23 @@ interface SdkError {
   readonly $response?: { readonly headers?: Readonly<Record<string, string | undefined>> };
 }
 
+/** One that signs nothing in place of the SDK's own signer; keys are given all the same, or it would look for some. */
+const ANONYMOUS: Pick<S3ClientConfig, 'credentials' | 'signer'> = {
+  credentials: { accessKeyId: 'anonymous', secretAccessKey: '' },
+  signer: { sign: async (request) => request },
+};
+
 function createClient(
   module: SdkModule,
   connection: S3Connection,
   remoteTimes: WeakMap<object, number>,
 ): S3Client {
-  const { place, maxConnections } = connection;
+  const { authorities, place, maxConnections } = connection;
   const client = new module.S3Client({
     endpoint: endpointOf(place).href,
     region: place.region,
     forcePathStyle: place.pathStyle,
-    credentials: connection.credentials,
+    ...(place.isAnonymous ? ANONYMOUS : { credentials: connection.credentials }),
     // One wrapper retries (`remotes/`), and callers say which checksums they want.
     maxAttempts: 1,
     requestChecksumCalculation: 'WHEN_REQUIRED',
@@ -152,7 +158,7 @@ function createClient(
       connectionTimeout: CONNECT_TIMEOUT_MS,
       socketTimeout: QUIET_TIMEOUT_MS,
       httpAgent: { maxSockets: maxConnections },
-      httpsAgent: { maxSockets: maxConnections },
+      httpsAgent: { maxSockets: maxConnections, ...(authorities === undefined ? {} : { ca: authorities }) },
     },
   });
   client.middlewareStack.add(

@@ -1,5 +1,6 @@
 /** Multipart uploads by the SDK. */
 import type { CompletedPart, ObjectPart, Part } from '@aws-sdk/client-s3';
+import { isNotAllowed } from '../../api/error.ts';
 import type {
   CallOptions,
   CreateUploadOptions,
@@ -242,7 +243,8 @@ export async function partsOf(
     const outcome = await sdk.attempt(call, command, signal);
     if (outcome.failure) {
       const error = translateFailure(outcome.failure, call, sdk.connection.place);
-      if (isAbsentKey(outcome.failure) || error.code === 'unsupported') return undefined;
+      const isUntold = error.code === 'unsupported' || isNotAllowed(error);
+      if (isAbsentKey(outcome.failure) || isUntold) return undefined;
       throw error;
     }
     const page = outcome.output.ObjectParts;

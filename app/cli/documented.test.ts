@@ -1,0 +1,92 @@
+/** What programs and people go by is written down: every event, field, warning, error code and command. */
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import type { CommandHost } from './command-host.ts';
+import { buildProgram } from './program.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const read = (path: string) => readFileSync(`${ROOT}${path}`, 'utf8');
+const architecture = read('engine/ARCHITECTURE.md');
+const jsonMode = architecture.slice(
+  architecture.indexOf('## 12. Errors'),
+  architecture.indexOf('## 14. Choices'),
+);
+
+/** The properties of an interface, without those of the types within it. */
+function interfacesIn(path: string): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, readonly string[]>();
+  for (const [, name, body] of read(path).matchAll(/^export interface (\w+)[^{]*\{\n(.*?)^\}/gms))
+    found.set(
+      name!,
+      [...body!.matchAll(/^ {2}readonly (\w+)\??:/gm)].map(([, field]) => field!),
+    );
+  return found;
+}
+
+describe('the architecture document', () => {
+  it('has a row for each event, with each of its fields', () => {
+    const source = read('engine/api/events.ts');
+    const missing: string[] = [];
+    for (const [name, fields] of interfacesIn('engine/api/events.ts')) {
+      if (!fields.includes('type')) continue;
+      const type = new RegExp(`interface ${name} \\{\\s+readonly type: '(\\w+)'`).exec(source)?.[1];
+      const row =
+        jsonMode
+          .slice(jsonMode.indexOf('## 13'))
+          .split('\n')
+          .find((line) => line.startsWith(`| \`${type}\` |`)) ?? '';
+      for (const field of fields)
+        if (field !== 'type' && !row.includes(`\`${field}\``)) missing.push(`${type}: ${field}`);
+      if (row === '') missing.push(`${type}`);
+    }
+    expect(missing).toEqual([]);
+  });
+
+  it('names each field of each summary', () => {
+    const files = ['jobs', 'trees', 'peers'].map((name) => interfacesIn(`engine/api/${name}.ts`));
+    const fields = files.flatMap((file) =>
+      [...file].flatMap(([name, all]) => (name.endsWith('Summary') ? all : [])),
+    );
+    expect(fields.length).toBeGreaterThan(60);
+    expect(fields.filter((field) => !jsonMode.includes(`\`${field}\``))).toEqual([]);
+  });
+
+  it('names each warning and each error code', () => {
+    const sources = globSync('{engine,app}/**/*.ts', { cwd: ROOT })
+      .filter((path) => !/\.(?:test|fixture)\.ts$/.test(path))
+      .map(read);
+    const warnings = sources.flatMap((text) =>
+      [...text.matchAll(/\b(?:warning: |warn\(\s*)'(\w+)'/g)].map(([, name]) => name!),
+    );
+    const table = /const EXIT_CODES = \{(.*?)\} as const/s.exec(read('engine/api/error.ts'))![1]!;
+    const codes = [...table.matchAll(/^ {2}(\w+): \d/gm)].map(([, name]) => name!);
+    expect([warnings.length > 10, codes.length > 20]).toEqual([true, true]);
+    expect([...warnings, ...codes].filter((name) => !jsonMode.includes(`\`${name}\``))).toEqual([]);
+  });
+});
+
+describe('the README', () => {
+  const readme = read('README.md');
+
+  it('has each command in its tables', () => {
+    const host: CommandHost = { environment: {}, exit: () => {}, exitCode: 0 };
+    const names = buildProgram(host).commands.map((command) => command.name());
+    expect(names.filter((name) => !new RegExp(`^\\|.*\`dray ${name}\\b`, 'm').test(readme))).toEqual([]);
+  });
+
+  it('leads nowhere by its links to its own sections and to files', () => {
+    const anchors = new Set(
+      [...readme.matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
+        title!
+          .toLowerCase()
+          .replace(/[^\w -]/g, '')
+          .replaceAll(' ', '-'),
+      ),
+    );
+    const links = [...readme.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor]) => anchor!);
+    expect(links.filter((anchor) => !anchors.has(anchor))).toEqual([]);
+    const files = [...readme.matchAll(/\]\(([\w./-]+)(?:#[^)]*)?\)/g)].map(([, file]) => file!);
+    expect(files.filter((file) => globSync(file, { cwd: ROOT }).length === 0)).toEqual([]);
+  });
+});

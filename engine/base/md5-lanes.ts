@@ -1,0 +1,142 @@
+/** Running MD5s of several messages at once, by the loops of `md5-wasm.ts`: up to four share the steps of one. */
+import { endianness } from 'node:os';
+import {
+  buildMd5Module,
+  MD5_BLOCK_BYTES,
+  MD5_FREE,
+  MD5_LANES,
+  MD5_STATE_WORDS,
+  MD5_STATES,
+  type Md5Loops,
+  md5Sines,
+} from './md5-wasm.ts';
+
+export { MD5_LANES } from './md5-wasm.ts';
+
+/** A message so far. */
+export interface RunningMd5 {
+  readonly state: Uint32Array;
+  /** What does not fill a block yet. */
+  readonly tail: Uint8Array;
+  totalBytes: number;
+}
+
+/** The next bytes of a message. */
+export interface Md5Piece {
+  readonly md5: RunningMd5;
+  readonly bytes: Uint8Array;
+  /** Of the bytes, those that are in the sum. */
+  takenBytes: number;
+}
+
+export interface Md5Lanes {
+  start(): RunningMd5;
+  /** Takes bytes of 1 to `MD5_LANES` pieces, each of another message and with bytes to take: all of one, or as many of each. */
+  take(pieces: readonly Md5Piece[]): void;
+  /** The digest. Takes nothing more afterwards. */
+  end(md5: RunningMd5): Uint8Array;
+}
+
+const INITIAL = [0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476] as const;
+const PAGE_BYTES = 65_536;
+const WORD_BYTES = 8;
+/** What is worked on at a time: four of them stay in the processor's second cache. */
+const LANE_BYTES = 32_768;
+/** A lane's bytes may lie a word further on. */
+const LANE_STEP_BYTES = LANE_BYTES + WORD_BYTES;
+const PAGES = Math.ceil((MD5_FREE + MD5_LANES * LANE_STEP_BYTES) / PAGE_BYTES);
+/** Where a message's length in bits begins in its last block. */
+const LENGTH_AT = MD5_BLOCK_BYTES - 8;
+
+/** Takes some milliseconds. Throws where WebAssembly has no vectors, or numbers are kept the other way round. */
+export function openMd5Lanes(): Md5Lanes {
+  if (endianness() !== 'LE') throw new Error('The states of MD5 are read as little-endian numbers.');
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(buildMd5Module(PAGES)));
+  const loops = exports as unknown as Md5Loops;
+  const memory = new Uint8Array(loops.memory.buffer);
+  const words = new Uint32Array(loops.memory.buffer);
+  words.set(md5Sines());
+
+  const stateWord = (word: number, lane: number) => MD5_STATES / 4 + MD5_LANES * word + lane;
+  const load = ({ state }: RunningMd5, lane: number) => {
+    for (let word = 0; word < MD5_STATE_WORDS; word += 1) words[stateWord(word, lane)] = state[word]!;
+  };
+  const save = ({ state }: RunningMd5, lane: number) => {
+    for (let word = 0; word < MD5_STATE_WORDS; word += 1) state[word] = words[stateWord(word, lane)]!;
+  };
+  /** V8 copies shared memory byte by byte unless both sides lie at the same distance from a whole word. */
+  const place = (lane: number, bytes: Uint8Array): number => {
+    const at = MD5_FREE + LANE_STEP_BYTES * lane + (bytes.byteOffset % WORD_BYTES);
+    memory.set(bytes, at);
+    return at;
+  };
+  const takeOne = (md5: RunningMd5, bytes: Uint8Array) => {
+    load(md5, 0);
+    const at = place(0, bytes);
+    loops.one(at, at + bytes.length);
+    save(md5, 0);
+  };
+
+  /** Up to the end of a block that was begun. */
+  const fillTail = (piece: Md5Piece) => {
+    const { bytes, md5, takenBytes } = piece;
+    const filled = md5.totalBytes % MD5_BLOCK_BYTES;
+    const missing = filled === 0 ? 0 : MD5_BLOCK_BYTES - filled;
+    const added = bytes.subarray(takenBytes, takenBytes + missing);
+    md5.tail.set(added, filled);
+    advance(piece, added.length);
+    if (missing > 0 && added.length === missing) takeOne(md5, md5.tail);
+  };
+  /** What is left of a piece, if it is less than a block. */
+  const keepRest = (piece: Md5Piece) => {
+    const rest = piece.bytes.subarray(piece.takenBytes);
+    if (rest.length === 0 || rest.length >= MD5_BLOCK_BYTES) return;
+    piece.md5.tail.set(rest);
+    advance(piece, rest.length);
+  };
+  const takeBlocks = (pieces: readonly Md5Piece[], byteCount: number) => {
+    const addresses = pieces.map(({ bytes, md5, takenBytes }, lane) => {
+      load(md5, lane);
+      return place(lane, bytes.subarray(takenBytes, takenBytes + byteCount));
+    });
+    const [first = 0, second = first, third = first, fourth = first] = addresses;
+    if (pieces.length === 1) loops.one(first, first + byteCount);
+    else loops.four(first, second, third, fourth, first + byteCount);
+    pieces.forEach((piece, lane) => {
+      save(piece.md5, lane);
+      advance(piece, byteCount);
+    });
+  };
+
+  return {
+    start: () => ({
+      state: Uint32Array.from(INITIAL),
+      tail: new Uint8Array(MD5_BLOCK_BYTES),
+      totalBytes: 0,
+    }),
+    take(pieces) {
+      pieces.forEach(fillTail);
+      const blocksOf = ({ bytes, takenBytes }: Md5Piece) =>
+        Math.floor((bytes.length - takenBytes) / MD5_BLOCK_BYTES) * MD5_BLOCK_BYTES;
+      const byteCount = Math.min(LANE_BYTES, ...pieces.map(blocksOf));
+      if (byteCount > 0) takeBlocks(pieces, byteCount);
+      pieces.forEach(keepRest);
+    },
+    end(md5) {
+      const filled = md5.totalBytes % MD5_BLOCK_BYTES;
+      const blocks = filled < LENGTH_AT ? 1 : 2;
+      const last = new Uint8Array(blocks * MD5_BLOCK_BYTES);
+      last.set(md5.tail.subarray(0, filled));
+      last[filled] = 0x80;
+      const bits = BigInt(md5.totalBytes) * 8n;
+      new DataView(last.buffer).setBigUint64(last.length - 8, BigInt.asUintN(64, bits), true);
+      takeOne(md5, last);
+      return new Uint8Array(md5.state.slice().buffer);
+    },
+  };
+}
+
+function advance(piece: Md5Piece, byteCount: number): void {
+  piece.takenBytes += byteCount;
+  piece.md5.totalBytes += byteCount;
+}

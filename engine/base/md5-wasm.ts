@@ -1,0 +1,234 @@
+/**
+ * The compression function of MD5 (RFC 1321, section 3.4) as a WebAssembly module, put together here step by step: of one message,
+ * and of four side by side, each in a lane of the vectors. The steps of MD5 wait for each other, so that one message leaves most of the
+ * processor idle; four take little longer than one.
+ */
+import {
+  ADD,
+  ADD_WORDS,
+  AND,
+  AND_NOT_VECTOR,
+  AND_VECTOR,
+  advance,
+  constant,
+  END,
+  get,
+  load,
+  loadVector,
+  NOT_VECTOR,
+  OR,
+  OR_VECTOR,
+  ROTATE_LEFT,
+  SHIFT_LEFT_WORDS,
+  SHIFT_RIGHT_WORDS,
+  set,
+  shuffle,
+  store,
+  storeVector,
+  tee,
+  VECTOR_BYTES,
+  whileLess,
+  wordLanes,
+  XOR,
+  XOR_VECTOR,
+} from './wasm-instructions.ts';
+import {
+  functionCode,
+  functionType,
+  SECTION,
+  section,
+  text,
+  unsigned,
+  VALUE,
+  wasmModule,
+} from './wasm-module.ts';
+
+export const MD5_LANES = 4;
+export const MD5_BLOCK_BYTES = 64;
+/** Of one lane: four words. */
+export const MD5_STATE_WORDS = 4;
+
+const STEPS = 64;
+const WORDS = 16;
+/** What each step adds, `VECTOR_BYTES` a step, lies at address 0; then the states. */
+const SINES_BYTES = STEPS * VECTOR_BYTES;
+/** Word w of lane l lies at `MD5_STATES + 4 * (MD5_LANES * w + l)`. */
+export const MD5_STATES = SINES_BYTES;
+/** What lies behind is the caller's. */
+export const MD5_FREE = MD5_STATES + MD5_STATE_WORDS * VECTOR_BYTES;
+
+const SHIFTS = [
+  [7, 12, 17, 22],
+  [5, 9, 14, 20],
+  [4, 11, 16, 23],
+  [6, 10, 15, 21],
+] as const;
+
+export interface Md5Loops {
+  readonly memory: { readonly buffer: ArrayBuffer };
+  /** Takes the whole blocks from address `at` to `end` into the state of lane 0. */
+  readonly one: (at: number, end: number) => void;
+  /** Takes as many from each of four addresses, the first of which ends at `end`, each into the state of its lane. */
+  readonly four: (at0: number, at1: number, at2: number, at3: number, end: number) => void;
+}
+
+/** @param pages Of 64 KiB. */
+export function buildMd5Module(pages: number): Uint8Array<ArrayBuffer> {
+  const { i32, v128 } = VALUE;
+  const local = (type: number, count: number) => Array.from({ length: count }, () => type);
+  return wasmModule(
+    section(SECTION.type, [functionType(local(i32, 2), []), functionType(local(i32, 5), [])]),
+    section(SECTION.function, [[0], [1]]),
+    section(SECTION.memory, [[0x01, ...unsigned(pages), ...unsigned(pages)]]),
+    section(SECTION.export, [
+      [...text('memory'), 0x02, 0],
+      [...text('one'), 0x00, 0],
+      [...text('four'), 0x00, 1],
+    ]),
+    section(SECTION.code, [
+      functionCode(local(i32, 2 * MD5_STATE_WORDS), oneBody()),
+      functionCode(local(v128, 2 * MD5_STATE_WORDS + 1 + WORDS), fourBody()),
+    ]),
+  );
+}
+
+/** To be written to address 0 once. */
+export function md5Sines(): Uint32Array {
+  return Uint32Array.from({ length: SINES_BYTES / 4 }, (_, index) => sineOf(Math.floor(index / MD5_LANES)));
+}
+
+function sineOf(step: number): number {
+  return Math.floor(Math.abs(Math.sin(step + 1)) * 2 ** 32);
+}
+
+/** The word of the block that a step takes. */
+function wordOf(step: number): number {
+  const within = step % WORDS;
+  return [within, 5 * within + 1, 3 * within + 5, 7 * within][Math.floor(step / WORDS)]! % WORDS;
+}
+
+function shiftOf(step: number): number {
+  return SHIFTS[Math.floor(step / WORDS)]![step % 4]!;
+}
+
+/** (at, end) */
+function oneBody(): number[] {
+  const [at, end, state, before] = [0, 1, 2, 2 + MD5_STATE_WORDS];
+  const words = Array.from({ length: MD5_STATE_WORDS }, (_, word) => word);
+  const stateAt = (word: number) => MD5_STATES + VECTOR_BYTES * word;
+  return [
+    ...words.flatMap((word) => [...constant(0), ...load(stateAt(word)), ...set(state + word)]),
+    ...whileLess(at, end, [
+      ...words.flatMap((word) => [...get(state + word), ...set(before + word)]),
+      ...eachStep(state, (step, [a, b, c, d]) => [
+        ...[...get(a), ...constant(sineOf(step) | 0), ADD],
+        ...[...get(at), ...load(4 * wordOf(step)), ADD],
+        ...mixOne(step, [b, c, d]),
+        ...[...constant(shiftOf(step)), ROTATE_LEFT, ...get(b), ADD, ...set(a)],
+      ]),
+      ...words.flatMap((word) => [...get(state + word), ...get(before + word), ADD, ...set(state + word)]),
+      ...advance(at, MD5_BLOCK_BYTES),
+    ]),
+    ...words.flatMap((word) => [...constant(0), ...get(state + word), ...store(stateAt(word))]),
+    END,
+  ];
+}
+
+/** (at0, at1, at2, at3, end) */
+function fourBody(): number[] {
+  const [end, state, before, sum, block] = [4, 5, 9, 13, 14];
+  const words = Array.from({ length: MD5_STATE_WORDS }, (_, word) => word);
+  const stateAt = (word: number) => MD5_STATES + VECTOR_BYTES * word;
+  return [
+    ...words.flatMap((word) => [...constant(0), ...loadVector(stateAt(word)), ...set(state + word)]),
+    ...whileLess(0, end, [
+      ...transposed(block),
+      ...words.flatMap((word) => [...get(state + word), ...set(before + word)]),
+      ...eachStep(state, (step, [a, b, c, d]) => [
+        ...[...get(a), ...constant(0), ...loadVector(VECTOR_BYTES * step), ...ADD_WORDS],
+        ...[...get(block + wordOf(step)), ...ADD_WORDS],
+        ...mixFour(step, [b, c, d]),
+        ...[...tee(sum), ...constant(shiftOf(step)), ...SHIFT_LEFT_WORDS],
+        ...[...get(sum), ...constant(32 - shiftOf(step)), ...SHIFT_RIGHT_WORDS],
+        ...[...OR_VECTOR, ...get(b), ...ADD_WORDS, ...set(a)],
+      ]),
+      ...words.flatMap((word) => [
+        ...[...get(state + word), ...get(before + word), ...ADD_WORDS, ...set(state + word)],
+      ]),
+      ...Array.from({ length: MD5_LANES }, (_, lane) => advance(lane, MD5_BLOCK_BYTES)).flat(),
+    ]),
+    ...words.flatMap((word) => [...constant(0), ...get(state + word), ...storeVector(stateAt(word))]),
+    END,
+  ];
+}
+
+type StateWords = readonly [a: number, b: number, c: number, d: number];
+
+/** Each step writes the word that the next one but two takes as its `b`: nothing is moved. */
+function eachStep(state: number, step: (index: number, words: StateWords) => readonly number[]): number[] {
+  return Array.from({ length: STEPS }, (_, index) => {
+    const word = (offset: number) => state + ((offset + STEPS - index) % MD5_STATE_WORDS);
+    return step(index, [word(0), word(1), word(2), word(3)]);
+  }).flat();
+}
+
+/** Adds the function of the step's round to what is on the stack. What waits for `b`, which comes last, is as short as it can be. */
+function mixOne(step: number, [b, c, d]: readonly [number, number, number]): number[] {
+  switch (Math.floor(step / WORDS)) {
+    case 0:
+      return [...get(d), ...get(c), ...get(d), XOR, ...get(b), AND, XOR, ADD];
+    case 1:
+      return [...[...get(d), ...constant(-1), XOR, ...get(c), AND, ADD], ...[...get(d), ...get(b), AND, ADD]];
+    case 2:
+      return [...get(c), ...get(d), XOR, ...get(b), XOR, ADD];
+    default:
+      return [...get(c), ...get(d), ...constant(-1), XOR, ...get(b), OR, XOR, ADD];
+  }
+}
+
+function mixFour(step: number, [b, c, d]: readonly [number, number, number]): number[] {
+  switch (Math.floor(step / WORDS)) {
+    case 0:
+      return [
+        ...[...get(d), ...get(c), ...get(d), ...XOR_VECTOR, ...get(b), ...AND_VECTOR, ...XOR_VECTOR],
+        ...ADD_WORDS,
+      ];
+    case 1:
+      return [
+        ...[...get(c), ...get(d), ...AND_NOT_VECTOR, ...ADD_WORDS],
+        ...[...get(d), ...get(b), ...AND_VECTOR, ...ADD_WORDS],
+      ];
+    case 2:
+      return [...get(c), ...get(d), ...XOR_VECTOR, ...get(b), ...XOR_VECTOR, ...ADD_WORDS];
+    default:
+      return [...[...get(c), ...get(d), ...NOT_VECTOR, ...get(b), ...OR_VECTOR, ...XOR_VECTOR], ...ADD_WORDS];
+  }
+}
+
+const LOW_PAIRS = wordLanes([0, 4, 1, 5]);
+const HIGH_PAIRS = wordLanes([2, 6, 3, 7]);
+const LOW_HALVES = wordLanes([0, 1, 4, 5]);
+const HIGH_HALVES = wordLanes([2, 3, 6, 7]);
+
+/** The blocks at the four addresses, word by word: 16 vectors of four lanes, in the variables from `to` on. */
+function transposed(to: number): number[] {
+  return [0, 4, 8, 12].flatMap((first) => {
+    const row = (lane: number) => [...get(lane), ...loadVector(4 * first)];
+    const at = (word: number) => to + first + word;
+    // The last two of the four variables hold the pairs of lanes 2 and 3 until they are joined with those of lanes 0 and 1.
+    return [
+      ...[0, 1, 2, 3].flatMap((lane) => [...row(lane), ...set(at(lane))]),
+      ...[...pick(at(0), at(1), LOW_PAIRS), ...pick(at(2), at(3), LOW_PAIRS)],
+      ...[...pick(at(0), at(1), HIGH_PAIRS), ...pick(at(2), at(3), HIGH_PAIRS)],
+      ...[...set(at(3)), ...set(at(2)), ...set(at(1)), ...set(at(0))],
+      // Low pairs of both in 0 and 1, high ones in 2 and 3.
+      ...[...pick(at(0), at(1), LOW_HALVES), ...pick(at(0), at(1), HIGH_HALVES)],
+      ...[...pick(at(2), at(3), LOW_HALVES), ...pick(at(2), at(3), HIGH_HALVES)],
+      ...[...set(at(3)), ...set(at(2)), ...set(at(1)), ...set(at(0))],
+    ];
+  });
+}
+
+function pick(left: number, right: number, lanes: readonly number[]): number[] {
+  return [...get(left), ...get(right), ...shuffle(lanes)];
+}

@@ -1,0 +1,81 @@
+/** One side of a delta that a client asked for: a file below the offered folder, held so that no link leads away from it. */
+import { DrayError } from '../api/error.ts';
+import type { Clock } from '../base/clock.ts';
+import type { DeltaTarget } from '../model/delta-sides.ts';
+import type { DeltaOpen } from '../model/peer-deltas.ts';
+import type { BlockThreads } from '../workspace/block-threads.ts';
+import { type LocalDeltaSource, openLocalDeltaSource } from '../workspace/local-delta-source.ts';
+import { openLocalDeltaTarget } from '../workspace/local-delta-target.ts';
+import type { TreeWriter } from '../workspace/tree-writer-contract.ts';
+import { parentOf } from '../workspace/tree-writer-folders.ts';
+import { holdParent, type OfferedFolder, parsePeerPath } from './peer-paths.ts';
+import { peerToken } from './peer-token.ts';
+
+export type PeerDeltaSide = (
+  | { readonly kind: 'source'; readonly source: LocalDeltaSource }
+  | { readonly kind: 'target'; readonly target: DeltaTarget }
+) & {
+  readonly close: () => void;
+  /** An error with the path that was asked for. */
+  readonly named: (error: unknown) => unknown;
+};
+
+export interface SideOpening {
+  readonly folder: OfferedFolder;
+  readonly writer: TreeWriter;
+  readonly clock: Clock;
+  readonly threads: BlockThreads;
+}
+
+/** @throws PeerRefusal; DrayError `unsafePath`, `notFound`, and what opening a file throws. */
+export function openSide({ clock, folder, threads, writer }: SideOpening, wish: DeltaOpen): PeerDeltaSide {
+  const path = parsePeerPath(wish.path);
+  const { blockBytes, chunkSize, hash } = wish;
+  const signature = { hash, seed: BigInt(`0x${wish.seed}`), blockBytes };
+  const isWritten = wish.side === 'target' && !wish.isDryRun;
+  if (isWritten && parentOf(path) !== '') writer.makeFolder(`${parentOf(path)}/`);
+  const held = holdParent(folder, path);
+  const named = (error: unknown) => naming(path, held.path, error);
+  try {
+    if (wish.side === 'source') {
+      const source = openLocalDeltaSource({ path: held.path, signature, chunkSize, threads });
+      const close = () => {
+        source.close();
+        held.close();
+      };
+      return { kind: 'source', source, close, named };
+    }
+    const target = openLocalDeltaTarget({
+      path: held.path,
+      signature,
+      chunkSize,
+      threads,
+      temporary: wish.isInPlace || !isWritten ? undefined : writer.newTemporary(),
+      isDryRun: wish.isDryRun === true,
+      mtimeNs: BigInt(wish.mtimeNs ?? 0),
+      mode: wish.mode,
+      isDurable: false,
+      tokenOf: (stat) => peerToken(stat, clock.nowMs()),
+    });
+    return { kind: 'target', target, close: held.close, named };
+  } catch (error) {
+    held.close();
+    throw named(error);
+  }
+}
+
+/** Messages speak of the path that was asked for. */
+function naming(path: string, held: string, error: unknown): unknown {
+  if (!(error instanceof DrayError)) return error;
+  return new DrayError(error.code, error.message.replaceAll(held, path), {
+    retry: error.retry,
+    data: { ...error.data, path },
+  });
+}
+
+/** What its client is told when it is open. */
+export function describeSide(side: PeerDeltaSide, nowMs: number): object {
+  if (side.kind === 'target') return { sizeBytes: side.target.oldBytes };
+  const { mode, mtimeNs, sizeBytes, stat } = side.source;
+  return { sizeBytes, mode, mtimeNs: mtimeNs.toString(), token: peerToken(stat, nowMs) };
+}

@@ -1,0 +1,137 @@
+/** One side of a delta at a peer, asked by hand: clients that are cut off, that ask too early, and that send nonsense. */
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PEER_LIMITS } from '../model/peer-protocol.ts';
+import { noise, startTestPeer, TEST_TOKEN, type TestPeer } from './peer-fixture.ts';
+
+const MIB = 1024 * 1024;
+const SIZE = 4 * MIB;
+const CONTENT = noise(SIZE, 1);
+
+let peer: TestPeer;
+const sockets: Socket[] = [];
+beforeEach(async () => {
+  peer = await startTestPeer();
+});
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await peer[Symbol.asyncDispose]();
+});
+
+async function openTarget(more: object = {}): Promise<string> {
+  const chunkSize = { min: 4_096, average: 8_192, max: 65_536 };
+  const wish = { side: 'target', path: 'file', hash: 'xxh3', seed: '1', blockBytes: 65_536, chunkSize };
+  const opened = await peer.send('POST', 'deltas', {
+    body: JSON.stringify({ ...wish, mtimeNs: '1600000000000000000', ...more }),
+  });
+  return ((await opened.json()) as { delta: string }).delta;
+}
+
+const call = (delta: string, name: string, body: string) =>
+  peer.send('POST', `deltas/${delta}/${name}`, { body });
+const begin = (delta: string) => call(delta, 'begin', `{"sizeBytes":${SIZE},"keepsOld":false}`);
+
+/** All of the file in one call, of which the second half is held back. The peer has begun with it when this resolves. */
+async function writeHalf(delta: string) {
+  const head = JSON.stringify({ ranges: [0, SIZE] });
+  const socket = connect({ port: peer.port(), host: '127.0.0.1' });
+  socket.on('error', () => {});
+  sockets.push(socket);
+  const lines = [
+    `POST /v1/deltas/${delta}/write HTTP/1.1`,
+    'host: 127.0.0.1',
+    `authorization: Bearer ${TEST_TOKEN}`,
+    `dray-head-bytes: ${head.length}`,
+    `content-length: ${head.length + SIZE}`,
+    'expect: 100-continue',
+  ];
+  const heard = new Promise((resolve) => socket.once('data', resolve));
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  // It says "100 Continue" in the turn in which it looks at the request.
+  await heard;
+  const answered = new Promise<string>((resolve) => {
+    socket.once('data', (piece) => resolve(String(piece).slice(9, 12)));
+    socket.once('close', () => resolve('closed'));
+  });
+  socket.write(head);
+  socket.write(CONTENT.subarray(0, SIZE / 2));
+  await peer.send('GET', '');
+  return { socket, answered, sendRest: () => socket.write(CONTENT.subarray(SIZE / 2)) };
+}
+
+const unfinished = () =>
+  readdirSync(peer.root, { recursive: true, encoding: 'utf8' }).filter((name) => /-9999\./.test(name));
+
+describe('a target of a delta', () => {
+  it('that is ended closes its file when what is under way is done with it, and no sooner', async () => {
+    const delta = await openTarget();
+    await begin(delta);
+    const { answered, sendRest } = await writeHalf(delta);
+    let isEnded = false;
+    const ended = peer.send('DELETE', `deltas/${delta}`).then(() => {
+      isEnded = true;
+    });
+    await peer.send('GET', '');
+    expect(isEnded).toBe(false);
+    sendRest();
+    expect(await answered).toBe('200');
+    await ended;
+    expect(unfinished()).toEqual([]);
+    expect((await call(delta, 'begin', '{}')).status).toBe(404);
+  });
+
+  it('that is completed waits for what is still being written', async () => {
+    const delta = await openTarget();
+    await begin(delta);
+    const { answered, sendRest } = await writeHalf(delta);
+    const completed = call(delta, 'complete', '{}');
+    await peer.send('GET', '');
+    expect(unfinished().length).toBe(1);
+    sendRest();
+    expect(await answered).toBe('200');
+    expect((await completed).status).toBe(200);
+    expect(readFileSync(peer.path('file')).equals(CONTENT)).toBe(true);
+    expect(unfinished()).toEqual([]);
+  });
+
+  it('tells of its file by the path that was asked for', async () => {
+    const delta = await openTarget();
+    await begin(delta);
+    mkdirSync(peer.path('file/in'), { recursive: true });
+    const answer = await call(delta, 'complete', '{}');
+    expect(answer.status).toBe(409);
+    const { error } = (await answer.json()) as { error: { message: string; data: object } };
+    expect(error.message).toMatch(/^file is a folder that is not empty/);
+    expect(error.data).toMatchObject({ path: 'file' });
+  });
+
+  it('takes nothing before it is begun', async () => {
+    const delta = await openTarget();
+    for (const [name, body] of Object.entries({
+      write: '{"ranges":[]}',
+      clear: '{"ranges":[0,1]}',
+      copy: '{"moves":[]}',
+      complete: '{}',
+    }))
+      expect((await call(delta, name, body)).status, name).toBe(409);
+    expect(readdirSync(peer.root)).not.toContain('file');
+  });
+});
+
+describe('what opens no delta', () => {
+  it('holds no memory when it is no JSON, however often it comes', async () => {
+    peer.write('small', 'x');
+    const nonsense = Buffer.alloc(PEER_LIMITS.jsonBytesMax, 'x');
+    for (let sent = 0; sent < 60; sent += 1)
+      expect((await peer.send('POST', 'deltas', { body: nonsense })).status).toBe(400);
+    expect((await peer.send('POST', 'read', { body: '{"paths":["small"]}' })).status).toBe(200);
+  });
+
+  it('asks for blocks that are larger than any can be signed', async () => {
+    const chunkSize = { min: 4_096, average: 8_192, max: 65_536 };
+    const wish = { side: 'source', path: 'file', hash: 'xxh3', seed: '1', chunkSize };
+    const body = JSON.stringify({ ...wish, blockBytes: 32 * MIB });
+    expect((await peer.send('POST', 'deltas', { body })).status).toBe(400);
+  });
+});

@@ -1,0 +1,79 @@
+/**
+ * How many threads small files are read with. As many as there are cores, while they compute; where they mostly wait, for a cold disk
+ * or a file server, twice as many, and again for as long as that pays.
+ */
+import { availableParallelism } from 'node:os';
+
+export interface ReadingGauge {
+  /** Threads that are worth having. Never fewer than before. */
+  readonly threads: number;
+  /** A batch was read. `isFull`: every thread has more to do, so it is they who are waited for. */
+  read(files: number, isFull: boolean): void;
+}
+
+export interface GaugeOptions {
+  /** At first. */
+  readonly threads: number;
+  /** Of the whole process, in all its threads. */
+  readonly cpuMs: () => number;
+  readonly nowMs: () => number;
+  readonly cores?: number;
+}
+
+const THREADS_MAX = 16;
+/** Long enough for threads to start within it. */
+const WINDOW_MS = 300;
+/** Below this part of what the cores could do, the threads wait. */
+const WAITING_SHARE = 0.5;
+/** What twice as many threads have to read more at least, to be doubled again. */
+const GAIN_MIN = 1.2;
+
+interface Window {
+  readonly startMs: number;
+  readonly startCpuMs: number;
+  files: number;
+}
+
+export function createReadingGauge(options: GaugeOptions): ReadingGauge {
+  const { cores = availableParallelism(), cpuMs, nowMs } = options;
+  let threads = options.threads;
+  let window: Window | undefined;
+  let lastRate: number | undefined;
+  let isSettled = false;
+
+  const close = ({ files, startCpuMs, startMs }: Window, endMs: number) => {
+    const elapsedMs = endMs - startMs;
+    const rate = files / elapsedMs;
+    const busyShare = (cpuMs() - startCpuMs) / (elapsedMs * Math.min(cores, threads));
+    const hasPaid = lastRate === undefined || rate >= lastRate * GAIN_MIN;
+    isSettled = !hasPaid || threads >= THREADS_MAX;
+    if (isSettled || busyShare >= WAITING_SHARE) return;
+    lastRate = rate;
+    threads = Math.min(THREADS_MAX, 2 * threads);
+  };
+
+  return {
+    get threads() {
+      return threads;
+    },
+    read(files, isFull) {
+      if (isSettled) return;
+      if (!isFull) {
+        window = undefined;
+        return;
+      }
+      const now = nowMs();
+      window ??= { startMs: now, startCpuMs: cpuMs(), files: -files };
+      window.files += files;
+      if (now - window.startMs < WINDOW_MS) return;
+      close(window, now);
+      window = undefined;
+    },
+  };
+}
+
+/** Of this process. */
+export function processCpuMs(): number {
+  const { system, user } = process.cpuUsage();
+  return (system + user) / 1000;
+}

@@ -36,6 +36,9 @@ export const REASONS: Reasons = {
   'dry-1-1m': START_OF_NODE,
   'peer-file': BARE_COPY,
   'peer-large': BARE_COPY,
+  'peer-images': BARE_COPY,
+  's2s-mixed':
+    'Both servers and the client share two cores: the servers take four fifths of the CPU, whoever asks them.',
   'peer-50k':
     'rsync takes 20 us of CPU for a small file at both ends together, Dray 50: one thread of JavaScript at each.',
   'peer-50k-again':

@@ -1,6 +1,6 @@
 /**
  * A thread that computes digests: one piece of one digest a message. The pieces of one digest are answered in order. Those of several
- * MD5s that have come meanwhile are worked on side by side.
+ * MD5s are worked on side by side: four take as long as one, so a piece waits a moment for others.
  */
 import { createHash, type Hash } from 'node:crypto';
 import { parentPort, receiveMessageOnPort } from 'node:worker_threads';
@@ -32,12 +32,41 @@ const lanes = openLanes();
 const running = new Map<number, Hash>();
 const lines = new Map<number, Line>();
 
+/** What a piece waits for others at most; less than it takes to fetch the next. */
+const WAIT_MS = 2;
+let waiting: NodeJS.Timeout | undefined;
+
 port.on('message', (message: DigestRequest | 'end') => {
   take(message);
-  if (!lanes) return;
-  while (workOn(lanes))
-    for (let more = receiveMessageOnPort(port); more; more = receiveMessageOnPort(port)) take(more.message);
+  if (lanes) workWhileFull(lanes);
 });
+
+function workWhileFull(open: Md5Lanes): void {
+  workWhile(open, isFull);
+  if (waiting || !hasWork()) return;
+  waiting = setTimeout(() => {
+    waiting = undefined;
+    workWhile(open, hasWork);
+  }, WAIT_MS);
+}
+
+function workWhile(open: Md5Lanes, isWorth: () => boolean): void {
+  for (takeAll(); isWorth(); takeAll()) workOn(open);
+}
+
+function takeAll(): void {
+  for (let more = receiveMessageOnPort(port); more; more = receiveMessageOnPort(port)) take(more.message);
+}
+
+/** Of the MD5s that are open, as many have a piece here as fit side by side; or one is at its end. */
+function isFull(): boolean {
+  const fronts = [...lines.values()].flatMap(({ requests: [next] }) => (next === undefined ? [] : [next]));
+  return fronts.includes('end') || (fronts.length > 0 && fronts.length >= Math.min(MD5_LANES, lines.size));
+}
+
+function hasWork(): boolean {
+  return [...lines.values()].some(({ requests }) => requests.length > 0);
+}
 
 /** Undefined where the processor has no vectors; what Node has does it then, one after the other. */
 function openLanes(): Md5Lanes | undefined {
@@ -71,24 +100,18 @@ function queue({ start }: Md5Lanes, { bytes, id }: DigestRequest): void {
   line.requests.push(bytes ? { md5: line.md5, bytes, takenBytes: 0 } : 'end');
 }
 
-/** @returns Whether there was anything to do. */
-function workOn({ end, take: takeTogether }: Md5Lanes): boolean {
+/** Some of what is here; the next call goes on with the rest. */
+function workOn({ end, take: takeTogether }: Md5Lanes): void {
   const pieces: Md5Piece[] = [];
-  let isBusy = false;
   for (const line of lines.values()) {
-    answerDone(line);
     const [next] = line.requests;
-    if (next === undefined) continue;
-    isBusy = true;
-    if (next !== 'end') {
-      if (pieces.length < MD5_LANES) pieces.push(next);
-      continue;
-    }
-    lines.delete(line.id);
-    port.postMessage({ id: line.id, digest: end(line.md5) } satisfies DigestAnswer);
+    if (next === 'end') {
+      lines.delete(line.id);
+      port.postMessage({ id: line.id, digest: end(line.md5) } satisfies DigestAnswer);
+    } else if (next && pieces.length < MD5_LANES) pieces.push(next);
   }
   if (pieces.length > 0) takeTogether(pieces);
-  return isBusy;
+  for (const line of lines.values()) answerDone(line);
 }
 
 function answerDone({ id, requests }: Line): void {

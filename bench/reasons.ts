@@ -25,6 +25,9 @@ const PERCENTS = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
 
 export const REASONS: Reasons = {
   ...Object.fromEntries(PERCENTS.map((percent) => [`delta-${percent}`, NOT_LOOKING])),
+  'delta-medium-50': NOT_LOOKING,
+  'delta-medium-100': NOT_LOOKING,
+  'delta-large-50': NOT_LOOKING,
   'copy-1k': NODE_START,
   'copy-1k-down': NODE_START,
   'copy-large-down':

@@ -16,6 +16,8 @@ const DRY_FEW =
 
 const START_OF_NODE =
   'The start of Node; the peers that are ahead are single binaries that ask for the one file.';
+const START_ALONE =
+  'The start of Node and of the bundle is nearly all of it; the peers are single binaries that have one listing to read.';
 const MEMORY =
   'In memory: Node takes 55 MiB before its first file and more for each thread, and V8 collects late where there is room. Of 500,000 files what is in use stays below 25 MB in a first look and a list, 55 MB in a clone, whose contents pass through up to 144 MiB.';
 
@@ -37,6 +39,9 @@ export const REASONS: Reasons = {
   'dry-500': DRY_FEW,
   'dry-1': START_OF_NODE,
   'dry-1-1m': START_OF_NODE,
+  'push-large-again': START_ALONE,
+  'copy-1k-again': START_ALONE,
+  'copy-large-again': START_ALONE,
   'peer-file': BARE_COPY,
   'peer-large': BARE_COPY,
   'peer-images': BARE_COPY,

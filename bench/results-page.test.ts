@@ -214,12 +214,14 @@ describe('the page', () => {
     };
     const dray = measured('dray', 'dray', 100);
     const slow = absent('pdiffcopy', 'missing', 'left out: too slow');
+    const ended = absent('restic', 'failed', `restic backup took over 3m 00s: ${'x'.repeat(300)}`);
     const rows = [
       resultOf('copy-1k', { entrants: [dray, slow, absent('aws', 'failed', `${'x'.repeat(300)} no <key>`)] }),
-      resultOf('copy-1k', { entrants: [dray, slow], name: 'copy-1k-30ms', latencyMs: 30 }),
+      resultOf('copy-1k', { entrants: [dray, slow, ended], name: 'copy-1k-30ms', latencyMs: 30 }),
     ];
     const page = renderPage([sittingOf('a', rows)]);
     expect(page).toContain('- `copy-1k`, `copy-1k-30ms`: pdiffcopy: left out: too slow\n');
+    expect(page).toContain('- `copy-1k-30ms`: restic: took over 3m 00s\n');
     expect(page).toMatch(/- `copy-1k`: aws: failed, \.\.\.x{191} no &lt;key>\n/);
   });
 

@@ -168,8 +168,10 @@ function formatAbsences(rows: readonly ResultRow[]): readonly string[] {
   return [...rowsOf].map(([absence, names]) => `- ${names.join(', ')}: ${absence}`);
 }
 
-/** The end of what a tool said tells most; all of it stands below, with all figures. */
+/** That it was ended for its time tells all, else the end of what it said most; all of it stands below, with all figures. */
 function formatAbsence({ reason, state }: Exclude<EntrantResult['outcome'], { state: 'measured' }>): string {
+  const limit = / (took over [^:]+): /.exec(reason)?.[1];
+  if (limit !== undefined) return limit;
   const end = reason.length > REASON_CHARACTERS_MAX ? `...${reason.slice(-REASON_CHARACTERS_MAX)}` : reason;
   return `${state === 'failed' ? 'failed, ' : ''}${end}`.replaceAll('<', '&lt;');
 }

@@ -32,6 +32,7 @@ export const REASONS: Reasons = {
   'delta-medium-50': NOT_LOOKING,
   'delta-medium-100': NOT_LOOKING,
   'delta-large-50': NOT_LOOKING,
+  'delta-large-100': NOT_LOOKING,
   'copy-1k': NODE_START,
   'copy-1k-down': NODE_START,
   'copy-large-down':

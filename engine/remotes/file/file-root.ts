@@ -83,9 +83,13 @@ export function createFileRoot(path: string, clock: Clock): FileRoot {
     async checkPresent() {
       const stats = await stat(path).catch(() => undefined);
       if (stats?.isDirectory()) return;
-      throw new DrayError('bucketMissing', `The folder ${path} does not exist (or is not mounted).`, {
-        data: { path },
-      });
+      throw new DrayError(
+        'bucketMissing',
+        `The folder ${path} does not exist (or is not mounted). Make it, or mount its disk, and try again.`,
+        {
+          data: { path },
+        },
+      );
     },
     async makeFolderOf(file) {
       await root.checkPresent();

@@ -9,7 +9,7 @@ export const USAGE = `Usage: npm run bench -- [OPTION]...
 
   --scenario NAME   only this one, or those that match, such as 'copy-*' (more than once, or with commas)
   --peers NAMES     compare with these alone: ${PEER_NAMES.join(', ')}, or none
-  --runs N          measured runs of each tool (default: 5; with --quick: 2)
+  --runs N          measured runs of each tool, fewer of one that takes seconds (default: 5; with --quick: 2)
   --latency MS      added to each round trip, such as 0,30; 0: none (default: what each scenario is about)
   --quick           tiny data, to see that everything works
   --json FILE       write the figures there (default: bench/figures/whole-run.json after a full run)

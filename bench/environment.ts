@@ -9,6 +9,7 @@ import type { Bench } from './bench.ts';
 import { DRAY_COMMAND } from './contenders.ts';
 import { PEER_NAMES } from './peers.ts';
 import type { StoreKind } from './results.ts';
+import { MEASURED_ENOUGH_MS, WARM_UP_MAX_MS } from './run-scenario.ts';
 
 export interface Circumstances {
   readonly given: Pick<BenchArguments, 'servers' | 'folder' | 'runs'>;
@@ -42,7 +43,7 @@ export async function describeEnvironment(
     server: `${servers.join(', ')} on the loopback, data ${describeStores(stores)}`,
     latency: 'where a scenario has one: toxiproxy, on each answer and none on requests',
     source: `${folder}, page cache warm`,
-    runs: `${runs} each after one that warms up; one alone where that took over 30 s`,
+    runs: `up to ${runs} each, ${MEASURED_ENOUGH_MS / 1000} s of them, after one that warms up; that one alone where it took over ${WARM_UP_MAX_MS / 1000} s`,
     ...(unmeasured.length > 0 ? { 'not measured': unmeasured.join('. ') } : {}),
     ...Object.fromEntries(tools),
   };

@@ -36,12 +36,10 @@ const RSYNC_WHOLE = 'rsync daemon (whole file)';
 
 const CONCURRENCY = 2;
 
-/** It asks for each block by itself: the time grows with the blocks, more so through latency, and some rows tell of all. */
-const SLOW_PDIFFCOPY_PERCENT = 10;
-const PDIFFCOPY_BYTES_MAX = 2 * 1024 ** 3;
-const ASKS_FOR_BLOCKS = `left out: a request for each block of ${BLOCK_BYTES} bytes; see the`;
-const PDIFFCOPY_TOO_FAR = createAbsent(PDIFFCOPY, `${ASKS_FOR_BLOCKS} row of ${SLOW_PDIFFCOPY_PERCENT} %`);
-const PDIFFCOPY_TOO_MUCH = createAbsent(PDIFFCOPY, `${ASKS_FOR_BLOCKS} rows of smaller files`);
+/** It asks for each changed block by itself, and its time grows with their number: these rows tell of the others. */
+const PDIFFCOPY_BLOCKS_MAX = 140_000;
+const PDIFFCOPY_PERCENTS: readonly number[] = [10, 50];
+const PDIFFCOPY_LEFT_OUT = `left out: it asks for each changed block of ${BLOCK_BYTES} bytes by itself, and waits for each answer; see the rows of ${PDIFFCOPY_PERCENTS.join(' and ')} % without latency`;
 
 interface DeltaOptions {
   readonly fileBytes: number;
@@ -76,15 +74,22 @@ export async function openDelta(
     createDray(DRAY_DELTA, ['--inplace', ...blocks]),
     createDray(DRAY_DELTA_TLS, ['--inplace', ...blocks], true),
     createDray(DRAY_WHOLE, ['--inplace', ...blocks, '--whole-file']),
-    latencyMs > 0 && percent > SLOW_PDIFFCOPY_PERCENT
-      ? PDIFFCOPY_TOO_FAR
-      : fileBytes > PDIFFCOPY_BYTES_MAX
-        ? PDIFFCOPY_TOO_MUCH
-        : await createPdiffcopyWay(PDIFFCOPY, { options: blocks, target: CHANGED_FILE }),
+    isTooMuchForPdiffcopy({ fileBytes, percent, latencyMs })
+      ? createAbsent(PDIFFCOPY, PDIFFCOPY_LEFT_OUT)
+      : await createPdiffcopyWay(PDIFFCOPY, { options: blocks, target: CHANGED_FILE }),
     await createRsyncWay(RSYNC, ['--inplace', '--no-whole-file'], { target: CHANGED_FILE }),
     await createRsyncWay(RSYNC_WHOLE, ['--inplace', '--whole-file'], { target: CHANGED_FILE }),
   ];
   return ways.map((way) => createRuns(bench, { way, pair, fileBytes, latencyMs, isCounted: false }));
+}
+
+interface Asked extends Omit<DeltaOptions, 'program'> {
+  readonly percent: number;
+}
+
+function isTooMuchForPdiffcopy({ fileBytes, percent, latencyMs }: Asked): boolean {
+  const blocks = (fileBytes / BLOCK_BYTES) * (percent / 100);
+  return latencyMs > 0 || blocks > PDIFFCOPY_BLOCKS_MAX || !PDIFFCOPY_PERCENTS.includes(percent);
 }
 
 /** Blocks at the same offsets have nothing in common any more. What is asked for is bytes, not time. */

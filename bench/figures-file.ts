@@ -7,7 +7,9 @@ import type { Figures, ScenarioResult } from './results.ts';
 
 /** What is kept with the project, and shown on its page of results. */
 export const FIGURES_FOLDER = fileURLToPath(new URL('figures/', import.meta.url));
-export const WHOLE_RUN_FILE = join(FIGURES_FOLDER, 'whole-run.json');
+/** The sitting of everything. */
+export const WHOLE_RUN = 'whole-run';
+export const WHOLE_RUN_FILE = join(FIGURES_FOLDER, `${WHOLE_RUN}.json`);
 
 export interface Sitting extends Figures {
   /** The file's name without its ending: `copies-small`. */

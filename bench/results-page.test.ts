@@ -174,7 +174,24 @@ describe('the page', () => {
     expect(page).toMatch(/The work of push-1k .*1\.33 \| 1\.333 of \w+'s, at most 0\.5: not met/);
     expect(page).toContain('- `push-1k`: It is slow.');
     expect(page).toContain('Dray is first in 1 of 2 rows');
+    expect(page).toContain('Each row is the newest run of its scenario.');
     expect(page).toContain('1. `figures/a.json`\n   - date: 2026-11-21');
+  });
+
+  it('begins with the newest full run, and tells the rows beside it apart', () => {
+    const slow = { entrants: [measured('dray', 'dray', 400), measured('rclone', 'peer', 300)] };
+    const page = renderPage([
+      sittingOf('a', [resultOf('push-1k', { startedAt: '2026-11-20T08:00:00.000Z' })]),
+      sittingOf('b', [resultOf('copy-1k', { ...slow, server: 'minio' })]),
+      sittingOf('whole-run', [resultOf('copy-1k'), resultOf('push-1k')]),
+    ]);
+    expect(page).toContain('on 2026-11-21, is sitting 1: 2 rows. Dray is first in 2 of 2 rows');
+    expect(page).toContain('1 further row (other servers and latencies)');
+    expect(page).toContain('Dray is first in 0 of 1 row that');
+    expect(page).toContain('1. `figures/whole-run.json`');
+    expect(page).toContain('2. `figures/b.json`');
+    expect(page).not.toContain('figures/a.json');
+    expect(page).not.toContain('Each row is the newest');
   });
 
   it('shows more targets than a cell takes below the table', () => {

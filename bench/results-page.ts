@@ -3,7 +3,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { formatDuration, formatPlural } from '../engine/api/numbers.ts';
-import type { Sitting } from './figures-file.ts';
+import { type Sitting, WHOLE_RUN } from './figures-file.ts';
 import { mayHaveReason, type Reasons, reasonKeyOf } from './reasons.ts';
 import { formatEnvironment, formatMarkdownTable, formatScenario } from './report.ts';
 import type { EntrantResult, Verdict } from './results.ts';
@@ -35,9 +35,12 @@ export function renderResults({ known, reasons, sittings }: Results): ReadonlyMa
   const rows = collectRows(sittings, known);
   const groups = groupRows(rows);
   const plots = drawPlots(groups);
-  const used = sittings.filter((sitting) => rows.some((row) => row.sitting === sitting));
+  const isWhole = ({ name }: Sitting) => name === WHOLE_RUN;
+  const used = sittings
+    .filter((sitting) => rows.some((row) => row.sitting === sitting))
+    .sort((left, right) => Number(isWhole(right)) - Number(isWhole(left)));
   const page = [
-    ...formatIntroduction(rows),
+    ...formatIntroduction(rows, used.find(isWhole)),
     ...groups.flatMap((group) => formatGroup(group, plots.get(group) ?? [], used, reasons)),
     ...formatSittings(used),
     ...formatRepetition(),
@@ -62,7 +65,46 @@ function plotPath(file: string): string {
   return `${PLOTS_FOLDER}/${file}`;
 }
 
-function formatIntroduction(rows: readonly ResultRow[]): readonly string[] {
+function formatIntroduction(rows: readonly ResultRow[], whole: Sitting | undefined): readonly string[] {
+  return [
+    '# Results',
+    '',
+    '<!-- Written by `npm run bench -- --results` from bench/figures/*.json and bench/reasons.ts. Do not edit. -->',
+    '',
+    'Dray, as it is published, against the tools that do the same work: whole processes from start to end, in turn, on the same',
+    'data and server; what arrived was compared with what was sent after every run.',
+    '',
+    ...(whole
+      ? formatWholeRun(rows, whole)
+      : [`${formatTally(rows)} Each row is the newest run of its scenario.`]),
+    '',
+    'Where Dray is not first, or misses a target, the reason stands below the table.',
+    '',
+    '- *ratio*: the median time of Dray as a part of that of the quickest peer; below 1 Dray is first.',
+    '- *target*: what this release promises, and what was reached. Some are about memory or bytes.',
+    '- *in parentheses*: the least and the most of the runs.',
+    '- *sitting*: when, on what, and with which versions: [Sittings](#sittings). CPU, memory, requests and bytes: [All figures](#all-figures).',
+    '',
+  ];
+}
+
+/** Of rows of a whole run, and of those beside them: other servers and latencies than the usual ones. */
+function formatWholeRun(rows: readonly ResultRow[], whole: Sitting): readonly string[] {
+  const inside = rows.filter(({ sitting }) => sitting === whole);
+  const outside = rows.filter(({ sitting }) => sitting !== whole);
+  const date = whole.environment.date ?? inside[0]?.result.startedAt.slice(0, 10);
+  return [
+    `The newest full run, \`npm run bench\` without options on ${date}, is sitting 1: ${formatPlural(inside.length, 'row')}. ${formatTally(inside)}`,
+    ...(outside.length > 0
+      ? [
+          '',
+          `${formatPlural(outside.length, 'further row')} (other servers and latencies) are each the newest run of their scenario. ${formatTally(outside)}`,
+        ]
+      : []),
+  ];
+}
+
+function formatTally(rows: readonly ResultRow[]): string {
   const compared = rows.filter(({ bestPeer }) => bestPeer);
   const first = compared.filter(({ isFirst }) => isFirst);
   // One that Dray failed to measure is one that it missed; where its peers took no part, nothing was promised.
@@ -72,23 +114,7 @@ function formatIntroduction(rows: readonly ResultRow[]): readonly string[] {
       : [],
   );
   const met = verdicts.filter(({ isMet }) => isMet);
-  return [
-    '# Results',
-    '',
-    '<!-- Written by `npm run bench -- --results` from bench/figures/*.json and bench/reasons.ts. Do not edit. -->',
-    '',
-    'Dray, as it is published, against the tools that do the same work: whole processes from start to end, in turn, on the same',
-    'data and server; what arrived was compared with what was sent after every run. Each row is the newest run of its scenario.',
-    '',
-    `Dray is first in ${first.length} of ${formatPlural(compared.length, 'row')} that have a peer, and meets ${met.length} of ${formatPlural(verdicts.length, 'target')}.`,
-    'Where it is not first, the reason stands below the table.',
-    '',
-    '- *ratio*: the median time of Dray as a part of that of the quickest peer; below 1 Dray is first.',
-    '- *target*: what this release promises, and what was reached. Some are about memory or bytes.',
-    '- *in parentheses*: the least and the most of the runs.',
-    '- *sitting*: when, on what, and with which versions: [Sittings](#sittings). CPU, memory, requests and bytes: [All figures](#all-figures).',
-    '',
-  ];
+  return `Dray is first in ${first.length} of ${formatPlural(compared.length, 'row')} that have a peer, and meets ${met.length} of ${formatPlural(verdicts.length, 'target')}.`;
 }
 
 function formatGroup(

@@ -6,7 +6,7 @@ import { lstatSync, type Stats } from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { DrayError, toErrorRecord } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
-import { createYoungGenerationBound } from '../base/young-generation.ts';
+import { createHeapBound } from '../base/heap-bound.ts';
 import type { Entry, FileEntry } from '../model/entry.ts';
 import { openTreeWriter } from '../workspace/tree-writer.ts';
 import type { TreeWriter } from '../workspace/tree-writer-contract.ts';
@@ -145,10 +145,10 @@ async function* fileWindows(
   batches: AsyncIterable<readonly Entry[]> | Iterable<readonly Entry[]>,
   takeOther: (entry: Entry) => void,
 ): AsyncGenerator<readonly FileEntry[]> {
-  const youngGeneration = createYoungGenerationBound();
+  const heap = createHeapBound();
   let window: FileEntry[] = [];
   for await (const batch of batches) {
-    youngGeneration.check();
+    heap.check();
     for (const entry of batch) {
       if (entry.kind === 'file') window.push(entry);
       else takeOther(entry);

@@ -2,6 +2,7 @@
 import type { EntryEvent } from '../api/events.ts';
 import type { JobContext } from '../api/jobs.ts';
 import type { ListPlaceRequest, ListPlaceSummary } from '../api/trees.ts';
+import { createHeapBound } from '../base/heap-bound.ts';
 import { comparePaths } from '../model/entry.ts';
 import { formatObjectTime } from '../model/object-time.ts';
 import { createTreeFilter, type TreeFilter } from '../model/tree-filter.ts';
@@ -63,10 +64,13 @@ async function listStore(
 ): Promise<ListPlaceSummary> {
   const { limit, meter, store } = await connectPlace(context, place, { at: 'place' });
   const { signal } = context;
+  const heap = createHeapBound();
   try {
     if (recursive) {
-      for await (const page of listTreeItems({ store, limit, signal, isUnordered: true }))
+      for await (const page of listTreeItems({ store, limit, signal, isUnordered: true })) {
+        heap.check();
         await tellAll(context, page, (item) => lister.file(item));
+      }
     } else {
       for (let continuation: string | undefined; ; ) {
         const page = await store.list(

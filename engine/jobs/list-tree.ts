@@ -2,6 +2,7 @@
 import { DrayError } from '../api/error.ts';
 import type { EntryEvent } from '../api/events.ts';
 import type { JobContext, ListTreeRequest, ListTreeSummary } from '../api/jobs.ts';
+import { createHeapBound } from '../base/heap-bound.ts';
 import type { Entry } from '../model/entry.ts';
 import { formatModifiedTime } from '../repository/modified-time.ts';
 import { readEntries } from '../repository/read-entries.ts';
@@ -30,7 +31,9 @@ export async function listTree(context: JobContext, request: ListTreeRequest): P
         folder = '';
         folderBytes = 0;
       };
+      const heap = createHeapBound();
       for await (const page of readEntries(store, commit, { prefix: wanted, signal: context.signal })) {
+        heap.check();
         await tellAll(context, page, (entry) => {
           if (!isInside(entry.path, wanted)) return;
           const sizeBytes = entry.kind === 'file' ? entry.sizeBytes : 0;

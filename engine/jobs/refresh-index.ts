@@ -5,6 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readlinkSync } from 'node:fs';
 import { checkAborted } from '../base/abort.ts';
+import { createHeapBound } from '../base/heap-bound.ts';
 import { KIND_CODES, type StatRow } from '../index/file-table.ts';
 import type { Index } from '../index/open-index.ts';
 import { comparePaths } from '../model/entry.ts';
@@ -28,8 +29,10 @@ export async function refreshIndex(session: Session): Promise<Refreshed> {
   context.emit({ type: 'phase', phase: 'scan' });
   const merge = new ScanMerge(index, session.workspace.root);
   let nextProgressMs = clock.monotonicMs() + PROGRESS_EVERY_MS;
+  const heap = createHeapBound();
   for (const batch of scanWorkspace({ root: session.workspace.root, ignore: true })) {
     checkAborted(context.signal);
+    heap.check();
     merge.take(batch);
     if (clock.monotonicMs() < nextProgressMs) continue;
     nextProgressMs = clock.monotonicMs() + PROGRESS_EVERY_MS;

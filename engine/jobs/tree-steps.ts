@@ -4,7 +4,7 @@
  */
 import type { DrayError } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
-import { createYoungGenerationBound } from '../base/young-generation.ts';
+import { createHeapBound } from '../base/heap-bound.ts';
 import { type Decision, decideItem, type Evidence, type Recalled } from '../model/tree-decision.ts';
 import { isHoldingFolder, isSameSpecial, type TreeItem } from '../model/tree-item.ts';
 import type { MatchedBatch } from '../query/merge-trees.ts';
@@ -43,10 +43,10 @@ export async function takeSteps(
   const { small: mover } = work.mover;
   const onMoved = ({ item, over }: SmallMove, moved: Moved) => noteMoved(run, item, over, moved);
   const small = mover && createSmallMoves(run, { mover, room, onMoved });
-  const youngGeneration = createYoungGenerationBound();
+  const heap = createHeapBound();
   try {
     for await (const batch of batches) {
-      youngGeneration.check();
+      heap.check();
       folders?.beginBatch();
       for (const { source, destination } of batch.pairs) {
         tasks.check();

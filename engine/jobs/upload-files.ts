@@ -5,8 +5,8 @@
  */
 import { DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
+import { createHeapBound } from '../base/heap-bound.ts';
 import { TaskSet } from '../base/task-set.ts';
-import { createYoungGenerationBound } from '../base/young-generation.ts';
 import type { PendingScope, PendingTotals } from '../index/file-table.ts';
 import type { BlobHash } from '../model/entry.ts';
 import type { ExistenceQuery } from '../query/existence-query.ts';
@@ -137,7 +137,7 @@ class FileUploader {
 
   async run(): Promise<Uploaded> {
     const { session, link, forecast } = this.#options;
-    const youngGeneration = createYoungGenerationBound();
+    const heap = createHeapBound();
     try {
       const batches = readFiles(this.#pendingRequests(), {
         root: session.workspace.root,
@@ -148,7 +148,7 @@ class FileUploader {
       });
       for await (const batch of batches) {
         this.#tasks.check();
-        youngGeneration.check();
+        heap.check();
         await this.#take(batch);
       }
       await this.#closePack();

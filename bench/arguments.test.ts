@@ -13,6 +13,7 @@ describe('the arguments', () => {
       isQuick: false,
       servers: ['versitygw'],
       store: 'memory',
+      isContinued: false,
       action: 'run',
     });
   });

@@ -13,6 +13,7 @@ export const USAGE = `Usage: npm run bench -- [OPTION]...
   --latency MS      added to each round trip, such as 0,30; 0: none (default: what each scenario is about)
   --quick           tiny data, to see that everything works
   --json FILE       write the figures there (default: bench/figures/whole-run.json after a full run)
+  --continue        what that file lacks, of a run that was stopped, with the same build, machine and tools
   --from FILE       measure nothing: print what such a file holds (may be given more than once)
   --results         measure nothing: write bench/RESULTS.md and its plots from bench/figures
   --server NAMES    run against ${SERVER_NAMES.join(', ')}, one after the other (default: versitygw)
@@ -31,6 +32,8 @@ export interface BenchArguments {
   readonly latenciesMs: readonly number[] | undefined;
   readonly isQuick: boolean;
   readonly jsonFile: string | undefined;
+  /** What the file has stays, and is not measured again. */
+  readonly isContinued: boolean;
   /** With the action `show`: files that other runs wrote. */
   readonly from: readonly string[];
   /** At least one, each once. */
@@ -54,6 +57,7 @@ export function parseArguments(args: readonly string[]): BenchArguments {
       latency: { type: 'string', multiple: true },
       quick: { type: 'boolean', default: false },
       json: { type: 'string' },
+      continue: { type: 'boolean', default: false },
       from: { type: 'string', multiple: true, default: [] },
       results: { type: 'boolean', default: false },
       server: { type: 'string', multiple: true, default: ['versitygw'] },
@@ -75,6 +79,7 @@ export function parseArguments(args: readonly string[]): BenchArguments {
     latenciesMs: values.latency ? parseLatencies(splitNames(values.latency)) : undefined,
     isQuick: values.quick,
     jsonFile: values.json,
+    isContinued: values.continue,
     from: values.from,
     servers: parseServers(splitNames(values.server)),
     store: values.store,

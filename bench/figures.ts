@@ -16,8 +16,10 @@ import { buildCommand } from '../app/build/build.ts';
 import { roomyFolder } from '../e2e/servers/memory-folder.ts';
 import { type BenchArguments, parseArguments, USAGE } from './arguments.ts';
 import { type Bench, openBench } from './bench.ts';
+import type { ServerName } from './bench-servers.ts';
 import type { Contender, ContenderName, Courier } from './contender.ts';
 import { createDray, createDrayCopy, createPeer, DRAY_COMMAND } from './contenders.ts';
+import { isMeasured, joinEnvironments } from './continue-run.ts';
 import { describeEnvironment } from './environment.ts';
 import { FIGURES_FOLDER, readFigures, readSittings, WHOLE_RUN_FILE, writeFigures } from './figures-file.ts';
 import { type FoundPeer, findPeer, type InstalledPeer, PEER_NAMES } from './peers.ts';
@@ -25,7 +27,7 @@ import { type BenchPlan, findStoreChoices, type PlannedHeat, planBenches } from 
 import { createRcloneByDefault, createRcloneCourier } from './rclone.ts';
 import { REASONS } from './reasons.ts';
 import { formatEnvironment, formatFigures, formatScenario, formatSummary } from './report.ts';
-import type { ScenarioResult } from './results.ts';
+import type { Figures, ScenarioResult } from './results.ts';
 import { renderResults, writeResults } from './results-page.ts';
 import { leaveOut, runScenario } from './run-scenario.ts';
 import { chooseHeats, type Heat, listHeats, type Scenario } from './scenario.ts';
@@ -63,20 +65,26 @@ async function measure(chosen: readonly Heat[], given: BenchArguments): Promise<
   for (const name of ['SIGINT', 'SIGTERM'] as const)
     process.once(name, () => stop.abort(new Error('Stopped; the data are removed.')));
 
+  const file = given.jsonFile === undefined ? defaultFile(given) : fromHere(given.jsonFile);
+  const earlier = given.isContinued ? await readEarlier(file) : undefined;
   await buildCommand(dirname(DRAY_COMMAND));
   const unmeasured = await findMissingYardsticks();
   for (const line of unmeasured) console.error(`Not measured: ${line}`);
   const contenders = await findContenders(given);
-  const file = given.jsonFile === undefined ? defaultFile(given) : fromHere(given.jsonFile);
-  const results: ScenarioResult[] = [];
-  const { benches, leftOut } = planBenches(chosen, given.servers, await findStoreChoices(given));
+  const isLacking = (heat: Heat, server: ServerName) => !isMeasured(earlier?.scenarios ?? [], heat, server);
+  const results = (earlier?.scenarios ?? []).filter((result) => result.leftOut === undefined);
+  const choices = await findStoreChoices(given);
+  const { benches, leftOut } = planBenches(chosen, given.servers, choices, isLacking);
   for (const { heat, reason, server } of leftOut) {
     console.error(`${heat.name} on ${server} is left out: ${reason}`);
     results.push(onServer(leaveOut(heat, reason), heat, { server }));
     process.exitCode = 1;
   }
   const stores = benches.map(({ store }) => store);
-  const environment = await describeEnvironment(contenders, { given, stores, unmeasured });
+  const present = await describeEnvironment(contenders, { given, stores, unmeasured });
+  const { isQuick } = given;
+  const environment =
+    file && earlier ? joinEnvironments(file, earlier, { environment: present, isQuick }) : present;
   console.log(formatEnvironment(environment, given.isQuick).join('\n'));
   for (const plan of benches) {
     await using bench = await openBench({
@@ -108,6 +116,13 @@ async function measure(chosen: readonly Heat[], given: BenchArguments): Promise<
     entrants.some(({ kind, outcome }) => kind === 'dray' && outcome.state !== 'measured'),
   );
   if (hasDrayFailed) process.exitCode = 1;
+}
+
+async function readEarlier(file: string | undefined): Promise<Figures> {
+  if (!file) throw new Error('--continue needs --json FILE, unless everything is measured.');
+  return readFigures(file).catch((error: unknown) => {
+    throw new Error(`There is nothing to continue: ${error instanceof Error ? error.message : error}`);
+  });
 }
 
 async function runHeat(

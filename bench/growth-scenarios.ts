@@ -24,7 +24,7 @@ const RSS_MAX_BYTES = 500_000_000;
 /** Of what is told without reading a file, against who has to list a million objects. */
 const UNCHANGED_RATIO_MAX = 0.1;
 /** A peer that takes longer at the largest size is a row that says so. */
-const LIMIT_MS = 12 * 60_000;
+const LIMIT_MS = 25 * 60_000;
 
 interface Growth {
   readonly name: string;

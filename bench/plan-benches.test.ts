@@ -63,6 +63,21 @@ describe('the benches of a run', () => {
     ]);
   });
 
+  it('take no room for what is measured already, on that server', () => {
+    const heats = [heat('large', storing(9)), heat('small', storing(9))];
+    const isLacking = ({ name }: Heat, server: string) => name !== 'large' || server === 'minio';
+    const { benches, leftOut } = planBenches(heats, ['versitygw', 'minio'], choices(10, 60), isLacking);
+    const shown = benches.map((bench) => [
+      bench.server,
+      bench.heats.map(({ heat: one }) => one.name).join(' '),
+    ]);
+    expect(shown).toEqual([
+      ['versitygw', 'small'],
+      ['minio', 'large small'],
+    ]);
+    expect(leftOut).toEqual([]);
+  });
+
   it('know that MinIO has a folder for each object, which is uploaded, and no links', () => {
     const needs = { holdings: [writtenHolding(MANY), linkedHolding(MANY, 'md5')] };
     const lackOf = (server: 'versitygw' | 'minio', memoryGib: number, diskGib: number) =>

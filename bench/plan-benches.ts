@@ -35,17 +35,22 @@ export interface StoreChoice {
   readonly disks: Disks;
 }
 
-/** In memory what has room there, the rest on disk. Benches follow one another, and each leaves the disks as they were. */
+/**
+ * In memory what has room there, the rest on disk. Benches follow one another, and each leaves the disks as they were.
+ *
+ * @param isLacking False for what is measured already.
+ */
 export function planBenches(
   heats: readonly Heat[],
   servers: readonly ServerName[],
   choices: readonly StoreChoice[],
+  isLacking: (heat: Heat, server: ServerName) => boolean = () => true,
 ): { readonly benches: readonly BenchPlan[]; readonly leftOut: readonly LeftOut[] } {
   const benches: BenchPlan[] = [];
   const leftOut: LeftOut[] = [];
   for (const server of servers) {
     let left = heats
-      .filter((heat) => !heat.isWithoutStore || server === servers[0])
+      .filter((heat) => (!heat.isWithoutStore || server === servers[0]) && isLacking(heat, server))
       .map((heat) => ({ heat, reason: '' }));
     for (const { disks, store } of choices) {
       const rooms = planRoom(

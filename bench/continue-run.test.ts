@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { isMeasured, joinEnvironments } from './continue-run.ts';
+import type { ScenarioResult } from './results.ts';
+
+const ENVIRONMENT = { date: '2026-11-21', machine: '2 cores', server: 'versitygw', dray: '0.1.0 (abc)' };
+const EARLIER = { environment: ENVIRONMENT, isQuick: false };
+
+function resultOf(name: string, more: Partial<ScenarioResult> = {}): ScenarioResult {
+  const startedAt = '2026-11-21T08:00:00.000Z';
+  return { name, scenario: name, latencyMs: 0, title: name, startedAt, entrants: [], verdicts: [], ...more };
+}
+
+describe('a run that goes on', () => {
+  it('is of one day, or tells of both', () => {
+    const sameDay = { environment: { ...ENVIRONMENT, server: 'versitygw, minio' }, isQuick: false };
+    expect(joinEnvironments('f.json', EARLIER, sameDay)).toEqual(sameDay.environment);
+    const nextDay = { environment: { ...ENVIRONMENT, date: '2026-11-22' }, isQuick: false };
+    expect(joinEnvironments('f.json', EARLIER, nextDay).date).toBe('2026-11-21, continued 2026-11-22');
+  });
+
+  it.each([
+    ['build', { ...ENVIRONMENT, dray: '0.1.0 (def)' }, 'another "dray": 0.1.0 (abc); now 0.1.0 (def)'],
+    ['machine', { ...ENVIRONMENT, machine: '64 cores' }, 'another "machine"'],
+    ['set of tools', { ...ENVIRONMENT, restic: '0.14' }, 'another "restic": none; now 0.14'],
+  ])('is refused with another %s', (_what, environment, message) => {
+    expect(() => joinEnvironments('f.json', EARLIER, { environment, isQuick: false })).toThrow(message);
+  });
+
+  it('is refused with data of another size', () => {
+    expect(() => joinEnvironments('f.json', EARLIER, { ...EARLIER, isQuick: true })).toThrow('f.json holds');
+  });
+
+  it('lacks what was not measured on the same server, and what there was no room for', () => {
+    const earlier = [
+      resultOf('copy', { server: 'versitygw' }),
+      resultOf('push', { server: 'versitygw', leftOut: 'no room' }),
+      resultOf('delta'),
+    ];
+    expect(isMeasured(earlier, { name: 'copy' }, 'versitygw')).toBe(true);
+    expect(isMeasured(earlier, { name: 'copy' }, 'minio')).toBe(false);
+    expect(isMeasured(earlier, { name: 'copy-30ms' }, 'versitygw')).toBe(false);
+    expect(isMeasured(earlier, { name: 'push' }, 'versitygw')).toBe(false);
+    expect(isMeasured(earlier, { name: 'delta', isWithoutStore: true }, 'versitygw')).toBe(true);
+  });
+});

@@ -1,0 +1,44 @@
+/** Going on with a run that was stopped: one of the same build, on the same machine, with the same tools. */
+import type { ServerName } from './bench-servers.ts';
+import type { Figures, ScenarioResult } from './results.ts';
+import type { Heat } from './scenario.ts';
+
+/** Of the environment: more scenarios may ask for more servers, and for other places of their data. */
+const MAY_DIFFER: ReadonlySet<string> = new Set(['date', 'server', 'not measured']);
+
+type Circumstances = Pick<Figures, 'environment' | 'isQuick'>;
+
+/**
+ * The environment of both together.
+ *
+ * @throws Error when figures of the two may not stand in one table.
+ */
+export function joinEnvironments(
+  file: string,
+  earlier: Circumstances,
+  now: Circumstances,
+): Figures['environment'] {
+  const again = 'Measure all of it anew, or write another file (--json FILE).';
+  if (earlier.isQuick !== now.isQuick)
+    throw new Error(`${file} holds figures of ${earlier.isQuick ? 'tiny' : 'full-size'} data. ${again}`);
+  const names = new Set([...Object.keys(earlier.environment), ...Object.keys(now.environment)]);
+  for (const name of names) {
+    const [was, is] = [earlier.environment[name] ?? 'none', now.environment[name] ?? 'none'];
+    if (was !== is && !MAY_DIFFER.has(name))
+      throw new Error(`${file} was measured with another "${name}": ${was}; now ${is}. ${again}`);
+  }
+  const [began, date] = [earlier.environment.date, now.environment.date];
+  return began === date ? now.environment : { ...now.environment, date: `${began}, continued ${date}` };
+}
+
+/** What an earlier run has of what is to be measured: not what it had no room for. */
+export function isMeasured(
+  earlier: readonly ScenarioResult[],
+  { isWithoutStore, name }: Pick<Heat, 'name' | 'isWithoutStore'>,
+  server: ServerName,
+): boolean {
+  return earlier.some(
+    (result) =>
+      result.leftOut === undefined && result.name === name && (isWithoutStore || result.server === server),
+  );
+}

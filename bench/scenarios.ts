@@ -7,7 +7,7 @@ import { createPeerScenarios, type PeerShapes } from './peer-scenarios.ts';
 import type { Target } from './results.ts';
 import type { Scenario } from './scenario.ts';
 import { NODE_ALONE, RCLONE_BY_SERVER_TIME } from './transfer-entrants.ts';
-import { clone, firstPush, secondPush } from './transfer-works.ts';
+import { clone, firstPush, leaveOutSlow, secondPush } from './transfer-works.ts';
 import { createTreeScenarios, type TreeShapes } from './tree-scenarios.ts';
 
 interface Shapes extends TreeShapes, PeerShapes {
@@ -57,6 +57,7 @@ const QUICK: Shapes = {
 
 const SMALL_FILE_TOOLS: readonly ContenderName[] = ['dray', 'rclone', 's5cmd', 'restic', 'dvc'];
 const ALL: readonly ContenderName[] = ['dray', 'rclone', 's5cmd', 'aws', 'restic', 'dvc'];
+const MANY_FILE_TOOLS: readonly ContenderName[] = ['dray', 'rclone', 's5cmd', 'restic'];
 
 export function createScenarios({ isQuick }: { readonly isQuick: boolean }): readonly Scenario[] {
   const shapes = isQuick ? QUICK : FULL;
@@ -96,13 +97,13 @@ function createPushes({ few, many, large }: Shapes): readonly Scenario[] {
       name: 'push-50k',
       title: `First push of ${describeShape(many)}`,
       targets: [drayToBestOf(0.7, 'restic')],
-      ...firstPush(many, SMALL_FILE_TOOLS),
+      ...leaveOutSlow(firstPush(many, MANY_FILE_TOOLS), ['dvc']),
     },
     {
       name: 'push-50k-again',
       title: `Second push of ${describeShape(many)}, nothing changed`,
       targets: SECOND_PUSH_TARGETS,
-      ...secondPush(many, SMALL_FILE_TOOLS),
+      ...leaveOutSlow(secondPush(many, MANY_FILE_TOOLS), ['dvc']),
     },
     {
       name: 'push-large',
@@ -138,7 +139,7 @@ function createClones({ few, many, large }: Shapes): readonly Scenario[] {
       name: 'clone-50k',
       title: `Clone of ${describeShape(many)}`,
       targets: [drayToBestOf(0.8, 'rclone', 's5cmd', 'aws', 'restic')],
-      ...clone(many, ALL),
+      ...leaveOutSlow(clone(many, MANY_FILE_TOOLS), ['aws', 'dvc']),
     },
   ];
 }

@@ -121,7 +121,7 @@ export function mapContenders(
   });
 }
 
-function createMissing(name: ContenderName, missing: string): Entrant {
+export function createMissing(name: ContenderName, missing: string): Entrant {
   return { name, kind: 'peer', ...createUnable(missing) };
 }
 

@@ -4,7 +4,7 @@ import type { DatasetShape } from './dataset.ts';
 import { datasetHolding, uploadedHolding } from './holding.ts';
 import { roomOf } from './room.ts';
 import type { Scenario } from './scenario.ts';
-import { openClone, openFirstPush, openSecondPush } from './transfer-entrants.ts';
+import { createMissing, openClone, openFirstPush, openSecondPush } from './transfer-entrants.ts';
 
 /** What a scenario does, and what it takes. */
 export type Work = Pick<Scenario, 'needs' | 'open'>;
@@ -44,5 +44,19 @@ export function clone(shape: DatasetShape, contenders: readonly ContenderName[])
       store: roomOf(shape, versioned.length),
     },
     open: (bench, latencyMs) => openClone(bench, { shape, contenders, latencyMs }),
+  };
+}
+
+const SLOW = 'left out: it takes minutes for so many files; see the row of fewer';
+
+/** The work without some who would do it too. */
+export function leaveOutSlow({ needs, open }: Work, names: readonly ContenderName[]): Work {
+  return {
+    needs,
+    open: async (bench, latencyMs) => {
+      const field = await open(bench, latencyMs);
+      const slow = names.filter((name) => bench.contenders.has(name));
+      return [...field, ...slow.map((name) => createMissing(name, SLOW))];
+    },
   };
 }

@@ -11,7 +11,7 @@ import type { Target } from './results.ts';
 import type { Entrant, Scenario } from './scenario.ts';
 import { needsOfAcross, openAcross } from './server-to-server-entrants.ts';
 import { RCLONE_BY_SERVER_TIME } from './transfer-entrants.ts';
-import { clone, firstPush, secondPush, type Work } from './transfer-works.ts';
+import { clone, firstPush, leaveOutSlow, secondPush, type Work } from './transfer-works.ts';
 
 export interface TreeShapes {
   readonly few: DatasetShape;
@@ -27,6 +27,7 @@ export interface TreeShapes {
 const MB = 1_000_000;
 const PEERS: readonly ContenderName[] = ['rclone', 'rclone (defaults)', 's5cmd', 'aws'];
 const ALL: readonly ContenderName[] = ['dray copy', ...PEERS];
+const MANY_FILE_TOOLS = ALL.filter((name) => name !== 'aws');
 /** Its target is memory; that a peer takes longer says enough. */
 const COMPARISON_LIMIT_MS = 5 * 60_000;
 /** Of an object of 10 GB, on a disk of 100 MB/s. */
@@ -63,13 +64,15 @@ function createUploads({ few, many, large }: TreeShapes): readonly Scenario[] {
       name: 'copy-50k',
       title: `Copy of ${describeShape(many)} to a bucket`,
       targets: [copyToBestOf(0.7, PEERS)],
-      ...besides(firstPush(many, ALL), (bench, latencyMs) => createBarePuts(bench, many, latencyMs)),
+      ...besides(leaveOutSlow(firstPush(many, MANY_FILE_TOOLS), ['aws']), (bench, latencyMs) =>
+        createBarePuts(bench, many, latencyMs),
+      ),
     },
     {
       name: 'copy-50k-again',
       title: `Second copy of ${describeShape(many)} to a bucket, nothing changed`,
       targets: [copyToBestOf(0.5, [...PEERS, RCLONE_BY_SERVER_TIME])],
-      ...secondPush(many, ALL),
+      ...leaveOutSlow(secondPush(many, MANY_FILE_TOOLS), ['aws']),
     },
     {
       name: 'copy-large',
@@ -107,7 +110,7 @@ function createDownloads({ few, many, large }: TreeShapes): readonly Scenario[] 
       name: 'copy-50k-down',
       title: `Copy of ${describeShape(many)} to a folder`,
       targets: [copyToBestOf(0.7, PEERS)],
-      ...clone(many, ALL),
+      ...leaveOutSlow(clone(many, MANY_FILE_TOOLS), ['aws']),
     },
     {
       name: 'copy-large-down',

@@ -7,7 +7,7 @@ import {
   openSmallBench,
   runEntrant,
 } from './small-bench.ts';
-import { clone, firstPush, secondPush } from './transfer-works.ts';
+import { clone, firstPush, leaveOutSlow, secondPush } from './transfer-works.ts';
 
 const SHAPE = { files: 12, bytesMax: 200, sizes: 'spread' } as const;
 const NAMES: readonly ContenderName[] = ['dray', 'dray copy'];
@@ -27,4 +27,18 @@ it('works on datasets hold what they name, whether another heat has held it or n
     for (const entrant of field) await runEntrant(bench, entrant);
     expect(findUnplanned(bench, needs), work.name).toEqual({ unused: [], unnamed: [] });
   }
+});
+
+it('works that leave out who is slow name those who would take part, with the reason', async () => {
+  await using bench = await openSmallBench({
+    contenders: new Map<ContenderName, Contender | { readonly missing: string }>([
+      ['dray', DRAY_REPOSITORY_FROM_SOURCES],
+      ['dvc', { missing: 'it is not installed' }],
+    ]),
+  });
+  const field = await leaveOutSlow(firstPush(SHAPE, ['dray']), ['dvc', 'aws']).open(bench, 0);
+  expect(field.map(({ kind, missing, name }) => ({ kind, missing, name }))).toEqual([
+    { kind: 'dray', missing: undefined, name: 'dray' },
+    { kind: 'peer', missing: expect.stringContaining('left out: it takes minutes'), name: 'dvc' },
+  ]);
 });

@@ -11,11 +11,13 @@ function resultOf(name: string, more: Partial<ScenarioResult> = {}): ScenarioRes
 }
 
 describe('a run that goes on', () => {
-  it('is of one day, or tells of both', () => {
-    const sameDay = { environment: { ...ENVIRONMENT, server: 'versitygw, minio' }, isQuick: false };
-    expect(joinEnvironments('f.json', EARLIER, sameDay)).toEqual(sameDay.environment);
-    const nextDay = { environment: { ...ENVIRONMENT, date: '2026-11-22' }, isQuick: false };
-    expect(joinEnvironments('f.json', EARLIER, nextDay).date).toBe('2026-11-21, continued 2026-11-22');
+  it('is of one day and one server, or tells of both, each once', () => {
+    expect(joinEnvironments('f.json', EARLIER, EARLIER)).toEqual(ENVIRONMENT);
+    const now = { environment: { ...ENVIRONMENT, date: '2026-11-22', server: 'minio' }, isQuick: false };
+    const environment = joinEnvironments('f.json', EARLIER, now);
+    const joined = { date: '2026-11-21; continued: 2026-11-22', server: 'versitygw; continued: minio' };
+    expect(environment).toEqual({ ...ENVIRONMENT, ...joined });
+    expect(joinEnvironments('f.json', { environment, isQuick: false }, now)).toEqual(environment);
   });
 
   it.each([

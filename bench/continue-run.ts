@@ -22,13 +22,14 @@ export function joinEnvironments(
   if (earlier.isQuick !== now.isQuick)
     throw new Error(`${file} holds figures of ${earlier.isQuick ? 'tiny' : 'full-size'} data. ${again}`);
   const names = new Set([...Object.keys(earlier.environment), ...Object.keys(now.environment)]);
-  for (const name of names) {
+  const joined = [...names].map((name): [string, string] => {
     const [was, is] = [earlier.environment[name] ?? 'none', now.environment[name] ?? 'none'];
-    if (was !== is && !MAY_DIFFER.has(name))
-      throw new Error(`${file} was measured with another "${name}": ${was}; now ${is}. ${again}`);
-  }
-  const [began, date] = [earlier.environment.date, now.environment.date];
-  return began === date ? now.environment : { ...now.environment, date: `${began}, continued ${date}` };
+    // It may have been continued before.
+    if (was === is || was.endsWith(`; continued: ${is}`)) return [name, was];
+    if (MAY_DIFFER.has(name)) return [name, `${was}; continued: ${is}`];
+    throw new Error(`${file} was measured with another "${name}": ${was}; now ${is}. ${again}`);
+  });
+  return Object.fromEntries(joined);
 }
 
 /** What an earlier run has of what is to be measured: not what it had no room for. */

@@ -121,7 +121,8 @@ async function measure(chosen: readonly Heat[], given: BenchArguments): Promise<
 async function readEarlier(file: string | undefined): Promise<Figures> {
   if (!file) throw new Error('--continue needs --json FILE, unless everything is measured.');
   return readFigures(file).catch((error: unknown) => {
-    throw new Error(`There is nothing to continue: ${error instanceof Error ? error.message : error}`);
+    const reason = error instanceof Error ? error.message : error;
+    throw new Error(`There is nothing to continue (${reason}): begin without --continue.`);
   });
 }
 

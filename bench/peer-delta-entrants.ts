@@ -36,8 +36,8 @@ const RSYNC_WHOLE = 'rsync daemon (whole file)';
 
 const CONCURRENCY = 2;
 
-/** It asks for each changed block by itself, and its time grows with their number: these rows tell of the others. */
-const PDIFFCOPY_BLOCKS_MAX = 140_000;
+/** It asks for each changed block by itself, and its time grows with their number: these rows tell of the others. At most half of 1 GiB. */
+const PDIFFCOPY_BLOCKS_MAX = 131_072;
 const PDIFFCOPY_PERCENTS: readonly number[] = [10, 50];
 const PDIFFCOPY_LEFT_OUT = `left out: it asks for each changed block of ${BLOCK_BYTES} bytes by itself, and waits for each answer; see the rows of ${PDIFFCOPY_PERCENTS.join(' and ')} % without latency`;
 
@@ -87,7 +87,7 @@ interface Asked extends Omit<DeltaOptions, 'program'> {
   readonly percent: number;
 }
 
-function isTooMuchForPdiffcopy({ fileBytes, percent, latencyMs }: Asked): boolean {
+export function isTooMuchForPdiffcopy({ fileBytes, percent, latencyMs }: Asked): boolean {
   const blocks = (fileBytes / BLOCK_BYTES) * (percent / 100);
   return latencyMs > 0 || blocks > PDIFFCOPY_BLOCKS_MAX || !PDIFFCOPY_PERCENTS.includes(percent);
 }

@@ -181,7 +181,11 @@ class FileQueue implements TransferQueue {
       const outcome = await runOnce(this.#runs, record, signal);
       if (outcome) this.#settle(record, outcome);
       // Paused or cancelled: its state says so already.
-      else if (record.facts.state === 'cancelled' && !this.#isClosing) this.#cleanUp(record);
+      else if (record.facts.state === 'cancelled' && !this.#isClosing) {
+        // Until now it may have written: who looks when a transfer has ended looks once more.
+        record.facts.endedMs = this.#nowMs();
+        this.#cleanUp(record);
+      }
     });
   }
 

@@ -91,7 +91,8 @@ function parseInput(
       'usage',
       `The header ${PEER_HEADER.headBytes} does not say where the bytes begin.`,
     );
-  const parsed = v.safeParse(OBJECT_CALLS[name], parseJson(bytes.subarray(0, headBytes)));
+  const maxBytes = name === 'complete' ? PEER_LIMITS.completionBytesMax : PEER_LIMITS.jsonBytesMax;
+  const parsed = v.safeParse(OBJECT_CALLS[name], parseJson(bytes.subarray(0, headBytes), maxBytes));
   if (parsed.success) return { input: parsed.output, bytes: bytes.subarray(headBytes) };
   throw new PeerRefusal(400, 'usage', `The call is malformed: ${parsed.issues[0].message}.`);
 }

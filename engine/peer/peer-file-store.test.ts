@@ -1,12 +1,14 @@
 /** What a peer's folder as a store of plain objects makes of the peer's errors. */
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../api/error.ts';
 import type { Clock } from '../base/clock.ts';
-import type { PeerClient } from '../remotes/peer/peer-client.ts';
+import { openPeerClient, type PeerClient } from '../remotes/peer/peer-client.ts';
 import { createPeerFileStore } from '../remotes/peer/peer-file-store.ts';
 import { withRetry } from '../remotes/with-retry.ts';
-import { startTestPeer, type TestPeer } from './peer-fixture.ts';
+import { startTestPeer, TEST_TOKEN, type TestPeer } from './peer-fixture.ts';
 
 const still: Clock = { nowMs: () => 0, monotonicMs: () => 0, random: () => 0, sleep: async () => {} };
 let peer: TestPeer;
@@ -57,5 +59,32 @@ describe('an error of a peer', () => {
       code: 'conflict',
       data: { path: 'folder' },
     });
+  });
+});
+
+describe('a server that is no peer', () => {
+  it('does not say that a file is absent', async () => {
+    const server = createServer((_request, response) => response.writeHead(404).end('not found'));
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    const origin = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const client = await openPeerClient({ origin, token: TEST_TOKEN, connectionsMax: 1, attemptsMax: 1 });
+    try {
+      const store = createPeerFileStore(client, '');
+      const calls = [store.head('file'), store.get('file'), store.read('file', { maxBytes: 100 })];
+      for (const outcome of await Promise.allSettled<unknown>(calls))
+        expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'unsupported' } });
+    } finally {
+      await client.close();
+      server.close();
+    }
+  });
+
+  it('is not what a peer is, whose files are absent', async () => {
+    peer.write('file', 'x');
+    const store = createPeerFileStore(peer.client, '');
+    for (const key of ['absent', 'file/below', 'no/folder/absent']) {
+      const calls = [store.head(key), store.get(key), store.read(key, { maxBytes: 100 })];
+      expect(await Promise.all<unknown>(calls), key).toEqual([undefined, undefined, undefined]);
+    }
   });
 });

@@ -200,7 +200,9 @@ async function absentAsUndefined<T>(work: () => Promise<T>): Promise<T | undefin
   try {
     return await work();
   } catch (error) {
-    if (error instanceof DrayError && error.data.status === 404) return undefined;
+    // `unsupported`: it is no peer that says so, or one that knows no such request.
+    const isAbsent = error instanceof DrayError && error.data.status === 404 && error.code !== 'unsupported';
+    if (isAbsent) return undefined;
     throw error;
   }
 }

@@ -59,6 +59,8 @@ export interface LeanClient {
 
 export function createLeanClient(connection: S3Connection): LeanClient {
   let transport: { readonly origin: URL; readonly opening: Promise<HttpTransport> } | undefined;
+  /** What was sent before the store named another region may be under way still. */
+  let former: Promise<HttpTransport> | undefined;
   let signer: Signer | undefined;
   let known: { readonly place: S3Place; readonly base: RequestBase } | undefined;
 
@@ -66,9 +68,9 @@ export function createLeanClient(connection: S3Connection): LeanClient {
   const transportTo = (origin: URL): Promise<HttpTransport> => {
     // Nearly always the very same object: an origin is put together from its parts each time that it is asked for.
     if (transport?.origin !== origin && transport?.origin.origin !== origin.origin) {
-      const former = transport?.opening;
-      transport = { origin, opening: openHttpTransport(origin, maxConnections, { authorities, onWire }) };
       if (former) void former.then((old) => old.close());
+      former = transport?.opening;
+      transport = { origin, opening: openHttpTransport(origin, maxConnections, { authorities, onWire }) };
     }
     return transport.opening;
   };
@@ -105,7 +107,7 @@ export function createLeanClient(connection: S3Connection): LeanClient {
         const answer = await run(to, http);
         if (answer.status >= 200 && answer.status < 300) return answer;
         const failure = failureOf(answer, await bytesOf(answer), signedTimeMs);
-        if (isRedirected || !moveTo(connection, failure)) return { failure };
+        if (isRedirected || !moveTo(connection, failure, place)) return { failure };
       }
     } catch (error) {
       throw translateThrown(error, request.call, connection.place, request.signal);
@@ -126,20 +128,24 @@ export function createLeanClient(connection: S3Connection): LeanClient {
         (answer) => collectError(answer.body),
       ) as Promise<LeanAnswer<{ body: ByteQueue }>>,
     close: async () => {
-      const open = transport;
+      const open = [former, transport?.opening];
+      former = undefined;
       transport = undefined;
-      if (open) await (await open.opening).close();
+      for (const opening of open) await (await opening)?.close();
     },
   };
 }
 
-/** Follows the store's word on the bucket's region. False when it said nothing new. */
-export function moveTo(connection: S3Connection, failure: S3Failure): boolean {
+/**
+ * Follows the store's word on the bucket's region. False when that is the one that was `asked`. Of requests that were under way together, the
+ * first may have been followed already.
+ */
+export function moveTo(connection: S3Connection, failure: S3Failure, asked: S3Place): boolean {
   const { place } = connection;
   const isRedirection =
     [301, 307, 400].includes(failure.status) || failure.code === 'AuthorizationHeaderMalformed';
-  if (!isRedirection || failure.region === undefined || failure.region === place.region) return false;
-  connection.place = { ...place, region: failure.region };
+  if (!isRedirection || failure.region === undefined || failure.region === asked.region) return false;
+  if (failure.region !== place.region) connection.place = { ...place, region: failure.region };
   return true;
 }
 

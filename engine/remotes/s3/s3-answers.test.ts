@@ -217,6 +217,19 @@ describe.each(['auto', 'sdk'] as const)('An S3 store with the client "%s"', (cli
     expect(asked).toHaveLength(2);
   });
 
+  it('tells an archived object from a copy that nobody may make', async () => {
+    for (const code of ['InvalidObjectState', 'ObjectNotInActiveTierError']) {
+      refuse(403, code);
+      for (const call of [() => store.copy('k', 'l'), () => store.read('k', { maxBytes: 1 })]) {
+        const error = await failure(call());
+        expect(error).toMatchObject({ code: 'accessDenied', data: { reason: 'archived', key: 'p/k' } });
+        expect(error.message).toContain('Restore it');
+      }
+    }
+    refuse(403, 'AccessDenied');
+    expect((await failure(store.copy('k', 'l'))).data.reason).toBeUndefined();
+  });
+
   it('asks for what a copy needs in headers that the store signs for', async () => {
     const seen: Record<string, unknown> = {};
     script = (response, _line, headers) => {

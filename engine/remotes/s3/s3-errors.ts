@@ -36,6 +36,12 @@ const CREDENTIAL_CODES: ReadonlySet<string | undefined> = new Set([
   'XAdminUserNotFound',
 ]);
 
+/** It is this object alone that they refuse, until it is restored from its archive. */
+const ARCHIVE_CODES: ReadonlySet<string | undefined> = new Set([
+  'InvalidObjectState',
+  'ObjectNotInActiveTierError',
+]);
+
 /** Amazon refuses signatures whose time is further off. */
 const SKEW_ALLOWED_MS = 15 * 60_000;
 
@@ -53,9 +59,11 @@ const RULES: Readonly<Record<string, Rule>> = {
   InvalidAccessKeyId: ['accessDenied', 'no'],
   // versitygw's word for an access key that it does not know.
   XAdminUserNotFound: ['accessDenied', 'no'],
+  InvalidObjectState: ['accessDenied', 'no'],
   InvalidSecurity: ['accessDenied', 'no'],
   InvalidToken: ['accessDenied', 'no'],
   NotSignedUp: ['accessDenied', 'no'],
+  ObjectNotInActiveTierError: ['accessDenied', 'no'],
   SignatureDoesNotMatch: ['accessDenied', 'no'],
   AuthorizationHeaderMalformed: ['accessDenied', 'no'],
   BadDigest: ['checksumRefused', 'retry'],
@@ -92,6 +100,7 @@ export function translateFailure(failure: S3Failure, call: S3Call, place: S3Plac
   if (call.key !== undefined) data.key = call.key;
   if (failure.code !== undefined) data.remoteCode = failure.code;
   if (CREDENTIAL_CODES.has(failure.code)) data.reason = 'credentials';
+  if (ARCHIVE_CODES.has(failure.code)) data.reason = 'archived';
   if (failure.retryAfterMs !== undefined) data.retryAfterMs = failure.retryAfterMs;
   if (code === 'clockSkew') {
     data.localTimeMs = failure.signedTimeMs;
@@ -216,6 +225,8 @@ function refusalOf(failure: S3Failure, { isAnonymous }: S3Place): string {
   const blame = isAnonymous
     ? 'It was asked without keys (anonymous), and does not answer everybody.'
     : 'The keys may lack the permission for it.';
+  if (ARCHIVE_CODES.has(failure.code))
+    return `it is archived (${failure.code}). Restore it at the store (RestoreObject), then run again.`;
   switch (failure.code) {
     case 'InvalidAccessKeyId':
     case 'XAdminUserNotFound':

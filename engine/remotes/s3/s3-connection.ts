@@ -43,6 +43,8 @@ export interface LeanRequest {
   readonly into?: Uint8Array;
   /** For the body of an answer that is streamed. */
   readonly memory?: BodyMemory;
+  /** How long no byte may come. Default: the transport's quiet time. */
+  readonly quietMs?: number;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -97,12 +99,13 @@ export function createLeanClient(connection: S3Connection): LeanClient {
         signer ??= createSigner(connection);
         const headers = place.isAnonymous ? unsignedHeaders(unsigned) : await signer(unsigned, place.region);
         const path = unsigned.query === '' ? unsigned.path : `${unsigned.path}?${unsigned.query}`;
-        const { method, body, into, memory, signal } = request;
+        const { method, body, into, memory, quietMs, signal } = request;
         const http = {
           ...{ method, path, headers, signal },
           ...(body ? { body } : {}),
           ...(into ? { into } : {}),
           ...(memory ? { memory } : {}),
+          ...(quietMs === undefined ? {} : { quietMs }),
         };
         const answer = await run(to, http);
         if (answer.status >= 200 && answer.status < 300) return answer;

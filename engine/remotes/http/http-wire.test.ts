@@ -114,26 +114,12 @@ describe('A request', () => {
     expect(heads[2]).toMatch(/content-length: 0$/);
   });
 
-  it('may have headers of any name that HTTP knows', async () => {
-    const heads: string[] = [];
-    const { transport } = await serve((head, socket) => {
-      heads.push(head);
-      socket.write(EMPTY_ANSWER);
-    });
-    const name = "x-amz-meta-org.example_!#$%&'*+^`|~";
-    await transport.exchange(ask('GET', { headers: { [name]: 'value' } }), 0);
-    expect(heads[0]?.split('\r\n')).toContain(`${name}: value`);
-  });
-
   it('that would smuggle in a header is refused, and costs no connection', async () => {
     const { transport, connections } = await serve((_head, socket) => socket.write(EMPTY_ANSWER));
     await transport.exchange(ask(), 0);
     for (const more of [
       { headers: { 'x-amz-meta-a': 'b\r\nx-evil: 1' } },
       { headers: { 'x-a: b\r\nx-evil': '1' } },
-      { headers: { 'x a': '1' } },
-      { headers: { 'x(a)': '1' } },
-      { headers: { '': '1' } },
       { path: '/x HTTP/1.1\r\nx-evil: 1' },
       { path: '/a b' },
     ])

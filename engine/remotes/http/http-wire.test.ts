@@ -167,6 +167,7 @@ describe('A kept connection that the server closed', () => {
 
   it.each([
     ['a PUT under a condition', ask('PUT', { headers: { 'if-none-match': '*' }, body: Buffer.from('x') })],
+    ['a copy of one state', ask('PUT', { headers: { 'x-amz-copy-source-if-match': '"a"' } })],
     ['a POST', ask('POST')],
   ])('fails %s, which may have happened', async (_name, request) => {
     const { transport, connections } = await serve(closing);

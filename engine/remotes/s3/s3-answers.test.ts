@@ -208,6 +208,23 @@ describe.each(['auto', 'sdk'] as const)('An S3 store with the client "%s"', (cli
     expect(await store.head('a')).toMatchObject({ etag: '' });
   });
 
+  it('tells that an etag is no MD5 where the store encrypts by keys of its own', async () => {
+    for (const [headers, etagIsOpaque] of [
+      [{ 'x-amz-server-side-encryption': 'aws:kms' }, true],
+      [{ 'x-amz-server-side-encryption': 'aws:kms:dsse' }, true],
+      [{ 'x-amz-server-side-encryption-customer-algorithm': 'AES256' }, true],
+      [{ 'x-amz-server-side-encryption': 'AES256' }, undefined],
+      [{}, undefined],
+    ] as const) {
+      script = (response, line) => {
+        response.writeHead(200, { etag: '"e"', 'content-length': 1, ...headers });
+        response.end(line.startsWith('GET') ? 'x' : '');
+      };
+      expect((await store.head('k'))?.etagIsOpaque).toBe(etagIsOpaque);
+      expect((await store.read('k', { maxBytes: 1 }))?.info.etagIsOpaque).toBe(etagIsOpaque);
+    }
+  });
+
   it('tells which source was missed when a copy finds none, or another than expected', async () => {
     refuse(404, 'NoSuchKey');
     const error = await failure(store.copy({ bucket: 'other', key: 'from' }, 'to'));

@@ -98,6 +98,7 @@ export function createLeanClient(connection: S3Connection): LeanClient {
         const signedTimeMs = Date.now() + connection.clockOffsetMs;
         signer ??= createSigner(connection);
         const headers = place.isAnonymous ? unsignedHeaders(unsigned) : await signer(unsigned, place.region);
+        Object.assign(headers, storedFormHeaders(request.method, base.origin));
         const path = unsigned.query === '' ? unsigned.path : `${unsigned.path}?${unsigned.query}`;
         const { method, body, into, memory, quietMs, signal } = request;
         const http = {
@@ -165,6 +166,16 @@ function unsignedRequest(request: LeanRequest, base: RequestBase): UnsignedReque
     query: request.query ? encodeQuery(request.query) : '',
     headers: { ...request.headers, 'x-amz-content-sha256': request.payloadHash },
   };
+}
+
+/**
+ * Google unpacks what is stored with `Content-Encoding: gzip` for who does not accept that, and then tells neither its length nor takes ranges of it
+ * (https://cloud.google.com/storage/docs/transcoding). Other stores are not asked so: some pack plain objects then. Not signed, as Google's
+ * front end changes the header before the signature is looked at.
+ */
+function storedFormHeaders(method: UnsignedRequest['method'], { hostname }: URL): Record<string, string> {
+  const isRead = method === 'GET' || method === 'HEAD';
+  return isRead && hostname.endsWith('.googleapis.com') ? { 'accept-encoding': 'gzip' } : {};
 }
 
 /** Without what is there for the signature alone. */

@@ -1,18 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { TransferOrder } from '../api/host.ts';
 import { cloneWorkspace } from '../jobs/clone.ts';
 import { testContext } from '../jobs/job-fixture.ts';
 import { push } from '../jobs/push.ts';
+import { remoteAdd } from '../jobs/remotes.ts';
 import { createHostFixture, type HostFixture, transferIn } from './host-fixture.ts';
 
 let fixture: HostFixture;
 beforeEach(() => {
   fixture = createHostFixture();
 });
-afterEach(() => fixture[Symbol.asyncDispose]());
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await fixture[Symbol.asyncDispose]();
+});
 
 const start = async (order: TransferOrder) => (await fixture.client.ask('transfers.start', order)).id;
 const change = (id: string, action: 'pause' | 'resume' | 'cancel' | 'retry' | 'remove' | 'up' | 'down') =>
@@ -86,6 +90,22 @@ describe('the queue of transfers', () => {
       summary: { copiedFiles: 30 },
     });
     expect(readdirSync(sandbox.path('to')).sort()).toEqual(names.toSorted());
+  });
+
+  it('goes to the remote that Browse shows under a name, also when it was started in a workspace that has one of that name', async () => {
+    const { client, sandbox } = fixture;
+    const root = await fixture.workspace();
+    const [ofUser, ofWorkspace] = [sandbox.path('users/mine'), sandbox.path('workspaces/mine')];
+    for (const folder of [ofUser, ofWorkspace]) mkdirSync(folder);
+    await client.ask('remotes.add', { name: 'mine', url: ofUser });
+    await remoteAdd(testContext(root), { name: 'mine', url: ofWorkspace });
+    const source = sandbox.write('file', 'content');
+    vi.spyOn(process, 'cwd').mockReturnValue(root);
+    const id = await start({ kind: 'copy', source, destination: 'mine:below/' });
+    expect(await transferIn(client, id, ['done', 'failed'])).toMatchObject({ state: 'done' });
+    const { entries } = await client.ask('browse.list', { place: 'mine:below/' });
+    expect(entries.map(({ path }) => path)).toEqual(['file']);
+    expect(readdirSync(ofWorkspace)).toEqual([]);
   });
 
   it('ends with the error of its job, and runs again on demand', async () => {

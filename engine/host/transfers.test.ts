@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { TransferOrder } from '../api/host.ts';
@@ -180,6 +180,40 @@ describe('the queue of transfers', () => {
     await expect
       .poll(warnings, { timeout: 20_000 })
       .toEqual([expect.stringContaining('Parts of files may be left')]);
+  });
+
+  it('takes back what a cancelled one left when nobody is at work in its place any more', async () => {
+    const { client, host, sandbox } = fixture;
+    const order = await slowPush();
+    const paused = await start(order);
+    await transferIn(client, paused, ['running']);
+    await change(paused, 'pause');
+    const running = await start(order);
+    await transferIn(client, running, ['running']);
+    const isAtWork = () => existsSync(sandbox.path('slow', '.dray', 'lock'));
+    await expect.poll(isAtWork).toBe(true);
+    // Whatever begins asks how to connect.
+    const begun: { readonly besideAnother: boolean }[] = [];
+    const { connectionFlags } = host;
+    host.connectionFlags = () => {
+      begun.push({ besideAnother: isAtWork() });
+      return connectionFlags();
+    };
+    await change(paused, 'cancel');
+    await import('../jobs/drop-uploads.ts');
+    await change(running, 'pause');
+    await expect.poll(() => begun, { timeout: 20_000 }).toEqual([{ besideAnother: false }]);
+  });
+
+  it('leaves the place of one that is removed while it stops taken until it has stopped', async () => {
+    const queue = await fixture.host.transfers();
+    const order = await slowPush();
+    const id = queue.start(order);
+    queue.change({ ids: [id], action: 'cancel' });
+    queue.change({ ids: [id], action: 'remove' });
+    const next = queue.start(order);
+    expect(queue.list()).toMatchObject([{ id: next, state: 'waiting' }]);
+    await transferIn(fixture.client, next, ['running']);
   });
 
   it('changes hundreds at once, and of these the ones that are still there', async () => {

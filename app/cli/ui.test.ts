@@ -107,7 +107,7 @@ describe('dray ui', () => {
       await askOnce(origin, cookie, { name: 'remotes.add', input: mine });
       answer = await askOnce(origin, cookie, { name: 'remotes.list' });
     });
-    const url = 's3://bucket?endpoint=http%3A%2F%2Flocalhost%3A9000&profile=work';
+    const url = 's3://bucket?endpoint=http://localhost:9000&profile=work';
     expect(answer).toMatchObject({ answer: { remotes: [{ name: 'mine', url }] } });
   });
 

@@ -74,7 +74,7 @@ describe('an engine in a thread of its own', () => {
       const { remotes } = await client.ask('remotes.list', {});
       return remotes.find((remote) => remote.name === name)?.url;
     };
-    const kept = 's3://bucket?endpoint=http%3A%2F%2Flocalhost%3A9000&profile=work';
+    const kept = 's3://bucket?endpoint=http://localhost:9000&profile=work';
     expect(await urlOf('before')).toBe(kept);
     host.openPort().post({ crash: true });
     await crash.promise;

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -195,6 +195,23 @@ describe('the plan of a copy', () => {
     expect(existsSync(sandbox.path('there/a.txt'))).toBe(false);
     const copy = await client.ask('browse.plan', { kind: 'copy', ...ends, limit: 500 });
     expect(copy.summary.deletedFiles).toBe(0);
-    expect(copy.isCut).toBe(false);
+    expect(copy).toMatchObject({ isCut: false, failures: [], skipped: [] });
+  });
+
+  it('names what stays out of it, and the first few of many', async () => {
+    const { client, sandbox } = fixture;
+    for (const folder of ['files', 'there']) sandbox.write(`${folder}/same.txt`, 'same everywhere');
+    sandbox.write('there/gone.txt', 'only there');
+    for (let at = 0; at < 30; at += 1) {
+      writeFileSync(Buffer.concat([Buffer.from(`${folder}/${at}-`), Buffer.from([0xff])]), '');
+      symlinkSync('same.txt', join(folder, `link-${at}`));
+    }
+    const ends = { source: folder, destination: sandbox.path('there/') };
+    const plan = await client.ask('browse.plan', { kind: 'sync', ...ends, limit: 500 });
+    expect(plan.summary).toMatchObject({ failed: 30, skippedFiles: 30, deletedFiles: 0 });
+    expect(plan.failures).toHaveLength(20);
+    expect(plan.failures[0]).toMatchObject({ path: expect.stringContaining('0-'), message: /UTF-8/ });
+    expect(plan.skipped).toHaveLength(20);
+    expect(plan.skipped[0]).toBe('link-0');
   });
 });

@@ -193,10 +193,14 @@ class FileQueue implements TransferQueue {
     this.#save();
     this.#hold(record, async (signal) => {
       const outcome = await runOnce(this.#runs, record, signal);
-      // Paused or cancelled: its state says so already.
-      if (!outcome) return;
-      this.#uncleaned.delete(record);
-      this.#settle(record, outcome);
+      if (outcome) {
+        this.#uncleaned.delete(record);
+        this.#settle(record, outcome);
+      } else if (record.facts.state === 'cancelled') {
+        // Until now it may have written: who looks when a transfer has ended looks once more.
+        record.facts.endedMs = this.#nowMs();
+      }
+      // Else it is paused, or waits to begin anew: its state says so already.
     });
   }
 

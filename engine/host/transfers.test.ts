@@ -3,11 +3,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { TransferOrder } from '../api/host.ts';
+import { systemClock } from '../base/clock.ts';
 import { cloneWorkspace } from '../jobs/clone.ts';
 import { testContext } from '../jobs/job-fixture.ts';
 import { push } from '../jobs/push.ts';
 import { remoteAdd } from '../jobs/remotes.ts';
 import { createHostFixture, type HostFixture, transferIn } from './host-fixture.ts';
+import { createHost } from './host-state.ts';
 
 let fixture: HostFixture;
 beforeEach(() => {
@@ -160,6 +162,29 @@ describe('the queue of transfers', () => {
     await change(id, 'remove');
     expect((await fixture.host.transfers()).list()).toEqual([]);
     await expect(change(id, 'pause')).rejects.toMatchObject({ code: 'notFound' });
+  });
+
+  it('tells of what was cancelled that it has ended once more when it writes no more', async () => {
+    const order = await slowPush();
+    let nowMs = systemClock.nowMs();
+    const nextMs = () => {
+      nowMs += 1;
+      return nowMs;
+    };
+    const host = createHost({
+      environment: fixture.environment,
+      clock: { ...systemClock, nowMs: nextMs },
+    });
+    try {
+      const queue = await host.transfers();
+      const id = queue.start(order);
+      queue.change({ ids: [id], action: 'cancel' });
+      const [{ endedMs, state } = {}] = queue.list();
+      expect(state).toBe('cancelled');
+      await expect.poll(() => queue.list()[0]?.endedMs).toBeGreaterThan(endedMs!);
+    } finally {
+      await host.close();
+    }
   });
 
   it('takes back what it left half done also when it waits to go on', async () => {

@@ -21,6 +21,7 @@ import {
 } from '../base/retry.ts';
 import { comparePaths } from '../model/entry.ts';
 import type { DeltaFace, EntriesOptions, FileEntry, FileFace } from './file-face.ts';
+import { traitsOf } from './multipart-traits.ts';
 import type { MultipartStore, MultipartUpload, ObjectStore, PutOutcome, RemoteKey } from './object-store.ts';
 import { resumed } from './resumed-body.ts';
 import { putStreamInParts } from './stream-in-parts.ts';
@@ -178,8 +179,7 @@ function withMultipartRetry(
   policy: RetryPolicy,
 ): MultipartStore {
   return {
-    ...(multipart.carriesStreams ? { carriesStreams: true } : {}),
-    ...(multipart.confirmsWhole ? { confirmsWhole: true } : {}),
+    ...traitsOf(multipart),
     create: (key, call) => retrying(policy, call?.signal, () => multipart.create(key, call)),
     uploadPart: (upload, number, bytes, put) =>
       retrying(policy, put?.signal, () => multipart.uploadPart(upload, number, bytes, put)),

@@ -9,6 +9,7 @@ import type { Throttle } from '../api/jobs.ts';
 import type { Clock } from '../base/clock.ts';
 import type { DeltaSource, DeltaTarget } from '../model/delta-sides.ts';
 import type { FileFace } from './file-face.ts';
+import { traitsOf } from './multipart-traits.ts';
 import type { CallOptions, MultipartStore, ObjectRead, ObjectStore } from './object-store.ts';
 
 export interface ThrottleOptions {
@@ -118,8 +119,7 @@ function delegated(
 
 function throttledMultipart(multipart: MultipartStore, throttle: Throttle): MultipartStore {
   return {
-    ...(multipart.carriesStreams ? { carriesStreams: true } : {}),
-    ...(multipart.confirmsWhole ? { confirmsWhole: true } : {}),
+    ...traitsOf(multipart),
     create: (key, call) => multipart.create(key, call),
     async uploadPart(upload, number, bytes, put) {
       await throttle.take(bytes.byteLength, put?.signal);

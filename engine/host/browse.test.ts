@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { testContext } from '../jobs/job-fixture.ts';
 import { startTestPeer, TEST_TOKEN } from '../peer/peer-fixture.ts';
 import { createHostFixture, type HostFixture } from './host-fixture.ts';
@@ -14,7 +14,10 @@ beforeEach(() => {
   folder = fixture.sandbox.path('files');
   mkdirSync(folder);
 });
-afterEach(() => fixture[Symbol.asyncDispose]());
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await fixture[Symbol.asyncDispose]();
+});
 
 const list = (place: string, after?: string) =>
   fixture.client.ask('browse.list', { place, ...(after === undefined ? {} : { after }) });
@@ -90,6 +93,21 @@ describe('browsing a local folder', () => {
       await expect(removal).rejects.toThrow();
     }
     expect(existsSync(kept)).toBe(true);
+  });
+
+  it('removes no folder that the home folder lies in, also by another way than the home folder is known by', async () => {
+    const kept = fixture.sandbox.write('files/disk/ada/kept.txt', '');
+    fixture.sandbox.write('files/disk/adam/kept.txt', '');
+    symlinkSync('disk', join(folder, 'homes'));
+    vi.stubEnv('HOME', join(folder, 'homes', 'ada'));
+    expect(homedir()).toBe(join(folder, 'homes', 'ada'));
+    for (const forbidden of ['disk/ada/', 'disk/', 'homes/ada/', 'homes/', 'homes', '']) {
+      const removal = fixture.client.ask('browse.remove', { places: [`${folder}/${forbidden}`] });
+      await expect(removal, forbidden).rejects.toMatchObject({ code: 'usage' });
+    }
+    expect(existsSync(kept)).toBe(true);
+    await fixture.client.ask('browse.remove', { places: [`${folder}/disk/adam/`] });
+    expect(existsSync(join(folder, 'disk/adam'))).toBe(false);
   });
 
   it('removes a link and not what it leads to', async () => {

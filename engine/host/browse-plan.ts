@@ -11,7 +11,9 @@ export async function planCopy(
   const deleted: ChangeRow[] = [];
   const others: ChangeRow[] = [];
   let seen = 0;
+  let repository: string | undefined;
   const context = contextWith((event) => {
+    if (event.type === 'warning' && event.warning === 'deletesRepository') repository = event.path;
     if (event.type !== 'change') return;
     seen += 1;
     const rows = event.change === 'deleted' ? deleted : others;
@@ -23,5 +25,10 @@ export async function planCopy(
   const summary = await (kind === 'copy' ? copyTree(context, request) : syncTree(context, request));
   // Deletions come first, however late they were found: they have to be seen.
   const rows = [...deleted, ...others].slice(0, limit);
-  return { summary, rows, isCut: seen > rows.length };
+  return {
+    summary,
+    rows,
+    isCut: seen > rows.length,
+    ...(repository === undefined ? {} : { deletesRepository: repository }),
+  };
 }

@@ -179,4 +179,14 @@ describe('the plan of a copy', () => {
     expect(copy.summary.deletedFiles).toBe(0);
     expect(copy.isCut).toBe(false);
   });
+
+  it('names a repository that a sync would delete', async () => {
+    const { client, sandbox } = fixture;
+    sandbox.write('there/gone.txt', 'only there');
+    const ends = { source: folder, destination: sandbox.path('there/') };
+    const plan = () => client.ask('browse.plan', { kind: 'sync', ...ends, limit: 2 });
+    expect(await plan()).not.toHaveProperty('deletesRepository');
+    sandbox.write('there/birds/dray.json', '{}');
+    expect(await plan()).toMatchObject({ deletesRepository: 'birds/', summary: { deletedFiles: 2 } });
+  });
 });

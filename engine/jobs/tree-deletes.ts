@@ -6,6 +6,7 @@ import { DrayError } from '../api/error.ts';
 import type { SpillList } from '../index/tree-spill.ts';
 import { deletionAllowed } from '../model/tree-decision.ts';
 import { isSameFile, type TreeItem } from '../model/tree-item.ts';
+import { DESCRIPTOR_KEY } from '../repository/keys.ts';
 import { statLocal } from '../workspace/local-place.ts';
 import type { Backup } from './tree-backup.ts';
 import type { Mover } from './tree-mover.ts';
@@ -30,6 +31,8 @@ export function createDeletes(
 ): Deletes {
   let spill: SpillList | undefined;
   let gathered: TreeItem[] = [];
+  /** The first folder that would lose what makes it a repository. */
+  let repository: string | undefined;
   const flush = () => {
     if (gathered.length === 0) return;
     spill ??= run.knowledge.index.spill();
@@ -43,12 +46,13 @@ export function createDeletes(
   return {
     add(item) {
       gathered.push(item);
+      repository ??= repositoryOf(item.path);
       if (gathered.length >= GATHERED_AT_ONCE) flush();
     },
     async carryOut() {
       flush();
       if (!spill) return;
-      if (!isAllowed(run, spill.size)) return;
+      if (!isAllowed(run, spill.size, repository)) return;
       if (!run.request.dryRun) await options.beforeFirst();
       for (const page of spill.pages()) {
         run.tasks.check();
@@ -60,7 +64,8 @@ export function createDeletes(
 }
 
 /** In a dry run what stands against it is told of, and what would be deleted but for a bound is listed all the same. */
-function isAllowed({ context, counts, destination, request }: TreeRun, deletes: number): boolean {
+function isAllowed(run: TreeRun, deletes: number, repository: string | undefined): boolean {
+  const { context, counts, destination, request } = run;
   const { dryRun, maxDelete } = request;
   if (counts.failed > 0) {
     const was = dryRun ? 'would be' : 'was';
@@ -69,12 +74,34 @@ function isAllowed({ context, counts, destination, request }: TreeRun, deletes: 
     context.emit({ type: 'warning', warning: 'nothingDeleted', message });
     return false;
   }
+  if (repository !== undefined && !maxDelete) {
+    refuseRepository(run, deletes, repository);
+    return true;
+  }
   const { destinationFiles } = counts;
   if (deletionAllowed({ deletes, destinationFiles, ...(maxDelete ? { maxDelete } : {}) })) return true;
   const message = `This sync would delete ${deletes} of ${destinationFiles} files at ${destination.text}, more than it may. Nothing was deleted. If that is meant, allow it with --max-delete ${deletes}.`;
   if (!dryRun) throw new DrayError('tooManyDeletes', message, { data: { deletes, destinationFiles } });
   context.emit({ type: 'warning', warning: 'tooManyDeletes', message });
   return true;
+}
+
+/** Only a bound that the user gave lets a repository go: mistaken for a folder, it would be lost with its whole history. */
+function refuseRepository(
+  { context, destination, request }: TreeRun,
+  deletes: number,
+  repository: string,
+): void {
+  const which = repository === '' ? destination.text : `${repository} at ${destination.text}`;
+  const message = `${which} is a repository of Dray, and this sync would delete it with all its versions. Nothing was deleted. Push to it instead, or choose another place. If that is meant, allow it with --max-delete ${deletes}.`;
+  if (!request.dryRun) throw new DrayError('tooManyDeletes', message, { data: { deletes, repository } });
+  context.emit({ type: 'warning', warning: 'deletesRepository', message, path: repository });
+}
+
+/** '' or ending in `/`; undefined when the path is no repository's descriptor. */
+function repositoryOf(path: string): string | undefined {
+  const isDescriptor = path === DESCRIPTOR_KEY || path.endsWith(`/${DESCRIPTOR_KEY}`);
+  return isDescriptor ? path.slice(0, -DESCRIPTOR_KEY.length) : undefined;
 }
 
 async function removePage(

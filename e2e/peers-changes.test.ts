@@ -13,6 +13,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../app/cli/run-cli.ts';
 import { copyStream } from '../engine/jobs/copy-stream.ts';
+import { copyTree } from '../engine/jobs/copy-tree.ts';
 import { createSandbox, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
 import { noise, serveForTest, TEST_TOKEN } from '../engine/peer/peer-fixture.ts';
 import type { PeerServer } from '../engine/peer/serve-folder.ts';
@@ -192,6 +193,22 @@ describe('the options of a copy', () => {
     expect(forecast.forecast).toMatchObject({ dollars: 0, writes: 4, total: 4 });
     expect(forecast.copiedFiles).toBe(1_000);
     expect(done.requests.total).toBeLessThanOrEqual(8);
+  });
+});
+
+describe('a small file that has grown since it was listed', () => {
+  it('arrives as it is then, and so do those beside it', async () => {
+    for (const name of ['before', 'log', 'with it']) plant(`offered/${name}`, noise(100_000, 1));
+    const grown = noise(2 * MIB, 2);
+    const context = testContext(sandbox.folder, {
+      environment: { DRAY_TOKEN: TEST_TOKEN, DRAY_CACHE: sandbox.path('cache') },
+      // The walk has seen it by then, and nothing was asked for yet.
+      drained: async () => void sandbox.write('offered/log', grown),
+    });
+    const request = { source: { place }, destination: { place: 'to' } };
+    expect(await copyTree(context, request)).toMatchObject({ copiedFiles: 3, failed: 0 });
+    expect(readFileSync(sandbox.path('to/log')).equals(grown)).toBe(true);
+    expect(readFileSync(sandbox.path('to/with it')).equals(noise(100_000, 1))).toBe(true);
   });
 });
 

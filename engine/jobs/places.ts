@@ -13,6 +13,7 @@ import type { PlaceRequest } from '../api/trees.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import { resolveLocation } from '../remotes/open-remote.ts';
 import { type PeerRemoteUrl, parseRemoteUrl, peerOrigin, type S3RemoteUrl } from '../remotes/remote-url.ts';
+import { localPlaceKind } from '../workspace/local-place.ts';
 import { findWorkspace, readConfig } from '../workspace/workspace-folder.ts';
 import { type Connection, connectRemote } from './connection.ts';
 import { sharesService } from './tree-sides.ts';
@@ -187,6 +188,16 @@ export function nameOfPlace(place: LocalPlace | RemotePlace): string {
   const { prefix } = place.url;
   const end = parentEnd(prefix);
   return end === 0 ? prefix : prefix.slice(end + 1);
+}
+
+/**
+ * A copy puts a file in the place of what lies there. A link to nothing may be replaced; a device, a pipe or a socket is somebody's.
+ * @throws `usage`
+ */
+export function checkReplaceable({ path, text }: LocalPlace): void {
+  if (localPlaceKind(path) !== 'other' || !existsSync(path)) return;
+  const message = `${text} is neither a file nor a folder, and a copy would put a file in its place. Name a file; "-" stands for standard output.`;
+  throw new DrayError('usage', message, { data: { path } });
 }
 
 /** Where the last slash is that has a folder's name before it. */

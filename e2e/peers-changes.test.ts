@@ -15,6 +15,7 @@ import { runCli } from '../app/cli/run-cli.ts';
 import { copyStream } from '../engine/jobs/copy-stream.ts';
 import { copyTree } from '../engine/jobs/copy-tree.ts';
 import { createSandbox, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
+import { describeTree } from '../engine/jobs/same-trees.ts';
 import { noise, serveForTest, TEST_TOKEN } from '../engine/peer/peer-fixture.ts';
 import type { PeerServer } from '../engine/peer/serve-folder.ts';
 
@@ -193,6 +194,33 @@ describe('the options of a copy', () => {
     expect(forecast.forecast).toMatchObject({ dollars: 0, writes: 4, total: 4 });
     expect(forecast.copiedFiles).toBe(1_000);
     expect(done.requests.total).toBeLessThanOrEqual(8);
+  });
+});
+
+describe('a sync of what has changed its kind', () => {
+  it('deletes what is in the way first, to a peer and from it', async () => {
+    for (const [name, size] of Object.entries({ small: 10, large: 2 * MIB })) {
+      plant(`source/${name} file`, noise(size, 1));
+      plant(`source/${name} folder/deep/file`, noise(size, 2));
+      plant(`source/${name} once a link/file`, noise(size, 3));
+    }
+    symlinkSync('anywhere', sandbox.path('source/link'));
+    mkdirSync(sandbox.path('source/empty'));
+    for (const there of ['offered/tree', 'back']) {
+      for (const name of ['small', 'large']) {
+        plant(`${there}/${name} file/deep/file`, 'in the way');
+        plant(`${there}/${name} folder`, 'in the way');
+        symlinkSync('deep', sandbox.path(`${there}/${name} once a link`));
+      }
+      plant(`${there}/link/file`, 'in the way');
+      plant(`${there}/empty`, 'in the way');
+      plant(`${there}/gone`, 'gone');
+    }
+    const all = { copiedFiles: 8, deletedFiles: 9, failed: 0 };
+    expect(await told('sync', 'source', `${place}/tree`)).toMatchObject(all);
+    expect(await told('sync', `${place}/tree`, 'back')).toMatchObject(all);
+    for (const name of ['offered/tree', 'back'])
+      expect(describeTree(sandbox.path(name))).toEqual(describeTree(sandbox.path('source')));
   });
 });
 

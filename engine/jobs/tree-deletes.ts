@@ -1,6 +1,6 @@
 /**
  * What a sync deletes: gathered on disk while everything else is done, then, if nothing failed and it is not too much, removed in
- * one go. So a source that could not be read whole never empties its destination.
+ * one go. So a source that could not be read whole never empties its destination. What something waits for goes before the rest.
  */
 import { DrayError } from '../api/error.ts';
 import type { SpillList } from '../index/tree-spill.ts';
@@ -8,6 +8,8 @@ import { deletionAllowed } from '../model/tree-decision.ts';
 import { isSameFile, type TreeItem } from '../model/tree-item.ts';
 import { DESCRIPTOR_KEY } from '../repository/keys.ts';
 import { statLocal } from '../workspace/local-place.ts';
+import type { LateItems } from './late-items.ts';
+import { textOf } from './spilled-items.ts';
 import type { Backup } from './tree-backup.ts';
 import type { Mover } from './tree-mover.ts';
 import { failItem, type TreeRun, tellChange } from './tree-run.ts';
@@ -25,6 +27,7 @@ export function createDeletes(
   options: {
     readonly mover: Mover;
     readonly backup: Backup | undefined;
+    readonly late: LateItems | undefined;
     /** Once it is clear that there is something to remove, and that it may be. */
     readonly beforeFirst: () => Promise<void>;
   },
@@ -36,12 +39,15 @@ export function createDeletes(
   const flush = () => {
     if (gathered.length === 0) return;
     spill ??= run.knowledge.index.spill();
-    spill.push(
-      gathered.map((item) =>
-        JSON.stringify(item, (_name, value) => (typeof value === 'bigint' ? undefined : value)),
-      ),
-    );
+    spill.push(gathered.map(textOf));
     gathered = [];
+  };
+  const remove = async (list: SpillList, isMeant: (item: TreeItem) => boolean) => {
+    for (const page of list.pages()) {
+      run.tasks.check();
+      const items = page.map((text) => JSON.parse(text) as TreeItem).filter(isMeant);
+      if (items.length > 0) await removePage(run, options, items);
+    }
   };
   return {
     add(item) {
@@ -52,13 +58,15 @@ export function createDeletes(
     async carryOut() {
       flush();
       if (!spill) return;
+      const { late } = options;
+      if (run.counts.failed > 0) late?.giveUp();
       if (!isAllowed(run, spill.size, repository)) return;
       if (!run.request.dryRun) await options.beforeFirst();
-      for (const page of spill.pages()) {
-        run.tasks.check();
-        const items = page.map((text) => JSON.parse(text) as TreeItem);
-        await removePage(run, options, items);
-      }
+      if (!late || late.isEmpty) return remove(spill, () => true);
+      await remove(spill, (item) => late.isAwaited(item));
+      await late.tryAgain();
+      if (!hasArrived(run, spill.size - run.counts.deletedFiles)) return;
+      await remove(spill, (item) => !late.isAwaited(item));
     },
   };
 }
@@ -67,13 +75,7 @@ export function createDeletes(
 function isAllowed(run: TreeRun, deletes: number, repository: string | undefined): boolean {
   const { context, counts, destination, request } = run;
   const { dryRun, maxDelete } = request;
-  if (counts.failed > 0) {
-    const was = dryRun ? 'would be' : 'was';
-    const message = `Nothing ${was} deleted at the destination, because ${counts.failed} files failed. Sync again when they are mended: ${deletes} files are to be deleted.`;
-    if (!dryRun) throw new DrayError('partial', message, { data: { deletes } });
-    context.emit({ type: 'warning', warning: 'nothingDeleted', message });
-    return false;
-  }
+  if (!hasArrived(run, deletes)) return false;
   if (repository !== undefined && !maxDelete) {
     refuseRepository(run, deletes, repository);
     return true;
@@ -84,6 +86,17 @@ function isAllowed(run: TreeRun, deletes: number, repository: string | undefined
   if (!dryRun) throw new DrayError('tooManyDeletes', message, { data: { deletes, destinationFiles } });
   context.emit({ type: 'warning', warning: 'tooManyDeletes', message });
   return true;
+}
+
+/** Whether all that is not to be deleted is as it should be. @throws `partial` where it is not, but in a dry run. */
+function hasArrived({ context, counts, request }: TreeRun, deletes: number): boolean {
+  if (counts.failed === 0) return true;
+  const was = request.dryRun ? 'would be' : 'was';
+  const nothing = counts.deletedFiles > 0 ? 'Nothing more' : 'Nothing';
+  const message = `${nothing} ${was} deleted at the destination, because ${counts.failed} files failed. Sync again when they are mended: ${deletes} files are to be deleted.`;
+  if (!request.dryRun) throw new DrayError('partial', message, { data: { deletes } });
+  context.emit({ type: 'warning', warning: 'nothingDeleted', message });
+  return false;
 }
 
 /** Only a bound that the user gave lets a repository go: mistaken for a folder, it would be lost with its whole history. */

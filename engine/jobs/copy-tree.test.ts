@@ -181,6 +181,22 @@ describe('Names', () => {
     expect(tree('to')).toEqual(tree('from'));
   });
 
+  it('that are one at the destination go across once, and the others are named and left out', async () => {
+    const names = ['Data/x', 'README', 'data/y', 'data/z', 'dataset', 'readme', 'readme.txt'];
+    for (const name of names) file(`from/${name}`);
+    const environment = { DRAY_CACHE: sandbox.path('cache'), DRAY_ASSUME_CASE_INSENSITIVE: '1' };
+    for (const dryRun of [true, false]) {
+      const told = context({ environment });
+      expect(await copy({ dryRun }, told)).toMatchObject({ copiedFiles: 4, failed: 3 });
+      expect(eventsOf(told, 'fileFailed').map(({ error, path }) => [path, error.code, error.data.other])).toEqual([
+        ['data/y', 'unsafePath', 'Data/'],
+        ['data/z', 'unsafePath', 'Data/'],
+        ['readme', 'unsafePath', 'README'],
+      ]);
+    }
+    expect(Object.keys(tree('to'))).toEqual(['Data/x', 'README', 'dataset', 'readme.txt']);
+  });
+
   it('in a workspace folder do not travel, even if they are named one by one', async () => {
     file('from/.dray/config.json');
     file('from/deep/.dray/state.json');

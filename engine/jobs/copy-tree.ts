@@ -17,6 +17,7 @@ import { createLookupTally, type LookupTally } from '../query/tree-lookup.ts';
 import { writeError } from '../workspace/tree-writer-error.ts';
 import { copyStream, isStream } from './copy-stream.ts';
 import { createLateItems } from './late-items.ts';
+import { clashesOf } from './name-clashes.ts';
 import { holdsSomething } from './source-presence.ts';
 import { trafficOf } from './traffic.ts';
 import { openBackup } from './tree-backup.ts';
@@ -125,7 +126,8 @@ async function transferOnce(transfer: Transfer): Promise<TransferSummary> {
       late,
       beforeFirst: async () => folders?.beforeRemovals(),
     });
-    const work = { mover, looks: createLooks(run), deletes, late, backup, folders, refuse };
+    const clashes = clashesOf(run);
+    const work = { mover, looks: createLooks(run), deletes, late, backup, folders, refuse, clashes };
     await settling(run.tasks, () =>
       takeSteps(run, work, matchTrees(run, { only: pair.only, lookup, isSorted: transfer.isSorted })),
     );

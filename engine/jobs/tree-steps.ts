@@ -11,6 +11,7 @@ import type { MatchedBatch } from '../query/merge-trees.ts';
 import type { FileTouch } from '../remotes/file-face.ts';
 import type { FolderMet } from './folders-met.ts';
 import type { LateItems } from './late-items.ts';
+import type { NameClashes } from './name-clashes.ts';
 import { createSmallMoves } from './small-moves.ts';
 import type { Backup } from './tree-backup.ts';
 import type { Deletes } from './tree-deletes.ts';
@@ -33,6 +34,7 @@ export interface TreeWork {
   readonly folders: TreeFolders | undefined;
   /** Why an item may not be written at the destination, as an error of that item. */
   readonly refuse: (item: TreeItem) => DrayError | undefined;
+  readonly clashes: NameClashes | undefined;
 }
 
 export async function takeSteps(
@@ -135,7 +137,7 @@ function firstStep(
   source: TreeItem,
   destination: TreeItem | undefined,
 ): Step | 'copy' | undefined {
-  const refused = work.refuse(source);
+  const refused = work.refuse(source) ?? work.clashes?.(source.path);
   if (refused) {
     tellFailure(run, source.path, refused);
     return undefined;

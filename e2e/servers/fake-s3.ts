@@ -109,7 +109,10 @@ async function answer(
     return;
   }
   if (key === '') return list(fake, asked, response);
-  if (method === 'COPY') return copy(fake, decodeURIComponent(String(copySource)), key, response);
+  if (method === 'COPY') {
+    copy(fake, { from: decodeURIComponent(String(copySource)), to: key }, response);
+    return;
+  }
   if (method === 'PUT') {
     fake.objects.set(key, body);
     response.writeHead(200, etagHeader(fake, body)).end();
@@ -145,11 +148,18 @@ function fail(
   );
 }
 
-/** @param source With the bucket before it. */
-function copy(fake: FakeS3, source: string, key: string, response: ServerResponse): void {
-  const bytes = fake.objects.get(source.slice(source.indexOf('/', 1) + 1));
-  if (!bytes) return fail(response, { status: 404, code: 'NoSuchKey' });
-  fake.objects.set(key, bytes);
+/** @param keys The first with the bucket before it. */
+function copy(
+  fake: FakeS3,
+  keys: { readonly from: string; readonly to: string },
+  response: ServerResponse,
+): void {
+  const bytes = fake.objects.get(keys.from.slice(keys.from.indexOf('/', 1) + 1));
+  if (!bytes) {
+    fail(response, { status: 404, code: 'NoSuchKey' });
+    return;
+  }
+  fake.objects.set(keys.to, bytes);
   const etag = fake.etags ? `<ETag>&quot;${md5Of(bytes)}&quot;</ETag>` : '';
   response.writeHead(200, { 'content-type': 'application/xml' });
   response.end(`<?xml version="1.0"?><CopyObjectResult>${etag}</CopyObjectResult>`);

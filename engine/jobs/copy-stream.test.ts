@@ -89,7 +89,8 @@ describe('Standard input', () => {
         () => copyTree(context(), { source: { place: 'file' }, destination: { place } }),
       ];
       for (const place of ['pipe', 'link to it'])
-        for (const copy of copies(place)) await expect(copy(), place).rejects.toMatchObject({ code: 'usage' });
+        for (const copy of copies(place))
+          await expect(copy(), place).rejects.toMatchObject({ code: 'usage' });
       expect(lstatSync(sandbox.path('pipe')).isFIFO()).toBe(true);
       expect(lstatSync(sandbox.path('link to it')).isSymbolicLink()).toBe(true);
       for (const copy of copies('link to nothing')) expect(await copy()).toMatchObject({ copiedFiles: 1 });

@@ -188,7 +188,9 @@ describe('Names', () => {
     for (const dryRun of [true, false]) {
       const told = context({ environment });
       expect(await copy({ dryRun }, told)).toMatchObject({ copiedFiles: 4, failed: 3 });
-      expect(eventsOf(told, 'fileFailed').map(({ error, path }) => [path, error.code, error.data.other])).toEqual([
+      expect(
+        eventsOf(told, 'fileFailed').map(({ error, path }) => [path, error.code, error.data.other]),
+      ).toEqual([
         ['data/y', 'unsafePath', 'Data/'],
         ['data/z', 'unsafePath', 'Data/'],
         ['readme', 'unsafePath', 'README'],
@@ -369,7 +371,9 @@ describe('A file where a folder has to be', () => {
     const before = tree('to');
     const failures = (told: TestContext) => eventsOf(told, 'fileFailed').map(({ path }) => path);
     const bounded = context();
-    await expect(sync({ maxDelete: { files: 2 } }, bounded)).rejects.toMatchObject({ code: 'tooManyDeletes' });
+    await expect(sync({ maxDelete: { files: 2 } }, bounded)).rejects.toMatchObject({
+      code: 'tooManyDeletes',
+    });
     expect(failures(bounded).sort()).toEqual(['a/b', 'c']);
     expect(tree('to')).toEqual(before);
     // Whatever a filter keeps in the way is no extra.

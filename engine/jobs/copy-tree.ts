@@ -117,9 +117,7 @@ async function transferOnce(transfer: Transfer): Promise<TransferSummary> {
   let refused: { readonly error: unknown } | undefined;
   try {
     const late =
-      run.isSync && !request.dryRun
-        ? createLateItems(run, (item) => bringNew(run, mover, item))
-        : undefined;
+      run.isSync && !request.dryRun ? createLateItems(run, (item) => bringNew(run, mover, item)) : undefined;
     const deletes = createDeletes(run, {
       mover,
       backup,

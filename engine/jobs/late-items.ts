@@ -112,11 +112,7 @@ function obstacleOf({ destination }: TreeRun, { path }: TreeItem, error: unknown
 }
 
 /** The part of the way to the place that the error names: another machine does so by its own path. */
-function namedAbove(
-  destination: TreeRun['destination'],
-  place: string,
-  named: unknown,
-): string | undefined {
+function namedAbove(destination: TreeRun['destination'], place: string, named: unknown): string | undefined {
   const files = destination.kind === 'remote' ? destination.store.files : undefined;
   for (let slash = place.indexOf('/'); slash > 0; slash = place.indexOf('/', slash + 1)) {
     const above = place.slice(0, slash);

@@ -142,11 +142,10 @@ describe('Places of a copy', () => {
         codeOf({ mayNest: true }, 'source', 'mounted'),
       ]));`;
     const command = 'mount --bind source mounted && exec "$0" --input-type=module -e "$1"';
-    const { stderr, stdout } = spawnSync(
-      'unshare',
-      ['-rm', 'sh', '-c', command, process.execPath, script],
-      { cwd: sandbox.folder, encoding: 'utf8' },
-    );
+    const { stderr, stdout } = spawnSync('unshare', ['-rm', 'sh', '-c', command, process.execPath, script], {
+      cwd: sandbox.folder,
+      encoding: 'utf8',
+    });
     expect([stdout.trim(), stderr]).toEqual(['["usage","usage","apart","usage"]', '']);
   });
 });

@@ -20,7 +20,10 @@ export interface SmallMovesOptions {
   readonly onMoved: (small: SmallMove, moved: Moved) => void;
 }
 
-export function createSmallMoves(run: TreeRun, { late, mover, onMoved, room }: SmallMovesOptions): SmallMoves {
+export function createSmallMoves(
+  run: TreeRun,
+  { late, mover, onMoved, room }: SmallMovesOptions,
+): SmallMoves {
   const { progress, tasks } = run;
   let underWay = 0;
   let onIdle: (() => void) | undefined;

@@ -5,7 +5,7 @@
  * What an object is described by is lost but for its time (`mtime`) and mode (`mode`, in octal digits), which are the file's own.
  * Conditions are refused: repositories use another face of a peer, which keeps them.
  */
-import { DrayError, type ErrorRecord } from '../../api/error.ts';
+import { DrayError, type ErrorRecord, fromErrorRecord } from '../../api/error.ts';
 import { comparePaths } from '../../model/entry.ts';
 import { formatObjectTime, MTIME_METADATA, parseObjectTime } from '../../model/object-time.ts';
 import { type EntryRow, PEER_LIMITS, type WriteItem } from '../../model/peer-protocol.ts';
@@ -436,6 +436,6 @@ type PeerError = Pick<ErrorRecord, 'message'> & { readonly code: string } & Part
     Pick<ErrorRecord, 'data' | 'retry'>
   >;
 
-function errorOf(error: { readonly code: string; readonly message: string }): DrayError {
-  return new DrayError(error.code as DrayError['code'], error.message);
+function errorOf(error: PeerError): DrayError {
+  return fromErrorRecord(recordOf(error));
 }

@@ -193,6 +193,7 @@ describe.skipIf(!findChromium())('the two panes of Browse', () => {
     await row(left, 'data').dblclick();
     await row(right, 'data').dblclick();
     await row(right, 'birds').waitFor();
+    await row(left, 'reads').click();
     await page.getByRole('button', { name: 'Sync or copy all' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('radio', { name: 'Sync' }).press('Space');

@@ -251,6 +251,29 @@ describe.skipIf(!findChromium())('the two panes of Browse', () => {
     expect(existsSync(join(bucketFolder, 'data/only-there.txt'))).toBe(true);
   });
 
+  it('say of a repository that a sync would delete it, and then do so once that was agreed to', async () => {
+    const remote = { 'data/birds/dray.json': '{}', 'data/birds/refs/heads/main': 'x' };
+    await using panes = await openBrowse(started.browser, {
+      server: started.server,
+      bucket: 'repository',
+      local: LOCAL,
+      remote,
+    });
+    const { bucketFolder, left, page, right, row } = panes;
+    await row(left, 'data').dblclick();
+    await row(right, 'data').dblclick();
+    await row(right, 'birds').waitFor();
+    await row(left, 'reads').click();
+    await page.getByRole('button', { name: 'Sync or copy all' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('radio', { name: 'Sync' }).press('Space');
+    await dialog.getByText('birds is a repository of Dray').waitFor();
+    await dialog.getByText('Delete 2 files in').click();
+    await dialog.getByRole('button', { name: 'Sync and delete 2 files' }).click();
+    await row(right, 'birds').waitFor({ state: 'detached' });
+    expect(existsSync(join(bucketFolder, 'data/birds'))).toBe(false);
+  });
+
   it('delete what is confirmed by its name, and make folders that a store keeps', async () => {
     await using panes = await openBrowse(started.browser, {
       server: started.server,

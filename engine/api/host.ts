@@ -174,6 +174,8 @@ export interface HostRequests {
       readonly failures: readonly TransferFailure[];
       /** Paths. */
       readonly skipped: readonly string[];
+      /** A folder of the destination that is a repository of Dray, with a slash at its end, or '' for the destination itself. */
+      readonly deletesRepository?: string;
     };
   };
   /** A folder's name ends in a slash: all below it goes. */

@@ -16,11 +16,13 @@ export async function planCopy(
   const failures: TransferFailure[] = [];
   const skipped: string[] = [];
   let seen = 0;
+  let repository: string | undefined;
   const context = contextWith((event) => {
     if (event.type === 'fileFailed' && failures.length < LEFT_OUT_MAX)
       failures.push({ path: event.path, message: event.error.message });
     if (event.type === 'warning' && event.warning === 'skippedSpecialFile' && skipped.length < LEFT_OUT_MAX)
       skipped.push(event.path ?? '');
+    if (event.type === 'warning' && event.warning === 'deletesRepository') repository = event.path;
     if (event.type !== 'change') return;
     seen += 1;
     const rows = event.change === 'deleted' ? deleted : others;
@@ -32,5 +34,12 @@ export async function planCopy(
   const summary = await (kind === 'copy' ? copyTree(context, request) : syncTree(context, request));
   // Deletions come first, however late they were found: they have to be seen.
   const rows = [...deleted, ...others].slice(0, limit);
-  return { summary, rows, isCut: seen > rows.length, failures, skipped };
+  return {
+    summary,
+    rows,
+    isCut: seen > rows.length,
+    failures,
+    skipped,
+    ...(repository === undefined ? {} : { deletesRepository: repository }),
+  };
 }

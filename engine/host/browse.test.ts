@@ -214,4 +214,14 @@ describe('the plan of a copy', () => {
     expect(plan.skipped).toHaveLength(20);
     expect(plan.skipped[0]).toBe('link-0');
   });
+
+  it('names a repository that a sync would delete', async () => {
+    const { client, sandbox } = fixture;
+    sandbox.write('there/gone.txt', 'only there');
+    const ends = { source: folder, destination: sandbox.path('there/') };
+    const plan = () => client.ask('browse.plan', { kind: 'sync', ...ends, limit: 2 });
+    expect(await plan()).not.toHaveProperty('deletesRepository');
+    sandbox.write('there/birds/dray.json', '{}');
+    expect(await plan()).toMatchObject({ deletesRepository: 'birds/', summary: { deletedFiles: 2 } });
+  });
 });

@@ -42,7 +42,7 @@ export interface StoreCopied {
   readonly etag: string;
 }
 
-/** The store will not do it, whichever of these objects it is asked for. */
+/** The store will not do it, at least with this object. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set(['accessDenied', 'unsupported']);
 
 /**

@@ -144,6 +144,14 @@ export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
             </Figures>
             {deletes > 0 && (
               <Notice tone="danger">
+                {found?.deletesRepository !== undefined && (
+                  <p>
+                    {found.deletesRepository === ''
+                      ? 'The destination'
+                      : found.deletesRepository.slice(0, -1)}{' '}
+                    is a repository of Dray. It would be deleted with all its versions.
+                  </p>
+                )}
                 <Checkbox isSelected={isAgreed} onChange={(is) => setAgreedTo(is ? deletes : undefined)}>
                   Delete {formatPlural(deletes, 'file')} in {describeLocation(to)}
                 </Checkbox>

@@ -4,6 +4,7 @@ import { join, posix, relative, sep } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { Change } from '../model/diff.ts';
 import type { MergeConflict } from '../model/merge.ts';
+import { foldName } from '../model/name-collisions.ts';
 import { writeError } from '../workspace/tree-writer-error.ts';
 import { isAsKnown, lstatIfThere } from './apply-changes.ts';
 import type { Session } from './session.ts';
@@ -12,10 +13,14 @@ import type { Session } from './session.ts';
 export function findInTheWay(session: Session, changes: readonly Change[]): MergeConflict[] {
   const goes = new Set(changes.filter((change) => !change.after).map((change) => change.path));
   const blockers = createBlockers(session.workspace.root);
+  const spellings = createSpellings(session.workspace.root, goes);
   const isFree = (path: string) => {
     try {
       const blocker = blockers.above(path);
-      return blocker === undefined ? isPlaceFree(session, path, goes) : goes.has(blocker);
+      if (blocker !== undefined) return goes.has(blocker);
+      if (isPlaceFree(session, path, goes)) return true;
+      const other = spellings.otherOf(path);
+      return other !== undefined && isAsKnown(session, other);
     } catch (error) {
       // What cannot be looked at cannot be written either: that fails alone then, and says why.
       if (error instanceof DrayError) return true;
@@ -39,6 +44,36 @@ function isPlaceFree(session: Session, path: string, goes: ReadonlySet<string>):
   const pathOf = ({ name, parentPath }: Dirent) =>
     relative(session.workspace.root, join(parentPath, name)).replaceAll(sep, '/');
   return itemsBelow(full).every((item) => item.isDirectory() || goes.has(pathOf(item)));
+}
+
+/** Where a file system takes two names for one: a rename in case alone finds there what it is about to take away. */
+function createSpellings(root: string, goes: ReadonlySet<string>) {
+  let goesByFold: ReadonlyMap<string, string> | undefined;
+  const listings = new Map<string, ReadonlySet<string>>();
+  const isListed = (path: string): boolean => {
+    const parent = posix.dirname(path);
+    if (parent !== '.' && !isListed(parent)) return false;
+    const names = listings.get(parent) ?? namesIn(join(root, parent));
+    listings.set(parent, names);
+    return names.has(posix.basename(path));
+  };
+  return {
+    /** Of what goes away, what is found at the path by another spelling than its own. Inodes may be made up by name, listings are not. */
+    otherOf: (path: string): string | undefined => {
+      goesByFold ??= new Map([...goes].map((gone) => [foldName(gone), gone]));
+      const other = goesByFold.get(foldName(path));
+      return other === undefined || other === path || isListed(path) ? undefined : other;
+    },
+  };
+}
+
+/** @throws DrayError `io` */
+function namesIn(folder: string): ReadonlySet<string> {
+  try {
+    return new Set(readdirSync(folder));
+  } catch (error) {
+    throw writeError(error, folder);
+  }
 }
 
 /** @throws DrayError `io` */

@@ -3,6 +3,7 @@ import { DrayError } from '../api/error.ts';
 import type { QueryExplanation } from '../api/events.ts';
 import type { ChangeTotals, JobContext, PushRequest, PushSummary } from '../api/jobs.ts';
 import { createExistenceQuery, type ExistenceQuery } from '../query/existence-query.ts';
+import { refuseArrived } from './arrivals.ts';
 import { acceptCommit, ensureBase } from './base-commit.ts';
 import { warnOfCollisions } from './collisions.ts';
 import { warnIfUnsafe } from './conditional-writes.ts';
@@ -50,6 +51,7 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
   if (isRecheck) forgetRemote(session, link);
   const wasSettled = scannedAgainst !== undefined && session.index.settings.base === scannedAgainst;
   const base = await ensureBase(session, store, link, { isInDoubt: isRecheck });
+  await refuseArrived(session, store, base, request);
   const scope = { repository: link.known.id, isBaseInDoubt: isRecheck };
   const query = createExistenceQuery(
     existenceOptions(session, connection, link, { mode: request.query, scope }),

@@ -3,6 +3,7 @@ import { DrayError } from '../api/error.ts';
 import type { JobContext, RemoteAddRequest, RemoteTestRequest, RemoteTestSummary } from '../api/jobs.ts';
 import { parseRemoteUrl } from '../remotes/remote-url.ts';
 import { findWorkspace, readConfig } from '../workspace/workspace-folder.ts';
+import { withoutArrivals } from './arrivals.ts';
 import { urlToKeep } from './connection.ts';
 import { canNamePlace } from './places.ts';
 import { remoteTest } from './remote-test.ts';
@@ -108,7 +109,7 @@ export async function remoteRemove(
       );
     }
     const { [request.name]: _base, ...bases } = session.state.bases;
-    session.saveState({ ...session.state, bases });
+    session.saveState({ ...withoutArrivals(session.state, request.name), bases });
     session.saveConfig({ ...session.config, remotes });
     return { remotes: Object.keys(remotes).length };
   } finally {

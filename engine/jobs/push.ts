@@ -133,7 +133,14 @@ function leaveOutSkipped({ index }: Session, { skip = [] }: PushRequest): void {
       for (const page of index.files.changes(0, { below: path }))
         for (const change of page) index.files.leaveOut(change.path);
     }
+    const torn = skip.find((path) => index.files.isTornAt(path));
+    if (torn !== undefined) throw halfLeftOut(torn);
   });
+}
+
+function halfLeftOut(path: string): DrayError {
+  const message = `${path} cannot be left out alone: a file became a folder there, or a folder a file, and the commit would have both. Leave out all of it, or nothing.`;
+  return new DrayError('usage', message, { data: { path } });
 }
 
 /** Told one by one only for a dry run; otherwise counted, and paired into renames where there can be any. */

@@ -8,6 +8,7 @@ import { urlToKeep } from './connection.ts';
 import { canNamePlace } from './places.ts';
 import { remoteTest } from './remote-test.ts';
 import { openSession } from './session.ts';
+import { refuseStoreInside } from './store-inside.ts';
 import { readUserRemotes, writeUserRemotes } from './user-remotes.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
@@ -33,6 +34,7 @@ export async function remoteAdd(
         `There is a remote "${request.name}" already (${remotes[request.name]!.url}). Remove it first, or choose another name.`,
       );
     }
+    refuseStoreInside(session.workspace.root, parseRemoteUrl(request.url, context.directory));
     const url = urlToKeep(context, request.url, context.directory);
     session.saveConfig({ ...session.config, remotes: { ...remotes, [request.name]: { url } } });
     context.emit({ type: 'remote', name: request.name, url, isDefault: false });

@@ -130,6 +130,8 @@ export const FILE_SQL = {
                     base_kind = NULL, base_size = NULL, base_executable = NULL, base_hash = NULL
     WHERE ${IN_PAGE} AND same = 0 AND hash IS NOT NULL`,
 
+  anyBetween: 'SELECT 1 FROM file WHERE path >= ? AND path < ? AND kind > 0 LIMIT 1',
+
   endOfPage: 'SELECT path FROM file WHERE path > ? ORDER BY path LIMIT 1 OFFSET ?',
 
   pageOfPendingReads: `SELECT f.path AS path, f.size AS sizeBytes ${PENDING} AND f.path > ? ORDER BY f.path LIMIT ?`,

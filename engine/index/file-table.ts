@@ -211,6 +211,18 @@ export class FileTable {
     this.#statements.leaveOutNew.run(path);
   }
 
+  /** Whether the working copy has a file or link at this path, or above it, and something below that. It never does, but for what was left out. */
+  isTornAt(path: string): boolean {
+    const parts = (path.endsWith('/') ? path.slice(0, -1) : path).split('/');
+    return parts.some((_, at) => {
+      const place = parts.slice(0, at + 1).join('/');
+      const kind = this.knownStat(place)?.[2];
+      if (kind !== KIND_CODES.file && kind !== KIND_CODES.link) return false;
+      // '0' follows '/': between them lies all that begins with the place and a slash.
+      return this.#statements.anyBetween.get(`${place}/`, `${place}0`) !== undefined;
+    });
+  }
+
   /** After a push: every change whose content is on the repository is the base now. */
   acceptChanges(): void {
     const { acceptContent, acceptDeletions } = this.#statements;

@@ -9,6 +9,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -20,6 +21,7 @@ import { createSandbox, eventsOf, type Sandbox, testContext } from './job-fixtur
 import { pull } from './pull.ts';
 import { push } from './push.ts';
 import { branch, tag } from './refs.ts';
+import { remoteAdd } from './remotes.ts';
 import { describeTree } from './same-trees.ts';
 import { status } from './status.ts';
 import { switchBranch } from './switch.ts';
@@ -84,6 +86,30 @@ describe('a workspace inside a workspace', () => {
     expect(await push(context, {})).toMatchObject({ result: 'pushed', failed: 0, changes: { added: 1 } });
     expect(eventsOf(context, 'warning')).toMatchObject([{ warning: 'skippedWorkspace', path: 'inner/' }]);
     expect(await push(testContext(`${work}/inner`), {})).toMatchObject({ changes: { added: 1 } });
+  });
+});
+
+describe('a repository inside the workspace that it would store', () => {
+  const refused = { code: 'usage', message: expect.stringContaining('lies inside the workspace') };
+
+  it('is not made by init, whatever way leads there', async () => {
+    const root = sandbox.path('other');
+    mkdirSync(`${root}/inner`, { recursive: true });
+    symlinkSync(`${root}/inner`, sandbox.path('way-in'));
+    for (const remoteUrl of ['store', '.', 'inner/deep/store', `file://${root}/store`, '../way-in/store'])
+      await expect(initWorkspace(testContext(root), { remoteUrl })).rejects.toMatchObject(refused);
+    expect(readdirSync(root, { recursive: true })).toEqual(['inner']);
+  });
+
+  it('is not added as a remote, and one beside it or named in .drayignore is', async () => {
+    const add = (url: string, name: string) => remoteAdd(testContext(work), { name, url });
+    await expect(add('backup', 'one')).rejects.toMatchObject(refused);
+    sandbox.write('work/.drayignore', '/backup/\n');
+    sandbox.write('work/deep/.drayignore', 'store\n');
+    expect(await add('backup', 'one')).toEqual({ remotes: 2 });
+    expect(await add('deep/store', 'two')).toEqual({ remotes: 3 });
+    expect(await add('../work-backup', 'three')).toEqual({ remotes: 4 });
+    await expect(add('deep/backup', 'four')).rejects.toMatchObject(refused);
   });
 });
 

@@ -118,7 +118,7 @@ async function fill(filling: Filling, onWriting: () => void): Promise<PullSummar
   if (isResumed) {
     // Written with the base, when all is there.
     session.state = { ...session.state, branch: target.branch };
-    return pullCommit(session, connection, link, target.commit, {});
+    return pullCommit(session, connection, link, { commit: target.commit }, {});
   }
   const { store, meter } = connection;
   const commit = await fetchCommit(session, store, target.commit);

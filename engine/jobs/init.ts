@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { InitRequest, InitSummary, JobContext } from '../api/jobs.ts';
 import { systemClock } from '../base/clock.ts';
 import { DEFAULT_LAYOUT, type Layout, OBJECTS_LAYOUT } from '../model/layout.ts';
+import { parseRemoteUrl } from '../remotes/remote-url.ts';
 import { createDescriptor } from '../repository/descriptor.ts';
 import { checkRefName } from '../repository/ref-name.ts';
 import { createWorkspace, DRAY_FOLDER, refuseNesting } from '../workspace/workspace-folder.ts';
@@ -11,6 +12,7 @@ import { baseMark } from './base-commit.ts';
 import { learnConditionalWrites, tellUnsafe } from './conditional-writes.ts';
 import { connectUrl, urlToKeep } from './connection.ts';
 import { openWorkspaceSession } from './session.ts';
+import { refuseStoreInside } from './store-inside.ts';
 
 export const DEFAULT_BRANCH = 'main';
 export const DEFAULT_REMOTE = 'origin';
@@ -21,7 +23,9 @@ export async function initWorkspace(context: JobContext, request: InitRequest): 
   const remoteName = request.remoteName ?? DEFAULT_REMOTE;
   checkRefName(branch);
   refuseNesting(root);
-  const url = urlToKeep(context, request.remoteUrl, request.relativeTo ?? root);
+  const baseFolder = request.relativeTo ?? root;
+  refuseStoreInside(root, parseRemoteUrl(request.remoteUrl, baseFolder));
+  const url = urlToKeep(context, request.remoteUrl, baseFolder);
   const { store } = await connectUrl(context, url, root, { create: true });
   try {
     const { descriptor, created } = await createDescriptor(store, {

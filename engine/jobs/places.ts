@@ -233,7 +233,7 @@ function endpointOf(
 }
 
 /** With links resolved, as far as it exists. */
-function realPathOf(path: string): string {
+export function realPathOf(path: string): string {
   try {
     return realpathSync(path);
   } catch {

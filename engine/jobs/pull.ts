@@ -7,6 +7,14 @@ import { type MergeConflict, mergeChanges, resolveMerge } from '../model/merge.t
 import { diffCommits } from '../repository/diff-commits.ts';
 import { resolveRef } from '../repository/resolve-ref.ts';
 import { applyChanges } from './apply-changes.ts';
+import {
+  type Arrival,
+  arrivalOf,
+  hasArrivals,
+  recordArrival,
+  takeArrived,
+  withoutArrivals,
+} from './arrivals.ts';
 import { acceptCommit, ensureBase, fetchCommit } from './base-commit.ts';
 import { collectChanges, tellConflicts } from './conflicts.ts';
 import { type Connection, connect } from './connection.ts';
@@ -28,7 +36,9 @@ export async function pull(context: JobContext, request: PullRequest): Promise<P
       const link = await linkRepository(session, connection.store, session.state.branch);
       await settleLanding(session, connection.store, link);
       const target = await targetCommit(session, connection, link, request.ref);
-      return await pullCommit(session, connection, link, target, request);
+      const isOwn = request.ref === undefined || target === link.tip?.commit;
+      const arrival = isOwn ? undefined : arrivalOf(session, target, `pull ${request.ref}`);
+      return await pullCommit(session, connection, link, { commit: target, arrival }, request);
     } finally {
       await connection.store.close();
     }
@@ -54,12 +64,18 @@ async function targetCommit(
   );
 }
 
+export interface PullTarget {
+  readonly commit: CommitHash;
+  /** Where it is not the commit of the workspace's branch: what is told while it is not whole. */
+  readonly arrival?: Arrival | undefined;
+}
+
 /** Merges the commit into the working copy; afterwards it is the workspace's base. */
 export async function pullCommit(
   session: Session,
   connection: Connection,
   link: LinkedRepository,
-  target: CommitHash,
+  { arrival, commit: target }: PullTarget,
   request: PullRequest,
 ): Promise<PullSummary> {
   const { store, meter } = connection;
@@ -74,14 +90,15 @@ export async function pullCommit(
     failed: 0,
     requests: meter.totals(),
   };
-  if (session.state.bases[session.remoteName] === target) return summary;
+  if (session.state.bases[session.remoteName] === target && !hasArrivals(session)) return summary;
   const scanned = await refreshIndex(session);
   const problems = reportProblems(session, scanned.problems);
   const base = await ensureBase(session, store, link);
   const commit = await fetchCommit(session, store, target);
-  const theirs = await collectChanges(
+  const toTarget = await collectChanges(
     diffCommits(store, base.commit, commit, { signal: session.context.signal }),
   );
+  const theirs = await takeArrived(session, store, base, toTarget);
   const plan = await planPull(session, theirs, request);
   if (request.dryRun) {
     const changes = await tellChanges(session, [plan.changes]);
@@ -97,6 +114,7 @@ export async function pullCommit(
   await checkNamesFit(session, store, commit);
   const changes = await tellChanges(session, [plan.changes], { silent: true });
   // From here on the rows mix two commits; killed half-way, the base is rebuilt and what was written counts as taken.
+  if (arrival && plan.changes.length > 0) recordArrival(session, arrival);
   session.index.settings.base = undefined;
   const writes = plan.changes.flatMap((change): Entry[] => (change.after ? [change.after] : []));
   const applied = await applyChanges({
@@ -109,7 +127,10 @@ export async function pullCommit(
     givenUp: plan.givenUp,
   });
   // With a file missing the base stays: the next pull fetches what is missing, and what came counts as taken.
-  if (applied.failed === 0) acceptCommit(session, link, { hash: target, changes: theirs });
+  if (applied.failed === 0) {
+    session.state = withoutArrivals(session.state, session.remoteName);
+    acceptCommit(session, link, { hash: target, changes: theirs });
+  }
   return {
     ...summary,
     result: 'pulled',

@@ -224,6 +224,15 @@ describe('a pull', () => {
 });
 
 describe('a push', () => {
+  it('records nothing of copies into the workspace that did not end', async () => {
+    const root = await startWorkspace();
+    sandbox.write('work/a', 'one');
+    sandbox.write('work/.dray-tmp/unfinished-0-1-0-0.part', Buffer.alloc(5_000_000));
+    sandbox.write('work/sub/.dray-tmp/unfinished-0-1-0-0.part', 'half');
+    expect(await push(testContext(root), {})).toMatchObject({ changes: { added: 1 }, failed: 0 });
+    expect(await push(testContext(root), {})).toMatchObject({ result: 'nothingToPush' });
+  });
+
   it('merges with what another pushed meanwhile when the paths differ, and keeps both', async () => {
     const root = await startWorkspace();
     sandbox.write('work/a', 'one');

@@ -89,6 +89,47 @@ describe('a push that skips paths', () => {
     expect(await changesIn(root)).toEqual(['modified changed.txt']);
   });
 
+  it.each([
+    ['a file that became a folder', 'gone.txt', 'gone.txt/', ['gone.txt', 'gone.txt/']],
+    ['a folder that became a file', 'folder/', 'folder', ['folder/', 'folder']],
+    [
+      'what was in a folder that became a file',
+      'folder/inside.txt',
+      'folder',
+      ['folder/inside.txt', 'folder'],
+    ],
+  ])('does not leave out %s without what is there now', async (_, half, place, whole) => {
+    using sandbox = createSandbox();
+    const root = await workspaceIn(sandbox);
+    const before = await pushedPaths(root);
+    rmSync(sandbox.path('work', half), { recursive: true });
+    if (place.endsWith('/')) sandbox.write(`work/${place}deep/new`, 'new');
+    else {
+      rmSync(sandbox.path('work', place), { recursive: true, force: true });
+      sandbox.write(`work/${place}`, 'a file now');
+    }
+    const changes = await changesIn(root);
+    await expect(push(testContext(root), { skip: [half] })).rejects.toMatchObject({
+      code: 'usage',
+      data: { path: half },
+    });
+    expect(await pushedPaths(root)).toEqual(before);
+    expect(await changesIn(root)).toEqual(changes);
+    expect(await push(testContext(root), { skip: whole })).toMatchObject({ result: 'nothingToPush' });
+    expect(await push(testContext(root), {})).toMatchObject({ result: 'pushed' });
+  });
+
+  it('leaves out what is new in a folder that was a file, when the file goes', async () => {
+    using sandbox = createSandbox();
+    const root = await workspaceIn(sandbox);
+    unlinkSync(sandbox.path('work/gone.txt'));
+    sandbox.write('work/gone.txt/new', 'new');
+    expect(await push(testContext(root), { skip: ['gone.txt/new'] })).toMatchObject({
+      changes: { deleted: 1 },
+    });
+    expect(await pushedPaths(root)).not.toHaveProperty(['gone.txt']);
+  });
+
   it('is refused together with a recheck', async () => {
     using sandbox = createSandbox();
     const root = await workspaceIn(sandbox);

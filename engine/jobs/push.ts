@@ -3,6 +3,7 @@ import { DrayError } from '../api/error.ts';
 import type { QueryExplanation } from '../api/events.ts';
 import type { ChangeTotals, JobContext, PushRequest, PushSummary } from '../api/jobs.ts';
 import { createExistenceQuery, type ExistenceQuery } from '../query/existence-query.ts';
+import { refuseArrived } from './arrivals.ts';
 import { acceptCommit, ensureBase } from './base-commit.ts';
 import { warnOfCollisions } from './collisions.ts';
 import { warnIfUnsafe } from './conditional-writes.ts';
@@ -50,6 +51,7 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
   if (isRecheck) forgetRemote(session, link);
   const wasSettled = scannedAgainst !== undefined && session.index.settings.base === scannedAgainst;
   const base = await ensureBase(session, store, link, { isInDoubt: isRecheck });
+  await refuseArrived(session, store, base, request);
   const scope = { repository: link.known.id, isBaseInDoubt: isRecheck };
   const query = createExistenceQuery(
     existenceOptions(session, connection, link, { mode: request.query, scope }),
@@ -131,7 +133,14 @@ function leaveOutSkipped({ index }: Session, { skip = [] }: PushRequest): void {
       for (const page of index.files.changes(0, { below: path }))
         for (const change of page) index.files.leaveOut(change.path);
     }
+    const torn = skip.find((path) => index.files.isTornAt(path));
+    if (torn !== undefined) throw halfLeftOut(torn);
   });
+}
+
+function halfLeftOut(path: string): DrayError {
+  const message = `${path} cannot be left out alone: a file became a folder there, or a folder a file, and the commit would have both. Leave out all of it, or nothing.`;
+  return new DrayError('usage', message, { data: { path } });
 }
 
 /** Told one by one only for a dry run; otherwise counted, and paired into renames where there can be any. */

@@ -3,10 +3,12 @@ import { DrayError } from '../api/error.ts';
 import type { JobContext, RemoteAddRequest, RemoteTestRequest, RemoteTestSummary } from '../api/jobs.ts';
 import { parseRemoteUrl } from '../remotes/remote-url.ts';
 import { findWorkspace, readConfig } from '../workspace/workspace-folder.ts';
+import { withoutArrivals } from './arrivals.ts';
 import { urlToKeep } from './connection.ts';
 import { canNamePlace } from './places.ts';
 import { remoteTest } from './remote-test.ts';
 import { openSession } from './session.ts';
+import { refuseStoreInside } from './store-inside.ts';
 import { readUserRemotes, writeUserRemotes } from './user-remotes.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
@@ -32,6 +34,7 @@ export async function remoteAdd(
         `There is a remote "${request.name}" already (${remotes[request.name]!.url}). Remove it first, or choose another name.`,
       );
     }
+    refuseStoreInside(session.workspace.root, parseRemoteUrl(request.url, context.directory));
     const url = urlToKeep(context, request.url, context.directory);
     session.saveConfig({ ...session.config, remotes: { ...remotes, [request.name]: { url } } });
     context.emit({ type: 'remote', name: request.name, url, isDefault: false });
@@ -108,7 +111,7 @@ export async function remoteRemove(
       );
     }
     const { [request.name]: _base, ...bases } = session.state.bases;
-    session.saveState({ ...session.state, bases });
+    session.saveState({ ...withoutArrivals(session.state, request.name), bases });
     session.saveConfig({ ...session.config, remotes });
     return { remotes: Object.keys(remotes).length };
   } finally {

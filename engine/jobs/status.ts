@@ -1,6 +1,7 @@
 /** `dray status`: what changed here since the last push or pull. Asks the remote only when told to. */
 import type { JobContext, StatusRequest, StatusSummary } from '../api/jobs.ts';
 import { diffCommits } from '../repository/diff-commits.ts';
+import { tellArrivals } from './arrivals.ts';
 import { ensureBase, fetchCommit, hasBaseRows } from './base-commit.ts';
 import { type Connection, connect } from './connection.ts';
 import { type LinkedRepository, linkRepository } from './link-repository.ts';
@@ -12,6 +13,7 @@ export async function status(context: JobContext, request: StatusRequest): Promi
   const session = await openSession(context, 'status', 'snapshot');
   let connection: Connection | undefined;
   try {
+    tellArrivals(session);
     const needsRemote = request.remote === true || !hasBaseRows(session);
     if (needsRemote) connection = await connect(session);
     const link = connection && (await linkRepository(session, connection.store, session.state.branch));

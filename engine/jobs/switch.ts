@@ -2,6 +2,7 @@
 import { DrayError } from '../api/error.ts';
 import type { JobContext, PullSummary, SwitchRequest } from '../api/jobs.ts';
 import { checkRefName } from '../repository/ref-name.ts';
+import { arrivalOf } from './arrivals.ts';
 import { connect } from './connection.ts';
 import { linkRepository } from './link-repository.ts';
 import { pullCommit } from './pull.ts';
@@ -29,8 +30,10 @@ export async function switchBranch(context: JobContext, request: SwitchRequest):
       const { branch } = session.state;
       // Written in one with the base: nobody shall meet the files of one branch under the name of another.
       session.state = { ...session.state, branch: name };
-      const summary = await pullCommit(session, connection, link, link.tip.commit, {});
-      const isThere = session.state.bases[session.remoteName] === link.tip.commit;
+      const { commit } = link.tip;
+      const arrival = name === branch ? undefined : arrivalOf(session, commit, `switch ${name}`);
+      const summary = await pullCommit(session, connection, link, { commit, arrival }, {});
+      const isThere = session.state.bases[session.remoteName] === commit;
       if (isThere) session.saveState(session.state);
       return { ...summary, branch: isThere ? name : branch };
     } finally {

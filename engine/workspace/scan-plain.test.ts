@@ -39,9 +39,9 @@ describe('the scan of a plain tree', () => {
     expect(scan().paths).toEqual(['data/.drayignore', 'data/kept']);
   });
 
-  it('leaves out the folder of unfinished files at the root alone', () => {
-    plant('.dray-tmp/part', '.dray-tmpx', 'a/.dray-tmp/part');
-    expect(scan().paths).toEqual(['.dray-tmpx', 'a/.dray-tmp/part']);
+  it('leaves out folders of unfinished files, also those of copies into a folder below', () => {
+    plant('.dray-tmp/part', '.dray-tmpx', 'a/.dray-tmp/part', 'a/b');
+    expect(scan().paths).toEqual(['.dray-tmpx', 'a/b']);
   });
 
   it('asks once for each folder whether to look into it, by its path with a slash, and not within those refused', () => {

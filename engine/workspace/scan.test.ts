@@ -217,6 +217,13 @@ describe('what a scan leaves out', () => {
     expect(problems).toMatchObject([{ path: '.Dray', problem: 'special' }]);
   });
 
+  it('leaves out what copies into a folder have not finished, at any depth and without a word', () => {
+    plant('.dray-tmp/part', 'sub/.dray-tmp/part', 'sub/file', '.dray-tmpx');
+    const { entries, problems } = scan();
+    expect(entries.map(({ path }) => path)).toEqual(['.dray-tmpx', 'sub/file']);
+    expect(problems).toEqual([]);
+  });
+
   it('leaves out a workspace inside this one whole, and names it', () => {
     plant('inner/.dray/index', 'inner/data', 'z');
     const { entries, problems } = scan();

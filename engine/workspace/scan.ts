@@ -24,8 +24,8 @@ export interface ScanOptions {
   /** Whether `.drayignore` files count. */
   readonly ignore: boolean;
   /**
-   * A plain tree and no workspace: `.dray` is left out at any depth without a word, `.dray-tmp` at the root too, and what lies in a
-   * workspace below the root is walked through like everything else.
+   * A plain tree and no workspace: `.dray` is left out at any depth without a word, and what lies in a workspace below the root is
+   * walked through like everything else.
    */
   readonly isPlain?: boolean;
   /** Whether to look into a folder; its path ends in `/`. One that is not entered is no entry either. */
@@ -101,7 +101,7 @@ interface Walk {
 }
 
 const WORKSPACE_FOLDER_NAME = '.dray';
-/** Where writers of plain trees keep unfinished files. */
+/** Where writers of plain trees keep unfinished files: in the folder that they were given, which may lie in any other tree. */
 export const TEMPORARY_FOLDER_NAME = '.dray-tmp';
 const DOT = 0x2e;
 const SLASH = 0x2f;
@@ -116,7 +116,7 @@ const OWNER_EXECUTABLE = 0o100;
 const PERMISSION_BITS = 0o7777;
 
 /**
- * Never follows a link. Leaves out `.dray/` at the root, what `.drayignore` names, and what the problems name. What
+ * Never follows a link. Leaves out `.dray/` at the root, `.dray-tmp/` anywhere, what `.drayignore` names, and what the problems name. What
  * vanishes between its folder's listing and its own turn is passed over: it might as well have gone before. But when the root itself
  * goes away (removed, unmounted), so does all that was still to come, and nobody shall take that for an end.
  *
@@ -200,7 +200,7 @@ function takeDueSubfolder(folder: Folder): Subfolder | undefined {
 function lookAt(walk: Walk, folder: Folder, name: string): void {
   const path = folder.path + name;
   if (isReserved(walk, folder, name)) return;
-  if (walk.isPlain && name === TEMPORARY_FOLDER_NAME && folder.path === '') return;
+  if (name === TEMPORARY_FOLDER_NAME) return;
   let stats: Stats | undefined;
   try {
     stats = lstatSync(absoluteOf(walk, path), NO_THROW);

@@ -45,11 +45,17 @@ const CONFIG = v.object({
   settings: v.record(v.string(), v.string()),
 });
 
+const COMMIT = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
+
 const STATE = v.object({
   format: v.literal(FORMAT),
   branch: v.string(),
   /** By remote name: the commit that the workspace is based on. */
-  bases: v.record(v.string(), v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))),
+  bases: v.record(v.string(), COMMIT),
+  /** By remote name: commits of which some files may be here already (jobs/arrivals.ts). */
+  arriving: v.optional(
+    v.record(v.string(), v.pipe(v.array(v.object({ commit: COMMIT, command: v.string() })), v.minLength(1))),
+  ),
 });
 
 export type WorkspaceConfig = Readonly<v.InferOutput<typeof CONFIG>>;

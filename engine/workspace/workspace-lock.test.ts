@@ -6,14 +6,15 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { type LockHolder, lockWorkspace } from './workspace-lock.ts';
+import { type LockHolder, lockWorkspace, type ProcessLife } from './workspace-lock.ts';
 
 let folder: string;
 let path: string;
@@ -61,6 +62,13 @@ function liveProcess(): number {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
   children.push(child);
   return child.pid!;
+}
+
+async function ownLife(): Promise<ProcessLife> {
+  const held = await lock();
+  const { life } = JSON.parse(readFileSync(path, 'utf8')) as LockHolder;
+  held.release();
+  return life!;
 }
 
 /** Of a process that has ended and whose parent has seen it. */
@@ -125,6 +133,71 @@ describe('the lock of a workspace', () => {
       }
     },
   );
+
+  it.runIf(process.platform === 'linux')(
+    'of an earlier start of the system is taken over though a process has its number now (Linux only)',
+    async () => {
+      const life = await ownLife();
+      for (const pid of [process.pid, liveProcess()]) {
+        hold({ pid, life: { ...life, numbering: 'another-boot pid:[1]' } });
+        utimesSync(path, 1, 1);
+        (await lock({ onWait: () => expect.unreachable('nobody to wait for') })).release();
+      }
+    },
+  );
+
+  describe.runIf(process.platform === 'linux')(
+    'of another container or machine under one name (Linux only)',
+    () => {
+      /** Its number says nothing here: nobody has it, or somebody else, or this very process. */
+      async function holdElsewhere(pid: number, ageMs: number, boot?: string): Promise<void> {
+        const { numbering, startTicks } = await ownLife();
+        const since = '2020-01-01T00:00:00.000Z';
+        const life = { numbering: `${boot ?? numbering.split(' ')[0]} pid:[1]`, startTicks };
+        hold({ pid, since, life });
+        const touched = new Date(Date.now() - ageMs);
+        utimesSync(path, touched, touched);
+      }
+
+      it.each([
+        ['a container, whose number nobody has here', deadProcess, 60_000, undefined],
+        ['a container, whose number is that of this process', () => process.pid, 60_000, undefined],
+        ['a machine, whose number nobody has here', deadProcess, 0, 'another-boot'],
+      ])('is kept while its holder touches it: of %s', async (_, pid, ageMs, boot) => {
+        await holdElsewhere(pid(), ageMs, boot);
+        await expect(lock({ patienceMs: 10_000 })).rejects.toMatchObject({ code: 'locked' });
+      });
+
+      it('is kept where it is old only because the machine slept, or its clock was set', async () => {
+        await holdElsewhere(deadProcess(), 3_600_000);
+        const now = new Date();
+        const waiting = lock({ patienceMs: 10_000, onWait: () => utimesSync(path, now, now) });
+        await expect(waiting).rejects.toMatchObject({ code: 'locked' });
+      });
+
+      it('is taken over when it has not been touched for long, and was not while somebody waited', async () => {
+        await holdElsewhere(liveProcess(), 3_600_000);
+        await expect(lock({ patienceMs: 1000 })).rejects.toMatchObject({ code: 'locked' });
+        const held = await lock({ patienceMs: 10_000 });
+        expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ pid: process.pid });
+        held.release();
+      });
+    },
+  );
+
+  it('is touched while it is held, and no longer', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] });
+    try {
+      const held = await lock();
+      utimesSync(path, 1, 1);
+      vi.advanceTimersByTime(600_000);
+      expect(Date.now() - statSync(path).mtimeMs).toBeLessThan(10_000);
+      held.release();
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
 
   it.runIf(process.platform === 'linux')(
     'is kept while the machine sleeps and while its clock is set, for which this process seems younger than it (Linux only)',

@@ -1,4 +1,10 @@
-/** One writer at a time in a workspace: a lock file that says who holds it, so that a waiter can say so too. */
+/**
+ * One writer at a time in a workspace: a lock file that says who holds it, so that a waiter can say so too.
+ *
+ * Who is gone: a process of this container (or outside of all) whose number nobody has, or another one has now; one of an earlier start
+ * of this system. A process of another container, or another machine, under this one's name cannot be asked for: it is gone when its
+ * lock, which a holder touches all the time, was not touched for ten minutes. One of a machine of another name is never taken for gone.
+ */
 import { randomUUID } from 'node:crypto';
 import {
   closeSync,
@@ -10,9 +16,10 @@ import {
   readlinkSync,
   renameSync,
   rmSync,
+  utimesSync,
   writeSync,
 } from 'node:fs';
-import { hostname } from 'node:os';
+import { hostname, uptime } from 'node:os';
 import { dirname } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { Clock } from '../base/clock.ts';
@@ -53,6 +60,13 @@ export interface LockOptions {
 
 const POLL_MS = 100;
 const FRAGMENT_AGE_MS = 5_000;
+const TOUCHED_EVERY_MS = 2_000;
+/** A new lock is young by itself: most commands end before they touch it. */
+const TOUCHED_FROM_MS = 60_000;
+/** A holder may hang on a slow disk or a server for long. */
+const SILENT_AGE_MS = 10 * 60_000;
+/** And so long while a waiter looks on: a machine that slept, or whose clock was set, has old locks with live holders. */
+const SILENT_SEEN_MS = 6_000;
 /** How far apart the clock's steps may make two times that are really in order. */
 const CLOCK_SLACK_MS = 1_000;
 
@@ -70,10 +84,11 @@ export function forgetOwnLocks({ beforeMs }: { readonly beforeMs: number }): voi
 export async function lockWorkspace(options: LockOptions): Promise<WorkspaceLock> {
   const { path, clock, signal } = options;
   const deadlineMs = clock.monotonicMs() + options.patienceMs;
+  const isSilent = silenceOf(path, clock);
   for (let isFirst = true; ; isFirst = false) {
-    if (tryLock(options)) return { release: once(() => rmSync(path, { force: true })) };
+    if (tryLock(options)) return held(path, clock);
     const holder = readHolder(path);
-    if (isAbandoned(path, holder, clock)) {
+    if (isAbandoned(path, holder, clock, isSilent)) {
       removeAbandoned(path, holder);
       continue;
     }
@@ -126,6 +141,41 @@ function tryLock(options: LockOptions): boolean {
   return true;
 }
 
+function held(path: string, clock: Clock): WorkspaceLock {
+  const madeMs = clock.nowMs();
+  const touching = setInterval(() => {
+    if (clock.nowMs() - madeMs > TOUCHED_FROM_MS) touch(path);
+  }, TOUCHED_EVERY_MS).unref();
+  return {
+    release: once(() => {
+      clearInterval(touching);
+      rmSync(path, { force: true });
+    }),
+  };
+}
+
+function touch(path: string): void {
+  const now = new Date();
+  try {
+    utimesSync(path, now, now);
+  } catch {
+    // Deleted by hand, or the folder cannot be reached just now.
+  }
+}
+
+/** Whether the lock has not been touched for long. To be asked again and again: it looks on for a while before it says so. */
+function silenceOf(path: string, clock: Clock): () => boolean {
+  let touchedMs: number | undefined;
+  let sinceMs = 0;
+  return () => {
+    const mtimeMs = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    const nowMs = clock.monotonicMs();
+    if (mtimeMs !== touchedMs) [touchedMs, sinceMs] = [mtimeMs, nowMs];
+    if (mtimeMs === undefined) return false;
+    return clock.nowMs() - mtimeMs > SILENT_AGE_MS && nowMs - sinceMs >= SILENT_SEEN_MS;
+  };
+}
+
 function readHolder(path: string): LockHolder | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as LockHolder;
@@ -136,9 +186,17 @@ function readHolder(path: string): LockHolder | undefined {
 }
 
 /** Only of a process of this machine can it be known that it is gone. */
-function isAbandoned(path: string, holder: LockHolder | undefined, clock: Clock): boolean {
+function isAbandoned(
+  path: string,
+  holder: LockHolder | undefined,
+  clock: Clock,
+  isSilent: () => boolean,
+): boolean {
   if (!holder) return isStaleFragment(path, clock);
   if (holder.host !== hostname() || typeof holder.pid !== 'number') return false;
+  const own = holder.life && lifeOf(process.pid);
+  if (holder.life && own && own.numbering !== holder.life.numbering)
+    return (bootOf(own) !== bootOf(holder.life) && isOlderThanBoot(path, clock)) || isSilent();
   const life = lifeOf(holder.pid);
   const isComparable = life !== undefined && life.numbering === holder.life?.numbering;
   if (isComparable && life.startTicks !== holder.life?.startTicks) return true;
@@ -167,6 +225,16 @@ function lifeOf(pid: number): ProcessLife | undefined {
   } catch {
     return undefined;
   }
+}
+
+function bootOf({ numbering }: ProcessLife): string {
+  return numbering.split(' ', 1)[0]!;
+}
+
+/** A holder under this name that lives somewhere else has touched it since. */
+function isOlderThanBoot(path: string, clock: Clock): boolean {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  return stat !== undefined && stat.mtimeMs < clock.nowMs() - uptime() * 1000 - CLOCK_SLACK_MS;
 }
 
 /** A lock is filled at once after it is made; one that stays without a holder was left by a crash. */

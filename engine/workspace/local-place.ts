@@ -149,12 +149,17 @@ function attempt<T>(path: string, look: () => T): T | undefined {
 }
 
 /** What a link's object holds: its target. @throws DrayError `io` when there is no such link. */
-export function readLink(path: string): Uint8Array {
+export function readLink(path: string): Buffer {
   try {
     return readlinkSync(path, 'buffer');
   } catch (error) {
     throw fromErrorRecord(describeFailure(path, error));
   }
+}
+
+/** Where targets travel as text. */
+export function targetNotUtf8(path: string): string {
+  return `The target of the link ${path} is not UTF-8; make the link anew.`;
 }
 
 const TOUCH_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);

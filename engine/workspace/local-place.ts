@@ -37,13 +37,10 @@ export interface FileStat {
  * @param nowMs From when on an mtime is too young to vouch for the content.
  */
 export function itemOf(path: string, stat: FileStat, nowMs: number): TreeItem {
-  return {
-    path,
-    kind: 'file',
-    sizeBytes: stat.sizeBytes,
-    token: isRacy(stat.mtimeMs, nowMs) ? '' : fileToken(stat),
-    modifiedMs: stat.mtimeMs,
-  };
+  const { inode, mtimeMs: modifiedMs, sizeBytes } = stat;
+  return isRacy(modifiedMs, nowMs)
+    ? { path, kind: 'file', sizeBytes, token: '', inode, modifiedMs }
+    : { path, kind: 'file', sizeBytes, token: fileToken(stat), modifiedMs };
 }
 
 /**

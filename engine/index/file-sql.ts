@@ -115,6 +115,9 @@ export const FILE_SQL = {
                     base_executable = NULL, base_hash = NULL
     WHERE ${IN_PAGE} AND (same = 1 OR base_kind IS NOT NULL)`,
 
+  /** The content of files larger than this counts as unread. */
+  forgetLarge: `UPDATE file SET hash = NULL, mtime_ns = NULL WHERE ${IN_PAGE} AND same = 0 AND kind = 1 AND size > ?`,
+
   /** What the base has at the path stands for the working copy too, until the next scan looks: its stat fits no file. */
   leaveAsBase: `
     UPDATE file SET

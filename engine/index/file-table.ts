@@ -205,6 +205,11 @@ export class FileTable {
     }
   }
 
+  /** Files larger than this that differ from the base, or have none, are unread again. */
+  forgetLarge(sizeBytes: number): void {
+    for (const page of this.#pages()) this.#statements.forgetLarge.run(...page, sizeBytes);
+  }
+
   /** The change at this path is none until the next scan finds it again. */
   leaveOut(path: string): void {
     this.#statements.leaveAsBase.run(path);

@@ -13,7 +13,9 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../app/cli/run-cli.ts';
 import { copyStream } from '../engine/jobs/copy-stream.ts';
+import { copyTree } from '../engine/jobs/copy-tree.ts';
 import { createSandbox, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
+import { describeTree } from '../engine/jobs/same-trees.ts';
 import { noise, serveForTest, TEST_TOKEN } from '../engine/peer/peer-fixture.ts';
 import type { PeerServer } from '../engine/peer/serve-folder.ts';
 
@@ -192,6 +194,52 @@ describe('the options of a copy', () => {
     expect(forecast.forecast).toMatchObject({ dollars: 0, writes: 4, total: 4 });
     expect(forecast.copiedFiles).toBe(1_000);
     expect(done.requests.total).toBeLessThanOrEqual(8);
+  });
+});
+
+describe('a sync of what has changed its kind', () => {
+  it('deletes what is in the way first, to a peer and from it', async () => {
+    const sizes = { small: 10, middle: 2 * MIB, large: 20 * MIB };
+    for (const [name, size] of Object.entries(sizes)) {
+      plant(`source/${name} file`, noise(size, 1));
+      plant(`source/${name} folder/deep/file`, noise(size, 2));
+      plant(`source/${name} once a link/file`, noise(size, 3));
+    }
+    symlinkSync('anywhere', sandbox.path('source/link'));
+    mkdirSync(sandbox.path('source/empty'));
+    for (const there of ['offered/tree', 'back']) {
+      for (const name of Object.keys(sizes)) {
+        plant(`${there}/${name} file/deep/file`, 'in the way');
+        plant(`${there}/${name} folder`, 'in the way');
+        symlinkSync('deep', sandbox.path(`${there}/${name} once a link`));
+      }
+      plant(`${there}/link/file`, 'in the way');
+      plant(`${there}/empty`, 'in the way');
+      plant(`${there}/gone`, 'gone');
+    }
+    const all = { copiedFiles: 11, deletedFiles: 12, failed: 0 };
+    expect(await told('sync', 'source', `${place}/tree`)).toMatchObject(all);
+    expect(await told('sync', `${place}/tree`, 'back')).toMatchObject(all);
+    for (const name of ['offered/tree', 'back'])
+      expect(describeTree(sandbox.path(name))).toEqual(describeTree(sandbox.path('source')));
+  });
+});
+
+describe('a small file that has grown since it was listed', () => {
+  it('arrives as it is then, and so do those beside it', async () => {
+    for (const name of ['before', 'log', 'with it']) plant(`offered/${name}`, noise(100_000, 1));
+    const grown = noise(2 * MIB, 2);
+    const context = testContext(sandbox.folder, {
+      environment: { DRAY_TOKEN: TEST_TOKEN, DRAY_CACHE: sandbox.path('cache') },
+      // The walk has seen it by then, and nothing was asked for yet.
+      drained: async () => {
+        if (statSync(sandbox.path('offered/log')).size < grown.length) sandbox.write('offered/log', grown);
+      },
+    });
+    const request = { source: { place }, destination: { place: 'to' } };
+    expect(await copyTree(context, request)).toMatchObject({ copiedFiles: 3, failed: 0 });
+    expect(readFileSync(sandbox.path('to/log')).equals(grown)).toBe(true);
+    expect(readFileSync(sandbox.path('to/with it')).equals(noise(100_000, 1))).toBe(true);
   });
 });
 

@@ -113,6 +113,44 @@ describe('A sync from a store', () => {
   });
 });
 
+describe('A sync onto a repository', () => {
+  const onto = (request: Partial<SyncRequest> = {}, context = newContext()) =>
+    syncTree(context, {
+      source: { place: 'from' },
+      destination: { place: `s3://${store.bucket}/to` },
+      ...request,
+    });
+  const keys = () => [...store.objects.keys()].sort();
+  beforeEach(() => sandbox.write('from/a', 'a'));
+
+  it.each([
+    ['the destination itself', ''],
+    ['a folder in it', 'sets/birds/'],
+  ])('deletes nothing unless it may delete so many: %s', async (_what, folder) => {
+    const repository = ['dray.json', 'packs/x', 'refs/heads/main'].map((key) => `to/${folder}${key}`);
+    for (const key of repository) store.objects.set(key, Buffer.from('x'));
+    const told = newContext();
+    expect(await onto({ dryRun: true }, told)).toMatchObject({ deletedFiles: 3 });
+    expect(eventsOf(told, 'warning')).toMatchObject([{ warning: 'deletesRepository', path: folder }]);
+    await expect(onto()).rejects.toMatchObject({
+      code: 'tooManyDeletes',
+      message: expect.stringMatching(/repository of Dray.*--max-delete 3/),
+      data: { deletes: 3, repository: folder },
+    });
+    expect(keys()).toEqual(['to/a', ...repository].sort());
+    expect(await onto({ maxDelete: { files: 3 } })).toMatchObject({ deletedFiles: 3 });
+    expect(keys()).toEqual(['to/a']);
+  });
+
+  it('that is a mirror of its source deletes what the source has no longer', async () => {
+    sandbox.write('from/dray.json', 'x');
+    for (const key of ['to/dray.json', 'to/packs/x', 'to/not a dray.json'])
+      store.objects.set(key, Buffer.from('x'));
+    expect(await onto()).toMatchObject({ deletedFiles: 2 });
+    expect(keys()).toEqual(['to/a', 'to/dray.json']);
+  });
+});
+
 describe('A sync from another machine', () => {
   let server: PeerServer;
   const place = () => ({ place: `dray://127.0.0.1:${server.address.port}/tree` });

@@ -252,3 +252,46 @@ describe('a store', () => {
     expect(store.objects.size).toBeGreaterThanOrEqual(1_500);
   });
 });
+
+describe('a store that will not copy by itself', () => {
+  /** More than are under way at once, so that some begin when the first was refused. */
+  const OBJECTS = 1_500;
+  const inside = (): CopyRequest => ({
+    source: { place: `s3://${store.bucket}/tree` },
+    destination: { place: `s3://${store.bucket}/there` },
+  });
+  const countOf = (method: string) => store.log.filter((line) => line.startsWith(`${method} there/`)).length;
+  beforeEach(() => {
+    for (let at = 0; at < OBJECTS; at += 1) store.objects.set(`tree/${at}`, Buffer.from(`object ${at}`));
+  });
+
+  it('what is archived copies all the rest', async () => {
+    const archived = { status: 403, code: 'InvalidObjectState' };
+    const first = new Set(Array.from({ length: 20 }, (_, at) => String(at)));
+    store.fault = ({ key, method }) => {
+      const [tree, name = ''] = key.split('/');
+      return first.has(name) && (method === 'COPY' || (method === 'GET' && tree === 'tree'))
+        ? archived
+        : undefined;
+    };
+    const context = contextOf();
+    expect(await copyTree(context, inside())).toMatchObject({
+      copiedFiles: OBJECTS - first.size,
+      copiedInStore: OBJECTS - first.size,
+      failed: first.size,
+    });
+    expect(new Set(failures(context).map(([path]) => path))).toEqual(first);
+    expect(countOf('PUT')).toBe(0);
+  });
+
+  it('what it has is asked no more, and the bytes travel', async () => {
+    store.fault = ({ method }) => (method === 'COPY' ? { status: 403, code: 'AccessDenied' } : undefined);
+    expect(await copyTree(contextOf(), inside())).toMatchObject({
+      copiedFiles: OBJECTS,
+      copiedInStore: 0,
+      failed: 0,
+    });
+    expect(countOf('PUT')).toBe(OBJECTS);
+    expect(countOf('COPY')).toBeLessThan(OBJECTS);
+  });
+});

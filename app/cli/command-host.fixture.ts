@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { DrayError } from '../../engine/api/error.ts';
 import type { JobContext } from '../../engine/api/jobs.ts';
 import { printChanges } from './change-lines.ts';
-import { type CommandHost, type CommandRun, runCommand } from './command-host.ts';
+import { type CommandHost, type CommandRun, EXIT_DIFFERENCES, runCommand } from './command-host.ts';
 import { addGlobalOptions, createBandwidthOption } from './global-options.ts';
 import { runProgram } from './run.ts';
 
@@ -49,6 +49,7 @@ const JOBS: Readonly<Record<string, (context: JobContext) => Promise<Summary>>> 
     });
     return { failed: 1 };
   },
+  different: async () => ({ failed: 1 }),
   conflict: async () => {
     throw new DrayError('conflict', 'Both sides changed a.', { data: { paths: ['a'], size: 5n } });
   },
@@ -68,6 +69,7 @@ function buildFixture(host: CommandHost): Command {
     const view: CommandRun<Summary>['view'] = {
       onEvent: printChanges,
       onSummary: ({ failed }, output) => output.note(`${failed} failed.`),
+      exitCode: () => (name === 'different' ? EXIT_DIFFERENCES : 0),
     };
     command.action((_options: object, self: Command) =>
       runCommand(host, self, { start, view, resumable: true }),

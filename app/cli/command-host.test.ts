@@ -47,6 +47,18 @@ describe('a command that is stopped', () => {
     const last = JSON.parse(stdout.trim().split('\n').at(-1)!);
     expect(last).toMatchObject({ type: 'error', code: 'aborted', exitCode: 130 });
   });
+
+  it('tells programs so also when its job does not listen', async () => {
+    for (const signals of [['SIGINT'], ['SIGINT', 'SIGINT']] as const) {
+      const { stdout } = await runFixture(['stuck', '--json'], { onStarted: sendWhenStarted(...signals) });
+      expect(
+        stdout
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line)),
+      ).toMatchObject([{ type: 'error', command: 'stuck', code: 'aborted', exitCode: 130 }]);
+    }
+  });
 });
 
 describe('the output of a command', () => {
@@ -57,6 +69,12 @@ describe('the output of a command', () => {
       stderr:
         'dray: warning: socket was left out.\ndray: bad: It cannot be read.\ndray: The name worse\\u001b[2J is not UTF-8.\n',
     });
+  });
+
+  it('ends with 3 when differences were found, though files failed as well', async () => {
+    expect((await runFixture(['different'])).exitCode).toBe(3);
+    const { stdout } = await runFixture(['different', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ type: 'summary', exitCode: 3, failed: 1 });
   });
 
   it('keeps what was asked for with --quiet, and problems', async () => {

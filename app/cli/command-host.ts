@@ -37,7 +37,7 @@ export interface CommandRun<Summary> {
 export interface CommandView<Summary> {
   readonly onEvent?: (event: JobEvent, output: Output) => void;
   readonly onSummary: (summary: Summary, output: Output, run: { readonly elapsedMs: number }) => void;
-  /** Default 0. A job in which files failed ends with 4 whatever this says, unless it says 1. */
+  /** Default 0. A job in which files failed ends with 4, unless this says 1, or 3: differences that were found are there. */
   readonly exitCode?: (summary: Summary) => number;
 }
 
@@ -49,8 +49,14 @@ export async function runCommand<Summary>(
   const options = readGlobalOptions(command);
   const output = createOutput({ ...options, environment: host.environment });
   const name = commandName(command);
+  let isTold = false;
   const stops = watchStopSignals({
-    exit: host.exit,
+    exit: (code) => {
+      // Its job does not stop: programs are told so too, as far as the reader of the output takes it.
+      if (output.json && !isTold) reportError(output, stops.signal.reason, { command: name, exitCode: code });
+      void output.close();
+      host.exit(code);
+    },
     ...(run.graceMs !== undefined && { graceMs: run.graceMs }),
     onFirst: () => {
       output.progress.stop();
@@ -74,6 +80,7 @@ export async function runCommand<Summary>(
     host.exitCode = exitCodeOfSummary(summary, run.view);
     const elapsedMs = Math.round(performance.now() - startedMs);
     output.progress.stop();
+    isTold = true;
     if (output.json) {
       output.record({
         type: 'summary',
@@ -87,6 +94,7 @@ export async function runCommand<Summary>(
     }
   } catch (error) {
     output.progress.stop();
+    isTold = true;
     const stopCode = stops.exitCode();
     // People were told at the signal.
     if (stopCode !== undefined && !output.json) host.exitCode = stopCode;
@@ -112,7 +120,7 @@ function describeFailedFile({ path, error }: FileFailedEvent): string {
 
 function exitCodeOfSummary<Summary>(summary: Summary, view: CommandView<Summary>): number {
   const asked = view.exitCode?.(summary) ?? 0;
-  if (asked === EXIT_FAILED) return asked;
+  if (asked === EXIT_FAILED || asked === EXIT_DIFFERENCES) return asked;
   const { failed } = (summary ?? {}) as { readonly failed?: number };
   return failed ? EXIT_SOME_FILES_FAILED : asked;
 }

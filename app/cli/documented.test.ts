@@ -75,6 +75,16 @@ describe('the README', () => {
     expect(names.filter((name) => !new RegExp(`^\\|.*\`dray ${name}\\b`, 'm').test(readme))).toEqual([]);
   });
 
+  it('says that what moves content takes --bwlimit, and so it is', () => {
+    const program = buildProgram({ environment: {}, exit: () => {}, exitCode: 0 });
+    const limited = program.commands.filter(({ options }) =>
+      options.some(({ long }) => long === '--bwlimit'),
+    );
+    const moving = 'cat check clone copy delta pull push restore switch sync verify';
+    expect(limited.map((command) => command.name()).sort()).toEqual(moving.split(' '));
+    expect(readme).toMatch(/Those that move content\s+take `--bwlimit/);
+  });
+
   it('leads nowhere by its links to its own sections and to files', () => {
     const anchors = new Set(
       [...readme.matchAll(/^#+ (.*)$/gm)].map(([, title]) =>

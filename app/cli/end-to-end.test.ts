@@ -186,6 +186,31 @@ describe('exit codes', () => {
   });
 });
 
+describe('what scripts ask for', () => {
+  it('is nothing on standard output where a setting has no value', async () => {
+    const unset = { exitCode: 0, stdout: '', stderr: 'Not set.\n' };
+    expect(await dray('-C', 'data', 'config', 'author')).toEqual(unset);
+    await succeed('-C', 'data', 'config', 'author', 'Ada');
+    expect(await succeed('-C', 'data', 'config', 'author')).toBe('Ada\n');
+  });
+
+  it('is the token of a server too, with --quiet, since nobody else tells it', async () => {
+    const { exitCode, stdout } = await runCli(['serve', data, '--listen', '127.0.0.1:0', '--quiet'], {
+      onStarted: (child) => {
+        let told = '';
+        child.stdout!.on('data', (text) => {
+          told += text;
+          // A minute at most, for when it is never told.
+          if (told.includes('export DRAY_TOKEN=')) child.kill('SIGTERM');
+        });
+        setTimeout(() => child.kill('SIGTERM'), 60_000).unref();
+      },
+    });
+    expect(stdout).toMatch(/ is offered at dray:\/\/127\.0\.0\.1:\d+\n.*\n {2}export DRAY_TOKEN=\S{20,}\n$/);
+    expect(exitCode).toBe(0);
+  });
+});
+
 describe('--json', () => {
   it('gives every event and a summary, each an object on its line', async () => {
     const lines = (await succeed('-C', 'data', 'push', '--json'))

@@ -111,7 +111,8 @@ function chooseProgress({ json, quiet, environment }: OutputOptions): ProgressDi
   return isLive ? createLiveProgress(target) : createLoggedProgress(target);
 }
 
-function written(stream: NodeJS.WriteStream): Promise<void> {
+/** Resolves when all that was written to it was handed to the system, or it has failed. */
+export function written(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
     stream.write('', () => resolve());
   });

@@ -8,7 +8,7 @@ export interface ProgressDisplay {
   accept(event: PhaseEvent | ProgressEvent): void;
   /** Takes the line off the screen, so that other text can be written; the next event draws it again. */
   hide(): void;
-  /** Ends it for good. Idempotent. */
+  /** Ends it for good: what comes after it is not shown. Idempotent. */
   stop(): void;
 }
 
@@ -34,7 +34,9 @@ export function createLiveProgress(target: ProgressTarget): ProgressDisplay {
   const startedMs = target.clock.monotonicMs();
   let drawnMs = startedMs + FIRST_DRAW_MS - REDRAW_MS;
   let isVisible = false;
+  let isStopped = false;
   const draw = () => {
+    if (isStopped) return;
     const nowMs = target.clock.monotonicMs();
     if (nowMs - drawnMs < REDRAW_MS) return;
     const snapshot = meter.snapshot(nowMs);
@@ -58,6 +60,7 @@ export function createLiveProgress(target: ProgressTarget): ProgressDisplay {
     },
     hide,
     stop: () => {
+      isStopped = true;
       clearInterval(timer);
       hide();
     },
@@ -74,6 +77,7 @@ export function createLoggedProgress(target: ProgressTarget): ProgressDisplay {
   };
   return {
     accept: (event) => {
+      if (isStopped) return;
       const nowMs = target.clock.monotonicMs();
       logEnd(meter.accept(event, nowMs));
       if (nowMs - loggedMs < LOG_EVERY_MS) return;

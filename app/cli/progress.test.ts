@@ -141,6 +141,24 @@ describe('the live line', () => {
   });
 });
 
+describe.each([
+  ['the live line', createLiveProgress],
+  ['progress in a log', createLoggedProgress],
+])('%s', (_name, create) => {
+  it('is not seen again once it was stopped, though its job goes on', () => {
+    const { display, written, at } = createStage(create);
+    at(0, upload({}));
+    at(20_000, upload({ filesDone: 1 }));
+    display.stop();
+    const before = [...written];
+    expect(before).not.toEqual([]);
+    at(40_000, upload({ filesDone: 2 }));
+    at(60_000, { ...upload({}), phase: 'commit' });
+    display.hide();
+    expect(written).toEqual(before);
+  });
+});
+
 describe('progress in a log', () => {
   it('is a line every ten seconds, and one for each phase that took a while', () => {
     const { display, written, at } = createStage(createLoggedProgress);

@@ -1,10 +1,12 @@
 /** Parses a command line, runs it and ends the process with the command's exit code. */
+import { writeSync } from 'node:fs';
 import { type Command, CommanderError } from 'commander';
 import { DrayError } from '../../engine/api/error.ts';
-import type { CommandHost } from './command-host.ts';
+import { type CommandHost, EXIT_FAILED } from './command-host.ts';
 import { reportError } from './error-lines.ts';
-import { createOutput } from './output.ts';
+import { createOutput, written } from './output.ts';
 import { buildProgram, commandsNamed } from './program.ts';
+import { writeOutputWhole } from './whole-writes.ts';
 
 const EXIT_USAGE = 2;
 const UNKNOWN_COMMAND = 'commander.unknownCommand';
@@ -21,7 +23,8 @@ export async function runProgram(
   wanted?: ReadonlySet<string>,
 ): Promise<void> {
   const host: CommandHost = { environment: process.env, exit: (code) => process.exit(code), exitCode: 0 };
-  endQuietlyWithoutReader(host);
+  writeOutputWhole();
+  endWithoutReader(host);
   process.on('uncaughtException', (error) => void reportFatal(error, parameters, host));
   const parse = (some?: ReadonlySet<string>): Promise<Command> =>
     build(host, some)
@@ -36,15 +39,29 @@ export async function runProgram(
   } catch (error) {
     host.exitCode = await reportFatal(error, parameters, host);
   }
+  // Help and scripts too, of which a pipe takes 64 KiB at once and the rest as it is read.
+  await Promise.all([written(process.stdout), written(process.stderr)]);
   // Explicit, since a socket that is kept alive must not hold the command back.
   host.exit(host.exitCode);
 }
 
-function endQuietlyWithoutReader(host: CommandHost): void {
+/** Quietly when the reader has gone. */
+function endWithoutReader(host: CommandHost): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      host.exit(error.code === 'EPIPE' ? EXIT_READER_GONE : 1);
+      if (error.code === 'EPIPE') return host.exit(EXIT_READER_GONE);
+      if (stream === process.stdout) tellAtOnce(`Standard output cannot be written: ${error.message}.`);
+      host.exit(EXIT_FAILED);
     });
+  }
+}
+
+/** The process ends right after it. */
+function tellAtOnce(message: string): void {
+  try {
+    writeSync(process.stderr.fd, `dray: ${message}\n`);
+  } catch {
+    // Nobody is left to be told.
   }
 }
 

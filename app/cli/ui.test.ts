@@ -96,6 +96,21 @@ describe('dray ui', () => {
     });
   });
 
+  it('takes its flags for all that is asked through it', async () => {
+    let answer: HostMessage | undefined;
+    const flags = ['--endpoint', 'http://localhost:9000', '--profile', 'work'];
+    await ui(['--no-open', '--port', '0', ...flags], async (link) => {
+      const { headers } = await fetch(link, { redirect: 'manual' });
+      const cookie = headers.get('set-cookie')!.split(';')[0]!;
+      const { origin } = new URL(link);
+      const mine = { name: 'mine', url: 's3://bucket' };
+      await askOnce(origin, cookie, { name: 'remotes.add', input: mine });
+      answer = await askOnce(origin, cookie, { name: 'remotes.list' });
+    });
+    const url = 's3://bucket?endpoint=http://localhost:9000&profile=work';
+    expect(answer).toMatchObject({ answer: { remotes: [{ name: 'mine', url }] } });
+  });
+
   it('says it is ready in one JSON line with --json', async () => {
     const { exitCode, stdout } = await ui(['--no-open', '--port', '0', '--json'], async () => {});
     const [ready, summary] = stdout

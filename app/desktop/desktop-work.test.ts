@@ -88,6 +88,18 @@ describe('transfers', () => {
     });
   });
 
+  it('are told of however many notices nobody has closed', async () => {
+    const { tell, notifications } = await start(
+      {},
+      { answers: { 'settings.get': () => ({ notifications: true }) } },
+    );
+    for (let count = 0; count < 25; count += 1) {
+      await tell(transfer({ ...long, state: 'running' }));
+      await tell(transfer({ ...long, state: 'done' }));
+    }
+    expect(notifications).toHaveLength(25);
+  });
+
   it('are told of to nobody who looks at the window or wants no notices', async () => {
     const looking = await start({}, { answers: { 'settings.get': () => ({ notifications: true }) } });
     looking.windows[0]!.focus();

@@ -11,7 +11,10 @@ export function notify(
   { title, body }: Ending,
   onClick: () => void,
 ): void {
-  if (!Notification.isSupported() || shown.size >= SHOWN_MAX) return;
+  if (!Notification.isSupported()) return;
+  // Not every system tells when one is gone.
+  const [oldest] = shown;
+  if (oldest && shown.size >= SHOWN_MAX) shown.delete(oldest);
   const notification = new Notification({ title, body });
   shown.add(notification);
   const forget = () => shown.delete(notification);

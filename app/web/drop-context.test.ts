@@ -1,3 +1,4 @@
+import { homedir } from 'node:os';
 import { expect, it } from 'vitest';
 import { systemClock } from '../../engine/base/clock.ts';
 import { createSandbox } from '../../engine/jobs/job-fixture.ts';
@@ -26,4 +27,11 @@ it('dropped files keep to the bandwidth that the settings allow', async () => {
   const { throttle } = limitedDrops({ directory: sandbox.folder, connection: {}, environment }, clock);
   await throttle?.take(60 * limit, undefined);
   expect(nowMs).toBeGreaterThan(50_000);
+});
+
+it('dropped files go where Browse shows a place, wherever the window was started', () => {
+  using sandbox = createSandbox();
+  const environment = { DRAY_CONFIG: sandbox.path('config', 'config.json') };
+  const { directory } = limitedDrops({ directory: sandbox.folder, connection: {}, environment });
+  expect(directory).toBe(homedir());
 });

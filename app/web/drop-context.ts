@@ -1,4 +1,5 @@
 /** What copies of dropped files are given. */
+import { homedir } from 'node:os';
 import type { JobContext } from '../../engine/api/jobs.ts';
 import { type Clock, systemClock } from '../../engine/base/clock.ts';
 import { createBandwidthRate } from '../../engine/host/bandwidth.ts';
@@ -12,5 +13,6 @@ export type DropContext = Pick<JobContext, 'directory' | 'connection' | 'environ
 export function limitedDrops(context: DropContext, clock: Clock = systemClock): DropContext {
   const windowFile = openWindowFile(userConfigFolder(context));
   const throttle = createThrottle({ clock, bytesPerSecond: createBandwidthRate(windowFile, clock) });
-  return { ...context, throttle };
+  // Places are read as the engine reads them in Browse, wherever the window was started.
+  return { ...context, directory: homedir(), throttle };
 }

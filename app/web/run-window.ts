@@ -46,6 +46,7 @@ export async function runWindow(context: JobContext, request: WindowRequest): Pr
   givenUp.promise.catch(() => {});
   const host = openHost({
     environment,
+    connection: context.connection,
     onCrash: (error, isGivenUp) =>
       isGivenUp ? givenUp.reject(error) : warn('engineStopped', toDrayError(error).message),
     ...(request.workerUrl ? { workerUrl: request.workerUrl } : {}),
@@ -84,8 +85,7 @@ export async function runWindow(context: JobContext, request: WindowRequest): Pr
     return { port, opened };
   } finally {
     browser?.forget();
-    await server?.close();
-    await host.close();
+    await Promise.all([server?.close(), host.close()]);
   }
 }
 

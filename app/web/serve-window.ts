@@ -220,6 +220,8 @@ function upgrade(serving: Serving, request: IncomingMessage, socket: Duplex, hea
   socket.on('error', () => socket.destroy());
   const status = refuseUpgrade(serving, request);
   if (status !== undefined) {
+    // The server knows it no more: whoever keeps it open would keep the server open.
+    socket.once('finish', () => socket.destroy());
     socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
     return;
   }

@@ -1,4 +1,5 @@
 /** WebSockets of a real client against the real server; the engine behind it does what the test says. */
+import { connect as connectTo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import WebSocket from 'ws';
 import { createSandbox, type Sandbox } from '../../engine/jobs/job-fixture.ts';
@@ -70,6 +71,32 @@ describe('who may connect', () => {
     expect(await connect({ headers: { ...headers, host: 'evil.example' }, origin })).toBe(421);
     expect(await connect({ headers, origin, path: '/elsewhere' })).toBe(404);
     expect(window.ports).toHaveLength(1);
+  });
+
+  it('nobody who is refused, and keeps the connection open, keeps the server from closing', async () => {
+    const { port } = window.server;
+    const client = connectTo({ host: '127.0.0.1', port, allowHalfOpen: true });
+    try {
+      let answer = '';
+      client.setEncoding('utf8').on('data', (text: string) => {
+        answer += text;
+      });
+      const ended = new Promise((resolve) => client.once('end', resolve));
+      const head = [
+        'GET /host HTTP/1.1',
+        `Host: 127.0.0.1:${port}`,
+        'Connection: Upgrade',
+        'Upgrade: websocket',
+      ];
+      client.write(`${head.join('\r\n')}\r\n\r\n`);
+      await ended;
+      expect(answer).toMatch(/^HTTP\/1\.1 403 Forbidden\r\n/);
+      const closed = window.server.close().then(() => 'closed');
+      const late = new Promise((resolve) => setTimeout(resolve, WAIT.timeout, 'open').unref());
+      expect(await Promise.race([closed, late])).toBe('closed');
+    } finally {
+      client.destroy();
+    }
   });
 
   it('sixteen at once; a place that is left is free again', async () => {

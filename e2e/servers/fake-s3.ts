@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { createS3Environment } from './s3-environment.ts';
 
 export interface FakeRequest {
+  /** `COPY` is a PUT whose bytes the store has. */
   readonly method: string;
   /** '' for the bucket itself. */
   readonly key: string;
@@ -87,7 +88,8 @@ async function answer(
   // The path as it came: a URL object would take `..` and `//` out of it.
   const [path = '', query = ''] = url.split('?', 2);
   const key = decodeURIComponent(path.slice(BUCKET.length + 2));
-  const method = request.method ?? 'GET';
+  const copySource = request.headers['x-amz-copy-source'];
+  const method = typeof copySource === 'string' ? 'COPY' : (request.method ?? 'GET');
   const body = await bodyOf(request);
   const name = `${method} ${key}`;
   fake.log.push(name);
@@ -107,6 +109,10 @@ async function answer(
     return;
   }
   if (key === '') return list(fake, asked, response);
+  if (method === 'COPY') {
+    copy(fake, { from: decodeURIComponent(String(copySource)), to: key }, response);
+    return;
+  }
   if (method === 'PUT') {
     fake.objects.set(key, body);
     response.writeHead(200, etagHeader(fake, body)).end();
@@ -140,6 +146,23 @@ function fail(
   response.end(
     `<?xml version="1.0"?><Error><Code>${code}</Code><Message>A fault on demand.</Message></Error>`,
   );
+}
+
+/** @param keys The first with the bucket before it. */
+function copy(
+  fake: FakeS3,
+  keys: { readonly from: string; readonly to: string },
+  response: ServerResponse,
+): void {
+  const bytes = fake.objects.get(keys.from.slice(keys.from.indexOf('/', 1) + 1));
+  if (!bytes) {
+    fail(response, { status: 404, code: 'NoSuchKey' });
+    return;
+  }
+  fake.objects.set(keys.to, bytes);
+  const etag = fake.etags ? `<ETag>&quot;${md5Of(bytes)}&quot;</ETag>` : '';
+  response.writeHead(200, { 'content-type': 'application/xml' });
+  response.end(`<?xml version="1.0"?><CopyObjectResult>${etag}</CopyObjectResult>`);
 }
 
 function read(

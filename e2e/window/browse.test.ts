@@ -1,5 +1,14 @@
 /** Browse with real files and a real store: walked through, copied between, brought into step, deleted from. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { Locator } from 'playwright';
 import { describe, expect, it } from 'vitest';
@@ -119,6 +128,36 @@ describe.skipIf(!findChromium())('the two panes of Browse', () => {
       .toBe('{"a": 2}\n');
   });
 
+  it('take a double click on the copy for one press', async () => {
+    await using panes = await openBrowse(started.browser, {
+      server: started.server,
+      bucket: 'twice',
+      local: LOCAL,
+      remote: REMOTE,
+    });
+    const { left, page, right, row } = panes;
+    const copy = page.getByRole('button', { name: 'Copy to the right' });
+    const asked = page.getByRole('dialog', { name: 'data is there already' });
+    // By a clock that stands, both clicks are of one moment, however busy the machine is.
+    const moment = new Date('2026-11-21T09:30:00Z');
+    await page.clock.setFixedTime(moment);
+    await row(left, 'data').click();
+    await copy.dblclick();
+    await row(right, 'data').waitFor();
+    await copy.click();
+    await page.clock.setFixedTime(new Date(moment.getTime() + 1_000));
+    await copy.click();
+    // Had the click before been a press of its own, this dialog would have lain over the button.
+    await asked.waitFor();
+    await page.keyboard.press('Escape');
+    await asked.waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Transfers' }).click();
+    await page.getByRole('list', { name: 'Ended transfers' }).waitFor();
+    expect(await page.locator('.transfer-title').allTextContents()).toEqual([
+      expect.stringMatching(/^Copy data/),
+    ]);
+  });
+
   it('copy many files as one transfer', async () => {
     const names = Array.from({ length: 20 }, (_, at) => `run-${String(at).padStart(2, '0')}.csv`);
     await using panes = await openBrowse(started.browser, {
@@ -179,6 +218,60 @@ describe.skipIf(!findChromium())('the two panes of Browse', () => {
     await dialog.waitFor();
     expect(await dialog.getByText('Nothing to do').count()).toBe(0);
     await dialog.getByText('later.txt').waitFor();
+  });
+
+  it('say of a plan what stays out of it, and that a sync then deletes nothing', async () => {
+    await using panes = await openBrowse(started.browser, {
+      server: started.server,
+      bucket: 'left-out',
+      local: { 'data/same.txt': 'same' },
+      remote: { 'data/only-there.txt': 'x' },
+    });
+    const { bucketFolder, home, left, page, right, row } = panes;
+    await row(left, 'data').dblclick();
+    await row(right, 'data').dblclick();
+    await row(left, 'same.txt').dragTo(right.getByRole('grid'));
+    await row(right, 'same.txt').waitFor();
+    const folder = join(home, 'data');
+    writeFileSync(Buffer.concat([Buffer.from(`${folder}/odd-`), Buffer.from([0xff])]), 'no UTF-8');
+    symlinkSync('same.txt', join(folder, 'link'));
+    await row(left, 'same.txt').click();
+    await page.getByRole('button', { name: 'Sync or copy all' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('1 file or folder cannot be read or written.').waitFor();
+    await dialog.getByText('odd-', { exact: false }).waitFor();
+    await dialog.getByText('1 link or special file stays out: link.').waitFor();
+    await dialog.getByText('1 file is there already.').waitFor();
+    expect(await dialog.getByText('All 1 file').count()).toBe(0);
+    expect(await dialog.getByText('deletes nothing').count()).toBe(0);
+    await dialog.getByRole('radio', { name: 'Sync' }).press('Space');
+    await dialog.getByText('While that is so, a sync deletes nothing.').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Start syncing' }).isDisabled()).toBe(true);
+    expect(await findViolations(page)).toEqual([]);
+    expect(existsSync(join(bucketFolder, 'data/only-there.txt'))).toBe(true);
+  });
+
+  it('say of a repository that a sync would delete it, and then do so once that was agreed to', async () => {
+    const remote = { 'data/birds/dray.json': '{}', 'data/birds/refs/heads/main': 'x' };
+    await using panes = await openBrowse(started.browser, {
+      server: started.server,
+      bucket: 'repository',
+      local: LOCAL,
+      remote,
+    });
+    const { bucketFolder, left, page, right, row } = panes;
+    await row(left, 'data').dblclick();
+    await row(right, 'data').dblclick();
+    await row(right, 'birds').waitFor();
+    await row(left, 'reads').click();
+    await page.getByRole('button', { name: 'Sync or copy all' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('radio', { name: 'Sync' }).press('Space');
+    await dialog.getByText('birds is a repository of Dray').waitFor();
+    await dialog.getByText('Delete 2 files in').click();
+    await dialog.getByRole('button', { name: 'Sync and delete 2 files' }).click();
+    await row(right, 'birds').waitFor({ state: 'detached' });
+    expect(existsSync(join(bucketFolder, 'data/birds'))).toBe(false);
   });
 
   it('delete what is confirmed by its name, and make folders that a store keeps', async () => {
@@ -245,6 +338,41 @@ describe.skipIf(!findChromium())('the two panes of Browse', () => {
     await started.server.createBucket('no-such-bucket');
     await alert.getByRole('button', { name: 'Try again' }).click();
     await right.getByText('An empty folder').waitFor();
+    expect(await alert.count()).toBe(0);
+  });
+
+  it('say that what they show may be old when it cannot be read again, and read on where they stopped', async () => {
+    const entries = 2_500;
+    await using panes = await openBrowse(started.browser, {
+      server: started.server,
+      bucket: 'old-rows',
+      local: { 'data/kept.txt': 'kept', 'many/': '' },
+    });
+    const { home, left, page, row } = panes;
+    for (let at = 0; at < entries; at += 1) writeFileSync(join(home, 'many', `file-${at}`), '');
+    const alert = left.getByRole('alert');
+    await row(left, 'data').dblclick();
+    await row(left, 'kept.txt').waitFor();
+    rmSync(join(home, 'data'), { recursive: true });
+    await left.getByRole('button', { name: 'Read again' }).click();
+    await alert.getByText('This may be old.').waitFor();
+    expect(await row(left, 'kept.txt').count()).toBe(1);
+    expect(await findViolations(page)).toEqual([]);
+    mkdirSync(join(home, 'data'));
+    writeFileSync(join(home, 'data/new.txt'), 'new');
+    await alert.getByRole('button', { name: 'Try again' }).click();
+    await row(left, 'new.txt').waitFor();
+    expect(await alert.count()).toBe(0);
+
+    await left.getByRole('button', { name: 'Folder above' }).click();
+    await row(left, 'many').dblclick();
+    await left.getByText('1,000 entries so far').waitFor();
+    renameSync(join(home, 'many'), join(home, 'away'));
+    await left.getByRole('button', { name: 'Read all' }).click();
+    await alert.getByText('There is more than this.').waitFor();
+    renameSync(join(home, 'away'), join(home, 'many'));
+    await left.getByRole('button', { name: 'Read all' }).click();
+    await left.getByText('2,500 entries', { exact: true }).waitFor();
     expect(await alert.count()).toBe(0);
   });
 

@@ -5,8 +5,10 @@ import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { push } from '../../engine/jobs/push.ts';
 import type { S3Dataset } from '../s3-dataset.ts';
+import { startToxiproxy } from '../servers/toxiproxy.ts';
+import { askEngine } from './ask-engine.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
-import { CHANGED_PATHS, changeDataset, pushedDataset, WORK } from './changed-dataset.ts';
+import { CHANGED_PATHS, changeDataset, noise, pushedDataset, WORK } from './changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
 import { openWorkspace, rowOf, rowsShown, WAIT } from './window-workspace.ts';
@@ -172,6 +174,34 @@ describe.skipIf(!findChromium())('the screen of changes', () => {
     await page.getByRole('button', { name: 'Pull 1 change' }).waitFor();
     await page.getByRole('radio', { name: 'Push' }).click();
     await expect.poll(() => rowsShown(page), WAIT).toEqual([expect.stringMatching(/^notes 1 change/)]);
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('is looked at anew when a pull is cancelled half-way', async () => {
+    using dataset = await pushedDataset(started.server, 'cancelled');
+    const { sandbox } = dataset;
+    await dataset.clone('other');
+    sandbox.write('other/large.bin', noise(8 * 1024 * 1024, 7));
+    sandbox.write('other/small.txt', 'small\n');
+    await push(dataset.context('other'), { message: 'Theirs' });
+    await using network = await startToxiproxy({ upstream: started.server.endpoint });
+    await using window = await openWorkspace(started.browser, {
+      environment: { ...started.server.environment, AWS_ENDPOINT_URL: network.endpoint },
+      root: sandbox.path(WORK),
+      screen: '#/changes?direction=pull',
+    });
+    const { page } = window;
+    const send = page.getByRole('button', { name: 'Pull 2 changes' });
+    await send.waitFor();
+    // Slow enough for the large file to be still on its way, on the slowest machine.
+    await network.setBandwidth(64);
+    await send.click();
+    await expect.poll(() => existsSync(sandbox.path(WORK, 'small.txt')), WAIT).toBe(true);
+    // As from another window: this one stays where it is.
+    await askEngine(page, 'transfers.change', { ids: 'all', action: 'cancel' });
+    await network.restore();
+    await page.getByRole('button', { name: 'Pull 1 change' }).waitFor();
+    await expect.poll(() => rowsShown(page), WAIT).toEqual(['large.bin Added 8.0 MiB']);
     expect(window.complaints).toEqual([]);
   });
 

@@ -156,7 +156,10 @@ export interface HostRequests {
   };
   /** Where a store knows no folders, an empty object `NAME/` stands for it. Fails with `conflict` when something is there. */
   'browse.makeFolder': { input: { readonly place: string }; answer: Nothing };
-  /** What a copy or a sync would do: its dry run, and the first of its changes; `limit` is at most 500. */
+  /**
+   * What a copy or a sync would do: its dry run, and the first of its changes; `limit` is at most 500. Of what could not be looked at
+   * (`failures`) and of links and special files that stay out (`skipped`), the first few; the summary counts all.
+   */
   'browse.plan': {
     input: {
       readonly kind: 'copy' | 'sync';
@@ -168,6 +171,11 @@ export interface HostRequests {
       readonly summary: TransferSummary;
       readonly rows: readonly ChangeRow[];
       readonly isCut: boolean;
+      readonly failures: readonly TransferFailure[];
+      /** Paths. */
+      readonly skipped: readonly string[];
+      /** A folder of the destination that is a repository of Dray, with a slash at its end, or '' for the destination itself. */
+      readonly deletesRepository?: string;
     };
   };
   /** A folder's name ends in a slash: all below it goes. */

@@ -64,7 +64,7 @@ export interface CopyRequest extends TreePairRequest {
 }
 
 export interface SyncRequest extends CopyRequest {
-  /** Stop before deleting more. Default: 50 percent of the destination's files, and 100 files in any case. */
+  /** Stop before deleting more. Default: 50 percent of the destination's files, and 100 files in any case, but no repository of Dray. */
   readonly maxDelete?: { readonly files: number } | { readonly percent: number };
 }
 

@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { testContext } from '../jobs/job-fixture.ts';
 import { startTestPeer, TEST_TOKEN } from '../peer/peer-fixture.ts';
 import { createHostFixture, type HostFixture } from './host-fixture.ts';
@@ -14,7 +14,10 @@ beforeEach(() => {
   folder = fixture.sandbox.path('files');
   mkdirSync(folder);
 });
-afterEach(() => fixture[Symbol.asyncDispose]());
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await fixture[Symbol.asyncDispose]();
+});
 
 const list = (place: string, after?: string) =>
   fixture.client.ask('browse.list', { place, ...(after === undefined ? {} : { after }) });
@@ -90,6 +93,21 @@ describe('browsing a local folder', () => {
       await expect(removal).rejects.toThrow();
     }
     expect(existsSync(kept)).toBe(true);
+  });
+
+  it('removes no folder that the home folder lies in, also by another way than the home folder is known by', async () => {
+    const kept = fixture.sandbox.write('files/disk/ada/kept.txt', '');
+    fixture.sandbox.write('files/disk/adam/kept.txt', '');
+    symlinkSync('disk', join(folder, 'homes'));
+    vi.stubEnv('HOME', join(folder, 'homes', 'ada'));
+    expect(homedir()).toBe(join(folder, 'homes', 'ada'));
+    for (const forbidden of ['disk/ada/', 'disk/', 'homes/ada/', 'homes/', 'homes', '']) {
+      const removal = fixture.client.ask('browse.remove', { places: [`${folder}/${forbidden}`] });
+      await expect(removal, forbidden).rejects.toMatchObject({ code: 'usage' });
+    }
+    expect(existsSync(kept)).toBe(true);
+    await fixture.client.ask('browse.remove', { places: [`${folder}/disk/adam/`] });
+    expect(existsSync(join(folder, 'disk/adam'))).toBe(false);
   });
 
   it('removes a link and not what it leads to', async () => {
@@ -177,6 +195,33 @@ describe('the plan of a copy', () => {
     expect(existsSync(sandbox.path('there/a.txt'))).toBe(false);
     const copy = await client.ask('browse.plan', { kind: 'copy', ...ends, limit: 500 });
     expect(copy.summary.deletedFiles).toBe(0);
-    expect(copy.isCut).toBe(false);
+    expect(copy).toMatchObject({ isCut: false, failures: [], skipped: [] });
+  });
+
+  it('names what stays out of it, and the first few of many', async () => {
+    const { client, sandbox } = fixture;
+    for (const folder of ['files', 'there']) sandbox.write(`${folder}/same.txt`, 'same everywhere');
+    sandbox.write('there/gone.txt', 'only there');
+    for (let at = 0; at < 30; at += 1) {
+      writeFileSync(Buffer.concat([Buffer.from(`${folder}/${at}-`), Buffer.from([0xff])]), '');
+      symlinkSync('same.txt', join(folder, `link-${at}`));
+    }
+    const ends = { source: folder, destination: sandbox.path('there/') };
+    const plan = await client.ask('browse.plan', { kind: 'sync', ...ends, limit: 500 });
+    expect(plan.summary).toMatchObject({ failed: 30, skippedFiles: 30, deletedFiles: 0 });
+    expect(plan.failures).toHaveLength(20);
+    expect(plan.failures[0]).toMatchObject({ path: expect.stringContaining('0-'), message: /UTF-8/ });
+    expect(plan.skipped).toHaveLength(20);
+    expect(plan.skipped[0]).toBe('link-0');
+  });
+
+  it('names a repository that a sync would delete', async () => {
+    const { client, sandbox } = fixture;
+    sandbox.write('there/gone.txt', 'only there');
+    const ends = { source: folder, destination: sandbox.path('there/') };
+    const plan = () => client.ask('browse.plan', { kind: 'sync', ...ends, limit: 2 });
+    expect(await plan()).not.toHaveProperty('deletesRepository');
+    sandbox.write('there/birds/dray.json', '{}');
+    expect(await plan()).toMatchObject({ deletesRepository: 'birds/', summary: { deletedFiles: 2 } });
   });
 });

@@ -19,7 +19,7 @@ export interface HostState {
   readonly windowFile: WindowFile;
   readonly changeLists: ChangeLists;
   readonly usageFile: UsageFile;
-  /** What the settings say of requests in flight, now. */
+  /** The command's own, and what the settings say of requests in flight, now. */
   connectionFlags(): ConnectionFlags;
   /** What the settings say of bandwidth, at each moment; shared by all transfers. */
   readonly throttle: Throttle;
@@ -31,10 +31,16 @@ export interface HostState {
 
 export interface HostOptions {
   readonly environment: JobContext['environment'];
+  /** Flags of the command that the host serves. They win over the settings. */
+  readonly connection?: ConnectionFlags;
   readonly clock?: Clock;
 }
 
-export function createHost({ clock = systemClock, environment: given }: HostOptions): HostState {
+export function createHost({
+  clock = systemClock,
+  connection = {},
+  environment: given,
+}: HostOptions): HostState {
   let environment = given;
   const folder = userConfigFolder({ environment });
   const windowFile = openWindowFile(folder);
@@ -53,7 +59,7 @@ export function createHost({ clock = systemClock, environment: given }: HostOpti
     usageFile: openUsageFile(folder),
     connectionFlags() {
       const { transfers } = windowFile.read().settings;
-      return transfers === null ? {} : { transfers };
+      return transfers === null ? connection : { transfers, ...connection };
     },
     throttle: createThrottle({ clock, bytesPerSecond: createBandwidthRate(windowFile, clock) }),
     transfers() {

@@ -7,10 +7,10 @@ import { createHost } from './host-state.ts';
 import type { ToWorker, WorkerFacts } from './open-host.ts';
 import { type ServedPort, servePort } from './serve-port.ts';
 
-const { crashedMs, environment } = workerData as WorkerFacts;
+const { connection, crashedMs, environment } = workerData as WorkerFacts;
 // What the thread before this one held when it crashed, nobody holds.
 if (crashedMs !== undefined) forgetOwnLocks({ beforeMs: crashedMs });
-const host = createHost({ environment });
+const host = createHost({ connection, environment });
 
 const served = new Set<ServedPort>();
 loadFirstHandlers();

@@ -64,6 +64,23 @@ describe('an engine in a thread of its own', () => {
     expect(await hasToken()).toBe(true);
   });
 
+  it('has the flags of its command in its jobs, in a new thread too', async () => {
+    const crash = Promise.withResolvers<unknown>();
+    const connection = { endpoint: 'http://localhost:9000', profile: 'work' };
+    const host = open({ connection, workerUrl: fragileWorker(), onCrash: crash.resolve });
+    const urlOf = async (name: string) => {
+      const client = connectHost(host.openPort());
+      await client.ask('remotes.add', { name, url: 's3://bucket' });
+      const { remotes } = await client.ask('remotes.list', {});
+      return remotes.find((remote) => remote.name === name)?.url;
+    };
+    const kept = 's3://bucket?endpoint=http://localhost:9000&profile=work';
+    expect(await urlOf('before')).toBe(kept);
+    host.openPort().post({ crash: true });
+    await crash.promise;
+    expect(await urlOf('after')).toBe(kept);
+  });
+
   it('that crashes tells its windows and is started anew', async () => {
     const crash = Promise.withResolvers<readonly [DrayError, boolean]>();
     const host = open({

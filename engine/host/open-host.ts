@@ -5,7 +5,7 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { DrayError, toDrayError } from '../api/error.ts';
 import { fromMessagePort, type HostPort } from '../api/host-port.ts';
-import type { JobContext } from '../api/jobs.ts';
+import type { ConnectionFlags, JobContext } from '../api/jobs.ts';
 
 const CRASHES_MAX = 5;
 const CRASHES_WITHIN_MS = 60_000;
@@ -14,6 +14,7 @@ const CLOSE_PATIENCE_MS = 5_000;
 
 export interface WorkerFacts {
   readonly environment: JobContext['environment'];
+  readonly connection: ConnectionFlags;
   /** When the thread before this one was last known to run. */
   readonly crashedMs?: number;
 }
@@ -25,6 +26,8 @@ export type ToWorker =
 
 export interface OpenHostOptions {
   readonly environment: JobContext['environment'];
+  /** Flags of the command that opens it, for all its jobs. */
+  readonly connection?: ConnectionFlags;
   /** Told of each crash; `isGivenUp`: no new thread was started. */
   readonly onCrash?: (error: DrayError, isGivenUp: boolean) => void;
   /** For tests: another thread's code. */
@@ -44,7 +47,12 @@ export interface OpenHost {
 
 const WORKER_NAME = import.meta.url.endsWith('.ts') ? './host-worker.ts' : './host-worker.js';
 
-export function openHost({ environment: given, onCrash, workerUrl }: OpenHostOptions): OpenHost {
+export function openHost({
+  connection = {},
+  environment: given,
+  onCrash,
+  workerUrl,
+}: OpenHostOptions): OpenHost {
   let environment = given;
   const url = workerUrl ?? new URL(WORKER_NAME, import.meta.url);
   let crashes: number[] = [];
@@ -53,7 +61,11 @@ export function openHost({ environment: given, onCrash, workerUrl }: OpenHostOpt
   let worker: Worker | undefined = start();
 
   function start(crashedMs?: number): Worker {
-    const workerData: WorkerFacts = { environment, ...(crashedMs === undefined ? {} : { crashedMs }) };
+    const workerData: WorkerFacts = {
+      environment,
+      connection,
+      ...(crashedMs === undefined ? {} : { crashedMs }),
+    };
     const started = new Worker(url, { name: 'dray-host', workerData });
     let failure: unknown;
     started.on('error', (error) => {

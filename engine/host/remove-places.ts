@@ -1,5 +1,5 @@
 /** Removes what was chosen in a pane: files and folders here, objects and all below a prefix there. */
-import { lstatSync } from 'node:fs';
+import { type BigIntStats, lstatSync, realpathSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
@@ -40,12 +40,36 @@ export async function removePlaces(context: JobContext, texts: readonly string[]
 /** Some places nobody means to remove, whatever was typed. @throws `usage` */
 function checkRemovable({ isFolderForm, path, text }: LocalPlace): void {
   const whole = resolve(path);
-  if (dirname(whole) === whole || homedir() === whole || homedir().startsWith(`${whole}/`))
-    throw new DrayError('usage', `${text} is not removed from here.`, { data: { path: whole } });
-  const stat = lstatSync(whole, { throwIfNoEntry: false });
+  const stat = statOf(whole);
   if (!stat) throw nothingThere(text);
+  if (dirname(whole) === whole || holdsHome(stat))
+    throw new DrayError('usage', `${text} is not removed from here.`, { data: { path: whole } });
   if (stat.isDirectory() && !isFolderForm)
     throw new DrayError('usage', `${text} is a folder. A slash at its end means all below it.`);
+}
+
+/** It is the home folder or one above it, however it is written: in another case, in short names, or beside a link that leads there. */
+function holdsHome({ dev, ino }: BigIntStats): boolean {
+  const ways = new Set([homedir(), realpathOf(homedir())]);
+  for (const way of ways) {
+    const stat = statOf(way);
+    if (stat?.dev === dev && stat.ino === ino) return true;
+    ways.add(dirname(way));
+  }
+  return false;
+}
+
+/** Of a link itself. */
+function statOf(path: string): BigIntStats | undefined {
+  return lstatSync(path, { bigint: true, throwIfNoEntry: false });
+}
+
+function realpathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 /** Not in one go: a million files take minutes, in which the thread of all transfers would stand still. */

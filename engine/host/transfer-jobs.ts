@@ -1,5 +1,6 @@
 /** From an order to the job that carries it out. Every job here goes on where it stopped when it is run again. */
 
+import { homedir } from 'node:os';
 import type { TransferOrder } from '../api/host.ts';
 import type { JobContext, PullSummary, PushSummary, RestoreSummary } from '../api/jobs.ts';
 import { formatPlural } from '../api/numbers.ts';
@@ -35,7 +36,8 @@ export async function runTransfer(
     case 'sync': {
       const { copyTree, syncTree } = await import('../jobs/copy-tree.ts');
       const request = requestOf(order);
-      const context = contextIn(process.cwd());
+      // As Browse reads places: where the window was started, or goes on later, says nothing of what `NAME:` means.
+      const context = contextIn(homedir());
       if (order.kind === 'copy') return copyTree(context, request);
       const { maxDelete } = order;
       return syncTree(context, {
@@ -59,7 +61,7 @@ export async function cleanUpAfter(
     case 'copy':
     case 'sync': {
       const { dropTreeUploads } = await import('../jobs/drop-uploads.ts');
-      return dropTreeUploads(contextIn(process.cwd()), requestOf(order));
+      return dropTreeUploads(contextIn(homedir()), requestOf(order));
     }
     case 'pull':
     case 'restore':

@@ -2,6 +2,9 @@
  * The queue of transfers: two at once, in order, never two in one workspace. Pausing stops the job, which keeps its place; running it
  * again goes on there.
  *
+ * Invariant: of those with one `busyKeyOf` never two are at work at once, the taking back of what a cancelled one left included, listed
+ * or not: it would take the others' unfinished uploads with it.
+ *
  * Written down at each change of state, before the effect. A host that ends well leaves what ran as `waiting`, and the next one goes on
  * with it. What a killed host left as `running` comes back as `paused`: if it was what killed the host, nobody wants it to begin by itself.
  */
@@ -66,6 +69,10 @@ class FileQueue implements TransferQueue {
   readonly #runs: RunHost;
   readonly #watchers = new Set<(transfers: readonly Transfer[]) => void>();
   #records: TransferRecord[];
+  /** Those at work, also when they are listed no more. */
+  readonly #held = new Set<TransferRecord>();
+  /** Cancelled: what they left half done is taken back as soon as nobody else is at work where they were. */
+  readonly #uncleaned = new Set<TransferRecord>();
   #telling: NodeJS.Timeout | undefined;
   #isClosing = false;
   /** Many change at once, and are written down once, before anything that comes of it is waited for. */
@@ -151,7 +158,7 @@ class FileQueue implements TransferQueue {
   async close(): Promise<void> {
     this.#isClosing = true;
     clearTimeout(this.#telling);
-    const running = this.#records.filter(({ run }) => run);
+    const running = [...this.#held];
     for (const { facts, run } of running) {
       if (facts.state === 'running') facts.state = 'waiting';
       run?.stopping.abort();
@@ -164,7 +171,14 @@ class FileQueue implements TransferQueue {
   /** Starts what may start. Called after every change. */
   #pump(): void {
     if (this.#isClosing) return;
-    const busy = new Set(this.#records.flatMap(({ facts, run }) => (run ? [busyKeyOf(facts.order)] : [])));
+    const busy = new Set([...this.#held].map(({ facts }) => busyKeyOf(facts.order)));
+    for (const record of this.#uncleaned) {
+      const key = busyKeyOf(record.facts.order);
+      if (busy.has(key)) continue;
+      busy.add(key);
+      this.#uncleaned.delete(record);
+      this.#cleanUp(record);
+    }
     for (const record of this.#records) {
       if (busy.size >= RUNNING_MAX) return;
       const key = busyKeyOf(record.facts.order);
@@ -179,9 +193,14 @@ class FileQueue implements TransferQueue {
     this.#save();
     this.#hold(record, async (signal) => {
       const outcome = await runOnce(this.#runs, record, signal);
-      if (outcome) this.#settle(record, outcome);
-      // Paused or cancelled: its state says so already.
-      else if (record.facts.state === 'cancelled' && !this.#isClosing) this.#cleanUp(record);
+      if (outcome) {
+        this.#uncleaned.delete(record);
+        this.#settle(record, outcome);
+      } else if (record.facts.state === 'cancelled') {
+        // Until now it may have written: who looks when a transfer has ended looks once more.
+        record.facts.endedMs = this.#nowMs();
+      }
+      // Else it is paused, or waits to begin anew: its state says so already.
     });
   }
 
@@ -194,8 +213,10 @@ class FileQueue implements TransferQueue {
     const stopping = new AbortController();
     const run = { stopping, ended: Promise.resolve() };
     record.run = run;
+    this.#held.add(record);
     run.ended = work(stopping.signal).finally(() => {
-      if (record.run === run) delete record.run;
+      delete record.run;
+      this.#held.delete(record);
       this.#save();
       this.#pump();
     });
@@ -210,16 +231,15 @@ class FileQueue implements TransferQueue {
       case 'resume':
         if (state === 'paused') this.#settle(record, 'waiting');
         return;
-      case 'cancel': {
+      case 'cancel':
         if (isEnded(record)) return;
-        const hasBegun = wasBegun(record);
+        if (wasBegun(record)) this.#uncleaned.add(record);
         this.#stop(record, 'cancelled');
-        if (hasBegun && !record.run) this.#cleanUp(record);
         return;
-      }
       case 'retry':
         if (state !== 'failed' && state !== 'cancelled') return;
         delete record.facts.startedMs;
+        this.#uncleaned.delete(record);
         this.#stop(record, 'waiting');
         return;
       case 'remove':

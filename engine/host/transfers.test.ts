@@ -1,18 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { TransferOrder } from '../api/host.ts';
+import { systemClock } from '../base/clock.ts';
 import { cloneWorkspace } from '../jobs/clone.ts';
 import { testContext } from '../jobs/job-fixture.ts';
 import { push } from '../jobs/push.ts';
+import { remoteAdd } from '../jobs/remotes.ts';
 import { createHostFixture, type HostFixture, transferIn } from './host-fixture.ts';
+import { createHost } from './host-state.ts';
 
 let fixture: HostFixture;
 beforeEach(() => {
   fixture = createHostFixture();
 });
-afterEach(() => fixture[Symbol.asyncDispose]());
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await fixture[Symbol.asyncDispose]();
+});
 
 const start = async (order: TransferOrder) => (await fixture.client.ask('transfers.start', order)).id;
 const change = (id: string, action: 'pause' | 'resume' | 'cancel' | 'retry' | 'remove' | 'up' | 'down') =>
@@ -88,6 +94,22 @@ describe('the queue of transfers', () => {
     expect(readdirSync(sandbox.path('to')).sort()).toEqual(names.toSorted());
   });
 
+  it('goes to the remote that Browse shows under a name, also when it was started in a workspace that has one of that name', async () => {
+    const { client, sandbox } = fixture;
+    const root = await fixture.workspace();
+    const [ofUser, ofWorkspace] = [sandbox.path('users/mine'), sandbox.path('workspaces/mine')];
+    for (const folder of [ofUser, ofWorkspace]) mkdirSync(folder);
+    await client.ask('remotes.add', { name: 'mine', url: ofUser });
+    await remoteAdd(testContext(root), { name: 'mine', url: ofWorkspace });
+    const source = sandbox.write('file', 'content');
+    vi.spyOn(process, 'cwd').mockReturnValue(root);
+    const id = await start({ kind: 'copy', source, destination: 'mine:below/' });
+    expect(await transferIn(client, id, ['done', 'failed'])).toMatchObject({ state: 'done' });
+    const { entries } = await client.ask('browse.list', { place: 'mine:below/' });
+    expect(entries.map(({ path }) => path)).toEqual(['file']);
+    expect(readdirSync(ofWorkspace)).toEqual([]);
+  });
+
   it('ends with the error of its job, and runs again on demand', async () => {
     const { client, sandbox } = fixture;
     const root = await fixture.workspace();
@@ -142,6 +164,29 @@ describe('the queue of transfers', () => {
     await expect(change(id, 'pause')).rejects.toMatchObject({ code: 'notFound' });
   });
 
+  it('tells of what was cancelled that it has ended once more when it writes no more', async () => {
+    const order = await slowPush();
+    let nowMs = systemClock.nowMs();
+    const nextMs = () => {
+      nowMs += 1;
+      return nowMs;
+    };
+    const host = createHost({
+      environment: fixture.environment,
+      clock: { ...systemClock, nowMs: nextMs },
+    });
+    try {
+      const queue = await host.transfers();
+      const id = queue.start(order);
+      queue.change({ ids: [id], action: 'cancel' });
+      const [{ endedMs, state } = {}] = queue.list();
+      expect(state).toBe('cancelled');
+      await expect.poll(() => queue.list()[0]?.endedMs).toBeGreaterThan(endedMs!);
+    } finally {
+      await host.close();
+    }
+  });
+
   it('takes back what it left half done also when it waits to go on', async () => {
     const { client, sandbox } = fixture;
     const order = await slowPush();
@@ -160,6 +205,40 @@ describe('the queue of transfers', () => {
     await expect
       .poll(warnings, { timeout: 20_000 })
       .toEqual([expect.stringContaining('Parts of files may be left')]);
+  });
+
+  it('takes back what a cancelled one left when nobody is at work in its place any more', async () => {
+    const { client, host, sandbox } = fixture;
+    const order = await slowPush();
+    const paused = await start(order);
+    await transferIn(client, paused, ['running']);
+    await change(paused, 'pause');
+    const running = await start(order);
+    await transferIn(client, running, ['running']);
+    const isAtWork = () => existsSync(sandbox.path('slow', '.dray', 'lock'));
+    await expect.poll(isAtWork).toBe(true);
+    // Whatever begins asks how to connect.
+    const begun: { readonly besideAnother: boolean }[] = [];
+    const { connectionFlags } = host;
+    host.connectionFlags = () => {
+      begun.push({ besideAnother: isAtWork() });
+      return connectionFlags();
+    };
+    await change(paused, 'cancel');
+    await import('../jobs/drop-uploads.ts');
+    await change(running, 'pause');
+    await expect.poll(() => begun, { timeout: 20_000 }).toEqual([{ besideAnother: false }]);
+  });
+
+  it('leaves the place of one that is removed while it stops taken until it has stopped', async () => {
+    const queue = await fixture.host.transfers();
+    const order = await slowPush();
+    const id = queue.start(order);
+    queue.change({ ids: [id], action: 'cancel' });
+    queue.change({ ids: [id], action: 'remove' });
+    const next = queue.start(order);
+    expect(queue.list()).toMatchObject([{ id: next, state: 'waiting' }]);
+    await transferIn(fixture.client, next, ['running']);
   });
 
   it('changes hundreds at once, and of these the ones that are still there', async () => {

@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobContext } from '../api/jobs.ts';
@@ -75,6 +76,27 @@ describe('Standard input', () => {
     expect(readdirSync(sandbox.path('folder'))).toEqual([]);
     expect(readdirSync(sandbox.folder)).toEqual(['folder']);
   });
+
+  it.skipIf(process.platform === 'win32')(
+    'takes no place of a pipe, and neither does a file; that of a link to nothing it takes',
+    async () => {
+      execFileSync('mkfifo', [sandbox.path('pipe')]);
+      symlinkSync('pipe', sandbox.path('link to it'));
+      symlinkSync('nothing', sandbox.path('link to nothing'));
+      sandbox.write('file', 'file');
+      const copies = (place: string) => [
+        () => copyTree(context({ standardInput: input('content') }), toFile(place)),
+        () => copyTree(context(), { source: { place: 'file' }, destination: { place } }),
+      ];
+      for (const place of ['pipe', 'link to it'])
+        for (const copy of copies(place))
+          await expect(copy(), place).rejects.toMatchObject({ code: 'usage' });
+      expect(lstatSync(sandbox.path('pipe')).isFIFO()).toBe(true);
+      expect(lstatSync(sandbox.path('link to it')).isSymbolicLink()).toBe(true);
+      for (const copy of copies('link to nothing')) expect(await copy()).toMatchObject({ copiedFiles: 1 });
+      expect(readFileSync(sandbox.path('link to nothing'), 'utf8')).toBe('file');
+    },
+  );
 
   it('says what folder is missing', async () => {
     await expect(

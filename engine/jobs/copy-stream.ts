@@ -8,7 +8,7 @@ import { uploadStream } from '../transfer/upload-object.ts';
 import { writeStreamToFile } from '../workspace/stream-to-file.ts';
 import { loadContentTypes } from './object-content-type.ts';
 import { describeFile } from './object-description.ts';
-import { connectPlace, nameOfPlace, parsePlace } from './places.ts';
+import { checkReplaceable, connectPlace, nameOfPlace, parsePlace } from './places.ts';
 import { readPlace } from './read-place.ts';
 import { addTotals } from './tree-sides.ts';
 
@@ -47,6 +47,7 @@ async function fromInput(context: JobContext, request: CopyRequest): Promise<Tra
     throw new DrayError('usage', message);
   }
   if (place.kind === 'local') {
+    checkReplaceable(place);
     const bytes = await writeStreamToFile(input, place.path, context.signal);
     return summary(request, { bytes, requests: addTotals([]), sent: 0, received: 0 });
   }

@@ -181,6 +181,24 @@ describe('Names', () => {
     expect(tree('to')).toEqual(tree('from'));
   });
 
+  it('that are one at the destination go across once, and the others are named and left out', async () => {
+    const names = ['Data/x', 'README', 'data/y', 'data/z', 'dataset', 'readme', 'readme.txt'];
+    for (const name of names) file(`from/${name}`);
+    const environment = { DRAY_CACHE: sandbox.path('cache'), DRAY_ASSUME_CASE_INSENSITIVE: '1' };
+    for (const dryRun of [true, false]) {
+      const told = context({ environment });
+      expect(await copy({ dryRun }, told)).toMatchObject({ copiedFiles: 4, failed: 3 });
+      expect(
+        eventsOf(told, 'fileFailed').map(({ error, path }) => [path, error.code, error.data.other]),
+      ).toEqual([
+        ['data/y', 'unsafePath', 'Data/'],
+        ['data/z', 'unsafePath', 'Data/'],
+        ['readme', 'unsafePath', 'README'],
+      ]);
+    }
+    expect(Object.keys(tree('to'))).toEqual(['Data/x', 'README', 'dataset', 'readme.txt']);
+  });
+
   it('in a workspace folder do not travel, even if they are named one by one', async () => {
     file('from/.dray/config.json');
     file('from/deep/.dray/state.json');
@@ -332,6 +350,42 @@ describe('A file where a folder has to be', () => {
     expect(await copy({}, told)).toMatchObject({ copiedFiles: 1, failed: 1 });
     expect(eventsOf(told, 'fileFailed')).toMatchObject([{ path: 'a/b', error: { code: 'conflict' } }]);
     expect(tree('to')).toEqual({ a: 'to/a', c: 'from/c' });
+  });
+
+  it('goes first in a sync, which then brings what goes there; so does what fills a folder where a file has to be', async () => {
+    for (const name of ['a/b', 'a/deep/c', 'e']) file(`from/${name}`);
+    for (const name of ['a', 'e/f', 'e/deep/g', 'gone']) file(`to/${name}`);
+    const planned = await sync({ dryRun: true });
+    const done = await sync({ backupDirectory: { place: 'old' } });
+    expect(done).toMatchObject({ copiedFiles: 3, deletedFiles: 4, failed: 0 });
+    for (const key of ['files', 'bytes', 'copiedFiles', 'copiedBytes', 'deletedFiles'] as const)
+      expect(planned[key], key).toBe(done[key]);
+    expect(tree('to')).toEqual(tree('from'));
+    expect(Object.keys(tree('old'))).toEqual(['a', 'e/deep/g', 'e/f', 'gone']);
+    expect(await sync()).toMatchObject({ result: 'upToDate' });
+  });
+
+  it('is told with what else fails in a sync, of which nothing is deleted then', async () => {
+    for (const name of ['a/b', 'c']) file(`from/${name}`);
+    for (const name of ['a', 'c/kept.tmp', 'c/d', 'gone']) file(`to/${name}`);
+    const before = tree('to');
+    const failures = (told: TestContext) => eventsOf(told, 'fileFailed').map(({ path }) => path);
+    const bounded = context();
+    await expect(sync({ maxDelete: { files: 2 } }, bounded)).rejects.toMatchObject({
+      code: 'tooManyDeletes',
+    });
+    expect(failures(bounded).sort()).toEqual(['a/b', 'c']);
+    expect(tree('to')).toEqual(before);
+    // Whatever a filter keeps in the way is no extra.
+    const filtered = context();
+    const filter = { rules: [{ action: 'exclude', pattern: '*.tmp' }] } as const;
+    await expect(sync({ filter }, filtered)).rejects.toMatchObject({
+      code: 'partial',
+      message: expect.stringContaining('Nothing more was deleted'),
+      data: { deletes: 1 },
+    });
+    expect(failures(filtered)).toEqual(['c']);
+    expect(tree('to')).toEqual({ 'a/b': 'from/a/b', 'c/kept.tmp': 'to/c/kept.tmp', gone: 'to/gone' });
   });
 });
 

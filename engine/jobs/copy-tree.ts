@@ -16,6 +16,8 @@ import { UnorderedListing } from '../query/object-pages.ts';
 import { createLookupTally, type LookupTally } from '../query/tree-lookup.ts';
 import { writeError } from '../workspace/tree-writer-error.ts';
 import { copyStream, isStream } from './copy-stream.ts';
+import { createLateItems } from './late-items.ts';
+import { clashesOf } from './name-clashes.ts';
 import { holdsSomething } from './source-presence.ts';
 import { trafficOf } from './traffic.ts';
 import { openBackup } from './tree-backup.ts';
@@ -31,7 +33,7 @@ import { createTreeProgress } from './tree-progress.ts';
 import { refusalOf } from './tree-refusal.ts';
 import { createTreeCounts, type TreeRun } from './tree-run.ts';
 import { addTotals } from './tree-sides.ts';
-import { takeSteps } from './tree-steps.ts';
+import { bringNew, takeSteps } from './tree-steps.ts';
 
 /** Never deletes. One file or object may also be copied from or to a stream (`-`). */
 export async function copyTree(context: JobContext, request: CopyRequest): Promise<TransferSummary> {
@@ -114,17 +116,22 @@ async function transferOnce(transfer: Transfer): Promise<TransferSummary> {
     (await openBackup(run, request.backupDirectory, { isSingle: pair.only !== undefined }));
   let refused: { readonly error: unknown } | undefined;
   try {
+    const late =
+      run.isSync && !request.dryRun ? createLateItems(run, (item) => bringNew(run, mover, item)) : undefined;
     const deletes = createDeletes(run, {
       mover,
       backup,
+      late,
       beforeFirst: async () => folders?.beforeRemovals(),
     });
-    const work = { mover, looks: createLooks(run), deletes, backup, folders, refuse };
+    const clashes = clashesOf(run);
+    const work = { mover, looks: createLooks(run), deletes, late, backup, folders, refuse, clashes };
     await settling(run.tasks, () =>
       takeSteps(run, work, matchTrees(run, { only: pair.only, lookup, isSorted: transfer.isSorted })),
     );
     await checkSource(run, pair);
     if (run.isSync) refused = await deletes.carryOut().then(nothing, asRefused);
+    late?.giveUp();
   } finally {
     await mover.close();
     await backup?.close();

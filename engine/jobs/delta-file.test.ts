@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { noise } from '../peer/peer-fixture.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { DrayError } from '../api/error.ts';
+import { systemClock } from '../base/clock.ts';
+import { noise, startTestPeer, TEST_TOKEN } from '../peer/peer-fixture.ts';
 import { deltaFile } from './delta-file.ts';
 import { createSandbox, type Sandbox, testContext } from './job-fixture.ts';
 
@@ -43,5 +45,49 @@ describe('a dry run of a delta', () => {
       await expect(run({ mode: 'content', isInPlace: true, isDryRun })).rejects.toMatchObject({
         code: 'usage',
       });
+  });
+});
+
+describe.each(['to', 'from'])('a delta %s a peer', (way) => {
+  const open = async () => {
+    const peer = await startTestPeer();
+    const there = { place: `dray://127.0.0.1:${peer.port()}/file` };
+    const here = { place: 'new' };
+    peer.write('file', way === 'to' ? OLD : NEW);
+    if (way === 'from') sandbox.write('new', OLD);
+    const request =
+      way === 'to' ? { source: here, destination: there } : { source: there, destination: here };
+    return { peer, request, target: way === 'to' ? peer.path('file') : sandbox.path('new') };
+  };
+  const environment = { DRAY_TOKEN: TEST_TOKEN };
+
+  it('pays for each byte that it sends, and for no other', async () => {
+    const { peer, request, target } = await open();
+    await using _ = peer;
+    let takenBytes = 0;
+    const throttle = {
+      take: async (bytes: number) => {
+        takenBytes += bytes;
+      },
+    };
+    const { sentBytes } = await deltaFile(testContext(sandbox.folder, { environment, throttle }), request);
+    expect(sentBytes).toBeGreaterThan(0);
+    expect(takenBytes).toBe(sentBytes);
+    expect(readFileSync(target).equals(NEW)).toBe(true);
+  });
+
+  it('waits for the bandwidth that it is allowed', async () => {
+    const { peer, request, target } = await open();
+    await using _ = peer;
+    const stopping = new AbortController();
+    using sleep = vi.spyOn(systemClock, 'sleep').mockImplementation(async () => {
+      stopping.abort();
+      throw new DrayError('aborted', 'Stopped on request.');
+    });
+    const connection = { bandwidthBytesPerSecond: 1 };
+    const context = testContext(sandbox.folder, { connection, environment, signal: stopping.signal });
+    await expect(deltaFile(context, request)).rejects.toMatchObject({ code: 'aborted' });
+    expect(sleep).toHaveBeenCalled();
+    expect(readFileSync(target).equals(OLD)).toBe(true);
   });
 });

@@ -3,11 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { DrayError } from '../api/error.ts';
-import type { JobContext } from '../api/jobs.ts';
+import type { JobContext, Throttle } from '../api/jobs.ts';
 import type { DeltaRequest } from '../api/peers.ts';
 import type { BlockSignature } from '../base/block-digest.ts';
+import { systemClock } from '../base/clock.ts';
 import { DELTA_CHUNK_SIZE, type DeltaFile, type DeltaTarget } from '../model/delta-sides.ts';
 import type { PeerClient } from '../remotes/peer/peer-client.ts';
+import { createThrottle, throttledDeltaSource, throttledDeltaTarget } from '../remotes/with-throttle.ts';
 import { type BlockThreads, openBlockThreads } from '../workspace/block-threads.ts';
 import { openLocalDeltaSource } from '../workspace/local-delta-source.ts';
 import { openLocalDeltaTarget } from '../workspace/local-delta-target.ts';
@@ -40,7 +42,9 @@ export class SideOpener {
     if (place.kind === 'remote') {
       const { client, path } = await this.#connect(place);
       const { deltaOpening, openPeerDeltaSource } = await import('../remotes/peer/peer-delta-sides.ts');
-      return openPeerDeltaSource(client, deltaOpening(path, this.signature), this.#context.signal);
+      const opening = deltaOpening(path, this.signature);
+      const source = await openPeerDeltaSource(client, opening, this.#context.signal);
+      return throttlesOf(this.#context).reduce(throttledDeltaSource, source);
     }
     if (localPlaceKind(place.path) !== 'file')
       throw new DrayError('notFound', `There is no file ${place.text}.`, { data: { path: place.path } });
@@ -65,7 +69,8 @@ export class SideOpener {
       const target = place.isFolderForm ? [path, name].filter((part) => part !== '').join('/') : path;
       const wish = { isInPlace, isDryRun, mtimeNs: mtimeNs.toString(), mode };
       const opening = { ...deltaOpening(target, this.signature), ...wish };
-      return openPeerDeltaTarget(client, opening, this.#context.signal);
+      const opened = await openPeerDeltaTarget(client, opening, this.#context.signal);
+      return throttlesOf(this.#context).reduce(throttledDeltaTarget, opened);
     }
     const isFolder = place.isFolderForm || localPlaceKind(place.path) === 'folder';
     const path = isFolder ? join(place.path, name) : place.path;
@@ -102,6 +107,17 @@ export class SideOpener {
     this.#clients.push(client);
     return { client, path: place.url.prefix };
   }
+}
+
+/** Each end at a peer is held by itself, as the stores of a copy are. */
+function throttlesOf({
+  connection: { bandwidthBytesPerSecond: rate },
+  throttle,
+}: Pick<JobContext, 'connection' | 'throttle'>): readonly Throttle[] {
+  return [
+    ...(throttle ? [throttle] : []),
+    ...(rate === undefined ? [] : [createThrottle({ bytesPerSecond: () => rate, clock: systemClock })]),
+  ];
 }
 
 /** Beside the file, with a name that no scan of a tree would take for one of its own. */

@@ -21,33 +21,43 @@ import type { TreeRun } from './tree-run.ts';
 import { type RemoteSide, sharesService } from './tree-sides.ts';
 
 const LARGE_OBJECTS_OPEN_MAX = 8;
+/** So many objects that travel though the store would not copy them, and none that it copied: it will copy none, as of another account's bucket. */
+const REFUSALS_MAX = 8;
 
 type StoreRun = TreeRun<RemoteSide, RemoteSide>;
 
 export async function createStoreCopier(run: StoreRun, delta: DeltaMover | undefined): Promise<Mover> {
   await loadCrc64();
   const open = new Budget(LARGE_OBJECTS_OPEN_MAX);
-  // Turned off by the first refusal: what is refused once (another account's bucket) is refused for every object.
-  let canCopyInside = sharesService(run.source.store, run.destination.store);
+  const isOneService = sharesService(run.source.store, run.destination.store);
+  let hasCopied = false;
+  let refusals = 0;
   const batches = createPassBatches(run);
+  const pass: Mover['move'] = async (item, over) => {
+    const passed = batches?.pass(item);
+    if (passed) return passed;
+    const changed = await delta?.move(item, over);
+    if (changed) return changed;
+    if (item.sizeBytes <= WHOLE_BYTES_MAX) return passWhole(run, item);
+    const permit = await open.acquire(1, run.tasks.signal);
+    try {
+      return await passInParts(run, item, delta);
+    } finally {
+      permit.release();
+    }
+  };
   return {
     async move(item, over) {
-      if (canCopyInside && !item.special) {
-        const moved = await copyInside(run, item);
-        if (moved) return moved;
-        canCopyInside = false;
+      if (!isOneService || item.special || (refusals >= REFUSALS_MAX && !hasCopied)) return pass(item, over);
+      const copied = await copyInside(run, item);
+      if (copied) {
+        hasCopied = true;
+        return copied;
       }
-      const passed = batches?.pass(item);
-      if (passed) return passed;
-      const changed = await delta?.move(item, over);
-      if (changed) return changed;
-      if (item.sizeBytes <= WHOLE_BYTES_MAX) return passWhole(run, item);
-      const permit = await open.acquire(1, run.tasks.signal);
-      try {
-        return await passInParts(run, item, delta);
-      } finally {
-        permit.release();
-      }
+      const passed = await pass(item, over);
+      // What cannot be read either (it is archived, or has a key of its own) says nothing of the others.
+      refusals += 1;
+      return passed;
     },
     touch: async (item, over, to) => ({
       sourceToken: item.token,

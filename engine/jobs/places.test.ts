@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -14,6 +15,8 @@ const s3 = (place: string) => {
   const bucket = parsed.url.kind === 's3' ? parsed.url.bucket : undefined;
   return [bucket, parsed.url.prefix, parsed.isFolderForm, nameOfPlace(parsed)];
 };
+
+const canMount = process.platform === 'linux' && spawnSync('unshare', ['-rm', 'true']).status === 0;
 
 describe('Places', () => {
   it.each([
@@ -116,6 +119,34 @@ describe('Places of a copy', () => {
     mkdirSync(sandbox.path('source'));
     symlinkSync(sandbox.path('source'), sandbox.path('link'));
     expect(check(sandbox.path('source'), sandbox.path('link/inside'))).toThrow(/second lies inside/);
+  });
+
+  it.skipIf(!canMount)('are followed through mounts (needs unshare)', () => {
+    using sandbox = createSandbox();
+    for (const name of ['source/inside', 'mounted']) mkdirSync(sandbox.path(name), { recursive: true });
+    const script = `
+      import { checkApart, parsePlace } from ${JSON.stringify(new URL('./places.ts', import.meta.url).href)};
+      const context = { directory: ${JSON.stringify(sandbox.folder)}, connection: {}, environment: {} };
+      const codeOf = (options, ...places) => {
+        const [from, to] = places.map((place) => parsePlace(context, { place }));
+        try {
+          checkApart(from, to, {}, options);
+        } catch (error) {
+          return error.code;
+        }
+      };
+      console.log(JSON.stringify([
+        codeOf({}, 'source/inside', 'mounted'),
+        codeOf({}, 'source', 'mounted/not/there'),
+        codeOf({ mayNest: true }, 'source/inside', 'mounted') ?? 'apart',
+        codeOf({ mayNest: true }, 'source', 'mounted'),
+      ]));`;
+    const command = 'mount --bind source mounted && exec "$0" --input-type=module -e "$1"';
+    const { stderr, stdout } = spawnSync('unshare', ['-rm', 'sh', '-c', command, process.execPath, script], {
+      cwd: sandbox.folder,
+      encoding: 'utf8',
+    });
+    expect([stdout.trim(), stderr]).toEqual(['["usage","usage","apart","usage"]', '']);
   });
 });
 

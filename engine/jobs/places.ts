@@ -13,6 +13,8 @@ import type { PlaceRequest } from '../api/trees.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import { resolveLocation } from '../remotes/open-remote.ts';
 import { type PeerRemoteUrl, parseRemoteUrl, peerOrigin, type S3RemoteUrl } from '../remotes/remote-url.ts';
+import { type Nesting, nestingOf } from '../workspace/folder-nesting.ts';
+import { localPlaceKind } from '../workspace/local-place.ts';
 import { findWorkspace, readConfig } from '../workspace/workspace-folder.ts';
 import { type Connection, connectRemote } from './connection.ts';
 import { sharesService } from './tree-sides.ts';
@@ -189,6 +191,16 @@ export function nameOfPlace(place: LocalPlace | RemotePlace): string {
   return end === 0 ? prefix : prefix.slice(end + 1);
 }
 
+/**
+ * A copy puts a file in the place of what lies there. A link to nothing may be replaced; a device, a pipe or a socket is somebody's.
+ * @throws `usage`
+ */
+export function checkReplaceable({ path, text }: LocalPlace): void {
+  if (localPlaceKind(path) !== 'other' || !existsSync(path)) return;
+  const message = `${text} is neither a file nor a folder, and a copy would put a file in its place. Name a file; "-" stands for standard output.`;
+  throw new DrayError('usage', message, { data: { path } });
+}
+
 /** Where the last slash is that has a folder's name before it. */
 function parentEnd(prefix: string): number {
   return Math.max(0, prefix.lastIndexOf('/'));
@@ -250,6 +262,9 @@ export function checkApart(
   const from = withEnd(placeIdentity(source, environment), separator);
   const to = withEnd(placeIdentity(destination, environment), separator);
   checkOutside([source, from], [destination, to], options);
+  if (source.kind !== 'local' || destination.kind !== 'local') return;
+  const nesting = nestingOf(realPathOf(source.path), realPathOf(destination.path));
+  if (nesting && (nesting === 'same' || !options.mayNest)) throw notApart(source, destination, nesting);
 }
 
 /**
@@ -273,15 +288,20 @@ function checkOutside(
   { mayNest = false }: ApartOptions,
 ): void {
   if (mayNest ? from !== to : !from.startsWith(to) && !to.startsWith(from)) return;
-  const what =
-    from === to
-      ? 'are the same place'
-      : to.startsWith(from)
-        ? 'overlap: the second lies inside the first'
-        : 'overlap: the first lies inside the second';
-  throw new DrayError(
+  const nesting = from === to ? 'same' : to.startsWith(from) ? 'secondInside' : 'firstInside';
+  throw notApart(source, destination, nesting);
+}
+
+const NESTINGS: Readonly<Record<Nesting, string>> = {
+  same: 'are the same place',
+  firstInside: 'overlap: the first lies inside the second',
+  secondInside: 'overlap: the second lies inside the first',
+};
+
+function notApart(source: Place, destination: Place, nesting: Nesting): DrayError {
+  return new DrayError(
     'usage',
-    `${source.text} and ${destination.text} ${what}. Choose places apart from each other.`,
+    `${source.text} and ${destination.text} ${NESTINGS[nesting]}. Choose places apart from each other.`,
   );
 }
 

@@ -1,6 +1,7 @@
 /** Small items under way, many to a request: what is counted of them in the place of a task for each. */
 import type { Budget } from '../base/budget.ts';
 import type { TreeItem } from '../model/tree-item.ts';
+import type { LateItems } from './late-items.ts';
 import type { Moved, SmallMove, SmallMover } from './tree-mover.ts';
 import { failItem, type TreeRun } from './tree-run.ts';
 
@@ -15,10 +16,14 @@ export interface SmallMoves {
 export interface SmallMovesOptions {
   readonly mover: SmallMover;
   readonly room: Budget;
+  readonly late?: LateItems | undefined;
   readonly onMoved: (small: SmallMove, moved: Moved) => void;
 }
 
-export function createSmallMoves(run: TreeRun, { mover, onMoved, room }: SmallMovesOptions): SmallMoves {
+export function createSmallMoves(
+  run: TreeRun,
+  { late, mover, onMoved, room }: SmallMovesOptions,
+): SmallMoves {
   const { progress, tasks } = run;
   let underWay = 0;
   let onIdle: (() => void) | undefined;
@@ -35,9 +40,10 @@ export function createSmallMoves(run: TreeRun, { mover, onMoved, room }: SmallMo
   };
   const told: SmallMove['told'] = {
     moved: (small, moved) => end(() => onMoved(small, moved)),
-    failed: ({ item }, error) =>
+    failed: ({ item, over }, error) =>
       end(() => {
         tasks.check();
+        if (!over && late?.take(item, error)) return;
         failItem(run, item.path, error);
         progress.looked(1);
       }),

@@ -1,11 +1,12 @@
 /** `--backup-dir`: what would be overwritten or deleted is kept there under its own path first. */
-import { constants, copyFileSync, linkSync, mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { PlaceRequest } from '../api/trees.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import { copyInStore } from '../transfer/copy-in-store.ts';
+import { keepAside } from '../workspace/keep-aside.ts';
 import { checkApart, checkStoresApart, connectPlace, parsePlace } from './places.ts';
 import type { TreeRun } from './tree-run.ts';
 import { type LocalSide, type RemoteSide, sharesService } from './tree-sides.ts';
@@ -49,7 +50,6 @@ export function createRemoteBackup(destination: RemoteSide, store: ObjectStore, 
   };
 }
 
-/** A second name for the file where the file system has that, since the file itself is never changed, only replaced. */
 export function createLocalBackup(destination: LocalSide, folder: string): Backup {
   return {
     async keep(item) {
@@ -60,12 +60,7 @@ export function createLocalBackup(destination: LocalSide, folder: string): Backu
       try {
         mkdirSync(dirname(to), { recursive: true });
         rmSync(to, { force: true });
-        try {
-          linkSync(from, to);
-        } catch (cause) {
-          if ((cause as NodeJS.ErrnoException).code === 'ENOENT') throw cause;
-          copyFileSync(from, to, constants.COPYFILE_FICLONE);
-        }
+        await keepAside(from, to);
       } catch (cause) {
         throw new DrayError('io', `${item.path} could not be kept in ${folder}, so it was left as it is.`, {
           cause,

@@ -1,12 +1,15 @@
 /**
  * What a sync deletes: gathered on disk while everything else is done, then, if nothing failed and it is not too much, removed in
- * one go. So a source that could not be read whole never empties its destination.
+ * one go. So a source that could not be read whole never empties its destination. What something waits for goes before the rest.
  */
 import { DrayError } from '../api/error.ts';
 import type { SpillList } from '../index/tree-spill.ts';
 import { deletionAllowed } from '../model/tree-decision.ts';
 import { isSameFile, type TreeItem } from '../model/tree-item.ts';
+import { DESCRIPTOR_KEY } from '../repository/keys.ts';
 import { statLocal } from '../workspace/local-place.ts';
+import type { LateItems } from './late-items.ts';
+import { textOf } from './spilled-items.ts';
 import type { Backup } from './tree-backup.ts';
 import type { Mover } from './tree-mover.ts';
 import { failItem, type TreeRun, tellChange } from './tree-run.ts';
@@ -24,50 +27,58 @@ export function createDeletes(
   options: {
     readonly mover: Mover;
     readonly backup: Backup | undefined;
+    readonly late: LateItems | undefined;
     /** Once it is clear that there is something to remove, and that it may be. */
     readonly beforeFirst: () => Promise<void>;
   },
 ): Deletes {
   let spill: SpillList | undefined;
   let gathered: TreeItem[] = [];
+  /** The first folder that would lose what makes it a repository. */
+  let repository: string | undefined;
   const flush = () => {
     if (gathered.length === 0) return;
     spill ??= run.knowledge.index.spill();
-    spill.push(
-      gathered.map((item) =>
-        JSON.stringify(item, (_name, value) => (typeof value === 'bigint' ? undefined : value)),
-      ),
-    );
+    spill.push(gathered.map(textOf));
     gathered = [];
+  };
+  const remove = async (list: SpillList, isMeant: (item: TreeItem) => boolean) => {
+    for (const page of list.pages()) {
+      run.tasks.check();
+      const items = page.map((text) => JSON.parse(text) as TreeItem).filter(isMeant);
+      if (items.length > 0) await removePage(run, options, items);
+    }
   };
   return {
     add(item) {
       gathered.push(item);
+      repository ??= repositoryOf(item.path);
       if (gathered.length >= GATHERED_AT_ONCE) flush();
     },
     async carryOut() {
       flush();
       if (!spill) return;
-      if (!isAllowed(run, spill.size)) return;
+      const { late } = options;
+      if (run.counts.failed > 0) late?.giveUp();
+      if (!isAllowed(run, spill.size, repository)) return;
       if (!run.request.dryRun) await options.beforeFirst();
-      for (const page of spill.pages()) {
-        run.tasks.check();
-        const items = page.map((text) => JSON.parse(text) as TreeItem);
-        await removePage(run, options, items);
-      }
+      if (!late || late.isEmpty) return remove(spill, () => true);
+      await remove(spill, (item) => late.isAwaited(item));
+      await late.tryAgain();
+      if (!hasArrived(run, spill.size - run.counts.deletedFiles)) return;
+      await remove(spill, (item) => !late.isAwaited(item));
     },
   };
 }
 
 /** In a dry run what stands against it is told of, and what would be deleted but for a bound is listed all the same. */
-function isAllowed({ context, counts, destination, request }: TreeRun, deletes: number): boolean {
+function isAllowed(run: TreeRun, deletes: number, repository: string | undefined): boolean {
+  const { context, counts, destination, request } = run;
   const { dryRun, maxDelete } = request;
-  if (counts.failed > 0) {
-    const was = dryRun ? 'would be' : 'was';
-    const message = `Nothing ${was} deleted at the destination, because ${counts.failed} files failed. Sync again when they are mended: ${deletes} files are to be deleted.`;
-    if (!dryRun) throw new DrayError('partial', message, { data: { deletes } });
-    context.emit({ type: 'warning', warning: 'nothingDeleted', message });
-    return false;
+  if (!hasArrived(run, deletes)) return false;
+  if (repository !== undefined && !maxDelete) {
+    refuseRepository(run, deletes, repository);
+    return true;
   }
   const { destinationFiles } = counts;
   if (deletionAllowed({ deletes, destinationFiles, ...(maxDelete ? { maxDelete } : {}) })) return true;
@@ -75,6 +86,35 @@ function isAllowed({ context, counts, destination, request }: TreeRun, deletes: 
   if (!dryRun) throw new DrayError('tooManyDeletes', message, { data: { deletes, destinationFiles } });
   context.emit({ type: 'warning', warning: 'tooManyDeletes', message });
   return true;
+}
+
+/** Whether all that is not to be deleted is as it should be. @throws `partial` where it is not, but in a dry run. */
+function hasArrived({ context, counts, request }: TreeRun, deletes: number): boolean {
+  if (counts.failed === 0) return true;
+  const was = request.dryRun ? 'would be' : 'was';
+  const nothing = counts.deletedFiles > 0 ? 'Nothing more' : 'Nothing';
+  const message = `${nothing} ${was} deleted at the destination, because ${counts.failed} files failed. Sync again when they are mended: ${deletes} files are to be deleted.`;
+  if (!request.dryRun) throw new DrayError('partial', message, { data: { deletes } });
+  context.emit({ type: 'warning', warning: 'nothingDeleted', message });
+  return false;
+}
+
+/** Only a bound that the user gave lets a repository go: mistaken for a folder, it would be lost with its whole history. */
+function refuseRepository(
+  { context, destination, request }: TreeRun,
+  deletes: number,
+  repository: string,
+): void {
+  const which = repository === '' ? destination.text : `${repository} at ${destination.text}`;
+  const message = `${which} is a repository of Dray, and this sync would delete it with all its versions. Nothing was deleted. Push to it instead, or choose another place. If that is meant, allow it with --max-delete ${deletes}.`;
+  if (!request.dryRun) throw new DrayError('tooManyDeletes', message, { data: { deletes, repository } });
+  context.emit({ type: 'warning', warning: 'deletesRepository', message, path: repository });
+}
+
+/** '' or ending in `/`; undefined when the path is no repository's descriptor. */
+function repositoryOf(path: string): string | undefined {
+  const isDescriptor = path === DESCRIPTOR_KEY || path.endsWith(`/${DESCRIPTOR_KEY}`);
+  return isDescriptor ? path.slice(0, -DESCRIPTOR_KEY.length) : undefined;
 }
 
 async function removePage(

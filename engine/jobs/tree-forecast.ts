@@ -32,6 +32,7 @@ export function createForecast({ destination, source }: Sides, partSizeBytes: nu
   const at = { source: { reads: 0, writes: 0 }, destination: { reads: 0, writes: 0 } };
   let sentBytes = 0;
   let receivedBytes = 0;
+  const partBytesMax = destination.kind === 'remote' ? destination.store.multipart?.partBytesMax : undefined;
   const staysInside =
     source.kind === 'remote' &&
     destination.kind === 'remote' &&
@@ -52,7 +53,7 @@ export function createForecast({ destination, source }: Sides, partSizeBytes: nu
     else if (sizeBytes <= ONE_PUT_BYTES) at.destination.writes += 1;
     else {
       // Begin, parts, complete, and a look at the result.
-      at.destination.writes += 2 + Math.ceil(sizeBytes / partSizeFor(sizeBytes, partSizeBytes));
+      at.destination.writes += 2 + Math.ceil(sizeBytes / partSizeFor(sizeBytes, partSizeBytes, partBytesMax));
       at.destination.reads += 1;
     }
   };

@@ -4,6 +4,7 @@ import { formatObjectTime, MTIME_METADATA } from '../model/object-time.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 import type { FileTouch } from '../remotes/file-face.ts';
 import type { ObjectInfo } from '../remotes/object-store.ts';
+import { copyOntoItself } from '../transfer/copy-onto-itself.ts';
 import { isFileError, type TreeRun } from './tree-run.ts';
 import type { RemoteSide, TreeSide } from './tree-sides.ts';
 
@@ -41,18 +42,10 @@ export async function touchObject(run: StoreRun, object: TreeItem, to: FileTouch
   const { mtimeNs } = to;
   if (mtimeNs === undefined) return object.token;
   const info = await headObject(run.destination, object.path, signal);
+  const journal = run.knowledge.index.uploads;
   const metadata = { ...info?.metadata, [MTIME_METADATA]: formatObjectTime(mtimeNs) };
   const outcome = info
-    ? await limit.run(
-        () =>
-          store.copy(key, key, {
-            ifMatch: info.etag,
-            sizeBytes: info.sizeBytes,
-            description: { ...info, metadata },
-            signal,
-          }),
-        { bytes: 0, signal },
-      )
+    ? await limit.run(() => copyOntoItself({ store, info, metadata, journal, signal }), { bytes: 0, signal })
     : undefined;
   if (outcome?.written) return outcome.etag;
   throw new DrayError(

@@ -11,6 +11,7 @@ import type { Connection } from './connection.ts';
 import { followLink } from './local-items.ts';
 import {
   checkApart,
+  checkReplaceable,
   checkStoresApart,
   connectPlace,
   type LocalPlace,
@@ -213,6 +214,7 @@ function openLocalDestination(
       data: { path },
     });
   }
+  checkReplaceable(place);
   return { side: localSide(dirname(path), text), name: basename(path) };
 }
 

@@ -10,6 +10,8 @@ import { isHoldingFolder, isSameSpecial, type TreeItem } from '../model/tree-ite
 import type { MatchedBatch } from '../query/merge-trees.ts';
 import type { FileTouch } from '../remotes/file-face.ts';
 import type { FolderMet } from './folders-met.ts';
+import type { LateItems } from './late-items.ts';
+import type { NameClashes } from './name-clashes.ts';
 import { createSmallMoves } from './small-moves.ts';
 import type { Backup } from './tree-backup.ts';
 import type { Deletes } from './tree-deletes.ts';
@@ -26,10 +28,13 @@ export interface TreeWork {
   readonly mover: Mover;
   readonly looks: Looks;
   readonly deletes: Deletes;
+  /** Of a sync that is no dry run. */
+  readonly late: LateItems | undefined;
   readonly backup: Backup | undefined;
   readonly folders: TreeFolders | undefined;
   /** Why an item may not be written at the destination, as an error of that item. */
   readonly refuse: (item: TreeItem) => DrayError | undefined;
+  readonly clashes: NameClashes | undefined;
 }
 
 export async function takeSteps(
@@ -42,7 +47,7 @@ export async function takeSteps(
   const { folders } = work;
   const { small: mover } = work.mover;
   const onMoved = ({ item, over }: SmallMove, moved: Moved) => noteMoved(run, item, over, moved);
-  const small = mover && createSmallMoves(run, { mover, room, onMoved });
+  const small = mover && createSmallMoves(run, { mover, room, onMoved, late: work.late });
   const heap = createHeapBound();
   try {
     for await (const batch of batches) {
@@ -70,7 +75,7 @@ export async function takeSteps(
         if (!isShut && mayBeSmall(work, destination) && small?.takes(source)) {
           run.progress.found(source.sizeBytes);
           small.start(source, destination);
-        } else spawnStep(run, () => failing(run, source, () => copy(run, work, pair)), room);
+        } else spawnStep(run, () => failing(run, work, pair, () => copy(run, work, pair)), room);
       }
       for (const extra of batch.extras) takeExtra(run, work, extra);
       await run.context.drained?.();
@@ -109,12 +114,18 @@ function spawnStep(run: TreeRun, step: Step, room: Budget): void {
 }
 
 /** An item's own failure is told of, and the others go on. */
-async function failing(run: TreeRun, { path }: TreeItem, work: () => Promise<void>): Promise<void> {
+async function failing(
+  run: TreeRun,
+  { late }: TreeWork,
+  { destination, source }: ItemPair,
+  step: Step,
+): Promise<void> {
   try {
-    await work();
+    await step();
   } catch (error) {
     run.tasks.check();
-    failItem(run, path, error);
+    if (!destination && late?.take(source, error)) return;
+    failItem(run, source.path, error);
     run.progress.looked(1);
   }
 }
@@ -126,7 +137,7 @@ function firstStep(
   source: TreeItem,
   destination: TreeItem | undefined,
 ): Step | 'copy' | undefined {
-  const refused = work.refuse(source);
+  const refused = work.refuse(source) ?? work.clashes?.(source.path);
   if (refused) {
     tellFailure(run, source.path, refused);
     return undefined;
@@ -159,7 +170,7 @@ function firstStep(
   if (decision.do === 'copy') return 'copy';
   const pair = pairOf(work, source, destination);
   return () =>
-    failing(run, source, async () => {
+    failing(run, work, pair, async () => {
       const decided = run.progress.undecided();
       const clear = await lookUntilClear(work, pair, decision, decide).finally(decided);
       await carryOut(run, work, pair, clear);
@@ -302,6 +313,11 @@ async function copy(run: TreeRun, work: TreeWork, { destination, holder, source 
   }
   noteCopied(run, source, destination, source.sizeBytes);
   run.progress.looked(1);
+}
+
+/** To where nothing lies any more. */
+export async function bringNew(run: TreeRun, mover: Mover, item: TreeItem): Promise<void> {
+  noteMoved(run, item, undefined, await mover.move(item, undefined));
 }
 
 function noteMoved(run: TreeRun, source: TreeItem, over: TreeItem | undefined, moved: Moved): void {

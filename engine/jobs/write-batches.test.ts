@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { openTreeWriter } from '../workspace/tree-writer.ts';
 import { createSandbox } from './job-fixture.ts';
 import { createTreeMemory } from './tree-movers.ts';
-import { BATCHED_BYTES_MAX, createWriteBatches } from './write-batches.ts';
+import { BATCH_BYTES, BATCHED_BYTES_MAX, createWriteBatches } from './write-batches.ts';
 
 const { signal } = new AbortController();
 /** More than fit into a few batches, all at once: most of them wait for the same next batch. */
@@ -15,6 +15,7 @@ describe('batches of small files', () => {
     ['many of the largest that share a batch, which is full of bytes', () => BATCHED_BYTES_MAX],
     ['many of a few bytes, a batch of which is full of files', () => 3],
     ['many of all sizes', (at: number) => (at * 7_919) % (BATCHED_BYTES_MAX + 1)],
+    ['a few among them that no batch has room for', (at: number) => (at % 200 === 7 ? 2 * BATCH_BYTES : at)],
   ])('each become the file that it is: %s', async (_, sizeOf) => {
     using sandbox = createSandbox();
     const root = sandbox.path('tree');

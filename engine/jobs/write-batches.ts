@@ -6,7 +6,8 @@ import { fromErrorRecord } from '../api/error.ts';
 import type { Lease, LeasedMemory } from '../base/leased-memory.ts';
 import type { PackedFile, TreeWriter, WriteResult, WrittenStat } from '../workspace/tree-writer-contract.ts';
 
-const BATCH_BYTES = 1024 * 1024;
+/** Of one that holds no larger file. */
+export const BATCH_BYTES = 1024 * 1024;
 const BATCH_FILES = 128;
 /** Files that are not larger share a batch. */
 export const BATCHED_BYTES_MAX = 64 * 1024;
@@ -60,15 +61,16 @@ export function createWriteBatches(
     batch = undefined;
     if (full) void send(full);
   };
-  const open = async () => {
-    const lease = await memory.take(BATCH_BYTES, signal);
+  /** @param bytes Of the file that found no room: one that grew since it was listed may need a batch of its own. */
+  const open = async (bytes: number) => {
+    const lease = await memory.take(Math.max(BATCH_BYTES, bytes), signal);
     batch = { lease, waiting: [], filledBytes: 0 };
   };
   const roomIn = (bytes: number): Batch | undefined =>
-    batch && batch.filledBytes + bytes <= BATCH_BYTES ? batch : undefined;
-  const openNext = (): Promise<void> => {
+    batch && batch.filledBytes + bytes <= batch.lease.bytes.length ? batch : undefined;
+  const openNext = (bytes: number): Promise<void> => {
     flush();
-    opening ??= open().finally(() => {
+    opening ??= open(bytes).finally(() => {
       opening = undefined;
     });
     return opening;
@@ -90,7 +92,7 @@ export function createWriteBatches(
       for (;;) {
         const to = roomIn(bytes.length);
         if (to) return put(to, file, bytes);
-        await openNext();
+        await openNext(bytes.length);
       }
     },
     flush,

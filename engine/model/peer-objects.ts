@@ -33,9 +33,11 @@ const Condition = v.union([
 ]);
 
 const Put = { checksum: v.optional(Checksum), condition: v.optional(Condition) };
+/** As large as a peer takes them, they hold 6 TiB. */
+const PARTS_MAX = 99_999;
 const Upload = { key: Key, uploadId: v.pipe(v.string(), v.maxLength(1_024)) };
 const Part = v.object({
-  number: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10_000)),
+  number: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(PARTS_MAX)),
   etag: v.string(),
   sizeBytes: Size,
   sha256: v.optional(v.string()),
@@ -72,7 +74,7 @@ export const OBJECT_CALLS = {
     ifMatch: v.optional(v.string()),
   }),
   listParts: v.strictObject(Upload),
-  complete: v.strictObject({ ...Upload, parts: v.pipe(v.array(Part), v.maxLength(10_000)), ...Put }),
+  complete: v.strictObject({ ...Upload, parts: v.pipe(v.array(Part), v.maxLength(PARTS_MAX)), ...Put }),
   abort: v.strictObject(Upload),
   listUploads: v.strictObject({ prefix: v.string(), continuation: v.optional(v.string()) }),
 } as const;

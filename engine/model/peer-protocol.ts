@@ -27,6 +27,8 @@ export const PEER_LIMITS = {
   headerBytesMax: 16 * 1024,
   /** JSON at the beginning of a body, or all of it. */
   jsonBytesMax: 4 * 1024 * 1024,
+  /** The same of the completion of an object, which tells of each of its parts. */
+  completionBytesMax: 16 * 1024 * 1024,
   /** Of any request. */
   bodyBytesMax: 64 * 1024 * 1024,
   batchItemsMax: 4_096,

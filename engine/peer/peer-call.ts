@@ -171,7 +171,7 @@ export async function receiveBody(
       'usage',
       `The body has ${sizeBytes} bytes, and at most ${maxBytes} are taken.`,
     );
-  if (headBytes > PEER_LIMITS.jsonBytesMax) throw tooMuchJson(headBytes);
+  if (headBytes > PEER_LIMITS.jsonBytesMax) throw tooMuchJson(headBytes, PEER_LIMITS.jsonBytesMax);
   const room = await roomFor({ budget, shared, sizeBytes: sizeBytes - headBytes, headBytes, signal });
   try {
     const head = Buffer.allocUnsafeSlow(headBytes);
@@ -273,8 +273,8 @@ export function watchPace({ patience, request }: PeerCall): { took(sizeBytes: nu
 }
 
 /** @throws PeerRefusal 400 */
-export function parseJson(bytes: Uint8Array): unknown {
-  if (bytes.length > PEER_LIMITS.jsonBytesMax) throw tooMuchJson(bytes.length);
+export function parseJson(bytes: Uint8Array, maxBytes: number = PEER_LIMITS.jsonBytesMax): unknown {
+  if (bytes.length > maxBytes) throw tooMuchJson(bytes.length, maxBytes);
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
@@ -282,10 +282,6 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-function tooMuchJson(sizeBytes: number): PeerRefusal {
-  return new PeerRefusal(
-    413,
-    'usage',
-    `JSON of ${sizeBytes} bytes, and at most ${PEER_LIMITS.jsonBytesMax} are taken.`,
-  );
+function tooMuchJson(sizeBytes: number, maxBytes: number): PeerRefusal {
+  return new PeerRefusal(413, 'usage', `JSON of ${sizeBytes} bytes, and at most ${maxBytes} are taken.`);
 }

@@ -214,3 +214,11 @@ describe('what is too much', () => {
     await expectAlive();
   });
 });
+
+it('folders that were used as repositories make room for others', async () => {
+  peer = await startTestPeer();
+  const names = Array.from({ length: 257 }, (_, at) => `repository-${at}`);
+  for (const name of names) mkdirSync(peer.path(name));
+  const list = (at: string) => peer.send('POST', `objects/list?at=${at}`, { body: '{"prefix":""}' });
+  for (const name of [...names, names[0]!]) expect((await list(name)).status, name).toBe(200);
+});

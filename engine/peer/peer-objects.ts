@@ -26,26 +26,46 @@ export interface PeerObjectsOptions {
 }
 
 const READS: ReadonlySet<ObjectCall> = new Set(['head', 'get', 'list', 'listParts', 'listUploads']);
-/** Folders that are served as stores at once. */
+/** Folders that are open as stores at once. */
 const STORES_MAX = 256;
 
-export function createPeerObjects({ budget, folder, isReadOnly }: PeerObjectsOptions): PeerObjects {
-  const stores = new Map<string, Promise<ObjectStore>>();
+interface ServedStore {
+  readonly opening: Promise<ObjectStore>;
+  /** Under way. */
+  calls: number;
+}
 
-  const storeAt = async (at: string, isMade: boolean): Promise<ObjectStore> => {
+export function createPeerObjects({ budget, folder, isReadOnly }: PeerObjectsOptions): PeerObjects {
+  /** By folder; the one that was used last stands last. */
+  const stores = new Map<string, ServedStore>();
+
+  const servedAt = (at: string, isMade: boolean): ServedStore => {
     const known = stores.get(at);
-    if (known) return known;
-    if (stores.size >= STORES_MAX)
-      throw new DrayError('slowDown', 'Too many folders of this peer are used as repositories at once.', {
-        retry: 'backoff',
-      });
+    if (known) {
+      stores.delete(at);
+      stores.set(at, known);
+      return known;
+    }
     const root = at === '' ? folder.realRoot : `${folder.realRoot}/${at}`;
     checkInside(folder, root, at);
-    const opening = openFileStore({ root, create: isMade });
-    stores.set(at, opening);
+    if (stores.size >= STORES_MAX) closeIdle(stores);
+    const served: ServedStore = { opening: openFileStore({ root, create: isMade }), calls: 0 };
+    stores.set(at, served);
     // A folder that is not there yet may be made later.
-    opening.catch(() => stores.delete(at));
-    return opening;
+    served.opening.catch(() => {
+      if (stores.get(at) === served) stores.delete(at);
+    });
+    return served;
+  };
+
+  const using = async (at: string, isMade: boolean, work: (store: ObjectStore) => Promise<void>) => {
+    const served = servedAt(at, isMade);
+    served.calls += 1;
+    try {
+      await work(await served.opening);
+    } finally {
+      served.calls -= 1;
+    }
   };
 
   return {
@@ -62,21 +82,39 @@ export function createPeerObjects({ budget, folder, isReadOnly }: PeerObjectsOpt
       });
       try {
         const { bytes, input } = parseInput(call, objectCall, body);
-        const store = await storeAt(at, !READS.has(objectCall));
-        for (const key of keysOf(input)) {
-          const path = at === '' ? key : `${at}/${key}`;
-          parsePeerPath(path);
-          checkInside(folder, `${folder.realRoot}/${path}`, key);
-        }
-        await carryOut({ call, store, bytes }, objectCall, input);
+        await using(at, !READS.has(objectCall), async (store) => {
+          for (const key of keysOf(input)) {
+            const path = at === '' ? key : `${at}/${key}`;
+            parsePeerPath(path);
+            checkInside(folder, `${folder.realRoot}/${path}`, key);
+          }
+          await carryOut({ call, store, bytes }, objectCall, input);
+        });
       } finally {
         body.release();
       }
     },
     async close() {
-      await Promise.allSettled([...stores.values()].map(async (store) => (await store).close()));
+      await Promise.allSettled([...stores.values()].map(async ({ opening }) => (await opening).close()));
     },
   };
+}
+
+/**
+ * Makes room by closing the store that nobody has used for longest.
+ * @throws DrayError `slowDown` when all are in use.
+ */
+function closeIdle(stores: Map<string, ServedStore>): void {
+  for (const [at, { calls, opening }] of stores) {
+    if (calls > 0) continue;
+    stores.delete(at);
+    // It only tidies up.
+    opening.then((store) => store.close()).catch(() => {});
+    return;
+  }
+  throw new DrayError('slowDown', 'Too many folders of this peer are used as repositories at once.', {
+    retry: 'backoff',
+  });
 }
 
 function parseInput(
@@ -91,7 +129,8 @@ function parseInput(
       'usage',
       `The header ${PEER_HEADER.headBytes} does not say where the bytes begin.`,
     );
-  const parsed = v.safeParse(OBJECT_CALLS[name], parseJson(bytes.subarray(0, headBytes)));
+  const maxBytes = name === 'complete' ? PEER_LIMITS.completionBytesMax : PEER_LIMITS.jsonBytesMax;
+  const parsed = v.safeParse(OBJECT_CALLS[name], parseJson(bytes.subarray(0, headBytes), maxBytes));
   if (parsed.success) return { input: parsed.output, bytes: bytes.subarray(headBytes) };
   throw new PeerRefusal(400, 'usage', `The call is malformed: ${parsed.issues[0].message}.`);
 }

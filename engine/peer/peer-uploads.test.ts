@@ -1,6 +1,9 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Budget } from '../base/budget.ts';
+import { systemClock } from '../base/clock.ts';
 import { crc64Nvme } from '../base/crc64-nvme.ts';
+import { createPeerFileStore } from '../remotes/peer/peer-file-store.ts';
 import {
   type BeginUpload,
   beginPeerUpload,
@@ -9,6 +12,11 @@ import {
   putPeerHoles,
   putPeerRange,
 } from '../remotes/peer/peer-files.ts';
+import { withRetry } from '../remotes/with-retry.ts';
+import { budgetedMemory } from '../transfer/budgeted-memory.ts';
+import { uploadInParts } from '../transfer/multipart-upload.ts';
+import { partSizeFor } from '../transfer/part-size.ts';
+import { bytesSource, KEY, uploadOf } from '../transfer/upload-fixture.ts';
 import { noise, startTestPeer, type TestPeer } from './peer-fixture.ts';
 
 const KIB = 1024;
@@ -161,6 +169,39 @@ describe('an upload', () => {
     await discardPeerUpload(peer.client, upload, signal);
     await expect(put(upload, 0)).rejects.toMatchObject({ code: 'notFound' });
     expect((await begin()).received.size).toBe(0);
+  });
+});
+
+describe('a file above 10,000 parts of 64 MiB', () => {
+  const MIB = 1024 * 1024;
+  const store = () => withRetry(createPeerFileStore(peer.client, ''), { clock: systemClock, attemptsMax: 1 });
+
+  it('is begun, and takes each of its parts', async () => {
+    const multipart = store().multipart!;
+    const sizeBytes = 700_000_000_001;
+    const partSizeBytes = partSizeFor(sizeBytes, undefined, multipart.partBytesMax);
+    const upload = { key: 'huge', uploadId: await multipart.create('huge', { sizeBytes, partSizeBytes }) };
+    const last = Math.ceil(sizeBytes / partSizeBytes);
+    expect([partSizeBytes, last]).toEqual([64 * MIB, 10_431]);
+    const rest = noise(sizeBytes % partSizeBytes, 3);
+    await multipart.uploadPart(upload, last, rest);
+    expect(await multipart.listParts(upload)).toMatchObject([
+      { number: last, sizeBytes: rest.length, crc64nvme: crc64Nvme(rest) },
+    ]);
+    await multipart.abort(upload);
+    expect(readdirSync(peer.path('.dray-tmp')).filter((name) => name.startsWith('unfinished'))).toEqual([]);
+  });
+
+  it('goes in parts that the peer takes, though larger ones were asked for', async () => {
+    const bytes = noise(64 * MIB + 1, 4);
+    const uploaded = await uploadInParts(
+      uploadOf(store(), bytesSource(bytes), {
+        partSizeBytes: 128 * MIB,
+        memory: budgetedMemory(new Budget(128 * MIB)),
+      }),
+    );
+    expect(uploaded).toMatchObject({ sentParts: 2, confirmedBy: 'checksum', crc64nvme: crc64Nvme(bytes) });
+    expect(readFileSync(peer.path(KEY)).equals(bytes)).toBe(true);
   });
 });
 

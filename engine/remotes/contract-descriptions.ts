@@ -6,7 +6,7 @@ import type { ObjectDescription, ObjectInfo, ObjectStore } from './object-store.
 
 const DESCRIPTION: ObjectDescription = {
   contentType: 'text/csv',
-  metadata: { mtime: '1700000000.123456789', 'two-words': 'some value' },
+  metadata: { mtime: '1700000000.123456789', 'two-words': 'some value', 'org.example.owner': 'ada' },
   cacheControl: 'max-age=60',
   contentDisposition: 'attachment; filename="a b.csv"',
   contentEncoding: 'identity',

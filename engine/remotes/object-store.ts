@@ -35,7 +35,7 @@ export interface ObjectStore {
   /** The same as `get`, whole in memory. Fails with `damaged` when the object exceeds `maxBytes` (needed: no default). */
   read(key: RemoteKey, options: ReadOptions): Promise<ObjectBytes | undefined>;
 
-  /** Writes one object from memory. One request; a large one under a condition may take a look at the object when its connection broke. */
+  /** Writes one object from memory. One request, but for more than a peer takes in one; a large one under a condition may take a look at the object when its connection broke. */
   put(key: RemoteKey, bytes: Uint8Array, options?: PutOptions): Promise<PutOutcome>;
 
   /** Writes one object of unknown or large length from a stream that can be read once; multipart where the store needs it. */
@@ -68,11 +68,17 @@ export interface ObjectStore {
   close(): Promise<void>;
 }
 
-export interface MultipartStore {
+/** What wrappers pass on as it is (`multipart-traits.ts`). */
+export interface MultipartTraits {
   /** True: `putStream` does nothing but `put` or these calls, so a wrapper may make them itself and repeat each on its own. */
   readonly carriesStreams?: boolean;
   /** `complete` compares the sum of all bytes that came, and answers with it when it is right: nobody needs to ask again. */
   readonly confirmsWhole?: boolean;
+  /** A part that is sent may have no more, and there may be more than 10,000 of them. Absent: S3's limits. */
+  readonly partBytesMax?: number;
+}
+
+export interface MultipartStore extends MultipartTraits {
   create(key: RemoteKey, options?: CreateUploadOptions): Promise<UploadId>;
   /** `number` counts from 1. A part may be sent again under its number; the last one wins. */
   uploadPart(

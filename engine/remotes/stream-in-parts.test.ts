@@ -3,7 +3,7 @@ import { DrayError } from '../api/error.ts';
 import type { Clock } from '../base/clock.ts';
 import { collect, MIB, noise, PART_BYTES, pieces, same, sha256 } from './contract-fixtures.ts';
 import { createMemoryStore } from './memory-store.ts';
-import type { ObjectStore } from './object-store.ts';
+import type { MultipartStore, ObjectStore } from './object-store.ts';
 import { computeChecksum } from './received-checksum.ts';
 import { putStreamInParts } from './stream-in-parts.ts';
 import { createFaults, withFaults } from './with-faults.ts';
@@ -48,6 +48,29 @@ describe('A stream that goes in parts', () => {
         expect(await pendingIn(memory)).toBe(0);
       }
     }
+  });
+
+  it('is cut as the store wants it, which is told of it', async () => {
+    const memory = createMemoryStore();
+    const told: (number | undefined)[] = [];
+    const multipart: MultipartStore = {
+      ...memory.multipart!,
+      carriesStreams: true,
+      partBytesMax: PART_BYTES,
+      create: (key, options) => {
+        told.push(options?.partSizeBytes);
+        return memory.multipart!.create(key, options);
+      },
+    };
+    const meter = createMeter('local');
+    const metered = withMeter({ ...memory, multipart }, meter);
+    const store = withRetry(metered, { clock: still });
+    const bytes = noise(2 * PART_BYTES + 1, 67);
+    for (const options of [{ partSizeBytes: 3 * PART_BYTES }, { partSizeBytes: 1 }, { sizeBytes: 700e9 }])
+      await store.putStream('k', pieces(bytes, 65_537), options);
+    expect(told).toEqual([PART_BYTES, PART_BYTES, PART_BYTES]);
+    expect((await memory.head('k', { partNumber: 1 }))!.partCount).toBe(3);
+    expect(meter.totals().writes).toBe(15);
   });
 
   it('keeps what describes it, short or long', async () => {

@@ -28,7 +28,8 @@ export async function putStreamInParts(
   options: PutStreamOptions,
 ): Promise<PutOutcome> {
   checkAborted(options.signal);
-  const parts = cutInParts(body, key, options);
+  const partBytes = streamPartBytes(options, store.multipart.partBytesMax);
+  const parts = cutInParts(body, key, { ...options, partBytes });
   try {
     const first = (await parts.next()).value ?? new Uint8Array();
     const second = await parts.next();
@@ -38,7 +39,8 @@ export async function putStreamInParts(
       return await store.put(key, first, { ...options, checksum });
     }
     if (await isRefused(store, key, options)) return { written: false };
-    return await uploadParts(store, { key, ready: [first, second.value], rest: parts }, options);
+    const ready = [first, second.value];
+    return await uploadParts(store, { key, partBytes, ready, rest: parts }, options);
   } finally {
     // Lets the source go, also when it was not read to its end.
     await parts.return(undefined);
@@ -49,6 +51,7 @@ async function uploadParts(
   { multipart }: StreamStore,
   what: {
     readonly key: string;
+    readonly partBytes: number;
     readonly ready: readonly Uint8Array[];
     readonly rest: AsyncIterable<Uint8Array>;
   },
@@ -56,7 +59,11 @@ async function uploadParts(
 ): Promise<PutOutcome> {
   const { signal, condition } = options;
   const call = signal ? { signal } : {};
-  const uploadId = await multipart.create(what.key, { ...options, checksum: 'crc64nvme' });
+  const uploadId = await multipart.create(what.key, {
+    ...options,
+    checksum: 'crc64nvme',
+    partSizeBytes: what.partBytes,
+  });
   const upload: MultipartUpload = { key: what.key, uploadId };
   const sums: { readonly crc64nvme: bigint; readonly sizeBytes: number }[] = [];
   const sent: PartInfo[] = [];
@@ -115,9 +122,8 @@ function joined(sums: readonly { readonly crc64nvme: bigint; readonly sizeBytes:
 async function* cutInParts(
   body: AsyncIterable<Uint8Array>,
   key: string,
-  options: PutStreamOptions,
+  { partBytes, ...options }: PutStreamOptions & { readonly partBytes: number },
 ): AsyncGenerator<Uint8Array, undefined> {
-  const partBytes = streamPartBytes(options);
   const received = await receiveChecksum(options.checksum);
   const bufferBytes = Math.min(partBytes, options.sizeBytes ?? partBytes);
   let part = Buffer.allocUnsafeSlow(bufferBytes);

@@ -9,11 +9,12 @@
  *
  * Faults of one method act in the order they were added, each on one call (or as many as `repeat` says), then the next.
  */
-import type { MultipartStore, ObjectRead, ObjectStore } from './object-store.ts';
+import { traitsOf } from './multipart-traits.ts';
+import type { MultipartStore, MultipartTraits, ObjectRead, ObjectStore } from './object-store.ts';
 
 export type FaultMethod =
   | Exclude<keyof ObjectStore, 'address' | 'provider' | 'place' | 'multipart' | 'files' | 'close'>
-  | Exclude<keyof MultipartStore, 'carriesStreams' | 'confirmsWhole'>;
+  | Exclude<keyof MultipartStore, keyof MultipartTraits>;
 
 /** What a hook sees: the call's arguments, and after it its value. */
 export interface FaultCall {
@@ -112,8 +113,7 @@ export function withFaults(store: ObjectStore, faults: Faults): ObjectStore {
     ...(store.parts && { parts: faulty('parts', store.parts.bind(store)) }),
     ...(multipart && {
       multipart: {
-        ...(multipart.carriesStreams ? { carriesStreams: true } : {}),
-        ...(multipart.confirmsWhole ? { confirmsWhole: true } : {}),
+        ...traitsOf(multipart),
         create: faulty('create', multipart.create.bind(multipart)),
         uploadPart: faulty('uploadPart', multipart.uploadPart.bind(multipart)),
         uploadPartCopy: faulty('uploadPartCopy', multipart.uploadPartCopy.bind(multipart)),

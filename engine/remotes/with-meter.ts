@@ -2,6 +2,7 @@
 import type { RequestTotals } from '../api/jobs.ts';
 import { dollarsFor, type RequestCounts } from '../model/prices.ts';
 import type { DeltaFace, FileFace } from './file-face.ts';
+import { traitsOf } from './multipart-traits.ts';
 import type { MultipartStore, ObjectRead, ObjectStore } from './object-store.ts';
 import { streamRequests } from './stream-part-size.ts';
 
@@ -108,7 +109,7 @@ export function withMeter(store: ObjectStore, meter: Meter): ObjectStore {
         return await store.putStream(key, metered(), put);
       } finally {
         // The first is counted already.
-        if (store.multipart) meter.count('writes', streamRequests(streamed, put ?? {}) - 1);
+        if (multipart) meter.count('writes', streamRequests(streamed, put ?? {}, multipart.partBytesMax) - 1);
       }
     },
     list(request, call) {
@@ -231,8 +232,7 @@ function meterMultipart(
   count: (requestClass: RequestClass, signal: AbortSignal | undefined) => void,
 ): MultipartStore {
   return {
-    ...(multipart.carriesStreams ? { carriesStreams: true } : {}),
-    ...(multipart.confirmsWhole ? { confirmsWhole: true } : {}),
+    ...traitsOf(multipart),
     create(key, call) {
       count('writes', call?.signal);
       return multipart.create(key, call);

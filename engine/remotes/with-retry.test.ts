@@ -271,6 +271,54 @@ describe('A conditional write whose answer was lost', () => {
   });
 });
 
+describe('A copy onto itself whose answer was lost', () => {
+  const begin = async () => {
+    const { faults, memory, store } = setUp();
+    await memory.put('a', bytes('content'), { metadata: { mtime: '1' } });
+    const { etag, sizeBytes } = (await memory.head('a'))!;
+    const touch = (to = 'a') =>
+      store.copy('a', to, { ifMatch: etag, sizeBytes, description: { metadata: { mtime: '2' } } });
+    return { faults, memory, touch };
+  };
+  const lose = () => {
+    throw passing();
+  };
+
+  it('is known as our own when its repetition meets the etag that it gave', async () => {
+    const { faults, memory, touch } = await begin();
+    faults.add('copy').after(lose);
+    const outcome = await touch();
+    const info = await memory.head('a');
+    expect(outcome).toEqual({ written: true, etag: info!.etag });
+    expect(info).toMatchObject({ metadata: { mtime: '2' } });
+    faults.verifyAllExercised();
+  });
+
+  it.each([
+    ['content', { mtime: '3' }],
+    ['content', undefined],
+    ['another', { mtime: '2', size: 'as it was' }],
+    ['longer than that', { mtime: '2' }],
+  ])("is a conflict when another's object lies there: %s, %o", async (content, metadata) => {
+    const { faults, memory, touch } = await begin();
+    faults.add('copy').before(async () => {
+      await memory.put('a', bytes(content), metadata ? { metadata } : {});
+      lose();
+    });
+    await expect(touch()).rejects.toMatchObject({ code: 'conflict' });
+    faults.verifyAllExercised();
+  });
+
+  it('is a conflict when nothing failed before, or another key was copied to', async () => {
+    const { faults, memory, touch } = await begin();
+    await memory.put('a', bytes('content'), { metadata: { mtime: '2' } });
+    await expect(touch()).rejects.toMatchObject({ code: 'conflict' });
+    faults.add('copy').errorInstead(passing());
+    await expect(touch('b')).rejects.toMatchObject({ code: 'conflict' });
+    faults.verifyAllExercised();
+  });
+});
+
 describe('A completed upload whose answer was lost', () => {
   it('is known as our own when its repetition finds no upload', async () => {
     const { memory, faults, store } = setUp();

@@ -8,7 +8,8 @@
  * A request that failed may have happened all the same (its answer was lost). Repeating is then harmless for everything but
  * a condition, which now meets our own write and fails. So after such a failure a condition that does not hold is looked
  * into: if what lies there is what we wrote, the write happened. Two writers that write equal bytes both win then; bytes under
- * a condition must tell writers apart where that matters.
+ * a condition must tell writers apart where that matters. So also of a copy onto itself, which may give the object another etag: it happened
+ * if the object has its size and its metadata.
  */
 import { DrayError } from '../api/error.ts';
 import type { Clock } from '../base/clock.ts';
@@ -21,7 +22,15 @@ import {
 } from '../base/retry.ts';
 import { comparePaths } from '../model/entry.ts';
 import type { DeltaFace, EntriesOptions, FileEntry, FileFace } from './file-face.ts';
-import type { MultipartStore, MultipartUpload, ObjectStore, PutOutcome, RemoteKey } from './object-store.ts';
+import { traitsOf } from './multipart-traits.ts';
+import type {
+  CopyOptions,
+  MultipartStore,
+  MultipartUpload,
+  ObjectStore,
+  PutOutcome,
+  RemoteKey,
+} from './object-store.ts';
 import { resumed } from './resumed-body.ts';
 import { putStreamInParts } from './stream-in-parts.ts';
 
@@ -71,7 +80,17 @@ export function withRetry(store: ObjectStore, options: RetryOptions): ObjectStor
         : store.putStream(key, body, put),
     list: (request, call) => retrying(policy, call?.signal, () => store.list(request, call)),
     delete: (keys, call) => retrying(policy, call?.signal, () => store.delete(keys, call)),
-    copy: (from, to, call) => retrying(policy, call?.signal, () => store.copy(from, to, call)),
+    copy: (from, to, call) =>
+      retrying(policy, call?.signal, async (failures) => {
+        try {
+          return await store.copy(from, to, call);
+        } catch (error) {
+          if (!(error instanceof DrayError) || error.code !== 'conflict' || from !== to) throw error;
+          const outcome = mayHaveHappened(failures) ? await ownCopy(store, to, call) : undefined;
+          if (!outcome) throw error;
+          return outcome;
+        }
+      }),
     ...(store.parts && {
       parts: (key, call) => retrying(policy, call?.signal, () => store.parts!(key, call)),
     }),
@@ -178,8 +197,7 @@ function withMultipartRetry(
   policy: RetryPolicy,
 ): MultipartStore {
   return {
-    ...(multipart.carriesStreams ? { carriesStreams: true } : {}),
-    ...(multipart.confirmsWhole ? { confirmsWhole: true } : {}),
+    ...traitsOf(multipart),
     create: (key, call) => retrying(policy, call?.signal, () => multipart.create(key, call)),
     uploadPart: (upload, number, bytes, put) =>
       retrying(policy, put?.signal, () => multipart.uploadPart(upload, number, bytes, put)),
@@ -232,6 +250,23 @@ async function ownWrite(
   } finally {
     read.body.destroy();
   }
+}
+
+/** The outcome of our earlier copy onto itself, when the object is described as that wanted it. */
+async function ownCopy(
+  store: ObjectStore,
+  key: RemoteKey,
+  { description, signal, sizeBytes }: CopyOptions = {},
+): Promise<PutOutcome | undefined> {
+  const wanted = Object.entries(description?.metadata ?? {});
+  // Nothing that would tell our copy from what was there.
+  if (wanted.length === 0 || sizeBytes === undefined) return undefined;
+  const info = await store.head(key, signal ? { signal } : {});
+  const isOurs =
+    info?.sizeBytes === sizeBytes &&
+    Object.keys(info.metadata ?? {}).length === wanted.length &&
+    wanted.every(([name, value]) => info.metadata?.[name.toLowerCase()] === value);
+  return isOurs ? { written: true, etag: info.etag } : undefined;
 }
 
 /**

@@ -7,7 +7,9 @@
  */
 import type { Throttle } from '../api/jobs.ts';
 import type { Clock } from '../base/clock.ts';
+import type { DeltaSource, DeltaTarget } from '../model/delta-sides.ts';
 import type { FileFace } from './file-face.ts';
+import { traitsOf } from './multipart-traits.ts';
 import type { CallOptions, MultipartStore, ObjectRead, ObjectStore } from './object-store.ts';
 
 export interface ThrottleOptions {
@@ -69,27 +71,31 @@ function throttledFiles(files: FileFace, throttle: Throttle): FileFace {
     touch: (key, to, call) => files.touch(key, to, call),
     folders: files.folders,
     deltas: {
-      async source(key, signature, call) {
-        const source = await files.deltas.source(key, signature, call);
-        return {
-          ...source,
-          async read(ranges, into, wish) {
-            const digests = await source.read(ranges, into, wish);
-            await throttle.take(into.byteLength, wish.signal);
-            return digests;
-          },
-        };
-      },
-      async target(key, wish, call) {
-        const target = await files.deltas.target(key, wish, call);
-        return {
-          ...target,
-          async write(ranges, bytes, signal) {
-            await throttle.take(bytes.byteLength, signal);
-            return target.write(ranges, bytes, signal);
-          },
-        };
-      },
+      source: async (key, signature, call) =>
+        throttledDeltaSource(await files.deltas.source(key, signature, call), throttle),
+      target: async (key, wish, call) =>
+        throttledDeltaTarget(await files.deltas.target(key, wish, call), throttle),
+    },
+  };
+}
+
+export function throttledDeltaSource<Source extends DeltaSource>(source: Source, throttle: Throttle): Source {
+  return {
+    ...source,
+    async read(ranges, into, wish) {
+      const digests = await source.read(ranges, into, wish);
+      await throttle.take(into.byteLength, wish.signal);
+      return digests;
+    },
+  };
+}
+
+export function throttledDeltaTarget(target: DeltaTarget, throttle: Throttle): DeltaTarget {
+  return {
+    ...target,
+    async write(ranges, bytes, signal) {
+      await throttle.take(bytes.byteLength, signal);
+      return target.write(ranges, bytes, signal);
     },
   };
 }
@@ -113,8 +119,7 @@ function delegated(
 
 function throttledMultipart(multipart: MultipartStore, throttle: Throttle): MultipartStore {
   return {
-    ...(multipart.carriesStreams ? { carriesStreams: true } : {}),
-    ...(multipart.confirmsWhole ? { confirmsWhole: true } : {}),
+    ...traitsOf(multipart),
     create: (key, call) => multipart.create(key, call),
     async uploadPart(upload, number, bytes, put) {
       await throttle.take(bytes.byteLength, put?.signal);

@@ -91,6 +91,17 @@ describe('copyInStore', () => {
     faults.verifyAllExercised();
   });
 
+  it('fails for an archived object alone, since the store copies others', async () => {
+    const { faults, store } = faultyStore();
+    await store.put(KEY, randomBytes(10));
+    const archived = new DrayError('accessDenied', 'No.', { data: { reason: 'archived' } });
+    faults.add('copy').errorInstead(archived);
+    faults.add('uploadPartCopy').errorInstead(archived);
+    await expect(copyInStore(await copyOf(store))).rejects.toBe(archived);
+    await expect(copyInStore(await copyOf(store, { copyOnceBytes: 9 }))).rejects.toBe(archived);
+    faults.verifyAllExercised();
+  });
+
   it('tells that the source changed or is gone', async () => {
     const store = createMemoryStore();
     await store.put(KEY, randomBytes(10));

@@ -42,7 +42,7 @@ export interface StoreCopied {
   readonly etag: string;
 }
 
-/** The store will not do it, whichever of these objects it is asked for. */
+/** The store will not do it, at least with this object. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set(['accessDenied', 'unsupported']);
 
 /**
@@ -105,7 +105,8 @@ function sameSum(left: ObjectChecksums | undefined, right: ObjectChecksums | und
 
 /** What some servers call an invalid request, such as a copy between buckets that they keep apart, is a refusal as well. */
 function isRefusal(error: unknown): boolean {
-  if (!(error instanceof DrayError)) return false;
+  // What is archived is refused by itself.
+  if (!(error instanceof DrayError) || error.data.reason === 'archived') return false;
   return REFUSALS.has(error.code) || (error.code === 'remoteFailed' && error.retry === 'no');
 }
 

@@ -3,9 +3,13 @@ import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { DrayError } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
+import { systemClock } from '../base/clock.ts';
 import { crc64Nvme } from '../base/crc64-nvme.ts';
 import { createMemoryStore } from '../remotes/memory-store.ts';
-import type { FaultMethod } from '../remotes/with-faults.ts';
+import { createFaults, type FaultMethod, withFaults } from '../remotes/with-faults.ts';
+import { createMeter, withMeter } from '../remotes/with-meter.ts';
+import { withRetry } from '../remotes/with-retry.ts';
+import { createThrottle, withThrottle } from '../remotes/with-throttle.ts';
 import { budgetedMemory } from './budgeted-memory.ts';
 import { uploadInParts } from './multipart-upload.ts';
 import type { ObjectSource } from './object-source.ts';
@@ -57,6 +61,32 @@ describe('uploadInParts', () => {
     expect(await storedBytes(store)).toEqual(new Uint8Array(bytes));
     expect(progress.reduce((sum, sent) => sum + sent, 0)).toBe(10_500);
     expect(journal.rows.size).toBe(0);
+  });
+
+  it('sends parts as small as the store wants them, through all wrappers, and goes on with more than 10,000', async () => {
+    const sizes = new Set<number>();
+    let left = 10_005;
+    const { inner } = faultyStore();
+    const limited = withMultipart(inner, (multipart) => ({
+      partBytesMax: 2,
+      uploadPart: (upload, number, part, options) => {
+        sizes.add(part.byteLength);
+        left -= 1;
+        return left < 0 ? Promise.reject(gone()) : multipart.uploadPart(upload, number, part, options);
+      },
+    }));
+    const clock = systemClock;
+    const throttle = createThrottle({ bytesPerSecond: () => undefined, clock });
+    const wrapped = withThrottle(withMeter(withFaults(limited, createFaults()), createMeter()), throttle);
+    const store = withRetry(wrapped, { clock, attemptsMax: 1 });
+    const bytes = randomBytes(20_020);
+    const journal = createJournal();
+    const upload = () => uploadInParts(uploadOf(store, bytesSource(bytes), { journal }));
+    await expect(upload()).rejects.toMatchObject({ code: 'unreachable' });
+    left = Number.POSITIVE_INFINITY;
+    expect(await upload()).toMatchObject({ keptParts: 10_005, sentParts: 5 });
+    expect(sizes).toEqual(new Set([2]));
+    expect(await storedBytes(inner)).toEqual(new Uint8Array(bytes));
   });
 
   it.each<[string, FaultMethod, 'before' | 'after', { sent: number; kept: number }]>([

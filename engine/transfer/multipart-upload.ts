@@ -16,7 +16,7 @@ import { checkAborted } from '../base/abort.ts';
 import { loadCrc64 } from '../base/crc64-nvme.ts';
 import type { MultipartStore, ObjectChecksums, ObjectStore, PutOutcome } from '../remotes/object-store.ts';
 import { confirmObject } from './confirm-object.ts';
-import { DELTA_BLOCK_MAX_BYTES, PARTS_MAX } from './part-size.ts';
+import { canBeParts, DELTA_BLOCK_MAX_BYTES } from './part-size.ts';
 import { joinSums, type PartSum } from './part-sums.ts';
 import type { PartsUpload, UploadedObject } from './parts-upload.ts';
 import { type PartsAtStore, sendParts } from './send-parts.ts';
@@ -69,7 +69,7 @@ async function uploadOnce(
   multipart: MultipartStore,
   attempt: { copiedParts: number; doneBytes: number },
 ): Promise<UploadedObject> {
-  const session = await openSession(sessionRequest(request), multipart);
+  const session = await openSession(sessionRequest(request, multipart), multipart);
   let isSent = false;
   try {
     const known = tellsSums.get(request.store)?.[session.mode];
@@ -87,10 +87,13 @@ async function uploadOnce(
   }
 }
 
-function sessionRequest(request: PartsUpload): SessionRequest {
+function sessionRequest(request: PartsUpload, multipart: MultipartStore): SessionRequest {
   const { checksum, description, journal, key, partSizeBytes, previous, signal, source } = request;
   const { sizeBytes, token } = source;
-  const isDelta = previous !== undefined && canCutAs(previous.blockBytes, sizeBytes);
+  const isDelta =
+    previous !== undefined &&
+    previous.blockBytes <= DELTA_BLOCK_MAX_BYTES &&
+    canBeParts(previous.blockBytes, sizeBytes, multipart);
   return {
     key,
     description,
@@ -104,10 +107,6 @@ function sessionRequest(request: PartsUpload): SessionRequest {
     partSizeBytes,
     signal,
   };
-}
-
-function canCutAs(blockBytes: number, sizeBytes: number): boolean {
-  return blockBytes <= DELTA_BLOCK_MAX_BYTES && blockBytes * PARTS_MAX >= sizeBytes;
 }
 
 /** Reading may fail for a reason that passes; the last look at the source says that it is another one. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PART_SIZE_MAX_BYTES, partSizeFor } from './part-size.ts';
+import { canBeParts, PART_SIZE_MAX_BYTES, partSizeFor } from './part-size.ts';
 
 describe('partSizeFor', () => {
   it('keeps to 10,000 parts at any size that S3 takes', () => {
@@ -12,5 +12,19 @@ describe('partSizeFor', () => {
       expect(Math.ceil(sizeBytes / partSizeBytes)).toBeLessThanOrEqual(10_000);
       expect(partSizeBytes % mib).toBe(0);
     }
+  });
+
+  it('takes more parts than 10,000 where the store says how large one may be', () => {
+    const mib = 1024 * 1024;
+    const bytesMax = 64 * mib;
+    expect(partSizeFor(100 * mib, undefined, bytesMax)).toBe(8 * mib);
+    expect(partSizeFor(100 * mib, 128 * mib, bytesMax)).toBe(bytesMax);
+    expect(partSizeFor(300_000 * mib, undefined, bytesMax)).toBe(30 * mib);
+    for (const sizeBytes of [700e9, 1024 ** 4, 20 * 1024 ** 4])
+      expect(partSizeFor(sizeBytes, undefined, bytesMax)).toBe(bytesMax);
+    expect(canBeParts(bytesMax, 700e9, {})).toBe(false);
+    expect(canBeParts(bytesMax, 600e9, {})).toBe(true);
+    expect(canBeParts(bytesMax, 700e9, { partBytesMax: bytesMax })).toBe(true);
+    expect(canBeParts(bytesMax + 1, 700e9, { partBytesMax: bytesMax })).toBe(false);
   });
 });

@@ -21,8 +21,8 @@ export interface PartsUpload {
   readonly description?: ObjectDescription;
   readonly checksum: JoinedChecksumKind;
   /**
-   * A wish: an upload that goes on keeps its size, a delta keeps that of the object it replaces, and 10,000 parts must do. S3 wants
-   * at least 5 MiB. Default 8 MiB, from 512 MiB on 16 MiB.
+   * A wish: an upload that goes on keeps its size, a delta keeps that of the object it replaces, and 10,000 parts must do (or
+   * parts as large as the store takes). S3 wants at least 5 MiB. Default 8 MiB, from 512 MiB on 16 MiB.
    */
   readonly partSizeBytes?: number;
   /** Of requests to `store`. */

@@ -9,7 +9,7 @@ import type {
   PartInfo,
   RemoteKey,
 } from '../remotes/object-store.ts';
-import { PARTS_MAX, partSizeFor } from './part-size.ts';
+import { canBeParts, partSizeFor } from './part-size.ts';
 import type { JoinedChecksumKind } from './part-sums.ts';
 import type { JournaledUpload, UploadJournal } from './upload-journal.ts';
 
@@ -59,7 +59,7 @@ export async function openSession(
   if (journaled !== undefined) {
     const upload = { key, uploadId: journaled.uploadId };
     const parts = await partsStillHeld(multipart, upload, signal);
-    const fit = fitOf(request, journaled);
+    const fit = fitOf(request, multipart, journaled);
     if (typeof parts !== 'string' && fit !== undefined) {
       const held = new Map(parts.map((part) => [part.number, part]));
       return { upload, partSizeBytes: journaled.partSizeBytes, held, ...fit };
@@ -74,7 +74,8 @@ export async function openSession(
 async function beginSession(request: SessionRequest, multipart: MultipartStore): Promise<UploadSession> {
   const { checksum, copiesPartsOf, description, journal, key, signal } = request;
   const mode = copiesPartsOf === undefined ? 'summed' : 'plain';
-  const partSizeBytes = copiesPartsOf ?? partSizeFor(request.sizeBytes, request.partSizeBytes);
+  const partSizeBytes =
+    copiesPartsOf ?? partSizeFor(request.sizeBytes, request.partSizeBytes, multipart.partBytesMax);
   const uploadId = await multipart.create(key, {
     ...description,
     ...(mode === 'summed' && { checksum }),
@@ -103,14 +104,15 @@ export async function abandon(
 
 /**
  * Whether the upload is of this very source (`isVouched`) or at least one whose parts can be compared with it, by reading. Undefined: it is of no
- * use: too small parts, another description (which cannot be changed any more), or a source that would have to be fetched to compare.
+ * use: parts too small or too large, another description (which cannot be changed any more), or a source that would have to be fetched to compare.
  */
 function fitOf(
   request: SessionRequest,
+  multipart: MultipartStore,
   { partSizeBytes, token }: JournaledUpload,
 ): Pick<UploadSession, 'isVouched' | 'mode'> | undefined {
   const { copiesPartsOf, isComparable, sizeBytes } = request;
-  if (partSizeBytes * PARTS_MAX < sizeBytes) return undefined;
+  if (!canBeParts(partSizeBytes, sizeBytes, multipart)) return undefined;
   if (token === undefined) return isComparable ? { isVouched: false, mode: 'summed' } : undefined;
   const [described, ...rest] = token.split(' ');
   const mode = MODES.find((each) => describedAs(request, each) === described);

@@ -54,10 +54,26 @@ export function folderInTheWay(path: string): DrayError {
   return new DrayError(
     'conflict',
     `${path} is a folder that is not empty. Move or remove what is in it, then run the command again.`,
-    { data: { path } },
+    { data: { path, reason: 'folderInTheWay' } },
   );
 }
 
-export function unsafePath(path: string, reason: string): DrayError {
-  return new DrayError('unsafePath', `${path} was not touched: ${reason}.`, { data: { path } });
+export function fileInTheWay(folder: string): DrayError {
+  return new DrayError('conflict', `${folder} is a file where a folder has to be. Move or remove it first.`, {
+    data: { path: folder, reason: 'fileInTheWay' },
+  });
+}
+
+export function linkInTheWay(folder: string): DrayError {
+  const reason =
+    'it is a symbolic link where a folder has to be, and what lies behind it is not the workspace';
+  return unsafePath(folder, reason, { reason: 'linkInTheWay' });
+}
+
+export function unsafePath(
+  path: string,
+  reason: string,
+  data: Readonly<Record<string, string>> = {},
+): DrayError {
+  return new DrayError('unsafePath', `${path} was not touched: ${reason}.`, { data: { ...data, path } });
 }

@@ -12,7 +12,14 @@
 import { lstatSync, mkdirSync, rmdirSync, type Stats } from 'node:fs';
 import { DrayError } from '../api/error.ts';
 import { plainReach, type TreeReach } from './tree-reach.ts';
-import { errnoOf, folderInTheWay, unsafePath, writeError } from './tree-writer-error.ts';
+import {
+  errnoOf,
+  fileInTheWay,
+  folderInTheWay,
+  linkInTheWay,
+  unsafePath,
+  writeError,
+} from './tree-writer-error.ts';
 
 /** Inodes of folders. */
 export type FolderHold = readonly number[];
@@ -183,17 +190,4 @@ function isNotEmpty(error: unknown): boolean {
   const errno = errnoOf(error);
   // EEXIST: POSIX allows it for the same; EBUSY: something is mounted there.
   return errno === 'ENOTEMPTY' || errno === 'EEXIST' || errno === 'EBUSY';
-}
-
-function linkInTheWay(folder: string): DrayError {
-  return unsafePath(
-    folder,
-    'it is a symbolic link where a folder has to be, and what lies behind it is not the workspace',
-  );
-}
-
-function fileInTheWay(folder: string): DrayError {
-  return new DrayError('conflict', `${folder} is a file where a folder has to be. Move or remove it first.`, {
-    data: { path: folder },
-  });
 }

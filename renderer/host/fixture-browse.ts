@@ -122,6 +122,8 @@ function planCopy({ kind, source, destination }: InputOf<'browse.plan'>): Answer
     },
     rows,
     isCut: false,
+    failures: [],
+    skipped: [],
   };
 }
 

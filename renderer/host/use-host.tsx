@@ -25,7 +25,9 @@ import type { HostConnection, LineState } from './connection.ts';
 import { createEndingCount } from './ending-count.ts';
 
 const HostContext = createContext<HostConnection | undefined>(undefined);
-const TransfersContext = createContext<readonly Transfer[] | undefined>(undefined);
+const QueueContext = createContext<ToldQueue>({});
+/** Until a queue that could not be opened is asked for again. */
+const QUEUE_PAUSE_MS = 5_000;
 
 export function HostProvider({ host, children }: { host: HostConnection; children: ReactNode }) {
   const [client] = useState(makeQueryClient);
@@ -111,27 +113,45 @@ export function useRefresh(): (...names: readonly HostRequestName[]) => Promise<
 
 /** The queue as it is now; undefined until the engine told it. */
 export function useTransfers(): readonly Transfer[] | undefined {
-  return useContext(TransfersContext);
+  return useContext(QueueContext).transfers;
 }
+
+/** Why the engine cannot tell the queue, such as a full disk. It is asked again until it can. */
+export function useQueueError(): DrayError | undefined {
+  return useContext(QueueContext).error;
+}
+
+type ToldQueue =
+  | { readonly transfers?: readonly Transfer[]; readonly error?: never }
+  | { readonly error: DrayError; readonly transfers?: never };
 
 function TransfersProvider({ children }: { children: ReactNode }) {
   const host = useHost();
   const state = useLineState();
-  const [transfers, setTransfers] = useState<readonly Transfer[]>();
+  const [queue, setQueue] = useState<ToldQueue>({});
   useEffect(() => {
     if (state !== 'open') return;
     const stop = new AbortController();
+    let pause: ReturnType<typeof setTimeout> | undefined;
     const onEvents: AskOptions['onEvents'] = (events) => {
       const newest = events.findLast((event) => event.type === 'transfers');
-      if (newest?.type === 'transfers') setTransfers(newest.transfers);
+      if (newest?.type === 'transfers') setQueue({ transfers: newest.transfers });
     };
-    host.ask('transfers.watch', {}, { signal: stop.signal, onEvents }).catch((error: unknown) => {
-      if (error instanceof DrayError && error.code !== 'aborted' && error.code !== 'unreachable')
-        console.error(error);
-    });
-    return () => stop.abort();
+    const watch = () => {
+      host.ask('transfers.watch', {}, { signal: stop.signal, onEvents }).catch((error: unknown) => {
+        // When the line is back, it is another watch.
+        if (!(error instanceof DrayError) || error.code === 'aborted' || error.code === 'unreachable') return;
+        setQueue({ error });
+        pause = setTimeout(watch, QUEUE_PAUSE_MS);
+      });
+    };
+    watch();
+    return () => {
+      clearTimeout(pause);
+      stop.abort();
+    };
   }, [host, state]);
-  return <TransfersContext value={transfers}>{children}</TransfersContext>;
+  return <QueueContext value={queue}>{children}</QueueContext>;
 }
 
 /** What a transfer changes, whatever its kind. */

@@ -9,8 +9,8 @@ import { Button, LinkButton } from '../design/button.tsx';
 import { Card } from '../design/card.tsx';
 import { ConfirmDialog } from '../design/dialog.tsx';
 import { Screen } from '../design/screen.tsx';
-import { EmptyState, Loading, Notice } from '../design/states.tsx';
-import { useHost, useTransfers } from '../host/use-host.tsx';
+import { EmptyState, ErrorState, Loading, Notice } from '../design/states.tsx';
+import { useHost, useQueueError, useTransfers } from '../host/use-host.tsx';
 import { stepsTo } from './transfers/queue-order.ts';
 import { ThroughputCard } from './transfers/throughput-card.tsx';
 import { TransferRow } from './transfers/transfer-row.tsx';
@@ -20,6 +20,7 @@ type Change = InputOf<'transfers.change'>;
 
 export function TransfersScreen() {
   const transfers = useTransfers();
+  const queueError = useQueueError();
   const host = useHost();
   const [fault, setFault] = useState<string>();
   const [isCancelling, setCancelling] = useState(false);
@@ -33,6 +34,17 @@ export function TransfersScreen() {
     }
   };
 
+  if (queueError) {
+    const { code, message } = queueError;
+    return (
+      <Screen title="Transfers" isFull>
+        <ErrorState
+          title="The queue cannot be opened"
+          error={{ code, message: `${message} It is tried again every few seconds.` }}
+        />
+      </Screen>
+    );
+  }
   if (!transfers) {
     return (
       <Screen title="Transfers">

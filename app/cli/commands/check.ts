@@ -30,7 +30,7 @@ export function addCheckCommand(program: Command, host: CommandHost): void {
     .command('check')
     .summary('compare the content of two places')
     .description(
-      'Compares two places file by file, by the checksums that stores keep; local files are read, nothing is downloaded unless asked for, nothing is changed. Says for every file how it was compared (-v, --report). Ends with exit code 3 when there are differences, 4 when something could not be compared.',
+      'Compares two places file by file, by the checksums that stores keep; local files are read, nothing is downloaded unless asked for, nothing is changed. Says for every file how it was compared (-v, --report). Ends with exit code 3 when there are differences, else with 4 when something could not be compared.',
     )
     .argument('<source>', 'a folder or a file')
     .argument('<destination>', 'what it is compared with')

@@ -41,7 +41,10 @@ function createConfigView(isOne: boolean): CommandView<{ readonly settings: numb
       if (event.type === 'setting') output.result(isOne ? event.value : `${event.name}=${event.value}`);
     },
     onSummary: ({ settings }, output) => {
-      if (settings === 0) output.note(isOne ? 'Not set.' : 'No settings: defaults hold.');
+      if (settings > 0) return;
+      if (!isOne) return output.note('No settings: defaults hold.');
+      // Not on standard output, where its value would be.
+      if (!output.quiet) output.problem('plain', 'Not set.');
     },
   };
 }

@@ -9,6 +9,7 @@ import type {
 import { type CommandHost, type CommandView, runCommand, usageError } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
 import { given } from '../given.ts';
+import { createBandwidthOption } from '../global-options.ts';
 import { formatTable } from '../table.ts';
 
 interface DeltaOptions {
@@ -51,6 +52,7 @@ export function addDeltaCommand(program: Command, host: CommandHost): void {
       'measure n rows, from 0 to 100 % changed, on a copy of SRC beside DST; with rsync beside it where that is installed',
       parseRows,
     )
+    .addOption(createBandwidthOption())
     .action((source: string, destination: string, options: DeltaOptions, self: Command) => {
       const request: DeltaRequest = {
         source: { place: source },

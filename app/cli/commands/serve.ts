@@ -74,10 +74,11 @@ const view: CommandView<ServeSummary> = {
 };
 
 function printServing({ fingerprint, folder, isReadOnly, token, url }: ServingEvent, output: Output): void {
-  // The one line on standard output: scripts wait for it.
+  // The first line on standard output: scripts wait for it.
   output.result(`${quotePath(folder)} is offered${isReadOnly ? ', to be read,' : ''} at ${url}`);
   if (fingerprint !== undefined) output.note(`Fingerprint (SHA-256): ${fingerprint}`);
-  if (token !== undefined) output.note(`Token, shown this once: ${token}\n  export DRAY_TOKEN=${token}`);
+  // With --quiet too: who does not know it cannot ask for anything.
+  if (token !== undefined) output.result(`Token, shown this once: ${token}\n  export DRAY_TOKEN=${token}`);
 }
 
 function parseListen(text: string): { readonly host: string; readonly port: number } {

@@ -27,8 +27,8 @@ import type { FileRoot } from './file-root.ts';
 import type { ObjectPlacer } from './object-placer.ts';
 import { writeReceived } from './received-file.ts';
 
-/** As on S3. */
-const PARTS_MAX = 10_000;
+/** What their names can count. S3 has 10,000. */
+const PARTS_MAX = 99_999;
 
 interface PartSource {
   readonly pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;

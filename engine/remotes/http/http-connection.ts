@@ -64,6 +64,12 @@ const PIECE_BYTES = 1024 * 1024;
 /** TLS takes a copy of what it is given, and Node sees no progress within it: one of these within the time-out must get through. */
 const TLS_PIECE_BYTES = 64 * 1024;
 
+/**
+ * A request that may be quiet for long is kept alive on the way by empty packets (TCP keep-alive): routers forget connections on which
+ * nothing goes, and a server that went away without a word is found out within seconds.
+ */
+const PROBE_AFTER_MS = 30_000;
+
 const NOTHING = new Uint8Array(0);
 
 export class HttpConnection {
@@ -116,6 +122,10 @@ export class HttpConnection {
     exchange.connection = this;
     this.#reader = new AnswerReader(exchange.request.method, exchange);
     this.#isUnanswered = true;
+    if (exchange.request.quietMs !== undefined) {
+      this.#socket.setTimeout(this.#quietMs);
+      this.#socket.setKeepAlive(true, PROBE_AFTER_MS);
+    }
     this.#send(exchange);
   }
 
@@ -141,7 +151,7 @@ export class HttpConnection {
   resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
-    this.#socket.setTimeout(this.#route.limits.quietMs);
+    this.#socket.setTimeout(this.#quietMs);
     this.#socket.resume();
   }
 
@@ -149,6 +159,10 @@ export class HttpConnection {
   holdProcess(isHeld: boolean): void {
     if (isHeld) this.#socket.ref();
     else this.#socket.unref();
+  }
+
+  get #quietMs(): number {
+    return this.#exchange?.request.quietMs ?? this.#route.limits.quietMs;
   }
 
   #listen(): void {
@@ -260,6 +274,7 @@ export class HttpConnection {
     this.#target = this.#route.scratch;
     // What the reader has yet to take lies in memory.
     this.resume();
+    if (exchange.request.quietMs !== undefined) this.#socket.setTimeout(this.#quietMs);
     // The rest of a body that nobody wants any more cannot be taken back.
     const isSent = !this.#isSending && this.#socket.writableLength === 0;
     const isReusable = isExact && reader.isKeptAlive && isSent;
@@ -296,7 +311,7 @@ export class HttpConnection {
   #timedOut(): void {
     if (this.#isPaused || this.#state === 'connecting') return;
     const isSilent = !this.#reader?.hasHead;
-    const message = `Nothing came for ${this.#route.limits.quietMs} ms.`;
+    const message = `Nothing came for ${this.#quietMs} ms.`;
     this.#close(new HttpError(isSilent ? 'HTTP_ANSWER_TIMEOUT' : 'HTTP_BODY_TIMEOUT', message));
   }
 

@@ -14,6 +14,8 @@ export interface HttpRequest {
   readonly into?: Uint8Array;
   /** For the body of a `stream` that is no error's. */
   readonly memory?: BodyMemory;
+  /** In place of the transport's quiet time: for what the server works at by itself, without a byte to show for it. */
+  readonly quietMs?: number;
   readonly signal: AbortSignal | undefined;
 }
 

@@ -8,6 +8,9 @@ import { HttpError, type HttpRequest } from './http-message.ts';
 /** Servers close what is idle, and a request that crosses the closing fails. Few close earlier than this. */
 const IDLE_MAX_MS = 4000;
 
+/** The last one is of a copy, which may be onto its own source. */
+const CONDITIONS = ['if-match', 'if-none-match', 'x-amz-copy-source-if-match'];
+
 export class HttpPool {
   readonly #route: Route;
   readonly #connectionsMax: number;
@@ -96,7 +99,7 @@ export class HttpPool {
     if (this.#isClosed || !end.isUnanswered || connection.exchanges < 2) return false;
     const code = end.error instanceof Error && 'code' in end.error ? end.error.code : undefined;
     const isBroken = code === 'ECONNRESET' || code === 'EPIPE';
-    const isConditional = headers['if-match'] !== undefined || headers['if-none-match'] !== undefined;
+    const isConditional = CONDITIONS.some((name) => headers[name] !== undefined);
     return isBroken && method !== 'POST' && (method === 'GET' || method === 'HEAD' || !isConditional);
   }
 

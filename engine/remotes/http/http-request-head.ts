@@ -12,14 +12,16 @@ export function requestHead(request: HttpRequest, host: string): string {
   if (headers.host === undefined) head += `host: ${host}\r\n`;
   for (const name in headers) {
     const value = headers[name] as string;
-    if (CONTROL.test(value) || !/^[\w-]+$/.test(name))
-      throw new TypeError(`The header "${name}" cannot be sent.`);
+    if (CONTROL.test(value) || !TOKEN.test(name)) throw new TypeError(`The header "${name}" cannot be sent.`);
     head += `${name}: ${value}\r\n`;
   }
   const bodyBytes = (lead?.byteLength ?? 0) + (body?.byteLength ?? 0);
   if (body || lead || METHODS_WITH_BODY.test(method)) head += `content-length: ${bodyBytes}\r\n`;
   return `${head}\r\n`;
 }
+
+/** RFC 9110, section 5.6.2. */
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it looks for.
 const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f]/;

@@ -167,6 +167,7 @@ describe('A kept connection that the server closed', () => {
 
   it.each([
     ['a PUT under a condition', ask('PUT', { headers: { 'if-none-match': '*' }, body: Buffer.from('x') })],
+    ['a copy of one state', ask('PUT', { headers: { 'x-amz-copy-source-if-match': '"a"' } })],
     ['a POST', ask('POST')],
   ])('fails %s, which may have happened', async (_name, request) => {
     const { transport, connections } = await serve(closing);
@@ -289,6 +290,24 @@ describe('Time runs out', () => {
     await expect(transport.exchange(ask(), 9)).rejects.toMatchObject({ code: 'HTTP_ANSWER_TIMEOUT' });
     const half = ask('GET', { path: '/half' });
     await expect(transport.exchange(half, 9)).rejects.toMatchObject({ code: 'HTTP_BODY_TIMEOUT' });
+  });
+
+  it('later for a request that the server may work at for long, and on that connection as before for the next', async () => {
+    const { transport } = await serve(
+      (head, socket) => {
+        if (!head.includes('/work')) return;
+        const [first, rest] = [EMPTY_ANSWER.slice(0, 20), EMPTY_ANSWER.slice(20)];
+        setTimeout(() => socket.write(first), 400);
+        setTimeout(() => socket.write(rest), 800);
+      },
+      { quietMs: 100 },
+    );
+    const work = ask('PUT', { path: '/work', quietMs: 3_600_000 });
+    expect(await transport.exchange(work, 0)).toMatchObject({ status: 200 });
+    await expect(transport.exchange(ask(), 0)).rejects.toMatchObject({
+      code: 'HTTP_ANSWER_TIMEOUT',
+      message: expect.stringContaining('100 ms'),
+    });
   });
 
   it('when a connection is not completed', async () => {

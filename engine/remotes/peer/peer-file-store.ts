@@ -5,7 +5,7 @@
  * What an object is described by is lost but for its time (`mtime`) and mode (`mode`, in octal digits), which are the file's own.
  * Conditions are refused: repositories use another face of a peer, which keeps them.
  */
-import { DrayError, type ErrorRecord } from '../../api/error.ts';
+import { DrayError, type ErrorRecord, fromErrorRecord } from '../../api/error.ts';
 import { comparePaths } from '../../model/entry.ts';
 import { formatObjectTime, MTIME_METADATA, parseObjectTime } from '../../model/object-time.ts';
 import { type EntryRow, PEER_LIMITS, type WriteItem } from '../../model/peer-protocol.ts';
@@ -17,7 +17,6 @@ import type {
   ListedObject,
   ListPage,
   ListRequest,
-  MultipartStore,
   ObjectDescription,
   ObjectInfo,
   ObjectRead,
@@ -33,6 +32,7 @@ import {
   headPeerFile,
   keepPeerFile,
   listPeerEntries,
+  type PeerError,
   type PeerFileInfo,
   readPeerFile,
   readPeerFiles,
@@ -43,6 +43,7 @@ import {
 } from './peer-files.ts';
 import { createPeerFolders } from './peer-folders.ts';
 import { createPeerMultipart, type FileMetaOfObject } from './peer-multipart.ts';
+import { putLarge } from './put-large.ts';
 
 const PAGE_KEYS = 1_000;
 /** Listings that are read a page at a time, each a request that is open meanwhile. */
@@ -191,37 +192,6 @@ export function createPeerFileStore(client: PeerClient, below: string): ObjectSt
       await client.close();
     },
   };
-}
-
-const RANGE_BYTES = 8 * 1024 * 1024;
-
-/** More than one request may hold. */
-async function putLarge(
-  multipart: MultipartStore,
-  key: string,
-  bytes: Uint8Array,
-  options: PutOptions,
-): Promise<PutOutcome> {
-  const sizeBytes = bytes.byteLength;
-  const uploadId = await multipart.create(key, {
-    ...options,
-    checksum: 'crc64nvme',
-    sizeBytes,
-    partSizeBytes: RANGE_BYTES,
-  });
-  const upload = { key, uploadId };
-  const call = options.signal ? { signal: options.signal } : {};
-  try {
-    const parts = [];
-    for (let at = 0; at < sizeBytes; at += RANGE_BYTES)
-      parts.push(
-        await multipart.uploadPart(upload, parts.length + 1, bytes.subarray(at, at + RANGE_BYTES), call),
-      );
-    return await multipart.complete(upload, parts, options);
-  } catch (error) {
-    await multipart.abort(upload).catch(() => {});
-    throw error;
-  }
 }
 
 /** A folder that is not there holds nothing. One that goes away while it is listed does not end the listing well. */
@@ -432,10 +402,6 @@ function recordOf({ code, data = {}, message, retry = 'no' }: PeerError): ErrorR
   return { code: code as ErrorRecord['code'], message, retry, data };
 }
 
-type PeerError = Pick<ErrorRecord, 'message'> & { readonly code: string } & Partial<
-    Pick<ErrorRecord, 'data' | 'retry'>
-  >;
-
-function errorOf(error: { readonly code: string; readonly message: string }): DrayError {
-  return new DrayError(error.code as DrayError['code'], error.message);
+function errorOf(error: PeerError): DrayError {
+  return fromErrorRecord(recordOf(error));
 }

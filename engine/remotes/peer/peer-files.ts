@@ -1,6 +1,6 @@
 /** What a peer's folder holds and takes, by the calls of the protocol (`engine/peer/PROTOCOL.md`). */
 import * as v from 'valibot';
-import { DrayError, type ErrorRecord } from '../../api/error.ts';
+import { DrayError } from '../../api/error.ts';
 import { crc64Nvme } from '../../base/crc64-nvme.ts';
 import {
   EntryPageSchema,
@@ -200,7 +200,9 @@ async function absentAsUndefined<T>(work: () => Promise<T>): Promise<T | undefin
   try {
     return await work();
   } catch (error) {
-    if (error instanceof DrayError && error.data.status === 404) return undefined;
+    // `unsupported`: it is no peer that says so, or one that knows no such request.
+    const isAbsent = error instanceof DrayError && error.data.status === 404 && error.code !== 'unsupported';
+    if (isAbsent) return undefined;
     throw error;
   }
 }
@@ -301,16 +303,21 @@ export async function writePeerFiles(
   return results as readonly PeerWriteResult[];
 }
 
-const RemoveAnswer = v.object({
-  errors: v.array(v.nullable(v.object({ code: v.string(), message: v.string() }))),
+const PeerErrorSchema = v.object({
+  code: v.string(),
+  message: v.string(),
+  retry: v.optional(v.picklist(['no', 'retry', 'backoff'])),
+  data: v.optional(v.record(v.string(), v.unknown())),
 });
+export type PeerError = v.InferOutput<typeof PeerErrorSchema>;
+const RemoveAnswer = v.object({ errors: v.array(v.nullable(PeerErrorSchema)) });
 
 /** One for each path: what kept it from being removed, or null. */
 export async function removePeerFiles(
   client: PeerClient,
   paths: readonly string[],
   signal: AbortSignal,
-): Promise<readonly ((Pick<ErrorRecord, 'message'> & { readonly code: string }) | null)[]> {
+): Promise<readonly (PeerError | null)[]> {
   const { errors } = await client.ask('remove', { paths }, RemoveAnswer, signal);
   if (errors.length !== paths.length) throw malformed(client);
   return errors;

@@ -98,11 +98,13 @@ export function createPeerMultipart(
   return {
     carriesStreams: true,
     confirmsWhole: true,
+    partBytesMax: PEER_LIMITS.bodyBytesMax,
     async create(key, options = {}) {
       const { mode, mtimeNs } = metaOf(options);
       const { sizeBytes } = options;
       const rangeBytes =
-        options.partSizeBytes ?? streamPartBytes(sizeBytes === undefined ? {} : { sizeBytes });
+        options.partSizeBytes ??
+        streamPartBytes(sizeBytes === undefined ? {} : { sizeBytes }, PEER_LIMITS.bodyBytesMax);
       if (rangeBytes > PEER_LIMITS.bodyBytesMax)
         throw new DrayError(
           'usage',

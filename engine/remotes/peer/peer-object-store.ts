@@ -15,6 +15,7 @@ import type {
 } from '../object-store.ts';
 import { putStreamInParts } from '../stream-in-parts.ts';
 import { type PeerClient, type PeerStream, parseAnswer } from './peer-client.ts';
+import { putLarge } from './put-large.ts';
 
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 
@@ -57,12 +58,16 @@ export function createPeerObjectStore(client: PeerClient, at: string): ObjectSto
     return readOf(client, stream);
   };
 
+  const multipart = createMultipart(ask);
   const parts = {
     head: async (key: string, options: CallOptions = {}) =>
       plain((await ask('head', { key }, options)).info ?? undefined),
-    put: async (key: string, bytes: Uint8Array, { checksum, condition, signal }: PutOptions = {}) =>
-      outcomeOf(await ask('put', { key, checksum, condition }, signal ? { signal } : {}, bytes)),
-    multipart: createMultipart(ask),
+    put: async (key: string, bytes: Uint8Array, options: PutOptions = {}) => {
+      if (bytes.byteLength > PEER_LIMITS.bodyBytesMax) return putLarge(multipart, key, bytes, options);
+      const { checksum, condition, signal } = options;
+      return outcomeOf(await ask('put', { key, checksum, condition }, signal ? { signal } : {}, bytes));
+    },
+    multipart,
   };
 
   return {
@@ -100,7 +105,7 @@ export function createPeerObjectStore(client: PeerClient, at: string): ObjectSto
     },
     copy: async (from, to, { condition, ifMatch, signal } = {}) =>
       outcomeOf(await ask('copy', { from: ownKey(from), to, condition, ifMatch }, signal ? { signal } : {})),
-    multipart: parts.multipart,
+    multipart,
     close: () => client.close(),
   };
 }
@@ -116,6 +121,7 @@ function createMultipart(ask: Ask): MultipartStore {
   const callOf = ({ signal }: CallOptions = {}) => (signal ? { signal } : {});
   return {
     carriesStreams: true,
+    partBytesMax: PEER_LIMITS.bodyBytesMax,
     create: async (key, { checksum, ...options } = {}) =>
       (await ask('create', { key, checksum }, callOf(options))).uploadId,
     uploadPart: async ({ key, uploadId }, number, bytes, { checksum, ...options } = {}) =>

@@ -75,6 +75,12 @@ export function writtenAs(answer: HttpAnswer): PutOutcome {
 /** Few results of calls that write are larger than this; a page of 1,000 parts or uploads is. */
 const RESULT_MAX_BYTES = 8 * 1024 * 1024;
 
+/**
+ * How long no byte may come while the store copies, or joins parts: up to 5 GiB on its disks, beside the others that it copies. Amazon sends white
+ * space meanwhile; others, as MinIO while it copies, send nothing before they are done.
+ */
+export const STORE_WORK_QUIET_MS = 15 * 60_000;
+
 export type XmlAnswer =
   | { readonly xml: string; readonly isMinio: boolean; readonly failure?: never }
   | { readonly failure: S3Failure; readonly xml?: never };

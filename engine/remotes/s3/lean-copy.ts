@@ -9,7 +9,7 @@ import type {
   PutOutcome,
 } from '../object-store.ts';
 import { type CopyAttempt, copyWithin } from './copy-within.ts';
-import { exchangeXml, type Lean, requestFor } from './lean-call.ts';
+import { exchangeXml, type Lean, requestFor, STORE_WORK_QUIET_MS } from './lean-call.ts';
 import { head } from './lean-objects.ts';
 import { conditionHeaders, descriptionHeaders } from './object-headers.ts';
 import type { LeanRequest } from './s3-connection.ts';
@@ -53,6 +53,7 @@ async function copyOnce(
       ...(ifMatch === undefined ? {} : { 'x-amz-copy-source-if-match': `"${ifMatch}"` }),
       ...conditionHeaders(options),
     },
+    quietMs: STORE_WORK_QUIET_MS,
   };
   const { xml, failure } = await exchangeXml(lean, request, 'CopyObjectResult');
   if (failure) return { failure };

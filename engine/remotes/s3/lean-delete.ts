@@ -4,7 +4,7 @@ import type { CallOptions } from '../object-store.ts';
 import { exchangeXml, type Lean, requestFor, xmlBody } from './lean-call.ts';
 import { removeAll } from './removal-page.ts';
 import { failedCall, type LeanRequest } from './s3-connection.ts';
-import { isAbsentKey } from './s3-errors.ts';
+import { isAbsentKey, isStray } from './s3-errors.ts';
 import { removalXml } from './s3-xml-requests.ts';
 import { parseRemovalErrors } from './s3-xml-results.ts';
 
@@ -20,7 +20,8 @@ export function deleteKeys(lean: Lean, keys: readonly string[], options: CallOpt
 async function deleteOne({ client, connection }: Lean, key: string, options: CallOptions): Promise<void> {
   const request = requestFor(connection, { operation: 'DELETE', method: 'DELETE', key }, options);
   const { failure } = await client.exchange(request, 0);
-  if (failure && !isAbsentKey(failure)) throw failedCall(failure, request.call, connection);
+  if (failure && (!isAbsentKey(failure) || isStray(failure, request.call)))
+    throw failedCall(failure, request.call, connection);
 }
 
 async function deletePage(lean: Lean, keys: readonly string[], options: CallOptions) {

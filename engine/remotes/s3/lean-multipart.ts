@@ -11,7 +11,15 @@ import type {
   PutOutcome,
 } from '../object-store.ts';
 import { rangeHeader } from './checked-body.ts';
-import { exchangeXml, type Lean, noteVerified, payloadHashOf, requestFor, xmlBody } from './lean-call.ts';
+import {
+  exchangeXml,
+  type Lean,
+  noteVerified,
+  payloadHashOf,
+  requestFor,
+  STORE_WORK_QUIET_MS,
+  xmlBody,
+} from './lean-call.ts';
 import { sourceSize } from './lean-copy.ts';
 import { listUploads } from './lean-list-uploads.ts';
 import {
@@ -103,6 +111,7 @@ async function uploadPartCopy(
       ...(range ? { 'x-amz-copy-source-range': rangeHeader(range) } : {}),
       ...(ifMatch === undefined ? {} : { 'x-amz-copy-source-if-match': `"${ifMatch}"` }),
     },
+    quietMs: STORE_WORK_QUIET_MS,
   };
   const copied = parseCopiedPart(await resultOf(lean, request, 'CopyPartResult'));
   // The store does not tell the size of what it copied.
@@ -147,6 +156,7 @@ async function complete(
       ...wholeChecksumHeaders(options),
     },
     ...xmlBody(completionXml(parts)),
+    quietMs: STORE_WORK_QUIET_MS,
   };
   const { xml, failure } = await exchangeXml(lean, request, 'CompleteMultipartUploadResult');
   if (xml !== undefined) {

@@ -24,6 +24,7 @@ import {
   etagOf,
   infoOfAnswer,
   lengthOf,
+  storedLengthOf,
   wholeSizeOf,
 } from './object-headers.ts';
 import { failedCall, type LeanRequest, type S3Connection } from './s3-connection.ts';
@@ -53,7 +54,7 @@ export async function head(
     throw failedCall(answer.failure, request.call, connection);
   }
   const checksums = options.checksums === true && partNumber === undefined;
-  return infoOfAnswer(answer, key, { sizeBytes: lengthOf(answer) || 0, checksums });
+  return infoOfAnswer(answer, key, { sizeBytes: lengthOf(answer) || storedLengthOf(answer), checksums });
 }
 
 export async function get(

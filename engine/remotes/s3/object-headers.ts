@@ -73,6 +73,11 @@ export function lengthOf(answer: HttpAnswer): number {
   return Number(headerOf(answer, 'content-length') ?? Number.NaN);
 }
 
+/** Google's own word for it, which comes with every answer. 0 without. */
+export function storedLengthOf(answer: HttpAnswer): number {
+  return Number(headerOf(answer, 'x-goog-stored-content-length')) || 0;
+}
+
 /** @param wanted Checksums are told only when they were asked for: some stores send them unasked, with ranges too. */
 export function infoOfAnswer(
   answer: HttpAnswer,

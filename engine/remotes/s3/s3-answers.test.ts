@@ -88,6 +88,48 @@ describe.each(['auto', 'sdk'] as const)('An S3 store with the client "%s"', (cli
     });
   });
 
+  it('takes a 404 for the word of the store only when it is one, and otherwise lets the call be repeated', async () => {
+    const { multipart } = store;
+    const bytes = new Uint8Array(1);
+    const absent = { condition: { absent: true } } as const;
+    const same = { condition: { etag: 'e' } } as const;
+    const bodies = ['404 page not found', '<html><h1>Not found</h1></html>', ''];
+    let answered = 0;
+    script = (response) => response.writeHead(404).end(bodies[answered++ % bodies.length]);
+    for (const call of [
+      () => store.put('k', bytes),
+      () => store.put('k', bytes),
+      () => store.put('k', bytes),
+      () => store.put('k', bytes, absent),
+      () => store.put('k', bytes, same),
+      () => store.copy('k', 'l'),
+      () => store.copy('k', 'l', absent),
+      () => store.list({ prefix: '' }),
+      () => store.delete(['k']),
+      () => store.delete(['k', 'l']),
+      () => multipart!.create('k'),
+      () => multipart!.uploadPart(upload, 1, bytes),
+      () => multipart!.uploadPartCopy(upload, 1, { key: 'a', range: { start: 0, end: 1 } }),
+      () => multipart!.listParts(upload),
+      () => multipart!.complete(upload, [part], absent),
+      () => multipart!.complete(upload, [part], same),
+      () => multipart!.abort(upload),
+    ])
+      expect(await failure(call())).toMatchObject({
+        code: 'remoteFailed',
+        retry: 'retry',
+        message: expect.stringContaining("not S3's"),
+      });
+    expect(await store.head('k')).toBeUndefined();
+    refuse(404, 'NoSuchKey');
+    expect(await store.put('k', bytes, same)).toEqual({ written: false });
+    expect(await store.read('k', { maxBytes: 1 })).toBeUndefined();
+    await store.delete(['k']);
+    refuse(404, 'NoSuchUpload');
+    expect(await failure(multipart!.listParts(upload))).toMatchObject({ code: 'notFound', retry: 'no' });
+    await multipart!.abort(upload);
+  });
+
   it('does not take a whole object for the range that it asked for', async () => {
     script = (response) => response.writeHead(200, { etag: '"e"', 'content-length': 10 }).end('0123456789');
     const range = { start: 2, end: 4 };
@@ -166,6 +208,23 @@ describe.each(['auto', 'sdk'] as const)('An S3 store with the client "%s"', (cli
     expect(await store.head('a')).toMatchObject({ etag: '' });
   });
 
+  it('tells that an etag is no MD5 where the store encrypts by keys of its own', async () => {
+    for (const [headers, etagIsOpaque] of [
+      [{ 'x-amz-server-side-encryption': 'aws:kms' }, true],
+      [{ 'x-amz-server-side-encryption': 'aws:kms:dsse' }, true],
+      [{ 'x-amz-server-side-encryption-customer-algorithm': 'AES256' }, true],
+      [{ 'x-amz-server-side-encryption': 'AES256' }, undefined],
+      [{}, undefined],
+    ] as const) {
+      script = (response, line) => {
+        response.writeHead(200, { etag: '"e"', 'content-length': 1, ...headers });
+        response.end(line.startsWith('GET') ? 'x' : '');
+      };
+      expect((await store.head('k'))?.etagIsOpaque).toBe(etagIsOpaque);
+      expect((await store.read('k', { maxBytes: 1 }))?.info.etagIsOpaque).toBe(etagIsOpaque);
+    }
+  });
+
   it('tells which source was missed when a copy finds none, or another than expected', async () => {
     refuse(404, 'NoSuchKey');
     const error = await failure(store.copy({ bucket: 'other', key: 'from' }, 'to'));
@@ -173,6 +232,19 @@ describe.each(['auto', 'sdk'] as const)('An S3 store with the client "%s"', (cli
     refuse(412, 'PreconditionFailed');
     expect(await failure(store.copy('from', 'to', { ifMatch: 'e' }))).toMatchObject({ code: 'conflict' });
     expect(asked).toHaveLength(2);
+  });
+
+  it('tells an archived object from a copy that nobody may make', async () => {
+    for (const code of ['InvalidObjectState', 'ObjectNotInActiveTierError']) {
+      refuse(403, code);
+      for (const call of [() => store.copy('k', 'l'), () => store.read('k', { maxBytes: 1 })]) {
+        const error = await failure(call());
+        expect(error).toMatchObject({ code: 'accessDenied', data: { reason: 'archived', key: 'p/k' } });
+        expect(error.message).toContain('Restore it');
+      }
+    }
+    refuse(403, 'AccessDenied');
+    expect((await failure(store.copy('k', 'l'))).data.reason).toBeUndefined();
   });
 
   it('asks for what a copy needs in headers that the store signs for', async () => {

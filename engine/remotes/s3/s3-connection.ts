@@ -43,6 +43,8 @@ export interface LeanRequest {
   readonly into?: Uint8Array;
   /** For the body of an answer that is streamed. */
   readonly memory?: BodyMemory;
+  /** How long no byte may come. Default: the transport's quiet time. */
+  readonly quietMs?: number;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -59,6 +61,8 @@ export interface LeanClient {
 
 export function createLeanClient(connection: S3Connection): LeanClient {
   let transport: { readonly origin: URL; readonly opening: Promise<HttpTransport> } | undefined;
+  /** What was sent before the store named another region may be under way still. */
+  let former: Promise<HttpTransport> | undefined;
   let signer: Signer | undefined;
   let known: { readonly place: S3Place; readonly base: RequestBase } | undefined;
 
@@ -66,9 +70,9 @@ export function createLeanClient(connection: S3Connection): LeanClient {
   const transportTo = (origin: URL): Promise<HttpTransport> => {
     // Nearly always the very same object: an origin is put together from its parts each time that it is asked for.
     if (transport?.origin !== origin && transport?.origin.origin !== origin.origin) {
-      const former = transport?.opening;
-      transport = { origin, opening: openHttpTransport(origin, maxConnections, { authorities, onWire }) };
       if (former) void former.then((old) => old.close());
+      former = transport?.opening;
+      transport = { origin, opening: openHttpTransport(origin, maxConnections, { authorities, onWire }) };
     }
     return transport.opening;
   };
@@ -94,18 +98,20 @@ export function createLeanClient(connection: S3Connection): LeanClient {
         const signedTimeMs = Date.now() + connection.clockOffsetMs;
         signer ??= createSigner(connection);
         const headers = place.isAnonymous ? unsignedHeaders(unsigned) : await signer(unsigned, place.region);
+        Object.assign(headers, storedFormHeaders(request.method, base.origin));
         const path = unsigned.query === '' ? unsigned.path : `${unsigned.path}?${unsigned.query}`;
-        const { method, body, into, memory, signal } = request;
+        const { method, body, into, memory, quietMs, signal } = request;
         const http = {
           ...{ method, path, headers, signal },
           ...(body ? { body } : {}),
           ...(into ? { into } : {}),
           ...(memory ? { memory } : {}),
+          ...(quietMs === undefined ? {} : { quietMs }),
         };
         const answer = await run(to, http);
         if (answer.status >= 200 && answer.status < 300) return answer;
         const failure = failureOf(answer, await bytesOf(answer), signedTimeMs);
-        if (isRedirected || !moveTo(connection, failure)) return { failure };
+        if (isRedirected || !moveTo(connection, failure, place)) return { failure };
       }
     } catch (error) {
       throw translateThrown(error, request.call, connection.place, request.signal);
@@ -126,20 +132,24 @@ export function createLeanClient(connection: S3Connection): LeanClient {
         (answer) => collectError(answer.body),
       ) as Promise<LeanAnswer<{ body: ByteQueue }>>,
     close: async () => {
-      const open = transport;
+      const open = [former, transport?.opening];
+      former = undefined;
       transport = undefined;
-      if (open) await (await open.opening).close();
+      for (const opening of open) await (await opening)?.close();
     },
   };
 }
 
-/** Follows the store's word on the bucket's region. False when it said nothing new. */
-export function moveTo(connection: S3Connection, failure: S3Failure): boolean {
+/**
+ * Follows the store's word on the bucket's region. False when that is the one that was `asked`. Of requests that were under way together, the
+ * first may have been followed already.
+ */
+export function moveTo(connection: S3Connection, failure: S3Failure, asked: S3Place): boolean {
   const { place } = connection;
   const isRedirection =
     [301, 307, 400].includes(failure.status) || failure.code === 'AuthorizationHeaderMalformed';
-  if (!isRedirection || failure.region === undefined || failure.region === place.region) return false;
-  connection.place = { ...place, region: failure.region };
+  if (!isRedirection || failure.region === undefined || failure.region === asked.region) return false;
+  if (failure.region !== place.region) connection.place = { ...place, region: failure.region };
   return true;
 }
 
@@ -156,6 +166,16 @@ function unsignedRequest(request: LeanRequest, base: RequestBase): UnsignedReque
     query: request.query ? encodeQuery(request.query) : '',
     headers: { ...request.headers, 'x-amz-content-sha256': request.payloadHash },
   };
+}
+
+/**
+ * Google unpacks what is stored with `Content-Encoding: gzip` for who does not accept that, and then tells neither its length nor takes ranges of it
+ * (https://cloud.google.com/storage/docs/transcoding). Other stores are not asked so: some pack plain objects then. Not signed, as Google's
+ * front end changes the header before the signature is looked at.
+ */
+function storedFormHeaders(method: UnsignedRequest['method'], { hostname }: URL): Record<string, string> {
+  const isRead = method === 'GET' || method === 'HEAD';
+  return isRead && hostname.endsWith('.googleapis.com') ? { 'accept-encoding': 'gzip' } : {};
 }
 
 /** Without what is there for the signature alone. */

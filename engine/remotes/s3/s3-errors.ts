@@ -36,6 +36,12 @@ const CREDENTIAL_CODES: ReadonlySet<string | undefined> = new Set([
   'XAdminUserNotFound',
 ]);
 
+/** It is this object alone that they refuse, until it is restored from its archive. */
+const ARCHIVE_CODES: ReadonlySet<string | undefined> = new Set([
+  'InvalidObjectState',
+  'ObjectNotInActiveTierError',
+]);
+
 /** Amazon refuses signatures whose time is further off. */
 const SKEW_ALLOWED_MS = 15 * 60_000;
 
@@ -53,9 +59,11 @@ const RULES: Readonly<Record<string, Rule>> = {
   InvalidAccessKeyId: ['accessDenied', 'no'],
   // versitygw's word for an access key that it does not know.
   XAdminUserNotFound: ['accessDenied', 'no'],
+  InvalidObjectState: ['accessDenied', 'no'],
   InvalidSecurity: ['accessDenied', 'no'],
   InvalidToken: ['accessDenied', 'no'],
   NotSignedUp: ['accessDenied', 'no'],
+  ObjectNotInActiveTierError: ['accessDenied', 'no'],
   SignatureDoesNotMatch: ['accessDenied', 'no'],
   AuthorizationHeaderMalformed: ['accessDenied', 'no'],
   BadDigest: ['checksumRefused', 'retry'],
@@ -82,7 +90,7 @@ const RULES: Readonly<Record<string, Rule>> = {
 };
 
 export function translateFailure(failure: S3Failure, call: S3Call, place: S3Place): DrayError {
-  const [code, retry] = ruleOf(failure);
+  const [code, retry] = ruleOf(failure, call);
   const data: Record<string, unknown> = {
     bucket: place.bucket,
     endpoint: endpointOf(place).origin,
@@ -92,6 +100,7 @@ export function translateFailure(failure: S3Failure, call: S3Call, place: S3Plac
   if (call.key !== undefined) data.key = call.key;
   if (failure.code !== undefined) data.remoteCode = failure.code;
   if (CREDENTIAL_CODES.has(failure.code)) data.reason = 'credentials';
+  if (ARCHIVE_CODES.has(failure.code)) data.reason = 'archived';
   if (failure.retryAfterMs !== undefined) data.retryAfterMs = failure.retryAfterMs;
   if (code === 'clockSkew') {
     data.localTimeMs = failure.signedTimeMs;
@@ -105,6 +114,14 @@ export function isAbsentKey({ status, code }: S3Failure): boolean {
   return status === 404 && (code === undefined || code === 'NoSuchKey' || code === 'NotFound');
 }
 
+/**
+ * A 404 that S3 does not give: it names what is not there, in a body that only the answer to a HEAD lacks. A proxy that has lost its way to
+ * the store answers so, until it finds it again. Of the object it says nothing.
+ */
+export function isStray({ status, code }: S3Failure, { operation }: S3Call): boolean {
+  return status === 404 && code === undefined && operation !== 'HEAD';
+}
+
 /** The outcome of a write whose condition did not hold; any other failure is thrown. */
 export function unwrittenOr(
   failure: S3Failure,
@@ -113,7 +130,8 @@ export function unwrittenOr(
   place: S3Place,
 ): PutOutcome {
   // S3 answers 404 to If-Match on an object that is not there.
-  const isRefused = failure.status === 412 || failure.code === 'PreconditionFailed' || isAbsentKey(failure);
+  const isGone = condition && 'etag' in condition && isAbsentKey(failure) && !isStray(failure, call);
+  const isRefused = failure.status === 412 || failure.code === 'PreconditionFailed' || isGone;
   if (condition !== undefined && isRefused) return { written: false };
   throw translateFailure(failure, call, place);
 }
@@ -138,7 +156,7 @@ export function uncompletedOr(
   }
 }
 
-function ruleOf(failure: S3Failure): Rule {
+function ruleOf(failure: S3Failure, call: S3Call): Rule {
   const { status, code } = failure;
   const isRefusal = status === 403 || status === 401;
   // An answer without a body (HEAD) cannot say that the clock is wrong, but its Date header shows it.
@@ -147,6 +165,7 @@ function ruleOf(failure: S3Failure): Rule {
   const byCode = code === undefined ? undefined : RULES[code];
   if (byCode) return byCode;
   if (isRefusal) return ['accessDenied', 'no'];
+  if (isStray(failure, call)) return ['remoteFailed', 'retry'];
   if (status === 404) return ['notFound', 'no'];
   if (status === 405 || status === 501) return ['unsupported', 'no'];
   if (status === 408) return ['unreachable', 'retry'];
@@ -165,6 +184,8 @@ function messageOf(code: ErrorCode, failure: S3Failure, call: S3Call, place: S3P
   const store = `${endpointOf(place).host}`;
   const object = nameOf(call, place);
   const said = saidBy(failure);
+  if (isStray(failure, call))
+    return `${store} answered ${call.operation} on ${object} with a 404 that is not S3's. Check the endpoint, and the way of any proxy to the store.`;
   switch (code) {
     case 'bucketMissing':
       return `The bucket ${place.bucket} does not exist at ${store}. Check its name and the endpoint, or create it first.`;
@@ -204,6 +225,8 @@ function refusalOf(failure: S3Failure, { isAnonymous }: S3Place): string {
   const blame = isAnonymous
     ? 'It was asked without keys (anonymous), and does not answer everybody.'
     : 'The keys may lack the permission for it.';
+  if (ARCHIVE_CODES.has(failure.code))
+    return `it is archived (${failure.code}). Restore it at the store (RestoreObject), then run again.`;
   switch (failure.code) {
     case 'InvalidAccessKeyId':
     case 'XAdminUserNotFound':

@@ -192,6 +192,15 @@ describe.each(['auto', 'sdk'] as const)('with the client "%s"', (client) => {
     expect(await elsewhere.requests()).toMatchObject([{ operation: 'ListObjectsV2', status: 200 }]);
   });
 
+  it('follows it with all the requests that were under way when the store named it', async () => {
+    await using elsewhere = await startVersitygw({ region: 'eu-central-1' });
+    const { environment, bucket } = elsewhere;
+    const store = await open({ bucket, environment: { ...environment, AWS_REGION: 'us-east-1' } });
+    const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+    const outcomes = await Promise.allSettled(keys.map((key) => store.put(key, text('x'))));
+    expect(outcomes).toMatchObject(keys.map(() => ({ status: 'fulfilled', value: { written: true } })));
+  });
+
   it('takes keys, endpoint and region from a profile', async () => {
     const files = {
       AWS_CONFIG_FILE: join(home, 'config'),

@@ -85,11 +85,14 @@ describe('The service of a remote', () => {
 });
 
 describe('The place of a remote', () => {
-  it('is Amazon when no endpoint is given, with the bucket in the host unless it has dots', () => {
+  it('is Amazon when no endpoint is given, with the bucket in the host if it can stand there', () => {
     expect(baseOf({})).toBe('https://data.s3.us-east-1.amazonaws.com');
     expect(baseOf({ region: 'eu-west-1' })).toBe('https://data.s3.eu-west-1.amazonaws.com');
     expect(baseOf({ region: 'cn-north-1' })).toBe('https://data.s3.cn-north-1.amazonaws.com.cn');
-    expect(baseOf({ bucket: 'my.data' })).toBe('https://s3.us-east-1.amazonaws.com/my.data');
+    const longest = 'b'.repeat(63);
+    expect(baseOf({ bucket: longest })).toBe(`https://${longest}.s3.us-east-1.amazonaws.com`);
+    for (const bucket of ['my.data', 'My_Data', 'UPPER', `${longest}b`])
+      expect(baseOf({ bucket })).toBe(`https://s3.us-east-1.amazonaws.com/${bucket}`);
   });
 
   it('has the bucket in the path of an endpoint, unless told otherwise', () => {

@@ -17,7 +17,7 @@ export interface S3Options {
   readonly region?: string;
   /** A profile given here wins over keys in the environment. */
   readonly profile?: string;
-  /** The bucket in the path instead of the host name. Default: with an endpoint of one's own, or dots in the bucket. */
+  /** The bucket in the path instead of the host name. Default: with an endpoint of one's own, or a bucket's name that is no host's. */
   readonly pathStyle?: boolean;
   /** No request is signed, and no keys are looked for. */
   readonly anonymous?: boolean;
@@ -72,7 +72,7 @@ export function resolvePlace(options: S3Options, profile: AwsProfile): S3Place {
     keyPrefix: options.prefix === '' ? '' : `${options.prefix}/`,
     address: options.prefix === '' ? `s3://${bucket}` : `s3://${bucket}/${options.prefix}`,
     provider: endpoint ? providerOf(endpoint.hostname) : 'aws',
-    pathStyle: options.pathStyle ?? (endpoint !== undefined || bucket.includes('.')),
+    pathStyle: options.pathStyle ?? (endpoint !== undefined || !isHostLabel(bucket)),
     endpoint,
     region,
     isAnonymous: options.anonymous === true,
@@ -129,6 +129,14 @@ export function requestBaseOf(place: S3Place): { readonly origin: URL; readonly 
   if (place.pathStyle) return { origin: new URL(endpoint.origin), path: `${path}/${place.bucket}` };
   const port = endpoint.port === '' ? '' : `:${endpoint.port}`;
   return { origin: new URL(`${endpoint.protocol}//${place.bucket}.${endpoint.hostname}${port}`), path };
+}
+
+/**
+ * What can stand in a host name, under a certificate for one level. Older buckets may have upper case, which the host's name would lose, and
+ * underscores, and more than 63 characters.
+ */
+function isHostLabel(bucket: string): boolean {
+  return /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(bucket);
 }
 
 function endpointSetting(options: S3Options, profile: AwsProfile): string | undefined {

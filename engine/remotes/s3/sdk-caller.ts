@@ -47,11 +47,14 @@ export interface SdkCaller {
 export async function createSdkCaller(connection: S3Connection): Promise<SdkCaller> {
   const module = await import('@aws-sdk/client-s3');
   let current: { readonly place: S3Place; readonly client: S3Client } | undefined;
+  /** What was sent before the store named another region may be under way still. */
+  let former: S3Client | undefined;
   const remoteTimes = new WeakMap<object, number>();
 
   const client = (): S3Client => {
     if (current?.place !== connection.place) {
-      current?.client.destroy();
+      former?.destroy();
+      former = current?.client;
       current = { place: connection.place, client: createClient(module, connection, remoteTimes) };
     }
     return current.client;
@@ -61,11 +64,12 @@ export async function createSdkCaller(connection: S3Connection): Promise<SdkCall
     const options = signal ? { abortSignal: signal } : {};
     const sendOnce = () => client().send(command as never, options) as Promise<never>;
     checkAborted(signal);
+    const asked = connection.place;
     try {
       return await sendOnce();
     } catch (error) {
       const failure = failureOfSdk(error, connection);
-      if (failure && moveTo(connection, failure)) return await sendOnce();
+      if (failure && moveTo(connection, failure, asked)) return await sendOnce();
       throw error;
     }
   };
@@ -94,6 +98,7 @@ export async function createSdkCaller(connection: S3Connection): Promise<SdkCall
     sendRaw,
     client,
     close: () => {
+      former?.destroy();
       current?.client.destroy();
       current = undefined;
     },
@@ -111,8 +116,8 @@ export function failureOfSdk(error: unknown, connection: S3Connection): S3Failur
   const headers = $response?.headers ?? {};
   const remoteTimeMs = Date.parse(headers.date ?? '');
   const retryAfterSeconds = Number(headers['retry-after']);
-  // An answer without a body leaves the SDK to make a name up.
-  const hasCode = name !== undefined && !/^(unknown(error)?|\d+|error)$/i.test(name);
+  // An answer without a code leaves the SDK to make a name up.
+  const hasCode = name !== undefined && !/^(unknown(error)?|\d+|error|notfound)$/i.test(name);
   return {
     status: $metadata.httpStatusCode,
     code: hasCode ? name : undefined,

@@ -1,7 +1,7 @@
 /** Removal by the SDK. */
 import type { CallOptions } from '../object-store.ts';
 import { removeAll } from './removal-page.ts';
-import { isAbsentKey, translateFailure } from './s3-errors.ts';
+import { isAbsentKey, isStray, translateFailure } from './s3-errors.ts';
 import { callOf, type SdkCaller } from './sdk-caller.ts';
 
 export function deleteMany(sdk: SdkCaller, keys: readonly string[], options: CallOptions): Promise<void> {
@@ -30,7 +30,7 @@ async function deletePage(sdk: SdkCaller, keys: readonly string[], { signal }: C
 async function deleteOne(sdk: SdkCaller, key: string, { signal }: CallOptions): Promise<void> {
   const call = callOf(sdk, 'DELETE', key);
   const outcome = await sdk.attempt(call, new sdk.module.DeleteObjectCommand(sdk.object(key)), signal);
-  if (outcome.failure && !isAbsentKey(outcome.failure)) {
-    throw translateFailure(outcome.failure, call, sdk.connection.place);
-  }
+  const { failure } = outcome;
+  if (failure && (!isAbsentKey(failure) || isStray(failure, call)))
+    throw translateFailure(failure, call, sdk.connection.place);
 }

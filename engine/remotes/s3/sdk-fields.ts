@@ -107,8 +107,15 @@ export function infoOfOutput(
     ...descriptionOfOutput(output),
     ...(checksums ? { checksums } : {}),
     ...(output.PartsCount ? { partCount: output.PartsCount } : {}),
+    ...(isEncryptedByOthers(output) ? { etagIsOpaque: true } : {}),
     ...(told.remoteTimeMs === undefined ? {} : { remoteTimeMs: told.remoteTimeMs }),
   };
+}
+
+/** With SSE-KMS and SSE-C an etag is no MD5 (S3's API reference, "Object": ETag). */
+function isEncryptedByOthers(output: HeadObjectCommandOutput | GetObjectCommandOutput): boolean {
+  const { SSECustomerAlgorithm, ServerSideEncryption } = output;
+  return ServerSideEncryption?.startsWith('aws:kms') === true || SSECustomerAlgorithm !== undefined;
 }
 
 function descriptionOfOutput(output: HeadObjectCommandOutput | GetObjectCommandOutput): ObjectDescription {

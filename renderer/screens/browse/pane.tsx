@@ -5,7 +5,7 @@ import type { EntryRow } from '../../../engine/api/host.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { Button, IconButton, LinkButton } from '../../design/button.tsx';
 import { Select } from '../../design/field.tsx';
-import { EmptyState, ErrorState, Loading } from '../../design/states.tsx';
+import { EmptyState, ErrorState, Loading, Notice } from '../../design/states.tsx';
 import { hrefOf } from '../../route.ts';
 import { Crumbs } from '../crumbs.tsx';
 import type { Chosen } from './copy-orders.ts';
@@ -123,6 +123,7 @@ export function Pane(props: PaneProps) {
         <IconButton icon="sizes" label="Sizes of folders" onPress={props.onSizes} />
         <IconButton icon="refresh" label="Read again" onPress={entries.reload} />
       </header>
+      {entries.error && entries.rows.length > 0 && <OldRows entries={entries} error={entries.error} />}
       <div className="pane-body">
         {entries.isLoading ? (
           <Loading label="Reading the folder" />
@@ -174,6 +175,25 @@ export function Pane(props: PaneProps) {
         )}
       </footer>
     </section>
+  );
+}
+
+/** What is shown stays when no more of it, or nothing newer, could be read. */
+function OldRows({ entries, error }: { readonly entries: Entries; readonly error: Error }) {
+  return (
+    <div className="pane-notice">
+      <Notice
+        tone="danger"
+        actions={
+          <Button size="small" onPress={entries.retry}>
+            Try again
+          </Button>
+        }
+      >
+        <strong>{entries.isMoreFailed ? 'There is more than this.' : 'This may be old.'}</strong>{' '}
+        {error.message}
+      </Notice>
+    </div>
   );
 }
 

@@ -1,6 +1,6 @@
 /** What a copy or a sync would do, before it does it. Deletions stand first and have to be agreed to. */
 import { useState } from 'react';
-import type { ChangeRow, InputOf, TransferOrder } from '../../../engine/api/host.ts';
+import type { AnswerOf, ChangeRow, InputOf, TransferOrder } from '../../../engine/api/host.ts';
 import { formatBytes, formatCount, formatDollars, formatPlural } from '../../../engine/api/numbers.ts';
 import { ChangeMark } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
@@ -13,6 +13,7 @@ import { useAsk } from '../../host/use-host.tsx';
 import { describeLocation, type Location, placeOf } from './places.ts';
 
 const ROWS_MAX = 200;
+const NAMED_MAX = 3;
 
 type Kind = InputOf<'browse.plan'>['kind'];
 
@@ -41,6 +42,7 @@ export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
   const deletes = summary?.deletedFiles ?? 0;
   const isAgreed = agreedTo === deletes;
   const isNothing = summary?.result === 'upToDate';
+  const isAll = summary?.failed === 0 && summary.skippedFiles === 0;
   return (
     <Dialog
       title="Bring one side to the state of the other"
@@ -103,9 +105,15 @@ export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
         {plan.error && !plan.isFetching && (
           <ErrorState title="It cannot be planned" error={plan.error} onRetry={() => void plan.refetch()} />
         )}
-        {summary && isNothing && (
+        {found && <LeftOut plan={found} kind={kind} />}
+        {summary && isNothing && isAll && (
           <EmptyState icon="check" title="Nothing to do">
             All {formatPlural(summary.files, 'file')} are there already.
+          </EmptyState>
+        )}
+        {summary && isNothing && !isAll && (
+          <EmptyState title="Nothing else to do">
+            {formatPlural(summary.unchangedFiles, 'file is', 'files are')} there already.
           </EmptyState>
         )}
         {summary && !isNothing && (
@@ -136,6 +144,14 @@ export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
             </Figures>
             {deletes > 0 && (
               <Notice tone="danger">
+                {found?.deletesRepository !== undefined && (
+                  <p>
+                    {found.deletesRepository === ''
+                      ? 'The destination'
+                      : found.deletesRepository.slice(0, -1)}{' '}
+                    is a repository of Dray. It would be deleted with all its versions.
+                  </p>
+                )}
                 <Checkbox isSelected={isAgreed} onChange={(is) => setAgreedTo(is ? deletes : undefined)}>
                   Delete {formatPlural(deletes, 'file')} in {describeLocation(to)}
                 </Checkbox>
@@ -153,6 +169,40 @@ export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
 function orderOf(kind: Kind, [from, to]: readonly [Location, Location], deletes: number): TransferOrder {
   const ends = { source: placeOf(from), destination: placeOf(to) };
   return kind === 'copy' ? { kind, ...ends } : { kind, ...ends, maxDelete: deletes };
+}
+
+/** What no run would bring over as things stand. */
+function LeftOut({ plan, kind }: { readonly plan: AnswerOf<'browse.plan'>; readonly kind: Kind }) {
+  const { failures, skipped, summary } = plan;
+  const { failed, skippedFiles } = summary;
+  if (failed === 0 && skippedFiles === 0) return null;
+  return (
+    <Notice tone="warning">
+      {failed > 0 && (
+        <>
+          <p>
+            <strong>
+              {formatPlural(failed, 'file or folder', 'files or folders')} cannot be read or written.
+            </strong>{' '}
+            {kind === 'sync' && 'While that is so, a sync deletes nothing.'}
+          </p>
+          <ul>
+            {failures.slice(0, NAMED_MAX).map(({ message, path }) => (
+              <li key={`${path} ${message}`}>{message}</li>
+            ))}
+            {failed > NAMED_MAX && <li>and {formatCount(failed - NAMED_MAX)} more</li>}
+          </ul>
+        </>
+      )}
+      {skippedFiles > 0 && (
+        <p>
+          {formatPlural(skippedFiles, 'link or special file stays', 'links or special files stay')} out:{' '}
+          {skipped.slice(0, NAMED_MAX).join(', ')}
+          {skippedFiles > NAMED_MAX && ` and ${formatCount(skippedFiles - NAMED_MAX)} more`}.
+        </p>
+      )}
+    </Notice>
+  );
 }
 
 function PlanRows({ rows, isCut }: { readonly rows: readonly ChangeRow[]; readonly isCut: boolean }) {

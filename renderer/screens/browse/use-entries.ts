@@ -16,11 +16,16 @@ export interface Entries {
   readonly isLoadingMore: boolean;
   readonly isLoadingAll: boolean;
   readonly isMore: boolean;
+  /** With rows: they are those of before it. */
   readonly error: Error | undefined;
+  /** It is a further page that failed; else what is shown could not be read again. */
+  readonly isMoreFailed: boolean;
   readonly loadMore: () => void;
   /** Page after page, until all are here or another folder is shown. */
   readonly loadAll: () => void;
   readonly reload: () => void;
+  /** What failed, once more. */
+  readonly retry: () => void;
 }
 
 type Page = AnswerOf<'browse.list'>;
@@ -63,11 +68,20 @@ export function useEntries(location: Location, sortedBy: SortedBy): Entries {
     isLoadingAll,
     isMore: hasNextPage,
     error: query.error ?? undefined,
+    isMoreFailed: query.isFetchNextPageError,
     loadMore: () => {
       if (hasNextPage && !isFetching) void fetchNextPage();
     },
-    loadAll: () => setWanted(place),
+    loadAll: () => {
+      setWanted(place);
+      // After a failure the effect waits for a page that comes: this is the try for it.
+      if (query.isError && !isFetching) void fetchNextPage();
+    },
     reload: () => void query.refetch(),
+    retry: () => {
+      if (query.isFetchNextPageError) void fetchNextPage();
+      else void query.refetch();
+    },
   };
 }
 

@@ -104,7 +104,10 @@ function useReturns(): number {
 }
 
 /** How many transfers of the workspace were seen to end: each one more may have changed what differs. */
-export function useEndedTransfers(root: string, ends: readonly TransferState[] = ['done', 'failed']): number {
+export function useEndedTransfers(
+  root: string,
+  ends: readonly TransferState[] = ['done', 'failed', 'cancelled'],
+): number {
   return useEndings(({ order, state }) => 'root' in order && order.root === root && ends.includes(state));
 }
 

@@ -1,0 +1,61 @@
+/** What is written to a file or a pipe arrives whole, or the command says that it did not. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { devNull, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { formatCompletionScript } from './completion-script.ts';
+import { buildProgram } from './program.ts';
+
+const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dray-output-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** @param script Runs the command as `"$@"`. */
+function inShell(script: string, ...parameters: string[]) {
+  const { status, stderr, stdout } = spawnSync(
+    'sh',
+    ['-c', script, 'sh', process.execPath, MAIN, ...parameters],
+    // Its compiled code would be cut by a limit of files, too.
+    { cwd: folder, encoding: 'utf8', env: { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' } },
+  );
+  return { status, stderr, stdout };
+}
+
+describe.skipIf(process.platform === 'win32')('standard output (skipped where there is no sh)', () => {
+  it.each([
+    ['a file that is longer', ['cat', 'long'], 1_500],
+    ['the help', ['--help'], undefined],
+  ] as const)('that has room for 1 KiB ends %s with 1 and a word', (_what, parameters, bytes) => {
+    if (bytes !== undefined) writeFileSync(join(folder, 'long'), 'x'.repeat(bytes));
+    const { status, stderr } = inShell('ulimit -f 2; "$@" > out', ...parameters);
+    expect(readFileSync(join(folder, 'out')).length).toBe(1_024);
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: expect.stringMatching(/^dray: Standard output cannot be written: EFBIG: .*\.\n$/),
+    });
+  });
+
+  it('that has room takes all of a file', () => {
+    writeFileSync(join(folder, 'long'), 'x'.repeat(300_000));
+    expect(inShell('"$@" > out', 'cat', 'long')).toEqual({ status: 0, stderr: '', stdout: '' });
+    expect(readFileSync(join(folder, 'out')).equals(readFileSync(join(folder, 'long')))).toBe(true);
+  });
+
+  it('that nobody keeps is written all the same', () => {
+    expect(inShell(`"$@" > ${devNull}`, '--help')).toEqual({ status: 0, stderr: '', stdout: '' });
+  });
+
+  it('that a reader takes late gets a script that is longer than a pipe holds', () => {
+    const program = buildProgram({ environment: {}, exit: () => {}, exitCode: 0 });
+    const script = formatCompletionScript(program, 'fish');
+    expect(script.length).toBeGreaterThan(64 * 1024);
+    const { status, stdout } = inShell('"$@" | { sleep 1; cat; }', 'completion', 'fish');
+    expect([status, stdout === script]).toEqual([0, true]);
+  });
+});

@@ -1,5 +1,5 @@
 /** What a sync must not delete: what its source has and was not told of, and what is at the destination by another name than it seems. */
-import { linkSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SyncRequest } from '../engine/api/trees.ts';
 import { syncTree } from '../engine/jobs/copy-tree.ts';
@@ -93,6 +93,23 @@ describe('A sync from a store', () => {
     expect(await sync({}, context)).toMatchObject({ copiedFiles: 1, deletedFiles: 3, failed: 1 });
     expect(eventsOf(context, 'fileFailed')).toMatchObject([{ path: 'changed', error: { code: 'conflict' } }]);
     expect(files()).toEqual(['changed', 'new']);
+  });
+
+  it('leaves a file that took the place of one with the same size and time, a time that is still to come', async () => {
+    const future = Math.floor(Date.now() / 1_000) + 86_400;
+    for (const name of ['gone', 'taken']) utimesSync(sandbox.write(`to/${name}`, 'x'), future, future);
+    store.objects.set('tree/new', Buffer.from('x'));
+    store.fault = ({ key, method }) => {
+      if (method === 'GET' && key === 'tree/new') {
+        utimesSync(sandbox.write('other', 'y'), future, future);
+        renameSync(sandbox.path('other'), sandbox.path('to/taken'));
+      }
+      return undefined;
+    };
+    const context = newContext();
+    expect(await sync({}, context)).toMatchObject({ copiedFiles: 1, deletedFiles: 1, failed: 1 });
+    expect(eventsOf(context, 'fileFailed')).toMatchObject([{ path: 'taken', error: { code: 'conflict' } }]);
+    expect(files()).toEqual(['new', 'taken']);
   });
 });
 

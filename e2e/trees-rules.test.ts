@@ -285,6 +285,34 @@ describe('A copy', () => {
       ).rejects.toMatchObject({ code: 'usage' });
   });
 
+  it.runIf(process.platform === 'linux')(
+    'with --links keeps every byte of a target, also what is no UTF-8 or begins with a byte order mark (needs Linux)',
+    async () => {
+      const { readlinkSync, symlinkSync } = await import('node:fs');
+      file('from/a', 'a', STORED_MS);
+      const targets = {
+        latin: Buffer.from('caf\xe9.csv', 'latin1'),
+        marked: Buffer.from('\ufeffa'),
+        utf8: Buffer.from('caf\u00e9'),
+      };
+      for (const [name, target] of Object.entries(targets)) symlinkSync(target, sandbox.path(`from/${name}`));
+      for (const [source, destination] of [
+        [{ place: 'from' }, { place: 'copied' }],
+        [{ place: 'from' }, at('to')],
+        [at('to'), { place: 'back' }],
+      ] as const) {
+        const request = { source, destination, links: true };
+        expect(await copyTree(context(), request)).toMatchObject({ copiedFiles: 4, failed: 0 });
+        expect(await copyTree(context(), request)).toMatchObject({ copiedFiles: 0, unchangedFiles: 4 });
+      }
+      for (const folder of ['copied', 'back'])
+        for (const [name, target] of Object.entries(targets))
+          expect(readlinkSync(sandbox.path(`${folder}/${name}`), 'buffer'), `${folder}/${name}`).toEqual(
+            target,
+          );
+    },
+  );
+
   it('of a link between folders with --links keeps it, and the next run finds it', async () => {
     file('from/a', 'a', STORED_MS);
     (await import('node:fs')).symlinkSync('a', sandbox.path('from/link'));

@@ -34,6 +34,9 @@ const READ_IS_BASE = 'base_kind IS 1 AND base_hash IS @hash AND base_executable 
 /** Statements about all rows take them by pages: SQLite lists all rows that a statement is going to change, in memory. */
 const IN_PAGE = 'path > ? AND path <= ?';
 
+/** Files above this size have their chunks asked for one by one. Others have some 60 chunks at most, of the usual size. */
+export const LARGE_FILE_BYTES = 2 ** 28;
+
 export const FILE_SQL = {
   pageOfStats: `
     SELECT path, same + 2 * (hash IS NULL), kind, size, mtime_ms, ctime_ms, inode
@@ -115,6 +118,9 @@ export const FILE_SQL = {
                     base_executable = NULL, base_hash = NULL
     WHERE ${IN_PAGE} AND (same = 1 OR base_kind IS NOT NULL)`,
 
+  /** The content of files larger than this counts as unread. */
+  forgetLarge: `UPDATE file SET hash = NULL, mtime_ns = NULL WHERE ${IN_PAGE} AND same = 0 AND kind = 1 AND size > ?`,
+
   /** What the base has at the path stands for the working copy too, until the next scan looks: its stat fits no file. */
   leaveAsBase: `
     UPDATE file SET
@@ -165,9 +171,14 @@ export const FILE_SQL = {
     WHERE same = 0 AND kind = 1 AND hash IS NULL AND base_kind = 1 AND base_size = size AND path > ?
     ORDER BY path LIMIT ?`,
 
+  /** Without the chunks of large files, of which a page of rows may hold more than there is memory. */
   pageOfChanges: `
-    SELECT ${CHANGE_COLUMNS} FROM file f ${LOCATED_BY('f.hash')}
+    SELECT ${CHANGE_COLUMNS.replace('b.chunks', `iif(f.size > ${LARGE_FILE_BYTES}, NULL, b.chunks)`)} FROM file f ${LOCATED_BY('f.hash')}
     WHERE f.same = 0 AND f.path > ? ORDER BY f.path LIMIT ?`,
+
+  chunksOf: `
+    SELECT b.chunks FROM (SELECT ? AS repository, ? AS hash) asked
+    JOIN blob b ON ${isBlob('b', { repository: 'asked.repository', hash: 'asked.hash' })}`,
 
   change: `SELECT ${CHANGE_COLUMNS} FROM file f ${LOCATED_BY('f.hash')} WHERE f.path = ?`,
 

@@ -358,6 +358,34 @@ describe('the file table', () => {
     });
   });
 
+  it('gives large files with all their chunks, in pages of so much content, in order and each once', () => {
+    const { blobs, database, table } = open();
+    const stat = { kind: 'file', mtimeMs: 1, ctimeMs: 1, inode: 1, executable: false } as const;
+    const hashOf = (text: string) => createHash('sha256').update(text).digest('hex') as BlobHash;
+    const chunksOf = (path: string) =>
+      Array.from({ length: 3 }, (_, at) => ({ hash: hashOf(`${path} ${at}`), sizeBytes: 100_000_000_000 }));
+    const large = Array.from({ length: 10 }, (_, at) => `large ${at}`);
+    const small = Array.from({ length: 10_000 }, (_, at) => `small ${String(at).padStart(5, '0')}`);
+    database.transaction(() => {
+      for (const path of large) {
+        table.setWorking(path, { ...stat, sizeBytes: 300_000_000_000 }, hashOf(path));
+        blobs.add(hashOf(path), { in: 'chunks', chunks: chunksOf(path) });
+      }
+      table.setWorking('large: unplaced', { ...stat, sizeBytes: 300_000_000_000 }, hashOf('unplaced'));
+      for (const path of small) table.setWorking(path, { ...stat, sizeBytes: 1 }, null);
+    })();
+    const pages = [...table.changes(REPOSITORY)];
+    expect(pages.flat().map(({ path }) => path)).toEqual([...large, 'large: unplaced', ...small]);
+    expect(pages.map((page) => page.length)).toEqual([4, 4, 4088, 4096, 1819]);
+    expect(
+      pages
+        .flat()
+        .slice(0, 11)
+        .map(({ location }) => location),
+    ).toEqual([...large.map((path) => ({ in: 'chunks', chunks: chunksOf(path) })), undefined]);
+    expect([...table.changes(0)].flat().every(({ location }) => location === undefined)).toBe(true);
+  });
+
   it('forgets the base of more rows than one page holds, and the rows that stood for it alone', () => {
     const { database, table } = open();
     const stat = { sizeBytes: 1, mtimeMs: 1, ctimeMs: 1, inode: 1 };

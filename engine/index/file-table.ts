@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { BlobHash, BlobLocation, Entry } from '../model/entry.ts';
 import { toLocation } from './blob-table.ts';
-import { FILE_SQL } from './file-sql.ts';
+import { FILE_SQL, LARGE_FILE_BYTES } from './file-sql.ts';
 
 /** What `lstat` says of a working file, in Node's own numbers, so that comparing them is exact. */
 export interface WorkingStat {
@@ -77,6 +77,8 @@ type ChangeRow = readonly [
 ];
 const WORKING_COLUMNS = 1;
 const BASE_COLUMNS = 6;
+const PLACE = 11;
+const CHUNKS = 14;
 
 /** Changes by kind; a rename counts as one added and one deleted. */
 export interface ChangeCounts {
@@ -93,6 +95,8 @@ export const KIND_CODES = { file: 1, link: 2, folder: 3 } as const;
 /** An inode that no file has: the row's stat never matches, so the file is read again (the racy-timestamp rule). */
 const NO_INODE = -1;
 const PAGE_ROWS = 4096;
+/** Content of one page of changes, which holds the chunks of all its files: some 240,000 of the usual size. */
+const PAGE_CONTENT_BYTES = 2 ** 40;
 /** To SQLite any blob is greater than any text. */
 const BEHIND_ALL_PATHS = Buffer.alloc(0);
 
@@ -108,6 +112,7 @@ export class FileTable {
     this.#statements.workingPaths.pluck(true);
     this.#statements.endOfPage.pluck(true);
     this.#statements.forgetRead.pluck(true);
+    this.#statements.chunksOf.pluck(true);
     for (const name of ['pageOfChanges', 'change', 'pageOfEntries'] as const) {
       this.#statements[name].safeIntegers(true).raw(true);
     }
@@ -203,6 +208,11 @@ export class FileTable {
       clearBase.run(...page);
       dropNowhere.run(...page);
     }
+  }
+
+  /** Files larger than this that differ from the base, or have none, are unread again. */
+  forgetLarge(sizeBytes: number): void {
+    for (const page of this.#pages()) this.#statements.forgetLarge.run(...page, sizeBytes);
   }
 
   /** The change at this path is none until the next scan finds it again. */
@@ -302,10 +312,35 @@ export class FileTable {
       const rows = this.#statements.pageOfChanges.all(repository, after, PAGE_ROWS) as ChangeRow[];
       const inside =
         options.below === undefined ? rows : rows.filter(([path]) => path.startsWith(options.below!));
-      if (inside.length > 0) yield inside.map(toChange);
+      yield* this.#inPages(inside, repository);
       if (inside.length < rows.length || rows.length < PAGE_ROWS) return;
       after = rows.at(-1)![0];
     }
+  }
+
+  /** With the chunks of large files, a page of which ends early. */
+  *#inPages(rows: readonly ChangeRow[], repository: number): Generator<readonly IndexedChange[]> {
+    let page: IndexedChange[] = [];
+    let bytes = 0;
+    for (const row of rows) {
+      const sizeBytes = Number(row[2]);
+      page.push(toChange(sizeBytes > LARGE_FILE_BYTES ? this.#withChunks(row, repository) : row));
+      bytes += sizeBytes;
+      if (bytes < PAGE_CONTENT_BYTES) continue;
+      yield page;
+      page = [];
+      bytes = 0;
+    }
+    if (page.length > 0) yield page;
+  }
+
+  #withChunks(row: ChangeRow, repository: number): ChangeRow {
+    if (row[PLACE] === null) return row;
+    const chunks = this.#statements.chunksOf.get(repository, row[WORKING_COLUMNS + 4]) as
+      | string
+      | null
+      | undefined;
+    return (chunks === undefined ? row.with(PLACE, null) : row.with(CHUNKS, chunks)) as unknown as ChangeRow;
   }
 
   /** The row of one path, whether it differs from the base or not. */

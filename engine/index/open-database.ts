@@ -20,8 +20,10 @@ export interface OpenedDatabase {
   readonly isNew: boolean;
   /** Why it was begun anew although there was one. */
   readonly rebuiltBecause?: string;
-  /** All or nothing, durable at the end. */
+  /** All or nothing. A power cut may undo the last ones. */
   transaction<T>(work: () => T): T;
+  /** What is written meanwhile, and all before it, outlives a power cut once this returns. Not within a transaction. */
+  durably(work: () => void): void;
   /** A file that turned out to be damaged is set aside as `...damaged`, so that the next opening begins anew. */
   close(): void;
 }
@@ -69,6 +71,14 @@ function openOnce({ cacheKib, migrations, path, probe }: DatabaseOptions): Opene
         return database.transaction(work).immediate();
       } catch (error) {
         return fail(error);
+      }
+    },
+    durably(work) {
+      database.pragma('synchronous = FULL');
+      try {
+        work();
+      } finally {
+        database.pragma('synchronous = NORMAL');
       }
     },
     close: () => {

@@ -17,8 +17,10 @@ export interface Index {
   readonly repositories: RepositoryTable;
   /** The blobs known to be on one repository. */
   blobsOf(repository: number): BlobTable;
-  /** All or nothing, durable at the end. */
+  /** All or nothing. A power cut may undo the last ones. */
   transaction<T>(work: () => T): T;
+  /** What is written meanwhile, and all before it, outlives a power cut once this returns. Not within a transaction. */
+  durably(work: () => void): void;
   close(): void;
 }
 
@@ -35,7 +37,7 @@ export interface OpenedIndex {
  * Damage that shows itself later fails the job with `damaged`, and the next opening begins anew.
  */
 export function openIndex(path: string): OpenedIndex {
-  const { close, database, isNew, rebuiltBecause, transaction } = openDatabase({
+  const { close, database, durably, isNew, rebuiltBecause, transaction } = openDatabase({
     path,
     migrations: MIGRATIONS,
     probe: 'SELECT count(*) FROM (SELECT 1 FROM file LIMIT 1), (SELECT 1 FROM blob LIMIT 1)',
@@ -55,6 +57,7 @@ export function openIndex(path: string): OpenedIndex {
       return table;
     },
     transaction,
+    durably,
     close,
   };
   return { index, isNew, ...(rebuiltBecause === undefined ? {} : { rebuiltBecause }) };

@@ -40,6 +40,15 @@ export class SettingTable {
     else this.#set.run('landing', value);
   }
 
+  /** How large files were cut for the hashes of the file rows (jobs/base-commit.ts). */
+  get cut(): string | undefined {
+    return this.#get.get('cut')?.value;
+  }
+
+  set cut(value: string) {
+    this.#set.run('cut', value);
+  }
+
   cachedCommit(hash: string): Uint8Array | undefined {
     return this.#getCommit.get(hash)?.stored;
   }

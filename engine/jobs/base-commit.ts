@@ -5,6 +5,7 @@
 import { DrayError } from '../api/error.ts';
 import type { Change } from '../model/diff.ts';
 import type { CommitHash, Entry } from '../model/entry.ts';
+import type { Layout } from '../model/layout.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import { type Commit, decodeCommit } from '../repository/commit.ts';
 import { STORED_DOCUMENT_MAX_BYTES } from '../repository/document.ts';
@@ -56,6 +57,7 @@ export async function ensureBase(
   options: { readonly isInDoubt?: boolean } = {},
 ): Promise<BaseCommit> {
   const { index } = session;
+  hashAs(session, link.layout);
   const hash = session.state.bases[session.remoteName] as CommitHash | undefined;
   const commit = hash && (await fetchCommit(session, store, hash));
   const mark = baseMark(link.uuid, hash);
@@ -76,6 +78,22 @@ export async function ensureBase(
   }
   index.settings.base = mark;
   return { hash, commit };
+}
+
+/** The hashes in the index are those of this layout: under another one, a file that either cuts has another hash, and is read again. */
+export function hashAs({ index }: Session, { chunkAbove, chunkSize }: Layout): void {
+  const before = index.settings.cut;
+  const cut = chunkAbove === 0 ? '0' : `${chunkAbove} ${chunkSize.min} ${chunkSize.average} ${chunkSize.max}`;
+  if (cut === before) return;
+  index.transaction(() => {
+    if (before !== undefined) {
+      index.settings.base = undefined;
+      index.files.clearBase();
+      const bounds = [chunkAbove, Number.parseInt(before, 10)].filter((bound) => bound > 0);
+      index.files.forgetLarge(Math.min(...bounds));
+    }
+    index.settings.cut = cut;
+  });
 }
 
 /** Whether `status` and the like can go without the remote. */

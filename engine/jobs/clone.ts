@@ -20,7 +20,7 @@ import {
   refuseNesting,
 } from '../workspace/workspace-folder.ts';
 import { applyChanges } from './apply-changes.ts';
-import { fetchCommit, saveBase } from './base-commit.ts';
+import { fetchCommit, hashAs, saveBase } from './base-commit.ts';
 import { type Connection, connectUrl, urlToKeep } from './connection.ts';
 import { DEFAULT_BRANCH, DEFAULT_REMOTE } from './init.ts';
 import { checkBelongs, type LinkedRepository } from './link-repository.ts';
@@ -106,6 +106,7 @@ interface Filling {
 async function fill(filling: Filling, onWriting: () => void): Promise<PullSummary> {
   const { session, connection, descriptor, target, isResumed } = filling;
   const { repository } = session.index.repositories.bind(descriptor.id, target.epoch);
+  hashAs(session, descriptor.layout);
   const link: LinkedRepository = {
     uuid: descriptor.id,
     epoch: target.epoch,

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -242,6 +243,32 @@ describe('a second remote', () => {
       code: 'usage',
     });
     expect(await remoteRemove(testContext(root), { name: 'backup' })).toEqual({ remotes: 1 });
+  });
+
+  it('of another layout finds a large file that is the same there unchanged, and so does the first one again', async () => {
+    const large = randomBytes(5_000_000);
+    for (const [name, layout] of [
+      ['cut', { kind: 'packs', chunkAbove: 4_000_000 }],
+      ['whole', { kind: 'objects' }],
+    ] as const) {
+      const context = testContext(sandbox.path(name, '.'));
+      mkdirSync(sandbox.path(name), { recursive: true });
+      await initWorkspace(context, { remoteUrl: sandbox.path(`${name} store`), layout });
+      // An old time, or the young file would be read again for its age alone.
+      utimesSync(sandbox.write(`${name}/large`, large), 1_000_000, 1_000_000);
+      await push(context, {});
+    }
+    await cloneWorkspace(testContext(sandbox.folder), { url: sandbox.path('cut store'), directory: 'clone' });
+    for (const name of ['cut', 'clone']) {
+      const second = testContext(sandbox.path(name), { remoteName: 'second' });
+      const first = testContext(sandbox.path(name));
+      await remoteAdd(first, { name: 'second', url: sandbox.path('whole store') });
+      expect(await pull(second, {})).toMatchObject({ result: 'pulled', downloadedBytes: 0, failed: 0 });
+      for (const context of [second, first, second]) {
+        expect(await status(context, {})).toMatchObject({ changes: { added: 0, modified: 0 } });
+        expect(await pull(context, {})).toMatchObject({ result: 'upToDate' });
+      }
+    }
   });
 });
 

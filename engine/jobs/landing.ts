@@ -23,7 +23,9 @@ interface Landing {
 }
 
 export function recordLanding(session: Session, link: LinkedRepository, own: CommitHash): void {
-  session.index.settings.landing = JSON.stringify(landingOf(session, link, own));
+  session.index.durably(() => {
+    session.index.settings.landing = JSON.stringify(landingOf(session, link, own));
+  });
 }
 
 export function forgetLanding(session: Session): void {

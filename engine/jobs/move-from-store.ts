@@ -115,7 +115,7 @@ async function fetchInBatch(
   const { bytes, etag, mode, mtimeNs } = await reads.read(run.source.pathOf(item.path), item.sizeBytes);
   const path = run.destination.pathOf(item.path);
   const stat = isLinkObject(run, item)
-    ? writer.writeLink(path, new TextDecoder().decode(bytes))
+    ? writer.writeLink(path, bytes)
     : await batches.write({ path, sizeBytes: bytes.length, mtimeNs, executable: false, mode }, bytes);
   const isRacy = stat.mtimeMs > run.clock.nowMs() - RACY_MS;
   return {
@@ -156,7 +156,7 @@ async function writeWhole(
   { bytes, info, item }: { readonly item: TreeItem; readonly info: ObjectInfo; readonly bytes: Uint8Array },
 ): Promise<WrittenStat> {
   const path = run.destination.pathOf(item.path);
-  if (isLinkObject(run, item)) return writer.writeLink(path, new TextDecoder().decode(bytes));
+  if (isLinkObject(run, item)) return writer.writeLink(path, bytes);
   const file = {
     path,
     sizeBytes: bytes.length,

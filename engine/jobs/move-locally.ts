@@ -66,7 +66,7 @@ export function createLocalCopier(run: LocalRun): Mover {
 
 function copyLink({ destination, source }: LocalRun, writer: TreeWriter, item: TreeItem): Moved {
   const target = readLink(join(source.root, source.pathOf(item.path)));
-  const stat = writer.writeLink(destination.pathOf(item.path), new TextDecoder().decode(target));
+  const stat = writer.writeLink(destination.pathOf(item.path), target);
   return {
     sourceToken: item.token,
     destinationToken: fileToken(stat),

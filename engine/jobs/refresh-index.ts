@@ -9,6 +9,7 @@ import { createHeapBound } from '../base/heap-bound.ts';
 import { KIND_CODES, type StatRow } from '../index/file-table.ts';
 import type { Index } from '../index/open-index.ts';
 import { comparePaths } from '../model/entry.ts';
+import { targetNotUtf8 } from '../workspace/local-place.ts';
 import { type ScanBatch, type ScannedEntry, type ScanProblem, scanWorkspace } from '../workspace/scan.ts';
 import type { Session } from './session.ts';
 
@@ -166,7 +167,7 @@ class ScanMerge {
     this.problems.push({
       path,
       problem: 'notUtf8',
-      message: `The target of the link ${path} is not UTF-8; make the link anew.`,
+      message: targetNotUtf8(path),
     });
     return undefined;
   }

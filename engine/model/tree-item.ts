@@ -11,6 +11,8 @@ export interface TreeItem {
    * (`fileToken`). '' when nothing vouches for it: a store without etags, a file as young as its record.
    */
   readonly token: string;
+  /** Of a file whose token is '': which file it is all the same. */
+  readonly inode?: number;
   /** Whole nanoseconds since the epoch. Of a file: its mtime. Of an object: only when its metadata were read. */
   readonly mtimeNs?: bigint;
   /** When the store says that it was written (`LastModified`), in ms; of a file, its mtime. */
@@ -61,13 +63,14 @@ export function fileToken(
  * file (a hard link) is made or removed.
  */
 export function isSameFile(
-  left: Pick<TreeItem, 'modifiedMs' | 'sizeBytes' | 'token'>,
-  right: Pick<TreeItem, 'modifiedMs' | 'sizeBytes' | 'token'>,
+  left: Pick<TreeItem, 'inode' | 'modifiedMs' | 'sizeBytes' | 'token'>,
+  right: Pick<TreeItem, 'inode' | 'modifiedMs' | 'sizeBytes' | 'token'>,
 ): boolean {
   if (left.sizeBytes !== right.sizeBytes || left.modifiedMs !== right.modifiedMs) return false;
-  return left.token === '' || right.token === '' || inodeOf(left.token) === inodeOf(right.token);
+  const [one, other] = [inodeOf(left), inodeOf(right)];
+  return one === undefined || other === undefined || one === other;
 }
 
-function inodeOf(token: string): string | undefined {
-  return token.split(' ').at(-1);
+function inodeOf({ inode, token }: Pick<TreeItem, 'inode' | 'token'>): string | undefined {
+  return token === '' ? inode?.toString() : token.split(' ').at(-1);
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { comparePaths } from '../model/entry.ts';
@@ -73,4 +73,24 @@ describe('the entries of a folder', () => {
     for (const query of ['limit=0', 'limit=x', 'path=..', 'path=a//b', 'path=%00'])
       expect((await peer.send('GET', `entries?${query}`)).status, query).toBeGreaterThanOrEqual(400);
   });
+
+  it.runIf(process.platform === 'linux')(
+    'are not told of a link whose target is no text, which is a problem of the listing, and kept byte by byte (needs Linux)',
+    async () => {
+      const target = Buffer.from('caf\xe9', 'latin1');
+      mkdirSync(peer.path('bytes'));
+      symlinkSync(target, peer.path('bytes/bad'));
+      symlinkSync('good', peer.path('bytes/good'));
+      for (const folded of [false, true]) {
+        const problems: string[] = [];
+        const onProblem = (problem: string) => problems.push(problem);
+        expect(await paths({ below: 'bytes', folded, onProblem })).toEqual(['good']);
+        expect(problems).toEqual(['The target of the link bad is not UTF-8; make the link anew.']);
+      }
+      const body = JSON.stringify({ from: 'bytes/bad', to: 'bytes/kept' });
+      expect((await peer.send('POST', 'keep', { body })).status).toBe(200);
+      expect(readlinkSync(peer.path('bytes/kept'), 'buffer')).toEqual(target);
+      rmSync(peer.path('bytes'), { recursive: true });
+    },
+  );
 });

@@ -1,5 +1,6 @@
 /** `GET /v1/entries`: what the folder holds, as lines that come while it is still being walked. */
 
+import { isUtf8 } from 'node:buffer';
 import { lstatSync, readlinkSync } from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { DrayError } from '../api/error.ts';
@@ -8,6 +9,7 @@ import { comparePaths } from '../model/entry.ts';
 import { type EntryRow, PEER_HEADER, PEER_LIMITS, PEER_PROTOCOL } from '../model/peer-protocol.ts';
 import { isReservedName } from '../model/safe-path.ts';
 import { readFolderNames } from '../workspace/folder-names.ts';
+import { targetNotUtf8 } from '../workspace/local-place.ts';
 import { type ScannedEntry, scanWorkspace, TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
 import { absoluteIn, heldReach, plainReach, type TreeReach } from '../workspace/tree-reach.ts';
 import { drained, type PeerCall, PeerRefusal } from './peer-call.ts';
@@ -43,9 +45,10 @@ const HEADERS = {
 };
 
 function answerFolded(call: PeerCall, reach: TreeReach): void {
-  const rows = foldedRows(call, reach);
+  const problems: string[] = [];
+  const rows = foldedRows(call, { reach, nowMs: Date.now(), problems });
   call.response.writeHead(200, HEADERS);
-  call.response.end(`${JSON.stringify({ entries: rows })}\n${JSON.stringify({ end: true })}\n`);
+  call.response.end(`${JSON.stringify({ entries: rows })}\n${lastLine(problems)}`);
 }
 
 interface Listing {
@@ -79,7 +82,7 @@ async function streamEntries(call: PeerCall, { after, limit, reach, root }: List
     const rows: EntryRow[] = [];
     for (const entry of batch.entries) {
       if (after !== null && comparePaths(entry.path, after) <= 0) continue;
-      const row = rowOf(reach, entry, nowMs);
+      const row = rowOf({ reach, nowMs, problems }, entry);
       if (row && told + rows.length < limit) rows.push(row);
     }
     told += rows.length;
@@ -87,41 +90,54 @@ async function streamEntries(call: PeerCall, { after, limit, reach, root }: List
     if (told >= limit) break;
     await breathe();
   }
-  response.end(
-    `${JSON.stringify({ end: true, ...(problems.length > 0 ? { problems: problems.slice(0, PROBLEMS_MAX) } : {}) })}\n`,
-  );
+  response.end(lastLine(problems));
 }
 
 const PROBLEMS_MAX = 1_000;
+
+function lastLine(problems: readonly string[]): string {
+  return `${JSON.stringify({ end: true, ...(problems.length > 0 ? { problems: problems.slice(0, PROBLEMS_MAX) } : {}) })}\n`;
+}
 
 /** Whether a folder (ending in `/`) may hold paths after this one. */
 function mayHoldAfter(folder: string, after: string): boolean {
   return after.startsWith(folder) || comparePaths(folder, after) > 0;
 }
 
-function rowOf(reach: TreeReach, entry: ScannedEntry, nowMs: number): EntryRow | undefined {
+interface Look {
+  readonly reach: TreeReach;
+  readonly nowMs: number;
+  readonly problems: string[];
+}
+
+function rowOf(look: Look, entry: ScannedEntry): EntryRow | undefined {
+  const { nowMs } = look;
   const { kind, mode, mtimeMs, path, sizeBytes } = entry;
   switch (kind) {
     case 'file':
       return [path, 'f', sizeBytes, mtimeMs, mode, peerToken(entry, nowMs)];
     case 'folder':
       return [path, entry.holds ? 'D' : 'd', 0, mtimeMs, mode, ''];
-    case 'link':
-      try {
-        return [
-          path,
-          'l',
-          sizeBytes,
-          mtimeMs,
-          mode,
-          peerToken(entry, nowMs),
-          readlinkSync(reach.absoluteOf(path)),
-        ];
-      } catch {
-        // Gone, or no link any more: as if it had gone before.
-        return undefined;
-      }
+    case 'link': {
+      const target = targetOf(look, path);
+      return target === undefined
+        ? undefined
+        : [path, 'l', sizeBytes, mtimeMs, mode, peerToken(entry, nowMs), target];
+    }
   }
+}
+
+function targetOf({ problems, reach }: Look, path: string): string | undefined {
+  let target: Buffer;
+  try {
+    target = readlinkSync(reach.absoluteOf(path), 'buffer');
+  } catch {
+    // Gone, or no link any more: as if it had gone before.
+    return undefined;
+  }
+  if (isUtf8(target)) return target.toString('utf8');
+  problems.push(targetNotUtf8(path));
+  return undefined;
 }
 
 function parseLimit(text: string | null): number {
@@ -131,9 +147,9 @@ function parseLimit(text: string | null): number {
 }
 
 /** One level, in one page: folders (with a slash at their end) stand for what is in them. */
-function foldedRows({ query }: PeerCall, reach: TreeReach): readonly EntryRow[] {
+function foldedRows({ query }: PeerCall, look: Look): readonly EntryRow[] {
+  const { reach } = look;
   const after = query.get('after');
-  const nowMs = Date.now();
   const rows: EntryRow[] = [];
   for (const name of readFolderNames(reach.absoluteOf('')).names) {
     const stats = lstatSync(reach.absoluteOf(name), { throwIfNoEntry: false });
@@ -149,11 +165,16 @@ function foldedRows({ query }: PeerCall, reach: TreeReach): readonly EntryRow[] 
     const path = kind === 'folder' ? `${name}/` : name;
     if (after !== null && comparePaths(path, after) <= 0) continue;
     const { ctimeMs, ino: inode, mode, mtimeMs, size: sizeBytes } = stats;
-    const row = rowOf(
-      reach,
-      { path, kind, sizeBytes, mtimeMs, ctimeMs, inode, executable: false, mode: mode & 0o7777 },
-      nowMs,
-    );
+    const row = rowOf(look, {
+      path,
+      kind,
+      sizeBytes,
+      mtimeMs,
+      ctimeMs,
+      inode,
+      executable: false,
+      mode: mode & 0o7777,
+    });
     if (row) rows.push(row);
   }
   rows.sort(([left], [right]) => comparePaths(left, right));

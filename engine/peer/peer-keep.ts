@@ -23,7 +23,7 @@ export async function answerKeep(call: PeerCall, parts: WriteParts): Promise<voi
     if (from === to) throw new PeerRefusal(400, 'usage', 'A file cannot be kept under its own name.');
     const { folder, writer } = parts;
     if (statPeerPath(folder, from)?.isSymbolicLink())
-      writer.writeLink(to, readlinkSync(`${folder.realRoot}/${from}`));
+      writer.writeLink(to, readlinkSync(`${folder.realRoot}/${from}`, 'buffer'));
     else await copyFile(call, parts, { from, to });
     answerJson(call.response, 200, {});
   } finally {

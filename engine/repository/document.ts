@@ -20,6 +20,12 @@ export const DOCUMENT_MAX_BYTES = 256 * 1024 * 1024;
 /** Of a commit or a segment as stored. */
 export const STORED_DOCUMENT_MAX_BYTES = 64 * 1024 * 1024;
 
+/**
+ * Of `{`, `[` and `,` outside of strings in a commit or a segment: what a reader is ready to make of it. Each takes some ten times as much memory as
+ * its text, and almost nothing as stored. A commit as large as can be stored has less: 8 for a segment, of which no 1.5 million fit.
+ */
+export const DOCUMENT_VALUES_MAX = 12_000_000;
+
 /** Output is gathered in pieces of this size: 2.2 times as fast as zlib's 16 KiB for a segment of 2,000 entries. */
 const DECOMPRESS_CHUNK_BYTES = 128 * 1024;
 
@@ -47,8 +53,8 @@ export function damaged(key: RemoteKey, why: string, cause?: unknown): DrayError
 export function encodeDocument(text: string): EncodedDocument {
   const raw = Buffer.from(text, 'utf8');
   const bytes = zstdCompressSync(raw);
-  if (raw.length > DOCUMENT_MAX_BYTES || bytes.length > STORED_DOCUMENT_MAX_BYTES) {
-    const message = `A part of the commit needs ${raw.length} bytes, more than the ${DOCUMENT_MAX_BYTES} that the format allows.`;
+  if (raw.length > DOCUMENT_MAX_BYTES || bytes.length > STORED_DOCUMENT_MAX_BYTES || holdsTooMuch(raw)) {
+    const message = `A part of the commit needs ${raw.length} bytes, more than the format allows.`;
     throw new DrayError('unsupported', message, { data: { sizeBytes: raw.length } });
   }
   return { hash: hashOf('sha256', raw, 'hex'), raw, bytes };
@@ -75,6 +81,7 @@ export function decodeDocument(key: RemoteKey, hash: string, stored: Uint8Array)
 /** @throws `damaged` naming `key`, `formatTooNew`. */
 export function parseDocument(key: RemoteKey, raw: Uint8Array): JsonObject {
   if (!isUtf8(raw)) throw damaged(key, 'it is not UTF-8');
+  if (holdsTooMuch(raw)) throw damaged(key, `it holds more than ${DOCUMENT_VALUES_MAX} values`);
   let value: unknown;
   try {
     value = JSON.parse(Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString('utf8'));
@@ -82,6 +89,22 @@ export function parseDocument(key: RemoteKey, raw: Uint8Array): JsonObject {
     throw damaged(key, 'it is not JSON', cause);
   }
   return checkFormat(key, value);
+}
+
+const [QUOTE, COMMA, BACKSLASH, BRACE, BRACKET] = [0x22, 0x2c, 0x5c, 0x7b, 0x5b];
+
+/** Looks at large documents alone: no other can. */
+function holdsTooMuch(raw: Uint8Array): boolean {
+  if (raw.length <= DOCUMENT_VALUES_MAX) return false;
+  let values = 0;
+  let isString = false;
+  for (let at = 0; at < raw.length; at += 1) {
+    const byte = raw[at];
+    if (byte === QUOTE) isString = !isString;
+    else if (byte === BACKSLASH) at += 1;
+    else if (!isString && (byte === COMMA || byte === BRACE || byte === BRACKET)) values += 1;
+  }
+  return values > DOCUMENT_VALUES_MAX;
 }
 
 /** What holds for every document, stored by itself or inside another one. */

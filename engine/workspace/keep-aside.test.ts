@@ -42,6 +42,16 @@ describe('What is kept aside', () => {
     expect(readlinkSync(at('kept'))).toBe(target);
   });
 
+  it.runIf(process.platform === 'linux')(
+    'is a link with every byte of its target (needs Linux)',
+    async () => {
+      const target = Buffer.from('caf\xe9', 'latin1');
+      symlinkSync(target, at('link'));
+      await keepAside(at('link'), at('kept'));
+      expect(readlinkSync(at('kept'), 'buffer')).toEqual(target);
+    },
+  );
+
   it('on another file system is a copy, with its mode and its time to the nanosecond', async () => {
     writeFileSync(at('file'), 'content');
     utimesSync(at('file'), 1_500_000_000.123_456_7, 1_500_000_000.123_456_7);

@@ -20,7 +20,7 @@ import { errnoOf } from './tree-writer-error.ts';
 export async function keepAside(from: string, to: string): Promise<void> {
   const stats = lstatSync(from, { bigint: true });
   // Some systems follow it to give a second name to what it leads to.
-  if (stats.isSymbolicLink()) return symlinkSync(readlinkSync(from), to);
+  if (stats.isSymbolicLink()) return symlinkSync(readlinkSync(from, 'buffer'), to);
   try {
     linkSync(from, to);
   } catch (error) {

@@ -37,13 +37,10 @@ export interface FileStat {
  * @param nowMs From when on an mtime is too young to vouch for the content.
  */
 export function itemOf(path: string, stat: FileStat, nowMs: number): TreeItem {
-  return {
-    path,
-    kind: 'file',
-    sizeBytes: stat.sizeBytes,
-    token: isRacy(stat.mtimeMs, nowMs) ? '' : fileToken(stat),
-    modifiedMs: stat.mtimeMs,
-  };
+  const { inode, mtimeMs: modifiedMs, sizeBytes } = stat;
+  return isRacy(modifiedMs, nowMs)
+    ? { path, kind: 'file', sizeBytes, token: '', inode, modifiedMs }
+    : { path, kind: 'file', sizeBytes, token: fileToken(stat), modifiedMs };
 }
 
 /**
@@ -149,12 +146,17 @@ function attempt<T>(path: string, look: () => T): T | undefined {
 }
 
 /** What a link's object holds: its target. @throws DrayError `io` when there is no such link. */
-export function readLink(path: string): Uint8Array {
+export function readLink(path: string): Buffer {
   try {
     return readlinkSync(path, 'buffer');
   } catch (error) {
     throw fromErrorRecord(describeFailure(path, error));
   }
+}
+
+/** Where targets travel as text. */
+export function targetNotUtf8(path: string): string {
+  return `The target of the link ${path} is not UTF-8; make the link anew.`;
 }
 
 const TOUCH_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);

@@ -65,6 +65,28 @@ describe('a local tree', () => {
     expect(problems.map(({ path, problem }) => [path, problem])).toEqual([['d.txt', 'link']]);
   });
 
+  it.runIf(process.platform === 'linux')(
+    'tells of a link whose target is no text, where targets are told as text (needs Linux)',
+    async () => {
+      plant('a');
+      symlinkSync('caf\u00e9', join(root, 'good'));
+      for (const name of ['bad', 'out']) symlinkSync(Buffer.from('caf\xe9', 'latin1'), join(root, name));
+      const includes = (item: TreeItem) => item.path !== 'out';
+      const { items, problems } = await scan({ special: true, includes });
+      expect(items.map(({ path, special }) => [path, special])).toEqual([
+        ['a', undefined],
+        ['good', { kind: 'link', target: 'caf\u00e9' }],
+      ]);
+      expect(problems.map(({ path, problem }) => [path, problem])).toEqual([['bad', 'notUtf8']]);
+      expect((await scan({ links: true })).items.map(({ path, sizeBytes }) => [path, sizeBytes])).toEqual([
+        ['a', 1],
+        ['bad.rclonelink', 4],
+        ['good.rclonelink', 5],
+        ['out.rclonelink', 4],
+      ]);
+    },
+  );
+
   it('gives links on request, under names of their own, each at its place in the order', async () => {
     for (const path of ['a', 'a-1', 'a.s', 'b/c', 'z']) plant(path);
     symlinkSync('elsewhere', join(root, 'a.'));

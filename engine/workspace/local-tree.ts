@@ -1,10 +1,11 @@
 /** A local folder as a tree of items; `scan.ts` walks it. Links are never followed. */
+import { isUtf8 } from 'node:buffer';
 import { readlinkSync } from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { checkAborted } from '../base/abort.ts';
 import { comparePaths } from '../model/entry.ts';
 import type { TreeItem } from '../model/tree-item.ts';
-import { folderItem, itemOf, knownMode, LINK_SUFFIX } from './local-place.ts';
+import { folderItem, itemOf, knownMode, LINK_SUFFIX, targetNotUtf8 } from './local-place.ts';
 import { type ScannedEntry, type ScanProblem, scanWorkspace } from './scan.ts';
 
 /** What is left out, and why. */
@@ -62,10 +63,11 @@ export async function* scanLocalTree(options: LocalTreeOptions): AsyncGenerator<
 
 function takeEntry(
   entry: ScannedEntry,
-  { includes, nowMs, onProblem, root, special = false }: LocalTreeOptions,
+  options: LocalTreeOptions,
   order: LinkOrder | undefined,
   items: TreeItem[],
 ): void {
+  const { includes, nowMs, onProblem, special = false } = options;
   const { kind, path } = entry;
   // Also what the filter leaves out moves the links on: it comes after them.
   order?.takeBefore(path, items);
@@ -74,8 +76,7 @@ function takeEntry(
     return;
   }
   if (special && kind !== 'file') {
-    const item = specialOf(root, entry);
-    if (item && (!includes || includes(item))) items.push(item);
+    takeSpecial(entry, options, items);
     return;
   }
   if (kind === 'folder') return;
@@ -92,13 +93,34 @@ function takeEntry(
   }
 }
 
-/** Undefined when it is gone. */
-function specialOf(root: string, entry: ScannedEntry): TreeItem | undefined {
+/** An empty folder, or a link whose target can be told as text. */
+function takeSpecial(
+  entry: ScannedEntry,
+  { includes, onProblem, root }: LocalTreeOptions,
+  items: TreeItem[],
+): void {
   const { kind, mtimeMs, path } = entry;
-  if (kind === 'folder') return folderItem(entry);
-  const item = { path, kind: 'file', sizeBytes: 0, token: '', modifiedMs: mtimeMs } as const;
+  const target = kind === 'link' ? targetOf(`${root}/${path}`) : undefined;
+  if (kind === 'link' && !target) return;
+  const item: TreeItem = target
+    ? {
+        path,
+        kind: 'file',
+        sizeBytes: 0,
+        token: '',
+        modifiedMs: mtimeMs,
+        special: { kind: 'link', target: target.toString('utf8') },
+      }
+    : folderItem(entry);
+  if (includes && !includes(item)) return;
+  if (!target || isUtf8(target)) items.push(item);
+  else onProblem({ path, problem: 'notUtf8', message: targetNotUtf8(path) });
+}
+
+/** Undefined when the link is gone. */
+function targetOf(link: string): Buffer | undefined {
   try {
-    return { ...item, special: { kind: 'link', target: readlinkSync(`${root}/${path}`) } };
+    return readlinkSync(link, 'buffer');
   } catch {
     return undefined;
   }

@@ -121,8 +121,11 @@ export interface TreeWriter {
   writeMany(bytes: Uint8Array, items: readonly PackedFile[]): Promise<readonly WriteResult[]>;
   /** Begins one large file. Fails with `unsafePath`, `conflict`, `diskFull`, `io` or `aborted`. */
   openLarge(meta: FileMeta, options?: OpenLargeOptions): Promise<LargeFile>;
-  /** Makes a symbolic link with this target, which is stored and never followed. Throws as `openLarge` fails. */
-  writeLink(path: string, target: string): WrittenStat;
+  /**
+   * Makes a symbolic link with this target, which is stored and never followed. Throws as `openLarge` fails.
+   * @param target Bytes where they may be no UTF-8: they are kept as they are.
+   */
+  writeLink(path: string, target: string | Uint8Array): WrittenStat;
   /** Makes a folder (`a/b/`, the last slash may be left out) and those above it. A folder already there is fine. */
   makeFolder(path: string): void;
   /**

@@ -7,11 +7,19 @@
  * - A folder in which a write is under way is held by its inode, so under any spelling of its name, and not removed.
  *   Hence none can be swapped for a link between the check and the write.
  * - When a folder was removed, all that is known is forgotten: on a file system that folds case its name has other spellings.
+ * - A folder that `.dray` beside it is as well, under another name, is not used.
  */
 import { lstatSync, mkdirSync, rmdirSync, type Stats } from 'node:fs';
 import { DrayError } from '../api/error.ts';
 import { plainReach, type TreeReach } from './tree-reach.ts';
-import { errnoOf, fileInTheWay, folderInTheWay, linkInTheWay, writeError } from './tree-writer-error.ts';
+import {
+  errnoOf,
+  fileInTheWay,
+  folderInTheWay,
+  linkInTheWay,
+  unsafePath,
+  writeError,
+} from './tree-writer-error.ts';
 
 /** Inodes of folders. */
 export type FolderHold = readonly number[];
@@ -44,6 +52,9 @@ export function parentOf(path: string): string {
 /** Folders remembered from one write to the next: trees are written folder by folder, and what is forgotten is looked at again. */
 const KNOWN_MAX = 10_000;
 
+/** FAT, NTFS and SMB servers find `.dray` under a short name too (DRAY~1, or DRAY), whatever system they are mounted on. */
+const MAY_BE_SHORT_NAME = /~|^dray$/i;
+
 /** @param watchful The way to folders that others change meanwhile: then nothing is known from one call to the next. */
 export function openFolders(root: string, watchful?: TreeReach): Folders {
   const reach = watchful ?? plainReach(root);
@@ -65,9 +76,20 @@ export function openFolders(root: string, watchful?: TreeReach): Folders {
       if (isMade) throw fileInTheWay(folder);
       return undefined;
     }
+    if (isWorkspaceFolder(folder, stat))
+      throw unsafePath(folder, 'it is .dray, the folder of a workspace, by another name');
     if (inodes.size >= KNOWN_MAX) inodes.clear();
     inodes.set(folder, stat.ino);
     return stat.ino;
+  }
+
+  function isWorkspaceFolder(folder: string, { dev, ino }: Stats): boolean {
+    if (!MAY_BE_SHORT_NAME.test(folder.slice(folder.lastIndexOf('/') + 1))) return false;
+    const parent = parentOf(folder);
+    const own = lstatSync(reach.absoluteOf(parent === '' ? '.dray' : `${parent}/.dray`), {
+      throwIfNoEntry: false,
+    });
+    return own?.ino === ino && own.dev === dev;
   }
 
   function findTranslated(folder: string, isMade: boolean): number | undefined {

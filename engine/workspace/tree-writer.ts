@@ -241,11 +241,12 @@ function finish({ folders, reach }: WriterContext, path: string, outcome: PlaceO
 
 function writeLink(
   context: WriterContext,
-  link: { path: string; target: string; newTemporary: () => string },
+  link: { path: string; target: string | Uint8Array; newTemporary: () => string },
 ): WrittenStat {
-  const { path, target } = link;
+  const { path } = link;
+  const target = typeof link.target === 'string' ? link.target : Buffer.from(link.target);
   checkPath(path, 'link');
-  if (target === '' || target.includes('\0')) throw unsafePath(path, 'no link can have its target');
+  if (target.length === 0 || target.includes('\0')) throw unsafePath(path, 'no link can have its target');
   context.folders.make(parentOf(path));
   const { reach } = context;
   try {

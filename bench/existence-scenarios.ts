@@ -14,6 +14,7 @@ import type { Needs } from './holding.ts';
 import type { Target } from './results.ts';
 import { addRooms } from './room.ts';
 import type { Scenario } from './scenario.ts';
+import { createUnable } from './transfer-entrants.ts';
 
 export interface ExistenceShapes {
   readonly many: DatasetShape;
@@ -25,6 +26,10 @@ export interface ExistenceShapes {
 export const DRY_RUNNERS: readonly ContenderName[] = ['dray copy', 'rclone', 'rclone (defaults)', 's5cmd'];
 /** That a peer takes longer says enough; on a slow machine Dray hashes a million files for half of it. */
 const COMPARED_LIMIT_MS = 5 * 60_000;
+/** Who takes longer than that for a million files that are not there, also on a fast machine: trying them again would tell nothing. */
+const SLOW_WITHOUT_LISTING: readonly string[] = ['s5cmd', RCLONE_WITHOUT_LISTING, S5CMD_ONE_BY_ONE];
+const SLOW_FROM_FILES = 1_000_000;
+const TOO_SLOW = 'left out: it took over 5 minutes each time it was tried';
 const TARGETS: readonly Target[] = [
   {
     kind: 'ratio',
@@ -58,9 +63,12 @@ export function createExistence({ compared, many }: ExistenceShapes): readonly S
       stored: compared,
       local: { kind: 'some', files: 1, changed: 1 },
     }),
-    createBySize('dry-1m', `${all} files against an empty prefix`, {
-      local: { kind: 'all', shape: compared },
-    }),
+    withoutSlow(
+      createBySize('dry-1m', `${all} files against an empty prefix`, {
+        local: { kind: 'all', shape: compared },
+      }),
+      compared.files >= SLOW_FROM_FILES ? SLOW_WITHOUT_LISTING : [],
+    ),
   ];
 }
 
@@ -92,5 +100,20 @@ function createBySize(name: string, title: string, question: Question): Scenario
   return {
     ...create(name, `${title}, by size or content`, { ...question, by: 'size' }),
     limitMs: COMPARED_LIMIT_MS,
+  };
+}
+
+/** Those who are named take no part, and each says why. */
+export function withoutSlow(scenario: Scenario, slow: readonly string[]): Scenario {
+  return {
+    ...scenario,
+    open: async (bench, latencyMs) => {
+      const field = await scenario.open(bench, latencyMs);
+      return field.map((entrant) =>
+        slow.includes(entrant.name)
+          ? { name: entrant.name, kind: entrant.kind, ...createUnable(TOO_SLOW) }
+          : entrant,
+      );
+    },
   };
 }

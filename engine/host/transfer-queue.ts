@@ -96,6 +96,7 @@ class FileQueue implements TransferQueue {
       }
       return createTransferRecord(facts);
     });
+    for (const record of this.#records) if (record.facts.isUncleaned) this.#uncleaned.add(record);
     this.#pump();
   }
 
@@ -194,7 +195,7 @@ class FileQueue implements TransferQueue {
     this.#hold(record, async (signal) => {
       const outcome = await runOnce(this.#runs, record, signal);
       if (outcome) {
-        this.#uncleaned.delete(record);
+        this.#setUncleaned(record, false);
         this.#settle(record, outcome);
       } else if (record.facts.state === 'cancelled') {
         // Until now it may have written: who looks when a transfer has ended looks once more.
@@ -206,7 +207,21 @@ class FileQueue implements TransferQueue {
 
   /** Its place stays taken meanwhile; who retries it does not wait for this. */
   #cleanUp(record: TransferRecord): void {
-    this.#hold(record, (signal) => cleanUp(this.#runs, record, signal));
+    this.#hold(record, async (signal) => {
+      await cleanUp(this.#runs, record, signal);
+      if (!signal.aborted) this.#setUncleaned(record, false);
+    });
+  }
+
+  /** Written down with the rest, for the next host where this one ends before it is done. */
+  #setUncleaned(record: TransferRecord, isUncleaned: boolean): void {
+    if (isUncleaned) {
+      this.#uncleaned.add(record);
+      record.facts.isUncleaned = true;
+    } else {
+      this.#uncleaned.delete(record);
+      delete record.facts.isUncleaned;
+    }
   }
 
   #hold(record: TransferRecord, work: (signal: AbortSignal) => Promise<void>): void {
@@ -233,13 +248,13 @@ class FileQueue implements TransferQueue {
         return;
       case 'cancel':
         if (isEnded(record)) return;
-        if (wasBegun(record)) this.#uncleaned.add(record);
+        if (wasBegun(record)) this.#setUncleaned(record, true);
         this.#stop(record, 'cancelled');
         return;
       case 'retry':
         if (state !== 'failed' && state !== 'cancelled') return;
         delete record.facts.startedMs;
-        this.#uncleaned.delete(record);
+        this.#setUncleaned(record, false);
         this.#stop(record, 'waiting');
         return;
       case 'remove':

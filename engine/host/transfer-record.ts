@@ -12,6 +12,8 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 /** What is written down of it. */
 export type TransferFacts = Mutable<Omit<Transfer, 'bytesPerSecond' | 'secondsLeft'>> & {
   failures: readonly TransferFailure[];
+  /** Cancelled, and what it left half done is not taken back yet. */
+  isUncleaned?: boolean;
 };
 
 export interface TransferRecord {
@@ -99,7 +101,7 @@ export function createTransferRecord(facts: TransferFacts): TransferRecord {
       }
     },
     read(nowMs) {
-      const { failures: _, inFlight, inFlightMax, ...told } = facts;
+      const { failures: _, inFlight, inFlightMax, isUncleaned: __, ...told } = facts;
       const order = shortened(facts.order);
       if (facts.state !== 'running') return { ...told, order, bytesPerSecond: 0 };
       const { bytesDone, bytesTotal } = facts;

@@ -230,6 +230,29 @@ describe('the queue of transfers', () => {
     await expect.poll(() => begun, { timeout: 20_000 }).toEqual([{ besideAnother: false }]);
   });
 
+  it('takes back what a cancelled one left also when the host ended before it could', async () => {
+    const { client, sandbox } = fixture;
+    const order = await slowPush();
+    const paused = await start(order);
+    await transferIn(client, paused, ['running']);
+    await change(paused, 'pause');
+    const running = await start(order);
+    await transferIn(client, running, ['running']);
+    await change(paused, 'cancel');
+    await fixture.host.close();
+    renameSync(sandbox.path('slow-remote'), sandbox.path('gone'));
+    const host = createHost({ environment: fixture.environment, clock: systemClock });
+    try {
+      const queue = await host.transfers();
+      const warnings = () => queue.list().find(({ id }) => id === paused)?.warnings;
+      await expect
+        .poll(warnings, { timeout: 20_000 })
+        .toEqual([expect.stringContaining('Parts of files may be left')]);
+    } finally {
+      await host.close();
+    }
+  });
+
   it('leaves the place of one that is removed while it stops taken until it has stopped', async () => {
     const queue = await fixture.host.transfers();
     const order = await slowPush();

@@ -95,11 +95,13 @@ export class HttpPool {
    * have been carried out all the same. That does no harm to what may be repeated: reads, and writes that put or remove the same
    * again. Under a condition the second time would meet the first one's result, and a POST begins or ends an upload.
    */
-  #isStale(connection: HttpConnection, end: ConnectionEnd, { method, headers }: HttpRequest): boolean {
+  #isStale(connection: HttpConnection, end: ConnectionEnd, { headers, method, path }: HttpRequest): boolean {
     if (this.#isClosed || !end.isUnanswered || connection.exchanges < 2) return false;
     const code = end.error instanceof Error && 'code' in end.error ? end.error.code : undefined;
     const isBroken = code === 'ECONNRESET' || code === 'EPIPE';
-    const isConditional = CONDITIONS.some((name) => headers[name] !== undefined);
+    // A part is never its own source.
+    const isPart = method === 'PUT' && path.includes('uploadId=');
+    const isConditional = !isPart && CONDITIONS.some((name) => headers[name] !== undefined);
     return isBroken && method !== 'POST' && (method === 'GET' || method === 'HEAD' || !isConditional);
   }
 

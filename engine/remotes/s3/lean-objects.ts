@@ -28,7 +28,7 @@ import {
   wholeSizeOf,
 } from './object-headers.ts';
 import { failedCall, type LeanRequest, type S3Connection } from './s3-connection.ts';
-import { isAbsentKey, type S3Call, type S3Failure, tooLarge, unwrittenOr } from './s3-errors.ts';
+import { isAbsentKey, isStray, type S3Call, type S3Failure, tooLarge, unwrittenOr } from './s3-errors.ts';
 import { parseListPage } from './s3-list-page.ts';
 import { listPageOf } from './s3-values.ts';
 
@@ -180,6 +180,6 @@ function wholeInfo(answer: HttpAnswer, key: string, options: GetOptions): Object
 }
 
 function absentOr(failure: S3Failure, call: S3Call, connection: S3Connection): undefined {
-  if (isAbsentKey(failure)) return undefined;
+  if (isAbsentKey(failure) && !isStray(failure, call)) return undefined;
   throw failedCall(failure, call, connection);
 }

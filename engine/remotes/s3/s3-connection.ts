@@ -98,7 +98,7 @@ export function createLeanClient(connection: S3Connection): LeanClient {
         const signedTimeMs = Date.now() + connection.clockOffsetMs;
         signer ??= createSigner(connection);
         const headers = place.isAnonymous ? unsignedHeaders(unsigned) : await signer(unsigned, place.region);
-        Object.assign(headers, storedFormHeaders(request.method, base.origin));
+        Object.assign(headers, storedFormHeaders(request, base.origin));
         const path = unsigned.query === '' ? unsigned.path : `${unsigned.path}?${unsigned.query}`;
         const { method, body, into, memory, quietMs, signal } = request;
         const http = {
@@ -173,8 +173,9 @@ function unsignedRequest(request: LeanRequest, base: RequestBase): UnsignedReque
  * (https://cloud.google.com/storage/docs/transcoding). Other stores are not asked so: some pack plain objects then. Not signed, as Google's
  * front end changes the header before the signature is looked at.
  */
-function storedFormHeaders(method: UnsignedRequest['method'], { hostname }: URL): Record<string, string> {
-  const isRead = method === 'GET' || method === 'HEAD';
+function storedFormHeaders({ key, method, query }: LeanRequest, { hostname }: URL): Record<string, string> {
+  // A list may not come packed: nothing here would unpack it.
+  const isRead = key !== undefined && query === undefined && (method === 'GET' || method === 'HEAD');
   return isRead && hostname.endsWith('.googleapis.com') ? { 'accept-encoding': 'gzip' } : {};
 }
 

@@ -21,7 +21,7 @@ import type {
 import { checkedBody, checkRange, rangeHeader } from './checked-body.ts';
 import { isRefusedBeforehand, writeOrSeeRefusal } from './condition-preview.ts';
 import type { S3Connection } from './s3-connection.ts';
-import { isAbsentKey, type S3Call, tooLarge, translateFailure, unwrittenOr } from './s3-errors.ts';
+import { isAbsentKey, isStray, type S3Call, tooLarge, translateFailure, unwrittenOr } from './s3-errors.ts';
 import { continuationOf } from './s3-list-page.ts';
 import { listPageOf } from './s3-values.ts';
 import { unquote } from './s3-xml.ts';
@@ -144,7 +144,7 @@ async function getObject(
   });
   const outcome = await sdk.attempt(call, command, signal);
   if (outcome.failure) {
-    if (isAbsentKey(outcome.failure)) return undefined;
+    if (isAbsentKey(outcome.failure) && !isStray(outcome.failure, call)) return undefined;
     throw translateFailure(outcome.failure, call, sdk.connection.place);
   }
   const { output, remoteTimeMs } = outcome;

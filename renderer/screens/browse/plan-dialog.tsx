@@ -105,7 +105,7 @@ export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
         {plan.error && !plan.isFetching && (
           <ErrorState title="It cannot be planned" error={plan.error} onRetry={() => void plan.refetch()} />
         )}
-        {found && <LeftOut plan={found} kind={kind} />}
+        <div role="status">{found && <LeftOut plan={found} kind={kind} />}</div>
         {summary && isNothing && isAll && (
           <EmptyState icon="check" title="Nothing to do">
             All {formatPlural(summary.files, 'file')} are there already.
@@ -186,12 +186,14 @@ function LeftOut({ plan, kind }: { readonly plan: AnswerOf<'browse.plan'>; reado
             </strong>{' '}
             {kind === 'sync' && 'While that is so, a sync deletes nothing.'}
           </p>
-          <ul>
-            {failures.slice(0, NAMED_MAX).map(({ message, path }) => (
-              <li key={`${path} ${message}`}>{message}</li>
-            ))}
-            {failed > NAMED_MAX && <li>and {formatCount(failed - NAMED_MAX)} more</li>}
-          </ul>
+          {failures.length > 0 && (
+            <ul>
+              {failures.slice(0, NAMED_MAX).map(({ message, path }) => (
+                <li key={`${path} ${message}`}>{message}</li>
+              ))}
+              {failed > NAMED_MAX && <li>and {formatCount(failed - NAMED_MAX)} more</li>}
+            </ul>
+          )}
         </>
       )}
       {skippedFiles > 0 && (

@@ -61,6 +61,10 @@ export function useEntries(location: Location, sortedBy: SortedBy): Entries {
   useEffect(() => {
     if (isLoadingAll && !isFetching) void fetchNextPage();
   }, [isLoadingAll, isFetching, fetchNextPage]);
+  const tryAgain = () => {
+    if (query.isFetchNextPageError) void fetchNextPage();
+    else void query.refetch();
+  };
   return {
     rows,
     isLoading: query.isPending,
@@ -75,13 +79,10 @@ export function useEntries(location: Location, sortedBy: SortedBy): Entries {
     loadAll: () => {
       setWanted(place);
       // After a failure the effect waits for a page that comes: this is the try for it.
-      if (query.isError && !isFetching) void fetchNextPage();
+      if (query.isError && !isFetching) tryAgain();
     },
     reload: () => void query.refetch(),
-    retry: () => {
-      if (query.isFetchNextPageError) void fetchNextPage();
-      else void query.refetch();
-    },
+    retry: tryAgain,
   };
 }
 

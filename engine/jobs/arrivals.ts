@@ -33,8 +33,11 @@ export function hasArrivals({ remoteName, state }: Session): boolean {
 
 /** @param words Of the command, after `dray`. */
 export function arrivalOf({ config, remoteName }: Session, commit: CommitHash, words: string): Arrival {
-  const remote = remoteName === config.defaultRemote ? '' : ` --remote ${remoteName}`;
-  return { commit, command: `dray ${words}${remote}` };
+  return { commit, command: `dray ${words}${remoteFlag(config, remoteName)}` };
+}
+
+function remoteFlag({ defaultRemote }: Session['config'], remoteName: string): string {
+  return remoteName === defaultRemote ? '' : ` --remote ${remoteName}`;
 }
 
 /** Before the first file is written. The branch on the disk stays what it is. */
@@ -91,7 +94,7 @@ export async function refuseArrived(
   const elsewhere = Object.keys(state.arriving).find((name) => name !== remoteName);
   if (elsewhere !== undefined) {
     const { command, commit } = state.arriving[elsewhere]!.at(-1)!;
-    const message = `"${command}" did not bring all files: a push would record its part on ${state.branch}. Run it again, then push.`;
+    const message = `"${command}" did not bring all files: a push would record its part on ${state.branch}. ${wayOut(session, elsewhere)}, then push.`;
     throw new DrayError('conflict', message, { data: { command, commit } });
   }
   const arrived = await findArrived(session, store, base);
@@ -102,7 +105,7 @@ export async function refuseArrived(
     const what = arrived.size === 1 ? path : `${path} and ${arrived.size - 1} more`;
     throw new DrayError(
       'conflict',
-      `${what} came by "${command}", which did not bring all files: a push would record that on ${state.branch}. ${wayOut(session)}, then push.`,
+      `${what} came by "${command}", which did not bring all files: a push would record that on ${state.branch}. ${wayOut(session, remoteName)}, then push.`,
       { data: { path, count: arrived.size, command, commit } },
     );
   }
@@ -111,14 +114,17 @@ export async function refuseArrived(
 
 /** For whoever looks at the changes meanwhile. */
 export function tellArrivals(session: Session): void {
-  const { command } = Object.values(session.state.arriving ?? {})[0]?.at(-1) ?? {};
-  if (command === undefined) return;
-  const message = `"${command}" did not bring all files yet: what came of it shows as changes. ${wayOut(session)}.`;
+  const [first] = Object.entries(session.state.arriving ?? {});
+  const command = first?.[1].at(-1)?.command;
+  if (first === undefined || command === undefined) return;
+  const message = `"${command}" did not bring all files yet: what came of it shows as changes. ${wayOut(session, first[0])}.`;
   session.context.emit({ type: 'warning', warning: 'halfArrived', message });
 }
 
-function wayOut({ state }: Session): string {
-  return `Run it again, or go back by "dray switch ${state.branch}"`;
+function wayOut({ config, state }: Session, remoteName: string): string {
+  // There is no way back to what this branch never had of that remote.
+  if (state.bases[remoteName] === undefined) return 'Run it again';
+  return `Run it again, or go back by "dray switch ${state.branch}${remoteFlag(config, remoteName)}"`;
 }
 
 /** By path. Reads the files of these paths that were not read yet. */

@@ -12,6 +12,7 @@ import { log } from './log.ts';
 import { pull } from './pull.ts';
 import { push } from './push.ts';
 import { branch } from './refs.ts';
+import { remoteAdd } from './remotes.ts';
 import { restore } from './restore.ts';
 import { describeTree } from './same-trees.ts';
 import { status } from './status.ts';
@@ -145,6 +146,21 @@ describe('a switch that does not bring all files', () => {
       branch: 'main',
       changes: { modified: 1, deleted: 0 },
     });
+  });
+
+  it('from another remote is taken back by the switch that is named', async () => {
+    await remoteAdd(testContext(root), { name: 'backup', url: sandbox.path('store') });
+    const backup = () => testContext(root, { remoteName: 'backup' });
+    await pull(backup(), {});
+    await fail(switchBranch(backup(), { name: 'trial' }));
+    const context = testContext(root);
+    await status(context, {});
+    const [warning] = eventsOf(context, 'warning');
+    expect(warning?.message).toContain('"dray switch trial --remote backup" did not bring all');
+    expect(warning?.message).toContain('go back by "dray switch main --remote backup"');
+    await expect(push(testContext(root), {})).rejects.toMatchObject({ code: 'conflict' });
+    await switchBranch(backup(), { name: 'main' });
+    expect(await push(testContext(root), {})).toMatchObject({ branch: 'main', changes: { modified: 1 } });
   });
 
   it('goes on to what its branch has become meanwhile, though both changed one file', async () => {

@@ -3,7 +3,7 @@
  *
  * Who is gone: a process of this container (or outside of all) whose number nobody has, or another one has now; one of an earlier start
  * of this system. A process of another container, or another machine, under this one's name cannot be asked for: it is gone when its
- * lock, which a holder touches all the time, was not touched for ten minutes. One of a machine of another name is never taken for gone.
+ * lock, which a holder touches all the time, was not touched for three minutes. One of a machine of another name is never taken for gone.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -64,7 +64,7 @@ const TOUCHED_EVERY_MS = 2_000;
 /** A new lock is young by itself: most commands end before they touch it. */
 const TOUCHED_FROM_MS = 60_000;
 /** A holder may hang on a slow disk or a server for long. */
-const SILENT_AGE_MS = 10 * 60_000;
+const SILENT_AGE_MS = 3 * 60_000;
 /** And so long while a waiter looks on: a machine that slept, or whose clock was set, has old locks with live holders. */
 const SILENT_SEEN_MS = 6_000;
 /** How far apart the clock's steps may make two times that are really in order. */
@@ -83,16 +83,22 @@ export function forgetOwnLocks({ beforeMs }: { readonly beforeMs: number }): voi
 /** @throws `locked`, naming the holder, when the wait was in vain. A lock whose process is gone is taken over. */
 export async function lockWorkspace(options: LockOptions): Promise<WorkspaceLock> {
   const { path, clock, signal } = options;
-  const deadlineMs = clock.monotonicMs() + options.patienceMs;
+  let deadlineMs = clock.monotonicMs() + options.patienceMs;
   const isSilent = silenceOf(path, clock);
   for (let isFirst = true; ; isFirst = false) {
-    if (tryLock(options)) return held(path, clock);
+    const written = tryLock(options);
+    if (written !== undefined) return held(path, written, clock);
     const holder = readHolder(path);
     if (isAbandoned(path, holder, clock, isSilent)) {
       removeAbandoned(path, holder);
       continue;
     }
-    if (isFirst) options.onWait(holder);
+    if (isFirst) {
+      // No patience is too short to see whether anybody touches it.
+      if (isElsewhere(holder) && ageOf(path, clock) > SILENT_AGE_MS)
+        deadlineMs = Math.max(deadlineMs, clock.monotonicMs() + SILENT_SEEN_MS + POLL_MS);
+      options.onWait(holder);
+    }
     if (clock.monotonicMs() >= deadlineMs) {
       const who = describeHolder(holder);
       throw new DrayError(
@@ -112,7 +118,14 @@ export function describeHolder(holder: LockHolder | undefined): string {
   return `"dray ${holder.command}" (process ${holder.pid} on ${holder.host}, since ${holder.since})`;
 }
 
-function tryLock(options: LockOptions): boolean {
+interface Written {
+  readonly text: string;
+  /** Who waits may have to look whether it is touched. */
+  readonly isWatched: boolean;
+}
+
+/** @returns undefined while there is another. */
+function tryLock(options: LockOptions): Written | undefined {
   const life = lifeOf(process.pid);
   const holder: LockHolder = {
     pid: process.pid,
@@ -127,29 +140,36 @@ function tryLock(options: LockOptions): boolean {
     file = openSync(options.path, 'wx', 0o644);
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code;
-    if (code === 'EEXIST') return false;
+    if (code === 'EEXIST') return undefined;
     throw writeError(cause, options.path);
   }
+  const text = JSON.stringify(holder);
   try {
-    writeSync(file, JSON.stringify(holder));
+    writeSync(file, text);
   } catch (cause) {
     rmSync(options.path, { force: true });
     throw writeError(cause, options.path);
   } finally {
     closeSync(file);
   }
-  return true;
+  return { text, isWatched: life !== undefined };
 }
 
-function held(path: string, clock: Clock): WorkspaceLock {
+function held(path: string, { isWatched, text }: Written, clock: Clock): WorkspaceLock {
   const madeMs = clock.nowMs();
-  const touching = setInterval(() => {
-    if (clock.nowMs() - madeMs > TOUCHED_FROM_MS) touch(path);
-  }, TOUCHED_EVERY_MS).unref();
+  let touchedMs = madeMs;
+  /** Whoever was stopped for long (SIGSTOP, a disk that hung) may have been taken for gone. */
+  const isOwn = () => Math.abs(clock.nowMs() - touchedMs) < SILENT_AGE_MS || readText(path) === text;
+  const touchOwn = () => {
+    if (clock.nowMs() - madeMs < TOUCHED_FROM_MS || !isOwn()) return;
+    touch(path);
+    touchedMs = clock.nowMs();
+  };
+  const touching = isWatched ? setInterval(touchOwn, TOUCHED_EVERY_MS).unref() : undefined;
   return {
     release: once(() => {
       clearInterval(touching);
-      rmSync(path, { force: true });
+      if (isOwn()) rmSync(path, { force: true });
     }),
   };
 }
@@ -176,6 +196,19 @@ function silenceOf(path: string, clock: Clock): () => boolean {
   };
 }
 
+function ageOf(path: string, clock: Clock): number {
+  const mtimeMs = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  return mtimeMs === undefined ? 0 : clock.nowMs() - mtimeMs;
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
 function readHolder(path: string): LockHolder | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as LockHolder;
@@ -194,9 +227,10 @@ function isAbandoned(
 ): boolean {
   if (!holder) return isStaleFragment(path, clock);
   if (holder.host !== hostname() || typeof holder.pid !== 'number') return false;
-  const own = holder.life && lifeOf(process.pid);
-  if (holder.life && own && own.numbering !== holder.life.numbering)
-    return (bootOf(own) !== bootOf(holder.life) && isOlderThanBoot(path, clock)) || isSilent();
+  if (isElsewhere(holder)) {
+    const isOfEarlierStart = bootOf(holder.life) !== bootId() && isOlderThanBoot(path, clock);
+    return isOfEarlierStart || isSilent();
+  }
   const life = lifeOf(holder.pid);
   const isComparable = life !== undefined && life.numbering === holder.life?.numbering;
   if (isComparable && life.startTicks !== holder.life?.startTicks) return true;
@@ -219,12 +253,22 @@ function lifeOf(pid: number): ProcessLife | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     const startTicks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[START_FIELD];
-    const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
-    const numbering = `${bootId} ${readlinkSync('/proc/self/ns/pid')}`;
+    const numbering = `${bootId()} ${readlinkSync('/proc/self/ns/pid')}`;
     return startTicks === undefined ? undefined : { numbering, startTicks };
   } catch {
     return undefined;
   }
+}
+
+function bootId(): string {
+  return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+}
+
+/** In another container, or on another machine, under this one's name. */
+function isElsewhere(holder: LockHolder | undefined): holder is LockHolder & { readonly life: ProcessLife } {
+  if (holder?.life === undefined || holder.host !== hostname()) return false;
+  const own = lifeOf(process.pid);
+  return own !== undefined && own.numbering !== holder.life.numbering;
 }
 
 function bootOf({ numbering }: ProcessLife): string {

@@ -151,7 +151,9 @@ describe('a switch that does not bring all files', () => {
   it('from another remote is taken back by the switch that is named', async () => {
     await remoteAdd(testContext(root), { name: 'backup', url: sandbox.path('store') });
     const backup = () => testContext(root, { remoteName: 'backup' });
+    sandbox.write('work/mine', 'one');
     await pull(backup(), {});
+    sandbox.write('work/mine', 'own edit');
     await fail(switchBranch(backup(), { name: 'trial' }));
     const context = testContext(root);
     await status(context, {});

@@ -1,5 +1,7 @@
+import type * as fs from 'node:fs';
 import {
   chmodSync,
+  constants,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -12,14 +14,29 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { copyAside, keepAside } from './keep-aside.ts';
+
+/** How a copy is opened to set its time; undefined: as ever. */
+let openCopy: ((actual: typeof fs, path: string) => number) | undefined;
+vi.mock('node:fs', async (importActual) => {
+  const actual = await importActual<typeof fs>();
+  const openSync: typeof fs.openSync = (path, ...rest) =>
+    openCopy ? openCopy(actual, String(path)) : actual.openSync(path, ...rest);
+  return { ...actual, openSync, default: { ...actual, openSync } };
+});
 
 let root: string;
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'dray-aside-'));
 });
-afterEach(() => rmSync(root, { recursive: true }));
+afterEach(() => {
+  openCopy = undefined;
+  rmSync(root, { recursive: true });
+});
+
+/** Linux: include/uapi/asm-generic/fcntl.h. */
+const O_PATH = process.platform === 'linux' ? 0o10000000 : constants.O_RDONLY;
 
 const at = (name: string) => join(root, name);
 const mtimeOf = (name: string) => lstatSync(at(name), { bigint: true }).mtimeNs;
@@ -60,6 +77,22 @@ describe('What is kept aside', () => {
     await copyAside({ from: at('file'), to: at('kept'), mtimeNs });
     expect(mtimeOf('kept')).toBe(mtimeNs);
     expect(lstatSync(at('kept')).mode & 0o777).toBe(0o440);
+    expect(readFileSync(at('kept'), 'utf8')).toBe('content');
+  });
+
+  it.each([
+    {
+      what: 'cannot be opened',
+      open: () => {
+        throw Object.assign(new Error('EACCES'), { code: 'EACCES' });
+      },
+    },
+    // A descriptor for the path alone.
+    { what: 'takes no time', open: (actual: typeof fs, path: string) => actual.openSync(path, O_PATH) },
+  ])('is kept all the same where the copy $what', async ({ open }) => {
+    writeFileSync(at('file'), 'content');
+    openCopy = open;
+    await copyAside({ from: at('file'), to: at('kept'), mtimeNs: 1n });
     expect(readFileSync(at('kept'), 'utf8')).toBe('content');
   });
 });

@@ -13,7 +13,7 @@ import { loadSetMtime } from './set-mtime.ts';
 import { errnoOf } from './tree-writer-error.ts';
 
 /**
- * A second name where the file system has that, since files are never changed, only replaced; elsewhere a copy with its times. A link is
+ * A second name where the file system has that, since files are never changed, only replaced; elsewhere a copy, with its time if that can be. A link is
  * never followed. Throws Node's errors.
  * @param to Where nothing lies.
  */
@@ -29,7 +29,7 @@ export async function keepAside(from: string, to: string): Promise<void> {
   }
 }
 
-/** For another file system. */
+/** For another file system. A time that cannot be set there is left off: what is kept for is the content. */
 export async function copyAside(copy: {
   readonly from: string;
   readonly to: string;
@@ -37,10 +37,16 @@ export async function copyAside(copy: {
 }): Promise<void> {
   const setMtime = await loadSetMtime();
   copyFileSync(copy.from, copy.to, constants.COPYFILE_FICLONE);
-  const fd = openSync(copy.to, constants.O_RDONLY);
+  // The system's own copy has kept it, and a file that is open for reading alone takes none.
+  if (process.platform === 'win32') return;
   try {
-    setMtime(fd, copy.mtimeNs);
-  } finally {
-    closeSync(fd);
+    const fd = openSync(copy.to, constants.O_RDONLY);
+    try {
+      setMtime(fd, copy.mtimeNs);
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    // The mount takes no times, or the copy's mode keeps even its owner out.
   }
 }

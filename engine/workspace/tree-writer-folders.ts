@@ -9,8 +9,11 @@
  * - When a folder was removed, all that is known is forgotten: on a file system that folds case its name has other spellings.
  * - A folder that `.dray` beside it is as well, under another name, is not used.
  */
-import { lstatSync, mkdirSync, rmdirSync, type Stats } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, rmdirSync, type Stats } from 'node:fs';
+import { dirname } from 'node:path';
 import { DrayError } from '../api/error.ts';
+import { foldName } from '../model/name-collisions.ts';
+import { identityFrom } from './folder-nesting.ts';
 import { plainReach, type TreeReach } from './tree-reach.ts';
 import {
   errnoOf,
@@ -76,20 +79,22 @@ export function openFolders(root: string, watchful?: TreeReach): Folders {
       if (isMade) throw fileInTheWay(folder);
       return undefined;
     }
-    if (isWorkspaceFolder(folder, stat))
+    if (isWorkspaceFolder(folder))
       throw unsafePath(folder, 'it is .dray, the folder of a workspace, by another name');
     if (inodes.size >= KNOWN_MAX) inodes.clear();
     inodes.set(folder, stat.ino);
     return stat.ino;
   }
 
-  function isWorkspaceFolder(folder: string, { dev, ino }: Stats): boolean {
-    if (!MAY_BE_SHORT_NAME.test(folder.slice(folder.lastIndexOf('/') + 1))) return false;
+  function isWorkspaceFolder(folder: string): boolean {
+    const name = folder.slice(folder.lastIndexOf('/') + 1);
+    if (!MAY_BE_SHORT_NAME.test(name)) return false;
     const parent = parentOf(folder);
-    const own = lstatSync(reach.absoluteOf(parent === '' ? '.dray' : `${parent}/.dray`), {
-      throwIfNoEntry: false,
-    });
-    return own?.ino === ino && own.dev === dev;
+    const own = identityOf(reach.absoluteOf(parent === '' ? '.dray' : `${parent}/.dray`));
+    if (own === 'absent') return false;
+    const absolute = reach.absoluteOf(folder);
+    // Where nothing tells folders apart, a name that is found but not listed is a second one.
+    return own === undefined ? !isListed(dirname(absolute), name) : identityOf(absolute) === own;
   }
 
   function findTranslated(folder: string, isMade: boolean): number | undefined {
@@ -167,6 +172,17 @@ export function openFolders(root: string, watchful?: TreeReach): Folders {
     }
     return { hold, errors };
   }
+}
+
+/** In full: as numbers, the ids of neighbours on NTFS may be the same. Undefined where nothing tells it from others. */
+function identityOf(absolute: string): string | undefined {
+  const stats = lstatSync(absolute, { bigint: true, throwIfNoEntry: false });
+  return stats ? identityFrom({ path: absolute, ...stats }) : 'absent';
+}
+
+function isListed(absolute: string, name: string): boolean {
+  const folded = foldName(name);
+  return readdirSync(absolute).some((one) => foldName(one) === folded);
 }
 
 function lstatRoot(root: string): Stats {

@@ -1,5 +1,14 @@
 /** What a sync must not delete: what its source has and was not told of, and what is at the destination by another name than it seems. */
-import { linkSync, mkdirSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SyncRequest } from '../engine/api/trees.ts';
 import { syncTree } from '../engine/jobs/copy-tree.ts';
@@ -110,6 +119,42 @@ describe('A sync from a store', () => {
     expect(await sync({}, context)).toMatchObject({ copiedFiles: 1, deletedFiles: 1, failed: 1 });
     expect(eventsOf(context, 'fileFailed')).toMatchObject([{ path: 'taken', error: { code: 'conflict' } }]);
     expect(files()).toEqual(['new', 'taken']);
+  });
+});
+
+describe('What waits in a sync for something to go', () => {
+  it('fails at once where no extra is in its way, and nothing is deleted', async () => {
+    // `both` fills the folder that has to go for it; what is in the way of `kept` is left out by the filter.
+    for (const key of ['both', 'both/file', 'kept', 'late/file'])
+      store.objects.set(`tree/${key}`, Buffer.from('x'));
+    for (const name of ['both/extra', 'both/file', 'kept/a.tmp', 'late', 'other'])
+      sandbox.write(`to/${name}`, 'x');
+    const context = newContext();
+    const filter = { rules: [{ action: 'exclude', pattern: '*.tmp' }] } as const;
+    await expect(sync({ compare: 'sizeOnly', filter }, context)).rejects.toMatchObject({
+      code: 'partial',
+      message: expect.stringContaining('Nothing was deleted'),
+      data: { deletes: 3 },
+    });
+    const failed = eventsOf(context, 'fileFailed').map(({ path }) => path);
+    expect(failed.sort()).toEqual(['both', 'kept', 'late/file']);
+    expect(files()).toEqual(['both', 'kept', 'late', 'other']);
+    expect(readdirSync(sandbox.path('to/both')).sort()).toEqual(['extra', 'file']);
+  });
+
+  it.each([
+    ['the very folder is filled by the source', ['both', 'both/file'], ['both/extra', 'other']],
+    ['nothing but what the filter leaves out is there', ['kept', 'late/file'], ['kept/a.tmp', 'late']],
+  ])('alone, too: %s', async (_what, keys, names) => {
+    for (const key of keys) store.objects.set(`tree/${key}`, Buffer.from('x'));
+    for (const name of names) sandbox.write(`to/${name}`, 'x');
+    const filter = { rules: [{ action: 'exclude', pattern: '*.tmp' }] } as const;
+    const [first] = keys as [string];
+    if (first === 'both') sandbox.write('to/both/file', 'x');
+    await expect(sync({ compare: 'sizeOnly', filter })).rejects.toMatchObject({
+      message: expect.stringContaining('Nothing was deleted'),
+    });
+    for (const name of names) expect(existsSync(sandbox.path(`to/${name}`)), name).toBe(true);
   });
 });
 

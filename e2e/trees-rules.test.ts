@@ -90,6 +90,36 @@ describe('A sync to a store', () => {
   });
 });
 
+describe('What unfinished files lie in at a store', () => {
+  const putParts = () => {
+    for (const key of ['a', 'x/.dray-tmp/part', '.dray-tmp']) put(`there/${key}`, 'x');
+  };
+
+  it('does not come from there, so the next sync and a check find nothing, and what is here stays', async () => {
+    putParts();
+    const here = sandbox.write('here/x/.dray-tmp/part', 'own');
+    const both = { source: at('there'), destination: { place: 'here' } };
+    expect(await sync(both)).toMatchObject({ copiedFiles: 1, failed: 0 });
+    expect(readFileSync(here, 'utf8')).toBe('own');
+    expect(await sync(both)).toMatchObject({ result: 'upToDate', files: 1 });
+    const same = { same: 1, onlyInSource: 0, onlyInDestination: 0 };
+    expect(await check(both)).toMatchObject(same);
+    expect(await check({ source: both.destination, destination: both.source })).toMatchObject(same);
+    const filter = { filesFrom: ['x/.dray-tmp/part'] };
+    expect(await copyTree(context(), { ...both, filter })).toMatchObject({ copiedFiles: 0, failed: 1 });
+  });
+
+  it('is not deleted there, nor copied to another place of the store', async () => {
+    putParts();
+    file('from/a', 'x', STORED_MS);
+    expect(await sync({ source: { place: 'from' }, destination: at('there') })).toMatchObject({
+      deletedFiles: 0,
+    });
+    expect(await sync({ source: at('there'), destination: at('to') })).toMatchObject({ copiedFiles: 1 });
+    expect(keys()).toEqual(['there/.dray-tmp', 'there/a', 'there/x/.dray-tmp/part', 'to/a']);
+  });
+});
+
 describe('A copy to a store', () => {
   it('takes nothing of a workspace folder, even if it is named', async () => {
     file('from/.dray/config.json', 'secret', STORED_MS);

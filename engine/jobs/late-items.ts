@@ -11,10 +11,14 @@ import { failItem, type TreeRun } from './tree-run.ts';
 
 export interface LateItems {
   readonly isEmpty: boolean;
+  /** Each item of the source, in order. */
+  meet(source: TreeItem): void;
   /** Takes an item with what it failed with, if it is one that can wait. */
   take(item: TreeItem, error: unknown): boolean;
   /** Whether something waits for this item of the destination to go. */
   isAwaited(extra: TreeItem): boolean;
+  /** What waits for none of these, or for a folder that the source fills, has failed: whatever is in its way stays. */
+  giveUpBut(extras: Iterable<TreeItem>): void;
   tryAgain(): Promise<void>;
   /** Those that were not tried again have failed. */
   giveUp(): void;
@@ -22,6 +26,7 @@ export interface LateItems {
 
 interface LateItem {
   readonly item: TreeItem;
+  readonly obstacle: string;
   readonly error: ErrorRecord;
 }
 
@@ -34,6 +39,11 @@ const UNDER_WAY_MAX = 1_024;
 export function createLateItems(run: TreeRun, bring: (item: TreeItem) => Promise<void>): LateItems {
   /** Paths at the destination: of a file, or, with a slash at its end, of a folder that has to be empty. */
   const awaited = new Set<string>();
+  /** Folders at the destination, with a slash, that the source fills though it has a file of that name. */
+  const filled = new Set<string>();
+  const isStore = run.source.kind === 'remote' && !run.source.store.files;
+  /** What the last item's path begins with, the longest last. */
+  const above: string[] = [];
   let list: SpillList | undefined;
   let gathered: string[] = [];
   const flush = () => {
@@ -42,6 +52,11 @@ export function createLateItems(run: TreeRun, bring: (item: TreeItem) => Promise
     list.push(gathered);
     gathered = [];
   };
+  const gather = (late: LateItem) => {
+    gathered.push(textOf(late));
+    if (gathered.length >= GATHERED_AT_ONCE) flush();
+  };
+  const fail = ({ error, item }: LateItem) => failItem(run, item.path, fromErrorRecord(error));
   function* takeAll(): Generator<LateItem> {
     flush();
     const all = list;
@@ -60,20 +75,34 @@ export function createLateItems(run: TreeRun, bring: (item: TreeItem) => Promise
     get isEmpty() {
       return awaited.size === 0;
     },
+    meet({ path }) {
+      // Nowhere else do `a` and `a/b` lie side by side.
+      if (!isStore) return;
+      while (above.length > 0 && !path.startsWith(above.at(-1)!)) above.pop();
+      for (const file of above)
+        if (path[file.length] === '/' && filled.size < AWAITED_MAX)
+          filled.add(`${run.destination.pathOf(file)}/`);
+      above.push(path);
+    },
     take(item, error) {
       const obstacle = obstacleOf(run, item, error);
       if (obstacle === undefined || (awaited.size >= AWAITED_MAX && !awaited.has(obstacle))) return false;
       awaited.add(obstacle);
-      gathered.push(textOf({ item, error: toErrorRecord(error) } satisfies LateItem));
-      if (gathered.length >= GATHERED_AT_ONCE) flush();
+      gather({ item, obstacle, error: toErrorRecord(error) });
       return true;
     },
-    isAwaited({ path }) {
-      const place = run.destination.pathOf(path);
-      if (awaited.has(place)) return true;
-      for (let slash = place.indexOf('/'); slash > 0; slash = place.indexOf('/', slash + 1))
-        if (awaited.has(place.slice(0, slash + 1))) return true;
+    isAwaited(extra) {
+      for (const place of obstaclesOf(run, extra)) if (awaited.has(place)) return true;
       return false;
+    },
+    giveUpBut(extras) {
+      const found = new Set<string>();
+      for (const extra of extras)
+        for (const place of obstaclesOf(run, extra)) if (awaited.has(place)) found.add(place);
+      for (const late of takeAll())
+        if (found.has(late.obstacle) && !filled.has(late.obstacle)) gather(late);
+        else fail(late);
+      for (const place of awaited) if (!found.has(place) || filled.has(place)) awaited.delete(place);
     },
     async tryAgain() {
       const { tasks } = run;
@@ -90,10 +119,18 @@ export function createLateItems(run: TreeRun, bring: (item: TreeItem) => Promise
       await tasks.settle();
     },
     giveUp() {
-      for (const { error, item } of takeAll()) failItem(run, item.path, fromErrorRecord(error));
+      for (const late of takeAll()) fail(late);
       awaited.clear();
     },
   };
+}
+
+/** All that this item of the destination may be in the way as: itself, or what fills a folder above it. */
+function* obstaclesOf({ destination }: TreeRun, { path }: TreeItem): Generator<string> {
+  const place = destination.pathOf(path);
+  yield place;
+  for (let slash = place.indexOf('/'); slash > 0; slash = place.indexOf('/', slash + 1))
+    yield place.slice(0, slash + 1);
 }
 
 /** Undefined when it failed for another reason. */

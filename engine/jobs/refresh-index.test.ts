@@ -1,12 +1,14 @@
-import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cloneWorkspace } from './clone.ts';
+import { forgeCommit } from './damage-fixture.ts';
 import { initWorkspace } from './init.ts';
 import { asNobody, createSandbox, eventsOf, type Sandbox, testContext } from './job-fixture.ts';
 import { push } from './push.ts';
 import { refreshIndex } from './refresh-index.ts';
 import { describeTree } from './same-trees.ts';
 import { openSession } from './session.ts';
+import { status } from './status.ts';
 
 let sandbox: Sandbox;
 let work: string;
@@ -54,6 +56,22 @@ describe('a scan', () => {
       expect(describeTree(sandbox.path('after'))).toEqual(describeTree(work));
     },
   );
+
+  it('keeps what a commit holds in a folder of unfinished files, while that folder is there', async () => {
+    for (const name of ['a', 'sub/xdray-tmp/f', 'z']) sandbox.write(`work/${name}`, name);
+    await push(testContext(work), {});
+    forgeCommit(sandbox.path('store'), (commit) => commit.replace('sub/xdray-tmp/f', 'sub/.dray-tmp/f'));
+    await cloneWorkspace(testContext(sandbox.folder), { url: sandbox.path('store'), directory: 'copy' });
+    const copy = sandbox.path('copy');
+    expect(existsSync(`${copy}/sub/.dray-tmp/f`)).toBe(true);
+    const context = testContext(copy);
+    expect(await status(context, {})).toMatchObject({ changes: { deleted: 0 } });
+    sandbox.write('copy/a', 'changed');
+    expect(await push(context, {})).toMatchObject({ failed: 0, changes: { modified: 1, deleted: 0 } });
+    expect(eventsOf(context, 'warning')).toEqual([]);
+    rmSync(`${copy}/sub/.dray-tmp`, { recursive: true });
+    expect(await push(context, {})).toMatchObject({ changes: { deleted: 1 } });
+  });
 
   it.runIf(process.platform === 'linux')(
     'takes a folder with more unreadable names than a call has room for (Linux only)',

@@ -18,7 +18,7 @@ export interface Refreshed {
   readonly bytes: number;
   /** Rows that may differ from the base: nothing to look for when 0. */
   readonly differing: number;
-  /** What could not be scanned; each was told as an event. Their old state is kept. */
+  /** What was not scanned (`reportProblems` tells of it). Its old state is kept. */
   readonly problems: readonly ScanProblem[];
 }
 
@@ -49,6 +49,7 @@ export async function refreshIndex(session: Session): Promise<Refreshed> {
 export function reportProblems(session: Session, problems: readonly ScanProblem[]): number {
   let failed = 0;
   for (const { path, problem, message } of problems) {
+    if (problem === 'unfinished') continue;
     if (problem === 'special' || problem === 'nestedWorkspace') {
       const warning = problem === 'special' ? 'skippedSpecialFile' : 'skippedWorkspace';
       session.context.emit({ type: 'warning', warning, message, path });

@@ -59,6 +59,7 @@ export function createDeletes(
       flush();
       if (!spill) return;
       const { late } = options;
+      if (late && !late.isEmpty) late.giveUpBut(itemsOf(run, spill));
       if (run.counts.failed > 0) late?.giveUp();
       if (!isAllowed(run, spill.size, repository)) return;
       if (!run.request.dryRun) await options.beforeFirst();
@@ -69,6 +70,13 @@ export function createDeletes(
       await remove(spill, (item) => !late.isAwaited(item));
     },
   };
+}
+
+function* itemsOf(run: TreeRun, list: SpillList): Generator<TreeItem> {
+  for (const page of list.pages()) {
+    run.tasks.check();
+    for (const text of page) yield JSON.parse(text) as TreeItem;
+  }
 }
 
 /** In a dry run what stands against it is told of, and what would be deleted but for a bound is listed all the same. */

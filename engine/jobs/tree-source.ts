@@ -8,6 +8,7 @@ import { headItemOf } from '../query/head-item.ts';
 import { listTreeItems } from '../query/object-pages.ts';
 import { statLocal } from '../workspace/local-place.ts';
 import { scanLocalTree } from '../workspace/local-tree.ts';
+import { TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
 import { isFileError } from './tree-run.ts';
 import type { LocalSide, RemoteSide, TreeSide } from './tree-sides.ts';
 
@@ -114,9 +115,12 @@ function isNamedLikeFolder({ path }: Pick<TreeItem, 'path'>): boolean {
 /** Most names need no closer look: no part begins with a dot, and nothing is beyond ASCII. */
 const MAY_BE_RESERVED = /(?:^|\/)\.|[^\u0020-\u007e]/;
 
-/** Whether some system would take a part of it for `.dray`, a workspace's own folder: that never travels. */
+/** Whether a part of it is Dray's own, which never travels: what some system would take for `.dray`, and where unfinished files lie. */
 function isReserved(path: string): boolean {
-  return MAY_BE_RESERVED.test(path) && path.split('/').some((part) => isReservedName(part, 'linux'));
+  return (
+    MAY_BE_RESERVED.test(path) &&
+    path.split('/').some((part) => part === TEMPORARY_FOLDER_NAME || isReservedName(part, 'linux'))
+  );
 }
 
 function namedLikeFolder(path: string): DrayError {
@@ -129,10 +133,10 @@ function namedLikeFolder(path: string): DrayError {
   );
 }
 
-function inWorkspaceFolder(path: string): DrayError {
+function reserved(path: string): DrayError {
   return new DrayError(
     'unsafePath',
-    `${path} lies in the place of a workspace folder, which never travels; it was left out.`,
+    `${path} lies in the place of a folder of Dray's own (.dray, ${TEMPORARY_FOLDER_NAME}), which never travels; it was left out.`,
     { data: { path } },
   );
 }
@@ -150,7 +154,7 @@ async function* namedItems(
     const found = await Promise.all(
       ordered.slice(at, at + NAMED_AT_ONCE).map(async (path) => {
         if (isReserved(path)) {
-          onFailed(path, inWorkspaceFolder(path));
+          onFailed(path, reserved(path));
           return undefined;
         }
         let item: Awaited<ReturnType<typeof lookAt>>;

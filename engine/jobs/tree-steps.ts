@@ -44,10 +44,10 @@ export async function takeSteps(
 ): Promise<void> {
   const room = new Budget(ITEMS_MAX);
   const { counts, filter, tasks } = run;
-  const { folders } = work;
+  const { folders, late } = work;
   const { small: mover } = work.mover;
   const onMoved = ({ item, over }: SmallMove, moved: Moved) => noteMoved(run, item, over, moved);
-  const small = mover && createSmallMoves(run, { mover, room, onMoved, late: work.late });
+  const small = mover && createSmallMoves(run, { mover, room, onMoved, late });
   const heap = createHeapBound();
   try {
     for await (const batch of batches) {
@@ -55,6 +55,7 @@ export async function takeSteps(
       folders?.beginBatch();
       for (const { source, destination } of batch.pairs) {
         tasks.check();
+        late?.meet(source);
         if (source.special?.kind === 'folder') {
           folders?.enter(source, destination);
           if (isHoldingFolder(source)) continue;

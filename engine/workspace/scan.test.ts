@@ -217,11 +217,14 @@ describe('what a scan leaves out', () => {
     expect(problems).toMatchObject([{ path: '.Dray', problem: 'special' }]);
   });
 
-  it('leaves out what copies into a folder have not finished, at any depth and without a word', () => {
-    plant('.dray-tmp/part', 'sub/.dray-tmp/part', 'sub/file', '.dray-tmpx');
+  it('leaves out what copies into a folder have not finished, at any depth, but no file of that name', () => {
+    plant('.dray-tmp/part', 'sub/.dray-tmp/part', 'sub/file', 'other/.dray-tmp', '.dray-tmpx');
     const { entries, problems } = scan();
-    expect(entries.map(({ path }) => path)).toEqual(['.dray-tmpx', 'sub/file']);
-    expect(problems).toEqual([]);
+    expect(entries.map(({ path }) => path)).toEqual(['.dray-tmpx', 'other/.dray-tmp', 'sub/file']);
+    expect(problems).toMatchObject([
+      { path: '.dray-tmp/', problem: 'unfinished' },
+      { path: 'sub/.dray-tmp/', problem: 'unfinished' },
+    ]);
   });
 
   it('leaves out a workspace inside this one whole, and names it', () => {

@@ -24,8 +24,8 @@ export interface ScanOptions {
   /** Whether `.drayignore` files count. */
   readonly ignore: boolean;
   /**
-   * A plain tree and no workspace: `.dray` is left out at any depth without a word, and what lies in a workspace below the root is
-   * walked through like everything else.
+   * A plain tree and no workspace: `.dray` and all that is called `.dray-tmp` are left out at any depth without a word, and what lies in a
+   * workspace below the root is walked through like everything else.
    */
   readonly isPlain?: boolean;
   /** Whether to look into a folder; its path ends in `/`. One that is not entered is no entry either. */
@@ -64,7 +64,7 @@ export interface ScannedEntry {
 /** Something that was left out. A path that ends in `/` is a folder: nothing in it was looked at. */
 export interface ScanProblem {
   readonly path: string;
-  readonly problem: 'unreadable' | 'special' | 'notUtf8' | 'nestedWorkspace';
+  readonly problem: 'unreadable' | 'special' | 'notUtf8' | 'nestedWorkspace' | 'unfinished';
   readonly message: string;
 }
 
@@ -116,7 +116,8 @@ const OWNER_EXECUTABLE = 0o100;
 const PERMISSION_BITS = 0o7777;
 
 /**
- * Never follows a link. Leaves out `.dray/` at the root, `.dray-tmp/` anywhere, what `.drayignore` names, and what the problems name. What
+ * Never follows a link. Leaves out `.dray/` at the root, `.dray-tmp/` anywhere (in a workspace as a problem of which nobody needs to be told,
+ * because an older commit may hold such files), what `.drayignore` names, and what the problems name. What
  * vanishes between its folder's listing and its own turn is passed over: it might as well have gone before. But when the root itself
  * goes away (removed, unmounted), so does all that was still to come, and nobody shall take that for an end.
  *
@@ -200,7 +201,7 @@ function takeDueSubfolder(folder: Folder): Subfolder | undefined {
 function lookAt(walk: Walk, folder: Folder, name: string): void {
   const path = folder.path + name;
   if (isReserved(walk, folder, name)) return;
-  if (name === TEMPORARY_FOLDER_NAME) return;
+  if (walk.isPlain && name === TEMPORARY_FOLDER_NAME) return;
   let stats: Stats | undefined;
   try {
     stats = lstatSync(absoluteOf(walk, path), NO_THROW);
@@ -217,6 +218,11 @@ function lookAt(walk: Walk, folder: Folder, name: string): void {
   if (folder.path === '' && walk.seenInRoot?.device === undefined)
     walk.seenInRoot = { device: type === FOLDER_TYPE ? undefined : stats.dev };
   if (folder.rules && isIgnored(folder.rules, type === FOLDER_TYPE ? `${path}/` : path)) return;
+  if (name === TEMPORARY_FOLDER_NAME && type === FOLDER_TYPE) {
+    const message = `${path}/ holds unfinished files and stays out.`;
+    walk.problems.push({ path: `${path}/`, problem: 'unfinished', message });
+    return;
+  }
   if (type === FILE_TYPE) walk.entries.push(entryOf(path, 'file', stats));
   else if (type === FOLDER_TYPE) folder.waiting.push({ name, stats });
   else if (type === LINK_TYPE) walk.entries.push(entryOf(path, 'link', stats));

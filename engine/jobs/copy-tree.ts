@@ -124,7 +124,7 @@ async function transferOnce(transfer: Transfer): Promise<TransferSummary> {
       late,
       beforeFirst: async () => folders?.beforeRemovals(),
     });
-    const clashes = clashesOf(run);
+    const clashes = await clashesOf(run);
     const work = { mover, looks: createLooks(run), deletes, late, backup, folders, refuse, clashes };
     await settling(run.tasks, () =>
       takeSteps(run, work, matchTrees(run, { only: pair.only, lookup, isSorted: transfer.isSorted })),

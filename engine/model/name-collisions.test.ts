@@ -51,6 +51,16 @@ describe('name collisions', () => {
     expect(finder.add('a/b')).toEqual([{ path: 'a/', other: 'A/' }]);
   });
 
+  it('are those alone that are one for who is asked, with each name met before', () => {
+    const inForm = (path: string, other: string) => path.normalize('NFC') === other.normalize('NFC');
+    const finder = collisionFinder(inForm);
+    const names = ['E\u0301/x', 'MAKE', 'e\u0301', 'make', '\u00c9/y', '\u00e9'];
+    expect(names.flatMap((name) => finder.add(name))).toEqual([
+      { path: '\u00c9/', other: 'E\u0301/' },
+      { path: '\u00e9', other: 'e\u0301' },
+    ]);
+  });
+
   it('are those that a look at all siblings at once finds', () => {
     const name = fc.constantFrom(
       'a',

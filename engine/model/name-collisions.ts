@@ -18,6 +18,9 @@ export interface CollisionFinder {
   add(path: string): readonly NameCollision[];
 }
 
+/** Whether two paths that differ in their last name alone, in its case or form, are one. With `/` at the end of a folder's. */
+export type AreOne = (path: string, other: string) => boolean;
+
 interface Folder {
   /** '' or ending in `/`. */
   readonly path: string;
@@ -26,13 +29,15 @@ interface Folder {
   /** Made from `plain` only when a name asks for it, and up to date until `plainKnown`. */
   plainSet: Set<string> | undefined;
   plainKnown: number;
-  /** Folded form to the first other name that has it; made when needed. */
-  folded: Map<string, string> | undefined;
+  /** Folded form to the first other name that has it, or to all that are not one; made when needed. */
+  folded: Map<string, string | readonly string[]> | undefined;
 }
 
 const NOT_PLAIN = /[A-Z\u0080-\uffff]/;
 const NOT_ASCII = /[\u0080-\uffff]/;
 const NONE: readonly NameCollision[] = [];
+const NO_NAMES: readonly string[] = [];
+const ALWAYS: AreOne = () => true;
 
 /** @param paths In ascending order (`comparePaths`). */
 export function* findNameCollisions(paths: Iterable<string>): Generator<NameCollision> {
@@ -40,8 +45,11 @@ export function* findNameCollisions(paths: Iterable<string>): Generator<NameColl
   for (const path of paths) yield* finder.add(path);
 }
 
-/** For callers that have paths in batches. Memory: the names of the folders on the way to the last path. */
-export function collisionFinder(): CollisionFinder {
+/**
+ * For callers that have paths in batches. Memory: the names of the folders on the way to the last path.
+ * @param areOne For a file system that can be asked: it may take no notice of case alone, or of form alone.
+ */
+export function collisionFinder(areOne: AreOne = ALWAYS): CollisionFinder {
   const folders: Folder[] = [folderAt('')];
   return {
     add(path) {
@@ -54,7 +62,7 @@ export function collisionFinder(): CollisionFinder {
       for (let start = folder.path.length; start < path.length; ) {
         const slash = path.indexOf('/', start);
         const end = slash < 0 ? path.length : slash;
-        const other = addName(folder, path.slice(start, end), slash >= 0);
+        const other = addName(folder, path.slice(start, end), slash >= 0, areOne);
         if (other !== undefined) {
           found ??= [];
           found.push({ path: path.slice(0, slash < 0 ? end : end + 1), other: folder.path + other });
@@ -86,16 +94,27 @@ function folderAt(path: string): Folder {
 }
 
 /** @returns the name met before that this one collides with, with `/` if it is a folder's. */
-function addName(folder: Folder, name: string, isFolder: boolean): string | undefined {
+function addName(folder: Folder, name: string, isFolder: boolean, areOne: AreOne): string | undefined {
+  const told = isFolder ? `${name}/` : name;
+  const isOne = (other: string) => areOne(folder.path + told, folder.path + other);
   if (!NOT_PLAIN.test(name)) {
-    folder.plain.push(isFolder ? `${name}/` : name);
-    return folder.folded?.get(name);
+    folder.plain.push(told);
+    return folder.folded && namesAt(folder.folded, name).find(isOne);
   }
   const key = foldName(name);
   folder.folded ??= new Map();
-  const other = folder.folded.get(key) ?? (NOT_ASCII.test(name) ? plainNameMet(folder, key) : undefined);
-  if (other === undefined) folder.folded.set(key, isFolder ? `${name}/` : name);
-  return other;
+  const met = namesAt(folder.folded, key);
+  const found = met.find(isOne);
+  if (found !== undefined) return found;
+  const plain = NOT_ASCII.test(name) ? plainNameMet(folder, key) : undefined;
+  if (plain !== undefined && isOne(plain)) return plain;
+  folder.folded.set(key, met.length === 0 ? told : [...met, told]);
+  return undefined;
+}
+
+function namesAt(folded: Map<string, string | readonly string[]>, key: string): readonly string[] {
+  const names = folded.get(key);
+  return names === undefined ? NO_NAMES : typeof names === 'string' ? [names] : names;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Which names a folder's file system takes for one and the same. Asked of the file system itself: mounts differ. */
 import { randomBytes } from 'node:crypto';
-import { closeSync, lstatSync, openSync, unlinkSync } from 'node:fs';
+import { closeSync, lstatSync, mkdirSync, openSync, rmSync, unlinkSync } from 'node:fs';
 import { writeError } from './tree-writer-error.ts';
 
 /** Whether `a` and `A` name one file in this folder, which must be writable. Throws `io` or `diskFull`. */
@@ -13,9 +13,24 @@ export function foldsUnicode(folder: string): boolean {
   return isOneFile(folder, 'probe-\u00e9', 'probe-e\u0301');
 }
 
+/** Whether just these two name one file in this folder. They are tried as they are, in a folder of their own. Throws as above. */
+export function areOneName(folder: string, name: string, variant: string): boolean {
+  const own = newBase(folder);
+  try {
+    mkdirSync(own);
+    try {
+      closeSync(openSync(`${own}/${name}`, 'wx'));
+      return lstatSync(`${own}/${variant}`, { throwIfNoEntry: false }) !== undefined;
+    } finally {
+      rmSync(own, { recursive: true, force: true });
+    }
+  } catch (error) {
+    throw writeError(error, folder);
+  }
+}
+
 function isOneFile(folder: string, name: string, variant: string): boolean {
-  // Digits alone, so that the random part is the same in every case.
-  const base = `${folder}/.dray-${randomBytes(6).readUIntBE(0, 6)}-`;
+  const base = `${newBase(folder)}-`;
   try {
     closeSync(openSync(base + name, 'wx'));
     try {
@@ -26,4 +41,9 @@ function isOneFile(folder: string, name: string, variant: string): boolean {
   } catch (error) {
     throw writeError(error, folder);
   }
+}
+
+/** Digits alone, so that the random part is the same in every case. */
+function newBase(folder: string): string {
+  return `${folder}/.dray-${randomBytes(6).readUIntBE(0, 6)}`;
 }

@@ -20,8 +20,8 @@ import { type LoggedRequest, type S3Server, startVersitygw } from './servers/ver
 const MIB = 1024 * 1024;
 /** Requests in flight, and so what may have arrived without being recorded when a process is killed. */
 const TRANSFERS = 4;
-/** What a download may have between the wire and the disk besides. */
-const UNWRITTEN = 16;
+/** What a download may have between the wire and the disk besides: as much as arrives in a quarter of a second in which a busy machine writes nothing. */
+const UNWRITTEN = 64;
 const FILES = 600;
 const FILE_BYTES = 3_000;
 const HALF_WAY = 250;

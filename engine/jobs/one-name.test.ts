@@ -52,7 +52,7 @@ describe('whether two names are one', () => {
     const inPlace = (one: string, other: string) => areOneInPlace(`${root}/${one}`, `${root}/${other}`);
     expect(inPlace('one', 'one')).toBe(true);
     expect(inPlace('folder', 'folder')).toBe(true);
-    expect(inPlace('one', 'two')).toBe(false);
+    expect(inPlace('one', 'two')).toBe(process.platform === 'win32' ? false : undefined);
     expect(inPlace('one', 'absent')).toBe(false);
     expect(inPlace('absent', 'one')).toBe(false);
     expect(inPlace('absent', 'gone')).toBeUndefined();

@@ -94,11 +94,15 @@ export function areOneInPlace(path: string, other: string): boolean | undefined 
   try {
     const first = look(other);
     const one = look(path);
-    // It may just have been written, by one of the threads.
-    const two = first ?? look(other);
-    if (!one || !two) return one || two ? false : undefined;
+    // Nothing lay there: a second look would find what a thread has written since, and tell nothing.
+    if (!first && !one) return undefined;
+    // It may just have been written or replaced by one of the threads.
+    const two = first && one && first.ino === one.ino ? first : look(other);
+    if (!one || !two) return false;
     if (one.ino === 0n) return undefined;
-    if (one.ino !== two.ino || one.dev !== two.dev) return false;
+    // FUSE and SMB may give each spelling an inode of its own. On Windows each folder has a setting of its own: what lies in it tells.
+    if (one.ino !== two.ino || one.dev !== two.dev)
+      return process.platform === 'win32' ? false : undefined;
     // Two names of a file may be links to it.
     return one.isDirectory() || one.nlink === 1n ? true : undefined;
   } catch {

@@ -3,6 +3,7 @@ import dns from 'node:dns';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { openS3Store } from './open-s3-store.ts';
 
@@ -17,6 +18,11 @@ async function openAt(host: string) {
   const seen: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     seen.push(request);
+    if (request.url?.endsWith('/absent')) {
+      response.writeHead(404, { 'content-encoding': 'gzip' });
+      response.end(gzipSync('<Error><Code>NoSuchKey</Code><Message>No.</Message></Error>'));
+      return;
+    }
     const headers = { etag: '"e"', 'x-goog-stored-content-length': '3' };
     // As of an answer that is unpacked on its way: no length.
     request.resume().on('end', () => response.writeHead(200, headers).end());
@@ -64,4 +70,9 @@ it('Others are not asked so, since some of them would pack what is not', async (
   await store.head('k');
   await store.read('k', { maxBytes: 3 });
   expect(seen.map(({ headers }) => headers['accept-encoding'])).toEqual([undefined, undefined]);
+});
+
+it('An error that comes packed is read all the same', async () => {
+  const { store } = await openAt('storage.googleapis.com');
+  expect(await store.read('absent', { maxBytes: 3 })).toBeUndefined();
 });

@@ -1,4 +1,5 @@
 /** What both clients share about one remote: where it is now, who signs, and how one lean request is sent. */
+import { gunzipSync } from 'node:zlib';
 import type { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
 import type { ByteQueue } from '../http/byte-queue.ts';
@@ -186,7 +187,7 @@ function unsignedHeaders({ headers, host }: UnsignedRequest): Record<string, str
 }
 
 export function failureOf(answer: HttpAnswer, body: Uint8Array, signedTimeMs: number): S3Failure {
-  const { code, message, region } = parseErrorBody(body);
+  const { code, message, region } = parseErrorBody(unpacked(answer, body));
   const retryAfterSeconds = Number(headerOf(answer, 'retry-after'));
   return {
     status: answer.status,
@@ -198,6 +199,16 @@ export function failureOf(answer: HttpAnswer, body: Uint8Array, signedTimeMs: nu
     retryAfterMs:
       retryAfterSeconds > 0 ? Math.min(retryAfterSeconds * 1000, SLOW_DOWN_PAUSE_MAX_MS) : undefined,
   };
+}
+
+/** For who accepts packed objects an error may come packed as well. */
+function unpacked(answer: HttpAnswer, body: Uint8Array): Uint8Array {
+  if (headerOf(answer, 'content-encoding') !== 'gzip') return body;
+  try {
+    return gunzipSync(body, { maxOutputLength: ERROR_BODY_MAX_BYTES });
+  } catch {
+    return body;
+  }
 }
 
 export function headerOf(answer: HttpAnswer, name: string): string | undefined {

@@ -101,8 +101,7 @@ export function areOneInPlace(path: string, other: string): boolean | undefined 
     if (!one || !two) return false;
     if (one.ino === 0n) return undefined;
     // FUSE and SMB may give each spelling an inode of its own. On Windows each folder has a setting of its own: what lies in it tells.
-    if (one.ino !== two.ino || one.dev !== two.dev)
-      return process.platform === 'win32' ? false : undefined;
+    if (one.ino !== two.ino || one.dev !== two.dev) return process.platform === 'win32' ? false : undefined;
     // Two names of a file may be links to it.
     return one.isDirectory() || one.nlink === 1n ? true : undefined;
   } catch {

@@ -34,6 +34,18 @@ const LOCAL: Tree = {
 };
 const REMOTE: Tree = { 'photos/2026/coast.jpg': 'no real picture', 'inventory.json': '{"a": 1}\n' };
 
+/** The plan of a sync of `data` here to `data` there, where `there` is shown. */
+async function planSync({ left, page, right, row }: BrowsePanes, there: string): Promise<Locator> {
+  await row(left, 'data').dblclick();
+  await row(right, 'data').dblclick();
+  await row(right, there).waitFor();
+  await row(left, 'reads').click();
+  await page.getByRole('button', { name: 'Sync or copy all' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('radio', { name: 'Sync' }).press('Space');
+  return dialog;
+}
+
 describe.skipIf(!findChromium())('the two panes of Browse', () => {
   const started = startBrowserAndStore();
 
@@ -188,14 +200,8 @@ describe.skipIf(!findChromium())('the two panes of Browse', () => {
       local: LOCAL,
       remote,
     });
-    const { bucketFolder, home, left, page, right, row } = panes;
-    await row(left, 'data').dblclick();
-    await row(right, 'data').dblclick();
-    await row(right, 'only').waitFor();
-    await row(left, 'reads').click();
-    await page.getByRole('button', { name: 'Sync or copy all' }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByRole('radio', { name: 'Sync' }).press('Space');
+    const { bucketFolder, home, page, right, row } = panes;
+    const dialog = await planSync(panes, 'only');
     const start = dialog.getByRole('button', { name: 'Sync and delete 1 file' });
     await expect
       .poll(() => dialog.getByRole('listitem').first().textContent(), WAIT)
@@ -259,14 +265,8 @@ describe.skipIf(!findChromium())('the two panes of Browse', () => {
       local: LOCAL,
       remote,
     });
-    const { bucketFolder, left, page, right, row } = panes;
-    await row(left, 'data').dblclick();
-    await row(right, 'data').dblclick();
-    await row(right, 'birds').waitFor();
-    await row(left, 'reads').click();
-    await page.getByRole('button', { name: 'Sync or copy all' }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByRole('radio', { name: 'Sync' }).press('Space');
+    const { bucketFolder, right, row } = panes;
+    const dialog = await planSync(panes, 'birds');
     await dialog.getByText('birds is a repository of Dray').waitFor();
     await dialog.getByText('Delete 2 files in').click();
     await dialog.getByRole('button', { name: 'Sync and delete 2 files' }).click();

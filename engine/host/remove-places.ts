@@ -1,5 +1,5 @@
 /** Removes what was chosen in a pane: files and folders here, objects and all below a prefix there. */
-import { type BigIntStats, lstatSync, realpathSync } from 'node:fs';
+import { type BigIntStats, lstatSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
@@ -7,7 +7,8 @@ import { DrayError } from '../api/error.ts';
 import type { JobContext } from '../api/jobs.ts';
 import { checkAborted } from '../base/abort.ts';
 import { nothingThere, parseNamedPlace } from '../jobs/open-side.ts';
-import { connectPlace, type LocalPlace, nameOfPlace, type RemotePlace } from '../jobs/places.ts';
+import { connectPlace, type LocalPlace, nameOfPlace, type RemotePlace, realPathOf } from '../jobs/places.ts';
+import { identityFrom, nestingOf } from '../workspace/folder-nesting.ts';
 import { writeError } from '../workspace/tree-writer-error.ts';
 
 /** What one request of a store takes. */
@@ -42,34 +43,28 @@ function checkRemovable({ isFolderForm, path, text }: LocalPlace): void {
   const whole = resolve(path);
   const stat = statOf(whole);
   if (!stat) throw nothingThere(text);
-  if (dirname(whole) === whole || holdsHome(stat))
+  if (dirname(whole) === whole || holdsHome(whole))
     throw new DrayError('usage', `${text} is not removed from here.`, { data: { path: whole } });
   if (stat.isDirectory() && !isFolderForm)
     throw new DrayError('usage', `${text} is a folder. A slash at its end means all below it.`);
 }
 
 /** It is the home folder or one above it, however it is written: in another case, in short names, or beside a link that leads there. */
-function holdsHome({ dev, ino }: BigIntStats): boolean {
-  const ways = new Set([homedir(), realpathOf(homedir())]);
-  for (const way of ways) {
-    const stat = statOf(way);
-    if (stat?.dev === dev && stat.ino === ino) return true;
-    ways.add(dirname(way));
-  }
-  return false;
+function holdsHome(whole: string): boolean {
+  return [homedir(), realPathOf(homedir())].some((home) => {
+    const nesting = nestingOf(home, whole, identityOf);
+    return nesting === 'same' || nesting === 'firstInside';
+  });
 }
 
-/** Of a link itself. */
+/** Of a link itself. By its path where nothing else tells it. */
+function identityOf(path: string): string | undefined {
+  const stat = statOf(path);
+  return stat && (identityFrom({ path, ...stat }) ?? path);
+}
+
 function statOf(path: string): BigIntStats | undefined {
   return lstatSync(path, { bigint: true, throwIfNoEntry: false });
-}
-
-function realpathOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }
 
 /** Not in one go: a million files take minutes, in which the thread of all transfers would stand still. */

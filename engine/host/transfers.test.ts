@@ -207,14 +207,20 @@ describe('the queue of transfers', () => {
       .toEqual([expect.stringContaining('Parts of files may be left')]);
   });
 
-  it('takes back what a cancelled one left when nobody is at work in its place any more', async () => {
-    const { client, host, sandbox } = fixture;
+  /** Of one place: the first has begun and stands, and the second is at work. */
+  const startTwo = async () => {
     const order = await slowPush();
     const paused = await start(order);
-    await transferIn(client, paused, ['running']);
+    await transferIn(fixture.client, paused, ['running']);
     await change(paused, 'pause');
     const running = await start(order);
-    await transferIn(client, running, ['running']);
+    await transferIn(fixture.client, running, ['running']);
+    return { paused, running };
+  };
+
+  it('takes back what a cancelled one left when nobody is at work in its place any more', async () => {
+    const { host, sandbox } = fixture;
+    const { paused, running } = await startTwo();
     const isAtWork = () => existsSync(sandbox.path('slow', '.dray', 'lock'));
     await expect.poll(isAtWork).toBe(true);
     // Whatever begins asks how to connect.
@@ -231,13 +237,8 @@ describe('the queue of transfers', () => {
   });
 
   it('takes back what a cancelled one left also when the host ended before it could', async () => {
-    const { client, sandbox } = fixture;
-    const order = await slowPush();
-    const paused = await start(order);
-    await transferIn(client, paused, ['running']);
-    await change(paused, 'pause');
-    const running = await start(order);
-    await transferIn(client, running, ['running']);
+    const { sandbox } = fixture;
+    const { paused } = await startTwo();
     await change(paused, 'cancel');
     await fixture.host.close();
     renameSync(sandbox.path('slow-remote'), sandbox.path('gone'));

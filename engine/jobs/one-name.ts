@@ -5,22 +5,12 @@
  * What is there already says it without a write. Otherwise both are tried in Dray's own temporary folder, and the root keeps its time.
  * A dry run, which writes nothing, goes by the names that lie around and by what is usual on the system.
  */
-import {
-  closeSync,
-  constants,
-  lstatSync,
-  mkdirSync,
-  opendirSync,
-  openSync,
-  rmdirSync,
-  statfsSync,
-  statSync,
-  utimesSync,
-} from 'node:fs';
+import { lstatSync, mkdirSync, opendirSync, realpathSync, rmdirSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { AreOne } from '../model/name-collisions.ts';
 import { areOneName } from '../workspace/case-sensitivity.ts';
 import { TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
+import { setFolderAt } from '../workspace/set-folder.ts';
 import { loadSetMtime, type SetMtime } from '../workspace/set-mtime.ts';
 import type { LocalSide } from './tree-sides.ts';
 
@@ -218,17 +208,8 @@ function removeIfEmpty(folder: string): void {
 /** As far as it may be set: who does not own the folder does not give it a time either. */
 function restoreTime(root: string, mtimeNs: bigint, setMtime: SetMtime): void {
   try {
-    if (statSync(root, { bigint: true }).mtimeNs === mtimeNs) return;
-    if (process.platform === 'win32') {
-      utimesSync(root, Date.now() / 1000, Number(mtimeNs) / 1e9);
-      return;
-    }
-    const fd = openSync(root, constants.O_RDONLY);
-    try {
-      setMtime(fd, mtimeNs);
-    } finally {
-      closeSync(fd);
-    }
+    if (statSync(root, { bigint: true }).mtimeNs !== mtimeNs)
+      setFolderAt(realpathSync(root), { mtimeNs }, setMtime);
   } catch {
     // A folder's time is no reason to fail.
   }

@@ -28,12 +28,12 @@ const FOLDER_FLAGS = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (consta
 export function setFolder({ make, reach, setMtime }: FolderParts, path: string, to: FolderState): void {
   try {
     try {
-      setOpened(reach.absoluteOf(path), to, setMtime);
+      setFolderAt(reach.absoluteOf(path), to, setMtime);
     } catch (error) {
       if (errnoOf(error) !== 'ENOENT') throw error;
       reach.release();
       make(path);
-      setOpened(reach.absoluteOf(path), to, setMtime);
+      setFolderAt(reach.absoluteOf(path), to, setMtime);
     }
   } catch (error) {
     // A link is ELOOP, or ENOTDIR for the sake of O_DIRECTORY, as a file is.
@@ -45,7 +45,8 @@ export function setFolder({ make, reach, setMtime }: FolderParts, path: string, 
   }
 }
 
-function setOpened(absolute: string, { mode, mtimeNs }: FolderState, setMtime: SetMtime): void {
+/** Of a folder that is there, by the path that its own name ends. Throws Node's errors. */
+export function setFolderAt(absolute: string, { mode, mtimeNs }: FolderState, setMtime: SetMtime): void {
   if (process.platform === 'win32') {
     // No time can be set there of what is open to be read, and modes mean nothing.
     if (mtimeNs !== undefined) utimesSync(absolute, Date.now() / 1000, Number(mtimeNs) / 1e9);

@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto';
 import { DrayError } from '../api/error.ts';
 import type { JobContext, VerifyRequest, VerifySummary } from '../api/jobs.ts';
+import { formatPlural } from '../api/numbers.ts';
 import { Budget } from '../base/budget.ts';
 import { TaskSet } from '../base/task-set.ts';
 import type { BlobHash, CommitHash, Entry, FileEntry, SegmentHash } from '../model/entry.ts';
@@ -395,7 +396,8 @@ class Verifier {
     if (missing + damaged > 0) return;
     const how =
       percent === undefined ? 'existence and sizes' : `existence and sizes, ${percent} % of the objects read`;
-    const detail = `${this.#commits} commits, ${this.#objects.size} objects: ${how}`;
+    const held = `${formatPlural(this.#commits, 'commit')}, ${formatPlural(this.#objects.size, 'object')}`;
+    const detail = `${held}: ${how}`;
     this.#session.context.emit({ type: 'check', check: 'repository', result: 'ok', detail });
   }
 }

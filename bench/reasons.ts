@@ -43,6 +43,7 @@ export const REASONS: Reasons = {
     'A tenth of the listing is local: all of it is listed, and the server takes most of the time.',
   'dry-1-1m': START_OF_NODE,
   'push-large-again': START_ALONE,
+  'push-1k-again-30ms': START_ALONE,
   'copy-1k-again': START_ALONE,
   'copy-large-again': START_ALONE,
   'peer-file': BARE_COPY,

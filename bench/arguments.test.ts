@@ -11,7 +11,7 @@ describe('the arguments', () => {
       runs: 5,
       latenciesMs: undefined,
       isQuick: false,
-      servers: ['versitygw'],
+      servers: undefined,
       store: 'memory',
       isContinued: false,
       action: 'run',

@@ -16,7 +16,7 @@ export const USAGE = `Usage: npm run bench -- [OPTION]...
   --continue        what that file lacks, of a run that was stopped, with the same build, machine and tools
   --from FILE       measure nothing: print what such a file holds (may be given more than once)
   --results         measure nothing: write bench/RESULTS.md and its plots from bench/figures
-  --server NAMES    run against ${SERVER_NAMES.join(', ')}, one after the other (default: versitygw)
+  --server NAMES    run against ${SERVER_NAMES.join(', ')}, one after the other (default: each scenario's own, mostly versitygw)
   --store KIND      the server's data in memory, as far as there is room, or on disk (default: memory)
   --folder DIR      where the source data lie (default: the system's temporary folder)
   --list            name the scenarios
@@ -36,8 +36,8 @@ export interface BenchArguments {
   readonly isContinued: boolean;
   /** With the action `show`: files that other runs wrote. */
   readonly from: readonly string[];
-  /** At least one, each once. */
-  readonly servers: readonly ServerName[];
+  /** At least one, each once; undefined: each scenario's own. */
+  readonly servers: readonly ServerName[] | undefined;
   /** Where it has no room in memory, on disk all the same. */
   readonly store: StoreKind;
   readonly folder: string;
@@ -60,7 +60,7 @@ export function parseArguments(args: readonly string[]): BenchArguments {
       continue: { type: 'boolean', default: false },
       from: { type: 'string', multiple: true, default: [] },
       results: { type: 'boolean', default: false },
-      server: { type: 'string', multiple: true, default: ['versitygw'] },
+      server: { type: 'string', multiple: true },
       store: { type: 'string', default: 'memory' },
       folder: { type: 'string', default: tmpdir() },
       list: { type: 'boolean', default: false },
@@ -81,7 +81,7 @@ export function parseArguments(args: readonly string[]): BenchArguments {
     jsonFile: values.json,
     isContinued: values.continue,
     from: values.from,
-    servers: parseServers(splitNames(values.server)),
+    servers: values.server ? parseServers(splitNames(values.server)) : undefined,
     store: values.store,
     folder: values.folder,
     action: actionOf(values),

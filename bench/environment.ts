@@ -8,13 +8,13 @@ import type { BenchArguments } from './arguments.ts';
 import type { Bench } from './bench.ts';
 import { DRAY_COMMAND } from './contenders.ts';
 import { PEER_NAMES } from './peers.ts';
+import type { BenchPlan } from './plan-benches.ts';
 import type { StoreKind } from './results.ts';
 import { MEASURED_ENOUGH_MS, WARM_UP_MAX_MS } from './run-scenario.ts';
 
 export interface Circumstances {
-  readonly given: Pick<BenchArguments, 'servers' | 'folder' | 'runs'>;
-  /** Of the servers' data, of all benches. */
-  readonly stores: readonly StoreKind[];
+  readonly given: Pick<BenchArguments, 'folder' | 'runs'>;
+  readonly benches: readonly Pick<BenchPlan, 'server' | 'store'>[];
   /** What cannot be measured here, and why. */
   readonly unmeasured: readonly string[];
 }
@@ -22,7 +22,7 @@ export interface Circumstances {
 /** In the order in which it is shown. */
 export async function describeEnvironment(
   contenders: Bench['contenders'],
-  { given: { servers, folder, runs }, stores, unmeasured }: Circumstances,
+  { given: { folder, runs }, benches, unmeasured }: Circumstances,
 ): Promise<Readonly<Record<string, string>>> {
   const commit = await promisify(execFile)('git', ['describe', '--always', '--dirty'], {
     cwd: dirname(DRAY_COMMAND),
@@ -30,6 +30,7 @@ export async function describeEnvironment(
     ({ stdout }) => ` (${stdout.trim()})`,
     () => '',
   );
+  const servers = [...new Set(benches.map(({ server }) => server))];
   const tools = (['dray', ...PEER_NAMES] as const).flatMap((name): [string, string][] => {
     const found = contenders.get(name);
     if (!found) return [];
@@ -40,7 +41,7 @@ export async function describeEnvironment(
     date: new Date().toISOString().slice(0, 10),
     machine: `${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown'}, ${formatBytes(totalmem())} of memory`,
     system: `${type()} ${release()} ${arch()}, Node ${process.version}`,
-    server: `${servers.join(', ')} on the loopback, data ${describeStores(stores)}`,
+    server: `${servers.join(', ')} on the loopback, data ${describeStores(benches.map(({ store }) => store))}`,
     latency: 'where a scenario has one: toxiproxy, on each answer and none on requests',
     source: `${folder}, page cache warm`,
     runs: `up to ${runs} each, ${MEASURED_ENOUGH_MS / 1000} s of them, after one that warms up; that one alone where it took over ${WARM_UP_MAX_MS / 1000} s`,

@@ -27,7 +27,7 @@ import { type BenchPlan, findStoreChoices, type PlannedHeat, planBenches } from 
 import { createRcloneByDefault, createRcloneCourier } from './rclone.ts';
 import { REASONS } from './reasons.ts';
 import { formatEnvironment, formatFigures, formatScenario, formatSummary } from './report.ts';
-import type { Figures, ScenarioResult } from './results.ts';
+import { type Figures, PREPARING_FAILED, type ScenarioResult } from './results.ts';
 import { renderResults, writeResults } from './results-page.ts';
 import { leaveOut, runScenario } from './run-scenario.ts';
 import { chooseHeats, type Heat, listHeats, type Scenario } from './scenario.ts';
@@ -80,8 +80,7 @@ async function measure(chosen: readonly Heat[], given: BenchArguments): Promise<
     results.push(onServer(leaveOut(heat, reason), heat, { server }));
     process.exitCode = 1;
   }
-  const stores = benches.map(({ store }) => store);
-  const present = await describeEnvironment(contenders, { given, stores, unmeasured });
+  const present = await describeEnvironment(contenders, { given, benches, unmeasured });
   const { isQuick } = given;
   const environment =
     file && earlier ? joinEnvironments(file, earlier, { environment: present, isQuick }) : present;
@@ -101,7 +100,7 @@ async function measure(chosen: readonly Heat[], given: BenchArguments): Promise<
       const measured = await runHeat(heat, bench, { keep, runs: given.runs }).catch((error: unknown) => {
         stop.signal.throwIfAborted();
         process.exitCode = 1;
-        return leaveOut(heat, `preparing it failed: ${error instanceof Error ? error.message : error}`);
+        return leaveOut(heat, `${PREPARING_FAILED}${error instanceof Error ? error.message : error}`);
       });
       const result = onServer(measured, heat, plan);
       results.push(result);

@@ -71,8 +71,12 @@ export function parseNotes(text: string): Pick<Measurement, 'cpuMs' | 'peakRssBy
 }
 
 /** For what is not measured: preparations. */
-export async function runUnmeasured(command: Command, signal: AbortSignal): Promise<string> {
-  return (await runToEnd(command, signal)).output;
+export async function runUnmeasured(
+  command: Command,
+  signal: AbortSignal,
+  limitMs?: number,
+): Promise<string> {
+  return (await runToEnd(command, signal, limitMs)).output;
 }
 
 function runToEnd(

@@ -10,7 +10,7 @@ import {
   openInsertion,
   PDIFFCOPY,
 } from './peer-delta-entrants.ts';
-import { DRAY_PEER, needsOfPeerTree, openPeerTree } from './peer-tree-entrants.ts';
+import { DRAY_PEER, needsOfPeerTree, openPeerTree, TREE_LIMIT_MS } from './peer-tree-entrants.ts';
 import { RCLONE_WAYS, RSYNC } from './peer-ways.ts';
 import type { Target } from './results.ts';
 import type { Scenario } from './scenario.ts';
@@ -79,6 +79,7 @@ function createTrees({ fileBytes, huge, images, many }: PeerShapes, program: str
       title: `${what} of ${describeShape(shape)} to another machine${work === 'again' ? ', nothing changed' : ''}`,
       targets,
       latenciesMs: shape === images ? [0] : LATENCIES_MS,
+      limitMs: TREE_LIMIT_MS,
       needs: needsOfPeerTree(shape, work),
       open: (bench, latencyMs) => openPeerTree(bench, { shape, work, latencyMs, program }),
     };

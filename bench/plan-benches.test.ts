@@ -63,6 +63,23 @@ describe('the benches of a run', () => {
     ]);
   });
 
+  it('are on the server of each when none is asked for, and what needs none is run once', () => {
+    const heats = [
+      heat('stored'),
+      heat('joined', {}, { server: 'minio' }),
+      heat('peer', {}, { isWithoutStore: true }),
+    ];
+    const { benches } = planBenches(heats, undefined, choices(10, 60));
+    const shown = benches.map(({ heats: planned, server }) => [
+      server,
+      planned.map(({ heat: one }) => one.name),
+    ]);
+    expect(shown).toEqual([
+      ['versitygw', ['stored', 'peer']],
+      ['minio', ['joined']],
+    ]);
+  });
+
   it('take no room for what is measured already, on that server', () => {
     const heats = [heat('large', storing(9)), heat('small', storing(9))];
     const isLacking = ({ name }: Heat, server: string) => name !== 'large' || server === 'minio';
@@ -100,20 +117,19 @@ describe('a run of everything', () => {
     const source = widen(second!.disks.store, 16_000_000);
     const offered = [memory, source] as const;
     const disks = { source, offered };
-    return planBenches(
-      heats,
-      ['versitygw'],
-      [
-        { store: 'memory', disks: { ...disks, store: memory } },
-        { store: 'disk', disks: { ...disks, store: source } },
-      ],
-    );
+    return planBenches(heats, undefined, [
+      { store: 'memory', disks: { ...disks, store: memory } },
+      { store: 'disk', disks: { ...disks, store: source } },
+    ]);
   };
 
-  it('has room in 16 GiB of memory with 3,100,000 inodes and on 40 GiB of disk', () => {
-    const { benches, leftOut } = planOn(16, 3_100_000, 40);
+  it('has room in 16 GiB of memory with 3,100,000 inodes and on 48 GiB of disk', () => {
+    const { benches, leftOut } = planOn(16, 3_100_000, 48);
     expect(leftOut).toEqual([]);
-    expect(benches).toMatchObject([{ store: 'memory', heats: { length: heats.length } }]);
+    expect(benches).toMatchObject([
+      { server: 'versitygw', store: 'memory', heats: { length: heats.length - 1 } },
+      { server: 'minio', store: 'memory', heats: [{ heat: { name: 's2s-10gb' } }] },
+    ]);
   });
 
   it('takes 20 GiB of disk but for the object of 10 GB', () => {

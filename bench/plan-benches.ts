@@ -1,12 +1,14 @@
 /** On which servers, in memory or on disk, the heats are run; and which there is no room for at all. */
 import { findMemoryDisk } from '../e2e/servers/memory-folder.ts';
 import type { BenchArguments } from './arguments.ts';
-import type { ServerName } from './bench-servers.ts';
+import { SERVER_NAMES, type ServerName } from './bench-servers.ts';
 import type { Holding, Needs } from './holding.ts';
 import { type Disks, planRoom } from './plan-room.ts';
 import type { StoreKind } from './results.ts';
 import { addRooms, measureDisk, type Room } from './room.ts';
 import type { Heat } from './scenario.ts';
+
+const USUAL_SERVER: ServerName = 'versitygw';
 
 /** What one bench runs, from the first to the last. */
 export interface BenchPlan {
@@ -38,19 +40,24 @@ export interface StoreChoice {
 /**
  * In memory what has room there, the rest on disk. Benches follow one another, and each leaves the disks as they were.
  *
+ * @param servers Undefined: each heat's own.
  * @param isLacking False for what is measured already.
  */
 export function planBenches(
   heats: readonly Heat[],
-  servers: readonly ServerName[],
+  servers: readonly ServerName[] | undefined,
   choices: readonly StoreChoice[],
   isLacking: (heat: Heat, server: ServerName) => boolean = () => true,
 ): { readonly benches: readonly BenchPlan[]; readonly leftOut: readonly LeftOut[] } {
   const benches: BenchPlan[] = [];
   const leftOut: LeftOut[] = [];
-  for (const server of servers) {
+  for (const server of servers ?? SERVER_NAMES) {
+    const isItsOwn = (heat: Heat) => {
+      if (servers === undefined) return server === (heat.server ?? USUAL_SERVER);
+      return !heat.isWithoutStore || server === servers[0];
+    };
     let left = heats
-      .filter((heat) => (!heat.isWithoutStore || server === servers[0]) && isLacking(heat, server))
+      .filter((heat) => isItsOwn(heat) && isLacking(heat, server))
       .map((heat) => ({ heat, reason: '' }));
     for (const { disks, store } of choices) {
       const rooms = planRoom(

@@ -49,6 +49,8 @@ export const REASONS: Reasons = {
   'peer-file': BARE_COPY,
   'peer-large': BARE_COPY,
   'peer-images': BARE_COPY,
+  's2s-10gb':
+    'What took half an hour was preparing it, an upload of the object by rclone: versitygw joins parts by copying them, and on the disk of that machine rclone did not wait for it. By itself it is measured on MinIO since.',
   's2s-mixed':
     'Both servers and the client share two cores: the servers take four fifths of the CPU, whoever asks them.',
   'peer-50k':
@@ -68,13 +70,14 @@ export function reasonKeyOf(row: ResultRow, reasons: Reasons): string | undefine
   return [keyOf(row), row.result.name, row.result.scenario].find((key) => reasons[key] !== undefined);
 }
 
-export function needsReason({ isFirst }: ResultRow): boolean {
-  return !isFirst;
+/** Also one in which nothing was measured. */
+export function needsReason({ isFirst, own }: ResultRow): boolean {
+  return !isFirst || own?.outcome.state === 'failed';
 }
 
 /** A row that is first may say why it misses its target. */
-export function mayHaveReason({ isFirst, result }: ResultRow): boolean {
-  return !isFirst || result.verdicts.some(({ isMet, reached }) => reached !== null && !isMet);
+export function mayHaveReason(row: ResultRow): boolean {
+  return needsReason(row) || row.result.verdicts.some(({ isMet, reached }) => reached !== null && !isMet);
 }
 
 export interface ReasonGaps {

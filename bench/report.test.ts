@@ -34,7 +34,7 @@ const BROKEN: EntrantResult = {
   name: 'aws',
   kind: 'peer',
   command: 'aws s3 cp',
-  outcome: { state: 'failed', reason: 'ended with 1: no | such', runs: [] },
+  outcome: { state: 'failed', reason: 'ended with 1:\n no | such\n', runs: [] },
 };
 const ABSENT: EntrantResult = {
   name: 'restic',

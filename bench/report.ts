@@ -141,10 +141,14 @@ export function formatMarkdownTable(
   return [line(headings), line(rule), ...rows.map(line)];
 }
 
+/** In what a tool was given or printed a pipe would begin a new cell, a line's end a new row. */
+function oneCell(text: string): string {
+  return text.replaceAll('|', '/').replace(/\s+/g, ' ').trim();
+}
+
 function formatEntrant(entrant: EntrantResult, entrants: readonly EntrantResult[]): string[] {
   const { name, outcome } = entrant;
-  // A pipe in what a tool printed would begin a new cell.
-  if (outcome.state !== 'measured') return [name, `${outcome.state}: ${outcome.reason.replaceAll('|', '/')}`];
+  if (outcome.state !== 'measured') return [name, `${outcome.state}: ${oneCell(outcome.reason)}`];
   const { wall, runs } = outcome;
   const median = (of: Parameters<typeof medianMeasured>[1], format: (value: number) => string) => {
     const value = medianMeasured(outcome, of);

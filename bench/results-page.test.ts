@@ -155,6 +155,16 @@ describe('reasons', () => {
     expect(findReasonGaps(rows, { 'copy-1k': 'a' }).missing).toEqual([]);
   });
 
+  it('are missing where nobody was measured either', () => {
+    const outcome = { state: 'failed', reason: 'no room', runs: [] } as const;
+    const entrants = (['dray', 'rclone'] as const).map((name): EntrantResult => {
+      return { name, kind: name === 'dray' ? 'dray' : 'peer', command: null, outcome };
+    });
+    const failed = collectRows([sittingOf('a', [resultOf('copy-1k', { entrants })])], KNOWN);
+    expect(findReasonGaps(failed, {})).toEqual({ missing: ['copy-1k'], idle: [] });
+    expect(findReasonGaps(failed, { 'copy-1k': 'a' })).toEqual({ missing: [], idle: [] });
+  });
+
   it('are idle where their row is first and meets its targets, or is not there', () => {
     const reasons = { 'copy-1k': 'a', 'push-1k': 'b', unheard: 'c' };
     expect(findReasonGaps(rows, reasons).idle).toEqual(['push-1k', 'unheard']);
@@ -232,13 +242,15 @@ describe('the page', () => {
     const dray = measured('dray', 'dray', 100);
     const slow = absent('pdiffcopy', 'missing', 'left out: too slow');
     const ended = absent('restic', 'failed', `restic backup took over 3m 00s: ${'x'.repeat(300)}`);
+    const unready = absent('dvc', 'failed', 'preparing it failed: rclone copy took over 30m 00s: ');
     const rows = [
       resultOf('copy-1k', { entrants: [dray, slow, absent('aws', 'failed', `${'x'.repeat(300)} no <key>`)] }),
-      resultOf('copy-1k', { entrants: [dray, slow, ended], name: 'copy-1k-30ms', latencyMs: 30 }),
+      resultOf('copy-1k', { entrants: [dray, slow, ended, unready], name: 'copy-1k-30ms', latencyMs: 30 }),
     ];
     const page = renderPage([sittingOf('a', rows)]);
     expect(page).toContain('- `copy-1k`, `copy-1k-30ms`: pdiffcopy: left out: too slow\n');
     expect(page).toContain('- `copy-1k-30ms`: restic: took over 3m 00s\n');
+    expect(page).toContain('- `copy-1k-30ms`: dvc: preparing it took over 30m 00s\n');
     expect(page).toMatch(/- `copy-1k`: aws: failed, \.\.\.x{191} no &lt;key>\n/);
   });
 

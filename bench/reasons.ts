@@ -54,7 +54,7 @@ export const REASONS: Reasons = {
   's2s-mixed':
     'Both servers and the client share two cores: the servers take four fifths of the CPU, whoever asks them.',
   'peer-50k':
-    'rsync takes 20 us of CPU for a small file at both ends together, Dray 50: one thread of JavaScript at each.',
+    'rsync takes 70 us of CPU for a small file at both ends together, Dray 130 (20 and 50 on a quicker machine): one thread of JavaScript at each.',
   'peer-50k-again':
     'An eighth of the time is the start of Node before the first line of Dray runs, and as much again its loading.',
   'growth-scan': MEMORY,

@@ -11,6 +11,8 @@ import { type WireBytes, type WireWatch, watchWire } from './wire-bytes.ts';
 
 export const SERVER_NAMES = ['versitygw', 'minio'] as const;
 export type ServerName = (typeof SERVER_NAMES)[number];
+/** What scenarios run against that have none of their own. */
+export const USUAL_SERVER: ServerName = 'versitygw';
 
 export interface BenchServer extends S3Endpoint {
   readonly name: ServerName;

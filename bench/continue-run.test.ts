@@ -20,6 +20,11 @@ describe('a run that goes on', () => {
     expect(joinEnvironments('f.json', { environment, isQuick: false }, now)).toEqual(environment);
   });
 
+  it('tells of its server alone when nothing is left to measure', () => {
+    const { server: _none, ...environment } = ENVIRONMENT;
+    expect(joinEnvironments('f.json', EARLIER, { environment, isQuick: false })).toEqual(ENVIRONMENT);
+  });
+
   it.each([
     ['build', { ...ENVIRONMENT, dray: '0.1.0 (def)' }, 'another "dray": 0.1.0 (abc); now 0.1.0 (def)'],
     ['machine', { ...ENVIRONMENT, machine: '64 cores' }, 'another "machine"'],

@@ -26,6 +26,8 @@ export function joinEnvironments(
     const [was, is] = [earlier.environment[name] ?? 'none', now.environment[name] ?? 'none'];
     // It may have been continued before.
     if (was === is || was.endsWith(`; continued: ${is}`)) return [name, was];
+    // Nothing was left to measure.
+    if (name === 'server' && now.environment.server === undefined) return [name, was];
     if (MAY_DIFFER.has(name)) return [name, `${was}; continued: ${is}`];
     throw new Error(`${file} was measured with another "${name}": ${was}; now ${is}. ${again}`);
   });

@@ -31,6 +31,7 @@ export async function describeEnvironment(
     () => '',
   );
   const servers = [...new Set(benches.map(({ server }) => server))];
+  const stores = benches.map(({ store }) => store);
   const tools = (['dray', ...PEER_NAMES] as const).flatMap((name): [string, string][] => {
     const found = contenders.get(name);
     if (!found) return [];
@@ -41,7 +42,9 @@ export async function describeEnvironment(
     date: new Date().toISOString().slice(0, 10),
     machine: `${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown'}, ${formatBytes(totalmem())} of memory`,
     system: `${type()} ${release()} ${arch()}, Node ${process.version}`,
-    server: `${servers.join(', ')} on the loopback, data ${describeStores(benches.map(({ store }) => store))}`,
+    ...(servers.length > 0
+      ? { server: `${servers.join(', ')} on the loopback, data ${describeStores(stores)}` }
+      : {}),
     latency: 'where a scenario has one: toxiproxy, on each answer and none on requests',
     source: `${folder}, page cache warm`,
     runs: `up to ${runs} each, ${MEASURED_ENOUGH_MS / 1000} s of them, after one that warms up; that one alone where it took over ${WARM_UP_MAX_MS / 1000} s`,

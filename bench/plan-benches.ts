@@ -1,14 +1,12 @@
 /** On which servers, in memory or on disk, the heats are run; and which there is no room for at all. */
 import { findMemoryDisk } from '../e2e/servers/memory-folder.ts';
 import type { BenchArguments } from './arguments.ts';
-import { SERVER_NAMES, type ServerName } from './bench-servers.ts';
+import { SERVER_NAMES, type ServerName, USUAL_SERVER } from './bench-servers.ts';
 import type { Holding, Needs } from './holding.ts';
 import { type Disks, planRoom } from './plan-room.ts';
 import type { StoreKind } from './results.ts';
 import { addRooms, measureDisk, type Room } from './room.ts';
 import type { Heat } from './scenario.ts';
-
-const USUAL_SERVER: ServerName = 'versitygw';
 
 /** What one bench runs, from the first to the last. */
 export interface BenchPlan {

@@ -50,7 +50,7 @@ export const REASONS: Reasons = {
   'peer-large': BARE_COPY,
   'peer-images': BARE_COPY,
   's2s-10gb':
-    'What took half an hour was preparing it, an upload of the object by rclone: versitygw joins parts by copying them, and on the disk of that machine rclone did not wait for it. By itself it is measured on MinIO since.',
+    'What took half an hour was preparing it, an upload of the object by rclone: versitygw joins parts by copying them, and on the disk of that machine rclone sent it three times in vain. By itself it is measured on MinIO since.',
   's2s-mixed':
     'Both servers and the client share two cores: the servers take four fifths of the CPU, whoever asks them.',
   'peer-50k':

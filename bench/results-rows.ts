@@ -1,4 +1,5 @@
 /** What the page of results tells: of each scenario, on each server and through each latency, the newest result. */
+import { USUAL_SERVER } from './bench-servers.ts';
 import type { Sitting } from './figures-file.ts';
 import type { EntrantResult, ScenarioResult } from './results.ts';
 import type { Scenario } from './scenario.ts';
@@ -75,7 +76,7 @@ export function describeServer({ result, server }: Pick<ResultRow, 'result' | 's
 }
 
 export function isUsualServer(server: string | undefined): boolean {
-  return server === undefined || server === 'versitygw';
+  return server === undefined || server === USUAL_SERVER;
 }
 
 /** Files from before a run could have several servers name the one in their first word about it. */

@@ -112,7 +112,7 @@ async function attemptOrFail(course: Course, track: Track, attempt: () => Promis
   }
 }
 
-/** Says of an error that it was not the tool's, nor the time that it took. */
+/** Tells errors from those of the tool, which has not run yet. */
 async function prepared<Result>(preparing: Promise<Result>): Promise<Result> {
   return preparing.catch((error: unknown) => {
     throw new Error(`${PREPARING_FAILED}${error instanceof Error ? error.message : error}`);

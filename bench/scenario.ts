@@ -18,7 +18,7 @@ export interface Scenario {
   readonly isLocal?: true;
   /** True when no S3 server takes part: measured once, whatever servers are asked for. */
   readonly isWithoutStore?: true;
-  /** Measured against it when none is asked for. Default: versitygw. */
+  /** Measured against it when none is asked for. Default: `USUAL_SERVER`. */
   readonly server?: ServerName;
   /** Who takes longer in one run is a row that says so. Default: half an hour. */
   readonly limitMs?: number;

@@ -137,7 +137,7 @@ function createAcross({ mixed, objectBytes }: TreeShapes): readonly Scenario[] {
   };
   return [
     createOne('1gb'),
-    // versitygw joins parts by copying them: on a slow disk no client waited for 10 GB.
+    // versitygw joins parts by copying them: to a slow disk rclone sent 10 GB three times in half an hour, in vain.
     { ...createOne('10gb'), server: 'minio' },
     create('s2s-mixed', describeShape(mixed), mixed),
   ];

@@ -23,7 +23,7 @@ const MEMORY =
 
 const NOT_LOOKING =
   'rsync --whole-file does not look for what is equal: where the line has no limit, sending all is cheaper than reading both.';
-const PERCENTS = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
+const PERCENTS = [30, 40, 50, 60, 70, 80, 90, 100];
 
 export const REASONS: Reasons = {
   ...Object.fromEntries(PERCENTS.map((percent) => [`delta-${percent}`, NOT_LOOKING])),

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createHostFixture, type HostFixture, transferIn } from './host-fixture.ts';
 
@@ -34,5 +35,12 @@ describe('Transfers of a host', () => {
     }
     const { commits } = await client.ask('history.list', { root, limit: 10 });
     expect(commits.map(({ author }) => author)).toEqual(['second', 'first']);
+  });
+
+  it('are not opened, and not locked, once it is closed', async () => {
+    const { host, sandbox } = fixture;
+    await host.close();
+    await expect(host.transfers()).rejects.toMatchObject({ code: 'aborted' });
+    expect(readdirSync(sandbox.path('config', '.'))).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
 /** What all ports of one engine share: the user's files, the lists of changes, the queue of transfers. */
+import { DrayError } from '../api/error.ts';
 import type { ConnectionFlags, JobContext, Throttle } from '../api/jobs.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { userConfigFolder } from '../jobs/user-remotes.ts';
@@ -23,7 +24,7 @@ export interface HostState {
   connectionFlags(): ConnectionFlags;
   /** What the settings say of bandwidth, at each moment; shared by all transfers. */
   readonly throttle: Throttle;
-  /** Opened when it is first asked for; what a killed engine left is in it. */
+  /** Opened when it is first asked for; what a killed engine left is in it. @throws `aborted` once the host is closed. */
   transfers(): Promise<TransferQueue>;
   /** Stops transfers; those that ran go on when the next host opens the queue. */
   close(): Promise<void>;
@@ -45,6 +46,7 @@ export function createHost({
   const folder = userConfigFolder({ environment });
   const windowFile = openWindowFile(folder);
   let queue: Promise<TransferQueue> | undefined;
+  let isClosed = false;
   const host: HostState = {
     get environment() {
       return environment;
@@ -63,6 +65,8 @@ export function createHost({
     },
     throttle: createThrottle({ clock, bytesPerSecond: createBandwidthRate(windowFile, clock) }),
     transfers() {
+      // A request whose handler was still being loaded: nobody would give back what is opened for it.
+      if (isClosed) return Promise.reject(new DrayError('aborted', 'The engine has been closed.'));
       if (queue) return queue;
       const opening = import('./transfer-queue.ts').then(({ openTransferQueue }) => openTransferQueue(host));
       queue = opening;
@@ -73,6 +77,7 @@ export function createHost({
       return opening;
     },
     async close() {
+      isClosed = true;
       const opened = await queue?.catch(() => undefined);
       await opened?.close();
     },

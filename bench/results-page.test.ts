@@ -195,7 +195,7 @@ describe('the page', () => {
       sittingOf('b', [resultOf('copy-1k', { ...slow, server: 'minio' })]),
       sittingOf('whole-run', [resultOf('copy-1k'), resultOf('push-1k')]),
     ]);
-    expect(page).toContain('on 2026-11-21, is sitting 1: 2 rows. Dray is first in 2 of 2 rows');
+    expect(page).toContain('of 2026-11-21, is sitting 1: 2 rows. Dray is first in 2 of 2 rows');
     expect(page).toContain('1 further row (other servers and latencies)');
     expect(page).toContain('Dray is first in 0 of 1 row that');
     expect(page).toContain('1. `figures/whole-run.json`');

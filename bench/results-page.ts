@@ -94,7 +94,7 @@ function formatWholeRun(rows: readonly ResultRow[], whole: Sitting): readonly st
   const outside = rows.filter(({ sitting }) => sitting !== whole);
   const date = whole.environment.date ?? inside[0]?.result.startedAt.slice(0, 10);
   return [
-    `The newest full run, \`npm run bench\` without options on ${date}, is sitting 1: ${formatPlural(inside.length, 'row')}. ${formatTally(inside)}`,
+    `The newest full run (every scenario of \`npm run bench\`; what was stopped and continued counts as one), of ${date}, is sitting 1: ${formatPlural(inside.length, 'row')}. ${formatTally(inside)}`,
     ...(outside.length > 0
       ? [
           '',

@@ -8,13 +8,8 @@ import type { ConnectionFlags, Throttle } from '../api/jobs.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { KnownPeersOptions } from './peer/known-peers.ts';
-import {
-  type PeerRemoteUrl,
-  parseEndpoint,
-  type RemoteUrl,
-  type S3Location,
-  type S3RemoteUrl,
-} from './remote-url.ts';
+import type { PeerRemoteUrl, RemoteUrl, S3Location, S3RemoteUrl } from './remote-url.ts';
+import { checkProfile, checkRegion, parseEndpoint } from './s3-grammar.ts';
 import { createMeter, type Meter, withMeter } from './with-meter.ts';
 import { type RetryOptions, withRetry } from './with-retry.ts';
 import { createThrottle, withThrottle } from './with-throttle.ts';
@@ -76,8 +71,8 @@ export function resolveLocation(
   const anonymous = url.anonymous ?? connection.anonymous ?? settings.anonymous;
   return {
     ...(endpoint === undefined ? {} : { endpoint: parseEndpoint(endpoint) }),
-    ...(region === undefined ? {} : { region }),
-    ...(profile === undefined ? {} : { profile }),
+    ...(region === undefined ? {} : { region: checkRegion(region, 'The region of the remote') }),
+    ...(profile === undefined ? {} : { profile: checkProfile(profile) }),
     ...(pathStyle === undefined ? {} : { pathStyle }),
     ...(anonymous === undefined ? {} : { anonymous }),
   };

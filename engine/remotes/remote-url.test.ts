@@ -52,6 +52,15 @@ describe('Remote URLs', () => {
     ['s3://bucket?anonymous=1', /anonymous is true or false/],
     ['s3://bucket?endpoint=127.0.0.1:9000', /must be a URL/],
     ['s3://bucket?endpoint=https://x/?a=b', /must not have parameters/],
+    ['s3://bucket?endpoint=https://x/%23', /must not have parameters/],
+    ['s3://bucket?endpoint=https://x/%3F', /must not have parameters/],
+    ['s3://bucket?region=attacker.example/%23', /region= .*attacker\.example.* no region/],
+    ['s3://bucket?region=evil.example', /no region/],
+    ['s3://bucket?region=a:80', /no region/],
+    ['s3://bucket?region=a%40b', /no region/],
+    ['s3://bucket?region=a%0d%0ab', /no region/],
+    ['s3://bucket?profile=a%0ab', /no name of a profile/],
+    ['s3://attacker.example%2F%23', /no bucket name/],
     ['gs://bucket/a', /"gs:"/],
     ['https://x/y', /"https:"/],
     ['file:relative', /slashes/],
@@ -87,17 +96,18 @@ describe('Remote URLs', () => {
       .string({ unit: 'binary', minLength: 1, maxLength: 10 })
       .filter((text) => text.isWellFormed() && !/[/\0]/.test(text) && text !== '.' && text !== '..');
     const prefix = fc.array(part, { maxLength: 3 }).map((parts) => parts.join('/'));
-    const text = fc
+    const profile = fc
       .string({ unit: 'binary', minLength: 1, maxLength: 10 })
-      .filter((value) => value.isWellFormed());
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is left out.
+      .filter((value) => value.isWellFormed() && !/[\0-\x1f\x7f]/.test(value));
     const s3 = fc.record(
       {
         kind: fc.constant('s3' as const),
         bucket: fc.constantFrom('bucket', 'my.bucket-1', 'Old_Bucket'),
         prefix,
         endpoint: fc.constantFrom('http://127.0.0.1:9000', 'https://s3.example.com/base'),
-        region: text,
-        profile: text,
+        region: fc.constantFrom('eu-west-1', 'auto', 'us-west-004', 'RegionOne', 'my_region'),
+        profile,
         pathStyle: fc.boolean(),
         anonymous: fc.boolean(),
       },

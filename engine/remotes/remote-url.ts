@@ -11,6 +11,7 @@
 import { basename, isAbsolute, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { DrayError } from '../api/error.ts';
+import { checkBucketOfUrl, checkProfile, checkRegion, parseEndpoint } from './s3-grammar.ts';
 
 export type RemoteUrl = FileRemoteUrl | S3RemoteUrl | PeerRemoteUrl;
 
@@ -53,8 +54,6 @@ export interface S3Location {
 }
 
 const PARAMETERS = ['endpoint', 'region', 'profile', 'pathStyle', 'anonymous'] as const;
-/** S3's rules for bucket names, and the looser ones that older buckets and other servers keep. */
-const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$/;
 
 export interface ParseUrlOptions {
   /** Keep empty parts, which keys of plain objects may have: one slash at the end is taken off, and nothing else. */
@@ -188,16 +187,9 @@ function parseS3(text: string, { keepsEmptyParts = false }: ParseUrlOptions): S3
         'AWS_SECRET_ACCESS_KEY or use a profile.',
     );
   }
-  const bucket = decode(authority);
-  if (bucket === '') throw refuse('The URL names no bucket. It has the form s3://BUCKET/PREFIX.');
-  if (!BUCKET.test(bucket)) {
-    throw refuse(
-      `"${bucket}" is no bucket name: 3 to 255 letters, digits, dots and hyphens. A host goes into ?endpoint=.`,
-    );
-  }
   return {
     kind: 's3',
-    bucket,
+    bucket: checkBucketOfUrl(decode(authority)),
     prefix: keepsEmptyParts ? parseKeyPrefix(path) : parsePrefix(path),
     ...parseQuery(query),
   };
@@ -238,25 +230,11 @@ function parseQuery(query: string): S3Location {
   const anonymous = values.get('anonymous');
   return {
     ...(endpoint === undefined ? {} : { endpoint: parseEndpoint(endpoint) }),
-    ...(region === undefined ? {} : { region }),
-    ...(profile === undefined ? {} : { profile }),
+    ...(region === undefined ? {} : { region: checkRegion(region, 'region= in the remote URL') }),
+    ...(profile === undefined ? {} : { profile: checkProfile(profile) }),
     ...(pathStyle === undefined ? {} : { pathStyle: parseBoolean('pathStyle', pathStyle) }),
     ...(anonymous === undefined ? {} : { anonymous: parseBoolean('anonymous', anonymous) }),
   };
-}
-
-/** An endpoint as it is used and stored. Fails with `usage`; for flags and settings too. */
-export function parseEndpoint(text: string): string {
-  const url = URL.parse(text);
-  // The text is not repeated before it is known to hold no password.
-  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw refuse('The endpoint must be a URL such as https://storage.example.com.');
-  }
-  if (url.username !== '' || url.password !== '') {
-    throw refuse('The endpoint must not hold credentials. Use AWS_* variables or a profile.');
-  }
-  if (url.search !== '' || url.hash !== '') throw refuse(`The endpoint ${text} must not have parameters.`);
-  return url.href.replace(/\/+$/, '');
 }
 
 function parseBoolean(name: string, text: string): boolean {

@@ -6,6 +6,7 @@ import type { ByteQueue } from '../http/byte-queue.ts';
 import { type HttpTransport, openHttpTransport } from '../http/http-exchange.ts';
 import type { HttpAnswer } from '../http/http-message.ts';
 import type { BodyMemory } from '../object-store.ts';
+import { isRegion } from '../s3-grammar.ts';
 import type { CredentialSource } from './s3-credentials.ts';
 import { type S3Call, type S3Failure, translateFailure, translateThrown } from './s3-errors.ts';
 import { requestBaseOf, type S3Place } from './s3-options.ts';
@@ -150,6 +151,8 @@ export function moveTo(connection: S3Connection, failure: S3Failure, asked: S3Pl
   const isRedirection =
     [301, 307, 400].includes(failure.status) || failure.code === 'AuthorizationHeaderMalformed';
   if (!isRedirection || failure.region === undefined || failure.region === asked.region) return false;
+  // It becomes a part of the host that the next request is signed for and sent to.
+  if (!isRegion(failure.region)) return false;
   if (failure.region !== place.region) connection.place = { ...place, region: failure.region };
   return true;
 }

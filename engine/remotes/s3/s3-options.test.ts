@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AwsProfile, parseSections, readAwsProfile } from './aws-profile.ts';
+import { moveTo, type S3Connection } from './s3-connection.ts';
 import { credentialSourceOf, identityOf } from './s3-credentials.ts';
+import type { S3Failure } from './s3-errors.ts';
 import { readAuthorities, requestBaseOf, resolvePlace, type S3Options, storePlaceOf } from './s3-options.ts';
 
 const NO_PROFILE: AwsProfile = { name: 'default', settings: {} };
@@ -147,6 +149,40 @@ describe('The place of a remote', () => {
     );
     expect(failing({ endpoint: 'ftp://user:hidden@host' })).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining('hidden') }),
+    );
+  });
+
+  it.each([
+    ['the option', { region: 'attacker.example/#' }, NO_PROFILE, /region of the remote/],
+    ['AWS_REGION', { environment: { AWS_REGION: 'attacker.example/#' } }, NO_PROFILE, /^AWS_REGION/],
+    [
+      'AWS_DEFAULT_REGION',
+      { environment: { AWS_REGION: 'eu-1', AWS_DEFAULT_REGION: 'a.b' } },
+      NO_PROFILE,
+      /^AWS_DEFAULT_REGION/,
+    ],
+    ['a profile', {}, { name: 'work', settings: { region: 'a@b' } }, /profile "work"/],
+  ] as const)('refuses a region from %s that would name another host', (_, changes, profile, message) => {
+    expect(() => resolvePlace(options(changes), profile)).toThrow(
+      expect.objectContaining({ code: 'usage', message: expect.stringMatching(message) }),
+    );
+  });
+
+  it.each(['attacker.example/#', 'a.b', 'x:80', 'a@b', 'é', 'x'.repeat(65), 'a\r\nb'])(
+    'does not follow a store to the region %j',
+    (region) => {
+      const place = resolvePlace(options({}), NO_PROFILE);
+      const connection = { place } as S3Connection;
+      const failure = { status: 301, region } as S3Failure;
+      expect(moveTo(connection, failure, place)).toBe(false);
+      expect(connection.place.region).toBe('us-east-1');
+    },
+  );
+
+  it('says which variable holds an endpoint that is none', () => {
+    const environment = { AWS_ENDPOINT_URL: 'ftp://host' };
+    expect(() => resolvePlace(options({ environment }), NO_PROFILE)).toThrow(
+      /^AWS_ENDPOINT_URL must be a URL/,
     );
   });
 });

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { DrayError } from '../../api/error.ts';
 import type { StorePlace } from '../object-store.ts';
+import { checkBucket, checkRegion, parseEndpoint } from '../s3-grammar.ts';
 import type { AwsProfile } from './aws-profile.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -56,17 +57,10 @@ const PROVIDERS: Readonly<Record<string, string>> = {
 };
 
 export function resolvePlace(options: S3Options, profile: AwsProfile): S3Place {
-  const { environment, bucket } = options;
-  if (bucket === '' || bucket.includes('/')) {
-    throw new DrayError('usage', `"${bucket}" is no bucket name. Write the remote as s3://BUCKET/PREFIX.`);
-  }
-  const endpoint = parseEndpoint(endpointSetting(options, profile));
-  const region =
-    options.region ||
-    environment.AWS_REGION ||
-    environment.AWS_DEFAULT_REGION ||
-    profile.settings.region ||
-    DEFAULT_REGION;
+  const bucket = checkBucket(options.bucket);
+  const setting = endpointSetting(options, profile);
+  const endpoint = setting && new URL(parseEndpoint(setting.text, setting.from));
+  const region = regionSetting(options, profile);
   return {
     bucket,
     keyPrefix: options.prefix === '' ? '' : `${options.prefix}/`,
@@ -125,7 +119,7 @@ export function storePlaceOf({ bucket, keyPrefix, endpoint, region }: S3Place, i
 /** Where a request for this bucket connects to, and the path before the encoded key. */
 export function requestBaseOf(place: S3Place): { readonly origin: URL; readonly path: string } {
   const endpoint = endpointOf(place);
-  const path = endpoint.pathname.replace(/\/$/, '');
+  const path = endpoint.pathname === '/' ? '' : endpoint.pathname;
   if (place.pathStyle) return { origin: new URL(endpoint.origin), path: `${path}/${place.bucket}` };
   const port = endpoint.port === '' ? '' : `:${endpoint.port}`;
   return { origin: new URL(`${endpoint.protocol}//${place.bucket}.${endpoint.hostname}${port}`), path };
@@ -139,37 +133,36 @@ function isHostLabel(bucket: string): boolean {
   return /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(bucket);
 }
 
-function endpointSetting(options: S3Options, profile: AwsProfile): string | undefined {
-  if (options.endpoint) return options.endpoint;
-  const { environment } = options;
-  if (environment.AWS_IGNORE_CONFIGURED_ENDPOINT_URLS === 'true') return undefined;
-  return (
-    environment.AWS_ENDPOINT_URL_S3 ||
-    environment.AWS_ENDPOINT_URL ||
-    profile.s3EndpointUrl ||
-    profile.settings.endpoint_url ||
-    undefined
-  );
+/** All that are set are checked: the SDK's chain of credentials takes them in an order of its own. */
+function regionSetting({ environment, region }: S3Options, { name, settings }: AwsProfile): string {
+  const given = [
+    ['The region of the remote', region],
+    ['AWS_REGION', environment.AWS_REGION],
+    ['AWS_DEFAULT_REGION', environment.AWS_DEFAULT_REGION],
+    [`The region of the profile ${JSON.stringify(name)}`, settings.region],
+  ] as const;
+  const checked = given.flatMap(([from, text]) => (text ? [checkRegion(text, from)] : []));
+  return checked[0] ?? DEFAULT_REGION;
 }
 
-function parseEndpoint(setting: string | undefined): URL | undefined {
-  if (setting === undefined) return undefined;
-  const withScheme = setting.includes('://') ? setting : `https://${setting}`;
-  const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined;
-  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new DrayError('usage', `The endpoint "${withoutUserInfo(setting)}" is no http or https URL.`);
+function endpointSetting(
+  { endpoint, environment }: S3Options,
+  { name, s3EndpointUrl, settings }: AwsProfile,
+): { readonly from: string; readonly text: string } | undefined {
+  const isIgnored = environment.AWS_IGNORE_CONFIGURED_ENDPOINT_URLS === 'true';
+  const ofProfile = `The endpoint of the profile ${JSON.stringify(name)}`;
+  const configured = [
+    ['AWS_ENDPOINT_URL_S3', environment.AWS_ENDPOINT_URL_S3],
+    ['AWS_ENDPOINT_URL', environment.AWS_ENDPOINT_URL],
+    [ofProfile, s3EndpointUrl],
+    [ofProfile, settings.endpoint_url],
+  ] as const;
+  const given = [['The endpoint', endpoint] as const, ...(isIgnored ? [] : configured)];
+  for (const [from, text] of given) {
+    // Without a scheme it means https, as the AWS CLI has it.
+    if (text) return { from, text: text.includes('://') ? text : `https://${text}` };
   }
-  if (url.username !== '' || url.password !== '') {
-    throw new DrayError(
-      'usage',
-      `The endpoint ${url.origin} carries a user name. Put keys into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.`,
-    );
-  }
-  return url;
-}
-
-function withoutUserInfo(setting: string): string {
-  return setting.replace(/^([a-z0-9+.-]*:\/\/)?[^/@]*@/i, '$1');
+  return undefined;
 }
 
 function providerOf(hostname: string): string {

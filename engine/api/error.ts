@@ -85,6 +85,11 @@ export function exitCodeOf(code: ErrorCode): number {
   return EXIT_CODES[code];
 }
 
+/** A code as another machine sent it. What is no code of ours, and `internal`, is that machine's own failure. */
+export function errorCodeOf(code: string): ErrorCode {
+  return Object.hasOwn(EXIT_CODES, code) && code !== 'internal' ? (code as ErrorCode) : 'remoteFailed';
+}
+
 /** It is this operation that is refused, and not whoever asks: another one may be allowed. */
 export function isNotAllowed(error: unknown): boolean {
   return error instanceof DrayError && error.code === 'accessDenied' && error.data.reason !== 'credentials';

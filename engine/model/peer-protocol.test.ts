@@ -52,3 +52,14 @@ describe('the quick looks at what travels', () => {
     );
   });
 });
+
+it('an error code that is not one of ours, or internal to a peer, becomes remoteFailed', () => {
+  const error = { message: 'x', retry: 'no', data: {} };
+  const codeOf = (code: string) => {
+    const parsed = v.parse(WriteResultSchema, { error: { ...error, code } });
+    return 'error' in parsed ? parsed.error.code : undefined;
+  };
+  expect(codeOf('notFound')).toBe('notFound');
+  for (const code of ['made-up', 'internal', 'constructor', '__proto__'])
+    expect(codeOf(code)).toBe('remoteFailed');
+});

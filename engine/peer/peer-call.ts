@@ -58,6 +58,12 @@ const STATUS_OF_ERRNO: Readonly<Record<string, number>> = {
   EROFS: 403,
   ELOOP: 422,
 };
+/** Of what lies there and is no file that could be read. A request that meets it is no failure of the server. */
+const STATUS_OF_REASON: Readonly<Record<string, number>> = {
+  changedWhileRead: 409,
+  notAFile: 409,
+  vanished: 404,
+};
 const STATUS_UNFORESEEN = 500;
 
 export function answerJson(response: ServerResponse, status: number, value: unknown): void {
@@ -112,7 +118,14 @@ export async function answerError(
 function statusOf(error: unknown): number {
   if (error instanceof PeerRefusal) return error.status;
   if (!(error instanceof DrayError)) return STATUS_UNFORESEEN;
-  return STATUS[error.code] ?? STATUS_OF_ERRNO[String(error.data.errno)] ?? STATUS_UNFORESEEN;
+  const { errno, reason, systemCode } = error.data;
+  return (
+    STATUS[error.code] ??
+    STATUS_OF_REASON[String(reason)] ??
+    STATUS_OF_ERRNO[String(errno ?? systemCode)] ??
+    // Another writer is at the same object: the client tries again.
+    (error.retry === 'no' ? STATUS_UNFORESEEN : 503)
+  );
 }
 
 function recordOf(error: unknown): ErrorRecord {

@@ -135,3 +135,20 @@ describe('what opens no delta', () => {
     expect((await peer.send('POST', 'deltas', { body })).status).toBe(400);
   });
 });
+
+it('a delta of a folder is refused as a conflict, and one of nothing as not found', async () => {
+  mkdirSync(peer.path('folder'));
+  const open = (path: string) =>
+    peer.send('POST', 'deltas', {
+      body: JSON.stringify({
+        side: 'source',
+        path,
+        hash: 'xxh3',
+        seed: '1',
+        blockBytes: 4_096,
+        chunkSize: { min: 4_096, average: 8_192, max: 65_536 },
+      }),
+    });
+  expect((await open('folder')).status).toBe(409);
+  expect((await open('nothing')).status).toBe(404);
+});

@@ -1,6 +1,6 @@
 /** Calls to one peer: authorisation, retries, and its answers checked before anything believes them. */
 import * as v from 'valibot';
-import { DrayError, type ErrorCode, exitCodeOf } from '../../api/error.ts';
+import { DrayError, type ErrorCode, errorCodeOf } from '../../api/error.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { createRetryBudget, type RetryPolicy, retrying } from '../../base/retry.ts';
 import { PEER_HEADER, PEER_PROTOCOL } from '../../model/peer-protocol.ts';
@@ -210,14 +210,10 @@ function checkAnswer(address: string, { headers, status }: HttpAnswer, bytes: Ui
       data: { address, status },
     });
   const { code, data = {}, message, retry } = parsed.output.error;
-  throw new DrayError(isErrorCode(code) ? code : 'remoteFailed', message, {
+  throw new DrayError(errorCodeOf(code), message, {
     retry,
     data: { ...data, address, status },
   });
-}
-
-function isErrorCode(code: string): code is ErrorCode {
-  return Number.isInteger(exitCodeOf(code as ErrorCode)) && code !== 'internal';
 }
 
 export function parseAnswer<T>(address: string, bytes: Uint8Array, schema: v.GenericSchema<unknown, T>): T {

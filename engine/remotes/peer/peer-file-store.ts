@@ -5,7 +5,7 @@
  * What an object is described by is lost but for its time (`mtime`) and mode (`mode`, in octal digits), which are the file's own.
  * Conditions are refused: repositories use another face of a peer, which keeps them.
  */
-import { DrayError, type ErrorRecord, fromErrorRecord } from '../../api/error.ts';
+import { DrayError, type ErrorRecord, errorCodeOf, fromErrorRecord } from '../../api/error.ts';
 import { comparePaths } from '../../model/entry.ts';
 import { formatObjectTime, MTIME_METADATA, parseObjectTime } from '../../model/object-time.ts';
 import { type EntryRow, PEER_LIMITS, type WriteItem } from '../../model/peer-protocol.ts';
@@ -399,7 +399,7 @@ function unsupported({ address }: PeerClient, what: string): DrayError {
 }
 
 function recordOf({ code, data = {}, message, retry = 'no' }: PeerError): ErrorRecord {
-  return { code: code as ErrorRecord['code'], message, retry, data };
+  return { code: errorCodeOf(code), message, retry, data };
 }
 
 function errorOf(error: PeerError): DrayError {

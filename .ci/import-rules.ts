@@ -1,6 +1,6 @@
 /**
  * The rules of the import graph: layers point one way, vendors stay behind their edge, no cycles, no barrel files, no file
- * over 500 lines. Prints each offence as `file:line: what` and exits with 1 when there is one.
+ * over 500 lines, one module that writes to the terminal. Prints each offence as `file:line: what` and exits with 1 when there is one.
  *
  * Of our own, since of the tools for it dependency-cruiser reads types through a TypeScript below 7, and Biome's
  * noRestrictedImports cannot say "which folder may import which" without a pattern for each pair.
@@ -9,6 +9,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findImports } from './import-scan.ts';
+import { findTerminalWrites } from './terminal-rule.ts';
 
 export interface Offence {
   readonly file: string;
@@ -44,7 +45,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'app/web': [...WINDOW, 'app/build'],
   'app/cli': [...ENGINE, 'app/web'],
   'app/build': [],
-  'app/quickstart': ['app/build'],
+  'app/quickstart': ['app/build', 'app/cli'],
   '.ci': ['app/build', 'e2e'],
   bench: [...ENGINE, 'app/cli', 'app/build', 'e2e'],
   e2e: [...ENGINE, 'app/cli', 'app/build', 'app/web'],
@@ -79,6 +80,7 @@ export function findOffences(sources: ReadonlyMap<string, string>): Offence[] {
       if (to !== undefined && sources.has(to)) edges.push({ to, line });
     }
     graph.set(file, edges);
+    for (const write of findTerminalWrites(file, source)) offences.push({ file, ...write });
   }
   return [...offences, ...findCycles(graph)];
 }

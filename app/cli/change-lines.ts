@@ -4,7 +4,7 @@ import type { ChangeTotals } from '../../engine/api/jobs.ts';
 import { formatBytes, formatCount } from '../../engine/api/numbers.ts';
 import type { Color, Paint } from './colors.ts';
 import type { Output } from './output.ts';
-import { quotePath } from './quote-path.ts';
+import { quotePath } from './terminal-text.ts';
 
 const LETTERS: Readonly<Record<ChangeKind, readonly [letter: string, color: Color]>> = {
   added: ['A', 'green'],

@@ -3,7 +3,7 @@ import type { CheckEvent, JobEvent } from '../../engine/api/events.ts';
 import { formatCount } from '../../engine/api/numbers.ts';
 import type { Color, Paint } from './colors.ts';
 import type { Output } from './output.ts';
-import { quotePath, showControls } from './quote-path.ts';
+import { quotePath } from './terminal-text.ts';
 
 /** More paths than these are counted only, unless `--verbose` asks for all. */
 const PATHS_SHOWN_MAX = 20;
@@ -22,7 +22,7 @@ export function printCheck(event: JobEvent, output: Output): void {
 
 export function formatCheck(check: CheckEvent, paint: Paint, isVerbose: boolean): string[] {
   const [label, color] = LABELS[check.result];
-  const detail = check.detail === '' ? '' : `: ${showControls(check.detail)}`;
+  const detail = check.detail === '' ? '' : `: ${check.detail}`;
   const paths = check.paths ?? [];
   const shown = isVerbose ? paths : paths.slice(0, PATHS_SHOWN_MAX);
   const more = paths.length - shown.length;

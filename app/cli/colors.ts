@@ -27,5 +27,25 @@ export function wantsColor({ isTerminal, environment }: ColorQuestion): boolean 
 
 export function createPaint(question: ColorQuestion): Paint {
   if (!wantsColor(question)) return (_color, text) => text;
-  return (color, text) => `\x1b[${CODES[color][0]}m${text}\x1b[${CODES[color][1]}m`;
+  return (color, text) => MARK + CODES[color][0] + END + text + MARK + CODES[color][1] + END;
+}
+
+/**
+ * Colours travel inside lines as marks, which the terminal's writer turns into escape sequences after it has escaped all others. No text from
+ * outside can hold a mark: its number is drawn anew by each process.
+ */
+const MARK = `\ufdd0${Math.random().toString(36).slice(2)}:`;
+const END = '\ufdd1';
+const KNOWN_CODES = new Set(Object.values(CODES).flat());
+
+/** @param line After `toTerminalLine`. */
+export function showColors(line: string): string {
+  if (!line.includes(MARK)) return line;
+  const [first, ...others] = line.split(MARK);
+  const shown = others.map((part) => {
+    const end = part.indexOf(END);
+    const code = Number(part.slice(0, end));
+    return KNOWN_CODES.has(code) ? `\x1b[${code}m${part.slice(end + END.length)}` : part;
+  });
+  return [first, ...shown].join('');
 }

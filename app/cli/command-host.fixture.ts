@@ -49,6 +49,12 @@ const JOBS: Readonly<Record<string, (context: JobContext) => Promise<Summary>>> 
     });
     return { failed: 1 };
   },
+  hostile: async ({ emit }) => {
+    const name = 'a\x9b31m\u2028\u200fb\nc';
+    emit({ type: 'change', change: 'added', path: name, kind: 'file', sizeBytes: 1 });
+    emit({ type: 'warning', warning: 'retrying', message: `The store says: ${name}` });
+    throw new DrayError('remoteFailed', `The store failed: ${name}`, { data: { name } });
+  },
   different: async () => ({ failed: 1 }),
   conflict: async () => {
     throw new DrayError('conflict', 'Both sides changed a.', { data: { paths: ['a'], size: 5n } });

@@ -100,6 +100,19 @@ describe('the output of a command', () => {
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 4 });
   });
 
+  it('shows line breaks, C1 controls and marks of direction as escapes, with colours too', async () => {
+    const escaped = 'a\\u009b31m\\u2028\\u200fb\\nc';
+    for (const environment of [{}, { FORCE_COLOR: '1' }]) {
+      const { stdout, stderr } = await runFixture(['hostile', '--verbose'], { environment });
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: the colours of our own.
+      const shown = (stdout + stderr).replaceAll(/\x1b\[\d+m/g, '');
+      expect(shown).toMatch(/^A "a\\u009b31m\\u2028\\u200fb\\nc"$/m);
+      expect(shown).toContain(`\ndray: warning: The store says: ${escaped}\n`);
+      expect(shown).toContain(`\ndray: The store failed: ${escaped}\n`);
+      expect(shown).not.toMatch(/[\u0080-\u009f\u2028\u200f]/);
+    }
+  });
+
   it('is coloured when the environment asks for it', async () => {
     const { stdout } = await runFixture(['mixed'], { environment: { FORCE_COLOR: '1' } });
     expect(stdout).toContain('\x1b[32mA good\x1b[39m');

@@ -6,8 +6,8 @@ import type { JobContext } from '../../engine/api/jobs.ts';
 import { reportError } from './error-lines.ts';
 import { readGlobalOptions } from './global-options.ts';
 import { createOutput, type Output } from './output.ts';
-import { quotePath } from './quote-path.ts';
 import { watchStopSignals } from './stop-signals.ts';
+import { quotePath } from './terminal-text.ts';
 
 export const EXIT_FAILED = 1;
 export const EXIT_DIFFERENCES = 3;

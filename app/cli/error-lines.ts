@@ -22,14 +22,10 @@ export function reportError(output: Output, error: unknown, origin: ErrorOrigin)
     output.problem('plain', `  code: ${known.code}`);
     if (Object.keys(known.data).length > 0) output.problem('plain', `  data: ${toJsonLine(known.data)}`);
     for (let cause: unknown = known; cause instanceof Error; cause = cause.cause) {
-      output.problem('plain', indent(cause.stack ?? String(cause)));
+      for (const line of (cause.stack ?? String(cause)).split('\n')) output.problem('plain', `  ${line}`);
     }
   } else if (known.code === 'internal') {
     output.problem('plain', 'Run it again with --verbose to see where it happened.');
   }
   return exitCode;
-}
-
-function indent(text: string): string {
-  return text.replace(/^/gm, '  ');
 }

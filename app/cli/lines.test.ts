@@ -3,14 +3,17 @@ import { describe, expect, it } from 'vitest';
 import type { QueryExplanation } from '../../engine/api/events.ts';
 import { formatChange, formatChangeTotals, formatConflict } from './change-lines.ts';
 import { formatCheck } from './check-lines.ts';
-import { createPaint, wantsColor } from './colors.ts';
+import { createPaint, showColors, wantsColor } from './colors.ts';
 import { formatCommit } from './commands/log.ts';
 import { isNodeNewEnough } from './node-version.ts';
 import { toJsonLine } from './output.ts';
 import { formatQueryActual, formatQueryPlan } from './query-plan-table.ts';
-import { quotePath, showControls } from './quote-path.ts';
+import { formatLine } from './terminal.ts';
+import { quotePath, toTerminalLine } from './terminal-text.ts';
 import { formatTransfer } from './transfer-line.ts';
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what must not get through.
+const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 const plain = createPaint({ isTerminal: false, environment: {} });
 
 describe('changes', () => {
@@ -45,18 +48,36 @@ describe('quotePath', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (path) => {
         const quoted = quotePath(path);
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not get through.
-        expect(quoted).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
+        expect(quoted).not.toMatch(UNSAFE);
         if (quoted !== path) expect(JSON.parse(quoted)).toBe(path);
       }),
     );
   });
 });
 
-describe('showControls', () => {
-  it('lets no escape sequence through to the terminal, and keeps lines as they are', () => {
-    expect(showControls('two\nlines\twith a tab')).toBe('two\nlines\twith a tab');
-    expect(showControls('\x1b[2Jgone\r\u202eback\x7f')).toBe('\\u001b[2Jgone\\u000d\\u202eback\\u007f');
+describe('a line for the terminal', () => {
+  it('shows escapes in place of every control, mark of direction and line break', () => {
+    expect(toTerminalLine('\x1b[2Jgone\r\u202eback\x7f\n\t')).toBe(
+      '\\u001b[2Jgone\\r\\u202eback\\u007f\\n\\t',
+    );
+    const marks = '\x85\x9b\u061c\u200e\u200f\u2028\u2029\u202a\u2066\u2069';
+    expect(toTerminalLine(`a${marks}b`)).toMatch(/^a(?:\\u[0-9a-f]{4}){10}b$/);
+    expect(toTerminalLine('données 数据 👩‍💻')).toBe('données 数据 👩‍💻');
+  });
+
+  it('is one line without controls but the colours of our own, whatever text from outside it holds', () => {
+    const paint = createPaint({ isTerminal: true, environment: {} });
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const line = formatLine(`${paint('red', text)} ${text}`);
+        expect(line.startsWith('\x1b[31m')).toBe(true);
+        const rest = line.slice('\x1b[31m'.length, -1).replace('\x1b[39m', '');
+        expect(rest).not.toMatch(UNSAFE);
+      }),
+    );
+    // Text that was coloured by another process, or looks like it.
+    expect(formatLine('\x1b[31mred\ufdd0x:31\ufdd1')).toBe('\\u001b[31mred\ufdd0x:31\ufdd1\n');
+    expect(showColors(paint('red', 'a'))).toBe('\x1b[31ma\x1b[39m');
   });
 });
 

@@ -1,5 +1,4 @@
 /** The two streams of one command: results on stdout, progress and problems on stderr; or JSON lines on stdout alone. */
-import { once } from 'node:events';
 import type { JobEvent } from '../../engine/api/events.ts';
 import { systemClock } from '../../engine/base/clock.ts';
 import { createPaint, type Paint } from './colors.ts';
@@ -9,7 +8,16 @@ import {
   type ProgressDisplay,
   silentProgress,
 } from './progress-display.ts';
-import { showControls } from './quote-path.ts';
+import {
+  columnsOfStderr,
+  drainedOutput,
+  formatLine,
+  isTerminal,
+  writeAsIs,
+  writeLine,
+  writeProgress,
+  writtenOutput,
+} from './terminal.ts';
 
 /** Lines wait for each other up to so many characters: one write for thousands of short lines. */
 const BUFFERED_CHARACTERS_MAX = 32 * 1024;
@@ -24,6 +32,7 @@ export interface OutputOptions {
 export interface Output extends OutputOptions {
   readonly paint: Paint;
   readonly progress: ProgressDisplay;
+  // Each call is one line: line breaks and other controls in its text are shown as escapes (`terminal.ts`).
   /** A line that was asked for: on stdout, with `--quiet` too. Nothing in JSON mode. */
   result(line: string): void;
   /** A closing remark: on stdout, not with `--quiet`, nothing in JSON mode. */
@@ -39,21 +48,20 @@ export interface Output extends OutputOptions {
 }
 
 export function createOutput(options: OutputOptions): Output {
-  const { stdout, stderr } = process;
   const { environment } = options;
   const progress = chooseProgress(options);
-  const paintProblem = createPaint({ isTerminal: stderr.isTTY === true, environment });
+  const paintProblem = createPaint({ isTerminal: isTerminal('stderr'), environment });
   let buffered = '';
   let isFlushPlanned = false;
   const flush = () => {
     isFlushPlanned = false;
     if (buffered === '') return;
     progress.hide();
-    stdout.write(buffered);
+    writeAsIs(buffered);
     buffered = '';
   };
-  const writeLine = (line: string) => {
-    buffered += `${line}\n`;
+  const bufferLine = (line: string) => {
+    buffered += line;
     if (buffered.length >= BUFFERED_CHARACTERS_MAX) flush();
     else if (!isFlushPlanned) {
       isFlushPlanned = true;
@@ -62,13 +70,13 @@ export function createOutput(options: OutputOptions): Output {
   };
   return {
     ...options,
-    paint: createPaint({ isTerminal: stdout.isTTY === true, environment }),
+    paint: createPaint({ isTerminal: isTerminal('stdout'), environment }),
     progress,
     result: (line) => {
-      if (!options.json) writeLine(line);
+      if (!options.json) bufferLine(formatLine(line));
     },
     note: (line) => {
-      if (!options.json && !options.quiet) writeLine(line);
+      if (!options.json && !options.quiet) bufferLine(formatLine(line));
     },
     problem: (kind, line) => {
       flush();
@@ -76,14 +84,14 @@ export function createOutput(options: OutputOptions): Output {
       const color = kind === 'error' ? 'red' : 'yellow';
       const prefix =
         kind === 'plain' ? '' : `${paintProblem(color, kind === 'error' ? 'dray:' : 'dray: warning:')} `;
-      stderr.write(`${prefix}${showControls(line)}\n`);
+      writeLine('stderr', prefix + line);
     },
-    record: (value) => writeLine(toJsonLine(value)),
-    drained: () => (stdout.writableNeedDrain ? once(stdout, 'drain').then(() => {}) : undefined),
+    record: (value) => bufferLine(`${toJsonLine(value)}\n`),
+    drained: drainedOutput,
     close: async () => {
       progress.stop();
       flush();
-      await Promise.all([written(stdout), written(stderr)]);
+      await writtenOutput();
     },
   };
 }
@@ -99,21 +107,7 @@ export function toJsonLine(value: unknown): string {
 
 function chooseProgress({ json, quiet, environment }: OutputOptions): ProgressDisplay {
   if (json || quiet) return silentProgress;
-  const target = {
-    write: (text: string) => {
-      process.stderr.write(text);
-    },
-    // Some terminals say 0 when they do not know.
-    columns: () => process.stderr.columns || 80,
-    clock: systemClock,
-  };
-  const isLive = process.stderr.isTTY === true && environment.TERM !== 'dumb';
+  const target = { write: writeProgress, columns: columnsOfStderr, clock: systemClock };
+  const isLive = isTerminal('stderr') && environment.TERM !== 'dumb';
   return isLive ? createLiveProgress(target) : createLoggedProgress(target);
-}
-
-/** Resolves when all that was written to it was handed to the system, or it has failed. */
-export function written(stream: NodeJS.WriteStream): Promise<void> {
-  return new Promise((resolve) => {
-    stream.write('', () => resolve());
-  });
 }

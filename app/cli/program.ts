@@ -25,6 +25,7 @@ import { addUiCommand } from './commands/ui.ts';
 import { addUploadsCommand } from './commands/uploads.ts';
 import { addVerifyCommand } from './commands/verify.ts';
 import { addGlobalOptions, valuedGlobalOptions } from './global-options.ts';
+import { writeAsIs } from './terminal.ts';
 
 const CLOSING_HELP = `
 Exit codes:
@@ -122,7 +123,7 @@ export function buildProgram(host: CommandHost, wanted?: ReadonlySet<string>): C
     .exitOverride()
     .showSuggestionAfterError()
     // run.ts prints errors, in one form with all others.
-    .configureOutput({ outputError: () => {} })
+    .configureOutput({ outputError: () => {}, writeOut: writeAsIs })
     .configureHelp({ formatHelp: formatHelpAtTerminalWidth, subcommandTerm: (command) => command.name() })
     .addHelpText('after', CLOSING_HELP);
   for (const [heading, group] of Object.entries(COMMANDS)) {

@@ -3,6 +3,7 @@ import type { PhaseEvent, ProgressEvent } from '../../engine/api/events.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import { formatPhaseEnd, formatProgressLine } from './progress-line.ts';
 import { ProgressMeter } from './progress-meter.ts';
+import { CLEAR_LINE } from './terminal.ts';
 
 export interface ProgressDisplay {
   accept(event: PhaseEvent | ProgressEvent): void;
@@ -24,7 +25,6 @@ const REDRAW_MS = 100;
 const FIRST_DRAW_MS = 250;
 const LOG_EVERY_MS = 10_000;
 const LOGGED_PHASE_MS_MIN = 1_000;
-const CLEAR_LINE = '\r\x1b[K';
 
 export const silentProgress: ProgressDisplay = { accept: () => {}, hide: () => {}, stop: () => {} };
 

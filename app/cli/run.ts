@@ -1,12 +1,11 @@
 /** Parses a command line, runs it and ends the process with the command's exit code. */
-import { writeSync } from 'node:fs';
 import { type Command, CommanderError } from 'commander';
 import { DrayError } from '../../engine/api/error.ts';
 import { type CommandHost, EXIT_FAILED } from './command-host.ts';
 import { reportError } from './error-lines.ts';
-import { createOutput, written } from './output.ts';
+import { createOutput } from './output.ts';
 import { buildProgram, commandsNamed } from './program.ts';
-import { writeOutputWhole } from './whole-writes.ts';
+import { onStreamError, writeLineAtOnce, writeOutputWhole, writtenOutput } from './terminal.ts';
 
 const EXIT_USAGE = 2;
 const UNKNOWN_COMMAND = 'commander.unknownCommand';
@@ -40,29 +39,18 @@ export async function runProgram(
     host.exitCode = await reportFatal(error, parameters, host);
   }
   // Help and scripts too, of which a pipe takes 64 KiB at once and the rest as it is read.
-  await Promise.all([written(process.stdout), written(process.stderr)]);
+  await writtenOutput();
   // Explicit, since a socket that is kept alive must not hold the command back.
   host.exit(host.exitCode);
 }
 
 /** Quietly when the reader has gone. */
 function endWithoutReader(host: CommandHost): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPIPE') return host.exit(EXIT_READER_GONE);
-      if (stream === process.stdout) tellAtOnce(`Standard output cannot be written: ${error.message}.`);
-      host.exit(EXIT_FAILED);
-    });
-  }
-}
-
-/** The process ends right after it. */
-function tellAtOnce(message: string): void {
-  try {
-    writeSync(process.stderr.fd, `dray: ${message}\n`);
-  } catch {
-    // Nobody is left to be told.
-  }
+  onStreamError((stream, error) => {
+    if (error.code === 'EPIPE') return host.exit(EXIT_READER_GONE);
+    if (stream === 'stdout') writeLineAtOnce(`dray: Standard output cannot be written: ${error.message}.`);
+    host.exit(EXIT_FAILED);
+  });
 }
 
 /** What no command caught: commander's own errors, and programmers' errors. */

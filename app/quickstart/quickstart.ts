@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildCommand } from '../build/build.ts';
+import { writeLine } from '../cli/terminal.ts';
 import { compareTrees } from './compare-trees.ts';
 import { copyFolder, measureFolder, refuseFolder } from './copy-folder.ts';
 import { makeChanges } from './make-changes.ts';
@@ -28,13 +29,17 @@ interface Places {
 }
 
 function say(text: string): void {
-  console.log(`\n${text}`);
+  print('', text);
+}
+
+function print(...lines: readonly string[]): void {
+  for (const line of lines) writeLine('stdout', line);
 }
 
 /** Runs `dray` with its output on this terminal, and says how long it took, start-up included. */
 function dray(directory: string, ...parameters: string[]): void {
   const shown = parameters.map((word) => (/^[\w:/.@%+=-]+$/.test(word) ? word : JSON.stringify(word)));
-  console.log(`\n$ dray ${shown.join(' ')}`);
+  say(`$ dray ${shown.join(' ')}`);
   const startedMs = performance.now();
   const { status, error } = spawnSync(process.execPath, [join(DIST, 'dray.js'), ...parameters], {
     cwd: directory,
@@ -43,7 +48,7 @@ function dray(directory: string, ...parameters: string[]): void {
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(2);
   if (status !== 0)
     throw new Error(`This command ended with ${status ?? error?.message}, which it should not.`);
-  console.log(`  [${seconds} s]`);
+  print(`  [${seconds} s]`);
 }
 
 async function prepareData(folder: string | undefined, places: Places): Promise<void> {
@@ -71,7 +76,7 @@ function formatOwnCommands(folder: string): string {
 }
 
 async function tell({ data, remote, clone }: Places): Promise<void> {
-  console.log(`\n$ cd ${data}`);
+  say(`$ cd ${data}`);
   say(
     '1. Make the folder a workspace. Its repository is a plain folder here; s3://BUCKET/PREFIX works the same.',
   );
@@ -81,8 +86,8 @@ async function tell({ data, remote, clone }: Places): Promise<void> {
   say('3. Again: nothing changed, and finding that out takes one request.');
   dray(data, 'push');
   dray(data, 'log');
-  say('4. Change something of each kind.\n');
-  for (const line of await makeChanges(data)) console.log(`$ ${line}`);
+  say('4. Change something of each kind.');
+  print('', ...(await makeChanges(data)).map((line) => `$ ${line}`));
   dray(data, 'status');
   dray(data, 'diff');
   say('5. Store the changes. Only what is new is sent; a renamed file is not.');
@@ -97,11 +102,9 @@ async function tell({ data, remote, clone }: Places): Promise<void> {
 async function prove({ data, clone }: Places): Promise<void> {
   say(`8. Compare both folders byte for byte, without Dray: ${data} and ${clone}`);
   const { files, links, folders, bytes, differences } = await compareTrees(data, clone, ['.dray']);
-  for (const difference of differences.slice(0, 20)) console.log(`  ${difference}`);
+  print(...differences.slice(0, 20).map((difference) => `  ${difference}`));
   if (differences.length > 0) throw new Error(`The folders differ in ${differences.length} places.`);
-  console.log(
-    `  Equal: ${files} files (${(bytes / MIB).toFixed(1)} MiB), ${links} links, ${folders} folders.`,
-  );
+  print(`  Equal: ${files} files (${(bytes / MIB).toFixed(1)} MiB), ${links} links, ${folders} folders.`);
 }
 
 async function main(folder: string | undefined): Promise<void> {
@@ -116,13 +119,13 @@ async function main(folder: string | undefined): Promise<void> {
     );
     await tell(places);
     await prove(places);
-    say(
-      `Everything is still there to look at:\n  workspace   ${places.data}\n  repository  ${places.remote}\n  clone       ${places.clone}`,
-    );
-    console.log(`\nRemove it with: rm -r ${base}`);
+    say('Everything is still there to look at:');
+    print(`  workspace   ${places.data}`, `  repository  ${places.remote}`, `  clone       ${places.clone}`);
+    say(`Remove it with: rm -r ${base}`);
   } catch (error) {
     // Anything else is most likely a file of the user's that cannot be read; the message names it.
-    console.error(`\nquickstart: ${error instanceof Error ? error.message : error}`);
+    const lines = `quickstart: ${error instanceof Error ? error.message : error}`.split('\n');
+    for (const line of ['', ...lines]) writeLine('stderr', line);
     process.exitCode = 1;
   }
 }

@@ -14,7 +14,7 @@ import { addExamples } from '../examples.ts';
 import { given } from '../given.ts';
 import { createBandwidthOption } from '../global-options.ts';
 import type { Output } from '../output.ts';
-import { quotePath } from '../quote-path.ts';
+import { quotePath } from '../terminal-text.ts';
 import { formatRequests } from '../transfer-line.ts';
 import { addPairOptions, type PairOptions, toPairRequest } from '../tree-options.ts';
 

@@ -5,7 +5,7 @@ import { type CommandHost, type CommandView, runCommand } from '../command-host.
 import { addExamples } from '../examples.ts';
 import { given } from '../given.ts';
 import { createBandwidthOption } from '../global-options.ts';
-import { quotePath } from '../quote-path.ts';
+import { quotePath } from '../terminal-text.ts';
 import { formatTransfer } from '../transfer-line.ts';
 
 export function addCloneCommand(program: Command, host: CommandHost): void {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { addExamples } from '../examples.ts';
+import { writeAsIs } from '../terminal.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
@@ -12,7 +13,7 @@ export function addCompletionCommand(program: Command): void {
     .addArgument(command.createArgument('<shell>', 'which shell').choices(SHELLS))
     .action(async (shell: (typeof SHELLS)[number]) => {
       const { formatCompletionScript } = await import('../completion-script.ts');
-      process.stdout.write(formatCompletionScript(program, shell));
+      writeAsIs(formatCompletionScript(program, shell));
     });
   addExamples(command, [
     ['source <(dray completion bash)', 'in ~/.bashrc'],

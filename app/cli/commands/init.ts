@@ -5,7 +5,7 @@ import { type CommandHost, type CommandView, runCommand } from '../command-host.
 import { addExamples } from '../examples.ts';
 import { given } from '../given.ts';
 import { parseSizeOption, readGlobalOptions } from '../global-options.ts';
-import { quotePath } from '../quote-path.ts';
+import { quotePath } from '../terminal-text.ts';
 
 interface InitOptions {
   readonly remote: string;

@@ -7,7 +7,7 @@ import { type CommandHost, type CommandView, runCommand, usageError } from '../c
 import { addExamples } from '../examples.ts';
 import { addFilterOptions, type FilterOptions, toFilter } from '../filter-options.ts';
 import { given } from '../given.ts';
-import { quotePath } from '../quote-path.ts';
+import { quotePath } from '../terminal-text.ts';
 import { formatRequests } from '../transfer-line.ts';
 
 interface ListTreeOptions extends FilterOptions {

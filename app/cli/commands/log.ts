@@ -7,7 +7,7 @@ import { type CommandHost, type CommandView, runCommand } from '../command-host.
 import { addExamples } from '../examples.ts';
 import { given } from '../given.ts';
 import { parseCount } from '../global-options.ts';
-import { quotePath, showControls } from '../quote-path.ts';
+import { quotePath } from '../terminal-text.ts';
 
 interface LogOptions {
   readonly number?: number;
@@ -53,9 +53,8 @@ export function formatCommit(commit: CommitEvent, paint: Paint): string[] {
     `Date:   ${commit.time}`,
     `Holds:  ${formatPlural(commit.files, 'file')}, ${formatBytes(commit.bytes)}`,
     '',
-    ...showControls(commit.message || '(no message)')
-      .split('\n')
-      .map((line) => `    ${line}`.trimEnd()),
+    // A commit message keeps its line breaks.
+    ...(commit.message || '(no message)').split('\n').map((line) => `    ${line}`.trimEnd()),
     '',
   ];
 }

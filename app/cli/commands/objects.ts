@@ -8,8 +8,8 @@ import { addExamples } from '../examples.ts';
 import { addFilterOptions, type FilterOptions, toFilter } from '../filter-options.ts';
 import { given } from '../given.ts';
 import { createBandwidthOption, parseCount, parseSizeOption, readGlobalOptions } from '../global-options.ts';
-import { quotePath } from '../quote-path.ts';
 import { withStreams } from '../standard-streams.ts';
+import { quotePath } from '../terminal-text.ts';
 import { formatRequests } from '../transfer-line.ts';
 
 interface RemoveOptions extends FilterOptions {

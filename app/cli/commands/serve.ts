@@ -7,7 +7,7 @@ import { type CommandHost, type CommandView, runCommand } from '../command-host.
 import { addExamples } from '../examples.ts';
 import { given } from '../given.ts';
 import type { Output } from '../output.ts';
-import { quotePath } from '../quote-path.ts';
+import { quotePath } from '../terminal-text.ts';
 
 interface ServeOptions {
   readonly listen?: { readonly host: string; readonly port: number };
@@ -78,7 +78,9 @@ function printServing({ fingerprint, folder, isReadOnly, token, url }: ServingEv
   output.result(`${quotePath(folder)} is offered${isReadOnly ? ', to be read,' : ''} at ${url}`);
   if (fingerprint !== undefined) output.note(`Fingerprint (SHA-256): ${fingerprint}`);
   // With --quiet too: who does not know it cannot ask for anything.
-  if (token !== undefined) output.result(`Token, shown this once: ${token}\n  export DRAY_TOKEN=${token}`);
+  if (token === undefined) return;
+  output.result(`Token, shown this once: ${token}`);
+  output.result(`  export DRAY_TOKEN=${token}`);
 }
 
 function parseListen(text: string): { readonly host: string; readonly port: number } {

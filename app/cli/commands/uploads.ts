@@ -5,7 +5,7 @@ import { type CommandHost, type CommandView, runCommand } from '../command-host.
 import { addExamples } from '../examples.ts';
 import { given } from '../given.ts';
 import { parseMomentOption } from '../moment.ts';
-import { quotePath } from '../quote-path.ts';
+import { quotePath } from '../terminal-text.ts';
 
 interface UploadsOptions {
   readonly older?: number;

@@ -1,0 +1,41 @@
+/**
+ * One module writes to the standard streams of a process, `app/cli/terminal.ts`, since it is what keeps control characters of file names and
+ * stores' messages from a terminal. Every other way to them is an offence.
+ */
+export interface TerminalWrite {
+  /** From 1. */
+  readonly line: number;
+  readonly what: string;
+}
+
+/** Where the rule holds. Tests and what builds the project write for developers. */
+const FOLDERS = ['app/cli/', 'app/desktop/', 'app/quickstart/', 'app/web/', 'engine/', 'renderer/'];
+const WRITERS: ReadonlySet<string> = new Set([
+  'app/cli/terminal.ts',
+  // Runs on Nodes too old to load anything else, and prints nothing but two version numbers.
+  'app/cli/main.ts',
+]);
+
+const WAYS: readonly RegExp[] = [
+  /\bprocess\s*\??\.\s*(?:stdout|stderr)\b/,
+  /\bprocess\s*(?:\?\.)?\[/,
+  /\b(?:stdout|stderr)\b[^=]*\}\s*=\s*(?:globalThis\.)?process\b/,
+  /=\s*(?:globalThis\.)?process\s*[;,)]/,
+  /\bconsole\b\s*(?:\??\.|\[)/,
+  /=\s*(?:globalThis\.)?console\b/,
+  /\bwriteSync\(\s*[12]\b/,
+  /['"](?:node:)?(?:process|console)['"]/,
+  /\/dev\/(?:tty|stdout|stderr|fd\/[12])\b/,
+];
+
+export function findTerminalWrites(file: string, source: string): TerminalWrite[] {
+  const isHeld = FOLDERS.some((folder) => file.startsWith(folder));
+  if (!isHeld || WRITERS.has(file) || /(?:\.test|\.bench|[.-]fixture)\.tsx?$/.test(file)) return [];
+  return source.split('\n').flatMap((text, index) => {
+    const isComment = /^\s*(?:\/\/|\/?\*)/.test(text);
+    const isOffence = !isComment && WAYS.some((way) => way.test(text));
+    const what =
+      'writes to the terminal by itself: use app/cli/terminal.ts, which escapes control characters';
+    return isOffence ? [{ line: index + 1, what }] : [];
+  });
+}

@@ -1,16 +1,17 @@
-/** The options that say which files of a tree are taken, and the filter that they make. */
+/** The options that choose the files of a tree, and the filter that they make. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { DrayError } from '../../engine/api/error.ts';
+import type { JobContext } from '../../engine/api/jobs.ts';
 import type { FilterRule, TreeFilterRequest } from '../../engine/api/trees.ts';
-import { parseFilterFile } from '../../engine/model/tree-filter.ts';
+import { parseFilterRule, type RuleLine, readRuleLines } from '../../engine/model/tree-filter.ts';
 import { given } from './given.ts';
 import { parseSizeOption } from './global-options.ts';
 import { parseMomentOption } from './moment.ts';
 
 export interface FilterOptions {
-  /** As they were given, whichever option each came by: their order counts. */
+  /** In the order given, whichever option each came by. */
   readonly rules?: readonly GivenRule[];
   readonly filesFrom?: string;
   readonly minSize?: number;
@@ -19,37 +20,37 @@ export interface FilterOptions {
   readonly older?: number;
 }
 
-type GivenRule = FilterRule | { readonly file: string };
+/** What a filter needs of a job: the folder that files are relative to, and where warnings go. */
+export type FilterContext = Pick<JobContext, 'directory' | 'emit'>;
+
+/** rclone reads all rules of the first option, then all of the next (its documentation, "Filtering", 2026). */
+const RULE_OPTIONS = [
+  { flag: '--include', action: 'include', help: 'take what matches, and leave out what no rule takes' },
+  { flag: '--include-from', action: 'include', isFile: true, help: 'patterns to include, one a line' },
+  { flag: '--exclude', action: 'exclude', help: 'leave out what matches' },
+  { flag: '--exclude-from', action: 'exclude', isFile: true, help: 'patterns to exclude, one a line' },
+  { flag: '--filter', help: '"+ PATTERN" takes, "- PATTERN" leaves out; the first that matches decides' },
+  { flag: '--filter-from', isFile: true, help: 'such rules from a file, one a line' },
+] as const satisfies readonly RuleOption[];
+
+interface RuleOption {
+  readonly flag: string;
+  readonly help: string;
+  /** The value names a file of patterns or rules. */
+  readonly isFile?: true;
+  /** What all its patterns do; undefined: each rule says so itself. */
+  readonly action?: FilterRule['action'];
+}
+
+interface GivenRule {
+  readonly option: RuleOption;
+  readonly value: string;
+}
 
 export function addFilterOptions(command: Command): void {
+  command.optionsGroup('Which files:');
+  for (const option of RULE_OPTIONS) command.addOption(createRuleOption(option));
   command
-    .optionsGroup('Which files:')
-    .addOption(
-      createRuleOption(
-        '--include <pattern>',
-        'take what matches; if it is the first rule, nothing else',
-        (pattern) => ({ action: 'include', pattern }),
-      ),
-    )
-    .addOption(
-      createRuleOption(
-        '--exclude <pattern>',
-        'leave out what matches; rules count in their order',
-        (pattern) => ({
-          action: 'exclude',
-          pattern,
-        }),
-      ),
-    )
-    .addOption(
-      createRuleOption(
-        '--filter-from <file>',
-        'rules from a file: "+ PATTERN" and "- PATTERN" lines',
-        (file) => ({
-          file,
-        }),
-      ),
-    )
     .option('--files-from <file>', 'only the paths that the file names, one a line')
     .addOption(new Option('--min-size <size>', 'only files of at least this size').argParser(parseSizeOption))
     .addOption(new Option('--max-size <size>', 'only files of at most this size').argParser(parseSizeOption))
@@ -62,20 +63,24 @@ export function addFilterOptions(command: Command): void {
 }
 
 /** All of them keep their rules under one name. */
-function createRuleOption(flags: string, description: string, toRule: (value: string) => GivenRule): Option {
-  const option = new Option(flags, description).argParser(
-    (value: string, before: readonly GivenRule[] | undefined) => [...(before ?? []), toRule(value)],
+function createRuleOption(rule: RuleOption): Option {
+  const value = rule.isFile ? '<file>' : rule.action ? '<pattern>' : '<rule>';
+  const option = new Option(`${rule.flag} ${value}`, rule.help).argParser(
+    (text: string, before: readonly GivenRule[] | undefined) => [
+      ...(before ?? []),
+      { option: rule, value: text },
+    ],
   );
   option.attributeName = () => 'rules';
   return option;
 }
 
-/** Undefined when nothing is filtered. @param directory What files are relative to. @throws `usage` for one that cannot be read. */
-export function toFilter(options: FilterOptions, directory: string): TreeFilterRequest | undefined {
+/** Undefined when nothing is filtered. @throws `usage` for a rule or a file that cannot be read. */
+export function toFilter(options: FilterOptions, context: FilterContext): TreeFilterRequest | undefined {
   const { filesFrom, maxSize, minSize, newer, older, rules } = options;
   const filter = given({
-    rules: rules && toRules(rules, directory),
-    filesFrom: filesFrom === undefined ? undefined : pathsOf(readText(filesFrom, directory)),
+    rules: rules && toRules(rules, context),
+    filesFrom: filesFrom === undefined ? undefined : pathsOf(readText(filesFrom, context.directory)),
     minSizeBytes: minSize,
     maxSizeBytes: maxSize,
     newerThanMs: newer,
@@ -84,15 +89,29 @@ export function toFilter(options: FilterOptions, directory: string): TreeFilterR
   return Object.keys(filter).length === 0 ? undefined : filter;
 }
 
-function toRules(rules: readonly GivenRule[], directory: string): readonly FilterRule[] {
-  const [first] = rules;
-  return [
-    ...rules.flatMap((rule) => ('file' in rule ? parseFilterFile(readText(rule.file, directory)) : rule)),
-    // Who begins by saying what is wanted does not want the rest.
-    ...(first && !('file' in first) && first.action === 'include'
-      ? [{ action: 'exclude', pattern: '**' } as const]
-      : []),
-  ];
+function toRules(asGiven: readonly GivenRule[], { directory, emit }: FilterContext): readonly FilterRule[] {
+  const ordered = RULE_OPTIONS.flatMap((option) => asGiven.filter((rule) => rule.option === option));
+  if (ordered.some((rule, at) => rule !== asGiven[at])) {
+    const flags = [...new Set(ordered.map(({ option }) => option.flag))].join(', then ');
+    const message = `As in rclone, rules count by option and not as given: ${flags}. Write all with --filter to choose the order.`;
+    emit({ type: 'warning', warning: 'rulesReordered', message });
+  }
+  let rules: FilterRule[] = [];
+  for (const rule of ordered) {
+    const { action } = rule.option;
+    for (const { origin, text } of linesOf(rule, directory)) {
+      const parsed = action ? { action, pattern: text } : parseFilterRule(text, origin);
+      if (parsed === 'clear') rules = [];
+      else rules.push(parsed);
+    }
+  }
+  const isChoice = ordered.some(({ option }) => option.action === 'include');
+  return isChoice ? [...rules, { action: 'exclude', pattern: '/**' }] : rules;
+}
+
+function linesOf({ option, value }: GivenRule, directory: string): readonly RuleLine[] {
+  if (!option.isFile) return [{ origin: option.flag, text: value }];
+  return readRuleLines(readText(value, directory), value);
 }
 
 function readText(file: string, directory: string): string {

@@ -3,24 +3,28 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JobEvent } from '../../engine/api/events.ts';
 import { addCopyOptions, type CopyOptions, createMaxDeleteOption, toCopyRequest } from './tree-options.ts';
 
 let directory: string;
+let warnings: JobEvent[] = [];
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), 'dray-options-'));
   writeFileSync(join(directory, 'rules'), '# comment\n+ keep.bin\n- *.bin\n');
+  writeFileSync(join(directory, 'patterns'), '; comment\n  *.jpg \n\n*.png\n');
   writeFileSync(join(directory, 'paths'), '# comment\na b\r\n\n sub/c\n');
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** What the command line asks of the engine. */
 function requestOf(...options: string[]) {
+  warnings = [];
   const command = new Command('sync').exitOverride().configureOutput({ outputError: () => {} });
   addCopyOptions(command);
   command.addOption(createMaxDeleteOption());
   command.parse(options, { from: 'user' });
   const { destination, source, ...rest } = toCopyRequest(
-    { source: 'from', destination: 'to', directory },
+    { source: 'from', destination: 'to', context: { directory, emit: (event) => warnings.push(event) } },
     command.opts<CopyOptions>(),
   );
   expect({ source: source.place, destination: destination.place }).toEqual({
@@ -29,6 +33,12 @@ function requestOf(...options: string[]) {
   });
   const connections = { source: source.connection, destination: destination.connection };
   return { ...rest, ...(source.connection || destination.connection ? { connections } : {}) };
+}
+
+/** `+ PATTERN` and `- PATTERN`, as the engine gets them. */
+function rulesOf(...options: string[]): readonly string[] {
+  const { filter } = requestOf(...options);
+  return (filter?.rules ?? []).map(({ action, pattern }) => `${action === 'include' ? '+' : '-'} ${pattern}`);
 }
 
 describe('The options of copy and sync', () => {
@@ -94,34 +104,51 @@ describe('The options of copy and sync', () => {
     ).toEqual({ connections: { destination }, backupDirectory: { place: 'old', connection: destination } });
   });
 
-  it('keep rules in the order given, whichever option each came by', () => {
-    expect(requestOf('--exclude', 'a', '--filter-from', 'rules', '--include', 'b')).toEqual({
-      filter: {
-        rules: [
-          { action: 'exclude', pattern: 'a' },
-          { action: 'include', pattern: 'keep.bin' },
-          { action: 'exclude', pattern: '*.bin' },
-          { action: 'include', pattern: 'b' },
-        ],
+  it('count rules by option in the order of rclone, and say so when another order was given', () => {
+    const given = ['--filter-from=rules', '--exclude=a', '--include-from=patterns', '--filter=+ c'];
+    expect(rulesOf(...given, '--include=b', '--exclude-from=patterns', '--exclude=d')).toEqual([
+      ...['+ b', '+ *.jpg', '+ *.png', '- a', '- d', '- *.jpg', '- *.png'],
+      ...['+ c', '+ keep.bin', '- *.bin', '- /**'],
+    ]);
+    expect(warnings).toMatchObject([
+      {
+        warning: 'rulesReordered',
+        message: expect.stringMatching(
+          /--include, then --include-from, then --exclude, .*--filter to choose/,
+        ),
       },
-    });
+    ]);
   });
 
-  it('leave out all else when the first rule says what is wanted', () => {
-    expect(requestOf('--include', '*.jpg', '--exclude', 'b')).toEqual({
-      filter: {
-        rules: [
-          { action: 'include', pattern: '*.jpg' },
-          { action: 'exclude', pattern: 'b' },
-          { action: 'exclude', pattern: '**' },
-        ],
-      },
-    });
+  it('keep the order of --filter, and leave out nothing else', () => {
+    expect(rulesOf('--filter=- a', '--filter=+ b', '--filter=- c')).toEqual(['- a', '+ b', '- c']);
+    expect(rulesOf('--exclude=a', '--filter=+ b')).toEqual(['- a', '+ b']);
+    expect(warnings).toEqual([]);
+  });
+
+  it('forget at a ! the rules of every option before it, but not that --include chooses', () => {
+    expect(rulesOf('--include=a', '--exclude=b', '--filter=!', '--filter=+ c')).toEqual(['+ c', '- /**']);
+  });
+
+  it('keep the spaces at which a pattern begins', () => {
+    expect(rulesOf('--include=  a', '--exclude= b', '--filter=-  c ')).toEqual([
+      ...['+   a', '-  b', '-  c ', '- /**'],
+    ]);
+  });
+
+  it('name the rule that makes no sense, where it stands and how rules look', () => {
+    for (const [option, text, origin] of [
+      ['--filter=*.bin', '*.bin', '--filter'],
+      ['--filter=+', '+', '--filter'],
+      ['--filter-from=patterns', '*.jpg', 'patterns, line 2'],
+    ] as const)
+      expect(() => requestOf(option)).toThrow(
+        `"${text}" (${origin}) is no rule: write "+ PATTERN" to take or "- PATTERN" to leave out.`,
+      );
   });
 
   it('take paths from a file, one a line, relative to the folder that the command runs in', () => {
     expect(requestOf('--files-from', 'paths')).toEqual({ filter: { filesFrom: ['a b', ' sub/c'] } });
     expect(() => requestOf('--files-from', 'absent')).toThrow(/absent cannot be read \(ENOENT\)/);
-    expect(() => requestOf('--filter-from', 'paths')).toThrow(/Line 2 of the filter, "a b", is no rule/);
   });
 });

@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ConnectionFlags } from '../../engine/api/jobs.ts';
 import type { CompareMode, PlaceRequest, SyncRequest, TreePairRequest } from '../../engine/api/trees.ts';
-import { addFilterOptions, type FilterOptions, toFilter } from './filter-options.ts';
+import { addFilterOptions, type FilterContext, type FilterOptions, toFilter } from './filter-options.ts';
 import { parseSize } from './format.ts';
 import { given } from './given.ts';
 import { createBandwidthOption } from './global-options.ts';
@@ -11,8 +11,7 @@ import { createBandwidthOption } from './global-options.ts';
 export interface PairArguments {
   readonly source: string;
   readonly destination: string;
-  /** What files named by options are relative to. */
-  readonly directory: string;
+  readonly context: FilterContext;
 }
 
 export interface PairOptions extends FilterOptions {
@@ -130,7 +129,7 @@ export function toCopyRequest(pair: PairArguments, options: CopyOptions): SyncRe
 }
 
 export function toPairRequest(
-  { destination, directory, source }: PairArguments,
+  { context, destination, source }: PairArguments,
   options: PairOptions,
 ): TreePairRequest {
   return {
@@ -138,7 +137,7 @@ export function toPairRequest(
     destination: { place: destination, ...connectionOf(options, 'dest') },
     ...given({
       compare: compareModeOf(options),
-      filter: toFilter(options, directory),
+      filter: toFilter(options, context),
       noIndex: options.index ? undefined : true,
     }),
   };

@@ -18,7 +18,7 @@ export interface FilterRule {
 }
 
 export interface TreeFilterRequest {
-  /** In the order given. When the first of them is from `--include`, the CLI ends the list with an exclude of everything. */
+  /** The first that matches decides; what none matches is taken. An include must not end in `/`. */
   readonly rules?: readonly FilterRule[];
   /** These paths and no others, relative to the source. No listing is needed then. */
   readonly filesFrom?: readonly string[];

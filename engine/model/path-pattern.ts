@@ -87,7 +87,10 @@ function readTokens(glob: string): readonly Token[] {
         tokens.push(ONE);
         break;
       case '{':
-        if (glob[at] === '{') throw new BadPattern('regular expressions in {{ }} are not known here');
+        if (glob[at] === '{')
+          throw new BadPattern(
+            'regular expressions in {{ }} are not supported; write a pattern with *, ?, [a-z] and {a,b} instead',
+          );
         depth += 1;
         tokens.push(OPEN);
         break;

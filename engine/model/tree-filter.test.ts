@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FilterRule } from '../api/trees.ts';
-import { createTreeFilter, parseFilterFile } from './tree-filter.ts';
+import { createTreeFilter, parseFilterRule, readRuleLines } from './tree-filter.ts';
 
 function takes(path: string, ...rules: readonly string[]): boolean {
   const filter = createTreeFilter({ rules: rules.map(toRule) });
@@ -47,7 +47,7 @@ describe('a list of rules', () => {
     fc.assert(
       fc.property(rules, paths, (list, parts) => {
         const filter = createTreeFilter({
-          rules: list.map(([sign, pattern]) => toRule(`${sign} ${pattern}`)),
+          rules: list.map(([sign, pattern]) => toRule(`${sign} ${pattern.replace(/\/$/, '/**')}`)),
         });
         if (!filter.includes({ path: parts.join('/'), sizeBytes: 1, modifiedMs: 0 })) return;
         for (let depth = 1; depth < parts.length; depth += 1)
@@ -93,14 +93,33 @@ describe('a list of files', () => {
 });
 
 describe('a file of rules', () => {
-  it('has rules, comments, and a ! that forgets what came before', () => {
-    expect(parseFilterFile('- a\n!\n# text\n; text\n\n+ *.jpg\r\n-  b c\n')).toEqual([
-      { action: 'include', pattern: '*.jpg' },
-      { action: 'exclude', pattern: 'b c' },
+  const linesOf = (content: string) => readRuleLines(content, 'f').map(({ text }) => text);
+
+  it('has comments, and lines without the white space around them, as Go has it', () => {
+    expect(linesOf('- a\n!\n# text\n ; text\n\n+ *.jpg\r\n \u0085-  b c\u2028\n\ufeffd')).toEqual([
+      ...['- a', '!', '+ *.jpg', '-  b c', '\ufeffd'],
     ]);
+    expect(linesOf('\ufeff- a')).toEqual(['- a']);
   });
 
-  it('names the line that is no rule', () => {
-    expect(() => parseFilterFile('+ a\n*.jpg')).toThrow('Line 2');
+  it('takes every other character of a pattern as it is', () => {
+    for (const pattern of [' a', 'a\u2028b', 'a\rb', 'a\u2029', '\t'])
+      expect(parseFilterRule(`- ${pattern}`, 'f')).toEqual({ action: 'exclude', pattern });
+  });
+});
+
+describe('a pattern that ends in a slash', () => {
+  it('excludes all that is in the folder, and is refused as an include, which takes no file in rclone', () => {
+    expect(takes('d/a', '- d/')).toBe(false);
+    expect(() => takes('d/a', '+ d/')).toThrow('write "d/**"');
+  });
+});
+
+describe('a name with a line break of any kind', () => {
+  it.each(['\n', '\r', '\u2028', '\u2029', '\u0085'])('is a name like others (%j)', (mark) => {
+    const path = `d${mark}/a${mark}b`;
+    for (const pattern of ['**', '*', 'a?b', 'a[^x]b', 'd*/**', '/**/a*b', `a${mark}b`])
+      expect(takes(path, `- ${pattern}`), pattern).toBe(false);
+    for (const pattern of ['a', 'b', `d${mark}`]) expect(takes(path, `- ${pattern}`), pattern).toBe(true);
   });
 });

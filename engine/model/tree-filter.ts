@@ -54,24 +54,33 @@ export function withoutBounds({ filesFrom, rules }: TreeFilterRequest): TreeFilt
   return { ...(filesFrom ? { filesFrom } : {}), ...(rules ? { rules } : {}) };
 }
 
-/** The lines of a `--filter-from` file: `+ pattern`, `- pattern`, `!` forgets what came before, `#` and `;` begin comments. */
-export function parseFilterFile(text: string): readonly FilterRule[] {
-  let rules: FilterRule[] = [];
-  for (const [at, raw] of text.split('\n').entries()) {
-    const line = raw.trim();
-    if (line === '' || line.startsWith('#') || line.startsWith(';')) continue;
-    if (line === '!') {
-      rules = [];
-      continue;
-    }
-    const found = /^([+-]) +(.+)$/.exec(line);
-    if (!found) {
-      const message = `Line ${at + 1} of the filter, "${line}", is no rule: write "+ PATTERN" or "- PATTERN".`;
-      throw new DrayError('usage', message);
-    }
-    rules.push({ action: found[1] === '+' ? 'include' : 'exclude', pattern: found[2]! });
+/** Lines of a file of rules or patterns, without empty ones and comments (`#`, `;`). They lose the white space at both ends. */
+export function readRuleLines(content: string, file: string): readonly RuleLine[] {
+  return content
+    .replace(/^\ufeff/, '')
+    .split('\n')
+    .map((line, at) => ({ origin: `${file}, line ${at + 1}`, text: line.replace(OUTER_SPACE, '') }))
+    .filter(({ text }) => text !== '' && !/^[#;]/.test(text));
+}
+
+export interface RuleLine {
+  /** The file and the line's number, for errors. */
+  readonly origin: string;
+  readonly text: string;
+}
+
+/** As Go's `strings.TrimSpace` has it: other than JavaScript's `trim`, with U+0085 and without U+FEFF. */
+const OUTER_SPACE = /^\p{White_Space}+|\p{White_Space}+$/gu;
+
+/** `+ PATTERN`, `- PATTERN`, or `!`, which forgets all rules before it. @param origin Where it stands, for the error. */
+export function parseFilterRule(text: string, origin: string): FilterRule | 'clear' {
+  if (text.trimEnd() === '!') return 'clear';
+  const found = /^([+-]) (.+)$/s.exec(text);
+  if (!found) {
+    const message = `"${text}" (${origin}) is no rule: write "+ PATTERN" to take or "- PATTERN" to leave out.`;
+    throw new DrayError('usage', message, { data: { rule: text } });
   }
-  return rules;
+  return { action: found[1] === '+' ? 'include' : 'exclude', pattern: found[2]! };
 }
 
 interface CompiledRule {
@@ -79,7 +88,12 @@ interface CompiledRule {
   readonly pattern: PathPattern;
 }
 
+/** rclone's `+ folder/` matches folders alone, so it takes no file: few who write it mean that. */
 function compile({ action, pattern }: FilterRule): CompiledRule {
+  if (action === 'include' && pattern.endsWith('/') && !/^\/*$/.test(pattern)) {
+    const message = `The pattern "${pattern}" includes a folder and no file in it, as in rclone: write "${pattern}**".`;
+    throw new DrayError('usage', message, { data: { pattern } });
+  }
   return { isInclude: action === 'include', pattern: compilePathPattern(pattern) };
 }
 

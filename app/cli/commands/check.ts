@@ -48,7 +48,7 @@ export function addCheckCommand(program: Command, host: CommandHost): void {
     runCommand(host, self, {
       start: async (context) =>
         (await import('../../../engine/jobs/check-trees.ts')).checkTrees(context, {
-          ...toPairRequest({ source, destination, directory: context.directory }, options),
+          ...toPairRequest({ source, destination, context }, options),
           ...given({
             download: options.download,
             links: options.links,

@@ -29,8 +29,7 @@ export function addCopyCommand(program: Command, host: CommandHost): void {
       start: async (context) => {
         if (toOutput && readGlobalOptions(self).json)
           throw usageError('The content goes to standard output, so --json has no room there.');
-        const { directory } = context;
-        const request = toCopyRequest({ source, destination, directory }, options);
+        const request = toCopyRequest({ source, destination, context }, options);
         return (await loadJob()).copyTree(withStreams(context), request);
       },
       view: createView(options, { isSilent: toOutput }),
@@ -60,8 +59,7 @@ export function addSyncCommand(program: Command, host: CommandHost): void {
   command.action((source: string, destination: string, options: CopyOptions, self: Command) =>
     runCommand(host, self, {
       start: async (context) => {
-        const { directory } = context;
-        const request = toCopyRequest({ source, destination, directory }, options);
+        const request = toCopyRequest({ source, destination, context }, options);
         return (await loadJob()).syncTree(context, request);
       },
       view: createView(options, { isSilent: false }),

@@ -33,7 +33,7 @@ export function addListTreeCommand(program: Command, host: CommandHost): void {
       }
       return runCommand(host, self, {
         start: async (context) => {
-          if (toFilter(options, context.directory))
+          if (toFilter(options, context))
             throw usageError('Filters are for places, not for commits: name a folder of the commit instead.');
           const { listTree } = await import('../../../engine/jobs/list-tree.ts');
           return listTree(context, given({ ref, path, recursive: options.recursive }));
@@ -64,7 +64,7 @@ function listPlaceNow(
     start: async (context) =>
       (await import('../../../engine/jobs/list-place.ts')).listPlace(context, {
         place,
-        ...given({ recursive: options.recursive, filter: toFilter(options, context.directory) }),
+        ...given({ recursive: options.recursive, filter: toFilter(options, context) }),
       }),
     view: {
       onEvent: (event, output) => {

@@ -36,7 +36,7 @@ export function addRemoveCommand(program: Command, host: CommandHost): void {
           ...given({
             recursive: options.recursive,
             dryRun: options.dryRun,
-            filter: toFilter(options, context.directory),
+            filter: toFilter(options, context),
           }),
         }),
       view: createRemoveView(options),
@@ -124,7 +124,7 @@ export function addUsageCommand(program: Command, host: CommandHost): void {
       start: async (context) =>
         (await import('../../../engine/jobs/usage.ts')).usage(context, {
           place,
-          ...given({ depth: options.depth, filter: toFilter(options, context.directory) }),
+          ...given({ depth: options.depth, filter: toFilter(options, context) }),
         }),
       view: usageView,
     }),

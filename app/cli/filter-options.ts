@@ -18,6 +18,7 @@ export interface FilterOptions {
   readonly maxSize?: number;
   readonly newer?: number;
   readonly older?: number;
+  readonly useServerModtime?: true;
 }
 
 /** What a filter needs of a job: the folder that files are relative to, and where warnings go. */
@@ -59,7 +60,8 @@ export function addFilterOptions(command: Command): void {
         parseMomentOption,
       ),
     )
-    .addOption(new Option('--older <when>', 'only those not modified since').argParser(parseMomentOption));
+    .addOption(new Option('--older <when>', 'only those not modified since').argParser(parseMomentOption))
+    .option('--use-server-modtime', 'take the upload time for the age of an object; spares a HEAD for each');
 }
 
 /** All of them keep their rules under one name. */
@@ -77,7 +79,7 @@ function createRuleOption(rule: RuleOption): Option {
 
 /** Undefined when nothing is filtered. @throws `usage` for a rule or a file that cannot be read. */
 export function toFilter(options: FilterOptions, context: FilterContext): TreeFilterRequest | undefined {
-  const { filesFrom, maxSize, minSize, newer, older, rules } = options;
+  const { filesFrom, maxSize, minSize, newer, older, rules, useServerModtime } = options;
   const filter = given({
     rules: rules && toRules(rules, context),
     filesFrom: filesFrom === undefined ? undefined : pathsOf(readText(filesFrom, context.directory)),
@@ -85,6 +87,7 @@ export function toFilter(options: FilterOptions, context: FilterContext): TreeFi
     maxSizeBytes: maxSize,
     newerThanMs: newer,
     olderThanMs: older,
+    serverTime: useServerModtime,
   });
   return Object.keys(filter).length === 0 ? undefined : filter;
 }

@@ -22,6 +22,8 @@ export function formatLookup(lookup: LookupExplanation): string[] {
     lists,
     reason,
     sourceFiles,
+    timesAsked,
+    timesRemembered,
   } = lookup;
   const rows = [
     ['source', formatPlural(sourceFiles, 'file')],
@@ -35,6 +37,8 @@ export function formatLookup(lookup: LookupExplanation): string[] {
       `${formatCount(decidedByIndex)} by the index, ${formatCount(decidedByHash)} by content, ${formatCount(decidedByHead)} by times`,
     ],
   ];
+  if (timesAsked + timesRemembered > 0)
+    rows.push(['ages', `${formatCount(timesAsked)} HEAD, ${formatCount(timesRemembered)} remembered`]);
   return [
     'How the destination was looked at:',
     ...formatTable(rows, ['left', 'left']).map((line) => `  ${line}`),

@@ -225,6 +225,9 @@ export interface LookupExplanation {
   /** Decided by the local file's MD5 against the listing's etag, and by a HEAD. */
   readonly decidedByHash: number;
   readonly decidedByHead: number;
+  /** Objects whose age `--newer` or `--older` wanted: asked by a HEAD each, and remembered from an earlier run. */
+  readonly timesAsked: number;
+  readonly timesRemembered: number;
 }
 
 /** A line of `du`. */

@@ -24,9 +24,11 @@ export interface TreeFilterRequest {
   readonly filesFrom?: readonly string[];
   readonly minSizeBytes?: number;
   readonly maxSizeBytes?: number;
-  /** Modified at or after, and at or before; ms since the epoch. */
+  /** Modified at or after, and at or before; ms since the epoch. Of an object by its `mtime` metadata, which takes a HEAD. */
   readonly newerThanMs?: number;
   readonly olderThanMs?: number;
+  /** Take the time of an object's upload, which the listing tells, for its age. */
+  readonly serverTime?: boolean;
 }
 
 export type CompareMode = 'sizeAndTime' | 'checksum' | 'sizeOnly';

@@ -131,6 +131,23 @@ describe('what is remembered of two places', () => {
     index.close();
   });
 
+  it('holds the times of objects, by side, while etag and upload time are the same', () => {
+    const state = { path: 'a', token: 'etag', modifiedMs: 1_000.5 };
+    const mtimeNs = 1_700_000_000_123_456_789n;
+    const index = open(['one', 'two']);
+    index.putObjectTimes('destination', [{ ...state, mtimeNs }]);
+    index.putObjectTimes('source', [{ ...state, mtimeNs: undefined }]);
+    index.close();
+    const turned = open(['two', 'one']);
+    expect(turned.objectTime('source', state)).toEqual({ mtimeNs });
+    expect(turned.objectTime('destination', state)).toEqual({ mtimeNs: undefined });
+    expect(turned.objectTime('source', { ...state, token: 'other' })).toBeUndefined();
+    expect(turned.objectTime('source', { ...state, modifiedMs: 1_001 })).toBeUndefined();
+    turned.remove(['a']);
+    expect(turned.objectTime('source', state)).toBeUndefined();
+    turned.close();
+  });
+
   it('that is damaged is set aside and begun anew', () => {
     open().close();
     const name = readdirSync(folder).find((each) => each.endsWith('.db'))!;

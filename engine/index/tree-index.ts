@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import type Database from 'better-sqlite3';
 import { DrayError, type ErrorCode } from '../api/error.ts';
 import { createKnownPairs, type KnownPairs } from './known-pairs.ts';
+import { createObjectTimes, type ObjectTimes } from './object-times.ts';
 import { type OpenedDatabase, openDatabase } from './open-database.ts';
 import { TREE_MIGRATIONS } from './tree-migrations.ts';
 import { createSpills, type SortedSpill, type SpilledPaths, type SpillList } from './tree-spill.ts';
@@ -35,7 +36,7 @@ export interface TreeUploadJournal {
   all(): { readonly key: string; readonly uploadId: string }[];
 }
 
-export interface TreeIndex extends KnownPairs {
+export interface TreeIndex extends KnownPairs, ObjectTimes {
   readonly uploads: TreeUploadJournal;
   /** Forgotten with the pair of the same path. */
   blocks(key: string): KnownBlocks | undefined;
@@ -113,16 +114,21 @@ function createIndex(
 ): TreeIndex {
   const pairs = createKnownPairs(database, transaction, options.isTurned);
   const { removeBlocks, ...blocks } = createBlocks(database);
+  const { removeObjectTimes, ...times } = createObjectTimes(database, transaction, options.isTurned);
   const spills = createSpills(options.folder);
   return {
     ...pairs,
     remove: (paths) =>
       transaction(() => {
         pairs.remove(paths);
-        for (const path of paths) removeBlocks(path);
+        for (const path of paths) {
+          removeBlocks(path);
+          removeObjectTimes(path);
+        }
       }),
     uploads: createJournal(database),
     ...blocks,
+    ...times,
     spill: () => spills.list(),
     spilledPaths: () => spills.paths(),
     sorter: () => spills.sorter(),

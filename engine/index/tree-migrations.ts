@@ -24,4 +24,16 @@ export const TREE_MIGRATIONS: readonly string[] = [
   -- 1: their contents were compared, or one was copied to the other; 0: only size and time say that they are equal.
   ALTER TABLE pair ADD COLUMN proven INTEGER NOT NULL DEFAULT 0;
   `,
+  `
+  -- The modification time that an object keeps in its metadata (ns since the epoch, NULL: none), while it has this token and upload time.
+  -- side: 0 and 1, in the order of the file's pair of places.
+  CREATE TABLE object_time (
+    side INTEGER NOT NULL,
+    path TEXT NOT NULL,
+    token TEXT NOT NULL,
+    modified_ms REAL NOT NULL,
+    mtime_ns TEXT,
+    PRIMARY KEY (side, path)
+  ) WITHOUT ROWID;
+  `,
 ];

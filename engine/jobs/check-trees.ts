@@ -31,6 +31,7 @@ import { openTreePair, type TreePair } from './tree-pair.ts';
 import { createTreeCounts, failItem, type TreeCounts, tellFailure } from './tree-run.ts';
 import { addTotals, type TreeSide } from './tree-sides.ts';
 import { itemsOf } from './tree-source.ts';
+import { withinBounds } from './within-bounds.ts';
 
 /** Pairs under comparison at once. */
 const PAIRS_MAX = 256;
@@ -148,7 +149,7 @@ interface Check {
   readonly progress: Progress;
   readonly sides: CompareSides;
   readonly filter: TreeFilter;
-  /** The same without bounds of size and age, which count when it is known what lies on both sides: at a store all is as old as its upload. */
+  /** The same without bounds of size and age, which count when it is known what lies on both sides. */
   readonly names: TreeFilter;
   tell(event: ComparedEvent): void;
 }
@@ -190,11 +191,12 @@ async function walk(check: Check, spills: Spills | undefined): Promise<void> {
   const room = new Budget(PAIRS_MAX);
   const source = pair.only ? one(pair.only) : somethingOf(check, items(check, pair.source, spills));
   const destination = pair.only ? await theOther(check, pair.only) : items(check, pair.destination, spills);
+  const onFailed = (path: string, error: unknown) => failItem(check, path, error);
   // A single file is compared whatever it is.
-  const isMeant = (item: TreeItem) => pair.only !== undefined || !filter.isBounded || filter.includes(item);
-  for await (const { extras, pairs } of mergeTrees(source, destination)) {
+  const bounds = pair.only ? undefined : { ...pair, filter, signal: tasks.signal, onFailed };
+  for await (const batch of mergeTrees(source, destination)) {
+    const { extras, pairs } = bounds ? await withinBounds(batch, bounds) : batch;
     for (const { source: left, destination: right } of pairs) {
-      if (!isMeant(left)) continue;
       tasks.check();
       counts.files += 1;
       if (right && (left.special || right.special)) {
@@ -210,7 +212,7 @@ async function walk(check: Check, spills: Spills | undefined): Promise<void> {
     }
     await check.context.drained?.();
     if (request.oneWay) continue;
-    for (const extra of extras) if (isMeant(extra)) tellPlain(check, extra, 'onlyInDestination');
+    for (const extra of extras) tellPlain(check, extra, 'onlyInDestination');
   }
 }
 

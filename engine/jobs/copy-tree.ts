@@ -189,8 +189,9 @@ async function checkSource(
 }
 
 function explain({ counts }: TreeRun, lookup: LookupTally): LookupExplanation {
-  const { decidedByHash, decidedByHead, decidedByIndex, files } = counts;
-  return { ...lookup, sourceFiles: files, decidedByIndex, decidedByHash, decidedByHead };
+  const { decidedByHash, decidedByHead, decidedByIndex, files, timesAsked, timesRemembered } = counts;
+  const decided = { decidedByIndex, decidedByHash, decidedByHead };
+  return { ...lookup, sourceFiles: files, ...decided, timesAsked, timesRemembered };
 }
 
 function summaryOf(run: TreeRun, pair: TreePair): TransferSummary {

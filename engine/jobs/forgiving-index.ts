@@ -33,6 +33,8 @@ export function forgivingIndex(index: TreeIndex, onFailure: (error: DrayError) =
       save: (key, upload) => attempt(() => index.uploads.save(key, upload), undefined),
       forget: (key) => attempt(() => index.uploads.forget(key), undefined),
     },
+    objectTime: (side, state) => attempt(() => index.objectTime(side, state), undefined),
+    putObjectTimes: (side, times) => attempt(() => index.putObjectTimes(side, times), undefined),
     blocks: (key) => attempt(() => index.blocks(key), undefined),
     putBlocks: (key, blocks) => attempt(() => index.putBlocks(key, blocks), undefined),
     spill: () => index.spill(),

@@ -1,18 +1,20 @@
 /** `dray ls PLACE`: what lies in a folder, a bucket or below a prefix, one level or all of it. */
 import type { EntryEvent } from '../api/events.ts';
-import type { JobContext } from '../api/jobs.ts';
+import type { JobContext, RequestTotals } from '../api/jobs.ts';
 import type { ListPlaceRequest, ListPlaceSummary } from '../api/trees.ts';
 import { createHeapBound } from '../base/heap-bound.ts';
 import { comparePaths } from '../model/entry.ts';
 import { formatObjectTime } from '../model/object-time.ts';
 import { createTreeFilter, type TreeFilter } from '../model/tree-filter.ts';
 import type { TreeItem } from '../model/tree-item.ts';
-import { listTreeItems } from '../query/object-pages.ts';
+import { headItemOf } from '../query/head-item.ts';
+import { listedItem, listTreeItems } from '../query/object-pages.ts';
+import { readTimes } from '../query/read-times.ts';
 import { localItems } from './local-items.ts';
 import { nothingThere, openSingle, parseNamedPlace } from './open-side.ts';
 import { connectPlace, type LocalPlace, type RemotePlace } from './places.ts';
 import { tellAll } from './tell-all.ts';
-import { createTreeCounts } from './tree-run.ts';
+import { createTreeCounts, failItem } from './tree-run.ts';
 import { addTotals } from './tree-sides.ts';
 
 export async function listPlace(context: JobContext, request: ListPlaceRequest): Promise<ListPlaceSummary> {
@@ -27,7 +29,7 @@ export async function listPlace(context: JobContext, request: ListPlaceRequest):
 }
 
 interface Lister {
-  file(item: Pick<TreeItem, 'modifiedMs' | 'path' | 'sizeBytes'>): void;
+  file(item: TreeItem): void;
   folder(path: string): void;
   link(path: string): void;
   readonly totals: { entries: number; bytes: number };
@@ -65,11 +67,23 @@ async function listStore(
   const { limit, meter, store } = await connectPlace(context, place, { at: 'place' });
   const { signal } = context;
   const heap = createHeapBound();
+  const counts = createTreeCounts();
+  const onFailed = (path: string, error: unknown) => failItem({ context, counts }, path, error);
+  const tellFiles = async (items: readonly TreeItem[]) => {
+    const timed = await readTimes(items, { filter: lister.filter, store, limit, signal, onFailed });
+    await tellAll(context, timed, (item) => lister.file(item));
+  };
+  const summary = (requests: RequestTotals): ListPlaceSummary => ({
+    place: place.text,
+    ...lister.totals,
+    failed: counts.failed,
+    requests,
+  });
   try {
     if (recursive) {
       for await (const page of listTreeItems({ store, limit, signal, isUnordered: true })) {
         heap.check();
-        await tellAll(context, page, (item) => lister.file(item));
+        await tellFiles(page);
       }
     } else {
       for (let continuation: string | undefined; ; ) {
@@ -78,21 +92,18 @@ async function listStore(
           { signal },
         );
         await tellAll(context, page.folders, (folder) => lister.folder(folder));
-        await tellAll(context, page.objects, ({ key, modifiedMs, sizeBytes }) =>
-          lister.file({ path: key, modifiedMs, sizeBytes }),
-        );
+        await tellFiles(page.objects.map(listedItem));
         continuation = page.continuation;
         if (continuation === undefined) break;
       }
     }
     if (lister.totals.entries > 0 || !lister.filter.isOpen || place.url.prefix === '')
-      return { place: place.text, ...lister.totals, failed: 0, requests: addTotals([meter]) };
+      return summary(addTotals([meter]));
     const single = await openSingle(context, place);
     if (!single) throw nothingThere(place.text);
     await single.connection.store.close();
-    lister.file({ ...single.info, path: single.key });
-    const requests = addTotals([meter, single.connection.meter]);
-    return { place: place.text, ...lister.totals, failed: 0, requests };
+    lister.file(headItemOf(single.key, single.info));
+    return summary(addTotals([meter, single.connection.meter]));
   } finally {
     await store.close();
   }

@@ -6,7 +6,9 @@ import { Budget } from '../base/budget.ts';
 import { TaskSet } from '../base/task-set.ts';
 import { createTreeFilter } from '../model/tree-filter.ts';
 import type { TreeItem } from '../model/tree-item.ts';
+import { headItemOf } from '../query/head-item.ts';
 import { listTreeItems } from '../query/object-pages.ts';
+import { readTimes } from '../query/read-times.ts';
 import type { Connection } from './connection.ts';
 import { nothingThere, openSingle, parseNamedPlace } from './open-side.ts';
 import { connectPlace } from './places.ts';
@@ -27,9 +29,8 @@ export async function removePlace(
   if (single) {
     const { connection, info, key } = single;
     try {
-      const { etag: token, modifiedMs, sizeBytes } = info;
       const removal = createRemoval(context, connection, request);
-      await removal.remove([{ path: key, kind: 'object', sizeBytes, token, modifiedMs }]);
+      await removal.remove([headItemOf(key, info)]);
       return { place: place.text, ...removal.totals, requests: addTotals([connection.meter]) };
     } finally {
       await connection.store.close();
@@ -76,6 +77,11 @@ function createRemoval(
     const { path, sizeBytes } = item;
     context.emit({ type: 'change', change: 'deleted', path, kind: 'file', sizeBytes });
   };
+  const fail = (path: string, error: unknown) => {
+    if (!isItemError(error)) throw error;
+    totals.failed += 1;
+    context.emit({ type: 'fileFailed', path, error: toErrorRecord(error) });
+  };
   const removeKeys = (keys: readonly string[]) =>
     limit.run(() => store.delete(keys, { signal }), { bytes: 0, signal });
 
@@ -86,14 +92,13 @@ function createRemoval(
         await removeKeys([item.path]);
         done(item);
       } catch (error) {
-        if (!isItemError(error)) throw error;
-        totals.failed += 1;
-        context.emit({ type: 'fileFailed', path: item.path, error: toErrorRecord(error) });
+        fail(item.path, error);
       }
     }
   };
   const remove = async (listed: readonly TreeItem[]) => {
-    const items = listed.filter((item) => chosen.includes(item));
+    const timed = await readTimes(listed, { filter: chosen, store, limit, signal, onFailed: fail });
+    const items = timed.filter((item) => chosen.includes(item));
     if (items.length === 0) return;
     if (dryRun) return items.forEach(done);
     try {

@@ -5,9 +5,11 @@
 import { homedir } from 'node:os';
 import type { JobContext } from '../api/jobs.ts';
 import { createPairReader, type KnownPair, type PairReader } from '../index/known-pairs.ts';
+import type { PairSide } from '../index/object-times.ts';
 import { sweepTreeIndexes } from '../index/sweep-tree-indexes.ts';
 import { openTreeIndex, type TreeIndex } from '../index/tree-index.ts';
 import type { Recalled } from '../model/tree-decision.ts';
+import type { TreeItem } from '../model/tree-item.ts';
 import { forgivingIndex } from './forgiving-index.ts';
 import type { Pair } from './tree-mover.ts';
 import { cacheFolder } from './tree-sides.ts';
@@ -22,6 +24,9 @@ export interface TreeKnowledge {
   recall(path: string, pair: Pair): Recalled;
   /** Notes that both states are equal now, and what shows it, unless nothing vouches for one of them. */
   note(path: string, pair: Pair, proof: KnownPair['proof']): void;
+  /** The time of an object that an earlier run asked for, as long as the listing shows the same upload. */
+  recallTime(side: PairSide, item: TreeItem): TreeItem | undefined;
+  noteTimes(side: PairSide, items: readonly TreeItem[]): void;
   forget(paths: readonly string[]): void;
   close(): void;
 }
@@ -66,6 +71,20 @@ export function openKnowledge(context: JobContext, options: KnowledgeOptions): T
       if (sourceToken === '' || destinationToken === '') return;
       rows.push({ path, tokens: [sourceToken, destinationToken], proof });
       if (rows.length >= ROWS_AT_ONCE) flush();
+    },
+    recallTime(side, item) {
+      const known = options.noIndex || item.token === '' ? undefined : index.objectTime(side, item);
+      if (!known) return undefined;
+      const { mtimeNs } = known;
+      return { ...item, wasAsked: true, ...(mtimeNs === undefined ? {} : { mtimeNs }) };
+    },
+    noteTimes(side, items) {
+      const times = items.filter(({ token }) => token !== '');
+      if (times.length > 0)
+        index.putObjectTimes(
+          side,
+          times.map(({ modifiedMs, mtimeNs, path, token }) => ({ path, token, modifiedMs, mtimeNs })),
+        );
     },
     forget: (paths) => index.remove(paths),
     close() {

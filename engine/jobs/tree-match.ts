@@ -1,16 +1,19 @@
 /** Pairs the items of the source with what lies at the destination under their names, by the cheapest way to know that. */
 import { DrayError } from '../api/error.ts';
+import type { PairSide } from '../index/object-times.ts';
 import { createTreeFilter, type TreeFilter, withoutBounds } from '../model/tree-filter.ts';
-import { isHoldingFolder, type TreeItem } from '../model/tree-item.ts';
+import type { TreeItem } from '../model/tree-item.ts';
 import { type MatchedBatch, mergeTrees } from '../query/merge-trees.ts';
 import { listTreeItems } from '../query/object-pages.ts';
+import type { TimesMemory } from '../query/read-times.ts';
 import { type LookupTally, lookUpDestination, lookUpLocal } from '../query/tree-lookup.ts';
 import { LINK_SUFFIX, localPlaceKind, statLocal, statLocalFolder } from '../workspace/local-place.ts';
 import { scanLocalTree } from '../workspace/local-tree.ts';
 import { sortedItems } from './sorted-items.ts';
-import { type TreeRun, tellFailure } from './tree-run.ts';
+import { failItem, type TreeRun, tellFailure } from './tree-run.ts';
 import type { LocalSide, RemoteSide } from './tree-sides.ts';
 import { canTravel, itemsOf, specialItems } from './tree-source.ts';
+import { withinBounds } from './within-bounds.ts';
 
 export interface MatchOptions {
   /** The whole source, when it is one file or object. */
@@ -28,8 +31,7 @@ export function matchTrees(run: TreeRun, options: MatchOptions): AsyncIterable<M
     if (run.request.noCheckDestination) return withoutLook(source, options.lookup);
     return lookUp(run, { ...options, source, wantExtras: false });
   }
-  // A file that has outgrown a bound at the source is not gone from there, and at a store it is as old as its upload: bounds are applied
-  // when it is known what lies on both sides.
+  // A file that has outgrown a bound at the source is not gone from there: bounds are applied when it is known what lies on both sides.
   const source = sourceItems(run, options, createTreeFilter(withoutBounds(run.request.filter ?? {})));
   return asSyncSees(run, lookUp(run, { ...options, source, wantExtras: true }));
 }
@@ -49,18 +51,34 @@ function lookUp(run: TreeRun, options: LookUpOptions): AsyncIterable<MatchedBatc
   return lookUpDestination({ source, store, limit, wantExtras, signal: run.tasks.signal, tally });
 }
 
-async function* asSyncSees(
-  { filter }: TreeRun,
-  batches: AsyncIterable<MatchedBatch>,
-): AsyncGenerator<MatchedBatch> {
-  for await (const { extras, pairs } of batches) {
-    yield {
-      pairs: filter.isBounded
-        ? pairs.filter(({ source }) => isHoldingFolder(source) || filter.includes(source))
-        : pairs,
-      extras: extras.filter(canTravel),
-    };
-  }
+async function* asSyncSees(run: TreeRun, batches: AsyncIterable<MatchedBatch>): AsyncGenerator<MatchedBatch> {
+  const { destination, filter, source, tasks } = run;
+  const options = {
+    ...{ filter, source, destination, signal: tasks.signal },
+    onFailed: (path: string, error: unknown) => failItem(run, path, error),
+    memoryOf: (side: PairSide) => timesMemory(run, side),
+  };
+  for await (const { extras, pairs } of batches)
+    yield withinBounds({ pairs, extras: extras.filter(canTravel) }, options);
+}
+
+/**
+ * What is remembered may spare an object at the destination, and never condemns one. versitygw gives an object another time without a
+ * trace in the listing, so what is to be deleted is asked for its time again.
+ */
+function timesMemory({ counts, filter, knowledge }: TreeRun, side: PairSide): TimesMemory {
+  return {
+    recall(item) {
+      const known = knowledge.recallTime(side, item);
+      if (!known || (side === 'destination' && filter.includes(known))) return undefined;
+      counts.timesRemembered += 1;
+      return known;
+    },
+    note: (items) => knowledge.noteTimes(side, items),
+    asked: () => {
+      counts.timesAsked += 1;
+    },
+  };
 }
 
 /** One request tells all that a peer's folder holds, and it is answered as fast as the folder is walked. */
@@ -97,6 +115,7 @@ function sourceItems(
       run.context.emit({ type: 'warning', warning: 'skippedSpecialFile', message, path });
     },
     onFailed: (path: string, error: Parameters<typeof tellFailure>[2]) => tellFailure(run, path, error),
+    memory: timesMemory(run, 'source'),
   };
   const items = itemsOf(source, options);
   const isSpilled = isSorted && source.kind === 'remote' && !filter.paths;

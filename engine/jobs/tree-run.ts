@@ -50,6 +50,9 @@ export interface TreeCounts {
   decidedByIndex: number;
   decidedByHash: number;
   decidedByHead: number;
+  /** Of objects, for a filter by age. */
+  timesAsked: number;
+  timesRemembered: number;
 }
 
 export function createTreeCounts(): TreeCounts {
@@ -71,6 +74,8 @@ export function createTreeCounts(): TreeCounts {
     decidedByIndex: 0,
     decidedByHash: 0,
     decidedByHead: 0,
+    timesAsked: 0,
+    timesRemembered: 0,
   };
 }
 

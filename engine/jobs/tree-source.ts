@@ -6,6 +6,7 @@ import type { TreeFilter } from '../model/tree-filter.ts';
 import { isHoldingFolder, type TreeItem } from '../model/tree-item.ts';
 import { headItemOf } from '../query/head-item.ts';
 import { listTreeItems } from '../query/object-pages.ts';
+import { readTimes, type TimesMemory } from '../query/read-times.ts';
 import { statLocal } from '../workspace/local-place.ts';
 import { scanLocalTree } from '../workspace/local-tree.ts';
 import { TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
@@ -19,6 +20,8 @@ export interface ItemsOptions {
   readonly links: boolean;
   /** Take a listing as it comes; the caller sorts. */
   readonly isUnordered?: boolean;
+  /** What is known of times that a filter by age needs. */
+  readonly memory?: TimesMemory;
   /** Counted as skipped or failed by the caller. */
   readonly onSkipped: (path: string, message: string) => void;
   readonly onFailed: (path: string, error: DrayError) => void;
@@ -53,7 +56,7 @@ function localItems(side: LocalSide, { filter, links, nowMs, onFailed, onSkipped
 
 async function* remoteItems(
   side: RemoteSide,
-  { filter, isUnordered = false, onFailed, signal }: ItemsOptions,
+  { filter, isUnordered = false, memory, onFailed, signal }: ItemsOptions,
 ): AsyncGenerator<readonly TreeItem[]> {
   const onProblem = (message: string) =>
     onFailed(side.text, new DrayError('io', message, { data: { path: side.text } }));
@@ -65,14 +68,24 @@ async function* remoteItems(
     return;
   }
   const { limit, store } = side;
+  const times = { filter, store, limit, signal, memory, onFailed: asFileError(onFailed) };
   for await (const page of listTreeItems({ store, limit, signal, isUnordered, onProblem })) {
-    yield page.filter((item) => {
-      if (!filter.includes(item) || !canTravel(item)) return false;
+    const timed = await readTimes(page.filter(canTravel), times);
+    yield timed.filter((item) => {
+      if (!filter.includes(item)) return false;
       if (!isNamedLikeFolder(item)) return true;
       onFailed(item.path, namedLikeFolder(item.path));
       return false;
     });
   }
+}
+
+/** What fails one file is told, anything else ends the walk. */
+function asFileError(onFailed: ItemsOptions['onFailed']): (path: string, error: unknown) => void {
+  return (path, error) => {
+    if (!(error instanceof DrayError) || !isFileError(error)) throw error;
+    onFailed(path, error);
+  };
 }
 
 /** All that a peer's folder holds. @param onProblem Told of what the peer could not read. */

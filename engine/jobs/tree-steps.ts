@@ -96,9 +96,9 @@ function takeExtra(
     folders?.enterExtra(extra);
     return;
   }
-  if (!filter.includes(extra)) return;
+  // Only of a sync has it been found out how old they are.
+  if (!isSync || !filter.includes(extra)) return;
   counts.destinationFiles += 1;
-  if (!isSync) return;
   deletes.add(extra);
   folders?.willRemove(extra.path);
 }

@@ -4,11 +4,13 @@ import type { JobContext } from '../api/jobs.ts';
 import type { UsageRequest, UsageSummary } from '../api/trees.ts';
 import { createTreeFilter, type TreeFilter } from '../model/tree-filter.ts';
 import type { TreeItem } from '../model/tree-item.ts';
+import { headItemOf } from '../query/head-item.ts';
 import { listTreeItems, UnorderedListing } from '../query/object-pages.ts';
+import { readTimes } from '../query/read-times.ts';
 import { localItems } from './local-items.ts';
 import { nothingThere, openSingle, parseNamedPlace } from './open-side.ts';
 import { connectPlace, type RemotePlace } from './places.ts';
-import { createTreeCounts } from './tree-run.ts';
+import { createTreeCounts, failItem } from './tree-run.ts';
 import { addTotals } from './tree-sides.ts';
 import { isFolderMarker } from './tree-source.ts';
 
@@ -39,6 +41,10 @@ async function usageOfStore(
 ): Promise<UsageSummary> {
   const { limit, meter, store } = await connectPlace(context, place, { at: 'place' });
   const { signal } = context;
+  const counts = createTreeCounts();
+  const onFailed = (path: string, error: unknown) => {
+    failItem({ context, counts }, path, error);
+  };
   const take = (item: TreeItem) => {
     if (filter.includes(item) && !isFolderMarker(item)) counter.add(item);
   };
@@ -46,17 +52,16 @@ async function usageOfStore(
     let isEmpty = true;
     for await (const page of listTreeItems({ store, limit, signal, isUnordered: depth === 0 })) {
       isEmpty = false;
-      page.forEach(take);
+      (await readTimes(page, { filter, store, limit, signal, onFailed })).forEach(take);
     }
     const meters = [meter];
     const single = isEmpty ? await openSingle(context, place) : undefined;
     if (single) {
       await single.connection.store.close();
       meters.push(single.connection.meter);
-      const { etag, modifiedMs, sizeBytes } = single.info;
-      take({ path: single.key, kind: 'object', sizeBytes, token: etag, modifiedMs });
+      take(headItemOf(single.key, single.info));
     } else if (isEmpty && place.url.prefix !== '') throw nothingThere(place.text);
-    return { place: place.text, ...counter.end(), failed: 0, requests: addTotals(meters) };
+    return { place: place.text, ...counter.end(), failed: counts.failed, requests: addTotals(meters) };
   } catch (error) {
     if (!(error instanceof UnorderedListing)) throw error;
     throw new DrayError('unsupported', `${error.message} Only their sum can be told: add --depth 0.`);

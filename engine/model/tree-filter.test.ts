@@ -80,6 +80,43 @@ describe('bounds of size and age', () => {
   });
 });
 
+describe('the age of an object', () => {
+  const object = { path: 'a', kind: 'object', sizeBytes: 1, modifiedMs: 500 } as const;
+  const bounds = { newerThanMs: 100, olderThanMs: 200 };
+
+  it('is never taken from a listing, which tells the time of the upload', () => {
+    const filter = createTreeFilter(bounds);
+    expect(filter.needsTime(object)).toBe(true);
+    expect(() => filter.includes(object)).toThrow('has to be read');
+    for (const [mtimeNs, isIn] of [
+      [99_999_999n, false],
+      [100_000_000n, true],
+      [200_000_001n, false],
+    ] as const) {
+      expect(filter.needsTime({ ...object, mtimeNs })).toBe(false);
+      expect(filter.includes({ ...object, mtimeNs }), String(mtimeNs)).toBe(isIn);
+    }
+  });
+
+  it('is that of the upload where it was asked for and it keeps none, and where the caller wants that', () => {
+    const uploaded = { newerThanMs: 500, olderThanMs: 500 };
+    expect(createTreeFilter(uploaded).includes({ ...object, wasAsked: true })).toBe(true);
+    const served = createTreeFilter({ ...uploaded, serverTime: true });
+    expect(served.needsTime(object)).toBe(false);
+    expect(served.includes({ ...object, mtimeNs: 0n })).toBe(true);
+  });
+
+  it('is not needed of what names or sizes leave out, of files, and without a bound of age', () => {
+    const rules = [{ action: 'exclude', pattern: 'a' }] as const;
+    expect(createTreeFilter({ ...bounds, rules }).needsTime(object)).toBe(false);
+    expect(createTreeFilter({ ...bounds, rules }).includes(object)).toBe(false);
+    expect(createTreeFilter({ ...bounds, minSizeBytes: 2 }).needsTime(object)).toBe(false);
+    expect(createTreeFilter(bounds).needsTime({ ...object, kind: 'file' })).toBe(false);
+    expect(createTreeFilter(bounds).needsTime({ ...object, isFile: true })).toBe(false);
+    expect(createTreeFilter({ minSizeBytes: 1 }).needsTime(object)).toBe(false);
+  });
+});
+
 describe('a list of files', () => {
   it('is the only paths there are, in order and once', () => {
     const filter = createTreeFilter({ filesFrom: ['b/c', './a', 'b-', 'a'] });

@@ -2,6 +2,9 @@
  * Which items of a tree a copy takes: rules by name, in the order given, then bounds of size and age.
  *
  * The first rule that matches decides; an item that none matches is taken. What a pattern means is in `path-pattern.ts`.
+ *
+ * The age of an object is that of its content (its `mtime` metadata), which a listing does not tell. `includes` refuses to decide
+ * without it, so no caller can take the time of the upload for it by mistake; `needsTime` says for which items it has to be read.
  */
 import { DrayError } from '../api/error.ts';
 import type { FilterRule, TreeFilterRequest } from '../api/trees.ts';
@@ -10,7 +13,10 @@ import { compilePathPattern, type PathPattern } from './path-pattern.ts';
 import type { TreeItem } from './tree-item.ts';
 
 export interface TreeFilter {
-  includes(item: Pick<TreeItem, 'modifiedMs' | 'path' | 'sizeBytes'>): boolean;
+  /** @throws Error for an item that `needsTime`. */
+  includes(item: FilteredItem): boolean;
+  /** Whether all but the item's age lets it through, and a listing is all that is known of its age. */
+  needsTime(item: FilteredItem): boolean;
   /** Whether anything in the folder (its path ends in `/`) may be included. */
   mayContain(folder: string): boolean;
   /** The only paths there are, in order, each once. */
@@ -21,32 +27,52 @@ export interface TreeFilter {
   readonly isOpen: boolean;
 }
 
+type FilteredItem = Pick<TreeItem, 'modifiedMs' | 'path' | 'sizeBytes'> &
+  Partial<Pick<TreeItem, 'isFile' | 'kind' | 'mtimeNs' | 'wasAsked'>>;
+
 /** @throws `usage` for a pattern or a path that makes no sense, naming it. */
 export function createTreeFilter(request: TreeFilterRequest): TreeFilter {
   const rules = (request.rules ?? []).map(compile);
   const paths = request.filesFrom && checkPaths(request.filesFrom);
   const named = paths && new Set(paths);
   const { maxSizeBytes, minSizeBytes, newerThanMs, olderThanMs } = request;
-  const isBounded = [maxSizeBytes, minSizeBytes, newerThanMs, olderThanMs].some(
-    (bound) => bound !== undefined,
-  );
+  const isAged = newerThanMs !== undefined || olderThanMs !== undefined;
+  const isBounded = isAged || maxSizeBytes !== undefined || minSizeBytes !== undefined;
+  const lacksTime = (item: FilteredItem) => isAged && !request.serverTime && !isTimeKnown(item);
+  const allowsButForAge = ({ path, sizeBytes }: FilteredItem) =>
+    (!named || named.has(path)) &&
+    (rules.length === 0 || allows(rules, path)) &&
+    sizeBytes >= (minSizeBytes ?? 0) &&
+    sizeBytes <= (maxSizeBytes ?? Number.POSITIVE_INFINITY);
   return {
-    includes({ modifiedMs, path, sizeBytes }) {
-      if (named && !named.has(path)) return false;
-      if (rules.length > 0 && !allows(rules, path)) return false;
-      if (!isBounded) return true;
+    includes(item) {
+      if (!allowsButForAge(item)) return false;
+      if (!isAged) return true;
+      if (lacksTime(item)) throw new Error(`The time of ${item.path} has to be read before it is filtered.`);
+      const timeMs = request.serverTime ? item.modifiedMs : timeMsOf(item);
       return (
-        sizeBytes >= (minSizeBytes ?? 0) &&
-        sizeBytes <= (maxSizeBytes ?? Number.POSITIVE_INFINITY) &&
-        modifiedMs >= (newerThanMs ?? Number.NEGATIVE_INFINITY) &&
-        modifiedMs <= (olderThanMs ?? Number.POSITIVE_INFINITY)
+        timeMs >= (newerThanMs ?? Number.NEGATIVE_INFINITY) &&
+        timeMs <= (olderThanMs ?? Number.POSITIVE_INFINITY)
       );
     },
+    needsTime: (item) => lacksTime(item) && allowsButForAge(item),
     mayContain: (folder) => !isShut(rules, folder),
     ...(paths ? { paths } : {}),
     isBounded,
     isOpen: rules.length === 0 && !isBounded && !paths,
   };
+}
+
+/** A scan tells the time of a file, and so does a listing of files; an object has to be asked. */
+function isTimeKnown({ isFile, kind = 'file', mtimeNs, wasAsked }: FilteredItem): boolean {
+  return kind === 'file' || isFile === true || mtimeNs !== undefined || wasAsked === true;
+}
+
+const NS_PER_MS = 1e6;
+
+/** An object that was written without a time of its own is as old as its upload. */
+function timeMsOf({ mtimeNs, modifiedMs }: FilteredItem): number {
+  return mtimeNs === undefined ? modifiedMs : Number(mtimeNs) / NS_PER_MS;
 }
 
 /** What a filter says of names alone. */

@@ -50,7 +50,7 @@ export async function* listTreeItems(options: PagesOptions): AsyncGenerator<read
       if (page.objects.length === 0) continue;
       if (!isUnordered) checkOrder(options.store, last, page.objects);
       last = page.objects.at(-1)!.key;
-      yield page.objects.map(toTreeItem);
+      yield page.objects.map(listedItem);
     }
   } finally {
     await next?.catch(() => {});
@@ -71,7 +71,7 @@ export async function readTreePage(options: Omit<PagesOptions, 'isUnordered'>): 
     const page = await fetchPage(options, startAfter, continuation);
     checkOrder(options.store, startAfter, page.objects);
     const isLast = page.continuation === undefined;
-    if (isLast || page.objects.length > 0) return { items: page.objects.map(toTreeItem), isLast };
+    if (isLast || page.objects.length > 0) return { items: page.objects.map(listedItem), isLast };
     continuation = page.continuation;
   }
 }
@@ -105,7 +105,7 @@ function checkOrder(store: ObjectStore, after: string, objects: readonly ListedO
   }
 }
 
-function toTreeItem({ etag, isFile, key, modifiedMs, sizeBytes }: ListedObject): TreeItem {
+export function listedItem({ etag, isFile, key, modifiedMs, sizeBytes }: ListedObject): TreeItem {
   return {
     path: key,
     kind: 'object',

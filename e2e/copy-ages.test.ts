@@ -1,0 +1,257 @@
+/**
+ * `--newer` and `--older` go by the age of an object's content and not by its upload, on a real server, beside rclone's `--max-age`
+ * and `--min-age` on the same objects. The objects were all uploaded just now, and their contents are of any age.
+ */
+import { execFile } from 'node:child_process';
+import { readdirSync, utimesSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type FoundPeer, findPeer } from '../bench/peers.ts';
+import type { SyncRequest, TreeFilterRequest } from '../engine/api/trees.ts';
+import { checkTrees } from '../engine/jobs/check-trees.ts';
+import { copyTree, syncTree } from '../engine/jobs/copy-tree.ts';
+import { createSandbox, eventsOf, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
+import { listPlace } from '../engine/jobs/list-place.ts';
+import { removePlace } from '../engine/jobs/remove-place.ts';
+import { usage } from '../engine/jobs/usage.ts';
+import { startFakeS3 } from './servers/fake-s3.ts';
+import { type S3Server, startVersitygw } from './servers/versitygw.ts';
+
+const DAY_MS = 86_400_000;
+const NOW_MS = Date.now();
+const BOUND_MS = NOW_MS - 7 * DAY_MS;
+/** One of each age, and one that is not to be older than its upload. */
+const AGES_DAYS = { future: -10, young: 1, old: 30 } as const;
+const FILTERS = {
+  newer: { filter: { newerThanMs: BOUND_MS }, rclone: ['--max-age', '7d'], names: ['future', 'young'] },
+  older: { filter: { olderThanMs: BOUND_MS }, rclone: ['--min-age', '7d'], names: ['old'] },
+} as const;
+type Bound = keyof typeof FILTERS;
+
+let server: S3Server;
+let rclone: FoundPeer;
+let sandbox: Sandbox;
+let folders = 0;
+beforeAll(async () => {
+  rclone = await findPeer('rclone');
+  server = await startVersitygw();
+});
+afterAll(() => server?.stop());
+beforeEach(() => {
+  sandbox = createSandbox();
+  for (const name of Object.keys(AGES_DAYS)) write(`aged/${name}`);
+});
+afterEach(() => sandbox[Symbol.dispose]());
+
+function write(path: string, name = path.split('/').at(-1)!): void {
+  const days = AGES_DAYS[name as keyof typeof AGES_DAYS];
+  const seconds = (NOW_MS - days * DAY_MS) / 1000;
+  utimesSync(sandbox.write(path, `content of ${name}`), seconds, seconds);
+}
+
+const newContext = () =>
+  testContext(sandbox.folder, { environment: { ...server.environment, DRAY_CACHE: sandbox.path('cache') } });
+const at = (prefix: string) => ({ place: `s3://${server.bucket}/${prefix}` });
+
+/** Uploads the three files under a prefix of their own, and waits until their second is over: what is as young as that is not remembered. */
+async function uploadAged(): Promise<string> {
+  folders += 1;
+  const prefix = `aged-${folders}`;
+  await copyTree(newContext(), { source: { place: 'aged' }, destination: at(prefix) });
+  await endOfSecond();
+  await server.resetRequests();
+  return prefix;
+}
+
+/** By the server's own clock, which its answers tell. */
+async function endOfSecond(): Promise<void> {
+  const date = async () => (await fetch(server.endpoint)).headers.get('date');
+  const first = await date();
+  await expect.poll(date, { interval: 50 }).not.toBe(first);
+}
+
+async function namesAt(prefix: string): Promise<readonly string[]> {
+  const told = newContext();
+  await listPlace(told, { ...at(prefix), recursive: true }).catch(() => {});
+  return eventsOf(told, 'entry')
+    .map(({ path }) => path)
+    .sort();
+}
+
+const operations = async () => (await server.requests()).map(({ operation }) => operation);
+
+const missing = () => ('missing' in rclone ? `rclone is not to be had: ${rclone.missing}` : '');
+
+async function runRclone(...args: readonly string[]): Promise<void> {
+  if ('missing' in rclone) throw new Error(missing());
+  const environment = {
+    PATH: process.env.PATH,
+    HOME: sandbox.folder,
+    ...server.environment,
+    RCLONE_CONFIG: '',
+    RCLONE_CONFIG_S3_TYPE: 's3',
+    RCLONE_CONFIG_S3_PROVIDER: 'Other',
+    RCLONE_CONFIG_S3_ENV_AUTH: 'true',
+    RCLONE_CONFIG_S3_ENDPOINT: server.endpoint,
+    RCLONE_CONFIG_S3_REGION: server.region,
+    RCLONE_CONFIG_S3_NO_CHECK_BUCKET: 'true',
+  };
+  await promisify(execFile)(rclone.path, args, { env: environment, cwd: sandbox.folder });
+}
+const remote = (prefix: string) => `S3:${server.bucket}/${prefix}`;
+
+describe.each(Object.keys(FILTERS) as Bound[])('--%s', (bound) => {
+  const { filter, names } = FILTERS[bound];
+  const others = Object.keys(AGES_DAYS).filter((name) => !(names as readonly string[]).includes(name));
+
+  it('copies from a store what is of that age, as rclone does', async ({ skip }) => {
+    skip(missing() !== '', missing());
+    const prefix = await uploadAged();
+    await copyTree(newContext(), { source: at(prefix), destination: { place: 'to' }, filter });
+    await runRclone('copy', remote(prefix), 'by-rclone', ...FILTERS[bound].rclone);
+    expect(readdirSync(sandbox.path('to')).sort()).toEqual(names);
+    expect(readdirSync(sandbox.path('by-rclone')).sort()).toEqual(names);
+  });
+
+  it('lets a sync to a store delete only objects of that age, as rclone does', async ({ skip }) => {
+    skip(missing() !== '', missing());
+    const [mine, theirs] = [await uploadAged(), await uploadAged()];
+    sandbox.path('nothing', 'x');
+    const source = { place: 'nothing' };
+    expect(await syncTree(newContext(), { source, destination: at(mine), filter })).toMatchObject({
+      deletedFiles: names.length,
+    });
+    await runRclone('sync', 'nothing', remote(theirs), ...FILTERS[bound].rclone);
+    expect(await namesAt(mine)).toEqual(others);
+    expect(await namesAt(theirs)).toEqual(others);
+  });
+
+  it('lets a sync from a store copy what is of that age, and delete no file of another age', async () => {
+    const prefix = await uploadAged();
+    for (const name of Object.keys(AGES_DAYS)) write(`to/gone ${name}`, name);
+    write('to/old', 'young');
+    await syncTree(newContext(), { source: at(prefix), destination: { place: 'to' }, filter });
+    // `old` is at the source, so it is not gone, whatever its age.
+    const kept = others.map((name) => `gone ${name}`);
+    expect(readdirSync(sandbox.path('to')).sort()).toEqual([...new Set([...kept, 'old', ...names])].sort());
+  });
+
+  it('lets a sync between stores copy and delete what is of that age alone', async () => {
+    const [from, to] = [await uploadAged(), await uploadAged()];
+    await copyTree(newContext(), { source: at(from), destination: at(`${to}/below`) });
+    await removePlace(newContext(), { ...at(from), recursive: true });
+    write('aged/only', 'young');
+    await copyTree(newContext(), { source: { place: 'aged/only' }, destination: at(`${from}/`) });
+    await syncTree(newContext(), {
+      source: at(from),
+      destination: at(to),
+      filter,
+      maxDelete: { percent: 100 },
+    });
+    const kept = [...others.map((name) => `below/${name}`), ...others];
+    expect(await namesAt(to)).toEqual([...kept, ...(bound === 'newer' ? ['only'] : [])].sort());
+  });
+
+  it('holds for check, ls, du and rm as well', async () => {
+    const prefix = await uploadAged();
+    sandbox.path('nothing', 'x');
+    expect(
+      await checkTrees(newContext(), { source: { place: 'aged' }, destination: at(prefix), filter }),
+    ).toMatchObject({ files: names.length, same: names.length, onlyInDestination: 0 });
+    expect(
+      await checkTrees(newContext(), { source: { place: 'nothing' }, destination: at(prefix), filter }),
+    ).toMatchObject({ onlyInDestination: names.length });
+    const told = newContext();
+    await listPlace(told, { ...at(prefix), filter });
+    expect(eventsOf(told, 'entry').map(({ path }) => path)).toEqual(names);
+    expect(await usage(newContext(), { ...at(prefix), filter })).toMatchObject({ files: names.length });
+    expect(await removePlace(newContext(), { ...at(prefix), recursive: true, filter })).toMatchObject({
+      removed: names.length,
+    });
+    expect(await namesAt(prefix)).toEqual(others);
+  });
+});
+
+describe('The ages of objects', () => {
+  const lookupOf = (told: ReturnType<typeof newContext>) => eventsOf(told, 'lookup')[0]!.lookup;
+
+  it('take a HEAD for each object that names and sizes let through, once', async () => {
+    const prefix = await uploadAged();
+    const filter: TreeFilterRequest = {
+      newerThanMs: BOUND_MS,
+      maxSizeBytes: 'content of young'.length,
+      rules: [{ action: 'exclude', pattern: 'old' }],
+    };
+    const dryRun = async (more: { noIndex?: true } = {}) => {
+      await server.resetRequests();
+      const told = newContext();
+      const pair = { source: at(prefix), destination: { place: 'to' }, filter };
+      const summary = await copyTree(told, { ...pair, dryRun: true, ...more });
+      const asked = (await operations()).filter((name) => name === 'HeadObject').length;
+      return { asked, summary, lookup: lookupOf(told) };
+    };
+    // One HEAD more than the ages take: whether the source is a single object.
+    expect(await dryRun()).toMatchObject({
+      asked: 2,
+      summary: { copiedFiles: 1, requests: { reads: 2, lists: 1 } },
+      lookup: { timesAsked: 1, timesRemembered: 0 },
+    });
+    expect(await dryRun()).toMatchObject({
+      asked: 1,
+      summary: { copiedFiles: 1 },
+      lookup: { timesAsked: 0, timesRemembered: 1 },
+    });
+    expect(await dryRun({ noIndex: true })).toMatchObject({ asked: 2, lookup: { timesAsked: 1 } });
+  });
+
+  const deleteByAge = async (prefix: string, more: Partial<SyncRequest> = {}) => {
+    sandbox.path('nothing', 'x');
+    await server.resetRequests();
+    const told = newContext();
+    const pair = { source: { place: 'nothing' }, destination: at(prefix), filter: FILTERS.newer.filter };
+    const { deletedFiles } = await syncTree(told, { ...pair, dryRun: true, ...more });
+    return { deletedFiles, operations: (await operations()).sort(), ...lookupOf(told) };
+  };
+
+  it('are asked for again before a sync deletes, and remembered of what it keeps', async () => {
+    const prefix = await uploadAged();
+    expect(await deleteByAge(prefix)).toMatchObject({ deletedFiles: 2, timesAsked: 3, timesRemembered: 0 });
+    expect(await deleteByAge(prefix)).toMatchObject({
+      ...{ deletedFiles: 2, timesAsked: 2, timesRemembered: 1 },
+      operations: ['HeadObject', 'HeadObject', 'ListObjectsV2'],
+    });
+    // The same content with another time: here neither the etag nor the time of the upload shows it.
+    utimesSync(sandbox.path('aged/young'), 1_000_000, 1_000_000);
+    await copyTree(newContext(), { source: { place: 'aged' }, destination: at(prefix) });
+    expect(await deleteByAge(prefix)).toMatchObject({ deletedFiles: 1 });
+  });
+
+  it('are those of the uploads with --use-server-modtime, without a HEAD', async () => {
+    const prefix = await uploadAged();
+    const filter = { newerThanMs: BOUND_MS, serverTime: true };
+    expect(await deleteByAge(prefix, { filter })).toMatchObject({
+      ...{ deletedFiles: 3, timesAsked: 0, operations: ['ListObjectsV2'] },
+    });
+  });
+
+  it('are those of the uploads where objects keep no time, and one that cannot be read stops a sync', async () => {
+    await using store = await startFakeS3();
+    for (const name of ['a', 'b']) store.objects.set(`t/${name}`, Buffer.from(name));
+    sandbox.path('nothing', 'x');
+    const told = testContext(sandbox.folder, {
+      environment: { ...store.environment, DRAY_CACHE: sandbox.path('cache') },
+    });
+    const pair = { source: { place: 'nothing' }, destination: { place: `s3://${store.bucket}/t` } };
+    const sync = (filter: TreeFilterRequest) => syncTree(told, { ...pair, filter });
+    // This store says that all was uploaded at ten that morning.
+    expect(await sync({ newerThanMs: Date.UTC(2026, 10, 13, 11) })).toMatchObject({ deletedFiles: 0 });
+    const older = { olderThanMs: Date.UTC(2026, 10, 13, 11) };
+    store.fault = ({ key, method }) =>
+      method === 'HEAD' && key === 't/b' ? { status: 403, code: 'AccessDenied' } : undefined;
+    await expect(sync(older)).rejects.toMatchObject({ code: 'partial' });
+    expect(eventsOf(told, 'fileFailed')).toMatchObject([{ path: 'b', error: { code: 'accessDenied' } }]);
+    expect([...store.objects.keys()]).toEqual(['t/a', 't/b']);
+    store.fault = () => undefined;
+    expect(await sync(older)).toMatchObject({ deletedFiles: 2 });
+  });
+});

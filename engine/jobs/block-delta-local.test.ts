@@ -63,7 +63,7 @@ async function deltaOf(wish: Wish): Promise<DeltaReport> {
     const target = openLocalDeltaTarget({
       path: join(folder, 'old'),
       ...both,
-      temporary: isInPlace ? undefined : join(folder, 'temporary'),
+      newTemporary: isInPlace ? undefined : () => join(folder, 'temporary'),
       mtimeNs: MTIME_NS,
       mode: wish.fileMode,
       isDurable: false,

@@ -2,7 +2,6 @@
 import { basename, dirname, join, relative, sep } from 'node:path';
 import type { CheckTreesRequest } from '../api/trees.ts';
 import { createTreeFilter, type TreeFilter } from '../model/tree-filter.ts';
-import { reportFiles } from './check-report.ts';
 import { followLink } from './local-items.ts';
 import type { TreePair } from './tree-pair.ts';
 
@@ -14,14 +13,12 @@ export function checkFilter(
   const asked = createTreeFilter(filter ?? {});
   if (reportPath === undefined) return asked;
   const own = new Set(
-    [source, destination].flatMap((side) => (side.kind === 'local' ? pathsIn(side.root, reportPath) : [])),
+    [source, destination].flatMap((side) => (side.kind === 'local' ? [pathIn(side.root, reportPath)] : [])),
   );
   return { ...asked, includes: (item) => !own.has(item.path) && asked.includes(item) };
 }
 
-function pathsIn(root: string, reportPath: string): readonly string[] {
+function pathIn(root: string, reportPath: string): string {
   const folder = followLink(dirname(reportPath));
-  return reportFiles(reportPath).map((path) =>
-    relative(followLink(root), join(folder, basename(path))).replaceAll(sep, '/'),
-  );
+  return relative(followLink(root), join(folder, basename(reportPath))).replaceAll(sep, '/');
 }

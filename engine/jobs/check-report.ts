@@ -2,11 +2,12 @@
  * The report of a check as one JSON document, written as it goes: an envelope that says what was compared and when, one line for each
  * file with how it was compared, and the totals. Whoever has the two places can repeat it line by line.
  */
-import { closeSync, openSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, openSync, renameSync } from 'node:fs';
 import { DrayError } from '../api/error.ts';
 import type { ComparedEvent } from '../api/events.ts';
 import type { CheckTreesSummary } from '../api/trees.ts';
 import { writeFully } from '../base/write-fully.ts';
+import { openTemporaryFolderBeside } from '../workspace/temporary-folder.ts';
 import type { TreePair } from './tree-pair.ts';
 
 export interface CheckReport {
@@ -19,20 +20,10 @@ export interface CheckReport {
 
 const BUFFERED_LINES_MAX = 1_000;
 
-/** The files that a report is or will be: of these no check tells, wherever they lie. */
-export function reportFiles(path: string): readonly string[] {
-  return [path, temporaryOf(path)];
-}
-
-function temporaryOf(path: string): string {
-  return `${path}.${process.pid}.tmp`;
-}
-
 /** @throws `io` when the file cannot be written. */
 export function openCheckReport(path: string, { destination, source }: TreePair): CheckReport {
-  const temporary = temporaryOf(path);
-  // What was left by a check that was killed: in a container every process may have the same number.
-  attempt(path, () => rmSync(temporary, { force: true }));
+  const temporaries = openTemporaryFolderBeside(path);
+  const temporary = attempt(path, () => temporaries.newName());
   let file: number | undefined = attempt(path, () => openSync(temporary, 'wx'));
   let writtenBytes = 0;
   let lines: string[] = [];
@@ -70,16 +61,15 @@ export function openCheckReport(path: string, { destination, source }: TreePair)
       file = undefined;
       try {
         attempt(path, () => renameSync(temporary, path));
-      } catch (error) {
-        rmSync(temporary, { force: true });
-        throw error;
+      } finally {
+        temporaries.close();
       }
     },
     close() {
       if (file === undefined) return;
       closeSync(file);
       file = undefined;
-      rmSync(temporary, { force: true });
+      temporaries.close();
     },
   };
 }
@@ -88,6 +78,7 @@ function attempt<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (cause) {
+    if (cause instanceof DrayError) throw cause;
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown';
     throw new DrayError('io', `The report ${path} could not be written (${code}).`, {
       data: { path },

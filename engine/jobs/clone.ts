@@ -1,5 +1,5 @@
 /** `dray clone`: a new workspace with a commit of an existing repository in it. */
-import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { CloneRequest, JobContext, PullSummary } from '../api/jobs.ts';
@@ -15,15 +15,18 @@ import {
   createWorkspace,
   DRAY_FOLDER,
   findWorkspace,
+  isHalfMade,
   readConfig,
   readState,
   refuseNesting,
+  removeWorkspace,
+  type WorkspaceState,
 } from '../workspace/workspace-folder.ts';
 import { applyChanges } from './apply-changes.ts';
 import { fetchCommit, hashAs, saveBase } from './base-commit.ts';
 import { type Connection, connectUrl, urlToKeep } from './connection.ts';
 import { DEFAULT_BRANCH, DEFAULT_REMOTE } from './init.ts';
-import { checkBelongs, type LinkedRepository } from './link-repository.ts';
+import { checkBelongs, checkSameRepository, type LinkedRepository } from './link-repository.ts';
 import { checkNamesFit } from './names-fit.ts';
 import { NO_CHANGES } from './no-changes.ts';
 import { pullCommit } from './pull.ts';
@@ -40,8 +43,8 @@ export async function cloneWorkspace(context: JobContext, request: CloneRequest)
   const parsed = parseRemoteUrl(request.url, context.directory);
   const root = resolve(context.directory, request.directory ?? defaultCloneFolder(parsed));
   const url = urlToKeep(context, request.url, context.directory);
-  const isResumed = isUnfinishedClone(root, url);
-  if (!isResumed) checkFolder(root);
+  const begun = findBegun(root, url);
+  if (!begun) checkFolder(root);
   const connection = await connectUrl(context, url, context.directory);
   const wasThere = existsSync(root);
   /** What this run has made and nobody has put a file into yet. */
@@ -54,8 +57,10 @@ export async function cloneWorkspace(context: JobContext, request: CloneRequest)
     ]);
     if (!descriptor) throw notARepository(store);
     if (!target) throw noCommit(store, request.ref);
+    checkSameRepository(store, begun?.repository, descriptor.id);
     checkBelongs(store, target.tip, descriptor.id);
-    if (!isResumed) {
+    if (begun) checkGoesOn(root, begun.state, target);
+    else {
       // Again: another clone may have begun here meanwhile.
       checkFolder(root);
       isOurs = true;
@@ -68,7 +73,7 @@ export async function cloneWorkspace(context: JobContext, request: CloneRequest)
       findWorkspace(root)!,
     );
     try {
-      return await fill({ session, connection, descriptor, target, isResumed }, () => {
+      return await fill({ session, connection, descriptor, target, isResumed: begun !== undefined }, () => {
         isOurs = false;
       });
     } finally {
@@ -85,7 +90,7 @@ export async function cloneWorkspace(context: JobContext, request: CloneRequest)
 
 /** Stopped before any file was written: the folder is as it was, and the next try is not a resumed one. */
 function leaveNothing(root: string, wasThere: boolean): void {
-  rmSync(join(root, DRAY_FOLDER), { recursive: true, force: true });
+  removeWorkspace(root);
   if (wasThere) return;
   try {
     rmdirSync(root);
@@ -118,7 +123,7 @@ async function fill(filling: Filling, onWriting: () => void): Promise<PullSummar
   };
   if (isResumed) {
     // Written with the base, when all is there.
-    session.state = { ...session.state, branch: target.branch };
+    if (!hasBase(session.state)) session.state = { ...session.state, branch: target.branch };
     return pullCommit(session, connection, link, { commit: target.commit }, {});
   }
   const { store, meter } = connection;
@@ -190,12 +195,36 @@ function configFor(url: string, descriptor: Descriptor) {
   };
 }
 
-/** A clone of the same URL that was killed before its end: it goes on where it stopped. */
-function isUnfinishedClone(root: string, url: string): boolean {
+/**
+ * The state of a clone of the same URL that is here already. Without a base it was killed on its way. With one it has ended, perhaps so
+ * late that nobody was told: it may be asked for again.
+ */
+function findBegun(root: string, url: string): Begun | undefined {
   const found = existsSync(join(root, DRAY_FOLDER)) ? findWorkspace(root) : undefined;
-  if (found?.root !== root) return false;
-  const config = readConfig(found);
-  return config.remotes[DEFAULT_REMOTE]?.url === url && Object.keys(readState(found).bases).length === 0;
+  if (found?.root !== root) return undefined;
+  const remote = readConfig(found).remotes[DEFAULT_REMOTE];
+  return remote?.url === url ? { state: readState(found), repository: remote.repository } : undefined;
+}
+
+interface Begun {
+  readonly state: WorkspaceState;
+  readonly repository: string | undefined;
+}
+
+function hasBase({ bases }: WorkspaceState): boolean {
+  return Object.keys(bases).length > 0;
+}
+
+/** A workspace with a base goes on to what its own branch has now; for anything else there are `switch` and `pull REF`. */
+function checkGoesOn(root: string, state: WorkspaceState, target: Target): void {
+  const { bases, branch } = state;
+  const isOwnBranch = target.tip !== undefined && target.branch === branch;
+  if (!hasBase(state) || bases[DEFAULT_REMOTE] === target.commit || isOwnBranch) return;
+  throw new DrayError(
+    'workspaceExists',
+    `${root} is a workspace of this repository already, on the branch ${branch}. Use "dray switch" or "dray pull" in it, or clone into another folder.`,
+    { data: { path: root, workspace: root } },
+  );
 }
 
 function checkFolder(root: string): void {
@@ -210,7 +239,7 @@ function checkFolder(root: string): void {
       data: { path: root },
     });
   }
-  if (names.length === 0) return;
+  if (names.length === 0 || (names.length === 1 && names[0] === DRAY_FOLDER && isHalfMade(root))) return;
   throw new DrayError(
     'usage',
     `${root} is not empty. Choose another folder, or use "dray init" and "dray pull" to merge into it.`,

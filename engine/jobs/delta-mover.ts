@@ -237,7 +237,7 @@ async function openTarget(
       signature,
       chunkSize: DELTA_CHUNK_SIZE,
       threads,
-      temporary: isDryRun ? undefined : writer!.newTemporary(),
+      newTemporary: isDryRun ? undefined : writer!.newTemporary,
       isDryRun,
       mtimeNs,
       mode,

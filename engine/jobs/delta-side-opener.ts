@@ -1,7 +1,7 @@
 /** Opens the two ends of a block delta, each of which is a file here or at a peer. */
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { JobContext, Throttle } from '../api/jobs.ts';
 import type { DeltaRequest } from '../api/peers.ts';
@@ -14,6 +14,7 @@ import { type BlockThreads, openBlockThreads } from '../workspace/block-threads.
 import { openLocalDeltaSource } from '../workspace/local-delta-source.ts';
 import { openLocalDeltaTarget } from '../workspace/local-delta-target.ts';
 import { localPlaceKind } from '../workspace/local-place.ts';
+import { openTemporaryFolderBeside, type TemporaryFolder } from '../workspace/temporary-folder.ts';
 import { connectPeerOf } from './connection.ts';
 import { followLink } from './local-items.ts';
 import type { LocalPlace, RemotePlace } from './places.ts';
@@ -27,6 +28,7 @@ export class SideOpener {
   readonly #context: JobContext;
   readonly #request: Wish;
   readonly #clients: PeerClient[] = [];
+  readonly #temporaries: TemporaryFolder[] = [];
   #threads: BlockThreads | undefined;
 
   constructor(context: JobContext, request: Wish) {
@@ -79,7 +81,7 @@ export class SideOpener {
       signature: this.signature,
       chunkSize: DELTA_CHUNK_SIZE,
       threads: this.#ownThreads(),
-      temporary: isInPlace || isDryRun ? undefined : temporaryFor(path),
+      newTemporary: isInPlace || isDryRun ? undefined : this.#newTemporaryBeside(path),
       isDryRun: isDryRun && !isInPlace,
       mtimeNs,
       mode,
@@ -89,7 +91,14 @@ export class SideOpener {
 
   async close(): Promise<void> {
     await this.#threads?.close();
+    for (const folder of this.#temporaries) folder.close();
     for (const client of this.#clients) await client.close();
+  }
+
+  #newTemporaryBeside(path: string): () => string {
+    const folder = openTemporaryFolderBeside(path);
+    this.#temporaries.push(folder);
+    return folder.newName;
   }
 
   #ownThreads(): BlockThreads {
@@ -118,9 +127,4 @@ function throttlesOf({
     ...(throttle ? [throttle] : []),
     ...(rate === undefined ? [] : [createThrottle({ bytesPerSecond: () => rate, clock: systemClock })]),
   ];
-}
-
-/** Beside the file, with a name that no scan of a tree would take for one of its own. */
-function temporaryFor(path: string): string {
-  return join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.dray-part`);
 }

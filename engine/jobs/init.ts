@@ -1,13 +1,12 @@
 /** `dray init`: binds a folder to a repository, which is made when there is none. Nothing of the folder is read or sent. */
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync } from 'node:fs';
 import type { InitRequest, InitSummary, JobContext } from '../api/jobs.ts';
 import { systemClock } from '../base/clock.ts';
 import { DEFAULT_LAYOUT, type Layout, OBJECTS_LAYOUT } from '../model/layout.ts';
 import { parseRemoteUrl } from '../remotes/remote-url.ts';
 import { createDescriptor } from '../repository/descriptor.ts';
 import { checkRefName } from '../repository/ref-name.ts';
-import { createWorkspace, DRAY_FOLDER, refuseNesting } from '../workspace/workspace-folder.ts';
+import { createWorkspace, refuseNesting, removeWorkspace } from '../workspace/workspace-folder.ts';
 import { baseMark } from './base-commit.ts';
 import { learnConditionalWrites, tellUnsafe } from './conditional-writes.ts';
 import { connectUrl, urlToKeep } from './connection.ts';
@@ -54,7 +53,7 @@ export async function initWorkspace(context: JobContext, request: InitRequest): 
         session.close();
       }
     } catch (error) {
-      rmSync(join(root, DRAY_FOLDER), { recursive: true, force: true });
+      removeWorkspace(root);
       throw error;
     }
     return { workspace: root, remoteUrl: url, repositoryId: descriptor.id, created, branch };

@@ -58,14 +58,7 @@ export async function linkRepository(
   const isUnmet = remote.repository === undefined && tip === undefined && refs.objects.length === 0;
   const descriptor = found ?? (makes && isUnmet ? await makeRepository(session, store) : undefined);
   if (!descriptor) throw notARepository(store, { isUnmet });
-  if (remote.repository !== undefined && remote.repository !== descriptor.id) {
-    throw new DrayError(
-      'notARepository',
-      `The repository at ${store.address} (${descriptor.id}) is not the one that this workspace belongs to (${remote.repository}). ` +
-        'If it was made anew on purpose, remove the remote and add it again.',
-      { data: { remote: store.address, found: descriptor.id, expected: remote.repository } },
-    );
-  }
+  checkSameRepository(store, remote.repository, descriptor.id);
   checkBelongs(store, tip, descriptor.id);
   if (remote.repository === undefined || remote.layout === undefined) {
     session.saveConfig({
@@ -104,6 +97,17 @@ function notARepository(store: ObjectStore, { isUnmet }: { readonly isUnmet: boo
     ? `There is no repository at ${address} yet. The first "dray push" makes one; check the URL if there should be one.`
     : `The repository's dray.json is missing at ${address}. Check the URL, or bring the file back.`;
   return new DrayError('notARepository', message, { data: { remote: address } });
+}
+
+/** @throws `notARepository` when the workspace was bound to another one than the one found. */
+export function checkSameRepository(store: ObjectStore, bound: string | undefined, found: string): void {
+  if (bound === undefined || bound === found) return;
+  throw new DrayError(
+    'notARepository',
+    `The repository at ${store.address} (${found}) is not the one that this workspace belongs to (${bound}). ` +
+      'If it was made anew on purpose, remove the remote and add it again.',
+    { data: { remote: store.address, found, expected: bound } },
+  );
 }
 
 /** @throws `notARepository` when the ref is another repository's, whose commits say nothing of what is here. */

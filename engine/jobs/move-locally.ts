@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import { Budget } from '../base/budget.ts';
 import { fileToken, type TreeItem } from '../model/tree-item.ts';
+import { TEMPORARY_FOLDER_NAME } from '../model/unfinished-name.ts';
 import { copyLocalFile } from '../workspace/copy-local-file.ts';
 import { LINK_SUFFIX, readLink, touchLocal } from '../workspace/local-place.ts';
-import { TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
 import { openTreeWriter } from '../workspace/tree-writer.ts';
 import type { TreeWriter } from '../workspace/tree-writer-contract.ts';
 import type { Moved, Mover } from './tree-mover.ts';

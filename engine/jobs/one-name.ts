@@ -8,8 +8,8 @@
 import { lstatSync, mkdirSync, opendirSync, realpathSync, rmdirSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { AreOne } from '../model/name-collisions.ts';
+import { TEMPORARY_FOLDER_NAME } from '../model/unfinished-name.ts';
 import { areOneName } from '../workspace/case-sensitivity.ts';
-import { TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
 import { setFolderAt } from '../workspace/set-folder.ts';
 import { loadSetMtime, type SetMtime } from '../workspace/set-mtime.ts';
 import type { LocalSide } from './tree-sides.ts';

@@ -24,7 +24,7 @@ import { settleLanding } from './landing.ts';
 import { type LinkedRepository, linkRepository } from './link-repository.ts';
 import { checkNamesFit } from './names-fit.ts';
 import { NO_CHANGES } from './no-changes.ts';
-import { refreshIndex, reportProblems } from './refresh-index.ts';
+import { refreshIndex, reportProblems, sweepUnfinished } from './refresh-index.ts';
 import { openSession, type Session } from './session.ts';
 import { tellChanges, toChange } from './working-changes.ts';
 
@@ -93,6 +93,7 @@ export async function pullCommit(
   if (session.state.bases[session.remoteName] === target && !hasArrivals(session)) return summary;
   const scanned = await refreshIndex(session);
   const problems = reportProblems(session, scanned.problems);
+  if (!request.dryRun) sweepUnfinished(session, scanned.problems);
   const base = await ensureBase(session, store, link);
   const commit = await fetchCommit(session, store, target);
   const toTarget = await collectChanges(

@@ -15,7 +15,7 @@ import { mergeOntoTip, type PublishContext, publishChanges } from './publish-com
 import { createPushForecast } from './push-forecast.ts';
 import { existenceOptions } from './query-remote.ts';
 import { forgetRemote, recheckBase, relocatedEntries } from './recheck-base.ts';
-import { refreshIndex, reportProblems } from './refresh-index.ts';
+import { refreshIndex, reportProblems, sweepUnfinished } from './refresh-index.ts';
 import { openSession, type Session } from './session.ts';
 import { uploadFiles } from './upload-files.ts';
 import { readChanges, tellChanges } from './working-changes.ts';
@@ -46,6 +46,7 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
   const scanned = scan.value;
   const link = await linking;
   let failed = reportProblems(session, scanned.problems);
+  if (request.dryRun !== true) sweepUnfinished(session, scanned.problems);
   await settleLanding(session, store, link);
   const isRecheck = request.noIndex === true;
   if (isRecheck) forgetRemote(session, link);

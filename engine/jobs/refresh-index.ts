@@ -4,6 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { readlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { checkAborted } from '../base/abort.ts';
 import { createHeapBound } from '../base/heap-bound.ts';
 import { KIND_CODES, type StatRow } from '../index/file-table.ts';
@@ -11,6 +12,7 @@ import type { Index } from '../index/open-index.ts';
 import { comparePaths } from '../model/entry.ts';
 import { targetNotUtf8 } from '../workspace/local-place.ts';
 import { type ScanBatch, type ScannedEntry, type ScanProblem, scanWorkspace } from '../workspace/scan.ts';
+import { sweepAbandoned } from '../workspace/temporary-folder.ts';
 import type { Session } from './session.ts';
 
 export interface Refreshed {
@@ -63,6 +65,12 @@ export function reportProblems(session: Session, problems: readonly ScanProblem[
     });
   }
   return failed;
+}
+
+/** Removes what dead runs left in the `.dray-tmp` folders that the scan met: nobody may ever write beside them again. */
+export function sweepUnfinished({ workspace }: Session, problems: readonly ScanProblem[]): void {
+  for (const { path, problem } of problems)
+    if (problem === 'unfinished' && path.endsWith('/')) sweepAbandoned(join(workspace.root, path));
 }
 
 function reportScan(session: Session, merge: ScanMerge): void {

@@ -4,12 +4,12 @@ import { comparePaths } from '../model/entry.ts';
 import { isReservedName } from '../model/safe-path.ts';
 import type { TreeFilter } from '../model/tree-filter.ts';
 import { isHoldingFolder, type TreeItem } from '../model/tree-item.ts';
+import { isUnfinishedName, TEMPORARY_FOLDER_NAME } from '../model/unfinished-name.ts';
 import { headItemOf } from '../query/head-item.ts';
 import { listTreeItems } from '../query/object-pages.ts';
 import { readTimes, type TimesMemory } from '../query/read-times.ts';
 import { statLocal } from '../workspace/local-place.ts';
 import { scanLocalTree } from '../workspace/local-tree.ts';
-import { TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
 import { isFileError } from './tree-run.ts';
 import type { LocalSide, RemoteSide, TreeSide } from './tree-sides.ts';
 
@@ -125,14 +125,14 @@ function isNamedLikeFolder({ path }: Pick<TreeItem, 'path'>): boolean {
   return path === '' || path.endsWith('/');
 }
 
-/** Most names need no closer look: no part begins with a dot, and nothing is beyond ASCII. */
-const MAY_BE_RESERVED = /(?:^|\/)\.|[^\u0020-\u007e]/;
+/** Most names need no closer look: no part begins with a dot or may be an unfinished file's, and nothing is beyond ASCII. */
+const MAY_BE_RESERVED = /(?:^|\/)\.|\.dray-|[^\u0020-\u007e]/;
 
 /** Whether a part of it is Dray's own, which never travels: what some system would take for `.dray`, and where unfinished files lie. */
 function isReserved(path: string): boolean {
   return (
     MAY_BE_RESERVED.test(path) &&
-    path.split('/').some((part) => part === TEMPORARY_FOLDER_NAME || isReservedName(part, 'linux'))
+    path.split('/').some((part) => isUnfinishedName(part) || isReservedName(part, 'linux'))
   );
 }
 

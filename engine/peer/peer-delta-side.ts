@@ -50,7 +50,7 @@ export function openSide({ clock, folder, threads, writer }: SideOpening, wish: 
       signature,
       chunkSize,
       threads,
-      temporary: wish.isInPlace || !isWritten ? undefined : writer.newTemporary(),
+      newTemporary: wish.isInPlace || !isWritten ? undefined : writer.newTemporary,
       isDryRun: wish.isDryRun === true,
       mtimeNs: BigInt(wish.mtimeNs ?? 0),
       mode: wish.mode,

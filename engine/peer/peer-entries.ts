@@ -8,9 +8,10 @@ import { checkAborted } from '../base/abort.ts';
 import { comparePaths } from '../model/entry.ts';
 import { type EntryRow, PEER_HEADER, PEER_LIMITS, PEER_PROTOCOL } from '../model/peer-protocol.ts';
 import { isReservedName } from '../model/safe-path.ts';
+import { isUnfinishedName } from '../model/unfinished-name.ts';
 import { readFolderNames } from '../workspace/folder-names.ts';
 import { targetNotUtf8 } from '../workspace/local-place.ts';
-import { type ScannedEntry, scanWorkspace, TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
+import { type ScannedEntry, scanWorkspace } from '../workspace/scan.ts';
 import { absoluteIn, heldReach, plainReach, type TreeReach } from '../workspace/tree-reach.ts';
 import { drained, type PeerCall, PeerRefusal } from './peer-call.ts';
 import { type OfferedFolder, parsePeerPath, statPeerPath } from './peer-paths.ts';
@@ -153,7 +154,7 @@ function foldedRows({ query }: PeerCall, look: Look): readonly EntryRow[] {
   const rows: EntryRow[] = [];
   for (const name of readFolderNames(reach.absoluteOf('')).names) {
     const stats = lstatSync(reach.absoluteOf(name), { throwIfNoEntry: false });
-    if (!stats || isReservedName(name, 'linux') || name === TEMPORARY_FOLDER_NAME) continue;
+    if (!stats || isReservedName(name, 'linux') || isUnfinishedName(name)) continue;
     const kind = stats.isFile()
       ? 'file'
       : stats.isDirectory()

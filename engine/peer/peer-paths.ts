@@ -15,7 +15,7 @@ import {
 import { DrayError } from '../api/error.ts';
 import { PEER_LIMITS } from '../model/peer-protocol.ts';
 import { checkEntryPath } from '../model/safe-path.ts';
-import { TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
+import { TEMPORARY_FOLDER_NAME } from '../model/unfinished-name.ts';
 import { absoluteIn, heldReach, isReal } from '../workspace/tree-reach.ts';
 import { parentOf } from '../workspace/tree-writer-folders.ts';
 import { PeerRefusal } from './peer-call.ts';

@@ -8,7 +8,7 @@ import { Budget } from '../base/budget.ts';
 import { systemClock } from '../base/clock.ts';
 import { loadCrc64 } from '../base/crc64-nvme.ts';
 import { PEER_LIMITS, PEER_PROTOCOL } from '../model/peer-protocol.ts';
-import { TEMPORARY_FOLDER_NAME } from '../workspace/scan.ts';
+import { TEMPORARY_FOLDER_NAME } from '../model/unfinished-name.ts';
 import { openTreeWriter } from '../workspace/tree-writer.ts';
 import type { TreeWriter } from '../workspace/tree-writer-contract.ts';
 import { answerError, answerJson, type PeerCall, PeerRefusal } from './peer-call.ts';

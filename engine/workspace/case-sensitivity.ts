@@ -1,7 +1,7 @@
 /** Which names a folder's file system takes for one and the same. Asked of the file system itself: mounts differ. */
-import { randomBytes } from 'node:crypto';
 import { closeSync, lstatSync, mkdirSync, openSync, rmSync, unlinkSync } from 'node:fs';
 import { writeError } from './tree-writer-error.ts';
+import { temporaryPrefix } from './tree-writer-temporary.ts';
 
 /** Whether `a` and `A` name one file in this folder, which must be writable. Throws `io` or `diskFull`. */
 export function isCaseInsensitive(folder: string): boolean {
@@ -43,7 +43,7 @@ function isOneFile(folder: string, name: string, variant: string): boolean {
   }
 }
 
-/** Digits alone, so that the random part is the same in every case. */
+/** A name that the sweep knows, with what follows it: a killed run leaves its probe. */
 function newBase(folder: string): string {
-  return `${folder}/.dray-${randomBytes(6).readUIntBE(0, 6)}`;
+  return `${temporaryPrefix(folder)}0.0`;
 }

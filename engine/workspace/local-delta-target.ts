@@ -38,9 +38,9 @@ export interface LocalDeltaTargetOptions {
   /** For `cut`; both ends the same. */
   readonly chunkSize: ChunkSize;
   readonly threads: BlockThreads;
-  /** A name that nothing else has, on the file system of `path`; undefined: the file itself is overwritten. */
-  readonly temporary: string | undefined;
-  /** The file is compared with and never begun: what is there stays, whatever `temporary` says. */
+  /** A name that nothing else has, on the file system of `path`; absent: the file itself is overwritten. */
+  readonly newTemporary?: (() => string) | undefined;
+  /** The file is compared with and never begun: what is there stays, whatever `newTemporary` says. */
   readonly isDryRun?: boolean;
   /** Of the new file. */
   readonly mtimeNs: bigint;
@@ -70,17 +70,17 @@ interface NewFile {
 
 /** @throws `io` as file sources do when what is there is no regular file, or may not be read. */
 export function openLocalDeltaTarget(options: LocalDeltaTargetOptions): DeltaTarget {
-  const { chunkSize, path, signature, temporary, threads } = options;
+  const { chunkSize, newTemporary, path, signature, threads } = options;
   const old = openOld(path);
   const oldFile = { path, ...(old ? { descriptor: old.descriptor } : {}) };
   const oldBytes = old ? Number(old.stats.size) : 0;
-  const isInPlace = temporary === undefined && !options.isDryRun;
+  const isInPlace = newTemporary === undefined && !options.isDryRun;
   /** As long as it is written; who may read the file is said in the end. */
   const createMode = options.mode === undefined && !old ? DEFAULT_MODE : OWN_MODE;
   const hasher = blockHasherOn(threads);
   let made: NewFile | undefined;
   let isOfUse = false;
-  let hasTemporary = false;
+  let temporary: string | undefined;
   let isEnded = false;
   let newBytes = 0;
 
@@ -89,7 +89,7 @@ export function openLocalDeltaTarget(options: LocalDeltaTargetOptions): DeltaTar
     isEnded = true;
     if (made) closeSync(made.descriptor);
     if (old) closeSync(old.descriptor);
-    if (hasTemporary && temporary !== undefined) rmSync(temporary, { force: true });
+    if (temporary !== undefined) rmSync(temporary, { force: true });
   }
 
   return {
@@ -104,17 +104,16 @@ export function openLocalDeltaTarget(options: LocalDeltaTargetOptions): DeltaTar
       return attempt(path, async () => {
         let starts: DeltaStart = 'old';
         isOfUse = keepsOld && old !== undefined && !isInPlace;
-        if (temporary === undefined) made = { path, descriptor: openSync(path, CREATE, createMode) };
+        if (newTemporary === undefined) made = { path, descriptor: openSync(path, CREATE, createMode) };
         else {
+          temporary = newTemporary();
           const isCopy = isOfUse && (await reflinked(path, temporary));
-          hasTemporary = isCopy;
           // A reflink of a file that is read-only is so too.
           if (isCopy) chmodSync(temporary, OWN_MODE);
           made = {
             path: temporary,
             descriptor: openSync(temporary, isCopy ? WRITE : CREATE_NEW, createMode),
           };
-          hasTemporary = true;
           if (!isCopy) starts = 'zeros';
         }
         if (isInPlace) checkSameFile(made!, old, path);

@@ -40,7 +40,14 @@ describe('the scan of a plain tree', () => {
   });
 
   it('leaves out folders of unfinished files, also those of copies into a folder below', () => {
-    plant('.dray-tmp/part', '.dray-tmpx', 'a/.dray-tmp/part', 'a/b', 'c/.dray-tmp');
+    plant(
+      '.dray-tmp/part',
+      '.dray-tmpx',
+      'a/.dray-tmp/part',
+      'a/b',
+      'c/.dray-tmp',
+      'a/.b.0123456789ab.dray-part',
+    );
     expect(scan().paths).toEqual(['.dray-tmpx', 'a/b']);
   });
 

@@ -227,6 +227,22 @@ describe('what a scan leaves out', () => {
     ]);
   });
 
+  it('leaves out what earlier versions left beside a file when they were killed', () => {
+    plant(
+      '.a.0123456789ab.dray-part',
+      'a.0123456789ab.dray-tmp',
+      'a.dray-part',
+      'b/.c.txt.0123456789ab.dray-part',
+    );
+    const { entries, problems } = scan();
+    expect(entries.map(({ path }) => path)).toEqual(['a.dray-part']);
+    expect(problems.map(({ path, problem }) => [path, problem])).toEqual([
+      ['.a.0123456789ab.dray-part', 'unfinished'],
+      ['a.0123456789ab.dray-tmp', 'unfinished'],
+      ['b/.c.txt.0123456789ab.dray-part', 'unfinished'],
+    ]);
+  });
+
   it('leaves out a workspace inside this one whole, and names it', () => {
     plant('inner/.dray/index', 'inner/data', 'z');
     const { entries, problems } = scan();

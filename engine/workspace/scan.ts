@@ -7,6 +7,7 @@
 import { lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { DrayError } from '../api/error.ts';
 import { isReservedName } from '../model/safe-path.ts';
+import { isUnfinishedBeside, isUnfinishedName, TEMPORARY_FOLDER_NAME } from '../model/unfinished-name.ts';
 import { readFolderNames } from './folder-names.ts';
 import {
   addIgnoreFile,
@@ -101,8 +102,6 @@ interface Walk {
 }
 
 const WORKSPACE_FOLDER_NAME = '.dray';
-/** Where writers of plain trees keep unfinished files: in the folder that they were given, which may lie in any other tree. */
-export const TEMPORARY_FOLDER_NAME = '.dray-tmp';
 const DOT = 0x2e;
 const SLASH = 0x2f;
 const BEYOND_ASCII = 0x80;
@@ -201,7 +200,7 @@ function takeDueSubfolder(folder: Folder): Subfolder | undefined {
 function lookAt(walk: Walk, folder: Folder, name: string): void {
   const path = folder.path + name;
   if (isReserved(walk, folder, name)) return;
-  if (walk.isPlain && name === TEMPORARY_FOLDER_NAME) return;
+  if (walk.isPlain && isUnfinishedName(name)) return;
   let stats: Stats | undefined;
   try {
     stats = lstatSync(absoluteOf(walk, path), NO_THROW);
@@ -221,6 +220,14 @@ function lookAt(walk: Walk, folder: Folder, name: string): void {
   if (name === TEMPORARY_FOLDER_NAME && type === FOLDER_TYPE) {
     const message = `${path}/ holds unfinished files and stays out.`;
     walk.problems.push({ path: `${path}/`, problem: 'unfinished', message });
+    return;
+  }
+  if (type === FILE_TYPE && isUnfinishedBeside(name)) {
+    walk.problems.push({
+      path,
+      problem: 'unfinished',
+      message: `${path} is an unfinished file and stays out.`,
+    });
     return;
   }
   if (type === FILE_TYPE) walk.entries.push(entryOf(path, 'file', stats));

@@ -1,9 +1,8 @@
-/** One file from a stream: written beside its place and put there when the stream has ended well. */
-import { randomBytes } from 'node:crypto';
-import { rmSync } from 'node:fs';
+/** One file from a stream: written in `.dray-tmp` beside its place and put there when the stream has ended well. */
 import { open } from 'node:fs/promises';
 import { DrayError } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
+import { openTemporaryFolderBeside } from './temporary-folder.ts';
 import { writeError } from './tree-writer-error.ts';
 import { putInPlaceOrRemove } from './tree-writer-place.ts';
 
@@ -13,8 +12,9 @@ export async function writeStreamToFile(
   path: string,
   signal: AbortSignal,
 ): Promise<number> {
-  const temporary = `${path}.${randomBytes(6).toString('hex')}.dray-tmp`;
+  const temporaries = openTemporaryFolderBeside(path);
   try {
+    const temporary = temporaries.newName();
     const file = await open(temporary, 'wx');
     let bytes = 0;
     try {
@@ -29,7 +29,8 @@ export async function writeStreamToFile(
     if ('stat' in putInPlaceOrRemove(temporary, path)) return bytes;
     throw new DrayError('conflict', `${path} is a folder where a file has to be.`, { data: { path } });
   } catch (error) {
-    rmSync(temporary, { force: true });
     throw error instanceof DrayError ? error : writeError(error, path);
+  } finally {
+    temporaries.close();
   }
 }

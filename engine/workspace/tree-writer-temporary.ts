@@ -1,12 +1,13 @@
 /**
  * Names of temporary files, and the sweep of those that a killed run left behind.
  * A name says who made it: `dray-<host>-<pid>-<run>-<thread>.<number>`, so a sweep takes only files of ours whose maker is gone.
+ * Probes of a file system are folders of such a name, or files with `-probe-` and more behind it.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { lstatSync, readdirSync, unlinkSync } from 'node:fs';
+import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 
-const NAME = /^dray-([0-9a-f]{8})-(\d+)-[0-9a-f]{12}-\d+\.\d+$/;
+const NAME = /^dray-([0-9a-f]{8})-(\d+)-[0-9a-f]{12}-\d+\.\d+(?:-probe-.*)?$/u;
 /** Where the maker cannot be asked (another host, a process id used again), only age tells. */
 const ABANDONED_AFTER_MS = 24 * 60 * 60 * 1000;
 
@@ -22,7 +23,7 @@ export function sweepTemporaryFolder(folder: string, nowMs: number): void {
     if (!parts) continue;
     try {
       if (isAbandoned(`${folder}/${name}`, { host: parts[1]!, pid: Number(parts[2]) }, nowMs)) {
-        unlinkSync(`${folder}/${name}`);
+        rmSync(`${folder}/${name}`, { recursive: true });
       }
     } catch {
       // Another dray swept it first, or it is not ours to remove.

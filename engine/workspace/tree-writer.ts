@@ -1,22 +1,12 @@
 /** Puts the entries of a commit into a folder, safely and fast. The promises are in `tree-writer-contract.ts`. */
 import assert from 'node:assert';
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  rmdirSync,
-  rmSync,
-  type Stats,
-  symlinkSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, lstatSync, rmSync, type Stats, symlinkSync, unlinkSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { type DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
 import { checkEntryPath } from '../model/safe-path.ts';
+import { openTemporaryFolder } from './temporary-folder.ts';
 import { heldReach, plainReach, type TreeReach } from './tree-reach.ts';
 import { cutBatches, type FileBatch } from './tree-writer-batches.ts';
 import type {
@@ -34,14 +24,8 @@ import { type Folders, openFolders, parentOf } from './tree-writer-folders.ts';
 import { openLargeFile } from './tree-writer-large.ts';
 import { type PlaceOutcome, putInPlace, statWritten } from './tree-writer-place.ts';
 import type { FileOutcome } from './tree-writer-small.ts';
-import { sweepTemporaryFolder, temporaryPrefix } from './tree-writer-temporary.ts';
 import { openWriteThreads, type WriteThreads } from './tree-writer-threads.ts';
-import {
-  openUnfinishedFiles,
-  sweepUnfinishedFiles,
-  type UnfinishedFile,
-  type UnfinishedFiles,
-} from './tree-writer-unfinished.ts';
+import { openUnfinishedFiles, type UnfinishedFile, type UnfinishedFiles } from './tree-writer-unfinished.ts';
 
 const THREADS_MAX = 8;
 
@@ -49,16 +33,8 @@ const THREADS_MAX = 8;
 export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
   const { isSweptLate = false, isTemporaryFolderOwn = false, isWatchful = false } = options;
   const { root, temporaryFolder, signal } = options;
-  const prefix = temporaryPrefix(temporaryFolder);
-  const holder = `${prefix}9998.0`;
-  let isPrepared = false;
-  /** Before the first temporary file. */
-  const prepare = () => {
-    if (isPrepared) return;
-    if (isTemporaryFolderOwn) holdTemporaryFolder(temporaryFolder, holder);
-    else makeTemporaryFolder(temporaryFolder);
-    isPrepared = true;
-  };
+  const temporaries = openTemporaryFolder(temporaryFolder, { isOwn: isTemporaryFolderOwn });
+  const { newName, prefix, prepare } = temporaries;
   if (!isSweptLate && (!isTemporaryFolderOwn || existsSync(temporaryFolder))) prepare();
   const reach = isWatchful ? heldReach(root) : plainReach(root);
   const folders = openFolders(root, isWatchful ? reach : undefined);
@@ -66,15 +42,9 @@ export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
   const threads = openWriteThreads({ root, isWatchful, temporaryPrefix: prefix, threads: limit, signal });
   const context: WriterContext = { reach, folders, threads };
   const openFiles = new Set<LargeFile>();
-  let nextTemporary = 0;
   let nextStream = 0;
   let closing: Promise<void> | undefined;
 
-  // Numbered apart from the threads' own, which begin with their number.
-  const newTemporary = () => {
-    prepare();
-    return `${prefix}9999.${nextTemporary++}`;
-  };
   const leaveAll = () => Promise.allSettled([...openFiles].map((file) => file.leave()));
   signal.addEventListener('abort', leaveAll, { once: true });
   let unfinishedFiles: UnfinishedFiles | undefined;
@@ -102,7 +72,7 @@ export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
         content === undefined ? undefined : claimUnfinished(`${meta.path}\0${content}`, meta.sizeBytes);
       const file = openLargeFile({
         meta,
-        temporary: unfinished?.temporary ?? newTemporary(),
+        temporary: unfinished?.temporary ?? newName(),
         ...(unfinished ? { unfinished } : {}),
         ...(isOpenEnded ? { isOpenEnded } : {}),
         nextStream: () => nextStream++,
@@ -127,8 +97,7 @@ export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
     await threads.close();
     signal.removeEventListener('abort', leaveAll);
     unfinishedFiles?.end();
-    if (isPrepared) removeOwn(temporaryFolder, prefix);
-    if (isPrepared && isTemporaryFolderOwn) removeIfEmpty(temporaryFolder);
+    temporaries.close();
   }
 
   return {
@@ -141,11 +110,11 @@ export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
     openLarge,
     newTemporary() {
       checkAborted(signal);
-      return newTemporary();
+      return newName();
     },
     writeLink(path, target) {
       checkAborted(signal);
-      return writeLink(context, { path, target, newTemporary });
+      return writeLink(context, { path, target, newTemporary: newName });
     },
     makeFolder(path) {
       checkAborted(signal);
@@ -157,10 +126,7 @@ export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
       remove(context, path);
     },
     tend(nowMs) {
-      if (closing || !existsSync(temporaryFolder)) return;
-      sweep(temporaryFolder, nowMs);
-      // As young as can be, so that no other writer takes it for a dead one's.
-      if (isPrepared && isTemporaryFolderOwn) writeFileSync(holder, '');
+      if (!closing) temporaries.tend(nowMs);
     },
     close: () => {
       closing ??= close();
@@ -317,54 +283,4 @@ function withoutSlash(path: string): string {
 
 function failed(error: DrayError): { readonly error: ErrorRecord } {
   return { error: toErrorRecord(error) };
-}
-
-function makeTemporaryFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true });
-    sweep(folder, systemClock.nowMs());
-  } catch (error) {
-    throw writeError(error, folder);
-  }
-}
-
-function sweep(folder: string, nowMs: number): void {
-  sweepTemporaryFolder(folder, nowMs);
-  sweepUnfinishedFiles(folder, nowMs);
-}
-
-const HOLD_TRIES_MAX = 100;
-
-/** With a file in it, the folder stays when another writer ends, which would remove it empty. */
-function holdTemporaryFolder(folder: string, holder: string): void {
-  for (let tries = 1; ; tries += 1) {
-    // In a tree of somebody else's the name may be taken.
-    if (lstatFor(folder, folder)?.isSymbolicLink())
-      throw unsafePath(folder, 'it is a symbolic link, and temporary files would go through it');
-    makeTemporaryFolder(folder);
-    try {
-      writeFileSync(holder, '', { flag: 'wx' });
-      return;
-    } catch (error) {
-      // Removed in between.
-      if (errnoOf(error) !== 'ENOENT' || tries === HOLD_TRIES_MAX) throw writeError(error, folder);
-    }
-  }
-}
-
-/** What a stop left between two steps of a task. */
-function removeOwn(folder: string, prefix: string): void {
-  if (!existsSync(folder)) return;
-  for (const name of readdirSync(folder)) {
-    const file = `${folder}/${name}`;
-    if (file.startsWith(prefix)) rmSync(file, { force: true });
-  }
-}
-
-function removeIfEmpty(folder: string): void {
-  try {
-    rmdirSync(folder);
-  } catch {
-    // Somebody else's files are in it.
-  }
 }

@@ -9,8 +9,10 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -62,6 +64,7 @@ export type WorkspaceConfig = Readonly<v.InferOutput<typeof CONFIG>>;
 export type WorkspaceState = Readonly<v.InferOutput<typeof STATE>>;
 
 export const DRAY_FOLDER = '.dray';
+const CONFIG_NAME = 'config.json';
 
 export interface WorkspaceFolder {
   /** Absolute. */
@@ -84,7 +87,7 @@ export function workspaceAt(root: string): WorkspaceFolder {
 /** The workspace that `folder` lies in, or undefined. */
 export function findWorkspace(folder: string): WorkspaceFolder | undefined {
   for (let at = resolve(folder); ; at = dirname(at)) {
-    if (existsSync(join(at, DRAY_FOLDER, 'config.json'))) return workspaceAt(at);
+    if (existsSync(join(at, DRAY_FOLDER, CONFIG_NAME))) return workspaceAt(at);
     if (dirname(at) === at) return undefined;
   }
 }
@@ -115,7 +118,7 @@ export function refuseNesting(root: string): void {
   );
 }
 
-/** Makes `.dray/` in `root`. @throws `workspaceExists` */
+/** Makes `.dray/` in `root`. The settings come last: without them it is no workspace, and can be made again. @throws `workspaceExists` */
 export function createWorkspace(
   root: string,
   config: WorkspaceConfig,
@@ -129,12 +132,28 @@ export function createWorkspace(
   return workspace;
 }
 
+/** The order makes a half-removed workspace look like one that was never finished: see `isHalfMade`. */
+export function removeWorkspace(root: string): void {
+  rmSync(join(root, DRAY_FOLDER, CONFIG_NAME), { force: true });
+  rmSync(join(root, DRAY_FOLDER), { recursive: true, force: true });
+}
+
+/** What `createWorkspace`, and `removeWorkspace` in reverse, may leave when they are killed: all but the settings. */
+const NAMES_BEFORE_SETTINGS = /^(?:config\.json\.new|state\.json(?:\.new)?|index\.db.*|lock.*|tmp)$/;
+
+/** Whether `root` has a `.dray/` that a killed run left without settings, so that it may be made again. */
+export function isHalfMade(root: string): boolean {
+  const folder = join(root, DRAY_FOLDER);
+  if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return false;
+  return readdirSync(folder).every((name) => NAMES_BEFORE_SETTINGS.test(name));
+}
+
 export function readConfig(workspace: WorkspaceFolder): WorkspaceConfig {
-  return readJson(CONFIG, join(workspace.root, DRAY_FOLDER, 'config.json'));
+  return readJson(CONFIG, join(workspace.root, DRAY_FOLDER, CONFIG_NAME));
 }
 
 export function writeConfig(workspace: WorkspaceFolder, config: WorkspaceConfig): void {
-  replaceFile(join(workspace.root, DRAY_FOLDER, 'config.json'), config);
+  replaceFile(join(workspace.root, DRAY_FOLDER, CONFIG_NAME), config);
 }
 
 export function readState(workspace: WorkspaceFolder): WorkspaceState {

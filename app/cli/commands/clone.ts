@@ -37,6 +37,12 @@ export function addCloneCommand(program: Command, host: CommandHost): void {
 /** @param ref What was asked for instead of the usual branch. */
 const createCloneView = (ref: string | undefined): CommandView<PullSummary> => ({
   onSummary: (summary, output, { elapsedMs }) => {
+    if (summary.result === 'upToDate') {
+      const { commit, workspace } = summary;
+      return output.note(
+        `${quotePath(workspace)} is a clone already and up to date at ${formatHash(commit!)}.`,
+      );
+    }
     const { added } = summary.changes;
     const what = `${formatPlural(added, 'entry', 'entries')} into ${quotePath(summary.workspace)}`;
     // Without all its files the workspace is on no commit.

@@ -1,0 +1,91 @@
+/**
+ * A clone that is killed before each of its changes to the file system in turn. Whenever that is, the same command again ends well, and the
+ * workspace is then the one that a clone without a kill makes.
+ */
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cloneWorkspace } from '../engine/jobs/clone.ts';
+import { initWorkspace } from '../engine/jobs/init.ts';
+import { createSandbox, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
+import { push } from '../engine/jobs/push.ts';
+import { describeTree } from '../engine/jobs/same-trees.ts';
+import { status } from '../engine/jobs/status.ts';
+import { countSteps, runKilledAt } from './killed-command.ts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+  sandbox = createSandbox();
+  const work = sandbox.path('work');
+  sandbox.write('work/a', 'one');
+  sandbox.write('work/b/c', 'two');
+  sandbox.write('work/large', Buffer.alloc(2_000_000, 'large'));
+  await initWorkspace(testContext(work), { remoteUrl: sandbox.path('store') });
+  await push(testContext(work), {});
+});
+afterAll(() => sandbox?.[Symbol.dispose]());
+
+const clone = () => ['clone', sandbox.path('store'), sandbox.path('copy')];
+
+async function expectWhole(): Promise<void> {
+  const copy = sandbox.path('copy');
+  expect(describeTree(copy)).toEqual(describeTree(sandbox.path('work')));
+  const { branch, changes } = await status(testContext(copy), {});
+  expect({ branch, ...changes }).toMatchObject({ branch: 'main', added: 0, modified: 0, deleted: 0 });
+  expect(readdirSync(sandbox.path('copy/.dray/tmp'))).toEqual([]);
+}
+
+describe('a clone', () => {
+  it('that is killed before any of its steps ends well when it is run again', async () => {
+    const steps = await countSteps(clone(), sandbox);
+    await expectWhole();
+    expect(steps).toBeGreaterThan(10);
+    for (let step = 1; step <= steps; step += 1) {
+      rmSync(sandbox.path('copy'), { recursive: true, force: true });
+      expect(await runKilledAt(step, clone()), `step ${step}`).toMatchObject({ signal: 'SIGKILL' });
+      const request = { url: sandbox.path('store'), directory: sandbox.path('copy') };
+      const again = await cloneWorkspace(testContext(sandbox.folder), request);
+      expect(again, `killed before step ${step}`).toMatchObject({ failed: 0 });
+      await expectWhole();
+    }
+  });
+
+  it('that was killed after its last step, or had ended, is up to date when it is run again', async () => {
+    rmSync(sandbox.path('copy'), { recursive: true, force: true });
+    await countSteps(clone(), sandbox);
+    writeFileSync(sandbox.path('copy/mine'), 'an edit');
+    const again = await runKilledAt(0, clone());
+    expect(again).toMatchObject({ exitCode: 0 });
+    expect(again.stdout).toContain('up to date');
+    expect(readFileSync(sandbox.path('copy/mine'), 'utf8')).toBe('an edit');
+  });
+});
+
+describe('a clone into a folder that is a workspace of another branch or URL', () => {
+  it('is refused and changes nothing', async () => {
+    const request = { url: sandbox.path('store'), directory: sandbox.path('elsewhere') };
+    await cloneWorkspace(testContext(sandbox.folder), request);
+    const statePath = sandbox.path('elsewhere/.dray/state.json');
+    const state = readFileSync(statePath, 'utf8')
+      .replace('"main"', '"other"')
+      .replace(/[0-9a-f]{64}/, '0'.repeat(64));
+    writeFileSync(statePath, state);
+    const refused = { code: 'workspaceExists' };
+    await expect(cloneWorkspace(testContext(sandbox.folder), request)).rejects.toMatchObject(refused);
+    expect(readFileSync(statePath, 'utf8')).toBe(state);
+    sandbox.write('work2/a', 'x');
+    const work2 = sandbox.path('work2');
+    await initWorkspace(testContext(work2), { remoteUrl: sandbox.path('store2') });
+    await push(testContext(work2), {});
+    const other = { ...request, url: sandbox.path('store2') };
+    await expect(cloneWorkspace(testContext(sandbox.folder), other)).rejects.toMatchObject(refused);
+  });
+
+  it('takes a folder with a file of somebody else in an unfinished .dray for one that is not empty', async () => {
+    sandbox.write('taken/.dray/notes', 'mine');
+    const request = { url: sandbox.path('store'), directory: sandbox.path('taken') };
+    await expect(cloneWorkspace(testContext(sandbox.folder), request)).rejects.toMatchObject({
+      code: 'usage',
+    });
+    expect(readFileSync(sandbox.path('taken/.dray/notes'), 'utf8')).toBe('mine');
+  });
+});

@@ -1,0 +1,65 @@
+/** The command in a process that ends itself by SIGKILL at a step of its own (`kill-at-step.ts`), so that a test chooses the moment. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
+import type { Sandbox } from '../engine/jobs/job-fixture.ts';
+
+const MAIN = fileURLToPath(new URL('../app/cli/main.ts', import.meta.url));
+const PRELOAD = new URL('./kill-at-step.ts', import.meta.url).href;
+
+export interface KilledRun {
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface KilledRunOptions {
+  readonly cwd?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly input?: string | Uint8Array;
+  readonly onStarted?: (child: ChildProcess) => void;
+}
+
+/** @param step Killed right before this change to the file system, counted from 1; 0: never. */
+export function runKilledAt(
+  step: number,
+  parameters: readonly string[],
+  options: KilledRunOptions = {},
+): Promise<KilledRun> {
+  const child = spawn(process.execPath, ['--import', PRELOAD, MAIN, ...parameters], {
+    cwd: options.cwd,
+    env: { ...process.env, DRAY_TEST_KILL_AT: `${step}`, ...options.environment },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    stdout += text;
+  });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    stderr += text;
+  });
+  // The command may be gone before it has read all of it.
+  child.stdin.on('error', () => {});
+  child.stdin.end(options.input);
+  options.onStarted?.(child);
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (exitCode, signal) => resolve({ exitCode, signal, stdout, stderr }));
+  });
+}
+
+/** Runs it to its end, which has to be a good one. @returns how many steps it has. */
+export async function countSteps(
+  parameters: readonly string[],
+  sandbox: Sandbox,
+  options: KilledRunOptions = {},
+): Promise<number> {
+  const path = sandbox.path('steps');
+  const environment = { ...options.environment, DRAY_TEST_STEPS: path };
+  const run = await runKilledAt(0, parameters, { ...options, environment });
+  expect(run, run.stderr).toMatchObject({ exitCode: 0 });
+  return Number(readFileSync(path, 'utf8'));
+}

@@ -1,0 +1,82 @@
+/**
+ * Commands that write one file, killed before each of their changes to the file system in turn. Whenever that is: a push and a copy of the folder
+ * take nothing of it along, the file is the old or the new one, and the same command again leaves the file alone.
+ */
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runCli } from '../app/cli/run-cli.ts';
+import { copyTree } from '../engine/jobs/copy-tree.ts';
+import { initWorkspace } from '../engine/jobs/init.ts';
+import { createSandbox, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
+import { push } from '../engine/jobs/push.ts';
+import { countSteps, runKilledAt } from './killed-command.ts';
+
+let sandbox: Sandbox;
+beforeEach(() => {
+  sandbox = createSandbox();
+});
+afterEach(() => sandbox[Symbol.dispose]());
+
+const OLD = 'old '.repeat(50_000);
+const NEW = 'new '.repeat(70_000);
+
+interface Command {
+  readonly name: string;
+  readonly parameters: () => readonly string[];
+  readonly input?: string;
+  /** The file that it writes. */
+  readonly written: string;
+}
+
+const commands: readonly Command[] = [
+  {
+    name: 'delta',
+    parameters: () => ['delta', sandbox.path('new'), sandbox.path('work/data')],
+    written: NEW,
+  },
+  { name: 'copy -', parameters: () => ['copy', '-', sandbox.path('work/data')], input: NEW, written: NEW },
+  { name: 'copy', parameters: () => ['copy', sandbox.path('new'), sandbox.path('work/data')], written: NEW },
+  {
+    name: 'check --report',
+    parameters: () => [
+      'check',
+      sandbox.path('new'),
+      sandbox.path('new'),
+      '--report',
+      sandbox.path('work/data'),
+    ],
+    written: '"files"',
+  },
+];
+
+describe.each(commands)('"dray $name", killed at any step,', ({ input, parameters, written }) => {
+  it('leaves nothing that a push or a copy takes for data', async () => {
+    const work = sandbox.path('work');
+    const environment = { DRAY_CACHE: sandbox.path('cache') };
+    const options = { environment, ...(input === undefined ? {} : { input }) };
+    sandbox.write('new', NEW);
+    sandbox.write('work/data', OLD);
+    await initWorkspace(testContext(work), { remoteUrl: sandbox.path('store') });
+    const steps = await countSteps(parameters(), sandbox, options);
+    expect(steps).toBeGreaterThan(2);
+    expect(readFileSync(sandbox.path('work/data'), 'utf8')).toContain(written);
+    for (let step = 1; step <= steps; step += 1) {
+      sandbox.write('work/data', OLD);
+      expect(await runKilledAt(step, parameters(), options), `step ${step}`).toMatchObject({
+        signal: 'SIGKILL',
+      });
+      const found = readFileSync(sandbox.path('work/data'), 'utf8');
+      expect(found === OLD || found.includes(written), `step ${step}`).toBe(true);
+      rmSync(sandbox.path('copied'), { recursive: true, force: true });
+      const copied = { source: { place: work }, destination: { place: sandbox.path('copied') } };
+      await copyTree(testContext(sandbox.folder, { environment }), copied);
+      expect(readdirSync(sandbox.path('copied')), `step ${step}`).toEqual(['data']);
+      expect(await push(testContext(work), {}), `step ${step}`).toMatchObject({ failed: 0 });
+      const again = step % 2 === 0 ? await runKilledAt(0, parameters(), options) : undefined;
+      if (again) expect(again, `step ${step}`).toMatchObject({ exitCode: 0 });
+      expect(readdirSync(work).sort(), `step ${step}`).toEqual(['.dray', 'data']);
+    }
+    const listed = await runCli(['ls', '--json'], { cwd: work });
+    expect(listed.stdout.split('\n').filter((line) => line.includes('"entry"'))).toHaveLength(1);
+  });
+});

@@ -1,0 +1,18 @@
+/** Names of unfinished files, which are no part of any dataset or copy. */
+
+/** Where writers keep them: in the folder that they were given, which may lie in any other tree. */
+export const TEMPORARY_FOLDER_NAME = '.dray-tmp';
+
+/** Earlier versions wrote `.NAME.<12 hex>.dray-part` (delta) and `NAME.<12 hex>.dray-tmp` (a stream) beside the file. */
+const BESIDE = /\.[0-9a-f]{12}\.dray-(?:part|tmp)$/;
+
+/** Whether a killed run of this or an earlier version left a file or folder of this name. */
+export function isUnfinishedName(name: string): boolean {
+  return name === TEMPORARY_FOLDER_NAME || isUnfinishedBeside(name);
+}
+
+/** Whether an earlier version gave this name to an unfinished file beside the finished one. */
+export function isUnfinishedBeside(name: string): boolean {
+  // The first comparison spares nearly all names the expression.
+  return (name.endsWith('.dray-part') || name.endsWith('.dray-tmp')) && BESIDE.test(name);
+}

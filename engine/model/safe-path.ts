@@ -1,4 +1,5 @@
 /** Which paths of a commit may be written into a workspace. A commit comes from a remote, so none is trusted. */
+import { TEMPORARY_FOLDER_NAME } from './unfinished-name.ts';
 
 export interface PathCheckOptions {
   /** With it, a `/` at the end must be there for a folder and must not for anything else. */
@@ -77,4 +78,14 @@ function checkWindowsPart(part: string): string | undefined {
 export function isReservedName(part: string, platform: string = process.platform): boolean {
   const name = part.replace(UNSEEN_BY_HFS, '').toLowerCase();
   return name === '.dray' || (platform === 'win32' && WINDOWS_SHORT_NAME.test(name));
+}
+
+/** The short name under which FAT and NTFS, on any system, find `.dray-tmp` as well. */
+const TEMPORARY_SHORT_NAME = /^dray-t~[0-9]+$/;
+
+/** Whether a name stands for a folder of Dray's own: `.dray` of a workspace or `.dray-tmp`. Nobody reaches those by a path or a key. */
+export function isOwnFolderName(part: string): boolean {
+  if (isReservedName(part)) return true;
+  const name = part.replace(UNSEEN_BY_HFS, '').toLowerCase();
+  return name === TEMPORARY_FOLDER_NAME || TEMPORARY_SHORT_NAME.test(name);
 }

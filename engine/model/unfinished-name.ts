@@ -1,7 +1,8 @@
 /** Names of unfinished files, which are no part of any dataset or copy. */
 
-/** Where writers keep them: in the folder that they were given, which may lie in any other tree. */
-export const TEMPORARY_FOLDER_NAME = '.dray-tmp';
+import { TEMPORARY_FOLDER_NAME } from '../base/temporary-owner.ts';
+
+export { TEMPORARY_FOLDER_NAME };
 
 /** Earlier versions wrote `.NAME.<12 hex>.dray-part` (delta) and `NAME.<12 hex>.dray-tmp` (a stream) beside the file. */
 const BESIDE = /\.[0-9a-f]{12}\.dray-(?:part|tmp)$/;

@@ -2,15 +2,21 @@
  * A plain folder as an object store: each object is the file of its key, so every other tool can read it.
  *
  * Writes are atomic, durable and conditional among all processes that use this store (`file/object-placer.ts` says how).
- * Not kept: content type and metadata. Not seen: symbolic links and special files. A link that stands for a folder is followed
- * by keys that name it, as the folder's owner may have moved a part of it to another disk; listings do not go through it.
+ * Not kept: content type and metadata. Not seen: symbolic links and special files. The root may be a link; it is resolved once. No link
+ * below it is followed: a key through one is refused, and nothing behind it is listed.
  */
 import { type BigIntStats, constants } from 'node:fs';
-import { copyFile, type FileHandle, lstat, mkdir, open, stat } from 'node:fs/promises';
+import { copyFile, type FileHandle, lstat, mkdir, realpath, stat } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import { DrayError } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
+import {
+  CAN_HOLD_FOLDERS,
+  createHeldFolders,
+  type HeldFolders,
+  pathOfDescriptor,
+} from '../base/held-folders.ts';
 import { checkReadSize, resolveRange } from './byte-range.ts';
 import { noSource, ownKeyOf, sourceChanged } from './copy-source.ts';
 import { bodyOf, bytesOf, type FileSlice, piecesOf } from './file/file-bytes.ts';
@@ -18,7 +24,13 @@ import { isAbsent, toFileError, translating } from './file/file-errors.ts';
 import { etagOf } from './file/file-etag.ts';
 import { listFiles } from './file/file-list.ts';
 import { createFileMultipart } from './file/file-multipart.ts';
-import { createFileRoot, type FileRoot } from './file/file-root.ts';
+import {
+  createFileRoot,
+  type FileRoot,
+  missingRoot,
+  openNoFollow,
+  type TemporaryFile,
+} from './file/file-root.ts';
 import { createFolderReader } from './file/folder-reader.ts';
 import { createObjectPlacer } from './file/object-placer.ts';
 import { writeReceived } from './file/received-file.ts';
@@ -34,8 +46,8 @@ import type {
 } from './object-store.ts';
 
 export interface FileStoreOptions {
-  /** An absolute path. */
-  readonly root: string;
+  /** An absolute path, or folders that are held already and that the caller closes. */
+  readonly root: string | HeldFolders;
   /** Make the folder when it does not exist. */
   readonly create?: boolean;
   readonly clock?: Clock;
@@ -49,8 +61,8 @@ const REMOVALS_AT_ONCE = 16;
 /** Fails with `bucketMissing` when the folder does not exist, with `usage` when it is a file. */
 export async function openFileStore(options: FileStoreOptions): Promise<ObjectStore> {
   const clock = options.clock ?? systemClock;
-  const root = createFileRoot(options.root, clock);
-  await checkRoot(root, options.create ?? false);
+  const folders = await openRoot(options);
+  const root = createFileRoot(folders, clock);
   const placer = createObjectPlacer(root, clock, options.hardLinks ?? true);
   const reader = createFolderReader(clock.nowMs);
 
@@ -58,10 +70,10 @@ export async function openFileStore(options: FileStoreOptions): Promise<ObjectSt
     key: RemoteKey,
     pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     put: PutOptions = {},
-  ) => placer.place(key, put, (path) => writeReceived(root, path, pieces, key, put));
+  ) => placer.place(key, put, ({ file }) => writeReceived(file, pieces, key, put));
 
   return {
-    address: pathToFileURL(options.root).href,
+    address: pathToFileURL(root.path).href,
     provider: 'local',
     head: (key, call) => headFile(root, key, clock, call),
     async get(key, call) {
@@ -88,8 +100,7 @@ export async function openFileStore(options: FileStoreOptions): Promise<ObjectSt
       for (let at = 0; at < keys.length; at += REMOVALS_AT_ONCE) {
         const batch = keys.slice(at, at + REMOVALS_AT_ONCE);
         const removed = await Promise.all(batch.map((key) => placer.remove(key, call?.signal)));
-        for (const [index, key] of batch.entries())
-          if (removed[index]) await root.pruneAbove(root.pathOf(key));
+        for (const [index, key] of batch.entries()) if (removed[index]) await root.pruneAbove(key);
       }
       checkAborted(call?.signal);
     },
@@ -99,19 +110,27 @@ export async function openFileStore(options: FileStoreOptions): Promise<ObjectSt
   };
 }
 
-async function checkRoot(root: FileRoot, create: boolean): Promise<void> {
-  await translating(root.path, async () => {
-    const stats = await stat(root.path).catch((error) => {
+async function openRoot({ create = false, root }: FileStoreOptions): Promise<HeldFolders> {
+  if (typeof root !== 'string') {
+    const { path } = root;
+    return translating(path, async () => {
+      const held = await root.hold('', create ? { onMake: () => {} } : {}).catch((error) => {
+        throw isAbsent(error) ? missingRoot(path) : error;
+      });
+      held.release();
+      return root;
+    });
+  }
+  return translating(root, async () => {
+    const stats = await stat(root).catch((error) => {
       if (!isAbsent(error)) throw error;
       return undefined;
     });
-    if (stats && !stats.isDirectory()) {
-      throw new DrayError('usage', `${root.path} is a file; a remote needs a folder.`, {
-        data: { path: root.path },
-      });
-    }
-    if (!stats && create) await mkdir(root.path, { recursive: true });
-    else if (!stats) await root.checkPresent();
+    if (!stats && !create) throw missingRoot(root);
+    if (!stats) await mkdir(root, { recursive: true });
+    else if (!stats.isDirectory())
+      throw new DrayError('usage', `${root} is a file; a remote needs a folder.`, { data: { path: root } });
+    return createHeldFolders(await realpath(root));
   });
 }
 
@@ -124,7 +143,7 @@ async function headFile(
   checkAborted(call?.signal);
   const path = root.pathOf(key);
   try {
-    const stats = await lstat(path, { bigint: true });
+    const stats = await root.within(key, (file) => lstat(file, { bigint: true }));
     if (!stats.isFile()) return undefined;
     return { ...infoOf(key, stats), remoteTimeMs: clock.nowMs() };
   } catch (error) {
@@ -147,7 +166,7 @@ async function openSlice(
 ): Promise<(FileSlice & { readonly info: ObjectInfo }) | undefined> {
   checkAborted(call.signal);
   const path = root.pathOf(key);
-  const file = await openToRead(root, path);
+  const file = await openToRead(root, key);
   if (!file) return undefined;
   try {
     const stats = await file.stat({ bigint: true });
@@ -167,14 +186,11 @@ async function openSlice(
   }
 }
 
-/** O_NONBLOCK: a pipe that lies where an object should be does not hang the call. */
-const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-
-async function openToRead(root: FileRoot, path: string): Promise<FileHandle | undefined> {
+async function openToRead(root: FileRoot, key: RemoteKey): Promise<FileHandle | undefined> {
   try {
-    return await open(path, READ_FLAGS);
+    return await root.within(key, openNoFollow);
   } catch (error) {
-    if (!isAbsent(error)) throw toFileError(error, path);
+    if (!isAbsent(error)) throw toFileError(error, root.pathOf(key));
     await root.checkPresent();
     return undefined;
   }
@@ -188,23 +204,36 @@ async function copyObject(
   call: CopyOptions = {},
 ) {
   const key = ownKeyOf(from);
-  const source = root.pathOf(key);
-  return placer.place(to, call, async (path) => {
-    await root.area('writes');
+  return placer.place(to, call, async (temporary) => {
     // Compared before and after the copy: what lies at the source is replaced by renames, never written into.
     await checkSource(root, key, call);
+    const source = await openToRead(root, key);
+    if (!source) throw noSource(key);
     try {
-      // Shares the bytes where the file system can (btrfs, XFS, APFS); copies them in the kernel elsewhere.
-      await copyFile(source, path, constants.COPYFILE_FICLONE);
-    } catch (error) {
-      if (!(await headFile(root, key, systemClock, call))) throw noSource(key);
-      throw error;
+      if (!(await source.stat()).isFile()) throw noSource(key);
+      await root.within(key, (path) => copyOpened({ source, path, temporary }));
+    } finally {
+      await source.close();
     }
     await checkSource(root, key, call);
-    // Read-only is enough to sync, and all that a read-only source's copy allows; Windows wants more.
-    const file = await open(path, process.platform === 'win32' ? 'r+' : 'r');
-    return { file, checksums: undefined };
+    return undefined;
   });
+}
+
+/** Shares the bytes where the file system can (btrfs, XFS, APFS); copies them in the kernel elsewhere. */
+async function copyOpened({
+  path,
+  source,
+  temporary,
+}: {
+  readonly source: FileHandle;
+  readonly path: string;
+  readonly temporary: TemporaryFile;
+}): Promise<void> {
+  const [from, to] = CAN_HOLD_FOLDERS
+    ? [pathOfDescriptor(source.fd), pathOfDescriptor(temporary.file.fd)]
+    : [path, temporary.path];
+  await copyFile(from, to, constants.COPYFILE_FICLONE);
 }
 
 async function checkSource(root: FileRoot, key: RemoteKey, call: CopyOptions): Promise<void> {

@@ -3,9 +3,9 @@
  * A name says who made it: `dray-<host>-<pid>-<run>-<thread>.<number>`, so a sweep takes only files of ours whose maker is gone.
  * Probes of a file system are folders of such a name, or files with `-probe-` and more behind it.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
-import { hostname } from 'node:os';
+import { hostTag, isAlive } from '../base/process-life.ts';
 
 const NAME = /^dray-([0-9a-f]{8})-(\d+)-[0-9a-f]{12}-\d+\.\d+(?:-probe-.*)?$/u;
 /** Where the maker cannot be asked (another host, a process id used again), only age tells. */
@@ -35,18 +35,4 @@ function isAbandoned(file: string, maker: { host: string; pid: number }, nowMs: 
   if (maker.host === hostTag() && !isAlive(maker.pid)) return true;
   // The change time: the modification time is set to the dataset's. A large file's rises with every piece.
   return nowMs - lstatSync(file).ctimeMs > ABANDONED_AFTER_MS;
-}
-
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // EPERM: it lives and is another user's.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
-}
-
-export function hostTag(): string {
-  return createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
 }

@@ -15,7 +15,7 @@ import {
   renameSync,
   unlinkSync,
 } from 'node:fs';
-import { hostTag, isAlive } from './tree-writer-temporary.ts';
+import { hostTag, isAlive } from '../base/process-life.ts';
 
 const NAME = /^unfinished-([0-9a-f]{8})-(\d+)-([0-9a-f]{12})-([0-9a-f]{32})\.(part|notes)$/;
 const WEEK_MS = 7 * 24 * 60 * 60 * 1000;

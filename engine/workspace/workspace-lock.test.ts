@@ -14,7 +14,8 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { type LockHolder, lockWorkspace, type ProcessLife } from './workspace-lock.ts';
+import type { ProcessLife } from '../base/process-life.ts';
+import { type LockHolder, lockWorkspace } from './workspace-lock.ts';
 
 let folder: string;
 let path: string;

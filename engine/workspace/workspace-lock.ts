@@ -13,7 +13,6 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
-  readlinkSync,
   renameSync,
   rmSync,
   utimesSync,
@@ -23,14 +22,8 @@ import { hostname, uptime } from 'node:os';
 import { dirname } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { Clock } from '../base/clock.ts';
+import { bootId, lifeOf, type ProcessLife } from '../base/process-life.ts';
 import { writeError } from './tree-writer-error.ts';
-
-/** What no setting of the clock and no sleep of the machine moves. */
-export interface ProcessLife {
-  /** The start of the system, and the container, that process numbers belong to. */
-  readonly numbering: string;
-  readonly startTicks: string;
-}
 
 export interface LockHolder {
   readonly pid: number;
@@ -69,9 +62,6 @@ const SILENT_AGE_MS = 3 * 60_000;
 const SILENT_SEEN_MS = 6_000;
 /** How far apart the clock's steps may make two times that are really in order. */
 const CLOCK_SLACK_MS = 1_000;
-
-/** Of `/proc/PID/stat`, counted from the one after the name, which may hold spaces. */
-const START_FIELD = 22 - 3;
 
 let ownGoneBeforeMs = Number.NEGATIVE_INFINITY;
 
@@ -245,23 +235,6 @@ function isAbandoned(
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ESRCH';
   }
-}
-
-/** Undefined where the system does not have it (other than Linux), or there is no such process. See proc(5). */
-function lifeOf(pid: number): ProcessLife | undefined {
-  if (process.platform !== 'linux') return undefined;
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const startTicks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[START_FIELD];
-    const numbering = `${bootId()} ${readlinkSync('/proc/self/ns/pid')}`;
-    return startTicks === undefined ? undefined : { numbering, startTicks };
-  } catch {
-    return undefined;
-  }
-}
-
-function bootId(): string {
-  return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
 }
 
 /** In another container, or on another machine, under this one's name. */

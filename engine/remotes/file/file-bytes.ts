@@ -80,25 +80,19 @@ async function readFully(
   checkAborted(slice.signal);
 }
 
-/** Writes what `pieces` gives into a new file. Closes it if that fails; the caller removes it. */
+/** Writes what `pieces` gives into a new file, which stays open. */
 export async function fillFile(
   file: FileHandle,
   pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   signal: AbortSignal | undefined,
   onPiece?: (piece: Uint8Array) => void,
-): Promise<FileHandle> {
-  try {
-    for await (const piece of pieces) {
-      checkAborted(signal);
-      onPiece?.(piece);
-      await writeFully(file, piece);
-    }
+): Promise<void> {
+  for await (const piece of pieces) {
     checkAborted(signal);
-    return file;
-  } catch (error) {
-    await file.close();
-    throw error;
+    onPiece?.(piece);
+    await writeFully(file, piece);
   }
+  checkAborted(signal);
 }
 
 async function writeFully(file: FileHandle, bytes: Uint8Array): Promise<void> {

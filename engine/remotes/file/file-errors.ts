@@ -37,6 +37,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   EROFS: DENIED,
   ENOENT: VANISHED,
   ENOTDIR: IN_THE_WAY,
+  ELOOP: { code: 'unsafePath', says: 'A symbolic link lies where a file is needed' },
   EISDIR: IN_THE_WAY,
   EEXIST: IN_THE_WAY,
   ENOTEMPTY: IN_THE_WAY,

@@ -5,16 +5,17 @@
  * before the start, and stops when it is full.
  */
 import { lstat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
+import { absoluteIn, folderAbove, isLinkOnTheWay } from '../../base/held-folders.ts';
 import { comparePaths } from '../../model/entry.ts';
+import { isOwnFolderName } from '../../model/safe-path.ts';
 import { decodeContinuation, encodeContinuation } from '../list-continuation.ts';
 import type { CallOptions, ListedObject, ListPage, ListRequest } from '../object-store.ts';
 import { LIST_LIMIT_MAX } from '../sorted-page.ts';
 import { isAbsent, toFileError, translating } from './file-errors.ts';
 import { etagOf } from './file-etag.ts';
-import { type FileRoot, TEMP_FOLDER } from './file-root.ts';
+import { type FileRoot, nameOf } from './file-root.ts';
 import { type FolderReader, firstNotBefore } from './folder-reader.ts';
 
 interface Walk {
@@ -54,11 +55,9 @@ export async function listFiles(
     found,
   });
   const given = found.slice(0, limit);
-  const objects = await Promise.all(
-    given.filter((name) => !name.endsWith('/')).map((key) => statObject(root, key)),
-  );
+  const keys = given.filter((name) => !name.endsWith('/'));
   return {
-    objects: objects.filter((object) => object !== undefined),
+    objects: await statObjects(root, keys),
     folders: given.filter((name) => name.endsWith('/')),
     ...(found.length > limit ? { continuation: encodeContinuation(given.at(-1)!) } : {}),
   };
@@ -74,21 +73,20 @@ function startOf({ continuation, startAfter }: ListRequest): string | undefined 
 function canHoldKeys(folder: string): boolean {
   if (folder === '') return true;
   const parts = folder.slice(0, -1).split('/');
-  if (parts[0]?.toLowerCase() === TEMP_FOLDER) return false;
-  return parts.every((part) => part !== '' && part !== '.' && part !== '..' && !part.includes('\0'));
+  return parts.every(
+    (part) => part !== '' && part !== '.' && part !== '..' && !part.includes('\0') && !isOwnFolderName(part),
+  );
 }
 
 /** Whether the folder is there, without a symbolic link on the way: a listing from further up would not go through it. */
 async function isReached(root: FileRoot, folder: string): Promise<boolean> {
-  for (let end = folder.indexOf('/'); end >= 0; end = folder.indexOf('/', end + 1)) {
-    const path = join(root.path, folder.slice(0, end));
-    const stats = await lstat(path).catch((error) => {
-      if (isAbsent(error)) return undefined;
-      throw toFileError(error, path);
-    });
-    if (!stats?.isDirectory()) return false;
+  try {
+    (await root.hold(folder.slice(0, -1))).release();
+    return true;
+  } catch (error) {
+    if (isAbsent(error) || isLinkOnTheWay(error)) return false;
+    throw toFileError(error, absoluteIn(root.path, folder));
   }
-  return true;
 }
 
 /** @param folder '' or a path that ends in `/`. @returns Whether the walk is over. */
@@ -124,29 +122,81 @@ async function holdsAny(folder: string, walking: Walk): Promise<boolean> {
 }
 
 async function namesIn(folder: string, { root, reader }: Walk): Promise<readonly string[]> {
-  const path = join(root.path, folder);
-  return translating(path, async () => {
+  return translating(absoluteIn(root.path, folder), async () => {
     try {
-      const names = await reader.names(path);
-      return folder === '' ? names.filter((name) => name !== `${TEMP_FOLDER}/`) : names;
+      const held = await root.hold(folder.slice(0, -1));
+      try {
+        return await reader.names(folder, held.at(''));
+      } finally {
+        held.release();
+      }
     } catch (error) {
-      if (isAbsent(error)) return [];
+      // Removed, or replaced by a link, since the folder above was read.
+      if (isAbsent(error) || isLinkOnTheWay(error)) return [];
       throw error;
     }
   });
 }
 
-/** Undefined when the file was removed since its folder was read. */
-async function statObject(root: FileRoot, key: string): Promise<ListedObject | undefined> {
-  const path = join(root.path, key);
+/** Folders whose objects are looked at at once: each is open meanwhile. */
+const FOLDERS_AT_ONCE = 8;
+
+/** Without those that were removed since their folder was read. */
+async function statObjects(root: FileRoot, keys: readonly string[]): Promise<ListedObject[]> {
+  const objects: ListedObject[] = [];
+  const runs = runsOfFolders(keys);
+  for (let at = 0; at < runs.length; at += FOLDERS_AT_ONCE) {
+    const found = await Promise.all(runs.slice(at, at + FOLDERS_AT_ONCE).map((run) => statRun(root, run)));
+    for (const object of found.flat()) if (object) objects.push(object);
+  }
+  return objects;
+}
+
+/** Keys in order, those that follow each other in one folder together. */
+function runsOfFolders(keys: readonly string[]): readonly (readonly string[])[] {
+  const runs: string[][] = [];
+  let last: string | undefined;
+  for (const key of keys) {
+    const folder = folderAbove(key);
+    if (folder !== last) runs.push([]);
+    runs.at(-1)!.push(key);
+    last = folder;
+  }
+  return runs;
+}
+
+async function statRun(root: FileRoot, keys: readonly string[]): Promise<(ListedObject | undefined)[]> {
+  const folder = folderAbove(keys[0]!);
+  return translating(absoluteIn(root.path, folder), async () => {
+    try {
+      const held = await root.hold(folder);
+      try {
+        return await Promise.all(keys.map((key) => statObject(held.at(nameOf(key)), { root, key })));
+      } finally {
+        held.release();
+      }
+    } catch (error) {
+      if (isAbsent(error) || isLinkOnTheWay(error)) return [];
+      throw error;
+    }
+  });
+}
+
+async function statObject(
+  path: string,
+  { key, root }: { readonly root: FileRoot; readonly key: string },
+): Promise<ListedObject | undefined> {
+  const shown = absoluteIn(root.path, key);
   try {
     const stats = await lstat(path, { bigint: true });
+    // Replaced since its folder was read.
+    if (!stats.isFile()) return undefined;
     return { key, sizeBytes: Number(stats.size), etag: etagOf(stats), modifiedMs: Number(stats.mtimeMs) };
   } catch (error) {
-    if (!isAbsent(error)) throw toFileError(error, path);
+    if (!isAbsent(error)) throw toFileError(error, shown);
     if (!key.includes('\ufffd')) return undefined;
-    throw new DrayError('unsafePath', `A file name in the folder of ${path} is no valid UTF-8; rename it.`, {
-      data: { path },
+    throw new DrayError('unsafePath', `A file name in the folder of ${shown} is no valid UTF-8; rename it.`, {
+      data: { path: shown },
     });
   }
 }

@@ -2,13 +2,16 @@
  * Multipart uploads in a folder: `.dray-tmp/uploads/<id>/` with `upload.json` and one file for each part, named by its
  * number, each put there by a rename. A part's etag is its file's. Beside it lies the checksum that it came with, if any,
  * with the etag of the file that it belongs to: a checksum left by an earlier sending of the part is so never believed.
+ *
+ * What lies there is used only if Dray itself may have put it there: a plain file, of one name, of this user. No link is followed.
  */
 import { randomUUID } from 'node:crypto';
-import { lstat, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import type { BigIntStats } from 'node:fs';
+import { type FileHandle, lstat, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { HeldFolder } from '../../base/held-folders.ts';
 import { resolveRange } from '../byte-range.ts';
 import { noSource, ownKeyOf, sourceChanged } from '../copy-source.ts';
 import type {
@@ -18,12 +21,12 @@ import type {
   PendingUpload,
   PutOptions,
 } from '../object-store.ts';
-import { partChecksum, receiveChecksum } from '../received-checksum.ts';
+import { partChecksum } from '../received-checksum.ts';
 import { pageOfUploads } from '../upload-page.ts';
-import { bodyOf, fillFile, piecesOf } from './file-bytes.ts';
-import { isAbsent, systemCode, translating } from './file-errors.ts';
+import { bodyOf, piecesOf } from './file-bytes.ts';
+import { isAbsent, translating } from './file-errors.ts';
 import { etagOf, stamp } from './file-etag.ts';
-import type { FileRoot } from './file-root.ts';
+import { areaPath, type FileRoot, isOwnFile, openNoFollow, removeUpload } from './file-root.ts';
 import type { ObjectPlacer } from './object-placer.ts';
 import { writeReceived } from './received-file.ts';
 
@@ -37,53 +40,66 @@ interface PartSource {
 }
 
 export function createFileMultipart(root: FileRoot, placer: ObjectPlacer, clock: Clock): MultipartStore {
-  const folderOf = async (upload: MultipartUpload, signal: AbortSignal | undefined): Promise<string> => {
+  /** Does some work while the upload's folder is held. */
+  const inUpload = async <T>(
+    upload: MultipartUpload,
+    signal: AbortSignal | undefined,
+    work: (folder: HeldFolder) => Promise<T>,
+  ): Promise<T> => {
     checkAborted(signal);
-    const folder = await findUpload(root, upload);
-    if (folder !== undefined) return folder;
-    throw new DrayError('notFound', `There is no upload ${upload.uploadId} of ${upload.key}.`, {
-      data: { key: upload.key, uploadId: upload.uploadId },
-    });
-  };
-
-  const keepPart = async (upload: MultipartUpload, number: number, source: PartSource): Promise<PartInfo> => {
-    checkPartNumber(number);
-    const folder = await folderOf(upload, source.signal);
-    const path = join(folder, partName(number));
-    const temp = `${path}.${randomUUID()}`;
+    const folder = await holdUpload(root, upload);
+    if (!folder)
+      throw new DrayError('notFound', `There is no upload ${upload.uploadId} of ${upload.key}.`, {
+        data: { key: upload.key, uploadId: upload.uploadId },
+      });
     try {
-      const checksum = await receiveChecksum(source.checksum);
-      const file = await fillFile(await open(temp, 'wx+'), source.pieces, source.signal, checksum.update);
-      try {
-        checksum.verify(upload.key);
-        await stamp(file, clock);
-        await file.sync();
-        const stats = await file.stat({ bigint: true });
-        const part = {
-          number,
-          etag: etagOf(stats),
-          sizeBytes: Number(stats.size),
-          ...partChecksum(source.checksum),
-        };
-        await rename(temp, path);
-        if (source.checksum) await writeFile(`${path}.json`, JSON.stringify(part, sumsAsText));
-        return part;
-      } finally {
-        await file.close();
-      }
+      return await work(folder);
     } finally {
-      await rm(temp, { force: true });
+      folder.release();
     }
   };
+
+  const remove = async (uploadId: string): Promise<void> => {
+    const uploads = await root.hold(areaPath('uploads'));
+    try {
+      await removeUpload(root, uploads, uploadId);
+    } finally {
+      uploads.release();
+    }
+  };
+
+  const keepPart = (upload: MultipartUpload, number: number, source: PartSource): Promise<PartInfo> =>
+    inUpload(upload, source.signal, async (folder) => {
+      checkPartNumber(number);
+      const temporary = await root.newTemporary();
+      try {
+        const part = await writePart(temporary.file, { key: upload.key, number, source, clock });
+        const path = folder.at(partName(number));
+        await rename(temporary.path, path);
+        if (source.checksum) await replaceFile(root, `${path}.json`, JSON.stringify(part, sumsAsText));
+        return part;
+      } finally {
+        await temporary.release();
+      }
+    });
 
   return {
     async create(key, options) {
       checkAborted(options?.signal);
       return translating(root.pathOf(key), async () => {
         const uploadId = randomUUID();
-        const folder = join(await root.area('uploads'), uploadId);
-        await mkdir(folder);
-        await writeFile(join(folder, 'upload.json'), JSON.stringify({ key }));
+        const uploads = await root.area('uploads');
+        try {
+          await mkdir(uploads.at(uploadId));
+          const folder = await root.hold(areaPath('uploads', uploadId));
+          try {
+            await writeFile(folder.at('upload.json'), JSON.stringify({ key }), { flag: 'wx' });
+          } finally {
+            folder.release();
+          }
+        } finally {
+          uploads.release();
+        }
         return uploadId;
       });
     },
@@ -93,15 +109,15 @@ export function createFileMultipart(root: FileRoot, placer: ObjectPlacer, clock:
       ),
     uploadPartCopy: (upload, number, source, options) =>
       translating(root.path, async () => {
-        await folderOf(upload, options?.signal);
+        checkAborted(options?.signal);
         const key = ownKeyOf(source.key);
         const path = root.pathOf(key);
-        const file = await open(path, 'r').catch((error) => {
-          if (!isAbsent(error)) throw error;
-          throw noSource(key);
+        const file = await root.within(key, openNoFollow).catch((error) => {
+          throw isAbsent(error) ? noSource(key) : error;
         });
         try {
           const stats = await file.stat({ bigint: true });
+          if (!stats.isFile()) throw noSource(key);
           if (source.ifMatch !== undefined && source.ifMatch !== etagOf(stats)) throw sourceChanged(key);
           const range = resolveRange(key, Number(stats.size), source.range);
           const slice = { file, path, key, range, signal: options?.signal };
@@ -111,25 +127,28 @@ export function createFileMultipart(root: FileRoot, placer: ObjectPlacer, clock:
         }
       }),
     listParts: (upload, options) =>
-      translating(root.path, async () => listParts(await folderOf(upload, options?.signal))),
+      translating(root.path, () => inUpload(upload, options?.signal, listParts)),
     complete: (upload, parts, options = {}) =>
-      translating(root.path, async () => {
-        const folder = await folderOf(upload, options.signal);
-        const ordered = [...parts].sort((a, b) => a.number - b.number);
-        const held = new Map((await listParts(folder)).map((part) => [part.number, part.etag]));
-        const missing = ordered.find((part) => held.get(part.number) !== part.etag);
-        if (missing || ordered.length === 0) throw invalidPart(upload, missing?.number ?? 1);
-        const outcome = await placer.place(upload.key, options, (path) =>
-          writeReceived(root, path, partBytes(folder, ordered), upload.key, options),
-        );
-        if (outcome.written) await rm(folder, { recursive: true, force: true });
-        return outcome;
-      }),
+      translating(root.path, () =>
+        inUpload(upload, options.signal, async (folder) => {
+          const ordered = [...parts].sort((a, b) => a.number - b.number);
+          const held = new Map((await listParts(folder)).map((part) => [part.number, part.etag]));
+          const missing = ordered.find((part) => held.get(part.number) !== part.etag);
+          if (missing || ordered.length === 0) throw invalidPart(upload, missing?.number ?? 1);
+          const outcome = await placer.place(upload.key, options, ({ file }) =>
+            writeReceived(file, partBytes(folder, upload, ordered), upload.key, options),
+          );
+          if (outcome.written) await remove(upload.uploadId);
+          return outcome;
+        }),
+      ),
     abort: (upload, options) =>
       translating(root.path, async () => {
         checkAborted(options?.signal);
-        const folder = await findUpload(root, upload);
-        if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+        const folder = await holdUpload(root, upload);
+        if (!folder) return;
+        folder.release();
+        await remove(upload.uploadId);
       }),
     listUploads: (request, options) =>
       translating(root.path, async () => {
@@ -140,18 +159,55 @@ export function createFileMultipart(root: FileRoot, placer: ObjectPlacer, clock:
   };
 }
 
+async function writePart(
+  file: FileHandle,
+  {
+    clock,
+    key,
+    number,
+    source,
+  }: { readonly key: string; readonly number: number; readonly source: PartSource; readonly clock: Clock },
+): Promise<PartInfo> {
+  try {
+    await writeReceived(file, source.pieces, key, source as PutOptions);
+    await stamp(file, clock);
+    await file.sync();
+    const stats = await file.stat({ bigint: true });
+    return { number, etag: etagOf(stats), sizeBytes: Number(stats.size), ...partChecksum(source.checksum) };
+  } finally {
+    await file.close();
+  }
+}
+
+/** Never through what lies in its place. */
+async function replaceFile(root: FileRoot, path: string, text: string): Promise<void> {
+  const temporary = await root.newTemporary();
+  try {
+    try {
+      await temporary.file.writeFile(text);
+    } finally {
+      await temporary.file.close();
+    }
+    await rename(temporary.path, path);
+  } finally {
+    await temporary.release();
+  }
+}
+
 /** All of them: they are few, and their folders are named at random. */
 async function pendingUploads(root: FileRoot): Promise<readonly PendingUpload[]> {
-  const ids = await readdir(root.pathIn('uploads', '')).catch((error) => {
-    if (isAbsent(error)) return [];
-    throw error;
-  });
+  const ids = await root
+    .within(areaPath('uploads'), (path) => readdir(path))
+    .catch((error) => {
+      if (isAbsent(error)) return [];
+      throw error;
+    });
   const found: PendingUpload[] = [];
   for (const uploadId of ids.filter((id) => UPLOAD_ID.test(id))) {
-    const path = join(root.pathIn('uploads', uploadId), 'upload.json');
-    const key = await uploadKeyOf(path);
-    const stats = key === undefined ? undefined : await lstat(path).catch(() => undefined);
-    if (key !== undefined && stats) found.push({ key, uploadId, startedMs: stats.mtimeMs });
+    const upload = await readUpload(root, uploadId);
+    if (!upload) continue;
+    upload.folder.release();
+    found.push({ key: upload.key, uploadId, startedMs: upload.startedMs });
   }
   return found;
 }
@@ -159,32 +215,100 @@ async function pendingUploads(root: FileRoot): Promise<readonly PendingUpload[]>
 const UPLOAD_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const partName = (number: number): string => String(number).padStart(5, '0');
 
-/** Undefined when there is no such upload, or it is of another key. */
-async function findUpload(root: FileRoot, upload: MultipartUpload): Promise<string | undefined> {
-  root.pathOf(upload.key);
-  if (!UPLOAD_ID.test(upload.uploadId)) return undefined;
-  const folder = root.pathIn('uploads', upload.uploadId);
-  return (await uploadKeyOf(join(folder, 'upload.json'))) === upload.key ? folder : undefined;
+/** Undefined when there is no such upload, or it is of another key. The caller releases the folder. */
+async function holdUpload(
+  root: FileRoot,
+  { key, uploadId }: MultipartUpload,
+): Promise<HeldFolder | undefined> {
+  root.pathOf(key);
+  if (!UPLOAD_ID.test(uploadId)) return undefined;
+  const upload = await readUpload(root, uploadId);
+  if (upload?.key === key) return upload.folder;
+  upload?.folder.release();
+  return undefined;
 }
 
-async function uploadKeyOf(path: string): Promise<string | undefined> {
+interface FoundUpload {
+  readonly key: string;
+  readonly startedMs: number;
+  readonly folder: HeldFolder;
+}
+
+async function readUpload(root: FileRoot, uploadId: string): Promise<FoundUpload | undefined> {
+  let folder: HeldFolder;
   try {
-    const record: { key?: unknown } = JSON.parse(await readFile(path, 'utf8'));
-    return typeof record.key === 'string' ? record.key : undefined;
+    folder = await root.hold(areaPath('uploads', uploadId));
   } catch (error) {
-    if (isAbsent(error) || error instanceof SyntaxError) return undefined;
+    if (isAbsent(error)) return undefined;
     throw error;
+  }
+  const record = await readRecord(folder, 'upload.json').catch((error) => {
+    folder.release();
+    throw error;
+  });
+  if (typeof record?.fields.key === 'string')
+    return { key: record.fields.key, startedMs: record.mtimeMs, folder };
+  folder.release();
+  return undefined;
+}
+
+/** The longest is an upload's with its key. */
+const RECORD_BYTES_MAX = 16 * 1024;
+
+/** A small file of JSON; undefined when it is not there, was cut off by a crash, or is not Dray's own. */
+async function readRecord(
+  folder: HeldFolder,
+  name: string,
+): Promise<{ readonly fields: Readonly<Record<string, unknown>>; readonly mtimeMs: number } | undefined> {
+  const found = await openOwn(folder, name);
+  if (!found) return undefined;
+  const { file, stats } = found;
+  try {
+    if (stats.size > RECORD_BYTES_MAX) return undefined;
+    const fields: unknown = JSON.parse(await file.readFile('utf8'));
+    if (typeof fields !== 'object' || fields === null) return undefined;
+    return { fields: fields as Record<string, unknown>, mtimeMs: Number(stats.mtimeMs) };
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  } finally {
+    await file.close();
   }
 }
 
-async function listParts(folder: string): Promise<readonly PartInfo[]> {
-  const names = (await readdir(folder)).filter((name) => /^\d{5}$/.test(name)).sort();
+/** A file of Dray's own, open to be read. The caller closes it. */
+async function openOwn(
+  folder: HeldFolder,
+  name: string,
+): Promise<{ readonly file: FileHandle; readonly stats: BigIntStats } | undefined> {
+  let file: FileHandle;
+  try {
+    file = await openNoFollow(folder.at(name));
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
+    throw error;
+  }
+  try {
+    const stats = await file.stat({ bigint: true });
+    if (isOwnFile(stats, await lstat(folder.at('')))) return { file, stats };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+  await file.close();
+  return undefined;
+}
+
+/** A link, and a file of somebody else's, is no part. */
+async function listParts(folder: HeldFolder): Promise<readonly PartInfo[]> {
+  const names = (await readdir(folder.at(''))).filter((name) => /^\d{5}$/.test(name)).sort();
+  const owner = await lstat(folder.at(''));
   const parts: PartInfo[] = [];
   for (const name of names) {
-    const path = join(folder, name);
-    const stats = await lstat(path, { bigint: true });
+    const stats = await lstat(folder.at(name), { bigint: true });
+    if (!isOwnFile(stats, owner)) continue;
     const part = { number: Number(name), etag: etagOf(stats), sizeBytes: Number(stats.size) };
-    parts.push({ ...part, ...(await storedChecksum(path, part.etag)) });
+    parts.push({ ...part, ...(await storedChecksum(folder, name, part.etag)) });
   }
   return parts;
 }
@@ -195,27 +319,35 @@ function sumsAsText(_name: string, value: unknown): unknown {
 }
 
 async function storedChecksum(
-  path: string,
+  folder: HeldFolder,
+  name: string,
   etag: string,
 ): Promise<Pick<PartInfo, 'sha256' | 'crc32' | 'crc64nvme'>> {
-  try {
-    const stored: Readonly<Record<string, unknown>> = JSON.parse(await readFile(`${path}.json`, 'utf8'));
-    if (stored.etag !== etag) return {};
-    if (typeof stored.sha256 === 'string') return { sha256: stored.sha256 };
-    if (typeof stored.crc64nvme === 'string') return { crc64nvme: BigInt(stored.crc64nvme) };
-    return typeof stored.crc32 === 'number' ? { crc32: stored.crc32 } : {};
-  } catch (error) {
-    // None was given, or a crash cut the record off: the part is as good as one without.
-    if (systemCode(error) === 'ENOENT' || error instanceof SyntaxError) return {};
-    throw error;
-  }
+  // None was given, or a crash cut the record off: the part is as good as one without.
+  const stored = (await readRecord(folder, `${name}.json`))?.fields;
+  if (!stored || stored.etag !== etag) return {};
+  if (typeof stored.sha256 === 'string') return { sha256: stored.sha256 };
+  if (typeof stored.crc64nvme === 'string' && /^\d{1,20}$/.test(stored.crc64nvme))
+    return { crc64nvme: BigInt(stored.crc64nvme) };
+  return typeof stored.crc32 === 'number' ? { crc32: stored.crc32 } : {};
 }
 
-async function* partBytes(folder: string, parts: readonly PartInfo[]): AsyncGenerator<Uint8Array> {
+/** Each is looked at again once it is open: another file may have taken its name since the parts were listed. */
+async function* partBytes(
+  folder: HeldFolder,
+  upload: MultipartUpload,
+  parts: readonly PartInfo[],
+): AsyncGenerator<Uint8Array> {
   for (const part of parts) {
-    const path = join(folder, partName(part.number));
-    const file = await open(path, 'r');
-    yield* bodyOf({ file, path, key: path, range: { start: 0, end: part.sizeBytes } });
+    const name = partName(part.number);
+    const found = await openOwn(folder, name);
+    if (!found) throw invalidPart(upload, part.number);
+    const { file, stats } = found;
+    if (etagOf(stats) !== part.etag) {
+      await file.close();
+      throw invalidPart(upload, part.number);
+    }
+    yield* bodyOf({ file, path: name, key: upload.key, range: { start: 0, end: Number(stats.size) } });
   }
 }
 

@@ -7,103 +7,140 @@
  *   ROOT/.dray-tmp/locks/     one file for each key that is being replaced
  *
  * `.dray-tmp` lies inside the root because a file moves atomically within one file system only. It appears with the first
- * write and is removed at `close` when nothing is left in it.
+ * write and is removed at `close` when nothing is left in it. Everything is reached by held folders (`base/held-folders.ts`),
+ * so no link below the root is followed, and no temporary folder is used that belongs to somebody else.
  */
-import { type FileHandle, lstat, mkdir, open, readdir, rm, rmdir, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, lstat, open, readdir, rmdir, unlink } from 'node:fs/promises';
 import { DrayError } from '../../api/error.ts';
 import type { Clock } from '../../base/clock.ts';
+import { absoluteIn, folderAbove, type HeldFolder, type HeldFolders } from '../../base/held-folders.ts';
+import { isMakerGone, makerTag } from '../../base/process-life.ts';
+import { isOwn, TEMPORARY_FOLDER_NAME } from '../../base/temporary-owner.ts';
+import { isOwnFolderName } from '../../model/safe-path.ts';
 import { checkKey } from '../object-key.ts';
 import type { RemoteKey } from '../object-store.ts';
 import { isAbsent, systemCode } from './file-errors.ts';
 
-export const TEMP_FOLDER = '.dray-tmp';
 const AREAS = ['writes', 'uploads', 'locks'] as const;
 export type TempArea = (typeof AREAS)[number];
 
-/** What a crash left in `writes` is removed after a day; an upload that nobody came back to, after a week. */
+/** A temporary file whose maker cannot be asked is removed after a day; an upload that nobody came back to, after a week. */
 const HOUR_MS = 3_600_000;
-const KEEP_MS: Readonly<Partial<Record<TempArea, number>>> = {
-  writes: 24 * HOUR_MS,
-  uploads: 7 * 24 * HOUR_MS,
-};
+const WRITE_KEPT_MS = 24 * HOUR_MS;
+const UPLOAD_KEPT_MS = 7 * 24 * HOUR_MS;
+/** Another process may tidy a folder away as often as it is made. */
+const AREA_ATTEMPTS_MAX = 4;
+
+/** A new file of our own in `writes`. */
+export interface TemporaryFile {
+  /** Leads to it until `release`. */
+  readonly path: string;
+  /** Open for reading and writing. Whoever fills it closes it. */
+  readonly file: FileHandle;
+  /** Removes it, where it was not put in place. */
+  release(): Promise<void>;
+}
 
 export interface FileRoot {
+  /** For messages. */
   readonly path: string;
-  /** The file of a key. Throws `unsafePath` for keys that no file can have. */
+  /** The file of a key, for messages. Throws `unsafePath` for keys that no file can have. */
   pathOf(key: RemoteKey): string;
-  /** A folder below `.dray-tmp`, made when it is not there. */
-  area(area: TempArea): Promise<string>;
-  /** The path of a name in an area that may not be there yet. */
-  pathIn(area: TempArea, name: string): string;
-  /** Makes a new file in `writes`, for reading and writing. */
-  openNew(path: string): Promise<FileHandle>;
+  /** Does some work by the path that leads to the key's file while its folder is held. Throws Node's errors, as ENOENT without the folder. */
+  within<T>(key: RemoteKey, work: (path: string) => Promise<T>): Promise<T>;
+  /** Holds a folder below the root; the caller releases it. Throws Node's errors. */
+  hold(folder: string): Promise<HeldFolder>;
+  /** The same, making what is missing; `changed` gets the folders that have a new name in them, innermost last. */
+  holdMade(folder: string, changed?: string[]): Promise<HeldFolder>;
+  /** Holds a folder below `.dray-tmp`, made when it is not there. */
+  area(area: TempArea): Promise<HeldFolder>;
+  newTemporary(): Promise<TemporaryFile>;
   /** Throws `bucketMissing` when the root itself is gone: an absent file then means nothing. */
   checkPresent(): Promise<void>;
-  /** Makes the folder of a file below the root. Returns the folders that got a new name in them, innermost last. */
-  makeFolderOf(path: string): Promise<readonly string[]>;
   /** Removes the folders above a removed file, as far as they are empty. */
-  pruneAbove(path: string): Promise<void>;
-  /** Removes `.dray-tmp` when it is empty. */
+  pruneAbove(key: RemoteKey): Promise<void>;
+  /** Removes `.dray-tmp` when it is empty, and lets go of all folders. */
   tidy(): Promise<void>;
 }
 
-export function createFileRoot(path: string, clock: Clock): FileRoot {
-  const temp = join(path, TEMP_FOLDER);
+export function createFileRoot(folders: HeldFolders, clock: Clock): FileRoot {
+  const { path } = folders;
   let swept = false;
+
+  /** An absent folder means something only while the root is there. */
+  const orMissing = async (holding: Promise<HeldFolder>): Promise<HeldFolder> => {
+    try {
+      return await holding;
+    } catch (error) {
+      if (isAbsent(error)) await root.checkPresent();
+      throw error;
+    }
+  };
 
   const root: FileRoot = {
     path,
     pathOf(key) {
       checkKey(key);
       checkName(key);
-      return join(path, key);
+      return absoluteIn(path, key);
     },
-    async area(area) {
-      const folder = join(temp, area);
-      await root.makeFolderOf(join(folder, 'x'));
-      if (!swept) {
-        swept = true;
-        await sweep(temp, clock.nowMs());
-      }
-      return folder;
-    },
-    pathIn: (area, name) => join(temp, area, name),
-    async openNew(file) {
-      if (!swept) await root.area('writes');
+    async within(key, work) {
+      const folder = await folders.hold(folderAbove(key));
       try {
-        return await open(file, 'wx+');
+        return await work(folder.at(nameOf(key)));
+      } finally {
+        folder.release();
+      }
+    },
+    hold: (folder) => folders.hold(folder),
+    holdMade: (folder, changed) =>
+      // The root is never made here: its disk may not be mounted.
+      orMissing(folders.hold(folder, { onMake: (made) => void changed?.push(made) })),
+    async area(area) {
+      const held = await root.holdMade(areaPath(area));
+      if (swept) return held;
+      swept = true;
+      try {
+        await sweep(folders, clock.nowMs());
       } catch (error) {
-        if (systemCode(error) !== 'ENOENT') throw error;
-        // Another process tidied it away when it was done.
-        await root.area('writes');
-        return open(file, 'wx+');
+        held.release();
+        throw error;
+      }
+      return held;
+    },
+    async newTemporary() {
+      for (let attempt = 1; ; attempt += 1) {
+        const folder = await root.area('writes');
+        const file = folder.at(`${makerTag()}.${randomUUID()}`);
+        try {
+          return {
+            path: file,
+            file: await open(file, 'wx+'),
+            async release() {
+              await unlink(file).catch(() => {});
+              folder.release();
+            },
+          };
+        } catch (error) {
+          folder.release();
+          // Another process tidied the folder away when it was done.
+          if (systemCode(error) !== 'ENOENT' || attempt === AREA_ATTEMPTS_MAX) throw error;
+        }
       }
     },
     async checkPresent() {
-      const stats = await stat(path).catch(() => undefined);
-      if (stats?.isDirectory()) return;
-      throw new DrayError(
-        'bucketMissing',
-        `The folder ${path} does not exist (or is not mounted). Make it, or mount its disk, and try again.`,
-        {
-          data: { path },
-        },
-      );
+      try {
+        (await folders.hold('')).release();
+      } catch (error) {
+        throw isAbsent(error) ? missingRoot(path) : error;
+      }
     },
-    async makeFolderOf(file) {
-      await root.checkPresent();
-      const folder = dirname(file);
-      const first = await mkdir(folder, { recursive: true });
-      const changed: string[] = [];
-      if (first === undefined) return changed;
-      for (let at = folder; at.length >= first.length; at = dirname(at)) changed.unshift(dirname(at));
-      return changed;
-    },
-    async pruneAbove(file) {
-      for (let at = dirname(file); at !== path && at.startsWith(path); at = dirname(at)) {
+    async pruneAbove(key) {
+      for (let at = folderAbove(key); at !== ''; at = folderAbove(at)) {
         try {
-          await rmdir(at);
+          await root.within(at, rmdir);
         } catch (error) {
           // Not empty, or not ours to remove: it stays. Gone already: its parent may be empty now.
           if (!isAbsent(error)) return;
@@ -111,33 +148,110 @@ export function createFileRoot(path: string, clock: Clock): FileRoot {
       }
     },
     async tidy() {
-      for (const area of AREAS) await rmdir(join(temp, area)).catch(() => {});
-      await rmdir(temp).catch(() => {});
+      for (const area of AREAS) await root.within(areaPath(area), rmdir).catch(() => {});
+      await root.within(TEMPORARY_FOLDER_NAME, rmdir).catch(() => {});
+      folders.close();
     },
   };
   return root;
 }
 
-async function sweep(temp: string, nowMs: number): Promise<void> {
-  for (const area of AREAS) {
-    const keepMs = KEEP_MS[area];
-    if (keepMs === undefined) continue;
-    for (const name of await readdir(join(temp, area)).catch(() => [])) {
-      const left = join(temp, area, name);
-      const stats = await lstat(left).catch(() => undefined);
-      // Best effort: what cannot be removed now is tried again by the next writer.
-      if (stats && stats.mtimeMs < nowMs - keepMs)
-        await rm(left, { recursive: true, force: true }).catch(() => {});
-    }
+export function missingRoot(path: string): DrayError {
+  return new DrayError(
+    'bucketMissing',
+    `The folder ${path} does not exist (or is not mounted). Make it, or mount its disk, and try again.`,
+    { data: { path } },
+  );
+}
+
+export function areaPath(area: TempArea, name?: string): string {
+  return `${TEMPORARY_FOLDER_NAME}/${area}${name === undefined ? '' : `/${name}`}`;
+}
+
+export function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+export const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** Opens a file to read it. Neither a link at its place is followed, nor does a pipe there hang the call. */
+export function openNoFollow(path: string): Promise<FileHandle> {
+  return open(path, READ_FLAGS);
+}
+
+/** A plain file of one name, made by this user or the folder's owner: what Dray itself may have put into a temporary folder. */
+export function isOwnFile(
+  file: Pick<Stats, 'isFile'> & { uid: number | bigint; nlink: number | bigint },
+  folder: Stats,
+): boolean {
+  return file.isFile() && Number(file.nlink) === 1 && isOwn({ uid: Number(file.uid) }, folder);
+}
+
+/** Best effort: what cannot be removed now is tried again by the next writer. */
+async function sweep(folders: HeldFolders, nowMs: number): Promise<void> {
+  await sweepArea(folders, 'writes', async (writes, name) => {
+    const maker = name.slice(0, Math.max(0, name.indexOf('.')));
+    if (isMakerGone(maker) || (await ageOf(writes.at(name), nowMs)) > WRITE_KEPT_MS)
+      await unlink(writes.at(name));
+  });
+  await sweepArea(folders, 'uploads', async (uploads, name) => {
+    if ((await ageOf(uploads.at(name), nowMs)) > UPLOAD_KEPT_MS) await removeUpload(folders, uploads, name);
+  });
+}
+
+async function sweepArea(
+  folders: HeldFolders,
+  area: TempArea,
+  sweepOne: (held: HeldFolder, name: string) => Promise<void>,
+): Promise<void> {
+  let held: HeldFolder;
+  try {
+    held = await folders.hold(areaPath(area));
+  } catch (error) {
+    if (isAbsent(error)) return;
+    throw error;
+  }
+  try {
+    for (const name of await readdir(held.at(''))) await sweepOne(held, name).catch(() => {});
+  } finally {
+    held.release();
   }
 }
 
-const RESERVED_ON_WINDOWS = /[<>:"\\|?*]|[. ](\/|$)|(^|\/)(con|prn|aux|nul|com\d|lpt\d)(\.|\/|$)/i;
+async function ageOf(path: string, nowMs: number): Promise<number> {
+  return nowMs - (await lstat(path)).mtimeMs;
+}
+
+/** An upload's folder holds files alone; a link in its place, or in it, is removed and not followed. */
+export async function removeUpload(
+  folders: Pick<HeldFolders, 'hold'>,
+  uploads: HeldFolder,
+  name: string,
+): Promise<void> {
+  let upload: HeldFolder;
+  try {
+    upload = await folders.hold(areaPath('uploads', name));
+  } catch (error) {
+    if (isAbsent(error)) return;
+    await unlink(uploads.at(name));
+    return;
+  }
+  try {
+    for (const file of await readdir(upload.at(''))) await unlink(upload.at(file)).catch(() => {});
+  } finally {
+    upload.release();
+  }
+  await rmdir(uploads.at(name)).catch((error) => {
+    if (!isAbsent(error)) throw error;
+  });
+}
+
+const RESERVED_ON_WINDOWS = /[<>:"|?*\\]|[. ](\/|$)|(^|\/)(con|prn|aux|nul|com\d|lpt\d)(\.|\/|$)/i;
 
 function checkName(key: RemoteKey): void {
-  const isOurs = key.split('/', 1)[0]?.toLowerCase() === TEMP_FOLDER;
-  if (!isOurs && !(process.platform === 'win32' && RESERVED_ON_WINDOWS.test(key))) return;
-  const reason = isOurs ? `${TEMP_FOLDER} is for Dray itself` : 'Windows has no such file name';
+  const own = key.split('/').find(isOwnFolderName);
+  if (own === undefined && !(process.platform === 'win32' && RESERVED_ON_WINDOWS.test(key))) return;
+  const reason = own === undefined ? 'Windows has no such file name' : `"${own}" is for Dray itself`;
   throw new DrayError('unsafePath', `The key ${JSON.stringify(key)} cannot be stored: ${reason}.`, {
     data: { key },
   });

@@ -7,13 +7,17 @@
  */
 import { readdir, stat } from 'node:fs/promises';
 import { comparePaths } from '../../model/entry.ts';
+import { isOwnFolderName } from '../../model/safe-path.ts';
 
 /** Names; those of folders end in `/`. */
 export type FolderNames = readonly string[];
 
 export interface FolderReader {
-  /** Regular files and folders. Links, sockets and devices are no objects. Throws Node's errors. */
-  names(path: string): Promise<FolderNames>;
+  /**
+   * Regular files and folders. Links, sockets and devices are no objects, and Dray's own folders are nobody's. Throws Node's errors.
+   * @param folder Tells it from others. @param path Leads to it now.
+   */
+  names(folder: string, path: string): Promise<FolderNames>;
 }
 
 const KEPT_FOLDERS_MAX = 4;
@@ -30,18 +34,18 @@ interface Kept {
 export function createFolderReader(nowMs: () => number): FolderReader {
   const kept = new Map<string, Kept>();
   return {
-    async names(path) {
-      const before = kept.get(path);
+    async names(folder, path) {
+      const before = kept.get(folder);
       if (before) {
         if ((await stat(path, { bigint: true })).mtimeNs === before.mtimeNs) return before.names;
-        kept.delete(path);
+        kept.delete(folder);
       }
       const { mtimeNs, mtimeMs } = await stat(path, { bigint: true });
       const isSettled = Number(mtimeMs) < nowMs() - SETTLED_AFTER_MS;
       const names = await readNames(path);
       if (names.length >= KEPT_NAMES_MIN && isSettled) {
         if (kept.size >= KEPT_FOLDERS_MAX) kept.delete(kept.keys().next().value!);
-        kept.set(path, { mtimeNs, names });
+        kept.set(folder, { mtimeNs, names });
       }
       return names;
     },
@@ -51,6 +55,7 @@ export function createFolderReader(nowMs: () => number): FolderReader {
 async function readNames(path: string): Promise<FolderNames> {
   const names: string[] = [];
   for (const entry of await readdir(path, { withFileTypes: true })) {
+    if (isOwnFolderName(entry.name)) continue;
     if (entry.isDirectory()) names.push(`${entry.name}/`);
     else if (entry.isFile()) names.push(entry.name);
   }

@@ -2,8 +2,11 @@
  * Makes names durable: a file's name survives a power cut only once its folder is synced. Writers of one folder who wait
  * at the same time share a sync, provided that it starts after their write.
  */
+import { fsync } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { isAbsent, systemCode } from './file-errors.ts';
+import type { FileRoot } from './file-root.ts';
 
 export interface FolderSync {
   /** Resolves when a sync of the folder that began after this call has ended. */
@@ -15,7 +18,8 @@ interface Syncs {
   next?: Promise<void>;
 }
 
-export function createFolderSync(syncFolder = syncOnce): FolderSync {
+/** @param syncFolder Of a folder by the name that the callers of `sync` give it. */
+export function createFolderSync(syncFolder: (folder: string) => Promise<void>): FolderSync {
   const syncs = new Map<string, Syncs>();
 
   const start = (folder: string): Promise<void> => {
@@ -40,17 +44,30 @@ export function createFolderSync(syncFolder = syncOnce): FolderSync {
 /** Systems that cannot sync a folder (Windows, some network mounts) say so in one of these ways. */
 const UNSUPPORTED = new Set(['EISDIR', 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
-async function syncOnce(folder: string): Promise<void> {
+const syncDescriptor = promisify(fsync);
+
+/** Syncs a folder below the root. */
+export async function syncHeld(root: FileRoot, folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   try {
-    const handle = await open(folder, 'r');
+    const held = await root.hold(folder);
     try {
-      await handle.sync();
+      if (held.fd === undefined) await syncByPath(held.at(''));
+      else await syncDescriptor(held.fd);
     } finally {
-      await handle.close();
+      held.release();
     }
   } catch (error) {
     // A folder that is gone was pruned, together with what had to be durable.
     if (!isAbsent(error) && !UNSUPPORTED.has(systemCode(error) ?? '')) throw error;
+  }
+}
+
+async function syncByPath(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }

@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readlinkSync } from 'node:fs';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../base/clock.ts';
+import { createHeldFolders } from '../../base/held-folders.ts';
 import { createFileRoot, type FileRoot } from './file-root.ts';
 import { withKeyLock } from './key-lock.ts';
 
@@ -33,8 +34,10 @@ describe("A key's lock", () => {
   let root: FileRoot;
   let lock: string;
   beforeEach(async () => {
-    root = createFileRoot(await mkdtemp(join(tmpdir(), 'dray-key-lock-')), systemClock);
-    lock = join(await root.area('locks'), name);
+    const folder = await realpath(await mkdtemp(join(tmpdir(), 'dray-key-lock-')));
+    root = createFileRoot(createHeldFolders(folder), systemClock);
+    (await root.area('locks')).release();
+    lock = join(folder, '.dray-tmp/locks', name);
   });
   afterEach(() => rm(root.path, { recursive: true, force: true }));
 

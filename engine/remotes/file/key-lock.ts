@@ -13,14 +13,18 @@ import { readFile, unlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { DrayError } from '../../api/error.ts';
 import type { Clock } from '../../base/clock.ts';
+import { absoluteIn } from '../../base/held-folders.ts';
+import { isAlive } from '../../base/process-life.ts';
 import type { RemoteKey } from '../object-store.ts';
 import { systemCode } from './file-errors.ts';
-import type { FileRoot } from './file-root.ts';
+import { areaPath, type FileRoot, READ_FLAGS } from './file-root.ts';
 
 /** How long a lock of unknown life may stay unchanged, and how long a writer waits in all. */
 const STALE_AFTER_MS = 30_000;
 const WAIT_MAX_MS = 120_000;
 const POLL_MS = 10;
+/** How often others may remove the folder of locks, which they see empty, between our look at it and our lock. */
+const TIDIED_MAX = 3;
 
 export interface HeldLock {
   /** Throws `remoteFailed` (retryable) when another writer took the lock over. */
@@ -39,26 +43,27 @@ const queues = new Map<string, Promise<void>>();
 
 export async function withKeyLock<T>(options: LockOptions, work: (lock: HeldLock) => Promise<T>): Promise<T> {
   const name = createHash('sha256').update(options.key).digest('hex').slice(0, 32);
-  const path = options.root.pathIn('locks', name);
-  const before = queues.get(path);
+  const queue = `${options.root.path}\0${name}`;
+  const before = queues.get(queue);
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  queues.set(path, released);
+  queues.set(queue, released);
   await before;
   try {
-    return await holding(path, options, work);
+    return await holding(name, options, work);
   } finally {
-    if (queues.get(path) === released) queues.delete(path);
+    if (queues.get(queue) === released) queues.delete(queue);
     release();
   }
 }
 
 async function holding<T>(
-  path: string,
+  name: string,
   options: LockOptions,
   work: (lock: HeldLock) => Promise<T>,
 ): Promise<T> {
   const mine = JSON.stringify({ process: process.pid, host: hostIdentity(), id: randomUUID() });
-  await take(path, mine, options);
+  const taken = await take(name, mine, options);
+  const { path } = taken;
   try {
     return await work({
       async stillHeld() {
@@ -70,45 +75,60 @@ async function holding<T>(
     });
   } finally {
     if ((await readLock(path)) === mine) await unlink(path).catch(() => {});
+    taken.release();
   }
 }
 
-async function take(path: string, mine: string, options: LockOptions): Promise<void> {
-  const { clock, signal } = options;
+/** The path leads to the lock while the folder of locks is held. */
+interface LockPath {
+  readonly path: string;
+  release(): void;
+}
+
+async function take(name: string, mine: string, options: LockOptions): Promise<LockPath> {
+  const patience = patienceOf(name, mine, options);
+  for (let tidied = 0; ; ) {
+    const folder = await options.root.area('locks');
+    const path = folder.at(name);
+    let isTaken = false;
+    try {
+      await writeFile(path, mine, { flag: 'wx' });
+      isTaken = true;
+      return { path, release: () => folder.release() };
+    } catch (error) {
+      const code = systemCode(error);
+      // ENOENT: another process tidied the folder away.
+      if (code === 'ENOENT' && tidied < TIDIED_MAX) tidied += 1;
+      else if (code === 'EEXIST') await patience(path);
+      else throw error;
+    } finally {
+      if (!isTaken) folder.release();
+    }
+  }
+}
+
+/** To be called each time that another writer has the lock: waits for a moment, or breaks a lock that is nobody's. */
+function patienceOf(name: string, mine: string, { clock, key, root, signal }: LockOptions) {
   const startMs = clock.monotonicMs();
   let seen: string | undefined;
   let seenSinceMs = startMs;
-  while (!(await tryMake(path, mine, options.root))) {
+  return async (path: string): Promise<void> => {
     const theirs = await readLock(path);
     const nowMs = clock.monotonicMs();
     if (theirs !== seen) [seen, seenSinceMs] = [theirs, nowMs];
     if (theirs !== undefined && (isDead(theirs) || nowMs - seenSinceMs > STALE_AFTER_MS)) {
       await breakLock(path, theirs, mine);
-      continue;
+      return;
     }
     if (nowMs - startMs > WAIT_MAX_MS) {
-      throw new DrayError('remoteFailed', `The lock ${path} stays taken.`, {
+      const shown = absoluteIn(root.path, areaPath('locks', name));
+      throw new DrayError('remoteFailed', `The lock ${shown} stays taken.`, {
         retry: 'backoff',
-        data: { path, key: options.key },
+        data: { path: shown, key },
       });
     }
     await clock.sleep(POLL_MS * (0.5 + clock.random()), signal);
-  }
-}
-
-async function tryMake(path: string, mine: string, root: FileRoot): Promise<boolean> {
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      await writeFile(path, mine, { flag: 'wx' });
-      return true;
-    } catch (error) {
-      const code = systemCode(error);
-      if (code === 'EEXIST') return false;
-      // The first lock here, or another process tidied the folder away.
-      if (code !== 'ENOENT' || attempt === 3) throw error;
-      await root.area('locks');
-    }
-  }
+  };
 }
 
 /** Removes `path` if it still says `stale`. Only the maker of the guard file may, one at a time. */
@@ -132,7 +152,7 @@ async function breakLock(path: string, stale: string, mine: string): Promise<voi
 
 async function readLock(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, 'utf8');
+    return await readFile(path, { encoding: 'utf8', flag: READ_FLAGS });
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
@@ -148,12 +168,7 @@ function isDead(record: string): boolean {
     return false;
   }
   if (maker.host !== hostIdentity() || typeof maker.process !== 'number') return false;
-  try {
-    process.kill(maker.process, 0);
-    return false;
-  } catch (error) {
-    return systemCode(error) === 'ESRCH';
-  }
+  return !isAlive(maker.process);
 }
 
 let identity: string | undefined;

@@ -8,32 +8,29 @@
  * - On file systems without hard links every put takes the lock.
  */
 
-import { randomUUID } from 'node:crypto';
 import { link, lstat, rename, unlink } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
+import { folderAbove } from '../../base/held-folders.ts';
 import type { ObjectChecksums, PutOptions, PutOutcome, RemoteKey } from '../object-store.ts';
 import { isAbsent, systemCode, translating } from './file-errors.ts';
 import { etagOf, stamp } from './file-etag.ts';
-import type { FileRoot } from './file-root.ts';
-import { createFolderSync } from './folder-sync.ts';
+import { type FileRoot, nameOf, type TemporaryFile } from './file-root.ts';
+import { createFolderSync, syncHeld } from './folder-sync.ts';
 import { withKeyLock } from './key-lock.ts';
-import type { ReceivedFile } from './received-file.ts';
 
 export interface ObjectPlacer {
   /**
-   * @param fill Makes the file at the path given (`FileRoot.openNew`), all of its bytes, and returns it open, with what it computed of them. What it throws leaves nothing behind.
+   * @param fill Writes all bytes into the new file, and returns what it computed of them where it was asked to. It leaves the file open.
+   * What it throws leaves nothing behind.
    */
-  place(
-    key: RemoteKey,
-    options: PutOptions,
-    fill: (path: string) => Promise<ReceivedFile>,
-  ): Promise<PutOutcome>;
+  place(key: RemoteKey, options: PutOptions, fill: FillFile): Promise<PutOutcome>;
   /** Removes the object's file. False when there was none. */
   remove(key: RemoteKey, signal: AbortSignal | undefined): Promise<boolean>;
 }
+
+export type FillFile = (temporary: TemporaryFile) => Promise<ObjectChecksums | undefined>;
 
 interface Staged {
   readonly path: string;
@@ -41,19 +38,28 @@ interface Staged {
   readonly checksums: ObjectChecksums | undefined;
 }
 
+interface Placing {
+  readonly staged: Staged;
+  readonly key: RemoteKey;
+  readonly options: PutOptions;
+  /** In the key's folder, which is held. */
+  readonly target: string;
+}
+
 /** Answers of `link` where the file system has no hard links (exFAT, some network mounts). */
 const NO_HARD_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
-/** A folder can be pruned by a removal between its making and the link: make it again, so often at most. */
+/** A folder can be pruned by a removal between its making and the link: it is made again, so often at most. */
 const FOLDER_ATTEMPTS_MAX = 20;
 
 /** @param hardLinks False to do without them. For tests: what the file system has is found out. */
 export function createObjectPlacer(root: FileRoot, clock: Clock, hardLinks = true): ObjectPlacer {
-  const folders = createFolderSync();
+  const folders = createFolderSync((folder) => syncHeld(root, folder));
   let canLink = hardLinks;
 
-  const stage = async (fill: (path: string) => Promise<ReceivedFile>, path: string): Promise<Staged> => {
-    const { file, checksums } = await fill(path);
+  const stage = async (fill: FillFile, temporary: TemporaryFile): Promise<Staged> => {
+    const { file, path } = temporary;
     try {
+      const checksums = await fill(temporary);
       await stamp(file, clock);
       await file.sync();
       return { path, etag: etagOf(await file.stat({ bigint: true })), checksums };
@@ -76,11 +82,10 @@ export function createObjectPlacer(root: FileRoot, clock: Clock, hardLinks = tru
     }
   };
 
-  const replace = (staged: Staged, key: RemoteKey, options: PutOptions): Promise<PutOutcome> =>
+  const replace = ({ key, options, staged, target }: Placing): Promise<PutOutcome> =>
     withKeyLock({ root, key, clock, signal: options.signal }, async (lock) => {
-      const target = root.pathOf(key);
       const present = await lstatIfAny(target);
-      if (present?.isDirectory()) throw folderInTheWay(key, target);
+      if (present?.isDirectory()) throw folderInTheWay(key, root.pathOf(key));
       const { condition } = options;
       if (condition && 'absent' in condition && present) return { written: false };
       if (condition && 'etag' in condition && (!present || etagOf(present) !== condition.etag)) {
@@ -92,52 +97,57 @@ export function createObjectPlacer(root: FileRoot, clock: Clock, hardLinks = tru
       return writtenAs(staged);
     });
 
-  const putInPlace = async (staged: Staged, key: RemoteKey, options: PutOptions): Promise<PutOutcome> => {
+  const putInPlace = async (placing: Placing): Promise<PutOutcome> => {
+    const { key, options, staged, target } = placing;
     const { condition } = options;
-    const target = root.pathOf(key);
     checkAborted(options.signal);
     if (canLink && !(condition && 'etag' in condition)) {
       const linked = await linkNew(staged, target);
       if (linked) return writtenAs(staged);
       if (linked === false && condition) {
-        if ((await lstatIfAny(target))?.isDirectory()) throw folderInTheWay(key, target);
+        if ((await lstatIfAny(target))?.isDirectory()) throw folderInTheWay(key, root.pathOf(key));
         return { written: false };
       }
     }
-    return replace(staged, key, options);
+    return replace(placing);
   };
 
   return {
     place: async (key, options, fill) =>
       translating(root.pathOf(key), async () => {
         checkAborted(options.signal);
-        const target = root.pathOf(key);
-        if (await cannotHold(target, options.condition)) return { written: false };
-        const path = root.pathIn('writes', randomUUID());
+        if (await cannotHold(root, key, options.condition)) return { written: false };
+        const temporary = await root.newTemporary();
         try {
-          const staged = await stage(fill, path);
+          const staged = await stage(fill, temporary);
           const changed: string[] = [];
-          const outcome = await withFolders(root, target, changed, () => putInPlace(staged, key, options));
+          const outcome = await inItsFolder(root, key, changed, (target) =>
+            putInPlace({ staged, key, options, target }),
+          );
           if (outcome.written) {
-            await Promise.all([dirname(target), ...changed].map((folder) => folders.sync(folder)));
+            await Promise.all([folderAbove(key), ...changed].map((folder) => folders.sync(folder)));
           }
           return outcome;
         } finally {
-          await unlink(path).catch(() => {});
+          await temporary.release();
         }
       }),
     remove: async (key, signal) =>
       translating(root.pathOf(key), async () => {
-        const target = root.pathOf(key);
-        const present = await lstatIfAny(target);
-        if (!present || present.isDirectory()) return false;
-        await withKeyLock({ root, key, clock, signal }, async () => {
-          checkAborted(signal);
-          await unlink(target).catch((error) => {
-            if (!isAbsent(error)) throw error;
+        try {
+          return await root.within(key, async (target) => {
+            const present = await lstatIfAny(target);
+            if (!present || present.isDirectory()) return false;
+            await withKeyLock({ root, key, clock, signal }, async () => {
+              checkAborted(signal);
+              await unlink(target);
+            });
+            return true;
           });
-        });
-        return true;
+        } catch (error) {
+          if (isAbsent(error)) return false;
+          throw error;
+        }
       }),
   };
 }
@@ -147,30 +157,38 @@ function writtenAs({ etag, checksums }: Staged): PutOutcome {
 }
 
 /** Spares the writing of bytes that the condition rules out already. */
-async function cannotHold(target: string, condition: PutOptions['condition']): Promise<boolean> {
+async function cannotHold(
+  root: FileRoot,
+  key: RemoteKey,
+  condition: PutOptions['condition'],
+): Promise<boolean> {
   if (!condition) return false;
-  const present = await lstatIfAny(target);
+  const present = await root.within(key, lstatIfAny).catch((error) => {
+    if (isAbsent(error)) return undefined;
+    throw error;
+  });
   if ('absent' in condition) return present !== undefined && !present.isDirectory();
   return present === undefined || etagOf(present) !== condition.etag;
 }
 
-/** Runs the work, making the target's folders when it finds them missing. */
-async function withFolders<T>(
+/** Runs the work while the key's folder is held, made where it is missing. */
+async function inItsFolder<T>(
   root: FileRoot,
-  target: string,
+  key: RemoteKey,
   changed: string[],
-  work: () => Promise<T>,
+  work: (target: string) => Promise<T>,
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      if (attempt > 1) changed.push(...(await root.makeFolderOf(target)));
-      return await work();
+      const folder = await root.holdMade(folderAbove(key), changed);
+      try {
+        return await work(folder.at(nameOf(key)));
+      } finally {
+        folder.release();
+      }
     } catch (error) {
-      // ENOTDIR as well: Node's recursive mkdir says so when another writer removes the folder between its mkdir and its
-      // stat. A file that really is in the way still is at the last attempt.
-      const code = systemCode(error);
-      const isPassing = code === 'ENOENT' || code === 'ENOTDIR';
-      if (!isPassing || attempt === FOLDER_ATTEMPTS_MAX) throw error;
+      // Another writer removed the folder, which it saw empty.
+      if (systemCode(error) !== 'ENOENT' || attempt === FOLDER_ATTEMPTS_MAX) throw error;
     }
   }
 }

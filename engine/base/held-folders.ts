@@ -1,0 +1,365 @@
+/**
+ * Folders below a root that somebody else may write in meanwhile.
+ *
+ * Invariant on Linux: each folder is opened part by part from the root's descriptor, and no part may be a link. Its files are then reached
+ * by that descriptor (`/proc/self/fd/N/name`; Node has no openat), so a link that appears on the way later leads nowhere. The name in the
+ * folder is the caller's: O_NOFOLLOW to open it; rename, link, unlink and lstat do not follow it.
+ *
+ * Elsewhere Node can hold no folder: each part is looked at right before its use. What is left there: a process of this machine that swaps
+ * a folder for a link between that look and the use.
+ *
+ * A few descriptors are kept for the next calls. One is used again only while the system says that it still lies where its path says, and
+ * none is kept for long: an open folder keeps its disk from being unmounted.
+ */
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstat,
+  lstatSync,
+  mkdir,
+  mkdirSync,
+  open,
+  openSync,
+  readlinkSync,
+} from 'node:fs';
+import { sep } from 'node:path';
+import { promisify } from 'node:util';
+import { DrayError } from '../api/error.ts';
+import { checkTemporaryFolder, isBelowTemporaryFolder } from './temporary-owner.ts';
+
+export interface HeldFolder {
+  /** Undefined where folders cannot be held. */
+  readonly fd: number | undefined;
+  /** The way to what has this name in the folder, until `release`; '' is the folder itself. */
+  at(name: string): string;
+  /** To be called once. */
+  release(): void;
+}
+
+export interface HoldOptions {
+  /** Makes what is missing, and is told each folder that got a new name. */
+  readonly onMake?: (folder: string) => void;
+}
+
+export interface HeldFolders {
+  /** Absolute, for messages. */
+  readonly path: string;
+  /**
+   * @param folder Relative to the root, `/` between parts; '' is the root.
+   * @throws DrayError `unsafePath` for a link on the way, `accessDenied` for another user's temporary folder; Node's errors, as ENOENT.
+   */
+  hold(folder: string, options?: HoldOptions): Promise<HeldFolder>;
+  holdSync(folder: string): HeldFolder;
+  /** The same folders, relative to one of them. */
+  below(folder: string): HeldFolders;
+  /** Closes what is kept and not in use. The next call opens it again. */
+  close(): void;
+}
+
+interface Entry {
+  readonly fd: number;
+  uses: number;
+  /** Closed by its last user. */
+  isDropped: boolean;
+}
+
+type Step = { readonly call: 'open' | 'lstat' | 'mkdir'; readonly path: string };
+/** Asks its driver for one call of the file system after another. */
+type Steps<T> = Generator<
+  Step,
+  T,
+  number | { isDirectory(): boolean; isSymbolicLink(): boolean } | undefined
+>;
+
+const FOLDER_FLAGS = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
+/** Enough for a write: the root, the temporary folders and a few of the keys. Few descriptors are left where `ulimit -n` is low. */
+const KEPT_MAX = 8;
+const KEPT_IDLE_MS = 2_000;
+/** A folder may be removed as often as it is made. */
+const MAKINGS_MAX = 20;
+
+export const CAN_HOLD_FOLDERS = process.platform === 'linux' && existsSync('/proc/self/fd');
+
+/** What is open, whatever its name leads to by now. */
+export function pathOfDescriptor(fd: number): string {
+  return `/proc/self/fd/${fd}`;
+}
+
+/** What lies in a folder, '' for itself. The system's own root ends in a slash already. */
+export function absoluteIn(folder: string, path: string): string {
+  if (path === '') return folder;
+  return folder.endsWith('/') || folder.endsWith(sep) ? folder + path : `${folder}/${path}`;
+}
+
+/**
+ * @param root Absolute, with all links resolved.
+ * @param canHold False to look before each use even where folders can be held. For tests.
+ */
+export function createHeldFolders(root: string, canHold = CAN_HOLD_FOLDERS): HeldFolders {
+  return foldersFrom(canHold ? holdByDescriptor(root) : lookBeforeUse(root), root, '');
+}
+
+interface Holder {
+  hold(folder: string, options: HoldOptions): Steps<HeldFolder>;
+  close(): void;
+}
+
+function foldersFrom(holder: Holder, root: string, base: string): HeldFolders {
+  const full = (folder: string) => (base === '' || folder === '' ? base + folder : `${base}/${folder}`);
+  const relative = ({ onMake }: HoldOptions): HoldOptions =>
+    onMake && base !== ''
+      ? { onMake: (folder) => onMake(folder.slice(base.length + 1)) }
+      : { ...(onMake ? { onMake } : {}) };
+  return {
+    path: absoluteIn(root, base),
+    hold: (folder, options = {}) => run(holder.hold(full(folder), relative(options))),
+    holdSync: (folder) => runSync(holder.hold(full(folder), {})),
+    below: (folder) => foldersFrom(holder, root, full(folder)),
+    close: () => holder.close(),
+  };
+}
+
+function holdByDescriptor(root: string): Holder {
+  /** The one that was used last stands last. */
+  const entries = new Map<string, Entry>();
+  let timer: NodeJS.Timeout | undefined;
+  let isUsed = false;
+
+  const drop = (folder: string, entry: Entry) => {
+    if (entries.get(folder) === entry) entries.delete(folder);
+    entry.isDropped = true;
+    if (entry.uses === 0) closeSync(entry.fd);
+  };
+  const dropIdle = (keptMax: number) => {
+    for (const [folder, entry] of entries) {
+      if (entries.size <= keptMax) return;
+      if (entry.uses === 0) drop(folder, entry);
+    }
+  };
+  const tire = () => {
+    timer = undefined;
+    if (!isUsed) dropIdle(0);
+    isUsed = false;
+    if (entries.size > 0) timer = setTimeout(tire, KEPT_IDLE_MS).unref();
+  };
+
+  const kept = (folder: string): Entry | undefined => {
+    const entry = entries.get(folder);
+    if (!entry) return undefined;
+    if (readlinkSync(pathOfDescriptor(entry.fd)) !== absoluteIn(root, folder)) {
+      drop(folder, entry);
+      return undefined;
+    }
+    entries.delete(folder);
+    entries.set(folder, entry);
+    isUsed = true;
+    entry.uses += 1;
+    return entry;
+  };
+  const release = (entry: Entry) => {
+    entry.uses -= 1;
+    if (entry.uses > 0) return;
+    if (entry.isDropped) closeSync(entry.fd);
+    else if (entries.size > KEPT_MAX) dropIdle(KEPT_MAX);
+  };
+  const keep = (folder: string, fd: number): Entry => {
+    // Another call may have opened it meanwhile.
+    const other = kept(folder);
+    if (other) {
+      closeSync(fd);
+      return other;
+    }
+    const entry: Entry = { fd, uses: 1, isDropped: false };
+    entries.set(folder, entry);
+    isUsed = true;
+    timer ??= setTimeout(tire, KEPT_IDLE_MS).unref();
+    return entry;
+  };
+
+  function* find(folder: string, options: HoldOptions): Steps<Entry> {
+    const known = kept(folder);
+    if (known) return known;
+    if (folder === '') return keep('', yield* openRoot());
+    const above = folderAbove(folder);
+    const parent = yield* find(above, options);
+    try {
+      const path = `${pathOfDescriptor(parent.fd)}/${folder.slice(above === '' ? 0 : above.length + 1)}`;
+      const fd = yield* openPart({ folder, above, path }, options);
+      try {
+        if (isBelowTemporaryFolder(folder))
+          checkTemporaryFolder(absoluteIn(root, folder), fstatSync(fd), fstatSync(parent.fd));
+      } catch (error) {
+        closeSync(fd);
+        throw error;
+      }
+      return keep(folder, fd);
+    } finally {
+      release(parent);
+    }
+  }
+
+  /** The root's own path may have become a link, or lead through one, since it was resolved. */
+  function* openRoot(): Steps<number> {
+    const fd = yield* openPart({ folder: '', above: '', path: root }, {});
+    if (readlinkSync(pathOfDescriptor(fd)) === root) return fd;
+    closeSync(fd);
+    throw linkOnTheWay(root);
+  }
+
+  function* openPart(
+    { above, folder, path }: { readonly folder: string; readonly above: string; readonly path: string },
+    { onMake }: HoldOptions,
+  ): Steps<number> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return (yield { call: 'open', path }) as number;
+      } catch (error) {
+        const code = codeOf(error);
+        if ((code === 'EMFILE' || code === 'ENFILE') && attempt === 1 && entries.size > 0) dropIdle(0);
+        else if (code === 'ENOENT' && onMake && attempt < MAKINGS_MAX) yield* make(path, () => onMake(above));
+        else throw yield* orLink(error, { path, shown: absoluteIn(root, folder) });
+      }
+    }
+  }
+
+  return {
+    *hold(folder, options) {
+      const entry = yield* find(folder, options);
+      const path = pathOfDescriptor(entry.fd);
+      return {
+        fd: entry.fd,
+        at: (name) => `${path}/${name === '' ? '.' : name}`,
+        release: () => release(entry),
+      };
+    },
+    close: () => {
+      clearTimeout(timer);
+      timer = undefined;
+      dropIdle(0);
+    },
+  };
+}
+
+function lookBeforeUse(root: string): Holder {
+  function* look(folder: string, { onMake }: HoldOptions): Steps<void> {
+    const path = absoluteIn(root, folder);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const stats = (yield { call: 'lstat', path }) as {
+          isDirectory(): boolean;
+          isSymbolicLink(): boolean;
+        };
+        if (stats.isSymbolicLink()) throw linkOnTheWay(path);
+        if (!stats.isDirectory()) throw Object.assign(new Error(`ENOTDIR: ${path}`), { code: 'ENOTDIR' });
+        if (isBelowTemporaryFolder(folder))
+          checkTemporaryFolder(path, lstatSync(path), lstatSync(`${path}/..`));
+        return;
+      } catch (error) {
+        if (codeOf(error) !== 'ENOENT' || !onMake || attempt === MAKINGS_MAX) throw error;
+        yield* make(path, () => onMake(folderAbove(folder)));
+      }
+    }
+  }
+  return {
+    *hold(folder, options) {
+      if (folder !== '') yield* look('', {});
+      for (let slash = folder.indexOf('/'); slash > 0; slash = folder.indexOf('/', slash + 1))
+        yield* look(folder.slice(0, slash), options);
+      yield* look(folder, options);
+      const path = absoluteIn(root, folder);
+      return { fd: undefined, at: (name) => absoluteIn(path, name), release: () => {} };
+    },
+    close: () => {},
+  };
+}
+
+function* make(path: string, onMade: () => void): Steps<void> {
+  try {
+    yield { call: 'mkdir', path };
+    onMade();
+  } catch (error) {
+    // Made by another process just now: what it is decides.
+    if (codeOf(error) !== 'EEXIST') throw error;
+  }
+}
+
+/** A link is ELOOP, or ENOTDIR for the sake of O_DIRECTORY, as a file is. */
+function* orLink(
+  error: unknown,
+  { path, shown }: { readonly path: string; readonly shown: string },
+): Steps<unknown> {
+  if (codeOf(error) !== 'ELOOP' && codeOf(error) !== 'ENOTDIR') return error;
+  try {
+    const found = (yield { call: 'lstat', path }) as { isSymbolicLink(): boolean };
+    return found.isSymbolicLink() ? linkOnTheWay(shown) : error;
+  } catch {
+    return error;
+  }
+}
+
+function linkOnTheWay(path: string): DrayError {
+  return new DrayError(
+    'unsafePath',
+    `${path} is reached through a symbolic link, and Dray follows none there. Put a folder in the place of the link.`,
+    { data: { path, reason: 'link' } },
+  );
+}
+
+/** Whether a folder could not be held because of a link. */
+export function isLinkOnTheWay(error: unknown): boolean {
+  return error instanceof DrayError && error.code === 'unsafePath' && error.data.reason === 'link';
+}
+
+export function folderAbove(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+}
+
+const openFolder = promisify(open) as (path: string, flags: number) => Promise<number>;
+const CALLS = {
+  open: (path: string) => openFolder(path, FOLDER_FLAGS),
+  lstat: promisify(lstat) as (path: string) => Promise<ReturnType<typeof lstatSync>>,
+  mkdir: promisify(mkdir) as (path: string) => Promise<undefined>,
+};
+const CALLS_SYNC = {
+  open: (path: string) => openSync(path, FOLDER_FLAGS),
+  lstat: (path: string) => lstatSync(path),
+  mkdir: (path: string) => mkdirSync(path) as undefined,
+};
+
+async function run<T>(steps: Steps<T>): Promise<T> {
+  let step = steps.next();
+  while (!step.done) {
+    const { call, path } = step.value;
+    let answer: Parameters<typeof steps.next>[0];
+    try {
+      answer = await CALLS[call](path);
+    } catch (error) {
+      step = steps.throw(error);
+      continue;
+    }
+    step = steps.next(answer);
+  }
+  return step.value;
+}
+
+function runSync<T>(steps: Steps<T>): T {
+  let step = steps.next();
+  while (!step.done) {
+    const { call, path } = step.value;
+    let answer: Parameters<typeof steps.next>[0];
+    try {
+      answer = CALLS_SYNC[call](path);
+    } catch (error) {
+      step = steps.throw(error);
+      continue;
+    }
+    step = steps.next(answer);
+  }
+  return step.value;
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+}

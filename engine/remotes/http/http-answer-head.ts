@@ -24,7 +24,8 @@ export function parseHead(text: string): AnswerHead {
     const value = valueFrom(line, colon + 1);
     const former = headers[name];
     if (former === undefined) headers[name] = value;
-    else headers[name] = typeof former === 'string' ? [former, value] : [...former, value];
+    else if (typeof former === 'string') headers[name] = [former, value];
+    else former.push(value);
   }
   return { minorVersion: status[1] === '1' ? 1 : 0, status: Number(status[2]), headers };
 }

@@ -22,6 +22,7 @@ export class AnswerReader {
   #state: State = 'head';
   /** The beginning of a head or of a line whose end is yet to come. */
   #held: Buffer | undefined;
+  #heldBytes = 0;
   #headBytes = 0;
   /** Of the body, or of the chunk. Infinite when only the connection's end ends it. */
   #remainingBytes = 0;
@@ -151,17 +152,31 @@ export class AnswerReader {
     bytes: Buffer,
     maxBytes: number,
   ): { readonly text: string; readonly takenBytes: number } | undefined {
-    const heldBytes = this.#held?.byteLength ?? 0;
-    // The mark may have begun in what is held.
-    const all = this.#held ? Buffer.concat([this.#held, bytes]) : bytes;
+    const heldBytes = this.#heldBytes;
+    // The mark may have begun in what is held. What lies beyond the bound is never held.
+    const all = this.#held ? this.#hold(bytes.subarray(0, maxBytes + mark.length)) : bytes;
     const end = all.indexOf(mark, Math.max(0, heldBytes - mark.length + 1));
     if ((end < 0 ? all.byteLength : end) > maxBytes) throw malformed('its head has no end');
     if (end < 0) {
       // The bytes may lie in memory that is used again.
-      this.#held = this.#held ? all : Buffer.from(bytes);
+      if (!this.#held) this.#hold(bytes);
       return undefined;
     }
     this.#held = undefined;
+    this.#heldBytes = 0;
     return { text: all.toString('utf8', 0, end), takenBytes: end + mark.length - heldBytes };
+  }
+
+  /** Adds to what is held, and returns all of it. Memory doubles: a head that comes byte by byte is not copied each time. */
+  #hold(bytes: Buffer): Buffer {
+    const sizeBytes = this.#heldBytes + bytes.byteLength;
+    if (!this.#held || this.#held.byteLength < sizeBytes) {
+      const larger = Buffer.allocUnsafe(Math.max(sizeBytes, 2 * this.#heldBytes));
+      this.#held?.copy(larger, 0, 0, this.#heldBytes);
+      this.#held = larger;
+    }
+    bytes.copy(this.#held, this.#heldBytes);
+    this.#heldBytes = sizeBytes;
+    return this.#held.subarray(0, sizeBytes);
   }
 }

@@ -19,6 +19,7 @@ import { checkReadSize } from '../byte-range.ts';
 import type { FileTouch } from '../file-face.ts';
 import type { ByteRange } from '../object-store.ts';
 import { type PeerAnswer, type PeerClient, type PeerStream, parseAnswer } from './peer-client.ts';
+import { linesOf } from './peer-lines.ts';
 
 export interface PeerListOptions {
   /** A folder, '' for all. */
@@ -94,28 +95,6 @@ function isRow(row: unknown): row is EntryRow {
     Number.isInteger(mode) &&
     typeof token === 'string'
   );
-}
-
-const NEWLINE = 0x0a;
-const LINE_BYTES_MAX = 16 * 1024 * 1024;
-
-async function* linesOf(address: string, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let held: Uint8Array[] = [];
-  let heldBytes = 0;
-  for await (const piece of body) {
-    let start = 0;
-    for (let at = piece.indexOf(NEWLINE); at >= 0; at = piece.indexOf(NEWLINE, start)) {
-      const rest = piece.subarray(start, at);
-      yield held.length === 0 ? rest : Buffer.concat([...held, rest]);
-      held = [];
-      heldBytes = 0;
-      start = at + 1;
-    }
-    if (start < piece.length) held.push(piece.subarray(start));
-    heldBytes += piece.length - start;
-    if (heldBytes > LINE_BYTES_MAX)
-      throw new DrayError('damaged', `${address} sends a line without an end.`, { data: { address } });
-  }
 }
 
 /** What `HEAD` says, or undefined when there is no such file. */

@@ -75,29 +75,48 @@ function readSections(file: string): Sections {
   }
 }
 
-/** INI as the AWS tools write it: sections, `key = value`, indented lines nested below a key without a value. */
+/**
+ * INI as the AWS tools write it: sections, `key = value`, indented lines nested below a key without a value. Each character is looked at a
+ * fixed number of times.
+ */
 export function parseSections(text: string): Sections {
   const sections = new Map<string, Record<string, string>>();
   let section: Record<string, string> | undefined;
   let parent = '';
-  for (const line of text.split(/\r?\n/)) {
-    if (/^\s*([#;]|$)/.test(line)) continue;
-    const header = /^\[\s*([^\]]+?)\s*\]/.exec(line);
-    if (header) {
-      const name = header[1]!.replace(/\s+/g, ' ').replace(/"/g, '');
-      section = sections.get(name) ?? {};
-      sections.set(name, section);
+  for (const line of text.split('\n')) {
+    const content = line.trim();
+    if (content === '' || content.startsWith('#') || content.startsWith(';')) continue;
+    const header = line.startsWith('[') ? headerOf(line) : '';
+    if (header !== '') {
+      section = sections.get(header) ?? Object.create(null);
+      sections.set(header, section!);
       parent = '';
       continue;
     }
-    const setting = /^(\s*)([^=]+?)\s*=\s*(.*?)\s*$/.exec(line);
-    if (!setting || !section) continue;
-    const [, indent, key, rest] = setting as unknown as [string, string, string, string];
-    const value = rest.replace(/\s[#;].*$/, '').trimEnd();
-    if (indent !== '' && parent !== '') section[`${parent}.${key}`] = value;
+    const equals = content.indexOf('=');
+    const key = content.slice(0, Math.max(equals, 0)).trimEnd();
+    if (key === '' || !section) continue;
+    const value = withoutComment(content.slice(equals + 1).trimStart());
+    const isIndented = line.trimStart().length < line.length;
+    if (isIndented && parent !== '') section[`${parent}.${key}`] = value;
     else if (value === '') parent = key;
     else section[key] = value;
-    if (indent === '' && value !== '') parent = '';
+    if (!isIndented && value !== '') parent = '';
   }
   return sections;
+}
+
+/** '' where there is none. */
+function headerOf(line: string): string {
+  const end = line.indexOf(']');
+  return line.slice(1, Math.max(end, 1)).trim().replace(/\s+/g, ' ').replaceAll('"', '');
+}
+
+/** A comment begins with white space and a mark. */
+function withoutComment(value: string): string {
+  for (let at = 1; at < value.length; at += 1) {
+    const isMark = value[at] === '#' || value[at] === ';';
+    if (isMark && value.charAt(at - 1).trim() === '') return value.slice(0, at - 1).trimEnd();
+  }
+  return value;
 }

@@ -29,7 +29,7 @@ import {
 } from './object-headers.ts';
 import { failedCall, type LeanRequest, type S3Connection } from './s3-connection.ts';
 import { isAbsentKey, isStray, type S3Call, type S3Failure, tooLarge, unwrittenOr } from './s3-errors.ts';
-import { parseListPage } from './s3-list-page.ts';
+import { incompleteListing, readListPage } from './s3-list-page.ts';
 import { listPageOf } from './s3-values.ts';
 
 const CHECKSUM_MODE = { 'x-amz-checksum-mode': 'ENABLED' };
@@ -161,7 +161,10 @@ async function listOnce(
   const sent = { ...requestFor(connection, { operation: 'LIST', method: 'GET' }, options), query };
   const answer = await client.exchange(sent, LIST_PAGE_MAX_BYTES);
   if (answer.failure) throw failedCall(answer.failure, sent.call, connection);
-  const page = listPageOf(parseListPage(new TextDecoder().decode(answer.bytes)), keyPrefix);
+  const xml = new TextDecoder().decode(answer.bytes);
+  const page = listPageOf(await readListPage(xml, options.signal), keyPrefix);
+  if (continuation !== undefined && page.continuation === continuation)
+    throw incompleteListing('it goes on where this page began');
   return { page, isMinio: isOfMinio(answer) };
 }
 

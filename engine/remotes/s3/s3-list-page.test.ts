@@ -67,6 +67,18 @@ describe('A page of a list', () => {
     ['cut short', '<ListBucketResult><Contents><Key>a</Key></Contents><Contents><Key>b</Key>'],
     ['cut behind an object', '<ListBucketResult><Contents><Key>a</Key></Contents>'],
     ['with an object that has no end', '<ListBucketResult><Contents><Key>a</Key></ListBucketResult>'],
+    [
+      'with an object without a key',
+      '<ListBucketResult><Contents><Size>1</Size></Contents></ListBucketResult>',
+    ],
+    ...['-1', '1.5', 'x', '', '1e999', '9007199254740993'].map((size) => [
+      `with an object of size "${size}"`,
+      `<ListBucketResult><Contents><Key>a</Key><Size>${size}</Size></Contents></ListBucketResult>`,
+    ]),
+    [
+      'with a key that is not encoded properly',
+      '<ListBucketResult><EncodingType>url</EncodingType><Contents><Key>%ff%</Key></Contents></ListBucketResult>',
+    ],
     ['of nothing', ''],
     ['of another kind', '<html><body>Sign in</body></html>'],
     ['that is an error', '<?xml version="1.0"?><Error><Code>InternalError</Code></Error>'],
@@ -107,7 +119,7 @@ const contents = element(
     .array(
       fc.oneof(
         element('Key', text),
-        element('Size', fc.oneof(fc.nat().map(String), text)),
+        element('Size', fc.nat().map(String)),
         element('ETag', etag),
         element('LastModified', time),
         element('StorageClass', fc.oneof(fc.constantFrom('STANDARD', ''), text)),
@@ -116,7 +128,7 @@ const contents = element(
         other,
       ),
     )
-    .map((fields) => fields.join('')),
+    .chain((fields) => element('Key', text).map((own) => [...fields, own].join(''))),
 );
 
 /** The plain way, by the parts that all other answers are read with. */

@@ -3,9 +3,11 @@
  * order, and unknown ones are skipped. Strict about what would make a page look shorter than it is, since whoever synchronises takes what
  * no page tells for gone: another document, one that was cut short, an element without an end, more to come without saying where.
  */
+import { setImmediate } from 'node:timers/promises';
 import { DrayError } from '../../api/error.ts';
+import { checkAborted } from '../../base/abort.ts';
 import type { ListedObject } from '../object-store.ts';
-import { elementsOf, keyDecoderOf, textOf, timeOf, unescapeXml, unquote } from './s3-xml.ts';
+import { elementsOf, isSpace, keyDecoderOf, rootOf, textOf, timeOf, unescapeXml, unquote } from './s3-xml.ts';
 
 export interface RawListPage {
   /** Full keys, with the remote's prefix. */
@@ -14,17 +16,58 @@ export interface RawListPage {
   readonly continuation: string | undefined;
 }
 
-/** Keys are decoded if the store says that it obeyed `encoding-type=url`. @throws DrayError `remoteFailed`, to be repeated. */
+/**
+ * Keys are decoded if the store says that it obeyed `encoding-type=url`. A page that is much larger than stores send them is read in slices,
+ * between which the event loop turns: a listing of 8 MiB does not hold up Ctrl-C.
+ * @throws DrayError `remoteFailed`, to be repeated; `aborted`.
+ */
+export async function readListPage(xml: string, signal: AbortSignal | undefined): Promise<RawListPage> {
+  const slices = parseInSlices(xml);
+  for (;;) {
+    const slice = slices.next();
+    if (slice.done) return slice.value;
+    await setImmediate();
+    checkAborted(signal);
+  }
+}
+
+/** The same at once. */
 export function parseListPage(xml: string): RawListPage {
-  if (!ROOT.test(xml) || !END.test(xml)) throw incompleteListing('its answer is no whole list');
-  const { objects, others } = readContents(xml);
+  const slices = parseInSlices(xml);
+  for (;;) {
+    const slice = slices.next();
+    if (slice.done) return slice.value;
+  }
+}
+
+/** So much of a page is read in one turn of the event loop. */
+export const SLICE_CHARS = 1024 * 1024;
+
+/** Yields after each slice. */
+function* parseInSlices(xml: string): Generator<void, RawListPage> {
+  if (!isWholeList(xml)) throw incompleteListing('its answer is no whole list');
+  const { objects: fields, others } = yield* readContents(xml);
   const decodeKey = keyDecoderOf(others);
   const readTime = createTimeReader();
+  const objects: ListedObject[] = [];
+  let chars = 0;
+  for (const each of fields) {
+    objects.push(toObject(each, decodeKey, readTime));
+    chars += (each.Key?.length ?? 0) + OBJECT_CHARS;
+    if (chars < SLICE_CHARS) continue;
+    chars = 0;
+    yield;
+  }
   const folders: string[] = [];
-  for (const element of elementsOf(others, 'CommonPrefixes'))
+  for (const element of elementsOf(others, 'CommonPrefixes')) {
     folders.push(decodeKey(textOf(element, 'Prefix') ?? ''));
+    chars += element.length + OBJECT_CHARS;
+    if (chars < SLICE_CHARS) continue;
+    chars = 0;
+    yield;
+  }
   return {
-    objects: objects.map((fields) => toObject(fields, decodeKey, readTime)),
+    objects,
     folders,
     continuation: continuationOf({
       isTruncated: textOf(others, 'IsTruncated') === 'true',
@@ -33,8 +76,23 @@ export function parseListPage(xml: string): RawListPage {
   };
 }
 
-const ROOT = /^\s*(?:<\?[^>]*\?>\s*)?<ListBucketResult[\s/>]/i;
-const END = /(?:<\/ListBucketResult\s*>|<ListBucketResult[^>]*\/>)\s*$/i;
+/** What an object costs beside its key, as if it were text. */
+const OBJECT_CHARS = 64;
+const ROOT = 'listbucketresult';
+
+/** It begins with the element, and ends with its end. */
+function isWholeList(xml: string): boolean {
+  const root = rootOf(xml);
+  if (root?.name.toLowerCase() !== ROOT) return false;
+  let end = xml.length;
+  while (isSpace(xml.charCodeAt(end - 1))) end -= 1;
+  if (xml[end - 1] !== '>') return false;
+  // An element without content, which has one `>`.
+  if (xml[end - 2] === '/') return xml.indexOf('>', root.end) === end - 1;
+  end -= 1;
+  while (isSpace(xml.charCodeAt(end - 1))) end -= 1;
+  return xml.slice(end - ROOT.length - 2, end).toLowerCase() === `</${ROOT}`;
+}
 
 /** Undefined on the last page. @throws DrayError `remoteFailed` when more is promised and nothing says how to get it. */
 export function continuationOf(said: {
@@ -46,7 +104,7 @@ export function continuationOf(said: {
   throw incompleteListing('it promises more and does not say where');
 }
 
-function incompleteListing(why: string): DrayError {
+export function incompleteListing(why: string): DrayError {
   return new DrayError('remoteFailed', `The store did not list all that it holds: ${why}.`, {
     retry: 'retry',
   });
@@ -64,11 +122,17 @@ interface Fields {
 const OPEN = '<Contents>';
 const CLOSE = '/Contents>';
 
+interface Contents {
+  readonly objects: readonly Fields[];
+  readonly others: string;
+}
+
 /** The fields of each object, and the document without the objects. */
-function readContents(xml: string): { readonly objects: readonly Fields[]; readonly others: string } {
+function* readContents(xml: string): Generator<void, Contents> {
   const objects: Fields[] = [];
   let others = '';
   let from = 0;
+  let sliceEnd = SLICE_CHARS;
   for (;;) {
     const open = xml.startsWith(OPEN, from) ? from : xml.indexOf(OPEN, from);
     if (open < 0) break;
@@ -84,6 +148,9 @@ function readContents(xml: string): { readonly objects: readonly Fields[]; reado
     objects.push(fields);
     if (open > from) others += xml.slice(from, open);
     from = end;
+    if (from < sliceEnd) continue;
+    sliceEnd = from + SLICE_CHARS;
+    yield;
   }
   return { objects, others: others + xml.slice(from) };
 }
@@ -100,6 +167,7 @@ function readFields(xml: string, start: number, fields: Fields): number {
     if (name === undefined || fields[name] !== undefined) continue;
     const from = at + name.length + 1;
     const to = xml.indexOf('<', from);
+    if (to < 0) return -1;
     if (!xml.startsWith(name, to + 2)) continue;
     fields[name] = xml.slice(from, to);
     at = to + name.length + 2;
@@ -131,9 +199,14 @@ function toObject(
   decodeKey: (text: string) => string,
   readTime: (text: string) => number,
 ): ListedObject {
+  const key = decodeKey(unescapeXml(Key));
+  const sizeBytes = Number(Size);
+  if (key === '') throw incompleteListing('an object of it has no key');
+  if (Size === '' || !Number.isSafeInteger(sizeBytes) || sizeBytes < 0)
+    throw incompleteListing('an object of it has no size');
   const object = {
-    key: decodeKey(unescapeXml(Key)),
-    sizeBytes: Number(Size),
+    key,
+    sizeBytes,
     etag: readEtag(ETag),
     modifiedMs: readTime(LastModified),
   };

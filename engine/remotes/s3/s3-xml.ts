@@ -1,4 +1,7 @@
-/** The answers of S3 that the lean client reads, by the names of their elements. Tolerant: unknown elements are skipped. */
+/**
+ * The answers of S3 that the lean client reads, by the names of their elements. Tolerant: unknown elements are skipped. A hostile store may send
+ * anything, so each function here looks at a character a fixed number of times at most (`count-scans.fixture.ts`), and fails with a DrayError.
+ */
 import { DrayError } from '../../api/error.ts';
 
 export interface ErrorBody {
@@ -23,14 +26,49 @@ export function readResult(
   rootName: string,
 ): { readonly xml: string; readonly error?: never } | { readonly error: ErrorBody } {
   const xml = new TextDecoder().decode(bytes);
-  const found = /^\s*(?:<\?[^>]*\?>\s*)?<([\w:-]+)/.exec(xml)?.[1];
+  const found = rootOf(xml)?.name;
   // MinIO writes the name of one result with a small letter.
   if (found?.toLowerCase() === rootName.toLowerCase()) return { xml };
   if (found === 'Error') return { error: parseErrorBody(bytes) };
-  throw new DrayError('remoteFailed', `The store answered with ${found ?? 'nothing'}, not ${rootName}.`, {
+  throw new DrayError('remoteFailed', `The store answered with ${found ?? 'no XML'}, not ${rootName}.`, {
     retry: 'retry',
     data: { expected: rootName },
   });
+}
+
+/** The name of the first element, and where the text after it begins. */
+export function rootOf(xml: string): { readonly name: string; readonly end: number } | undefined {
+  let at = skipSpace(xml, 0);
+  if (xml.startsWith('<?', at)) {
+    const end = xml.indexOf('?>', at);
+    if (end < 0) return undefined;
+    at = skipSpace(xml, end + 2);
+  }
+  if (xml[at] !== '<') return undefined;
+  const start = at + 1;
+  let end = start;
+  while (end - start < NAME_CHARS_MAX && isNameCharacter(xml.charCodeAt(end))) end += 1;
+  return end === start ? undefined : { name: xml.slice(start, end), end };
+}
+
+/** Of an element that this client knows; a longer one is cut. */
+const NAME_CHARS_MAX = 64;
+
+function isNameCharacter(code: number): boolean {
+  const isLetter = (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a;
+  // Digits and `:`, `_`, `-`.
+  return isLetter || (code >= 0x30 && code <= 0x3a) || code === 0x5f || code === 0x2d;
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (isSpace(text.charCodeAt(at))) at += 1;
+  return at;
+}
+
+/** White space as XML has it, and the mark of byte order. */
+export function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09 || code === 0xfeff;
 }
 
 export function unquote(etag: string): string {
@@ -69,20 +107,39 @@ export function textOf(xml: string, name: string): string | undefined {
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
+/** The longest is `&#x10FFFF;`; leading zeros of more are left as they are. */
+const ENTITY_CHARS_MAX = 12;
+
 export function unescapeXml(text: string): string {
-  if (!text.includes('&')) return text;
-  return text.replace(
-    /&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi,
-    (whole, hex?: string, decimal?: string, name?: string) => {
-      if (hex) return String.fromCodePoint(Number.parseInt(hex, 16));
-      if (decimal) return String.fromCodePoint(Number(decimal));
-      return ENTITIES[name ?? ''] ?? whole;
-    },
-  );
+  let from = 0;
+  let plain = '';
+  for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) {
+    const end = text.slice(at, at + ENTITY_CHARS_MAX).indexOf(';');
+    const character = end < 0 ? undefined : readEntity(text.slice(at + 1, at + end));
+    if (character === undefined) continue;
+    plain += text.slice(from, at) + character;
+    from = at + end + 1;
+  }
+  return from === 0 ? text : plain + text.slice(from);
 }
 
-/** `encoding-type=url` is the encoding of forms: a plus is a space. */
+/** @param name Between `&` and `;`. */
+function readEntity(name: string): string | undefined {
+  const digits = /^#(?:x([0-9a-f]{1,8})|(\d{1,8}))$/i.exec(name);
+  if (!digits) return Object.hasOwn(ENTITIES, name) ? ENTITIES[name] : undefined;
+  const code = digits[1] === undefined ? Number(digits[2]) : Number.parseInt(digits[1], 16);
+  return code <= 0x10ffff ? String.fromCodePoint(code) : undefined;
+}
+
+/** `encoding-type=url` is the encoding of forms: a plus is a space. @throws `remoteFailed` for what is not encoded so. */
 function decodeFormUrl(text: string): string {
   if (!text.includes('%') && !text.includes('+')) return text;
-  return decodeURIComponent(text.replaceAll('+', ' '));
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch (cause) {
+    throw new DrayError('remoteFailed', 'The store listed a key that is not percent-encoded properly.', {
+      retry: 'retry',
+      cause,
+    });
+  }
 }

@@ -67,6 +67,11 @@ function runTests(parameters: readonly string[]): {
   }
 }
 
+function readVersion(browser: string): string {
+  const { stdout } = spawnSync(browser, ['--version'], { encoding: 'utf8' });
+  return stdout?.trim() || 'a browser that does not tell its version';
+}
+
 const broken = STEPS.filter(({ name, command, parameters }) => {
   console.log(`\n== ${name}`);
   return !succeeds(command, parameters);
@@ -78,8 +83,10 @@ if (broken.length > 0)
   console.error(`\nFailed before the tests: ${broken.map((step) => step.name).join(', ')}`);
 if (findElectron() === undefined)
   console.log('\nDid not run: the desktop app in the real Electron, as there is no program of it here.');
-if (findChromium() === undefined)
+const chromium = findChromium();
+if (chromium === undefined)
   console.log('\nDid not run: the window in a browser, as there is no Chromium here.');
+else console.log(`\nThe window ran in ${readVersion(chromium)} (${chromium}).`);
 const whyNotTraced = await findWhyNotTraced();
 if (whyNotTraced !== undefined)
   console.log(

@@ -110,6 +110,7 @@ export async function openWindow(browser: Browser, options: OpenWindowOptions = 
     context.setDefaultTimeout(PATIENCE_MS);
     const page = await context.newPage();
     const complaints = listen(page);
+    await throttle(page);
     await page.goto(ui.link);
     if (options.path !== undefined) await page.goto(`${ui.origin}${options.path}`);
     return {
@@ -128,6 +129,14 @@ export async function openWindow(browser: Browser, options: OpenWindowOptions = 
     await ui[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+/** `DRAY_CPU_THROTTLE=4` lets every page run at a quarter of the processor's speed: a race that a fast machine hides then shows. */
+async function throttle(page: Page): Promise<void> {
+  const rate = Number(process.env.DRAY_CPU_THROTTLE ?? 1);
+  if (rate === 1) return;
+  const session = await page.context().newCDPSession(page);
+  await session.send('Emulation.setCPUThrottlingRate', { rate });
 }
 
 /** Chromium tells of what a policy refused on the console. */

@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url';
 import type { Locator, Page } from 'playwright';
 
 const FOLDER = fileURLToPath(new URL('./screens/', import.meta.url));
+/** The Chromium that the pictures hold for. Another one may draw letters and fields in its own way. */
+const VERSION_FILE = join(FOLDER, 'chromium.txt');
 /** Fonts differ a little from machine to machine, and so do the edges of letters. */
 const DIFFERENT_SHARE_MAX = 0.02;
 /** Of 255, in any colour: below it, a pixel counts as the same. */
@@ -25,7 +27,10 @@ export interface Comparison {
   readonly differentShare: number;
 }
 
-/** @throws An error that names both pictures when they differ by more than the tolerance, or when there is none to compare with. */
+/**
+ * Warns instead of throwing where another Chromium than the one of the pictures runs.
+ * @throws An error that names both pictures when they differ by more than the tolerance, or when there is none to compare with.
+ */
 export async function checkScreenshot(
   page: Page,
   name: string,
@@ -36,6 +41,7 @@ export async function checkScreenshot(
   if (process.env.DRAY_SCREENS === 'write') {
     mkdirSync(dirname(kept), { recursive: true });
     writeFileSync(kept, now);
+    writeFileSync(VERSION_FILE, `${majorVersion(page)}\n`);
     return;
   }
   if (!existsSync(kept))
@@ -47,7 +53,14 @@ export async function checkScreenshot(
   const found = join(tmpdir(), `dray-screen-${name.replaceAll('/', '-')}.png`);
   writeFileSync(found, now);
   const percent = (differentShare * 100).toFixed(1);
-  throw new Error(`${percent} % of the screen differ from ${kept}; it is now ${found}.`);
+  const difference = `${percent} % of the screen differ from ${kept}; it is now ${found}.`;
+  const known = readFileSync(VERSION_FILE, 'utf8').trim();
+  if (majorVersion(page) === known) throw new Error(difference);
+  console.warn(`${difference} The picture holds for Chromium ${known}, this is ${majorVersion(page)}.`);
+}
+
+function majorVersion(page: Page): string {
+  return page.context().browser()?.version().split('.')[0] ?? '';
 }
 
 /**

@@ -1,5 +1,5 @@
 import './button.css';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { Button as AriaButton, type ButtonProps as AriaButtonProps } from 'react-aria-components/Button';
 import { Link as AriaLink } from 'react-aria-components/Link';
 import { Tooltip, TooltipTrigger } from 'react-aria-components/Tooltip';
@@ -16,16 +16,34 @@ export interface ButtonProps extends Omit<AriaButtonProps, 'children' | 'classNa
   readonly children: ReactNode;
 }
 
+/**
+ * Starts something, so a double click is one press: the browser counts the clicks, by the user's own speed and however
+ * busy the page is. Any other press counts, also one that follows the last one at once.
+ */
 export function Button({
   look = 'plain',
   size = 'normal',
   icon,
   children,
   className = '',
+  onPress,
   ...rest
 }: ButtonProps) {
+  const clicks = useRef(0);
   return (
-    <AriaButton {...rest} className={`button button-${look} button-${size} ${className}`}>
+    <AriaButton
+      {...rest}
+      onPressStart={() => {
+        clicks.current = 0;
+      }}
+      onClickCapture={({ detail }) => {
+        clicks.current = detail;
+      }}
+      onPress={(event) => {
+        if (clicks.current <= 1) onPress?.(event);
+      }}
+      className={`button button-${look} button-${size} ${className}`}
+    >
       {icon && <Icon name={icon} />}
       {children}
     </AriaButton>

@@ -214,7 +214,9 @@ function Panes({ local, roots, right }: PanesProps) {
           }}
         />
       )}
-      {sending.replacing && <ReplaceDialog {...sending.replacing} onClose={sending.forget} />}
+      {sending.replacing && (
+        <ReplaceDialog key={sending.replacing.id} {...sending.replacing} onClose={sending.forget} />
+      )}
       {asked === 'plan' && (
         <PlanDialog
           ends={[here, there]}

@@ -2,27 +2,22 @@ import '../design/dialog.css';
 import '../design/field.css';
 import '../design/menu.css';
 import './command-palette.css';
-import { useEffect, useRef } from 'react';
-import { Autocomplete, useFilter } from 'react-aria-components/Autocomplete';
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { useFilter } from 'react-aria-components/Autocomplete';
 import { Dialog } from 'react-aria-components/Dialog';
-import { Input } from 'react-aria-components/Input';
-import { Menu, MenuItem } from 'react-aria-components/Menu';
 import { Modal, ModalOverlay } from 'react-aria-components/Modal';
-import { SearchField } from 'react-aria-components/SearchField';
 import { Icon } from '../design/icon.tsx';
-import { useCommands } from './use-commands.ts';
+import { type Command, useCommands } from './use-commands.ts';
 
 export interface CommandPaletteProps {
   readonly isOpen: boolean;
   readonly onClose: () => void;
-  /** When it is gone from the page, and the focus is free again. */
+  /** Called when the palette has left the page and the focus is free again. */
   readonly onGone: () => void;
 }
 
 /** Every screen, and what can be done from anywhere, by a few letters of its name. */
 export function CommandPalette({ isOpen, onClose, onGone }: CommandPaletteProps) {
-  const { contains } = useFilter({ sensitivity: 'base' });
-  const commands = useCommands();
   return (
     <ModalOverlay
       className="scrim palette-scrim"
@@ -35,45 +30,126 @@ export function CommandPalette({ isOpen, onClose, onGone }: CommandPaletteProps)
       <Modal className="modal modal-normal">
         <Dialog className="dialog" aria-label="Commands">
           <Gone onGone={onGone} />
-          <Autocomplete filter={contains}>
-            {/* The field scrolls with the list and stays in sight: what scrolls holds what the keyboard reaches. */}
-            <div className="palette">
-              <SearchField aria-label="Search commands" autoFocus className="palette-search">
-                <Icon name="search" />
-                <Input
-                  className="search-input"
-                  placeholder="Go to a screen, choose a workspace, do something"
-                />
-              </SearchField>
-              <Menu
-                className="menu"
-                aria-label="Commands"
-                items={commands}
-                renderEmptyState={() => <p className="palette-none">Nothing has this name.</p>}
-              >
-                {({ id, label, note, icon, keys, run }) => (
-                  <MenuItem
-                    id={id}
-                    textValue={`${label} ${note}`}
-                    className="menu-item"
-                    onAction={() => {
-                      onClose();
-                      run();
-                    }}
-                  >
-                    <Icon name={icon} />
-                    <span className="grow">{label}</span>
-                    <span className="palette-note cut">{note}</span>
-                    {keys && <kbd className="key">{keys}</kbd>}
-                  </MenuItem>
-                )}
-              </Menu>
-            </div>
-          </Autocomplete>
+          <Commands onClose={onClose} />
         </Dialog>
       </Modal>
     </ModalOverlay>
   );
+}
+
+/**
+ * The field and its list are one component. React finishes the work of one key before it takes the next, so each key meets
+ * the list that the keys before it left. The kit's own list follows the field some renders later, and loses fast keys.
+ */
+function Commands({ onClose }: { readonly onClose: () => void }) {
+  const { contains } = useFilter({ sensitivity: 'base' });
+  const all = useCommands();
+  const [typed, setTyped] = useState('');
+  const [marked, setMarked] = useState<string>();
+  const listId = useId();
+  const shown = all.filter(({ label, note }) => contains(`${label} ${note}`, typed));
+  const at = shown.findIndex(({ id }) => id === marked);
+  /** A marked command that the filter took away, and typing, mark the first one. */
+  const current = at >= 0 ? at : typed === '' || shown.length === 0 ? -1 : 0;
+  const run = (command: Command): void => {
+    onClose();
+    command.run();
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.nativeEvent.isComposing) return;
+    const last = shown.length - 1;
+    const next = {
+      ArrowDown: current >= last ? 0 : current + 1,
+      ArrowUp: current <= 0 ? last : current - 1,
+    }[event.key];
+    if (next !== undefined) setMarked(shown[next]?.id);
+    else if (event.key === 'Enter' && shown[current]) run(shown[current]);
+    else if (event.key === 'Escape' && typed !== '') setTyped('');
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    // The field scrolls with the list and stays in sight: the element that scrolls holds the focus.
+    <div className="palette">
+      <div className="palette-search">
+        <Icon name="search" />
+        <input
+          // biome-ignore lint/a11y/noAutofocus: the palette opens to be typed into
+          autoFocus
+          type="search"
+          className="search-input"
+          aria-label="Search commands"
+          aria-autocomplete="list"
+          aria-controls={shown.length === 0 ? undefined : listId}
+          aria-activedescendant={current >= 0 ? itemId(listId, current) : undefined}
+          autoComplete="off"
+          placeholder="Go to a screen, choose a workspace, do something"
+          value={typed}
+          onChange={({ target }) => {
+            setTyped(target.value);
+            setMarked(undefined);
+          }}
+          onKeyDown={onKeyDown}
+        />
+      </div>
+      {shown.length === 0 ? (
+        <p className="palette-none">Nothing has this name.</p>
+      ) : (
+        <div id={listId} className="menu" role="menu" aria-label="Commands">
+          {shown.map((command, index) => (
+            <CommandItem
+              key={command.id}
+              id={itemId(listId, index)}
+              command={command}
+              isMarked={index === current}
+              onMark={() => setMarked(command.id)}
+              onRun={() => run(command)}
+            />
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}
+
+interface CommandItemProps {
+  readonly id: string;
+  readonly command: Command;
+  readonly isMarked: boolean;
+  readonly onMark: () => void;
+  readonly onRun: () => void;
+}
+
+function CommandItem({ id, command, isMarked, onMark, onRun }: CommandItemProps) {
+  const item = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (isMarked) item.current?.scrollIntoView({ block: 'nearest' });
+  }, [isMarked]);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard stays in the field, which runs the marked command
+    <div
+      ref={item}
+      id={id}
+      role="menuitem"
+      tabIndex={-1}
+      className="menu-item"
+      data-focused={isMarked || undefined}
+      // The focus stays in the field.
+      onMouseDown={(event) => event.preventDefault()}
+      onMouseMove={isMarked ? undefined : onMark}
+      onClick={onRun}
+    >
+      <Icon name={command.icon} />
+      <span className="grow">{command.label}</span>
+      <span className="palette-note cut">{command.note}</span>
+      {command.keys && <kbd className="key">{command.keys}</kbd>}
+    </div>
+  );
+}
+
+function itemId(listId: string, index: number): string {
+  return `${listId}${index}`;
 }
 
 function Gone({ onGone }: { readonly onGone: () => void }) {

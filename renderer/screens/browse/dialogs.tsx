@@ -74,13 +74,20 @@ export function NewFolderDialog({
 }
 
 export interface Replacing {
+  /** Each question has its own dialog, so that a key meant for the first does not answer the next. */
+  readonly id: number;
   /** What is there already. */
   readonly names: readonly string[];
   readonly into: Location;
   readonly act: () => void;
 }
 
-export function ReplaceDialog({ names, into, act, onClose }: Replacing & Pick<DialogProps, 'onClose'>) {
+export function ReplaceDialog({
+  names,
+  into,
+  act,
+  onClose,
+}: Omit<Replacing, 'id'> & Pick<DialogProps, 'onClose'>) {
   const [first = ''] = names;
   return (
     <ConfirmDialog

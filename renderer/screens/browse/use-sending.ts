@@ -18,29 +18,29 @@ import { walkDropped } from './walk-dropped.ts';
 export interface Sending {
   readonly copy: (dragged: Chosen, into: Location) => void;
   readonly take: (dropped: Dropped, into: Location) => void;
-  /** What has to be agreed to first. */
+  /** The first question that waits for a yes. */
   readonly replacing: Replacing | undefined;
   readonly forget: () => void;
 }
 
-/** Within it the same press a second time is a double click. */
-const DOUBLE_CLICK_MS = 500;
-
-/** A copy that was asked for. */
-interface Press {
-  readonly what: string;
-  readonly atMs: number;
-  /** Until its transfers are in the queue, or it is known what has to be agreed to first. */
-  isOpen: boolean;
-}
-
 export function useSending(): Sending {
-  const [replacing, setReplacing] = useState<Replacing>();
+  const [replacing, setReplacing] = useState<readonly Replacing[]>([]);
   const start = useStartTransfers();
   const refresh = useRefresh();
   const takenNames = useTakenNames();
-  const pressed = useRef<Press>(undefined);
-  /** What a pane shows may be old or one page of many, and a folder that one drops onto is not shown at all: so it is asked for. */
+  const turns = useRef(new Map<string, Promise<void>>());
+  const questions = useRef(0);
+  /** Every order counts. One to the same folder waits until the one before it is in the queue or has its question. */
+  const inTurn = (into: Location, act: () => Promise<void>): void => {
+    const folder = placeOf(into);
+    const mine = (turns.current.get(folder) ?? Promise.resolve()).then(act, act);
+    turns.current.set(folder, mine);
+    const forget = () => {
+      if (turns.current.get(folder) === mine) turns.current.delete(folder);
+    };
+    mine.then(forget, forget);
+  };
+  /** Asks the engine for the names: a pane may show old ones or one page of many, and no pane shows a folder that one drops onto. */
   const unlessTaken = async (
     given: readonly string[],
     into: Location,
@@ -54,7 +54,11 @@ export function useSending(): Sending {
       return;
     }
     if (names.length === 0) await act();
-    else setReplacing({ names, into, act: () => void act() });
+    else {
+      questions.current += 1;
+      const question = { id: questions.current, names, into, act: () => void act() };
+      setReplacing((before) => [...before, question]);
+    }
   };
   const send = async ({ entries, items }: Dropped, into: Location): Promise<void> => {
     if (entries) {
@@ -73,24 +77,17 @@ export function useSending(): Sending {
       const { from, paths } = dragged;
       if (isSameLocation(from, into)) return;
       const orders = copyOrders(dragged, into);
-      const press: Press = { what: JSON.stringify(orders), atMs: Date.now(), isOpen: true };
-      const last = pressed.current;
-      if (last?.what === press.what && (last.isOpen || press.atMs - last.atMs < DOUBLE_CLICK_MS)) return;
-      pressed.current = press;
       const names = paths.map(nameOf);
       const what = names.length === 1 ? names[0] : formatPlural(names.length, 'entry', 'entries');
-      void unlessTaken(names, into, () =>
-        start(`${what} will be copied to ${describeLocation(into)}`, orders),
-      ).finally(() => {
-        press.isOpen = false;
-      });
+      const title = `${what} will be copied to ${describeLocation(into)}`;
+      inTurn(into, () => unlessTaken(names, into, () => start(title, orders)));
     },
     take: (dropped, into) => {
       const names = dropped.items.flatMap((item) => (item.kind === 'text' ? [] : [item.name]));
-      void unlessTaken(names, into, () => send(dropped, into));
+      inTurn(into, () => unlessTaken(names, into, async () => void send(dropped, into)));
     },
-    replacing,
-    forget: () => setReplacing(undefined),
+    replacing: replacing[0],
+    forget: () => setReplacing(([, ...others]) => others),
   };
 }
 

@@ -73,12 +73,61 @@ export class DrayError extends Error {
 
   /** @param message One or two sentences: what is wrong, naming the thing, and what to do about it. */
   constructor(code: ErrorCode, message: string, options: DrayErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(
+      cut(message, MESSAGE_CHARS_MAX),
+      options.cause === undefined ? undefined : { cause: options.cause },
+    );
     this.name = 'DrayError';
     this.code = code;
     this.retry = options.retry ?? 'no';
-    this.data = options.data ?? {};
+    this.data = boundedData(options.data ?? {}, 0) as Readonly<Record<string, unknown>>;
   }
+}
+
+/** Whoever prints, stores or sends an error may rely on these: names and messages in it come from stores, peers and repositories. */
+const MESSAGE_CHARS_MAX = 4_000;
+const DATA_CHARS_MAX = 8_192;
+const DATA_DEPTH_MAX = 8;
+const EXCERPT_CHARS_MAX = 200;
+
+/** A text from outside as a message shows it: at most 200 characters of it. */
+export function excerpt(text: string): string {
+  return cut(text, EXCERPT_CHARS_MAX);
+}
+
+/** The same in JSON's quotes. A value that is no text is named by its type alone: it may be as deep as it likes. */
+export function quotedExcerpt(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(excerpt(value));
+  const isPlain = value === null || ['boolean', 'number', 'undefined'].includes(typeof value);
+  return isPlain ? String(value) : Array.isArray(value) ? 'a list' : `an ${typeof value}`;
+}
+
+function cut(text: string, charsMax: number): string {
+  if (text.length <= charsMax) return text;
+  // Not between the halves of a character.
+  const end = text.isWellFormed() && !text.slice(0, charsMax).isWellFormed() ? charsMax - 1 : charsMax;
+  return `${text.slice(0, end)}...`;
+}
+
+/** Strings are cut and depth is bounded; the value itself where nothing of it is beyond. */
+function boundedData(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return cut(value, DATA_CHARS_MAX);
+  if (Array.isArray(value)) {
+    if (depth > DATA_DEPTH_MAX) return '...';
+    const items = value.map((item) => boundedData(item, depth + 1));
+    return items.some((item, at) => item !== value[at]) ? items : value;
+  }
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype)
+    return value;
+  if (depth > DATA_DEPTH_MAX) return '...';
+  const fields = Object.entries(value).map(([name, field]) => [
+    cut(name, EXCERPT_CHARS_MAX),
+    boundedData(field, depth + 1),
+  ]);
+  const isSame = fields.every(
+    ([name, field]) => (value as Record<string, unknown>)[name as string] === field,
+  );
+  return isSame ? value : Object.fromEntries(fields);
 }
 
 export function exitCodeOf(code: ErrorCode): number {

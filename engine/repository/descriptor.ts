@@ -11,7 +11,7 @@
 import { randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import * as v from 'valibot';
-import { DrayError } from '../api/error.ts';
+import { DrayError, quotedExcerpt } from '../api/error.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Layout } from '../model/layout.ts';
 import type { CallOptions, ObjectStore } from '../remotes/object-store.ts';
@@ -115,5 +115,5 @@ function checkFeature(document: JsonObject, field: string, known: unknown): void
   const value = document[field];
   if (value === known) return;
   if (value === undefined) throw damaged(DESCRIPTOR_KEY, `it does not tell "${field}"`);
-  throw tooNew(DESCRIPTOR_KEY, `asks for ${field} ${JSON.stringify(value)}`, { field });
+  throw tooNew(DESCRIPTOR_KEY, `asks for ${field} ${quotedExcerpt(value)}`, { field });
 }

@@ -10,27 +10,50 @@ import { isUtf8 } from 'node:buffer';
 import { hash as hashOf } from 'node:crypto';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { type BaseIssue, type BaseSchema, getDotPath, safeParse } from 'valibot';
-import { DrayError } from '../api/error.ts';
+import { DrayError, excerpt } from '../api/error.ts';
 import type { RemoteKey } from '../remotes/object-store.ts';
 
 /** The only repository format that this version reads and writes. */
 export const FORMAT = 1;
-/** Of a commit or a segment, uncompressed: what a reader is ready to hold. */
+/** Of a commit or a segment, uncompressed: what a reader is ever ready to hold (`documentBounds` says when). */
 export const DOCUMENT_MAX_BYTES = 256 * 1024 * 1024;
 /** Of a commit or a segment as stored. */
 export const STORED_DOCUMENT_MAX_BYTES = 64 * 1024 * 1024;
 
-/**
- * Of `{`, `[` and `,` outside of strings in a commit or a segment: what a reader is ready to make of it. Each takes some ten times as much memory as
- * its text, and almost nothing as stored. A commit as large as can be stored has less: 8 for a segment, of which no 1.5 million fit.
- */
+/** Of `{`, `[` and `,` outside of strings in a commit or a segment: each value takes some ten times as much memory as its text. */
 export const DOCUMENT_VALUES_MAX = 12_000_000;
+/** How deep lists and objects may lie in each other; format 1 needs 6. */
+export const DOCUMENT_DEPTH_MAX = 64;
+/** Of one text, as it stands in the JSON: a message of 65,536 units takes at most six bytes for each. */
+export const DOCUMENT_TEXT_MAX_BYTES = 512 * 1024;
+
+/** A segment of 8,192 entries with paths of 4,096 bytes each, however well they compress. */
+const RAW_BYTES_FREE = 32 * 1024 * 1024;
+/** 8,192 entries and 65,536 chunks have a third of it. */
+const VALUES_FREE = 1_000_000;
+/** Hashes do not compress, so what goes beyond grows with what is stored. */
+const RAW_BYTES_PER_STORED = 64;
+const VALUES_PER_STORED = 1 / 4;
+
+/**
+ * What a reader is ready to make of so many stored bytes. Memory grows with what somebody has to store and send: 8 KB of zstd can stand for
+ * 256 MiB, and took 1.1 GiB.
+ */
+export function documentBounds(storedBytes: number): { readonly rawBytes: number; readonly values: number } {
+  return {
+    rawBytes: Math.min(DOCUMENT_MAX_BYTES, RAW_BYTES_FREE + storedBytes * RAW_BYTES_PER_STORED),
+    values: Math.min(DOCUMENT_VALUES_MAX, VALUES_FREE + Math.floor(storedBytes * VALUES_PER_STORED)),
+  };
+}
 
 /** Output is gathered in pieces of this size: 2.2 times as fast as zlib's 16 KiB for a segment of 2,000 entries. */
 const DECOMPRESS_CHUNK_BYTES = 128 * 1024;
 
 /** Features that a document may list under `required` and that this version knows. Format 1 began with none. */
 const KNOWN_FEATURES: ReadonlySet<string> = new Set();
+
+/** In an error. */
+const FEATURES_NAMED = 20;
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -53,7 +76,8 @@ export function damaged(key: RemoteKey, why: string, cause?: unknown): DrayError
 export function encodeDocument(text: string): EncodedDocument {
   const raw = Buffer.from(text, 'utf8');
   const bytes = zstdCompressSync(raw);
-  if (raw.length > DOCUMENT_MAX_BYTES || bytes.length > STORED_DOCUMENT_MAX_BYTES || holdsTooMuch(raw)) {
+  const isTooLarge = raw.length > documentBounds(bytes.length).rawBytes;
+  if (isTooLarge || bytes.length > STORED_DOCUMENT_MAX_BYTES || excessOf(raw, bytes.length) !== undefined) {
     const message = `A part of the commit needs ${raw.length} bytes, more than the format allows.`;
     throw new DrayError('unsupported', message, { data: { sizeBytes: raw.length } });
   }
@@ -65,23 +89,45 @@ export function encodeDocument(text: string): EncodedDocument {
  * @throws `damaged` naming `key`, `formatTooNew`.
  */
 export function decodeDocument(key: RemoteKey, hash: string, stored: Uint8Array): JsonObject {
+  const { rawBytes } = documentBounds(stored.byteLength);
+  // By what the frame declares, before any work; and by what comes out of it.
+  if ((declaredSizeOf(stored) ?? 0) > rawBytes) throw damaged(key, 'it is larger than a document may be');
   let raw: Buffer;
   try {
-    raw = zstdDecompressSync(stored, {
-      chunkSize: DECOMPRESS_CHUNK_BYTES,
-      maxOutputLength: DOCUMENT_MAX_BYTES,
-    });
+    raw = zstdDecompressSync(stored, { chunkSize: DECOMPRESS_CHUNK_BYTES, maxOutputLength: rawBytes });
   } catch (cause) {
     throw damaged(key, 'it does not decompress', cause);
   }
   if (hashOf('sha256', raw, 'hex') !== hash) throw damaged(key, 'its content does not match its name');
-  return parseDocument(key, raw);
+  return parseDocument(key, raw, stored.byteLength);
 }
 
-/** @throws `damaged` naming `key`, `formatTooNew`. */
-export function parseDocument(key: RemoteKey, raw: Uint8Array): JsonObject {
+/** What the first frame says of its content (RFC 8878, section 3.1.1.1); undefined where it says nothing. */
+export function declaredSizeOf(stored: Uint8Array): number | undefined {
+  const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength);
+  if (stored.byteLength < 18 || view.getUint32(0, true) !== ZSTD_MAGIC) return undefined;
+  const descriptor = view.getUint8(4);
+  const isSingle = (descriptor & 0x20) !== 0;
+  const at = 5 + (isSingle ? 0 : 1) + ([0, 1, 2, 4][descriptor & 3] as number);
+  switch (descriptor >> 6) {
+    case 0:
+      return isSingle ? view.getUint8(at) : undefined;
+    case 1:
+      return view.getUint16(at, true) + 256;
+    case 2:
+      return view.getUint32(at, true);
+    default:
+      return Number(view.getBigUint64(at, true));
+  }
+}
+
+const ZSTD_MAGIC = 0xfd2fb528;
+
+/** @param storedBytes As large as it is stored. @throws `damaged` naming `key`, `formatTooNew`. */
+export function parseDocument(key: RemoteKey, raw: Uint8Array, storedBytes = raw.byteLength): JsonObject {
   if (!isUtf8(raw)) throw damaged(key, 'it is not UTF-8');
-  if (holdsTooMuch(raw)) throw damaged(key, `it holds more than ${DOCUMENT_VALUES_MAX} values`);
+  const excess = excessOf(raw, storedBytes);
+  if (excess !== undefined) throw damaged(key, excess);
   let value: unknown;
   try {
     value = JSON.parse(Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString('utf8'));
@@ -91,20 +137,35 @@ export function parseDocument(key: RemoteKey, raw: Uint8Array): JsonObject {
   return checkFormat(key, value);
 }
 
-const [QUOTE, COMMA, BACKSLASH, BRACE, BRACKET] = [0x22, 0x2c, 0x5c, 0x7b, 0x5b];
+const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c];
+/** `[` and `{` have the same lower bits, as `]` and `}` have. */
+const [OPENING, CLOSING, BRACKET_BITS] = [0x5b, 0x5d, 0xdf];
+/** Most are smaller than this, and no smaller one can take much: a look at each byte would take as long as reading it. */
+const SCANNED_ABOVE_BYTES = 2 * 1024 * 1024;
 
-/** Looks at large documents alone: no other can. */
-function holdsTooMuch(raw: Uint8Array): boolean {
-  if (raw.length <= DOCUMENT_VALUES_MAX) return false;
+/** What a reader is not ready to make of the document; undefined where all of it fits. Before it is parsed, in one pass. */
+function excessOf(raw: Uint8Array, storedBytes: number): string | undefined {
+  if (raw.length <= SCANNED_ABOVE_BYTES) return undefined;
+  const { values: valuesMax } = documentBounds(storedBytes);
   let values = 0;
-  let isString = false;
+  let depth = 0;
   for (let at = 0; at < raw.length; at += 1) {
-    const byte = raw[at];
-    if (byte === QUOTE) isString = !isString;
-    else if (byte === BACKSLASH) at += 1;
-    else if (!isString && (byte === COMMA || byte === BRACE || byte === BRACKET)) values += 1;
+    const byte = raw[at] as number;
+    if (byte === QUOTE) {
+      const start = at;
+      for (at += 1; at < raw.length && raw[at] !== QUOTE; at += 1) if (raw[at] === BACKSLASH) at += 1;
+      if (at - start > DOCUMENT_TEXT_MAX_BYTES)
+        return `it holds a text of more than ${DOCUMENT_TEXT_MAX_BYTES} bytes`;
+    } else if (byte === COMMA) values += 1;
+    else if ((byte & BRACKET_BITS) === OPENING) {
+      values += 1;
+      depth += 1;
+      if (depth > DOCUMENT_DEPTH_MAX)
+        return `its parts lie more than ${DOCUMENT_DEPTH_MAX} deep in each other`;
+    } else if ((byte & BRACKET_BITS) === CLOSING) depth -= 1;
+    if (values > valuesMax) return `it holds more than ${valuesMax} values`;
   }
-  return values > DOCUMENT_VALUES_MAX;
+  return undefined;
 }
 
 /** What holds for every document, stored by itself or inside another one. */
@@ -120,7 +181,8 @@ export function checkFormat(key: RemoteKey, value: unknown): JsonObject {
     throw damaged(key, '"required" is not a list of names');
   }
   const unknown = required.filter((name) => !KNOWN_FEATURES.has(name));
-  if (unknown.length > 0) throw tooNew(key, `needs ${unknown.join(', ')}`, { features: unknown });
+  if (unknown.length > 0)
+    throw tooNew(key, `needs ${excerpt(unknown.join(', '))}`, { features: unknown.slice(0, FEATURES_NAMED) });
   return value;
 }
 
@@ -139,7 +201,10 @@ export function checkSchema<T>(
   const result = safeParse(schema, value, { abortEarly: true });
   if (result.success) return result.output;
   const [issue] = result.issues;
-  throw damaged(key, `"${getDotPath(issue) ?? '?'}" is not as it should be (${issue.message})`);
+  throw damaged(
+    key,
+    `"${excerpt(getDotPath(issue) ?? '?')}" is not as it should be (${excerpt(issue.message)})`,
+  );
 }
 
 export function isJsonObject(value: unknown): value is JsonObject {

@@ -12,7 +12,7 @@
  */
 
 import assert from 'node:assert/strict';
-import { DrayError } from '../api/error.ts';
+import { DrayError, quotedExcerpt } from '../api/error.ts';
 import {
   type BlobHash,
   type BlobLocation,
@@ -41,7 +41,7 @@ export function entryToText(entry: Entry, packIndex: (pack: PackHash) => number)
   const unsafe =
     checkPath(entry.path, entry.kind) ?? (entry.kind === 'link' ? checkTarget(entry.target) : undefined);
   if (unsafe !== undefined) {
-    const message = `${JSON.stringify(entry.path)} cannot be stored: ${unsafe}.`;
+    const message = `${quotedExcerpt(entry.path)} cannot be stored: ${unsafe}.`;
     throw new DrayError('unsafePath', message, { data: { path: entry.path } });
   }
   const start = `{"path":${JSON.stringify(entry.path)}`;
@@ -63,7 +63,7 @@ export function parseEntry(key: RemoteKey, value: unknown, packs: readonly PackH
   const unsafe = checkPath(path, path.endsWith('/') ? 'folder' : 'file');
   if (unsafe !== undefined) throw damagedEntry(key, path, unsafe);
   if (value.encoding !== undefined) {
-    throw tooNew(key, `holds ${JSON.stringify(path)} in the encoding ${JSON.stringify(value.encoding)}`, {
+    throw tooNew(key, `holds ${quotedExcerpt(path)} in the encoding ${quotedExcerpt(value.encoding)}`, {
       path,
     });
   }
@@ -183,5 +183,5 @@ function isSize(value: unknown): value is number {
 }
 
 function damagedEntry(key: RemoteKey, path: string, why: string): DrayError {
-  return damaged(key, `the entry ${JSON.stringify(path)} is not as it should be: ${why}`);
+  return damaged(key, `the entry ${quotedExcerpt(path)} is not as it should be: ${why}`);
 }

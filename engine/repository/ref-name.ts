@@ -1,5 +1,5 @@
 /** What a branch or a tag may be called: git's rules (git-check-ref-format), so that names travel between the two. */
-import { DrayError } from '../api/error.ts';
+import { DrayError, quotedExcerpt } from '../api/error.ts';
 
 export const REF_NAME_MAX = 200;
 
@@ -10,7 +10,7 @@ const FORBIDDEN = /[\x00-\x20\x7f~^:?*[\\]/;
 export function checkRefName(name: string): void {
   const reason = refNameReason(name);
   if (reason === undefined) return;
-  throw new DrayError('usage', `${JSON.stringify(name)} cannot name a branch or a tag: ${reason}.`, {
+  throw new DrayError('usage', `${quotedExcerpt(name)} cannot name a branch or a tag: ${reason}.`, {
     data: { name },
   });
 }

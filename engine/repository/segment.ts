@@ -11,7 +11,9 @@
  * `packs` lists the packs that entries name, in the order of their first mention. The same entries always give the
  * same bytes, so equal segments have equal names and are stored once.
  */
+
 import assert from 'node:assert/strict';
+import { quotedExcerpt } from '../api/error.ts';
 import { comparePaths, type Entry, type PackHash, type SegmentHash } from '../model/entry.ts';
 import type { RemoteKey } from '../remotes/object-store.ts';
 import { checkFormat, damaged, decodeDocument, encodeDocument, type JsonObject } from './document.ts';
@@ -78,7 +80,7 @@ export function parseSegment(key: RemoteKey, value: unknown): Entry[] {
   for (const item of segment.entries as unknown[]) {
     const entry = parseEntry(key, item, packs);
     if (previous !== undefined && comparePaths(previous, entry.path) >= 0) {
-      throw damaged(key, `the entry ${JSON.stringify(entry.path)} is out of order`);
+      throw damaged(key, `the entry ${quotedExcerpt(entry.path)} is out of order`);
     }
     previous = entry.path;
     entries.push(entry);

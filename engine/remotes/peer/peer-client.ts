@@ -1,6 +1,6 @@
 /** Calls to one peer: authorisation, retries, and its answers checked before anything believes them. */
 import * as v from 'valibot';
-import { DrayError, type ErrorCode, errorCodeOf } from '../../api/error.ts';
+import { DrayError, type ErrorCode, errorCodeOf, excerpt } from '../../api/error.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { createRetryBudget, type RetryPolicy, retrying } from '../../base/retry.ts';
 import { PEER_HEADER, PEER_PROTOCOL } from '../../model/peer-protocol.ts';
@@ -79,6 +79,8 @@ const ErrorBody = v.object({
 });
 const JSON_BYTES_MAX = 16 * 1024 * 1024;
 const ERROR_BYTES_MAX = 64 * 1024;
+/** Of what a peer says about an error. */
+const MESSAGE_CHARS_MAX = 1_000;
 
 export async function openPeerClient(options: PeerClientOptions): Promise<PeerClient> {
   const { connectionsMax, origin, token } = options;
@@ -210,7 +212,7 @@ function checkAnswer(address: string, { headers, status }: HttpAnswer, bytes: Ui
       data: { address, status },
     });
   const { code, data = {}, message, retry } = parsed.output.error;
-  throw new DrayError(errorCodeOf(code), message, {
+  throw new DrayError(errorCodeOf(code), message.slice(0, MESSAGE_CHARS_MAX), {
     retry,
     data: { ...data, address, status },
   });
@@ -221,7 +223,7 @@ export function parseAnswer<T>(address: string, bytes: Uint8Array, schema: v.Gen
   if (parsed.success) return parsed.output;
   throw new DrayError(
     'damaged',
-    `${address} sent an answer that makes no sense (${parsed.issues[0].message}).`,
+    `${address} sent an answer that makes no sense (${excerpt(parsed.issues[0].message)}).`,
     {
       data: { address },
     },

@@ -162,7 +162,7 @@ function ruleOf(failure: S3Failure, call: S3Call): Rule {
   // An answer without a body (HEAD) cannot say that the clock is wrong, but its Date header shows it.
   if (isRefusal && (code === undefined || code === 'AccessDenied') && isSkewed(failure))
     return ['clockSkew', 'no'];
-  const byCode = code === undefined ? undefined : RULES[code];
+  const byCode = code !== undefined && Object.hasOwn(RULES, code) ? RULES[code] : undefined;
   if (byCode) return byCode;
   if (isRefusal) return ['accessDenied', 'no'];
   if (isStray(failure, call)) return ['remoteFailed', 'retry'];

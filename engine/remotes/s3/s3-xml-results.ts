@@ -1,7 +1,7 @@
 /** What the results of multipart uploads, copies and removals say. */
 import type { ObjectChecksums, PartInfo, PendingUpload } from '../object-store.ts';
 import { objectChecksumsOf, partChecksumsOf, type RawChecksums } from './s3-values.ts';
-import { elementsOf, keyDecoderOf, textOf, timeOf, unquote } from './s3-xml.ts';
+import { elementsOf, excerptOf, keyDecoderOf, textOf, timeOf, unquote } from './s3-xml.ts';
 
 /** Of a result that holds an etag and checksums: a completed upload, a copy, a copied part. */
 export function parseWritten(xml: string): {
@@ -78,8 +78,8 @@ export interface RawRemovalError {
 export function parseRemovalErrors(xml: string): readonly RawRemovalError[] {
   return [...elementsOf(xml, 'Error')].map((element) => ({
     key: textOf(element, 'Key') ?? '',
-    code: textOf(element, 'Code'),
-    message: textOf(element, 'Message'),
+    code: excerptOf(element, 'Code'),
+    message: excerptOf(element, 'Message'),
   }));
 }
 

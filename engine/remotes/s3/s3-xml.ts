@@ -2,7 +2,7 @@
  * The answers of S3 that the lean client reads, by the names of their elements. Tolerant: unknown elements are skipped. A hostile store may send
  * anything, so each function here looks at a character a fixed number of times at most (`count-scans.fixture.ts`), and fails with a DrayError.
  */
-import { DrayError } from '../../api/error.ts';
+import { DrayError, excerpt } from '../../api/error.ts';
 
 export interface ErrorBody {
   readonly code: string | undefined;
@@ -12,7 +12,14 @@ export interface ErrorBody {
 
 export function parseErrorBody(bytes: Uint8Array): ErrorBody {
   const xml = bytes.byteLength === 0 ? '' : new TextDecoder().decode(bytes);
-  return { code: textOf(xml, 'Code'), message: textOf(xml, 'Message'), region: textOf(xml, 'Region') };
+  const [code, message, region] = ['Code', 'Message', 'Region'].map((name) => excerptOf(xml, name));
+  return { code, message, region };
+}
+
+/** The text of the first element of the name, as much of it as an error shows. */
+export function excerptOf(xml: string, name: string): string | undefined {
+  const text = textOf(xml, name);
+  return text === undefined ? undefined : excerpt(text);
 }
 
 /**

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { DrayError, errorCodeOf, excerpt, exitCodeOf, quotedExcerpt } from './error.ts';
+
+describe('an error with text from outside', () => {
+  it('is short enough to print and to send, however long and deep that text is', () => {
+    let deep: unknown = 'x';
+    for (let depth = 0; depth < 20_000; depth += 1) deep = { deep, list: [deep] };
+    const long = 'x'.repeat(1_000_000);
+    const error = new DrayError('damaged', `${long} is damaged.`, {
+      data: { long, deep, paths: [long, 'a'] },
+    });
+    expect(error.message.length).toBeLessThanOrEqual(4_003);
+    expect(JSON.stringify(error.data).length).toBeLessThan(200_000);
+    expect((error.data.paths as string[])[1]).toBe('a');
+  });
+
+  it('keeps what is no longer than a path as it is, and the very same data', () => {
+    const data = { path: 'p'.repeat(4_096), sizes: [1, 2n], nested: { at: new Date(0), none: undefined } };
+    expect(new DrayError('io', 'm', { data }).data).toBe(data);
+  });
+
+  it('shows an excerpt that is whole characters, and names what is no text by its type', () => {
+    expect(excerpt('short')).toBe('short');
+    expect(excerpt('😀'.repeat(200))).toBe(`${'😀'.repeat(100)}...`);
+    expect(excerpt(`x${'😀'.repeat(200)}`).isWellFormed()).toBe(true);
+    expect([null, 1, true, undefined, [[]], {}].map(quotedExcerpt)).toEqual([
+      ...['null', '1', 'true', 'undefined', 'a list', 'an object'],
+    ]);
+  });
+
+  it('has a code of the list, whatever a peer calls it', () => {
+    for (const code of ['constructor', '__proto__', 'toString', '', 'internal'])
+      expect(Number.isInteger(exitCodeOf(errorCodeOf(code)))).toBe(true);
+  });
+});

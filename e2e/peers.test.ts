@@ -196,6 +196,43 @@ describe('a peer that refuses', () => {
     expect(await run(['copy', readOnly, 'back'])).toMatchObject({ exitCode: 0 });
   });
 
+  it('to be written to is foreseen by dry runs, which end like the runs themselves', async () => {
+    sandbox.write('offered/kept.txt', 'kept');
+    sandbox.write('source/new.txt', 'new');
+    await server.close();
+    server = await serve({ isReadOnly: true });
+    const readOnly = `dray://127.0.0.1:${server.address.port}`;
+    for (const command of [
+      ['copy', 'source', readOnly],
+      ['sync', 'source', readOnly],
+      ['rm', `${readOnly}/kept.txt`],
+      ['rm', '-r', `${readOnly}/`],
+      ['delta', 'source/new.txt', `${readOnly}/kept.txt`],
+    ]) {
+      const real = await run(command);
+      const dry = await run([...command, '--dry-run']);
+      expect([real.exitCode, dry.exitCode], command.join(' ')).toEqual([1, 1]);
+      for (const { stderr, stdout } of [real, dry]) {
+        expect(stderr).toContain('The peer is read-only');
+        expect(stdout).not.toContain('Removed');
+      }
+    }
+    expect(await run(['copy', 'offered', readOnly, '-n'])).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+
+  it('to follow a link says so, whichever command meets one', async () => {
+    sandbox.write('outside/secret', 'secret');
+    symlinkSync(sandbox.path('outside'), sandbox.path('offered/out'));
+    for (const command of [['ls'], ['cat'], ['du'], ['copy']])
+      for (const path of ['out', 'out/secret'])
+        expect(
+          await run([...command, `${place}/${path}`, ...(command[0] === 'copy' ? ['here'] : [])]),
+        ).toMatchObject({
+          exitCode: 1,
+          stderr: expect.stringContaining(`${path} is refused: it is a symbolic link or lies behind one`),
+        });
+  });
+
   it('to be there says what could not be reached', async () => {
     await server.close();
     expect(await run(['ls', place])).toMatchObject({

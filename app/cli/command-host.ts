@@ -1,6 +1,6 @@
 /** Runs one job for one command: context, stop signals, events to lines, summary, exit code. */
 import type { Command } from 'commander';
-import { DrayError } from '../../engine/api/error.ts';
+import { DrayError, type ErrorCode, exitCodeOf } from '../../engine/api/error.ts';
 import type { FileFailedEvent, JobEvent } from '../../engine/api/events.ts';
 import type { JobContext } from '../../engine/api/jobs.ts';
 import { reportError } from './error-lines.ts';
@@ -111,6 +111,14 @@ function showEvent(event: JobEvent, output: Output, onEvent: CommandView<never>[
   else if (event.type === 'warning') output.problem('warning', event.message);
   else if (event.type === 'fileFailed') output.problem('error', describeFailedFile(event));
   else onEvent?.(event, output);
+}
+
+/** For the end of a dry run that found what would stop the run itself. */
+export const WOULD_STOP = 'Without --dry-run this command would stop; the warning above says why.';
+
+/** The exit code of a dry run, as the run itself would have it. */
+export function exitCodeOfDryRun({ wouldStop }: { readonly wouldStop?: ErrorCode }): number {
+  return wouldStop === undefined ? 0 : exitCodeOf(wouldStop);
 }
 
 /** Most messages name the file by themselves. */

@@ -68,6 +68,21 @@ describe('copy and sync', () => {
     );
   });
 
+  it('end a dry run like the run itself where too much would be deleted', async () => {
+    for (const name of ['x', 'y']) write(`copy/${name}`, name);
+    const sync = ['sync', 'photos', 'copy', '--max-delete', '1'];
+    const dry = await dray(...sync, '--dry-run');
+    expect(dry).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('would delete 2 of 2 files'),
+      stdout: expect.stringContaining(
+        'Without --dry-run this command would stop; the warning above says why.',
+      ),
+    });
+    expect((await dray(...sync)).exitCode).toBe(1);
+    expect(existsSync(join(base, 'copy/x'))).toBe(true);
+  });
+
   it('copy one file under its own name into a folder, and else under the new one', async () => {
     await succeed('copy', 'photos/a.jpg', 'one/');
     await succeed('copy', 'photos/a.jpg', 'two/new.jpg');

@@ -1,4 +1,5 @@
 /** What hosts ask of the engine for plain trees: copy, sync, check and the rest. Isomorphic and JSON-safe, like `jobs.ts`. */
+import type { ErrorCode } from './error.ts';
 import type { ConnectionFlags, RequestTotals } from './jobs.ts';
 
 /**
@@ -106,6 +107,8 @@ export interface TransferSummary {
   readonly sentBytes: number;
   readonly receivedBytes: number;
   readonly requests: RequestTotals;
+  /** In a dry run: the run itself would stop with this error. A warning says why. */
+  readonly wouldStop?: ErrorCode;
   /** In a dry run: what the run itself would take, beyond the requests that planning took. */
   readonly forecast?: RequestTotals;
 }
@@ -145,6 +148,8 @@ export interface RemovePlaceRequest extends PlaceRequest {
   readonly filter?: TreeFilterRequest;
 }
 export interface RemovePlaceSummary {
+  /** In a dry run: the run itself would stop with this error. A warning says why. */
+  readonly wouldStop?: ErrorCode;
   readonly place: string;
   readonly removed: number;
   readonly bytes: number;

@@ -29,11 +29,14 @@ export interface Connection {
 }
 
 /** Connects to the session's remote. The caller closes `store`. */
-export async function connect(session: Session): Promise<Connection> {
+export async function connect(
+  session: Session,
+  options: Pick<ConnectOptions, 'create'> = {},
+): Promise<Connection> {
   const remote = session.config.remotes[session.remoteName]!;
   const setting = Number(session.config.settings.transfers);
   const transfers = Number.isInteger(setting) && setting > 0 ? setting : undefined;
-  return connectUrl(session.context, remote.url, session.workspace.root, { transfers });
+  return connectUrl(session.context, remote.url, session.workspace.root, { ...options, transfers });
 }
 
 export interface ConnectOptions {

@@ -31,8 +31,8 @@ import { createMover, createTreeMemory, phaseOf } from './tree-movers.ts';
 import { openTreePair, type TreePair } from './tree-pair.ts';
 import { createTreeProgress } from './tree-progress.ts';
 import { refusalOf } from './tree-refusal.ts';
-import { createTreeCounts, type TreeRun } from './tree-run.ts';
-import { addTotals } from './tree-sides.ts';
+import { createTreeCounts, stopRun, type TreeCounts, type TreeRun } from './tree-run.ts';
+import { addTotals, readOnlyRefusal } from './tree-sides.ts';
 import { bringNew, takeSteps } from './tree-steps.ts';
 
 /** Never deletes. One file or object may also be copied from or to a stream (`-`). */
@@ -132,6 +132,7 @@ async function transferOnce(transfer: Transfer): Promise<TransferSummary> {
     await checkSource(run, pair);
     if (run.isSync) refused = await deletes.carryOut().then(nothing, asRefused);
     late?.giveUp();
+    await foreseeReadOnly(run);
   } finally {
     await mover.close();
     await backup?.close();
@@ -155,6 +156,7 @@ function openRun({ context, isSync, knowledge, pair, request }: Transfer): TreeR
     source: pair.source,
     destination: pair.destination,
     filter: createTreeFilter(request.filter ?? {}),
+    stops: [],
     tasks: new TaskSet(context.signal),
     memory: createTreeMemory(request),
     knowledge,
@@ -211,9 +213,8 @@ function summaryOf(run: TreeRun, pair: TreePair): TransferSummary {
     touchedFolders,
     unchangedFiles,
   } = counts;
-  const changes = copiedFiles + touchedFiles + touchedFolders + deletedFiles;
   return {
-    result: changes === 0 ? 'upToDate' : request.dryRun ? 'wouldCopy' : 'copied',
+    result: countChanges(counts) === 0 ? 'upToDate' : request.dryRun ? 'wouldCopy' : 'copied',
     source: source.text,
     destination: destination.text,
     files,
@@ -230,8 +231,21 @@ function summaryOf(run: TreeRun, pair: TreePair): TransferSummary {
     sentBytes,
     receivedBytes,
     requests: addTotals(pair.meters),
+    ...(run.stops.length > 0 ? { wouldStop: run.stops[0]! } : {}),
     ...(forecast ? { forecast: forecast.totals(deletedFiles) } : {}),
   };
+}
+
+function countChanges({ copiedFiles, deletedFiles, touchedFiles, touchedFolders }: TreeCounts): number {
+  return copiedFiles + touchedFiles + touchedFolders + deletedFiles;
+}
+
+/** A dry run writes nothing, so a peer has to be asked whether it would refuse. */
+async function foreseeReadOnly(run: TreeRun): Promise<void> {
+  const { counts, destination, request, tasks } = run;
+  if (!request.dryRun || destination.kind === 'local' || countChanges(counts) === 0) return;
+  const refusal = await readOnlyRefusal(destination, tasks.signal);
+  if (refusal) stopRun(run, 'readOnlyPeer', refusal);
 }
 
 const nothing = (): undefined => undefined;

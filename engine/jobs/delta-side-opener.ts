@@ -8,6 +8,7 @@ import type { DeltaRequest } from '../api/peers.ts';
 import type { BlockSignature } from '../base/block-digest.ts';
 import { systemClock } from '../base/clock.ts';
 import { DELTA_CHUNK_SIZE, type DeltaFile, type DeltaTarget } from '../model/delta-sides.ts';
+import { READ_ONLY_MESSAGE } from '../model/peer-protocol.ts';
 import type { PeerClient } from '../remotes/peer/peer-client.ts';
 import { createThrottle, throttledDeltaSource, throttledDeltaTarget } from '../remotes/with-throttle.ts';
 import { type BlockThreads, openBlockThreads } from '../workspace/block-threads.ts';
@@ -67,6 +68,7 @@ export class SideOpener {
     const { mode, mtimeNs } = source;
     if (place.kind === 'remote') {
       const { client, path } = await this.#connect(place);
+      if (isDryRun) await refuseReadOnly(client, this.#context.signal);
       const { deltaOpening, openPeerDeltaTarget } = await import('../remotes/peer/peer-delta-sides.ts');
       const target = place.isFolderForm ? [path, name].filter((part) => part !== '').join('/') : path;
       const wish = { isInPlace, isDryRun, mtimeNs: mtimeNs.toString(), mode };
@@ -127,4 +129,11 @@ function throttlesOf({
     ...(throttle ? [throttle] : []),
     ...(rate === undefined ? [] : [createThrottle({ bytesPerSecond: () => rate, clock: systemClock })]),
   ];
+}
+
+/** The peer compares for a dry run all the same, but the run itself would end like this. */
+async function refuseReadOnly(client: PeerClient, signal: AbortSignal): Promise<void> {
+  const { isPeerReadOnly } = await import('../remotes/peer/peer-files.ts');
+  if (await isPeerReadOnly(client, signal))
+    throw new DrayError('accessDenied', READ_ONLY_MESSAGE, { data: { reason: 'readOnly' } });
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cloneWorkspace } from './clone.ts';
 import { initWorkspace } from './init.ts';
@@ -60,6 +60,21 @@ describe('a remote where nothing lies yet', () => {
     const again = testContext(work, backup);
     expect(await push(again, {})).toMatchObject({ result: 'nothingToPush' });
     expect(eventsOf(again, 'warning')).toEqual([]);
+  });
+
+  it('may be a folder that is not there yet: the first push makes it, and no other command', async () => {
+    rmSync(sandbox.path('backup'), { recursive: true });
+    for (const job of [
+      () => push(testContext(work, backup), { dryRun: true }),
+      () => pull(testContext(work, backup), {}),
+    ])
+      await expect(job()).rejects.toMatchObject({ code: 'bucketMissing' });
+    expect(existsSync(sandbox.path('backup'))).toBe(false);
+    expect(await firstPush()).toMatchObject({ result: 'pushed', changes: { added: 1 } });
+    // Its disk may not be mounted.
+    rmSync(sandbox.path('backup'), { recursive: true });
+    sandbox.write('work/a', 'two');
+    await expect(firstPush()).rejects.toMatchObject({ code: 'bucketMissing' });
   });
 
   it('is left empty by all else, and by a dry run', async () => {

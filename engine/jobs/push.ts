@@ -24,7 +24,7 @@ export async function push(context: JobContext, request: PushRequest): Promise<P
   checkSkip(request);
   const session = await openSession(context, 'push');
   try {
-    const connection = await connect(session);
+    const connection = await connect(session, { create: makesFolder(session, request) });
     try {
       return await pushTo(session, connection, request);
     } finally {
@@ -33,6 +33,11 @@ export async function push(context: JobContext, request: PushRequest): Promise<P
   } finally {
     session.close();
   }
+}
+
+/** Only for a repository that is yet to be made: a folder that is gone later may lie on a disk that is not mounted. */
+function makesFolder({ config, remoteName }: Session, { dryRun = false }: PushRequest): boolean {
+  return !dryRun && config.remotes[remoteName]?.repository === undefined;
 }
 
 async function pushTo(session: Session, connection: Connection, request: PushRequest): Promise<PushSummary> {

@@ -11,9 +11,9 @@ import { listTreeItems } from '../query/object-pages.ts';
 import { readTimes } from '../query/read-times.ts';
 import type { Connection } from './connection.ts';
 import { nothingThere, openSingle, parseNamedPlace } from './open-side.ts';
-import { connectPlace } from './places.ts';
+import { connectPlace, type RemotePlace } from './places.ts';
 import { isFileError } from './tree-run.ts';
-import { addTotals } from './tree-sides.ts';
+import { addTotals, readOnlyRefusal } from './tree-sides.ts';
 
 export async function removePlace(
   context: JobContext,
@@ -31,7 +31,7 @@ export async function removePlace(
     try {
       const removal = createRemoval(context, connection, request);
       await removal.remove([headItemOf(key, info)]);
-      return { place: place.text, ...removal.totals, requests: addTotals([connection.meter]) };
+      return await summaryOf(context, place, { connection, request, totals: removal.totals });
     } finally {
       await connection.store.close();
     }
@@ -47,10 +47,35 @@ export async function removePlace(
     const removal = createRemoval(context, connection, request);
     const isEmpty = await removal.removeAll();
     if (isEmpty && place.url.prefix !== '') throw nothingThere(place.text);
-    return { place: place.text, ...removal.totals, requests: addTotals([connection.meter]) };
+    return await summaryOf(context, place, { connection, request, totals: removal.totals });
   } finally {
     await connection.store.close();
   }
+}
+
+/** A dry run asks a peer whether it would refuse. */
+async function summaryOf(
+  { emit, signal }: JobContext,
+  { text }: RemotePlace,
+  { connection, request, totals }: Removal,
+): Promise<RemovePlaceSummary> {
+  const refusal =
+    request.dryRun && totals.removed > 0
+      ? await readOnlyRefusal({ store: connection.store, text }, signal)
+      : undefined;
+  if (refusal) emit({ type: 'warning', warning: 'readOnlyPeer', message: refusal.message });
+  return {
+    place: text,
+    ...totals,
+    requests: addTotals([connection.meter]),
+    ...(refusal ? { wouldStop: refusal.code } : {}),
+  };
+}
+
+interface Removal {
+  readonly connection: Connection;
+  readonly request: RemovePlaceRequest;
+  readonly totals: Pick<RemovePlaceSummary, 'bytes' | 'failed' | 'removed'>;
 }
 
 const PAGES_UNDER_WAY_MAX = 8;

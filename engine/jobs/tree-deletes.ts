@@ -12,7 +12,7 @@ import type { LateItems } from './late-items.ts';
 import { textOf } from './spilled-items.ts';
 import type { Backup } from './tree-backup.ts';
 import type { Mover } from './tree-mover.ts';
-import { failItem, type TreeRun, tellChange } from './tree-run.ts';
+import { failItem, stopRun, type TreeRun, tellChange } from './tree-run.ts';
 
 const GATHERED_AT_ONCE = 1_000;
 
@@ -81,8 +81,8 @@ function* itemsOf(run: TreeRun, list: SpillList): Generator<TreeItem> {
 
 /** In a dry run what stands against it is told of, and what would be deleted but for a bound is listed all the same. */
 function isAllowed(run: TreeRun, deletes: number, repository: string | undefined): boolean {
-  const { context, counts, destination, request } = run;
-  const { dryRun, maxDelete } = request;
+  const { counts, destination, request } = run;
+  const { maxDelete } = request;
   if (!hasArrived(run, deletes)) return false;
   if (repository !== undefined && !maxDelete) {
     refuseRepository(run, deletes, repository);
@@ -91,8 +91,11 @@ function isAllowed(run: TreeRun, deletes: number, repository: string | undefined
   const { destinationFiles } = counts;
   if (deletionAllowed({ deletes, destinationFiles, ...(maxDelete ? { maxDelete } : {}) })) return true;
   const message = `This sync would delete ${deletes} of ${destinationFiles} files at ${destination.text}, more than it may. Nothing was deleted. If that is meant, allow it with --max-delete ${deletes}.`;
-  if (!dryRun) throw new DrayError('tooManyDeletes', message, { data: { deletes, destinationFiles } });
-  context.emit({ type: 'warning', warning: 'tooManyDeletes', message });
+  stopRun(
+    run,
+    'tooManyDeletes',
+    new DrayError('tooManyDeletes', message, { data: { deletes, destinationFiles } }),
+  );
   return true;
 }
 
@@ -108,15 +111,12 @@ function hasArrived({ context, counts, request }: TreeRun, deletes: number): boo
 }
 
 /** Only a bound that the user gave lets a repository go: mistaken for a folder, it would be lost with its whole history. */
-function refuseRepository(
-  { context, destination, request }: TreeRun,
-  deletes: number,
-  repository: string,
-): void {
+function refuseRepository(run: TreeRun, deletes: number, repository: string): void {
+  const { destination } = run;
   const which = repository === '' ? destination.text : `${repository} at ${destination.text}`;
   const message = `${which} is a repository of Dray, and this sync would delete it with all its versions. Nothing was deleted. Push to it instead, or choose another place. If that is meant, allow it with --max-delete ${deletes}.`;
-  if (!request.dryRun) throw new DrayError('tooManyDeletes', message, { data: { deletes, repository } });
-  context.emit({ type: 'warning', warning: 'deletesRepository', message, path: repository });
+  const data = { deletes, repository, path: repository };
+  stopRun(run, 'deletesRepository', new DrayError('tooManyDeletes', message, { data }));
 }
 
 /** '' or ending in `/`; undefined when the path is no repository's descriptor. */

@@ -27,6 +27,8 @@ export interface TreeRun<Source extends TreeSide = TreeSide, Destination extends
   readonly knowledge: TreeKnowledge;
   readonly counts: TreeCounts;
   readonly progress: TreeProgress;
+  /** What a dry run found that would stop the run itself. */
+  readonly stops: ErrorCode[];
   /** In a dry run. */
   readonly forecast: Forecast | undefined;
 }
@@ -92,9 +94,25 @@ const FILE_ERRORS: ReadonlySet<ErrorCode> = new Set([
   'unsupported',
 ]);
 
-/** Whether others may go well after it. Credentials that are refused are so for every file. */
+/** Refusals of whoever asks, whichever file it is about. */
+const REFUSES_ALL: ReadonlySet<unknown> = new Set(['credentials', 'readOnly']);
+
+/** Whether others may go well after it. */
 export function isFileError({ code, data }: DrayError): boolean {
-  return FILE_ERRORS.has(code) && data.reason !== 'credentials';
+  return FILE_ERRORS.has(code) && !REFUSES_ALL.has(data.reason);
+}
+
+/** Ends the run with the error; a dry run warns of it and goes on, to show all that would be done. */
+export function stopRun(
+  { context, request, stops }: Pick<TreeRun, 'context' | 'request' | 'stops'>,
+  warning: string,
+  error: DrayError,
+): void {
+  if (!request.dryRun) throw error;
+  stops.push(error.code);
+  const { message } = error;
+  const { path } = error.data;
+  context.emit({ type: 'warning', warning, message, ...(typeof path === 'string' ? { path } : {}) });
 }
 
 /** Tells of a file that failed; throws when the failure is not the file's own. */

@@ -1,5 +1,7 @@
 /** The two ends of a copy: a local folder or a prefix of a store, each with what the work on it needs. */
+import { DrayError } from '../api/error.ts';
 import type { JobContext, RequestTotals } from '../api/jobs.ts';
+import { READ_ONLY_MESSAGE } from '../model/peer-protocol.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import type { Meter } from '../remotes/with-meter.ts';
 import type { AdaptiveLimit } from '../transfer/adaptive-limit.ts';
@@ -57,6 +59,17 @@ export function addTotals(meters: readonly Meter[]): RequestTotals {
 /** Whether the second store can copy from the first by itself. */
 export function sharesService(from: ObjectStore, to: ObjectStore): boolean {
   return from.place !== undefined && from.place.service === to.place?.service;
+}
+
+/** What the first write would end with at a peer that is read-only. One request; none to other stores. */
+export async function readOnlyRefusal(
+  { store, text }: { readonly store: ObjectStore; readonly text: string },
+  signal: AbortSignal,
+): Promise<DrayError | undefined> {
+  if (!(await store.files?.isReadOnly({ signal }))) return undefined;
+  return new DrayError('accessDenied', `${text}: ${READ_ONLY_MESSAGE}`, {
+    data: { place: text, reason: 'readOnly' },
+  });
 }
 
 /** Where caches of the user lie: `DRAY_CACHE`, or what the system has for it. */

@@ -26,7 +26,7 @@ export interface PathPattern {
 
 /** @throws `usage` for one that makes no sense, saying why. */
 export function compilePathPattern(pattern: string): PathPattern {
-  if (pattern === '' || pattern === '/') throw badPattern(pattern, 'it names nothing');
+  if (pattern === '') throw badPattern(pattern, 'it names nothing');
   const isRooted = pattern.startsWith('/');
   const body = (isRooted ? pattern.slice(1) : pattern) + (pattern.endsWith('/') ? '**' : '');
   try {

@@ -19,7 +19,13 @@ export const PEER_HEADER = {
   isSparse: 'dray-sparse',
   /** Of the body, 16 lower-case hex digits. */
   crc64: 'dray-crc64nvme',
+  /** The error of an answer to HEAD, which has no body: percent-encoded JSON. */
+  error: 'dray-error',
 } as const;
+
+/** What a peer that is read-only says to a write. */
+export const READ_ONLY_MESSAGE =
+  'The peer is read-only, so nothing can be written or removed there. Its server was started with --read-only.';
 
 export const PEER_LIMITS = {
   pathBytesMax: 4_096,

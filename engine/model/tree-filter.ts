@@ -116,7 +116,7 @@ interface CompiledRule {
 
 /** rclone's `+ folder/` matches folders alone, so it takes no file: few who write it mean that. */
 function compile({ action, pattern }: FilterRule): CompiledRule {
-  if (action === 'include' && pattern.endsWith('/') && !/^\/*$/.test(pattern)) {
+  if (action === 'include' && pattern.endsWith('/')) {
     const message = `The pattern "${pattern}" includes a folder and no file in it, as in rclone: write "${pattern}**".`;
     throw new DrayError('usage', message, { data: { pattern } });
   }

@@ -6,7 +6,7 @@ import { isMarkedAsUntransferable } from 'node:worker_threads';
 import { DrayError, type ErrorCode, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import type { Budget } from '../base/budget.ts';
 import type { LeasedMemory } from '../base/leased-memory.ts';
-import { PEER_HEADER, PEER_LIMITS, PEER_PROTOCOL } from '../model/peer-protocol.ts';
+import { PEER_HEADER, PEER_LIMITS, PEER_PROTOCOL, READ_ONLY_MESSAGE } from '../model/peer-protocol.ts';
 import type { PeerPatience } from './peer-patience.ts';
 
 export interface PeerCall {
@@ -25,11 +25,18 @@ export interface PeerCall {
 export class PeerRefusal extends Error {
   readonly status: number;
   readonly code: ErrorCode;
-  constructor(status: number, code: ErrorCode, message: string) {
+  readonly data: ErrorRecord['data'];
+  constructor(status: number, code: ErrorCode, message: string, data: ErrorRecord['data'] = {}) {
     super(message);
     this.status = status;
     this.code = code;
+    this.data = data;
   }
+}
+
+/** Every write is refused alike: the client does not try the next file. */
+export function readOnlyRefusal(): PeerRefusal {
+  return new PeerRefusal(403, 'accessDenied', READ_ONLY_MESSAGE, { reason: 'readOnly' });
 }
 
 const STATUS: Readonly<Partial<Record<ErrorCode, number>>> = {
@@ -112,7 +119,16 @@ export async function answerError(
   if (isUnread(request)) response.setHeader('connection', 'close');
   if (status === 401) response.setHeader('www-authenticate', 'Bearer');
   if (status === 429 || status === 503) response.setHeader('retry-after', '1');
+  if (request.method === 'HEAD') setErrorHeader(response, record);
   answerJson(response, status, { error: record });
+}
+
+/** Headers have to stay small: without this one the client goes by the status. */
+const ERROR_HEADER_CHARACTERS_MAX = 8 * 1024;
+
+function setErrorHeader(response: ServerResponse, { code, message, retry }: ErrorRecord): void {
+  const text = encodeURIComponent(JSON.stringify({ error: { code, message, retry } }));
+  if (text.length <= ERROR_HEADER_CHARACTERS_MAX) response.setHeader(PEER_HEADER.error, text);
 }
 
 function statusOf(error: unknown): number {
@@ -130,7 +146,7 @@ function statusOf(error: unknown): number {
 
 function recordOf(error: unknown): ErrorRecord {
   if (error instanceof PeerRefusal)
-    return { code: error.code, message: error.message, retry: 'no', data: {} };
+    return { code: error.code, message: error.message, retry: 'no', data: error.data };
   const record = toErrorRecord(error);
   // What went wrong inside is for the one who runs the server.
   return record.code === 'internal' ? { ...record, message: 'The peer failed; its log says how.' } : record;

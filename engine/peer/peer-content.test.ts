@@ -61,6 +61,7 @@ describe('the content of a file', () => {
     expect(await getPeerFile(peer.client, 'a \u00e4&+', { signal })).toBeUndefined();
     await expect(headPeerFile(peer.client, 'out', { checksums: false, signal })).rejects.toMatchObject({
       code: 'unsafePath',
+      message: expect.stringContaining('out is refused: it is a symbolic link'),
     });
   });
 

@@ -21,6 +21,7 @@ import {
   type PeerCall,
   PeerRefusal,
   parseJson,
+  readOnlyRefusal,
   receiveBody,
   sent,
 } from './peer-call.ts';
@@ -121,8 +122,7 @@ export function createPeerDeltas(options: PeerDeltasOptions): PeerDeltas {
   return {
     async open(call) {
       const wish = await receiveWish(call, budget);
-      if (isReadOnly && wish.side === 'target' && !wish.isDryRun)
-        throw new PeerRefusal(403, 'accessDenied', 'This peer is read-only.');
+      if (isReadOnly && wish.side === 'target' && !wish.isDryRun) throw readOnlyRefusal();
       if (deltas.size >= DELTAS_MAX)
         throw new DrayError('slowDown', 'Too many deltas are under way.', { retry: 'backoff' });
       const id = randomBytes(16).toString('hex');

@@ -11,7 +11,15 @@ import { OBJECT_CALLS, type ObjectCall, type ObjectCallInput, objectJson } from 
 import { PEER_HEADER, PEER_LIMITS, PEER_PROTOCOL } from '../model/peer-protocol.ts';
 import { openFileStore } from '../remotes/file-store.ts';
 import type { ListRequest, MultipartStore, ObjectStore } from '../remotes/object-store.ts';
-import { type Body, drained, type PeerCall, PeerRefusal, parseJson, receiveBody } from './peer-call.ts';
+import {
+  type Body,
+  drained,
+  type PeerCall,
+  PeerRefusal,
+  parseJson,
+  readOnlyRefusal,
+  receiveBody,
+} from './peer-call.ts';
 import { leadsAway, type OfferedFolder, parsePeerPath } from './peer-paths.ts';
 
 export interface PeerObjects {
@@ -73,8 +81,7 @@ export function createPeerObjects({ budget, folder, isReadOnly }: PeerObjectsOpt
       if (!Object.hasOwn(OBJECT_CALLS, name))
         throw new PeerRefusal(404, 'unsupported', `This peer knows no call "${name}" of objects.`);
       const objectCall = name as ObjectCall;
-      if (isReadOnly && !READS.has(objectCall))
-        throw new PeerRefusal(403, 'accessDenied', 'This peer is read-only.');
+      if (isReadOnly && !READS.has(objectCall)) throw readOnlyRefusal();
       const at = parsePeerPath(call.query.get('at') ?? '', { allowRoot: true });
       const body = await receiveBody(call, {
         budget,

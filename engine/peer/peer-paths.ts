@@ -154,7 +154,11 @@ function liesAt(fd: number, absolute: string): boolean {
 }
 
 export function leadsAway(path: string): DrayError {
-  return new DrayError('unsafePath', `${path} is refused: a symbolic link lies on the way.`, {
-    data: { path },
-  });
+  return new DrayError(
+    'unsafePath',
+    `${path} is refused: it is a symbolic link or lies behind one, and links may lead out of what the peer offers. Name the file itself.`,
+    {
+      data: { path },
+    },
+  );
 }

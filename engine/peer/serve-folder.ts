@@ -11,7 +11,7 @@ import { PEER_LIMITS, PEER_PROTOCOL } from '../model/peer-protocol.ts';
 import { TEMPORARY_FOLDER_NAME } from '../model/unfinished-name.ts';
 import { openTreeWriter } from '../workspace/tree-writer.ts';
 import type { TreeWriter } from '../workspace/tree-writer-contract.ts';
-import { answerError, answerJson, type PeerCall, PeerRefusal } from './peer-call.ts';
+import { answerError, answerJson, type PeerCall, PeerRefusal, readOnlyRefusal } from './peer-call.ts';
 import { answerContent } from './peer-content.ts';
 import { createPeerDeltas, type PeerDeltas } from './peer-deltas.ts';
 import { answerEntries } from './peer-entries.ts';
@@ -333,8 +333,7 @@ async function route(offer: Offer, call: PeerCall): Promise<void> {
     .find((at) => Object.hasOwn(PEER_ROUTES, at));
   if (found === undefined || rest.length > 0) throw unknownRoute();
   const { answer: answerCall, writes: isWrite } = PEER_ROUTES[found]!;
-  if (offer.options.isReadOnly && isWrite === true)
-    throw new PeerRefusal(403, 'accessDenied', 'This peer is read-only.');
+  if (offer.options.isReadOnly && isWrite === true) throw readOnlyRefusal();
   await answerCall(call, offer, id ?? '', action ?? '');
 }
 

@@ -17,6 +17,8 @@ export interface FileFace {
   readonly machine: string;
   /** Where a key lies there. */
   pathOf(key: string): string;
+  /** Whether the machine refuses every write. One request. */
+  isReadOnly(options: FileCall): Promise<boolean>;
   /** Of one call. */
   readonly filesMax: number;
   readonly bytesMax: number;

@@ -146,6 +146,10 @@ function meterFiles(
   return {
     machine: files.machine,
     pathOf: (key) => files.pathOf(key),
+    isReadOnly(call) {
+      count('reads', call.signal);
+      return files.isReadOnly(call);
+    },
     filesMax: files.filesMax,
     bytesMax: files.bytesMax,
     entries(call) {

@@ -105,6 +105,7 @@ function withFilesRetry(files: FileFace, policy: RetryPolicy): FileFace {
   return {
     machine: files.machine,
     pathOf: (key) => files.pathOf(key),
+    isReadOnly: (call) => retrying(policy, call.signal, () => files.isReadOnly(call)),
     filesMax: files.filesMax,
     bytesMax: files.bytesMax,
     entries: (call) => entriesOf(files, policy, call),

@@ -51,6 +51,7 @@ function throttledFiles(files: FileFace, throttle: Throttle): FileFace {
   return {
     machine: files.machine,
     pathOf: (key) => files.pathOf(key),
+    isReadOnly: (call) => files.isReadOnly(call),
     filesMax: files.filesMax,
     bytesMax: files.bytesMax,
     entries: (call) => files.entries(call),

@@ -182,7 +182,7 @@ async function readError(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return Buffer.concat(pieces);
 }
 
-/** Answers to `HEAD` have no body that would say more. */
+/** Where neither a body nor a header says more. */
 const CODES: Readonly<Record<number, ErrorCode>> = {
   401: 'accessDenied',
   403: 'accessDenied',
@@ -205,7 +205,7 @@ function checkAnswer(address: string, { headers, status }: HttpAnswer, bytes: Ui
       },
     );
   if (status < 300) return;
-  const parsed = v.safeParse(ErrorBody, tryJson(bytes));
+  const parsed = v.safeParse(ErrorBody, tryJson(bytes) ?? errorInHeader(headers[PEER_HEADER.error]));
   if (!parsed.success)
     throw new DrayError(CODES[status] ?? 'remoteFailed', `${address} answered with HTTP ${status}.`, {
       retry: RETRIES[status] ?? (status >= 500 ? 'retry' : 'no'),
@@ -228,6 +228,16 @@ export function parseAnswer<T>(address: string, bytes: Uint8Array, schema: v.Gen
       data: { address },
     },
   );
+}
+
+/** An answer to HEAD has no body. */
+function errorInHeader(text: HttpAnswer['headers'][string]): unknown {
+  if (typeof text !== 'string') return undefined;
+  try {
+    return JSON.parse(decodeURIComponent(text));
+  } catch {
+    return undefined;
+  }
 }
 
 function tryJson(bytes: Uint8Array): unknown {

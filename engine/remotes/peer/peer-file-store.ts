@@ -30,6 +30,7 @@ import { deltaOpening, openPeerDeltaSource, openPeerDeltaTarget } from './peer-d
 import {
   getPeerFile,
   headPeerFile,
+  isPeerReadOnly,
   keepPeerFile,
   listPeerEntries,
   type PeerError,
@@ -146,6 +147,7 @@ export function createPeerFileStore(client: PeerClient, below: string): ObjectSt
     files: {
       machine: client.address,
       pathOf: pathOfEntry,
+      isReadOnly: (options) => isPeerReadOnly(client, signalOf(options)),
       filesMax: PEER_LIMITS.batchItemsMax,
       bytesMax: PEER_LIMITS.batchBytesMax,
       entries: ({ after, folders, onProblem, ...options }) =>

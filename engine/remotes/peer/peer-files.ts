@@ -97,6 +97,14 @@ function isRow(row: unknown): row is EntryRow {
   );
 }
 
+const Offer = v.object({ readOnly: v.boolean() });
+
+export async function isPeerReadOnly(client: PeerClient, signal: AbortSignal): Promise<boolean> {
+  const { bytes } = await client.call({ method: 'GET', route: '', answerBytesMax: OFFER_BYTES_MAX, signal });
+  return parseAnswer(client.address, bytes, Offer).readOnly;
+}
+const OFFER_BYTES_MAX = 64 * 1024;
+
 /** What `HEAD` says, or undefined when there is no such file. */
 export async function headPeerFile(
   client: PeerClient,

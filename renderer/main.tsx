@@ -6,6 +6,7 @@ import { App } from './app.tsx';
 import { connect, type HostConnection } from './host/connection.ts';
 import { openPort, openSocket } from './host/lines.ts';
 import { HostProvider } from './host/use-host.tsx';
+import { takeWindowKey } from './host/window-key.ts';
 import { startTheme } from './shell/theme.ts';
 
 async function openHost(): Promise<HostConnection> {
@@ -29,6 +30,7 @@ async function start(): Promise<void> {
   );
 }
 
+takeWindowKey();
 startTheme();
 // Not awaited: what it fetches may lie in a file that imports this one, and waits for this module's end.
 void start();

@@ -17,7 +17,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startVersitygw } from '../../e2e/servers/versitygw.ts';
-import { askOnce } from '../web/ask-once.fixture.ts';
+import { askOnce, openLink } from '../web/ask-once.fixture.ts';
 import { APART } from './command-bundle.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -164,10 +164,10 @@ describe('the packed command', () => {
   it('serves its window, and the engine over a WebSocket', async () => {
     const env = { ...environment, HOME: home };
     await using server = await startCommand(env, 'ui', '--no-open', '--port', '0', '--json');
-    const page = await fetch(server.ready.url);
+    const opened = await openLink(server.ready.url);
+    const page = await fetch(opened.origin, { headers: { cookie: opened.cookie } });
     expect(await page.text()).toContain('<title>Dray</title>');
-    const cookie = page.headers.get('set-cookie')!.split(';')[0]!;
-    const answer = await askOnce(new URL(server.ready.url).origin, cookie);
+    const answer = await askOnce(opened);
     expect(answer).toEqual({ is: 'answer', id: 1, answer: { workspaces: [] } });
   });
 

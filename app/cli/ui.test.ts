@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { HostMessage } from '../../engine/api/host.ts';
 import { createSandbox, type Sandbox } from '../../engine/jobs/job-fixture.ts';
-import { askOnce } from '../web/ask-once.fixture.ts';
+import { askOnce, openLink } from '../web/ask-once.fixture.ts';
 import { runCli } from './run-cli.ts';
 
 let sandbox: Sandbox;
@@ -78,13 +78,10 @@ describe('dray ui', () => {
   it('prints a link, lets the engine be asked through it, and stops at Ctrl-C', async () => {
     let answer: HostMessage | undefined;
     const { exitCode, stderr, stdout } = await ui(['--no-open', '--port', '0'], async (link) => {
-      const opened = await fetch(link, { redirect: 'manual' });
-      expect(opened.status).toBe(200);
-      const cookie = opened.headers.get('set-cookie')!.split(';')[0]!;
-      const { origin } = new URL(link);
-      const page = await fetch(origin, { headers: { cookie } });
+      const opened = await openLink(link);
+      const page = await fetch(opened.origin, { headers: { cookie: opened.cookie } });
       expect(await page.text()).toContain('<title>Dray</title>');
-      answer = await askOnce(origin, cookie);
+      answer = await askOnce(opened);
     });
     expect(answer).toEqual({ is: 'answer', id: 1, answer: { workspaces: [] } });
     expect(stdout).toMatch(
@@ -100,12 +97,10 @@ describe('dray ui', () => {
     let answer: HostMessage | undefined;
     const flags = ['--endpoint', 'http://localhost:9000', '--profile', 'work'];
     await ui(['--no-open', '--port', '0', ...flags], async (link) => {
-      const { headers } = await fetch(link, { redirect: 'manual' });
-      const cookie = headers.get('set-cookie')!.split(';')[0]!;
-      const { origin } = new URL(link);
+      const opened = await openLink(link);
       const mine = { name: 'mine', url: 's3://bucket' };
-      await askOnce(origin, cookie, { name: 'remotes.add', input: mine });
-      answer = await askOnce(origin, cookie, { name: 'remotes.list' });
+      await askOnce(opened, { name: 'remotes.add', input: mine });
+      answer = await askOnce(opened, { name: 'remotes.list' });
     });
     const url = 's3://bucket?endpoint=http://localhost:9000&profile=work';
     expect(answer).toMatchObject({ answer: { remotes: [{ name: 'mine', url }] } });

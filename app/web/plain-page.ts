@@ -16,10 +16,10 @@ export function sendPlainPage(response: ServerResponse, text: keyof typeof TEXTS
  * A link that was clicked on another site's page, or that a file led to, brings no cookie of the kind `SameSite=Strict`, though the
  * browser has it; a redirect of such a link brings none either. From a page of ours the same address brings it.
  *
- * @param startsAt Where in the window: no server is told the end of an address, and this way it would be lost.
+ * @param hash Where in the window, and its key: no server is told the end of an address, and this way it would be lost.
  */
-export function sendOnceMore(response: ServerResponse, startsAt = ''): void {
-  const address = `/?again${startsAt.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}`;
+export function sendOnceMore(response: ServerResponse, hash = ''): void {
+  const address = `/?again${hash.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}`;
   sendPage(response, 200, `<meta http-equiv="refresh" content="0;url=${address}"><p>Opening...</p>`);
 }
 

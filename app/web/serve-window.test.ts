@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createSandbox, type Sandbox } from '../../engine/jobs/job-fixture.ts';
-import { PAGE, pathOf, startTestWindow, type TestWindow } from './window-server.fixture.ts';
+import { keyOf, PAGE, pathOf, startTestWindow, type TestWindow } from './window-server.fixture.ts';
 
 /** However busy the machine is. */
 const WAIT = { timeout: 120_000 };
@@ -25,19 +25,24 @@ describe('the link', () => {
   it('gives the cookie to one browser and opens nothing after it', async () => {
     const link = pathOf(window.server.newLink());
     const first = await window.ask(link, { headers: typed });
-    expect(first).toMatchObject({ status: 303, headers: { location: '/', 'cache-control': 'no-store' } });
+    expect(first).toMatchObject({
+      status: 303,
+      headers: { location: `/#key=${window.key}`, 'cache-control': 'no-store' },
+    });
     const cookie = String(first.headers['set-cookie']);
     expect(cookie).toMatch(/^dray-window-\d+=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/);
     const second = await window.ask(link);
     expect(second).toMatchObject({ status: 403, body: expect.stringContaining('used already') });
     expect(second.headers['set-cookie']).toBeUndefined();
+    expect(keyOf(second)).toBe('');
     expect(await window.ask('/', { headers: { cookie } })).toMatchObject({ status: 200, body: PAGE });
   });
 
   it('leads a browser that has opened it already to the window', async () => {
     const link = pathOf(window.server.newLink());
     const cookie = String((await window.ask(link)).headers['set-cookie']).split(';')[0]!;
-    expect(await window.ask(link, { headers: { cookie, ...typed } })).toMatchObject({ status: 303 });
+    const again = await window.ask(link, { headers: { cookie, ...typed } });
+    expect(again).toMatchObject({ status: 303, headers: { location: '/' } });
   });
 
   it('is not used up by a look at it, by a browser that fetches ahead, or by a further link', async () => {
@@ -82,7 +87,7 @@ describe('the link', () => {
     const link = other.server.newLink();
     expect(new URL(link).hash).toBe(startsAt);
     const answer = await other.ask(pathOf(link), { headers: { 'sec-fetch-site': 'cross-site' } });
-    expect(answer.body).toContain(`content="0;url=/?again${startsAt}"`);
+    expect(answer.body).toContain(`content="0;url=/?again#key=${other.key}${startsAt.slice(1)}"`);
     const plain = await other.ask('/', { headers: { 'sec-fetch-site': 'cross-site' } });
     expect(plain.body).toContain('content="0;url=/?again"');
   });
@@ -140,7 +145,11 @@ describe('who is answered', () => {
     expect(await window.ask('/', { headers: { cookie, host } })).toMatchObject({ status: 200 });
     const drop = `/drop?${new URLSearchParams({ place: sandbox.path('place'), path: 'a.txt' })}`;
     const post = (origin: string) =>
-      window.ask(drop, { method: 'POST', headers: { cookie, host, origin }, body: 'x' });
+      window.ask(drop, {
+        method: 'POST',
+        headers: { cookie, host, origin, 'dray-key': window.key },
+        body: 'x',
+      });
     expect(await post('http://localhost:9000')).toMatchObject({ status: 201 });
     // Another page of this machine, and the far end's own port.
     for (const origin of ['http://localhost:3000', 'http://127.0.0.1:9000', window.origin])
@@ -232,6 +241,7 @@ describe('a dropped file', () => {
   const headersOf = async (more: Record<string, string> = {}) => ({
     cookie: await window.open(),
     origin: window.origin,
+    'dray-key': window.key,
     ...more,
   });
 
@@ -265,11 +275,26 @@ describe('a dropped file', () => {
       `http://localhost:${window.server.port}`,
       undefined,
     ]) {
-      const headers = { cookie: await window.open(), ...(origin ? { origin } : {}) };
-      const answer = await window.ask(drop('a.txt'), { method: 'POST', headers, body: 'x' });
+      const headers = await headersOf();
+      const { origin: _, ...others } = headers;
+      const answer = await window.ask(drop('a.txt'), {
+        method: 'POST',
+        headers: { ...others, ...(origin ? { origin } : {}) },
+        body: 'x',
+      });
       expect(answer.status).toBe(403);
     }
     expect(existsSync(sandbox.path('place/a.txt'))).toBe(false);
+  });
+
+  it('is refused with the cookie alone, as another server of this machine may get it', async () => {
+    for (const key of [undefined, '', 'x'.repeat(43)]) {
+      const { 'dray-key': _, ...cookieAlone } = await headersOf();
+      const headers = { ...cookieAlone, ...(key === undefined ? {} : { 'dray-key': key }) };
+      const answer = await window.ask(drop('a.txt'), { method: 'POST', headers, body: 'x' });
+      expect(answer.status).toBe(403);
+    }
+    expect(existsSync(sandbox.path('place'))).toBe(false);
   });
 
   it('that breaks off half-way leaves nothing', async () => {

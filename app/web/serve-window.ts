@@ -2,7 +2,8 @@
  * The window over loopback: its files, a WebSocket to the engine, and dropped files.
  *
  * Other users of this machine and pages of other sites can reach the port. So nothing is answered but under loopback's own names (no DNS
- * rebinding), nothing without the cookie that a one-time link gave, and nothing that changes a thing but to a page of this origin.
+ * rebinding), nothing without the cookie that a one-time link gave, and nothing but the window's own files without the key
+ * that the same link gave to a page of this origin (`session.ts`).
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,6 +11,7 @@ import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
 import { DrayError, type ErrorCode, toErrorRecord } from '../../engine/api/error.ts';
 import type { HostPort } from '../../engine/api/host-port.ts';
+import { keyOfProtocols, WINDOW_KEY_HEADER, withKey } from '../../engine/api/window-key.ts';
 import { PAGE_HEADERS } from '../../engine/host/window-page.ts';
 import type { DropContext } from './drop-context.ts';
 import { dropFile } from './drop-file.ts';
@@ -136,10 +138,16 @@ async function route(serving: Serving, request: IncomingMessage, response: Serve
     if (isPage && isFollowed) return sendOnceMore(response);
     return sendPlainPage(response, 'noSession');
   }
+  const key = request.headers[WINDOW_KEY_HEADER]?.toString();
+  const isKeyed = key !== undefined && serving.session.isKey(key);
+  // A page that shows a key of another run learns it here.
+  if (key !== undefined && !isKeyed) return sendPlainPage(response, 'noSession');
   // Here it has its cookie: the address becomes the usual one.
   if (isPage && url.searchParams.has('again')) return leadToWindow(response);
   if (request.method === 'POST' && url.pathname === '/drop')
-    return drop(serving, request, response, url.searchParams);
+    return isKeyed
+      ? drop(serving, request, response, url.searchParams)
+      : sendJson(response, 403, refused('Files are taken from the window alone.'));
   const file = serving.files.get(url.pathname);
   if (!file) return sendJson(response, 404, { code: 'notFound', message: 'There is nothing here.' });
   if (isReading) return sendFile(request, response, file);
@@ -160,26 +168,29 @@ function redeem(serving: Serving, redeeming: Redeeming): void {
   const isEarly = /\bprefetch\b/.test(
     String(request.headers['sec-purpose'] ?? request.headers.purpose ?? ''),
   );
-  if (isEarly) sendPlainPage(response, 'early');
-  else if (!mayEnter(serving, redeeming)) sendPlainPage(response, 'usedLink');
-  else if (['none', 'same-origin'].includes(comesFrom(request) ?? '')) leadToWindow(response);
-  else sendOnceMore(response, serving.startsAt);
+  const hash = isEarly ? undefined : enter(serving, redeeming);
+  if (hash === undefined) sendPlainPage(response, isEarly ? 'early' : 'usedLink');
+  else if (['none', 'same-origin'].includes(comesFrom(request) ?? '')) leadToWindow(response, hash);
+  else sendOnceMore(response, hash);
 }
 
-/** Gives the cookie where the link is good for one; a browser that has it already may enter too. */
-function mayEnter(serving: Serving, { port, request, response, token }: Redeeming): boolean {
-  const { onOpened, session } = serving;
+/**
+ * Gives the cookie and the key where the link is good for them; a browser that has the cookie already may enter too.
+ * @returns The end of the window's address, which browsers keep to themselves; undefined: no entrance.
+ */
+function enter(serving: Serving, { port, request, response, token }: Redeeming): string | undefined {
+  const { onOpened, session, startsAt = '' } = serving;
   // A look at the link (HEAD) does not use it up.
-  const cookie = request.method === 'GET' ? session.redeem(token, port) : undefined;
-  if (!cookie) return session.isKnown(request.headers.cookie, port);
-  response.setHeader('set-cookie', cookie);
+  const given = request.method === 'GET' ? session.redeem(token, port) : undefined;
+  if (!given) return session.isKnown(request.headers.cookie, port) ? startsAt : undefined;
+  response.setHeader('set-cookie', given.cookie);
   onOpened?.(linkOf(serving, token));
-  return true;
+  return withKey(given.key, startsAt);
 }
 
-function leadToWindow(response: ServerResponse): void {
+function leadToWindow(response: ServerResponse, hash = ''): void {
   response.setHeader('cache-control', 'no-store');
-  response.writeHead(303, { location: '/' }).end();
+  response.writeHead(303, { location: `/${hash}` }).end();
 }
 
 /** Fetch Metadata: `none` for an address that was typed or opened by another program. Undefined: the browser does not say. */
@@ -238,6 +249,7 @@ function refuseUpgrade({ session, sockets }: Serving, { headers, url }: Incoming
   const own = ownOrigin(headers);
   if (!own) return '421 Misdirected Request';
   if (!isFromOwnPage(headers) || !session.isKnown(headers.cookie, own.port)) return '403 Forbidden';
+  if (!session.isKey(keyOfProtocols(headers['sec-websocket-protocol']))) return '403 Forbidden';
   if (url !== '/host') return '404 Not Found';
   return sockets.clients.size >= SOCKETS_MAX ? '503 Service Unavailable' : undefined;
 }

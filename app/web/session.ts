@@ -1,5 +1,9 @@
 /**
- * Who may talk to the window's server: the browser that opened a link, once, and from then on its cookie.
+ * Who may talk to the window's server: a browser that opened a link, once, and from then on sends its cookie and its key.
+ *
+ * The cookie alone opens nothing but the window's own files. Browsers send it to every port of this machine, so another
+ * user's server may get it. The key travels to the browser in the part of an address that no server is told, stays with the
+ * pages of this origin, and only their code sends it.
  *
  * Cookies know no ports. So the cookie's name holds the port that the browser sees, which a tunnel makes another one than the server's:
  * two windows, here or through tunnels, do not push each other out.
@@ -13,14 +17,16 @@ const LINKS_MAX = 16;
 export interface Session {
   /** A token for one more link. */
   newToken(): string;
-  /** The cookie's header when the token is right, and then never again. @param port As the browser sees it. */
-  redeem(token: string, port: string): string | undefined;
+  /** The cookie's header and the key when the token is right, and then never again. @param port As the browser sees it. */
+  redeem(token: string, port: string): { readonly cookie: string; readonly key: string } | undefined;
   /** @param header The request's `Cookie`. @param port As the browser sees it. */
   isKnown(header: string | undefined, port: string): boolean;
+  isKey(given: string): boolean;
 }
 
 export function createSession(): Session {
   const cookie = newSecret();
+  const key = newSecret();
   let open: readonly string[] = [];
   return {
     newToken: () => {
@@ -32,9 +38,10 @@ export function createSession(): Session {
       const found = open.find((candidate) => isEqual(token, candidate));
       if (found === undefined) return undefined;
       open = open.filter((candidate) => candidate !== found);
-      return `${nameOf(port)}=${cookie}; Path=/; HttpOnly; SameSite=Strict`;
+      return { cookie: `${nameOf(port)}=${cookie}; Path=/; HttpOnly; SameSite=Strict`, key };
     },
     isKnown: (header, port) => isEqual(cookieValue(header, nameOf(port)), cookie),
+    isKey: (given) => isEqual(given, key),
   };
 }
 

@@ -17,6 +17,8 @@ export interface FakePort {
 export interface TestWindow extends AsyncDisposable {
   readonly server: WindowServer;
   readonly origin: string;
+  /** What a page of this window shows beside its cookie. */
+  readonly key: string;
   /** One for each WebSocket, in the order in which they came. */
   readonly ports: readonly FakePort[];
   ask(path: string, options?: AskOptions): Promise<Answer>;
@@ -59,9 +61,11 @@ export async function startTestWindow(
     ...options,
   });
   const ask = (path: string, options: AskOptions = {}) => askServer(server.port, path, options);
+  const first = await ask(pathOf(server.newLink()));
   return {
     server,
     origin: `http://127.0.0.1:${server.port}`,
+    key: keyOf(first),
     ports,
     ask,
     open: async () => {
@@ -70,6 +74,11 @@ export async function startTestWindow(
     },
     [Symbol.asyncDispose]: () => server.close(),
   };
+}
+
+/** The key in the answer to a link: in the address of a redirect or of a page that leads on. */
+export function keyOf({ body, headers }: Answer): string {
+  return /#key=([\w-]+)/.exec(`${String(headers.location ?? '')} ${body}`)?.[1] ?? '';
 }
 
 export function pathOf(url: string): string {

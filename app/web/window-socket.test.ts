@@ -2,6 +2,7 @@
 import { connect as connectTo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import WebSocket from 'ws';
+import { protocolsOf } from '../../engine/api/window-key.ts';
 import { createSandbox, type Sandbox } from '../../engine/jobs/job-fixture.ts';
 import { startTestWindow, type TestWindow } from './window-server.fixture.ts';
 
@@ -28,6 +29,7 @@ interface ConnectOptions {
   readonly headers?: Record<string, string>;
   readonly origin?: string;
   readonly path?: string;
+  readonly key?: string;
 }
 
 /** The open socket, or the status with which it was refused. */
@@ -35,8 +37,9 @@ async function connect({
   headers = {},
   origin,
   path = '/host',
+  key = window.key,
 }: ConnectOptions): Promise<WebSocket | number> {
-  const socket = new WebSocket(`ws://127.0.0.1:${window.server.port}${path}`, {
+  const socket = new WebSocket(`ws://127.0.0.1:${window.server.port}${path}`, [...protocolsOf(key)], {
     headers,
     ...(origin === undefined ? {} : { origin }),
   });
@@ -59,7 +62,7 @@ function closeCode(socket: WebSocket): Promise<number> {
 }
 
 describe('who may connect', () => {
-  it('a page of this origin with the cookie, and nobody else', async () => {
+  it('a page of this origin with the cookie and the key, and nobody else', async () => {
     const headers = { cookie: await window.open() };
     const { origin } = window;
     expect(await connect({ headers, origin })).toBeInstanceOf(WebSocket);
@@ -68,6 +71,8 @@ describe('who may connect', () => {
     expect(await connect({ headers, origin: 'null' })).toBe(403);
     expect(await connect({ headers, origin: `http://127.0.0.1:${window.server.port + 1}` })).toBe(403);
     expect(await connect({ origin })).toBe(403);
+    for (const key of ['', 'x'.repeat(43), `${window.key}x`])
+      expect(await connect({ headers, key, origin })).toBe(403);
     expect(await connect({ headers: { ...headers, host: 'evil.example' }, origin })).toBe(421);
     expect(await connect({ headers, origin, path: '/elsewhere' })).toBe(404);
     expect(window.ports).toHaveLength(1);

@@ -10,7 +10,8 @@ export async function askEngine<N extends HostRequestName>(
   const answer = await page.evaluate(
     ({ input, name }) =>
       new Promise<unknown>((resolve, reject) => {
-        const socket = new WebSocket(`${location.origin.replace('http', 'ws')}/host`);
+        const protocols = ['dray', `dray-key.${sessionStorage.getItem('dray-key')}`];
+        const socket = new WebSocket(`${location.origin.replace('http', 'ws')}/host`, protocols);
         socket.onopen = () => socket.send(JSON.stringify({ do: 'ask', id: 1, name, input }));
         socket.onclose = () => reject(new Error('The line closed before the answer.'));
         socket.onmessage = ({ data }) => {

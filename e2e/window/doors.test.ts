@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import NodeSocket from 'ws';
 import { runCli } from '../../app/cli/run-cli.ts';
 import { writeLinkFile } from '../../app/web/link-file.ts';
 import { findChromium } from './find-chromium.ts';
@@ -194,6 +195,55 @@ describe.skipIf(!chromium)('the window in a browser', () => {
     await page.getByRole('navigation').first().waitFor();
   });
 
+  it('opens nothing to a server of another user who got its cookie on another port', async () => {
+    await using window = await openWindow(browser);
+    await using thief = await startThief();
+    const page = await window.context.newPage();
+    await page.goto(thief.origin);
+    const cookie = thief.cookies().find((one) => one.includes('dray-window-'));
+    expect(cookie).toBeDefined();
+    const headers = { cookie: cookie ?? '', origin: window.origin };
+    const drop = `${window.origin}/drop?${new URLSearchParams({ place: window.folder, path: 'evil.txt' })}`;
+    const asPage = [{}, { 'dray-key': 'x'.repeat(43) }];
+    for (const more of asPage) {
+      const posted = await fetch(drop, { method: 'POST', headers: { ...headers, ...more }, body: 'x' });
+      expect(posted.status).toBe(403);
+      expect(await posted.text()).not.toContain('key=');
+    }
+    for (const protocols of [[], ['dray'], ['dray', `dray-key.${'x'.repeat(43)}`]])
+      expect(await joinSocket(`${window.origin.replace('http', 'ws')}/host`, protocols, headers)).toBe(403);
+    expect(existsSync(join(window.folder, 'evil.txt'))).toBe(false);
+    // Its page has no part in what the window's tabs tell each other.
+    const found = await page.evaluate(
+      () =>
+        new Promise<unknown>((resolve) => {
+          const channel = new BroadcastChannel('dray-key');
+          channel.onmessage = ({ data }) => resolve(data);
+          channel.postMessage({});
+          setTimeout(() => resolve(sessionStorage.getItem('dray-key')), 2_000);
+        }),
+    );
+    expect(found).toBe(null);
+  });
+
+  it('opens a further tab by the key of one that is open, and none by the cookie alone', async () => {
+    await using window = await openWindow(browser);
+    const { context, origin, page } = window;
+    expect(page.url()).not.toContain('key=');
+    const second = await context.newPage();
+    await second.goto(origin);
+    await second.getByText('Choose a folder').first().waitFor();
+    for (const open of [page, second]) await open.goto('about:blank');
+    const third = await context.newPage();
+    await third.goto(origin);
+    await third.getByText('this tab was not opened by a link').waitFor();
+    expect(await findViolations(third)).toEqual([]);
+    // The tab that had the key still has it, and then the others have it as well.
+    await page.goto(origin);
+    await third.getByText('this tab was not opened by a link').waitFor({ state: 'detached' });
+    await third.getByText('Choose a folder').first().waitFor();
+  });
+
   it('has no hindrance that axe finds, on its first screen', async () => {
     await using window = await openWindow(browser);
     await window.page.getByRole('navigation').first().waitFor();
@@ -214,6 +264,42 @@ async function startTunnel(port: number) {
     origin: `http://localhost:${(server.address() as AddressInfo).port}`,
     [Symbol.asyncDispose]: async () => void server.close(),
   };
+}
+
+/** Another user's server on this machine: the same site, on a port of its own. It keeps the cookies that it is sent. */
+async function startThief() {
+  const cookies: string[] = [];
+  const server = createServer((request, response) => {
+    cookies.push(request.headers.cookie ?? '');
+    response.setHeader('content-type', 'text/html');
+    response.end('<!doctype html><title>Thief</title>');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    cookies: () => cookies,
+    [Symbol.asyncDispose]: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Not as a browser does, which would choose the headers: 101, or the status of the refusal. */
+function joinSocket(url: string, protocols: string[], headers: Record<string, string>): Promise<number> {
+  const socket = new NodeSocket(url, protocols, { headers });
+  return new Promise((resolve, reject) => {
+    socket.once('open', () => {
+      socket.terminate();
+      resolve(101);
+    });
+    socket.once('unexpected-response', (_request, response) => {
+      resolve(response.statusCode ?? 0);
+      socket.terminate();
+    });
+    socket.once('error', reject);
+  });
 }
 
 async function startOtherSite(target: string) {

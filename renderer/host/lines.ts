@@ -2,7 +2,9 @@
 import { type DesktopBridge, PORT_END, PORT_MESSAGE } from '../../engine/api/desktop-bridge.ts';
 import { DrayError } from '../../engine/api/error.ts';
 import { fromMessagePort, fromWebSocket } from '../../engine/api/host-port.ts';
+import { protocolsOf, WINDOW_KEY_HEADER } from '../../engine/api/window-key.ts';
 import type { Line } from './connection.ts';
+import { findWindowKey, forgetWindowKey } from './window-key.ts';
 
 declare global {
   interface Window {
@@ -12,7 +14,8 @@ declare global {
 
 /** @param url `ws:` or `wss:`. */
 export async function openSocket(url: string): Promise<Line> {
-  const socket = new WebSocket(url);
+  const key = await findWindowKey();
+  const socket = new WebSocket(url, [...protocolsOf(key)]);
   const opened = new Promise<void>((resolve, reject) => {
     let wasOpen = false;
     socket.addEventListener('open', () => {
@@ -20,16 +23,19 @@ export async function openSocket(url: string): Promise<Line> {
       resolve();
     });
     socket.addEventListener('close', () => {
-      if (!wasOpen) findReason().then(reject, reject);
+      if (!wasOpen) findReason(key).then(reject, reject);
     });
   });
   return { port: fromWebSocket(socket), opened };
 }
 
 /** Browsers do not say why a socket was refused: the page itself is asked for. */
-async function findReason(): Promise<DrayError> {
-  const answer = await fetch('/', { method: 'HEAD', cache: 'no-store' }).catch(() => undefined);
-  return answer?.status === 403
+async function findReason(key: string | undefined): Promise<DrayError> {
+  const headers = key === undefined ? {} : { [WINDOW_KEY_HEADER]: key };
+  const answer = await fetch('/', { method: 'HEAD', cache: 'no-store', headers }).catch(() => undefined);
+  const isRefused = answer?.status === 403;
+  if (isRefused && key !== undefined) forgetWindowKey(key);
+  return isRefused || (answer && key === undefined)
     ? new DrayError('accessDenied', 'The engine that runs now does not know this window.')
     : new DrayError('unreachable', 'The engine is not there.');
 }

@@ -9,7 +9,7 @@ import { showToast } from './toasts.tsx';
 const WORDS = {
   away: "Dray's engine is away. What you see may be old; it is looked for again and again.",
   refused:
-    'Dray was started anew and does not know this window yet. Open the link that "dray ui" printed in this browser: this window then goes on.',
+    'Dray was started anew, or this tab was not opened by a link. Open the link that "dray ui" printed in this browser (Enter there prints a new one): this window then goes on.',
 } as const;
 
 /** Shown while the engine is not there; what is on the screen stays readable. That it is back is said too, since it may be so at once. */

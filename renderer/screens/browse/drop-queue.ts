@@ -2,6 +2,8 @@
  * Files dropped from the desktop, sent to a place one by one: at most `SENDERS` at a time, and folders are walked only as fast as their
  * files go. A file that fails is told of and the others go on.
  */
+import { WINDOW_KEY_HEADER } from '../../../engine/api/window-key.ts';
+import { heldWindowKey } from '../../host/window-key.ts';
 
 const SENDERS = 4;
 const FAILURES_KEPT = 50;
@@ -115,6 +117,7 @@ export function postDropped(
     const request = new XMLHttpRequest();
     request.open('POST', `/drop?${new URLSearchParams({ place, path })}`);
     request.setRequestHeader('content-type', 'application/octet-stream');
+    request.setRequestHeader(WINDOW_KEY_HEADER, heldWindowKey() ?? '');
     request.upload.onprogress = (event) => onBytes(event.loaded);
     request.onload = () =>
       request.status < 300 ? resolve() : reject(new Error(refusalOf(request.status, request.responseText)));

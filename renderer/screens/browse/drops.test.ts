@@ -39,6 +39,7 @@ class FakeRequest {
 beforeEach(() => {
   open = [];
   sent = [];
+  vi.stubGlobal('sessionStorage', { getItem: () => null });
   vi.stubGlobal('XMLHttpRequest', FakeRequest);
   vi.stubGlobal('addEventListener', () => {});
   vi.stubGlobal('removeEventListener', () => {});

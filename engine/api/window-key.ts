@@ -1,0 +1,31 @@
+/**
+ * The key that a page of `dray ui` shows beside its cookie: how it comes to the page, and how the page sends it.
+ *
+ * It comes at the end of an address (`#key=...`), which browsers tell no server, and goes back as a header of requests and
+ * as a subprotocol of the WebSocket, the only header there that a page can set.
+ */
+export const WINDOW_KEY_HEADER = 'dray-key';
+const PROTOCOL = 'dray';
+const KEY_PREFIX = 'dray-key.';
+
+/** @param hash Where in the window: empty, or such as `#/home`. */
+export function withKey(key: string, hash: string): string {
+  return `#key=${key}${hash.slice(1)}`;
+}
+
+/** The key and the rest of the address's end; undefined where it holds no key. */
+export function splitKey(hash: string): { readonly key: string; readonly hash: string } | undefined {
+  const [, key, rest = ''] = /^#key=([\w-]+)(\/.*)?$/.exec(hash) ?? [];
+  return key === undefined ? undefined : { key, hash: rest === '' ? '' : `#${rest}` };
+}
+
+/** The first one is the one that the server names in its answer. */
+export function protocolsOf(key: string | undefined): readonly string[] {
+  return key === undefined ? [PROTOCOL] : [PROTOCOL, `${KEY_PREFIX}${key}`];
+}
+
+/** @param header The request's `Sec-WebSocket-Protocol`. */
+export function keyOfProtocols(header = ''): string {
+  const offered = header.split(',').map((one) => one.trim());
+  return offered.find((one) => one.startsWith(KEY_PREFIX))?.slice(KEY_PREFIX.length) ?? '';
+}

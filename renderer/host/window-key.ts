@@ -1,0 +1,60 @@
+/**
+ * The key of this window in a browser. Its link brought it; the tab keeps it over a reload, and gives it to another tab of
+ * this origin that asks. Other origins, a server on another port of this machine among them, can do neither.
+ */
+import { splitKey } from '../../engine/api/window-key.ts';
+
+const NAME = 'dray-key';
+/** Another tab that has the key answers at once; the line is tried again later in any case. */
+const PATIENCE_MS = 1_000;
+
+interface Told {
+  readonly key?: string;
+}
+
+let others: BroadcastChannel | undefined;
+
+/** Takes the key out of the address, before anything reads that. */
+export function takeWindowKey(): void {
+  const found = splitKey(location.hash);
+  if (found) {
+    sessionStorage.setItem(NAME, found.key);
+    history.replaceState(null, '', found.hash === '' ? `${location.pathname}${location.search}` : found.hash);
+  }
+  others = new BroadcastChannel(NAME);
+  others.addEventListener('message', ({ data }: MessageEvent<Told>) => {
+    const key = heldWindowKey();
+    if (data.key === undefined && key !== undefined) others?.postMessage({ key } satisfies Told);
+  });
+}
+
+export function heldWindowKey(): string | undefined {
+  return sessionStorage.getItem(NAME) ?? undefined;
+}
+
+/** Asks the other tabs where this one has none. */
+export async function findWindowKey(): Promise<string | undefined> {
+  const held = heldWindowKey();
+  if (held !== undefined || !others) return held;
+  const channel = others;
+  const told = await new Promise<string | undefined>((resolve) => {
+    const hear = ({ data }: MessageEvent<Told>) => {
+      if (data.key !== undefined) settle(data.key);
+    };
+    const patience = setTimeout(() => settle(undefined), PATIENCE_MS);
+    const settle = (key: string | undefined) => {
+      clearTimeout(patience);
+      channel.removeEventListener('message', hear);
+      resolve(key);
+    };
+    channel.addEventListener('message', hear);
+    channel.postMessage({} satisfies Told);
+  });
+  if (told !== undefined) sessionStorage.setItem(NAME, told);
+  return told;
+}
+
+/** The engine refused it: it is of an earlier run. */
+export function forgetWindowKey(key: string): void {
+  if (heldWindowKey() === key) sessionStorage.removeItem(NAME);
+}

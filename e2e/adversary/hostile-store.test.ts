@@ -1,0 +1,183 @@
+/**
+ * A hostile store answers the client's commands. Whatever it says, nothing outside of the client's own folders is read, listed or
+ * changed, each failure is one that Dray foresees, and each command ends.
+ */
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { DrayError, exitCodeOf, toDrayError } from '../../engine/api/error.ts';
+import { checkAborted } from '../../engine/base/abort.ts';
+import { systemClock } from '../../engine/base/clock.ts';
+import { checkTrees } from '../../engine/jobs/check-trees.ts';
+import { cloneWorkspace } from '../../engine/jobs/clone.ts';
+import { copyTree, syncTree } from '../../engine/jobs/copy-tree.ts';
+import { initWorkspace } from '../../engine/jobs/init.ts';
+import { createSandbox, type Sandbox, type TestContext, testContext } from '../../engine/jobs/job-fixture.ts';
+import { listPlace } from '../../engine/jobs/list-place.ts';
+import { pull } from '../../engine/jobs/pull.ts';
+import { push } from '../../engine/jobs/push.ts';
+import { describeTree } from '../../engine/jobs/same-trees.ts';
+import { usage } from '../../engine/jobs/usage.ts';
+import { verify } from '../../engine/jobs/verify.ts';
+import { type Draw, drawFrom } from '../seeded-draw.ts';
+import { type Canary, layCanary, tellsOfReads } from './canary.ts';
+import { type HostileStore, startHostileStore } from './hostile-store.ts';
+
+const SEED = 20_261_123;
+const STEPS = Number(process.env.DRAY_ADVERSARY_STEPS ?? 3_000);
+const LANES = 4;
+const TIMEOUT_MS = 7_200_000;
+/** No honest store needs a fiftieth of it for one of these commands. */
+const ANSWERS_PER_COMMAND_MAX = 5_000;
+
+let sandbox: Sandbox;
+let canary: Canary;
+beforeEach(() => {
+  sandbox = createSandbox();
+  canary = layCanary(sandbox.path('outside'));
+  // Retries wait for seconds; how often they come is what counts here.
+  vi.spyOn(systemClock, 'sleep').mockImplementation(async (_pauseMs, signal) => {
+    checkAborted(signal);
+    await setImmediate();
+  });
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  sandbox?.[Symbol.dispose]();
+});
+
+interface Lane {
+  readonly draw: Draw;
+  readonly store: HostileStore;
+  /** A path of this lane's own folder. */
+  readonly path: (name: string) => string;
+  readonly contextOf: (directory: string) => TestContext;
+  readonly there: { readonly place: string };
+  readonly repository: string;
+}
+
+const ALL = { percent: 100 } as const;
+type Command = (lane: Lane) => Promise<unknown>;
+const COMMANDS: Readonly<Record<string, Command>> = {
+  push: ({ contextOf, draw, path }) => {
+    sandbox.write(
+      `${path('work')}/new-${draw.below(5)}`.slice(sandbox.folder.length + 1),
+      `new ${draw.below(99)}`,
+    );
+    return push(contextOf(path('work')), {});
+  },
+  pull: ({ contextOf, path }) => pull(contextOf(path('other')), {}),
+  clone: ({ contextOf, path, repository }) => {
+    rmSync(path('clone'), { recursive: true, force: true });
+    return cloneWorkspace(contextOf(path('')), { url: repository, directory: 'clone' });
+  },
+  verify: ({ contextOf, path }) => verify(contextOf(path('work')), { readDataPercent: 100 }),
+  'copy here': ({ contextOf, path, there }) =>
+    copyTree(contextOf(path('')), { source: there, destination: { place: path('target') } }),
+  'sync here': ({ contextOf, path, there }) =>
+    syncTree(contextOf(path('')), { source: there, destination: { place: path('target') }, maxDelete: ALL }),
+  'copy there': ({ contextOf, path, there }) =>
+    copyTree(contextOf(path('')), { source: { place: path('source') }, destination: there }),
+  'sync there': ({ contextOf, path, there }) =>
+    syncTree(contextOf(path('')), { source: { place: path('source') }, destination: there, maxDelete: ALL }),
+  check: ({ contextOf, path, there }) =>
+    checkTrees(contextOf(path('')), { source: there, destination: { place: path('source') } }),
+  ls: ({ contextOf, path, there }) => listPlace(contextOf(path('')), { ...there, recursive: true }),
+  du: ({ contextOf, path, there }) => usage(contextOf(path('')), there),
+};
+
+it(
+  `a hostile store leads the client nowhere in ${STEPS.toLocaleString('en')} answers`,
+  async () => {
+    const seesReads = tellsOfReads(sandbox.path('probe'));
+    const ends = new Map<string, number>();
+    const lanes = await Promise.all(Array.from({ length: LANES }, (_, at) => openLane(at)));
+    const sources = lanes.map(({ path }) => describeTree(path('source')));
+    const answers = () => lanes.reduce((sum, { store }) => sum + store.answered(), 0);
+    const runLane = async (lane: Lane) => {
+      while (answers() < STEPS) {
+        const name = lane.draw.of(Object.keys(COMMANDS));
+        lane.store.percent = lane.draw.of([0, 5, 30, 90]);
+        const end = `${name}: ${await endOf(name, lane)}`;
+        ends.set(end, (ends.get(end) ?? 0) + 1);
+      }
+    };
+    await Promise.all(lanes.map(runLane));
+    const changed = lanes.reduce((sum, { store }) => sum + store.changed(), 0);
+    const shown = [...ends].sort().map(([end, count]) => `${end} ${count}`);
+    console.log(
+      `hostile store: ${answers().toLocaleString('en')} answers, ${changed.toLocaleString('en')} of them changed${
+        seesReads ? '' : ' (this file system does not tell of reads: only changes were looked for)'
+      }; ${shown.join(', ')}`,
+    );
+    for (const { store } of lanes) await store.close();
+    expect(canary.findTraces()).toEqual([]);
+    expect(lanes.map(({ path }) => describeTree(path('source')))).toEqual(sources);
+    expect(readdirSync(sandbox.folder).sort()).toEqual(
+      [...lanes.map((_, at) => String(at)), 'outside', 'probe'].sort(),
+    );
+    for (const name of Object.keys(COMMANDS)) expect(ends.get(`${name}: done`) ?? 0, name).toBeGreaterThan(0);
+  },
+  TIMEOUT_MS,
+);
+
+async function openLane(at: number): Promise<Lane> {
+  const draw = drawFrom(SEED + at);
+  const store = await startHostileStore(draw, sandbox.path('outside'));
+  const path = (name: string) => sandbox.path(`${at}/${name}`);
+  const environment = {
+    ...store.environment,
+    DRAY_AUTHOR: 'tester',
+    DRAY_CACHE: path('cache'),
+    DRAY_CONFIG: path('config'),
+  };
+  const { bucket } = store.honest;
+  const repository = `s3://${bucket}/repository`;
+  const contextOf = (directory: string) => testContext(directory, { environment });
+  for (const name of ['target', 'source/d', 'work', 'other']) mkdirSync(path(name), { recursive: true });
+  for (let file = 0; file < 5; file += 1) {
+    sandbox.write(`${at}/source/d/${file}`, `mine ${file}`);
+    sandbox.write(`${at}/work/d/${file}`, `work ${file}`);
+    store.honest.objects.set(`tree/theirs/${file}`, Buffer.from(`theirs ${file}`));
+  }
+  sandbox.write(`${at}/work/large`, Buffer.alloc(1_200_000, 'l'));
+  await initWorkspace(contextOf(path('work')), { remoteUrl: repository });
+  await push(contextOf(path('work')), {});
+  rmSync(path('other'), { recursive: true });
+  await cloneWorkspace(contextOf(path('')), { url: repository, directory: 'other' });
+  return { draw, store, path, contextOf, there: { place: `s3://${bucket}/tree` }, repository };
+}
+
+/** `done`, or the code of the failure. @throws What Dray did not foresee. */
+async function endOf(name: string, lane: Lane): Promise<string> {
+  const before = lane.store.answered();
+  const stop = new AbortController();
+  const watch = setInterval(() => {
+    if (lane.store.answered() - before > ANSWERS_PER_COMMAND_MAX) stop.abort();
+  }, 100);
+  const contextOf = (directory: string) => {
+    const context = lane.contextOf(directory);
+    return { ...context, signal: stop.signal, emit: checkEvent };
+  };
+  try {
+    await COMMANDS[name]!({ ...lane, contextOf });
+    return 'done';
+  } catch (error) {
+    if (stop.signal.aborted)
+      throw new Error(`"${name}" did not end after ${ANSWERS_PER_COMMAND_MAX} answers.`);
+    const known = toDrayError(error);
+    if (known.code === 'internal') throw error;
+    expect(exitCodeOf(known.code)).toBeGreaterThan(0);
+    return known.code;
+  } finally {
+    clearInterval(watch);
+  }
+}
+
+/** A file that failed is no less foreseen than a command. */
+function checkEvent(event: Parameters<TestContext['emit']>[0]): void {
+  if (event.type !== 'fileFailed') return;
+  const { code, data, message } = event.error;
+  if (code === 'internal')
+    throw new DrayError('internal', `${event.path}: ${message} ${JSON.stringify(data)}`);
+}

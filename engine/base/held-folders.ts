@@ -51,7 +51,7 @@ export interface HeldFolders {
    * @throws DrayError `unsafePath` for a link on the way, `accessDenied` for another user's temporary folder; Node's errors, as ENOENT.
    */
   hold(folder: string, options?: HoldOptions): Promise<HeldFolder>;
-  holdSync(folder: string): HeldFolder;
+  holdSync(folder: string, options?: HoldOptions): HeldFolder;
   /** The same folders, relative to one of them. */
   below(folder: string): HeldFolders;
   /** Closes what is kept and not in use. The next call opens it again. */
@@ -115,7 +115,7 @@ function foldersFrom(holder: Holder, root: string, base: string): HeldFolders {
   return {
     path: absoluteIn(root, base),
     hold: (folder, options = {}) => run(holder.hold(full(folder), relative(options))),
-    holdSync: (folder) => runSync(holder.hold(full(folder), {})),
+    holdSync: (folder, options = {}) => runSync(holder.hold(full(folder), relative(options))),
     below: (folder) => foldersFrom(holder, root, full(folder)),
     close: () => holder.close(),
   };

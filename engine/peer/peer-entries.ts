@@ -5,6 +5,7 @@ import { lstatSync, readlinkSync } from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { DrayError } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
+import { CAN_HOLD_FOLDERS } from '../base/held-folders.ts';
 import { comparePaths } from '../model/entry.ts';
 import { type EntryRow, PEER_HEADER, PEER_LIMITS, PEER_PROTOCOL } from '../model/peer-protocol.ts';
 import { isReservedName } from '../model/safe-path.ts';
@@ -12,7 +13,7 @@ import { isUnfinishedName } from '../model/unfinished-name.ts';
 import { readFolderNames } from '../workspace/folder-names.ts';
 import { targetNotUtf8 } from '../workspace/local-place.ts';
 import { type ScannedEntry, scanWorkspace } from '../workspace/scan.ts';
-import { absoluteIn, heldReach, plainReach, type TreeReach } from '../workspace/tree-reach.ts';
+import { heldReach, plainReach, type TreeReach } from '../workspace/tree-reach.ts';
 import { drained, type PeerCall, PeerRefusal } from './peer-call.ts';
 import { type OfferedFolder, parsePeerPath, statPeerPath } from './peer-paths.ts';
 import { peerToken } from './peer-token.ts';
@@ -26,14 +27,14 @@ export async function answerEntries(call: PeerCall, folder: OfferedFolder): Prom
   const below = parsePeerPath(query.get('path') ?? '', { allowRoot: true });
   const after = query.get('after');
   const limit = parseLimit(query.get('limit'));
-  const root = absoluteIn(folder.realRoot, below);
-  if (below !== '' && !statPeerPath(folder, below)?.isDirectory())
+  const folders = folder.folders.below(below);
+  if (!statPeerPath(folder, below)?.isDirectory())
     throw new DrayError('notFound', `There is no folder ${below}.`, { data: { path: below } });
   // Elsewhere each name would cost a look at all folders above it.
-  const reach = process.platform === 'linux' ? heldReach(root) : plainReach(root);
+  const reach = CAN_HOLD_FOLDERS ? heldReach(folders) : plainReach(folders.path);
   try {
     if (query.get('folded') === '1') answerFolded(call, reach);
-    else await streamEntries(call, { root, reach, after, limit });
+    else await streamEntries(call, { root: folders.path, reach, after, limit });
   } finally {
     reach.release();
   }

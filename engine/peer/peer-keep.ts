@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
 import { PEER_LIMITS } from '../model/peer-protocol.ts';
 import { answerJson, type PeerCall, PeerRefusal, parseJson, receiveBody } from './peer-call.ts';
-import { openPeerFile, parsePeerPath, statPeerPath } from './peer-paths.ts';
+import { holdParent, type OfferedFolder, openPeerFile, parsePeerPath, statPeerPath } from './peer-paths.ts';
 import type { WriteParts } from './peer-writes.ts';
 
 const Keep = v.strictObject({ from: v.string(), to: v.string() });
@@ -22,12 +22,20 @@ export async function answerKeep(call: PeerCall, parts: WriteParts): Promise<voi
     const [from, to] = [parsePeerPath(parsed.output.from), parsePeerPath(parsed.output.to)];
     if (from === to) throw new PeerRefusal(400, 'usage', 'A file cannot be kept under its own name.');
     const { folder, writer } = parts;
-    if (statPeerPath(folder, from)?.isSymbolicLink())
-      writer.writeLink(to, readlinkSync(`${folder.realRoot}/${from}`, 'buffer'));
+    if (statPeerPath(folder, from)?.isSymbolicLink()) writer.writeLink(to, targetOf(folder, from));
     else await copyFile(call, parts, { from, to });
     answerJson(call.response, 200, {});
   } finally {
     body.release();
+  }
+}
+
+function targetOf(folder: OfferedFolder, path: string): Buffer {
+  const held = holdParent(folder, path);
+  try {
+    return readlinkSync(held.path, 'buffer');
+  } finally {
+    held.close();
   }
 }
 

@@ -2,8 +2,6 @@
  * `POST /v1/objects/CALL?at=FOLDER`: the offered folder, or one in it, as an object store with all its promises, for repositories. The
  * calls are those of `remotes/object-store.ts`, and the file store carries them out.
  */
-import { realpathSync } from 'node:fs';
-import { dirname, sep } from 'node:path';
 import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
 import type { Budget } from '../base/budget.ts';
@@ -20,7 +18,7 @@ import {
   readOnlyRefusal,
   receiveBody,
 } from './peer-call.ts';
-import { leadsAway, type OfferedFolder, parsePeerPath } from './peer-paths.ts';
+import { type OfferedFolder, parsePeerPath } from './peer-paths.ts';
 
 export interface PeerObjects {
   answer(call: PeerCall, name: string): Promise<void>;
@@ -54,8 +52,7 @@ export function createPeerObjects({ budget, folder, isReadOnly }: PeerObjectsOpt
       stores.set(at, known);
       return known;
     }
-    const root = at === '' ? folder.realRoot : `${folder.realRoot}/${at}`;
-    checkInside(folder, root, at);
+    const root = folder.folders.below(at);
     if (stores.size >= STORES_MAX) closeIdle(stores);
     const served: ServedStore = { opening: openFileStore({ root, create: isMade }), calls: 0 };
     stores.set(at, served);
@@ -91,9 +88,7 @@ export function createPeerObjects({ budget, folder, isReadOnly }: PeerObjectsOpt
         const { bytes, input } = parseInput(call, objectCall, body);
         await using(at, !READS.has(objectCall), async (store) => {
           for (const key of keysOf(input)) {
-            const path = at === '' ? key : `${at}/${key}`;
-            parsePeerPath(path);
-            checkInside(folder, `${folder.realRoot}/${path}`, key);
+            parsePeerPath(at === '' ? key : `${at}/${key}`);
           }
           await carryOut({ call, store, bytes }, objectCall, input);
         });
@@ -145,24 +140,6 @@ function parseInput(
 function keysOf(input: unknown): readonly string[] {
   const { from, key, keys = [], to } = input as { key?: string; keys?: string[]; from?: string; to?: string };
   return [key, from, to, ...keys].filter((each) => each !== undefined);
-}
-
-/**
- * The store follows links that its owner put in the way, as to another disk. Here what is asked for has to lie below what is offered, with all
- * links resolved, as far as it is there.
- */
-function checkInside({ realRoot }: OfferedFolder, absolute: string, named: string): void {
-  const below = realRoot.endsWith(sep) ? realRoot : realRoot + sep;
-  for (let at = absolute; at.length > realRoot.length; at = dirname(at)) {
-    let real: string;
-    try {
-      real = realpathSync(at);
-    } catch {
-      continue;
-    }
-    if (real !== realRoot && !real.startsWith(below)) throw leadsAway(named);
-    return;
-  }
 }
 
 interface Carrying {

@@ -12,7 +12,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { heldReach } from '../workspace/tree-reach.ts';
 import { startTestPeer } from './peer-fixture.ts';
-import { holdParent, openPeerFile, openPeerFolder, parsePeerPath, statPeerPath } from './peer-paths.ts';
+import {
+  holdParent,
+  openOffered,
+  openPeerFile,
+  openPeerFolder,
+  parsePeerPath,
+  statPeerPath,
+} from './peer-paths.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -22,7 +29,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const ALL = { root: '/', realRoot: '/' };
+const ALL = openOffered('/');
 
 describe.runIf(process.platform !== 'win32')('the whole of a machine', () => {
   it('can be offered like any folder', () => {
@@ -53,6 +60,9 @@ describe('a path of a client', () => {
     '.DRAY-TMP',
     '.dray',
     'a/.Dray/config.json',
+    'a/.dray-tmp/uploads/x',
+    'a/b/.Dray-Tmp',
+    'a/.dr\u200cay-tmp/x',
   ])('is refused as %j', (path) =>
     expect(() => parsePeerPath(path)).toThrow(expect.objectContaining({ code: 'unsafePath' })),
   );

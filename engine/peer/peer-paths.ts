@@ -1,37 +1,27 @@
 /**
- * From the paths that clients send to files below the offered folder. What is opened here was seen to lie below it after it was
- * opened: a folder that becomes a link meanwhile leads nowhere.
+ * From the paths that clients send to files below the offered folder. Each is reached by its held folder (`base/held-folders.ts`): a folder
+ * that becomes a link meanwhile leads nowhere.
  */
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readlinkSync,
-  realpathSync,
-  type Stats,
-} from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, realpathSync, type Stats } from 'node:fs';
 import { DrayError } from '../api/error.ts';
+import { createHeldFolders, folderAbove, type HeldFolders, isLinkOnTheWay } from '../base/held-folders.ts';
 import { PEER_LIMITS } from '../model/peer-protocol.ts';
-import { checkEntryPath } from '../model/safe-path.ts';
-import { TEMPORARY_FOLDER_NAME } from '../model/unfinished-name.ts';
-import { absoluteIn, heldReach, isReal } from '../workspace/tree-reach.ts';
-import { parentOf } from '../workspace/tree-writer-folders.ts';
+import { checkEntryPath, isOwnFolderName } from '../model/safe-path.ts';
+import { heldReach } from '../workspace/tree-reach.ts';
 import { PeerRefusal } from './peer-call.ts';
 
 export interface OfferedFolder {
-  /** As the user named it; absolute. */
-  readonly root: string;
   /** With all links resolved, as it was when the server began. */
   readonly realRoot: string;
+  /** Below it. Each call sees anew whether it is still there, and no link. */
+  readonly folders: HeldFolders;
 }
 
 /** @throws DrayError `notFound` when it is no folder. */
 export function openOffered(root: string): OfferedFolder {
   try {
     const realRoot = realpathSync(root);
-    if (lstatSync(realRoot).isDirectory()) return { root, realRoot };
+    if (lstatSync(realRoot).isDirectory()) return { realRoot, folders: createHeldFolders(realRoot) };
   } catch {
     // The same answer.
   }
@@ -65,8 +55,8 @@ function reasonToRefuse(path: string): string | undefined {
   if (reason !== undefined) return reason;
   const parts = path.split('/');
   if (parts.length > PEER_LIMITS.pathPartsMax) return `it has more than ${PEER_LIMITS.pathPartsMax} parts`;
-  // Where the case of names makes no difference, this is the same folder.
-  if (parts[0]!.toLowerCase() === TEMPORARY_FOLDER_NAME) return 'unfinished files lie there';
+  // At any depth: a folder below may be served as a repository, which keeps its unfinished files there.
+  if (parts.some(isOwnFolderName)) return 'unfinished files lie there';
   return undefined;
 }
 
@@ -84,28 +74,29 @@ export function openPeerFolder(folder: OfferedFolder, path: string): number | un
 }
 
 function openToRead(
-  { realRoot }: OfferedFolder,
+  { folders }: OfferedFolder,
   path: string,
   isWanted: (stats: Stats) => boolean,
 ): number | undefined {
-  const absolute = absoluteIn(realRoot, path);
   let fd: number;
   try {
-    fd = openSync(absolute, READ_FLAGS);
+    const parent = folders.holdSync(folderAbove(path));
+    try {
+      fd = openSync(parent.at(nameOf(path)), READ_FLAGS);
+    } finally {
+      parent.release();
+    }
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? '';
     if (ABSENT.has(code)) return undefined;
-    if (code === 'ELOOP') throw leadsAway(path);
+    if (code === 'ELOOP' || isLinkOnTheWay(error)) throw leadsAway(path);
     throw new DrayError('io', `${path} cannot be read: ${code}.`, { data: { path } });
   }
   try {
-    if (!liesAt(fd, absolute)) throw leadsAway(path);
     // Of the other kind, most likely: there is no such thing.
-    if (!isWanted(fstatSync(fd))) {
-      closeSync(fd);
-      return undefined;
-    }
-    return fd;
+    if (isWanted(fstatSync(fd))) return fd;
+    closeSync(fd);
+    return undefined;
   } catch (error) {
     closeSync(fd);
     throw error;
@@ -122,8 +113,8 @@ export interface HeldParent {
  * The folder of a path, held open: what is done by the path given cannot be led away by a link that appears later.
  * @throws DrayError `notFound` when there is no such folder, `unsafePath` when it is reached through a link.
  */
-export function holdParent({ realRoot }: OfferedFolder, path: string): HeldParent {
-  const reach = heldReach(realRoot);
+export function holdParent({ folders }: OfferedFolder, path: string): HeldParent {
+  const reach = heldReach(folders);
   try {
     return { path: reach.absoluteOf(path), close: () => reach.release() };
   } catch (error) {
@@ -133,24 +124,24 @@ export function holdParent({ realRoot }: OfferedFolder, path: string): HeldParen
 }
 
 /** What lies there, never through a link; undefined when nothing does. @throws DrayError `unsafePath` */
-export function statPeerPath({ realRoot }: OfferedFolder, path: string): Stats | undefined {
+export function statPeerPath({ folders }: OfferedFolder, path: string): Stats | undefined {
   try {
-    if (!isReal(absoluteIn(realRoot, parentOf(path)))) throw leadsAway(path);
-    return lstatSync(absoluteIn(realRoot, path), { throwIfNoEntry: false });
+    const parent = folders.holdSync(folderAbove(path));
+    try {
+      return lstatSync(parent.at(nameOf(path)), { throwIfNoEntry: false });
+    } finally {
+      parent.release();
+    }
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? '';
     if (ABSENT.has(code)) return undefined;
-    if (code === 'ELOOP') throw leadsAway(path);
+    if (isLinkOnTheWay(error)) throw leadsAway(path);
     throw error;
   }
 }
 
-/** Whether what is open lies where its path says, every part of it a real folder. */
-function liesAt(fd: number, absolute: string): boolean {
-  if (process.platform === 'linux') return readlinkSync(`/proc/self/fd/${fd}`) === absolute;
-  // Elsewhere the path is looked at again, and has to lead to what is open.
-  const [opened, found] = [fstatSync(fd), lstatSync(absolute)];
-  return isReal(absolute) && opened.ino === found.ino && opened.dev === found.dev;
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
 }
 
 export function leadsAway(path: string): DrayError {

@@ -109,7 +109,7 @@ function parseItem(item: unknown): WriteItem {
 
 async function foldersOf({ folder, writer }: WriteParts): Promise<FolderParts> {
   return {
-    reach: heldReach(folder.realRoot),
+    reach: heldReach(folder.folders),
     setMtime: await loadSetMtime(),
     make: (path) => writer.makeFolder(path),
   };
@@ -205,8 +205,7 @@ export async function answerTouch(call: PeerCall, { budget, folder }: WriteParts
       ...(mtimeNs === undefined ? {} : { mtimeNs: BigInt(mtimeNs) }),
       ...(mode === undefined ? {} : { mode }),
     };
-    const { realRoot } = folder;
-    const stat = await touchLocal(realRoot, path, to, heldReach(realRoot));
+    const stat = await touchLocal(folder.realRoot, path, to, heldReach(folder.folders));
     answerJson(call.response, 200, writtenResult(stat));
   } finally {
     body.release();

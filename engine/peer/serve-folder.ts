@@ -125,6 +125,7 @@ export async function serveFolder(options: ServeFolderOptions): Promise<PeerServ
     await deltas.close();
     stop.abort();
     await writer.close();
+    folder.folders.close();
   };
   return {
     address: server.address() as AddressInfo,

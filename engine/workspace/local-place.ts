@@ -170,10 +170,11 @@ export async function touchLocal(
   root: string,
   path: string,
   { mode, mtimeNs }: { readonly mtimeNs?: bigint; readonly mode?: number },
-  reach: TreeReach = plainReach(root),
+  held?: TreeReach,
 ): Promise<WrittenStat> {
   setMtime ??= await loadSetMtime();
-  const link = linkAbove(root, path);
+  const reach = held ?? plainReach(root);
+  const link = held ? undefined : linkAbove(root, path);
   if (link !== undefined) throw unsafePath(path, `${link} is a symbolic link where a folder has to be`);
   try {
     const absolute = reach.absoluteOf(path);

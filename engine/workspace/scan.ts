@@ -169,7 +169,9 @@ function absoluteOf({ reach, root }: Walk, path: string): string {
 }
 
 /** Where something was mounted there still is a folder: an empty one, or on another device. */
-function isRootThere({ root, seenInRoot }: Walk, names: readonly string[]): boolean {
+function isRootThere(walk: Walk, names: readonly string[]): boolean {
+  const { seenInRoot } = walk;
+  const root = absoluteOf(walk, '');
   const stats = lstatSync(root, NO_THROW);
   if (!stats) return false;
   if (!seenInRoot) return true;

@@ -3,29 +3,34 @@
  *
  * Every file that Dray writes gets its temporary name here, so that a killed run leaves nothing that a later scan could take for data.
  * Whoever opens the folder next removes what dead runs left in it.
+ *
+ * One that appears in the user's own tree may lie in a folder that others write in too. It is held from its first file to its end
+ * (`base/held-folders.ts`), so nothing is swept or written through a link, and it is not used when it belongs to another user.
  */
 import {
   existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
+  realpathSync,
   rmdirSync,
   rmSync,
-  type Stats,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { systemClock } from '../base/clock.ts';
+import { createHeldFolders, type HeldFolder, type HeldFolders } from '../base/held-folders.ts';
 import { TEMPORARY_FOLDER_NAME } from '../model/unfinished-name.ts';
-import { errnoOf, unsafePath, writeError } from './tree-writer-error.ts';
+import { errnoOf, writeError } from './tree-writer-error.ts';
 import { sweepTemporaryFolder, temporaryPrefix } from './tree-writer-temporary.ts';
 import { sweepUnfinishedFiles } from './tree-writer-unfinished.ts';
 
 export interface TemporaryFolder {
-  readonly path: string;
-  /** All names of this run begin with it. */
-  readonly prefix: string;
-  /** Makes the folder and sweeps it; called again it does nothing. @throws `io`, `diskFull`, `unsafePath` */
+  /** Leads to the folder, from `prepare` to `close`. */
+  path(): string;
+  /** All names of this run begin with it. From `prepare` to `close`. */
+  prefix(): string;
+  /** Makes the folder and sweeps it; called again it does nothing. @throws `io`, `diskFull`, `unsafePath`, `accessDenied` */
   prepare(): void;
   /** A name that nothing else has. Prepares the folder. */
   newName(): string;
@@ -35,39 +40,81 @@ export interface TemporaryFolder {
   close(): void;
 }
 
-/** @param isOwn The folder appears with the first file and vanishes with the last; otherwise it stays. */
-export function openTemporaryFolder(path: string, { isOwn }: { readonly isOwn: boolean }): TemporaryFolder {
-  const prefix = temporaryPrefix(path);
-  // Threads number their files from 0, this thread under 9999.
-  const holder = `${prefix}9998.0`;
+/**
+ * @param isOwn The folder appears with the first file and vanishes with the last; otherwise it stays.
+ * @param parent The folder that it lies in, where that is held already.
+ */
+export function openTemporaryFolder(
+  path: string,
+  { isOwn, parent }: { readonly isOwn: boolean; readonly parent?: HeldFolders },
+): TemporaryFolder {
+  const own = temporaryPrefix('');
+  let held: HeldFolder | undefined;
   let isPrepared = false;
   let next = 0;
+  const here = () => held?.at('') ?? path;
+  const prefix = () => here() + own;
+  // Threads number their files from 0, this thread under 9999.
+  const holder = () => `${prefix()}9998.0`;
+  const hold = () => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        held = holdOwn(path, parent);
+        sweep(here(), systemClock.nowMs());
+        // With a file in it, the folder stays when another writer ends, which would remove it empty.
+        writeFileSync(holder(), '', { flag: 'wx' });
+        return;
+      } catch (error) {
+        held?.release();
+        held = undefined;
+        // Removed in between.
+        if (errnoOf(error) !== 'ENOENT' || tries === HOLD_TRIES_MAX) throw writeError(error, path);
+      }
+    }
+  };
   const prepare = () => {
     if (isPrepared) return;
-    if (isOwn) hold(path, holder);
+    if (isOwn) hold();
     else makeFolder(path);
     isPrepared = true;
   };
   return {
-    path,
+    path: here,
     prefix,
     prepare,
     newName() {
       prepare();
-      return `${prefix}9999.${next++}`;
+      return `${prefix()}9999.${next++}`;
     },
     tend(nowMs) {
-      if (!existsSync(path)) return;
-      sweep(path, nowMs);
+      if (!isPrepared) {
+        if (isOwn) sweepHeld(path, parent, nowMs);
+        return;
+      }
+      if (!existsSync(here())) return;
+      sweep(here(), nowMs);
       // As young as can be, so that no other writer takes it for a dead one's.
-      if (isPrepared && isOwn) writeFileSync(holder, '');
+      if (isOwn) writeFileSync(holder(), '');
     },
     close() {
       if (!isPrepared) return;
-      removeOwn(path, prefix);
-      if (isOwn) removeIfEmpty(path);
+      isPrepared = false;
+      removeOwn(here(), own.slice(1));
+      held?.release();
+      held = undefined;
+      if (isOwn) removeIfEmpty(path, parent);
     },
   };
+}
+
+/** Holds the folder, made where it is missing. Where nobody holds the folder above, that is as the user named it: links on its way count. */
+function holdOwn(path: string, parent: HeldFolders | undefined): HeldFolder {
+  if (!parent) mkdirSync(dirname(path), { recursive: true });
+  return parentOf(path, parent).holdSync(basename(path), { onMake: () => {} });
+}
+
+function parentOf(path: string, parent: HeldFolders | undefined): HeldFolders {
+  return parent ?? createHeldFolders(realpathSync(dirname(path)));
 }
 
 /** For one file that is written by itself: `.dray-tmp` beside it. */
@@ -95,42 +142,26 @@ export function openTemporaryFolderBeside(file: string): TemporaryFolder {
 
 /** Removes what dead runs left in a `.dray-tmp`, and the folder once it is empty. A link is left alone. */
 export function sweepAbandoned(path: string): void {
+  if (sweepHeld(path, undefined, systemClock.nowMs())) removeIfEmpty(path, undefined);
+}
+
+/** @returns Whether there was one to be swept. */
+function sweepHeld(path: string, parent: HeldFolders | undefined, nowMs: number): boolean {
   try {
-    if (!lstatSync(path).isDirectory()) return;
-    sweep(path, systemClock.nowMs());
+    const held = parentOf(path, parent).holdSync(basename(path));
+    try {
+      sweep(held.at(''), nowMs);
+      return true;
+    } finally {
+      held.release();
+    }
   } catch {
-    // Gone meanwhile, or not ours to read: a later sweep tries again.
-    return;
+    // Gone meanwhile, a link, or not ours: nothing is touched.
+    return false;
   }
-  removeIfEmpty(path);
 }
 
 const HOLD_TRIES_MAX = 100;
-
-/** With a file in it, the folder stays when another writer ends, which would remove it empty. */
-function hold(folder: string, holder: string): void {
-  for (let tries = 1; ; tries += 1) {
-    // In a tree of somebody else's the name may be taken.
-    if (lstatFor(folder)?.isSymbolicLink())
-      throw unsafePath(folder, 'it is a symbolic link, and temporary files would go through it');
-    makeFolder(folder);
-    try {
-      writeFileSync(holder, '', { flag: 'wx' });
-      return;
-    } catch (error) {
-      // Removed in between.
-      if (errnoOf(error) !== 'ENOENT' || tries === HOLD_TRIES_MAX) throw writeError(error, folder);
-    }
-  }
-}
-
-function lstatFor(folder: string): Stats | undefined {
-  try {
-    return lstatSync(folder, { throwIfNoEntry: false });
-  } catch (error) {
-    throw writeError(error, folder);
-  }
-}
 
 function makeFolder(folder: string): void {
   try {
@@ -147,18 +178,24 @@ function sweep(folder: string, nowMs: number): void {
 }
 
 /** What a stop left between two steps of a task. */
-function removeOwn(folder: string, prefix: string): void {
+function removeOwn(folder: string, namePrefix: string): void {
   if (!existsSync(folder)) return;
-  for (const name of readdirSync(folder)) {
-    const file = `${folder}/${name}`;
-    if (file.startsWith(prefix)) rmSync(file, { force: true });
-  }
+  for (const name of readdirSync(folder))
+    if (name.startsWith(namePrefix)) rmSync(`${folder}/${name}`, { force: true });
 }
 
-function removeIfEmpty(folder: string): void {
+function removeIfEmpty(path: string, parent: HeldFolders | undefined): void {
+  const folders = parentOf(path, parent);
   try {
-    rmdirSync(folder);
+    const above = folders.holdSync('');
+    try {
+      rmdirSync(above.at(basename(path)));
+    } finally {
+      above.release();
+    }
   } catch {
     // Somebody else's files are in it.
+  } finally {
+    if (!parent) folders.close();
   }
 }

@@ -71,7 +71,10 @@ export function openFolders(root: string, watchful?: TreeReach): Folders {
     if (folder !== '' && find(parentOf(folder), isMade) === undefined) return undefined;
     const absolute = folder === '' ? root : reach.absoluteOf(folder);
     // The root itself may be reached through a link: the user named it.
-    let stat = folder === '' ? lstatRoot(root) : lstatSync(absolute, { throwIfNoEntry: false });
+    let stat =
+      folder === ''
+        ? lstatRoot(watchful ? reach.absoluteOf('') : root)
+        : lstatSync(absolute, { throwIfNoEntry: false });
     if (stat === undefined && isMade) stat = makeOne(absolute);
     if (stat === undefined) return undefined;
     if (stat.isSymbolicLink()) throw linkInTheWay(folder);

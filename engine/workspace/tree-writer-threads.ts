@@ -51,7 +51,8 @@ interface Member {
 export interface WriteThreadsOptions {
   readonly root: string;
   readonly isWatchful: boolean;
-  readonly temporaryPrefix: string;
+  /** Asked with the first task. */
+  readonly temporaryPrefix: () => string;
   readonly threads: number;
   readonly signal: AbortSignal;
 }
@@ -87,7 +88,7 @@ export function openWriteThreads(options: WriteThreadsOptions): WriteThreads {
       const data: WriteThreadData = {
         root: options.root,
         isWatchful: options.isWatchful,
-        temporaryPrefix: `${options.temporaryPrefix}${members.length + 1}.`,
+        temporaryPrefix: `${options.temporaryPrefix()}${members.length + 1}.`,
         stop,
       };
       // The bundle has the worker beside its main file. The host's own flags (`--input-type`, say) are not for a thread.
@@ -154,7 +155,7 @@ export function openWriteThreads(options: WriteThreadsOptions): WriteThreads {
       inline ??= await openWriteThread({
         root: options.root,
         isWatchful: options.isWatchful,
-        temporaryPrefix: `${options.temporaryPrefix}0.`,
+        temporaryPrefix: `${options.temporaryPrefix()}0.`,
         stop,
       });
       return runWriteTask(inline, task);

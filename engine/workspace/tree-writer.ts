@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os';
 import { type DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
+import { createHeldFolders } from '../base/held-folders.ts';
 import { checkEntryPath } from '../model/safe-path.ts';
 import { openTemporaryFolder } from './temporary-folder.ts';
 import { heldReach, plainReach, type TreeReach } from './tree-reach.ts';
@@ -33,10 +34,14 @@ const THREADS_MAX = 8;
 export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
   const { isSweptLate = false, isTemporaryFolderOwn = false, isWatchful = false } = options;
   const { root, temporaryFolder, signal } = options;
-  const temporaries = openTemporaryFolder(temporaryFolder, { isOwn: isTemporaryFolderOwn });
+  const held = isWatchful ? createHeldFolders(root) : undefined;
+  const temporaries = openTemporaryFolder(temporaryFolder, {
+    isOwn: isTemporaryFolderOwn,
+    ...(held ? { parent: held } : {}),
+  });
   const { newName, prefix, prepare } = temporaries;
   if (!isSweptLate && (!isTemporaryFolderOwn || existsSync(temporaryFolder))) prepare();
-  const reach = isWatchful ? heldReach(root) : plainReach(root);
+  const reach = held ? heldReach(held) : plainReach(root);
   const folders = openFolders(root, isWatchful ? reach : undefined);
   const limit = options.threads ?? Math.min(availableParallelism(), THREADS_MAX);
   const threads = openWriteThreads({ root, isWatchful, temporaryPrefix: prefix, threads: limit, signal });
@@ -50,7 +55,7 @@ export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
   let unfinishedFiles: UnfinishedFiles | undefined;
   const claimUnfinished = (content: string, sizeBytes: number): UnfinishedFile => {
     prepare();
-    unfinishedFiles ??= openUnfinishedFiles(temporaryFolder, systemClock.nowMs);
+    unfinishedFiles ??= openUnfinishedFiles(temporaries.path(), systemClock.nowMs);
     try {
       return unfinishedFiles.claim(content, sizeBytes);
     } catch (error) {
@@ -98,6 +103,7 @@ export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
     signal.removeEventListener('abort', leaveAll);
     unfinishedFiles?.end();
     temporaries.close();
+    held?.close();
   }
 
   return {

@@ -88,6 +88,26 @@ function describeOn(name: string, start: () => Promise<S3Endpoint>): void {
         ]);
       });
 
+      it('tells the time of the content when asked, by a HEAD for each object that is shown', async () => {
+        await store.put('timed/b', Buffer.from('content'), {
+          metadata: { mtime: '1000000000.5' },
+        });
+        await put('timed/upload');
+        const timesOf = async (more: object) => {
+          const { entries, summary } = await listed('timed', { ...more });
+          return { times: entries.map(({ mtime }) => Number(mtime)), reads: summary.requests.reads };
+        };
+        const uploads = await timesOf({});
+        expect(uploads).toMatchObject({ reads: 0 });
+        expect(await timesOf({ withTimes: true })).toEqual({
+          times: [1_000_000_000.5, uploads.times[1]],
+          reads: 2,
+        });
+        expect((await listed('timed/b', { withTimes: true })).entries).toMatchObject([
+          { mtime: '1000000000.5' },
+        ]);
+      });
+
       it('shows a single object under its name', async () => {
         expect((await listed('list/b/c')).entries.map(({ path }) => path)).toEqual(['c']);
       });

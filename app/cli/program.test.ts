@@ -17,6 +17,17 @@ const run = (...parameters: string[]) => runCli(parameters, { cwd: folder });
 describe('a command line that makes no sense', () => {
   it.each([
     [['psuh'], "dray: unknown command 'psuh'. Did you mean push?\n"],
+    [['help', 'psuh'], "dray: unknown command 'psuh'. Did you mean push?\n"],
+    [['help', 'nosuch'], 'dray: unknown command \'nosuch\'. "dray help" lists the commands.\n'],
+    [['remote', 'delete'], 'dray: unknown command \'delete\'. "dray help" lists the commands.\n'],
+    [['lsf', 'there'], 'dray: unknown command \'lsf\'. Use "dray ls -r".\n'],
+    ...['mv', 'move'].map(
+      (name) =>
+        [
+          [name, 'a', 'b'],
+          `dray: unknown command '${name}'. Nothing is moved in one step: "dray copy", then "dray check", then "dray rm" the source.\n`,
+        ] as [string[], string],
+    ),
     [['psuh', 'copy'], "dray: unknown command 'psuh'. Did you mean push?\n"],
     [['push', '--explan'], "dray: unknown option '--explan'. Did you mean --explain?\n"],
     [['remote', 'ad'], "dray: unknown command 'ad'. Did you mean add?\n"],

@@ -88,6 +88,10 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, AddCommand>>>> =
   },
 };
 
+export function isCommandName(name: string): boolean {
+  return Object.values(COMMANDS).some((group) => Object.hasOwn(group, name));
+}
+
 /** Those that look at the whole program: its help, and the script that completes it. */
 const WHOLE_PROGRAM = new Set(['help', '--help', '-h', 'completion']);
 

@@ -27,7 +27,7 @@ const DONE: Readonly<Record<Phase, string>> = {
 };
 
 /**
- * `uploading  1,234/50,000 files  120 MiB/977 MiB  12%  34.2 MiB/s  ETA 0:25`, never wider than `columns`:
+ * `uploading 1,234/50,000 files, 120 MiB/977 MiB, 12%, 34.2 MiB/s, ETA 0:25`, never wider than `columns`:
  * what does not fit is left out, the least needed first. `1,234/5,000+`: there may be more, and nobody knows yet how long it takes.
  */
 export function formatProgressLine(progress: ProgressSnapshot, columns: number): string {
@@ -38,8 +38,8 @@ export function formatProgressLine(progress: ProgressSnapshot, columns: number):
   const { filesDone, filesTotal, bytesDone, bytesTotal, isCounting, requests } = progress;
   const more = isCounting ? '+' : '';
   if (filesDone > 0 || filesTotal) {
-    const total = filesTotal ? `/${formatCount(filesTotal)}${more}` : '';
-    parts.push({ text: `${formatCount(filesDone)}${total} files`, rank: 5 });
+    const done = filesTotal ? `${formatCount(filesDone)}/` : '';
+    parts.push({ text: done + formatFiles(filesTotal || filesDone, more), rank: 5 });
   }
   if (bytesDone > 0 || bytesTotal) {
     parts.push({
@@ -54,7 +54,7 @@ export function formatProgressLine(progress: ProgressSnapshot, columns: number):
   if (progress.bytesPerSecond >= 1)
     parts.push({ text: `${formatBytes(progress.bytesPerSecond)}/s`, rank: 2 });
   else if (progress.filesPerSecond >= 1)
-    parts.push({ text: `${formatCount(progress.filesPerSecond)} files/s`, rank: 6 });
+    parts.push({ text: `${formatPlural(Math.round(progress.filesPerSecond), 'file')}/s`, rank: 6 });
   if (requests > 0) parts.push({ text: formatPlural(requests, 'request'), rank: 7 });
   if (progress.etaMs !== undefined) parts.push({ text: `ETA ${formatClock(progress.etaMs)}`, rank: 4 });
   return joinWithin(parts, columns);
@@ -68,6 +68,12 @@ export function formatPhaseEnd(progress: ProgressSnapshot): string {
   if (progress.requests > 0) what.push(formatPlural(progress.requests, 'request'));
   const took = `in ${formatDuration(progress.elapsedMs)}`;
   return `${DONE[progress.phase]}: ${what.length > 0 ? `${what.join(', ')} ${took}` : `done ${took}`}`;
+}
+
+/** `5,000+ files`: there may be more. */
+function formatFiles(count: number, more: string): string {
+  const [number, word] = formatPlural(count, 'file').split(' ');
+  return `${number}${more} ${more === '' ? word : 'files'}`;
 }
 
 function percentDone(progress: ProgressSnapshot): number | undefined {
@@ -85,7 +91,8 @@ function joinWithin(
 ): string {
   let kept = [...parts];
   for (;;) {
-    const line = kept.map((part) => part.text).join('  ');
+    const [doing, ...rest] = kept.map((part) => part.text);
+    const line = [doing, rest.join(', ')].filter((text) => text !== '').join(' ');
     if (line.length <= columns) return line;
     if (kept.length === 1) return line.slice(0, Math.max(0, columns));
     const leastNeeded = Math.max(...kept.map((part) => part.rank));

@@ -63,19 +63,41 @@ describe('formatProgressLine', () => {
 
   it('says everything when there is room', () => {
     expect(formatProgressLine(full, 120)).toBe(
-      'uploading  1,234/50,000 files  120 MiB/977 MiB  12%  34.2 MiB/s  1,300 requests  ETA 0:25',
+      'uploading 1,234/50,000 files, 120 MiB/977 MiB, 12%, 34.2 MiB/s, 1,300 requests, ETA 0:25',
     );
   });
 
   it('leaves out what is least needed when there is not', () => {
-    expect(formatProgressLine(full, 60)).toBe('uploading  120 MiB/977 MiB  12%  34.2 MiB/s  ETA 0:25');
-    expect(formatProgressLine(full, 20)).toBe('uploading  12%');
+    expect(formatProgressLine(full, 60)).toBe('uploading 120 MiB/977 MiB, 12%, 34.2 MiB/s, ETA 0:25');
+    expect(formatProgressLine(full, 20)).toBe('uploading 12%');
+  });
+
+  it('counts one file as one, and has no spaces to spare', () => {
+    const one = {
+      ...full,
+      filesDone: 1,
+      filesTotal: 0,
+      bytesTotal: 0,
+      bytesDone: 0,
+      bytesPerSecond: 0,
+      requests: 1,
+    };
+    const { etaMs: _, ...bare } = one;
+    expect(formatProgressLine({ ...bare, phase: 'verify', filesPerSecond: 1 }, 120)).toBe(
+      'verifying 1 file, 1 file/s, 1 request',
+    );
+    const rest = { ...bare, filesPerSecond: 0, requests: 0 };
+    expect(formatProgressLine({ ...rest, filesDone: 0, filesTotal: 1 }, 120)).toBe('uploading 0/1 file, 0%');
+    expect(formatProgressLine({ ...rest, filesTotal: 1, isCounting: true }, 120)).toBe(
+      'uploading 1/1+ files',
+    );
+    expect(formatProgressLine({ ...rest, filesDone: 0 }, 120)).toBe('uploading');
   });
 
   it('says of totals that may grow that they are no end', () => {
     const { etaMs: _, ...growing } = { ...full, isCounting: true };
     expect(formatProgressLine(growing, 120)).toBe(
-      'uploading  1,234/50,000+ files  120 MiB/977 MiB+  34.2 MiB/s  1,300 requests',
+      'uploading 1,234/50,000+ files, 120 MiB/977 MiB+, 34.2 MiB/s, 1,300 requests',
     );
   });
 
@@ -136,7 +158,7 @@ describe('the live line', () => {
     at(0, upload({}));
     at(500, upload({ filesDone: 5 }));
     display.stop();
-    expect(written.at(-2)).toBe('\r\x1b[Kuploading  5 files');
+    expect(written.at(-2)).toBe('\r\x1b[Kuploading 5 files, 10 files/s');
     expect(written.at(-1)).toBe('\r\x1b[K');
   });
 });
@@ -167,7 +189,7 @@ describe('progress in a log', () => {
     for (let timeMs = 1_000; timeMs <= 25_000; timeMs += 500) at(timeMs, upload({ filesDone: timeMs / 500 }));
     display.stop();
     display.stop();
-    expect(written.map((line) => line.replace(/ {2}.*| in .*/s, ''))).toEqual([
+    expect(written.map((line) => line.replace(/(?<=^uploading) .*| in .*/s, ''))).toEqual([
       'uploading',
       'uploading',
       'uploaded: 50 files',

@@ -3,8 +3,9 @@ import { type Command, CommanderError } from 'commander';
 import { DrayError } from '../../engine/api/error.ts';
 import { type CommandHost, EXIT_FAILED } from './command-host.ts';
 import { reportError } from './error-lines.ts';
+import { otherToolsCommand } from './other-tools-commands.ts';
 import { createOutput } from './output.ts';
-import { buildProgram, commandsNamed } from './program.ts';
+import { buildProgram, commandsNamed, isCommandName } from './program.ts';
 import { onStreamError, writeLineAtOnce, writeOutputWhole, writtenOutput } from './terminal.ts';
 
 const EXIT_USAGE = 2;
@@ -12,7 +13,11 @@ const UNKNOWN_COMMAND = 'commander.unknownCommand';
 /** 128 + SIGPIPE: what a program ends with when its reader (`head`, `less`) goes away. */
 const EXIT_READER_GONE = 141;
 
-export function run(parameters: readonly string[]): Promise<void> {
+export function run(asked: readonly string[]): Promise<void> {
+  const [first, name = '-'] = asked;
+  // Help for a command that there is not ends as the command itself would.
+  const isHelpless = first === 'help' && !name.startsWith('-') && !isCommandName(name);
+  const parameters = isHelpless ? asked.slice(1) : asked;
   return runProgram((host, wanted) => buildProgram(host, wanted), parameters, commandsNamed(parameters));
 }
 
@@ -69,16 +74,27 @@ async function reportFatal(
     verbose: has('-v', '--verbose') && !(error instanceof CommanderError),
     environment: host.environment,
   });
-  const code = reportError(output, error instanceof CommanderError ? toUsageError(error) : error, {
-    command: 'dray',
-  });
+  const code = reportError(
+    output,
+    error instanceof CommanderError ? toUsageError(error, parameters) : error,
+    {
+      command: 'dray',
+    },
+  );
   await output.close();
   if (!(error instanceof CommanderError)) host.exit(code);
   return code;
 }
 
 /** "error: unknown command 'psuh'\n(Did you mean push?)" becomes "unknown command 'psuh'. Did you mean push?" */
-function toUsageError(error: CommanderError): DrayError {
+function toUsageError(error: CommanderError, parameters: readonly string[]): DrayError {
   const text = error.message.replace(/^error: /, '').replace(/\s*\n\((Did you mean .*\?)\)$/, '. $1');
-  return new DrayError('usage', text, { data: { code: error.code } });
+  if (error.code !== UNKNOWN_COMMAND) return new DrayError('usage', text, { data: { code: error.code } });
+  const [unknown = text, name = ''] = /^unknown command '([^']*)'/.exec(text) ?? [];
+  // Below a command such as "remote" the names of other tools mean something else.
+  const hint = commandsNamed(parameters) === undefined ? otherToolsCommand(name) : undefined;
+  const known = text === unknown ? `${text}. "dray help" lists the commands.` : text;
+  return new DrayError('usage', hint === undefined ? known : `${unknown}. ${hint}`, {
+    data: { code: error.code },
+  });
 }

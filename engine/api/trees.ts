@@ -129,6 +129,8 @@ export interface CheckTreesSummary {
 }
 
 export interface ListPlaceRequest extends PlaceRequest {
+  /** Tell the time of each object's content, not of its upload: a HEAD for each object. */
+  readonly withTimes?: boolean;
   readonly recursive?: boolean;
   readonly filter?: TreeFilterRequest;
 }

@@ -1,20 +1,21 @@
 /** `dray ls PLACE`: what lies in a folder, a bucket or below a prefix, one level or all of it. */
+import { DrayError } from '../api/error.ts';
 import type { EntryEvent } from '../api/events.ts';
 import type { JobContext, RequestTotals } from '../api/jobs.ts';
 import type { ListPlaceRequest, ListPlaceSummary } from '../api/trees.ts';
 import { createHeapBound } from '../base/heap-bound.ts';
 import { comparePaths } from '../model/entry.ts';
 import { formatObjectTime } from '../model/object-time.ts';
-import { createTreeFilter, type TreeFilter } from '../model/tree-filter.ts';
+import { createTreeFilter, isTimeKnown, type TreeFilter } from '../model/tree-filter.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 import { headItemOf } from '../query/head-item.ts';
 import { listedItem, listTreeItems } from '../query/object-pages.ts';
-import { readTimes } from '../query/read-times.ts';
+import { readTimes, type TimesOptions } from '../query/read-times.ts';
 import { localItems } from './local-items.ts';
 import { nothingThere, openSingle, parseNamedPlace } from './open-side.ts';
 import { connectPlace, type LocalPlace, type RemotePlace } from './places.ts';
 import { tellAll } from './tell-all.ts';
-import { createTreeCounts, failItem } from './tree-run.ts';
+import { createTreeCounts, failItem, isFileError } from './tree-run.ts';
 import { addTotals } from './tree-sides.ts';
 
 export async function listPlace(context: JobContext, request: ListPlaceRequest): Promise<ListPlaceSummary> {
@@ -48,7 +49,7 @@ function createLister(context: JobContext, filter: TreeFilter): Lister {
     filter,
     file(item) {
       if (!filter.includes(item)) return;
-      const mtime = formatObjectTime(BigInt(Math.round(item.modifiedMs)) * 1_000_000n);
+      const mtime = formatObjectTime(item.mtimeNs ?? BigInt(Math.round(item.modifiedMs)) * 1_000_000n);
       tell({ type: 'entry', path: item.path, kind: 'file', sizeBytes: item.sizeBytes, mtime });
     },
     folder(path) {
@@ -61,7 +62,7 @@ function createLister(context: JobContext, filter: TreeFilter): Lister {
 async function listStore(
   context: JobContext,
   place: RemotePlace,
-  { recursive }: ListPlaceRequest,
+  { recursive, withTimes = false }: ListPlaceRequest,
   lister: Lister,
 ): Promise<ListPlaceSummary> {
   const { limit, meter, store } = await connectPlace(context, place, { at: 'place' });
@@ -71,7 +72,9 @@ async function listStore(
   const onFailed = (path: string, error: unknown) => failItem({ context, counts }, path, error);
   const tellFiles = async (items: readonly TreeItem[]) => {
     const timed = await readTimes(items, { filter: lister.filter, store, limit, signal, onFailed });
-    await tellAll(context, timed, (item) => lister.file(item));
+    const chosen = timed.filter(lister.filter.includes);
+    const told = withTimes ? await withOwnTimes(chosen, { store, limit, signal }) : chosen;
+    await tellAll(context, told, (item) => lister.file(item));
   };
   const summary = (requests: RequestTotals): ListPlaceSummary => ({
     place: place.text,
@@ -107,6 +110,23 @@ async function listStore(
   } finally {
     await store.close();
   }
+}
+
+/** An object of which no more than the listing can be read keeps the time of its upload. */
+async function withOwnTimes(
+  items: readonly TreeItem[],
+  options: Pick<TimesOptions, 'limit' | 'signal' | 'store'>,
+): Promise<readonly TreeItem[]> {
+  const onFailed = (_path: string, error: unknown) => {
+    if (!(error instanceof DrayError && isFileError(error))) throw error;
+  };
+  const asked = await readTimes(items, {
+    ...options,
+    filter: { needsTime: (item) => !isTimeKnown(item) },
+    onFailed,
+  });
+  const known = new Map(asked.map((item) => [item.path, item]));
+  return items.map((item) => known.get(item.path) ?? item);
 }
 
 async function listLocal(

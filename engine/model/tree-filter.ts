@@ -64,7 +64,7 @@ export function createTreeFilter(request: TreeFilterRequest): TreeFilter {
 }
 
 /** A scan tells the time of a file, and so does a listing of files; an object has to be asked. */
-function isTimeKnown({ isFile, kind = 'file', mtimeNs, wasAsked }: FilteredItem): boolean {
+export function isTimeKnown({ isFile, kind = 'file', mtimeNs, wasAsked }: FilteredItem): boolean {
   return kind === 'file' || isFile === true || mtimeNs !== undefined || wasAsked === true;
 }
 

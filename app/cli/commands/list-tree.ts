@@ -25,7 +25,10 @@ export function addListTreeCommand(program: Command, host: CommandHost): void {
     .argument('[ref]', "a branch, a tag or a commit (default: the workspace's commit); or a place")
     .argument('[path]', 'a folder or a file in it')
     .option('-r, --recursive', 'everything below, not one level')
-    .option('-l, --long', 'mode, size and time as well')
+    .option(
+      '-l, --long',
+      'mode, size and time as well: of an object its own (a HEAD for each), or with --use-server-modtime its upload',
+    )
     .action((ref: string | undefined, path: string | undefined, options: ListTreeOptions, self: Command) => {
       if (ref !== undefined && isPlace(ref)) {
         if (path !== undefined) throw usageError('A place takes no path beside it: write both as one.');
@@ -64,7 +67,11 @@ function listPlaceNow(
     start: async (context) =>
       (await import('../../../engine/jobs/list-place.ts')).listPlace(context, {
         place,
-        ...given({ recursive: options.recursive, filter: toFilter(options, context) }),
+        ...given({
+          withTimes: options.long && !options.useServerModtime ? true : undefined,
+          recursive: options.recursive,
+          filter: toFilter(options, context),
+        }),
       }),
     view: {
       onEvent: (event, output) => {

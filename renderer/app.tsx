@@ -7,7 +7,6 @@ import { useRoute } from './route.ts';
 import { RecordThroughput } from './screens/transfers/record-throughput.tsx';
 import { AwayBanner } from './shell/away-banner.tsx';
 import { CommandPalette } from './shell/command-palette.tsx';
-import { LookForUpdates } from './shell/look-for-updates.tsx';
 import { NotifyEndings } from './shell/notify-endings.tsx';
 import { Rail } from './shell/rail.tsx';
 import { ScreenBoundary } from './shell/screen-boundary.tsx';
@@ -68,7 +67,6 @@ export function App() {
       />
       <Toasts />
       <RecordThroughput />
-      <LookForUpdates />
       {!window.dray && <NotifyEndings />}
     </RouterProvider>
   );

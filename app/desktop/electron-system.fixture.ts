@@ -137,15 +137,9 @@ export function createNotifications() {
 
 /** Sealed text is not the text, and what another key sealed does not open. */
 export function createSafeStorage({ storageBackend = 'gnome_libsecret' }: FakeOptions, app: FakeApp) {
-  let isPlainAllowed = false;
-  const isAvailable = () =>
-    app.isReady() &&
-    (storageBackend === 'gnome_libsecret' || (storageBackend === 'basic_text' && isPlainAllowed));
+  const isAvailable = () => app.isReady() && storageBackend === 'gnome_libsecret';
   const flip = (bytes: Buffer) => Buffer.from(bytes.map((byte) => byte ^ 0x5a));
   return {
-    setUsePlainTextEncryption: (isAllowed: boolean) => {
-      isPlainAllowed = isAllowed;
-    },
     getSelectedStorageBackend: () =>
       !app.isReady() ? 'unknown' : storageBackend === 'none' ? 'unknown' : storageBackend,
     isAsyncEncryptionAvailable: async () => isAvailable(),

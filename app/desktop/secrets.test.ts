@@ -54,11 +54,20 @@ describe('secrets', () => {
     expect(await secrets.environmentOver({})).toEqual({});
   });
 
-  it('are saved with a plain warning where Linux offers basic_text alone', async () => {
+  it('are refused, and those of an earlier version ignored, where Linux offers basic_text alone', async () => {
+    await (await open()).saveToken('of an earlier version');
+    const before = readFileSync(join(folder, 'secrets.json'), 'utf8');
     const secrets = await open('basic_text');
-    expect((await secrets.state()).warning).toMatch(/no keyring.*a key that everybody knows/);
-    await secrets.saveToken('x');
-    expect(await secrets.environmentOver({})).toEqual({ DRAY_TOKEN: 'x' });
+    expect(await secrets.state()).toMatchObject({
+      isAvailable: false,
+      warning: expect.stringMatching(/no keyring.*GNOME Keyring/),
+    });
+    await expect(secrets.saveToken('x')).rejects.toThrow('no keyring');
+    await expect(secrets.saveKeys('lab', LAB)).rejects.toThrow('no keyring');
+    expect(readFileSync(join(folder, 'secrets.json'), 'utf8')).toBe(before);
+    expect(await secrets.environmentOver({})).toEqual({});
+    // What was saved in such a way can still be removed.
+    expect(await secrets.saveToken('')).toMatchObject({ hasToken: false });
   });
 
   it('are refused where nothing can be encrypted', async () => {

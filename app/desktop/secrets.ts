@@ -14,7 +14,7 @@ const VALUE_LENGTH_MAX = 8_192;
 const PROFILES_MAX = 200;
 
 const WARNING_BASIC_TEXT =
-  'This desktop offers no keyring, so what you save here is encrypted with a key that everybody knows: whoever can read your files can read it. Install GNOME Keyring or KWallet, or keep credentials in ~/.aws and DRAY_TOKEN_FILE.';
+  'This desktop offers no keyring. Electron would encrypt with a key that everybody knows, so nothing can be saved here. Install GNOME Keyring or KWallet, or keep credentials in ~/.aws and DRAY_TOKEN_FILE.';
 const WARNING_UNAVAILABLE =
   'This system offers Dray no way to encrypt what it saves, so nothing can be saved here. Keep credentials in ~/.aws and DRAY_TOKEN_FILE.';
 
@@ -42,23 +42,23 @@ export function openSecrets(
   { path, platform }: { readonly path: string; readonly platform: NodeJS.Platform },
 ): Secrets {
   const isBasicText = () => platform === 'linux' && safeStorage.getSelectedStorageBackend() === 'basic_text';
-  const isAvailable = () => {
-    // Without it Electron refuses to work with the key that everybody knows; the warning says what that means.
-    if (isBasicText()) safeStorage.setUsePlainTextEncryption(true);
-    return safeStorage.isAsyncEncryptionAvailable();
+  // Never `setUsePlainTextEncryption`: anybody who reads the file could decrypt it.
+  const whyNone = async (): Promise<string | undefined> => {
+    if (isBasicText()) return WARNING_BASIC_TEXT;
+    return (await safeStorage.isAsyncEncryptionAvailable()) ? undefined : WARNING_UNAVAILABLE;
   };
   const seal = async (text: string): Promise<string> => {
-    if (!(await isAvailable())) throw new Error(WARNING_UNAVAILABLE);
+    const why = await whyNone();
+    if (why !== undefined) throw new Error(why);
     return (await safeStorage.encryptStringAsync(text)).toString('base64');
   };
   const state = async (): Promise<SecretsState> => {
-    const available = await isAvailable();
-    const warning = !available ? WARNING_UNAVAILABLE : isBasicText() ? WARNING_BASIC_TEXT : undefined;
+    const warning = await whyNone();
     const { keys, token } = readSealed(path);
     return {
       hasToken: token !== undefined,
       profiles: Object.keys(keys).sort(),
-      isAvailable: available,
+      isAvailable: warning === undefined,
       ...(warning === undefined ? {} : { warning }),
     };
   };
@@ -84,7 +84,7 @@ export function openSecrets(
     async environmentOver(given) {
       const sealed = readSealed(path);
       const isEmpty = sealed.token === undefined && Object.keys(sealed.keys).length === 0;
-      if (isEmpty || !(await isAvailable())) return given;
+      if (isEmpty || (await whyNone()) !== undefined) return given;
       const token = await unseal({ safeStorage }, sealed.token);
       const keys: Record<string, AccessKeys> = {};
       for (const [profile, text] of Object.entries(sealed.keys)) {

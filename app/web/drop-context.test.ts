@@ -12,7 +12,6 @@ it('dropped files keep to the bandwidth that the settings allow', async () => {
     bandwidth: { limit },
     transfers: null,
     notifications: true,
-    updates: { channel: 'off', place: null },
   };
   sandbox.write('config/window.json', JSON.stringify({ workspaces: [], settings }));
   const environment = { DRAY_CONFIG: sandbox.path('config', 'config.json') };

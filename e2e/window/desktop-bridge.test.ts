@@ -6,7 +6,7 @@ import { findChromium } from './find-chromium.ts';
 import { findViolations, findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
 
-const WARNING = 'This desktop offers no keyring, so that whoever can read your files can read it.';
+const WARNING = 'This desktop offers no keyring, so nothing can be saved here.';
 
 describe.skipIf(!findChromium())('the window in the desktop app', () => {
   let browser: Browser;

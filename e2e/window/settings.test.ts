@@ -1,20 +1,10 @@
 /** Settings by hand: each takes effect, and is kept when `dray ui` is started again. */
-import { randomBytes } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.ts';
-import { packageEndings } from '../../engine/host/update-packages.ts';
 import { startRequestGate } from '../servers/request-gate.ts';
 import { startVersitygw } from '../servers/versitygw.ts';
 import { findChromium } from './find-chromium.ts';
@@ -23,7 +13,6 @@ import { launchBrowser, openWindow, type Theme } from './open-window.ts';
 
 const WAIT = { timeout: 120_000, interval: 200 };
 const SETTINGS = { path: '/#/settings' };
-const PLACE = 'Place of the packages';
 
 describe.skipIf(!findChromium())('Settings', () => {
   let browser: Browser;
@@ -106,70 +95,6 @@ describe.skipIf(!findChromium())('Settings', () => {
     expect(gate.mostInFlight()).toBeGreaterThan(2);
   });
 
-  it('look for updates where they are told to and nowhere else, and copy a package as it lies there', async () => {
-    await using server = await startVersitygw();
-    const packages = join(server.dataFolder, server.bucket, 'tools');
-    const bytesOf = writePackages(packages, ['0.0.1', '999.0.0', '999.1.0-beta.1']);
-    await using window = await openWindow(browser, { environment: server.environment, ...SETTINGS });
-    const { folder, origin, page } = window;
-    const downloads = join(folder, 'home', 'Downloads');
-    mkdirSync(downloads);
-    await server.resetRequests();
-    const look = () => page.getByRole('button', { name: 'Look now' }).click();
-    await page.getByText('Dray looks for no updates').waitFor();
-
-    await page.getByRole('radio', { name: 'Stable' }).click();
-    expect(await page.getByRole('button', { name: 'Look now' }).isDisabled()).toBe(true);
-    expect(await findViolations(page)).toEqual([]);
-    await fillAndLeave(page, PLACE, join(folder, 'nothing'));
-    await look();
-    await page.getByText('There is nothing at').waitFor();
-    expect(await findViolationsInBothThemes(page)).toEqual([]);
-    expect(await server.requests()).toEqual([]);
-
-    // Typed, and not left before it is looked at.
-    await page.getByLabel(PLACE).fill(`s3://${server.bucket}/tools`);
-    await look();
-    await page.getByText('Dray 999.0.0 is there (300 KiB)').waitFor();
-    await page.getByRole('radio', { name: 'Preview' }).click();
-    await page.getByText('Dray 999.0.0 is there').waitFor({ state: 'detached' });
-    await look();
-    await page.getByText('Dray 999.1.0-beta.1 is there').waitFor();
-    expect((await server.requests()).map(({ operation }) => operation)).toEqual([
-      'ListObjectsV2',
-      'ListObjectsV2',
-    ]);
-    expect(await findViolationsInBothThemes(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Copy it to Downloads' }).click();
-    await waitUntilDone(page, 1);
-    const [name = '', ...others] = readdirSync(downloads);
-    expect(others).toEqual([]);
-    expect(name).toMatch(/^Dray-999\.1\.0-beta\.1-/);
-    expect(readFileSync(join(downloads, name)).equals(bytesOf.get(name)!)).toBe(true);
-
-    // The first window of the next day looks by itself.
-    const file = join(folder, 'home', '.config', 'dray', 'window.json');
-    const { updatesLookedMs, ...facts } = JSON.parse(readFileSync(file, 'utf8'));
-    expect(updatesLookedMs).toBeGreaterThan(0);
-    writeFileSync(file, JSON.stringify(facts));
-    await server.resetRequests();
-    await page.goto(`${origin}/#/home`);
-    await page.reload();
-    await page.getByRole('alertdialog', { name: 'Dray 999.1.0-beta.1 is there' }).waitFor();
-    expect(await findViolations(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Settings' }).click();
-    await page.getByRole('button', { name: 'Copy it to Downloads' }).waitFor();
-    expect(await server.requests()).toHaveLength(1);
-
-    await page.getByRole('radio', { name: 'Off' }).click();
-    await page.getByText('Dray looks for no updates').waitFor();
-    await expect.poll(() => readFileSync(file, 'utf8'), WAIT).toContain('"off"');
-    await page.reload();
-    await page.getByText('Dray looks for no updates').waitFor();
-    expect(await server.requests()).toHaveLength(1);
-    expect(window.complaints).toEqual([]);
-  });
-
   it('ask a browser for its leave, and tell of a transfer that failed while nobody looked', async () => {
     await using window = await openWindow(browser, { path: '/#/home' });
     const { context, folder, origin } = window;
@@ -232,24 +157,6 @@ async function fillAndLeave(page: Page, label: string, value: string): Promise<v
   const field = page.getByLabel(label, { exact: true });
   await field.fill(value);
   await field.press('Enter');
-}
-
-/** Of each version one of each kind for this system. @returns Name to bytes. */
-function writePackages(folder: string, versions: readonly string[]): ReadonlyMap<string, Buffer> {
-  const { arch, platform } = process;
-  const endings = packageEndings({
-    platform,
-    arch,
-    isAppImage: false,
-    isDebian: existsSync('/etc/debian_version'),
-  });
-  mkdirSync(folder, { recursive: true });
-  const written = new Map<string, Buffer>();
-  for (const name of versions.flatMap((version) => endings.map((ending) => `Dray-${version}${ending}`))) {
-    written.set(name, randomBytes(300 * 1024));
-    writeFileSync(join(folder, name), written.get(name)!);
-  }
-  return written;
 }
 
 /** Each an object of its own. */

@@ -199,12 +199,6 @@ export interface HostRequests {
   // Settings
   'settings.get': { input: Nothing; answer: Settings };
   'settings.set': { input: Partial<Settings>; answer: Settings };
-
-  // Updates
-  /** Whether the look of this day is still to come: the window that is told so makes it, and no other is. False while nothing is to be looked for. */
-  'updates.claimDaily': { input: Nothing; answer: { readonly isDue: boolean } };
-  /** Lists the top of the place that the settings name. Fails with `usage`, and asks nobody, while the channel is off or there is no place. */
-  'updates.look': { input: Nothing; answer: UpdateLook };
 }
 
 export type HostRequestName = keyof HostRequests;
@@ -424,28 +418,4 @@ export interface Settings {
   readonly bandwidth: { readonly limit: number | null; readonly from?: string; readonly to?: string };
   readonly transfers: number | null;
   readonly notifications: boolean;
-  /** `place`: where packages of the desktop app lie, as any place is written; null: none was chosen. */
-  readonly updates: { readonly channel: UpdateChannel; readonly place: string | null };
-}
-
-/** `preview`: pre-releases too. */
-export type UpdateChannel = 'off' | 'stable' | 'preview';
-
-export interface UpdateLook {
-  /** Of this Dray. */
-  readonly version: string;
-  /** The newest package that fits this system, where it is newer than this Dray. */
-  readonly newer?: {
-    readonly version: string;
-    readonly name: string;
-    /** Of the file. */
-    readonly place: string;
-    readonly sizeBytes: number;
-  };
-  /** Packages of the channel that fit this system, of whatever version. */
-  readonly fitting: number;
-  /** What is looked for, such as `Dray-VERSION-linux-amd64.deb`; nothing where no desktop app is made for this system. */
-  readonly names: readonly string[];
-  /** Of this machine: where a package is copied to. */
-  readonly downloads: string;
 }

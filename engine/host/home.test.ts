@@ -114,7 +114,6 @@ describe('settings', () => {
       bandwidth: { limit: 1_000_000, from: '08:00', to: '18:00' },
       transfers: null,
       notifications: true,
-      updates: { channel: 'off', place: null },
     });
     second.client.close();
     const path = join(host.folder, 'window.json');

@@ -159,11 +159,5 @@ export const HOST_INPUTS: Inputs = {
     ),
     transfers: v.exactOptional(v.nullable(upTo(9999))),
     notifications: v.exactOptional(v.boolean()),
-    updates: v.exactOptional(
-      v.strictObject({ channel: v.picklist(['off', 'stable', 'preview']), place: v.nullable(place) }),
-    ),
   }),
-
-  'updates.claimDaily': nothing,
-  'updates.look': nothing,
 };

@@ -16,7 +16,6 @@ const AREAS: Areas = {
   browse: async () => (await import('./browse.ts')).BROWSE,
   remotes: async () => (await import('./remotes.ts')).REMOTES,
   settings: async () => (await import('./settings.ts')).SETTINGS,
-  updates: async () => (await import('./updates.ts')).UPDATES,
 };
 
 /** Loads what a window asks for first, while its browser still starts. A failure is told by the ask itself. */

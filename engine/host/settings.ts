@@ -3,9 +3,8 @@ import type { HandlersOf } from './host-call.ts';
 export const SETTINGS: HandlersOf<'settings'> = {
   'settings.get': async (_input, { host }) => host.windowFile.read().settings,
   'settings.set': async (input, { host }) => {
-    const { settings } = host.windowFile.change(({ updatesLookedMs, ...facts }) => ({
+    const { settings } = host.windowFile.change((facts) => ({
       ...facts,
-      ...(input.updates || updatesLookedMs === undefined ? {} : { updatesLookedMs }),
       settings: { ...facts.settings, ...input },
     }));
     return settings;

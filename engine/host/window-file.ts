@@ -9,7 +9,6 @@ const DEFAULTS: Settings = {
   bandwidth: { limit: null },
   transfers: null,
   notifications: true,
-  updates: { channel: 'off', place: null },
 };
 
 const SETTINGS = v.object({
@@ -21,25 +20,17 @@ const SETTINGS = v.object({
   }),
   transfers: v.nullable(v.number()),
   notifications: v.boolean(),
-  // Files of before there was a place hold another value, or none.
-  updates: v.fallback(
-    v.object({ channel: v.picklist(['off', 'stable', 'preview']), place: v.nullable(v.string()) }),
-    DEFAULTS.updates,
-  ),
 });
 
 const SCHEMA = v.object({
   workspaces: v.array(v.string()),
   settings: v.optional(SETTINGS, DEFAULTS),
-  updatesLookedMs: v.exactOptional(v.number()),
 });
 
 export interface WindowFacts {
   /** Absolute roots, the one added last first. */
   readonly workspaces: readonly string[];
   readonly settings: Settings;
-  /** When updates were last looked for; absent when never, or when the settings of it have changed since. */
-  readonly updatesLookedMs?: number;
 }
 
 export interface WindowFile {

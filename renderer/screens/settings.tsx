@@ -14,7 +14,6 @@ import { ConcurrencySetting } from './settings/concurrency-setting.tsx';
 import { CredentialsSetting } from './settings/credentials-setting.tsx';
 import { NotificationSetting } from './settings/notification-setting.tsx';
 import type { SettingProps } from './settings/setting-props.ts';
-import { UpdateSetting } from './settings/update-setting.tsx';
 
 /** Set by the build. */
 declare const DRAY_VERSION: string;
@@ -93,7 +92,10 @@ function Sections({ settings, set }: SettingProps) {
         </Section>
       )}
       <Section title="Updates" text={`This is Dray ${DRAY_VERSION}.`}>
-        <UpdateSetting settings={settings} set={set} />
+        <p className="soft">
+          Dray looks for no updates: it asks no server, and nobody is told that you use it. Install a newer
+          release over this one; workspaces, remotes, settings and paused transfers stay as they are.
+        </p>
       </Section>
     </div>
   );

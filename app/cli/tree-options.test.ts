@@ -54,6 +54,7 @@ describe('The options of copy and sync', () => {
     ['-u', { update: true }],
     ['--no-check-dest', { noCheckDestination: true }],
     ['--immutable', { immutable: true }],
+    ['--special-modes', { specialModes: true }],
     ['--links', { links: true }],
     ['--checksum', { compare: 'checksum' }],
     ['--size-only', { compare: 'sizeOnly' }],

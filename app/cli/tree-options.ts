@@ -38,6 +38,7 @@ export interface CopyOptions extends PairOptions {
   /** False after `--no-check-dest`. */
   readonly checkDest: boolean;
   readonly immutable?: true;
+  readonly specialModes?: true;
   readonly backupDir?: string;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly storageClass?: string;
@@ -73,6 +74,7 @@ export function addCopyOptions(command: Command): void {
     .option('--immutable', 'never change a file that is there: one that differs fails')
     .option('--backup-dir <place>', 'keep what is overwritten or deleted there')
     .option('--links', 'keep symbolic links, as NAME.rclonelink objects')
+    .option('--special-modes', 'keep set-uid, set-gid and sticky bits, where modes are kept')
     .optionsGroup('How objects are written:')
     .addOption(new Option('--metadata <key=value>', 'user metadata; repeatable').argParser(parseMetadata))
     .option('--storage-class <name>', 'such as STANDARD_IA')
@@ -123,6 +125,7 @@ export function toCopyRequest(pair: PairArguments, options: CopyOptions): SyncRe
       partSizeBytes: options.partSize,
       delta: options.delta === false ? false : undefined,
       links: options.links,
+      specialModes: options.specialModes,
       maxDelete: options.maxDelete,
     }),
   };

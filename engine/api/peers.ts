@@ -9,6 +9,8 @@ export interface ServeRequest {
   /** 0: any that is free. */
   readonly port?: number;
   readonly isReadOnly?: boolean;
+  /** Take set-uid, set-gid and sticky bits from clients. */
+  readonly specialModes?: boolean;
   /** Holds the token; made, with one, when it is not there. Absent: a token that lasts for this run. */
   readonly tokenPath?: string;
   /** `auto`: off on a loopback address, a certificate of Dray's own anywhere else. */

@@ -64,6 +64,8 @@ export interface CopyRequest extends TreePairRequest {
   readonly delta?: boolean;
   /** Keep symbolic links as `NAME.rclonelink` objects; without it they are left out with a warning. */
   readonly links?: boolean;
+  /** Set-uid, set-gid and sticky bits travel with the other permissions, where those do. */
+  readonly specialModes?: boolean;
 }
 
 export interface SyncRequest extends CopyRequest {

@@ -6,6 +6,7 @@
  *
  * Where that cannot be (an older peer, an old file that may not be read), the caller sends the whole file.
  */
+
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +14,7 @@ import { type ErrorCode, toDrayError } from '../api/error.ts';
 import type { BlockSignature } from '../base/block-digest.ts';
 import { Budget } from '../base/budget.ts';
 import { DELTA_CHUNK_SIZE, type DeltaFile, type DeltaTarget, totalBytes } from '../model/delta-sides.ts';
+import { travellingMode } from '../model/special-modes.ts';
 import { fileToken, type TreeItem } from '../model/tree-item.ts';
 import type { AdaptiveLimit } from '../transfer/adaptive-limit.ts';
 import { type DeltaResult, runBlockDelta, SEGMENT_BYTES } from '../transfer/block-delta.ts';
@@ -227,7 +229,8 @@ async function openTarget(
 ): Promise<DeltaTarget> {
   const { clock, destination, tasks } = run;
   const { signal } = tasks;
-  const { mode, mtimeNs } = source;
+  const { mtimeNs } = source;
+  const mode = travellingMode(source.mode, run.request);
   const at = destination.pathOf(path);
   if (destination.kind === 'local') {
     // Refuses a path that leads out, and one that goes through a link.

@@ -1,4 +1,5 @@
 /** Opens the two ends of a block delta, each of which is a file here or at a peer. */
+
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +10,7 @@ import type { BlockSignature } from '../base/block-digest.ts';
 import { systemClock } from '../base/clock.ts';
 import { DELTA_CHUNK_SIZE, type DeltaFile, type DeltaTarget } from '../model/delta-sides.ts';
 import { READ_ONLY_MESSAGE } from '../model/peer-protocol.ts';
+import { travellingMode } from '../model/special-modes.ts';
 import type { PeerClient } from '../remotes/peer/peer-client.ts';
 import { createThrottle, throttledDeltaSource, throttledDeltaTarget } from '../remotes/with-throttle.ts';
 import { type BlockThreads, openBlockThreads } from '../workspace/block-threads.ts';
@@ -65,7 +67,8 @@ export class SideOpener {
     source: Pick<DeltaFile, 'mode' | 'mtimeNs'>,
   ): Promise<DeltaTarget> {
     const { isDryRun = false, isInPlace = false } = this.#request;
-    const { mode, mtimeNs } = source;
+    const { mtimeNs } = source;
+    const mode = travellingMode(source.mode, {});
     if (place.kind === 'remote') {
       const { client, path } = await this.#connect(place);
       if (isDryRun) await refuseReadOnly(client, this.#context.signal);

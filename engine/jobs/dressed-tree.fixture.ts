@@ -2,14 +2,14 @@
 import { chmodSync, lstatSync, mkdirSync, readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { serveForTest, TEST_TOKEN } from '../peer/peer-fixture.ts';
-import type { PeerServer } from '../peer/serve-folder.ts';
+import type { PeerServer, ServeFolderOptions } from '../peer/serve-folder.ts';
 import { createSandbox, type Sandbox, type TestContext, testContext } from './job-fixture.ts';
 
 export const OLD_S = 1_500_000_000;
 
 export interface DressedTrees {
   /** A new sandbox, and a server that offers its folder `offered`. */
-  open(): Promise<void>;
+  open(more?: Partial<ServeFolderOptions>): Promise<void>;
   close(): Promise<void>;
   context(): TestContext;
   /** In the sandbox. */
@@ -36,10 +36,10 @@ export function createDressedTrees(): DressedTrees {
   };
   const port = () => server.address.port;
   return {
-    async open() {
+    async open(more = {}) {
       sandbox = createSandbox();
       mkdirSync(sandbox.path('offered'));
-      server = await serveForTest(sandbox.path('offered'));
+      server = await serveForTest(sandbox.path('offered'), more);
     },
     async close() {
       await server.close();
@@ -60,7 +60,7 @@ export function createDressedTrees(): DressedTrees {
       mkdirSync(sandbox.path('from/empty'));
       dress('from/empty', 0o750, OLD_S + 1.25);
       dress('from/a/b', 0o555, OLD_S + 2.5);
-      dress('from/a/c', 0o2711, OLD_S + 3.000_001);
+      dress('from/a/c', 0o711, OLD_S + 3.000_001);
       dress('from/a', 0o700, OLD_S + 4);
       dress('from/a-b', 0o775, OLD_S + 5);
       dress('from', 0o711, OLD_S + 6);

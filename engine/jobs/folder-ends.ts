@@ -1,6 +1,8 @@
 /** What a folder's mode and time are at the source, and the way to set them at the destination: here, or at another machine in batches. */
+
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { type DrayError, fromErrorRecord, toDrayError } from '../api/error.ts';
+import { type SpecialModes, travelling } from '../model/special-modes.ts';
 import type { FolderState, FolderToSet } from '../remotes/file-face.ts';
 import { type FolderParts, setFolder } from '../workspace/set-folder.ts';
 import { loadSetMtime } from '../workspace/set-mtime.ts';
@@ -32,7 +34,8 @@ const OPENED_AT_ONCE = 500;
 export function createFolderEnds(run: TreeRun): FolderEnds {
   const { destination, source, tasks } = run;
   const read = source.kind === 'local' ? readHere(source) : readThere(source, tasks.signal);
-  const set = destination.kind === 'local' ? setHere(destination) : setThere(destination, tasks.signal);
+  const set =
+    destination.kind === 'local' ? setHere(destination, run.request) : setThere(destination, tasks.signal);
   const openings = createGathering<Opening>({
     tasksMax: OPENED_AT_ONCE,
     bytesMax: Number.POSITIVE_INFINITY,
@@ -53,7 +56,9 @@ export function createFolderEnds(run: TreeRun): FolderEnds {
   return {
     async set(paths) {
       const states = await read(paths);
-      const folders = paths.flatMap((key, at) => (states[at] ? [{ key, ...states[at] }] : []));
+      const folders = paths.flatMap((key, at) =>
+        states[at] ? [{ key, ...states[at], ...travelling(states[at].mode, run.request) }] : [],
+      );
       if (folders.length === 0) return new Map();
       const errors = await set(folders);
       return new Map(folders.flatMap(({ key }, at) => (errors[at] ? [[key, errors[at]] as const] : [])));
@@ -86,13 +91,13 @@ function readThere({ limit, store }: RemoteSide, signal: AbortSignal): ReadState
   return (paths) => limit.run(() => store.files!.folders.read(paths, { signal }), { bytes: 0, signal });
 }
 
-function setHere({ root }: LocalSide): SetStates {
+function setHere({ root }: LocalSide, { specialModes = false }: SpecialModes): SetStates {
   let parts: FolderParts | undefined;
   const open = async (): Promise<FolderParts> => {
     const realRoot = realpathSync(root);
     const reach = heldReach(realRoot);
     const folders = openFolders(realRoot, reach);
-    return { reach, setMtime: await loadSetMtime(), make: (path) => folders.make(path) };
+    return { reach, setMtime: await loadSetMtime(), make: (path) => folders.make(path), specialModes };
   };
   return async (wanted) => {
     parts ??= await open();

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fromErrorRecord } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
 import { loadCrc64 } from '../base/crc64-nvme.ts';
+import { travelling } from '../model/special-modes.ts';
 import { fileToken, type TreeItem } from '../model/tree-item.ts';
 import { TEMPORARY_FOLDER_NAME } from '../model/unfinished-name.ts';
 import { mtimeOfObject } from '../query/head-item.ts';
@@ -116,7 +117,10 @@ async function fetchInBatch(
   const path = run.destination.pathOf(item.path);
   const stat = isLinkObject(run, item)
     ? writer.writeLink(path, bytes)
-    : await batches.write({ path, sizeBytes: bytes.length, mtimeNs, executable: false, mode }, bytes);
+    : await batches.write(
+        { path, sizeBytes: bytes.length, mtimeNs, executable: false, ...travelling(mode, run.request) },
+        bytes,
+      );
   const isRacy = stat.mtimeMs > run.clock.nowMs() - RACY_MS;
   return {
     sourceToken: etag,
@@ -218,9 +222,9 @@ async function fetchInRanges(
 }
 
 /** Only a peer's files have one: an object's metadata may be anybody's. */
-function modeOf({ source }: DownloadRun, { metadata }: ObjectInfo): { readonly mode?: number } {
+function modeOf({ request, source }: DownloadRun, { metadata }: ObjectInfo): { readonly mode?: number } {
   const text = source.store.files ? metadata?.[MODE_METADATA] : undefined;
-  return text === undefined ? {} : { mode: Number.parseInt(text, 8) };
+  return text === undefined ? {} : travelling(Number.parseInt(text, 8), request);
 }
 
 /** When the content was last changed, or, if nobody said, when it was stored. */

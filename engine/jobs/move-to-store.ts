@@ -1,7 +1,9 @@
 /** From a local folder to a store. */
+
 import { join } from 'node:path';
 import { Budget } from '../base/budget.ts';
 import { loadCrc64 } from '../base/crc64-nvme.ts';
+import { travelling } from '../model/special-modes.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 import type { MultipartStore } from '../remotes/object-store.ts';
 import { type PreviousObject, previousFromParts } from '../transfer/delta.ts';
@@ -69,7 +71,7 @@ function moveSmall(small: SmallMover, item: TreeItem, over: TreeItem | undefined
 function readForBatch(run: UploadRun, item: TreeItem): FileContent {
   const { bytes, mode, stat } = readItem(run, item, undefined);
   const mtimeNs = stat?.mtimeNs ?? exactMtimeNs(sourcePath(run, item)) ?? 0n;
-  return { bytes, mtimeNs, ...(stat ? { stat } : {}), ...(mode === undefined ? {} : { mode }) };
+  return { bytes, mtimeNs, ...(stat ? { stat } : {}), ...travelling(mode, run.request) };
 }
 
 async function putFile(run: UploadRun, item: TreeItem): Promise<Moved> {
@@ -176,8 +178,8 @@ async function previousObject(
 }
 
 /** Files of another machine have one; objects do not. */
-function modeFor({ destination }: UploadRun, mode: number | undefined): { readonly mode?: number } {
-  return destination.store.files && mode !== undefined ? { mode } : {};
+function modeFor({ destination, request }: UploadRun, mode: number | undefined): { readonly mode?: number } {
+  return destination.store.files ? travelling(mode, request) : {};
 }
 
 function sourcePath({ source }: UploadRun, item: TreeItem): string {

@@ -209,7 +209,7 @@ function removeIfEmpty(folder: string): void {
 function restoreTime(root: string, mtimeNs: bigint, setMtime: SetMtime): void {
   try {
     if (statSync(root, { bigint: true }).mtimeNs !== mtimeNs)
-      setFolderAt(realpathSync(root), { mtimeNs }, setMtime);
+      setFolderAt(realpathSync(root), { mtimeNs }, { setMtime, specialModes: false });
   } catch {
     // A folder's time is no reason to fail.
   }

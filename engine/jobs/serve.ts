@@ -29,6 +29,7 @@ export async function serve(context: JobContext, request: ServeRequest): Promise
     port,
     token,
     isReadOnly,
+    specialModes: request.specialModes ?? false,
     ...(tls ? { tls } : {}),
     hostNames: [
       'localhost',

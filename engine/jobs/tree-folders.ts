@@ -8,9 +8,11 @@
  * Only folders of the source are noted; those that the destination alone has stay as they are. Where both ends tell of folders in their listings,
  * the source's begins with the tree's own, under '': one that does not is of a machine that knows nothing of this, and nothing is set.
  */
+
 import { formatPlural } from '../api/numbers.ts';
 import { checkAborted } from '../base/abort.ts';
 import type { SpillList } from '../index/tree-spill.ts';
+import { type SpecialModes, travellingMode } from '../model/special-modes.ts';
 import { isHoldingFolder, type TreeItem } from '../model/tree-item.ts';
 import { createFolderEnds, type FolderEnds } from './folder-ends.ts';
 import { createFolderNotes, type FolderNotes } from './folder-notes.ts';
@@ -195,7 +197,7 @@ class Folders implements TreeFolders {
   /** With `--update` as without: that is about files. Where times do not count, a time alone is no difference. */
   #differs(source: TreeItem, destination: TreeItem): boolean {
     const { compare = 'sizeAndTime' } = this.#run.request;
-    if (hasOtherMode(source, destination)) return true;
+    if (hasOtherMode(source, destination, this.#run.request)) return true;
     return (
       compare === 'sizeAndTime' && Math.abs(source.modifiedMs - destination.modifiedMs) > SCANNED_STEP_MS
     );
@@ -208,7 +210,7 @@ class Folders implements TreeFolders {
     if (this.#run.request.immutable && destination) return;
     const isTold =
       destination !== undefined &&
-      (isChanged ? hasOtherMode(source, destination) : this.#differs(source, destination));
+      (isChanged ? hasOtherMode(source, destination, this.#run.request) : this.#differs(source, destination));
     this.#notes.add(path, isTold);
   }
 
@@ -239,8 +241,9 @@ class Folders implements TreeFolders {
   }
 }
 
-function hasOtherMode(source: TreeItem, destination: TreeItem): boolean {
-  return source.mode !== undefined && destination.mode !== undefined && source.mode !== destination.mode;
+function hasOtherMode(source: TreeItem, destination: TreeItem, choice: SpecialModes): boolean {
+  if (source.mode === undefined || destination.mode === undefined) return false;
+  return travellingMode(source.mode, choice) !== travellingMode(destination.mode, choice);
 }
 
 /** For people. */

@@ -2,9 +2,11 @@
  * Decides what becomes of each item and has it done: the cheapest evidence first, work beside the walk, at most so many items under
  * way. Deletions wait until everything else has gone well (`tree-deletes.ts`).
  */
+
 import type { DrayError } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
 import { createHeapBound } from '../base/heap-bound.ts';
+import { travellingMode } from '../model/special-modes.ts';
 import { type Decision, decideItem, type Evidence, type Recalled } from '../model/tree-decision.ts';
 import { isHoldingFolder, isSameSpecial, type TreeItem } from '../model/tree-item.ts';
 import type { MatchedBatch } from '../query/merge-trees.ts';
@@ -270,9 +272,9 @@ function modeWanted(
   { request }: TreeRun,
   { destination, source }: Omit<ItemPair, 'holder'>,
 ): number | undefined {
-  if (request.immutable || destination?.mode === undefined || source.mode === destination.mode)
-    return undefined;
-  return source.mode;
+  if (request.immutable || destination?.mode === undefined || source.mode === undefined) return undefined;
+  const wanted = travellingMode(source.mode, request);
+  return wanted === travellingMode(destination.mode, request) ? undefined : wanted;
 }
 
 /** Two scans may have told that the times differ, and not what they are to the nanosecond. */

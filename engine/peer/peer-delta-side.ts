@@ -1,8 +1,10 @@
 /** One side of a delta that a client asked for: a file below the offered folder, held so that no link leads away from it. */
+
 import { DrayError } from '../api/error.ts';
 import type { Clock } from '../base/clock.ts';
 import type { DeltaTarget } from '../model/delta-sides.ts';
 import type { DeltaOpen } from '../model/peer-deltas.ts';
+import { travelling } from '../model/special-modes.ts';
 import type { BlockThreads } from '../workspace/block-threads.ts';
 import { type LocalDeltaSource, openLocalDeltaSource } from '../workspace/local-delta-source.ts';
 import { openLocalDeltaTarget } from '../workspace/local-delta-target.ts';
@@ -25,10 +27,14 @@ export interface SideOpening {
   readonly writer: TreeWriter;
   readonly clock: Clock;
   readonly threads: BlockThreads;
+  readonly specialModes: boolean;
 }
 
 /** @throws PeerRefusal; DrayError `unsafePath`, `notFound`, and what opening a file throws. */
-export function openSide({ clock, folder, threads, writer }: SideOpening, wish: DeltaOpen): PeerDeltaSide {
+export function openSide(
+  { clock, folder, specialModes, threads, writer }: SideOpening,
+  wish: DeltaOpen,
+): PeerDeltaSide {
   const path = parsePeerPath(wish.path);
   const { blockBytes, chunkSize, hash } = wish;
   const signature = { hash, seed: BigInt(`0x${wish.seed}`), blockBytes };
@@ -53,7 +59,7 @@ export function openSide({ clock, folder, threads, writer }: SideOpening, wish: 
       newTemporary: wish.isInPlace || !isWritten ? undefined : writer.newTemporary,
       isDryRun: wish.isDryRun === true,
       mtimeNs: BigInt(wish.mtimeNs ?? 0),
-      mode: wish.mode,
+      mode: travelling(wish.mode, { specialModes }).mode,
       isDurable: false,
       tokenOf: (stat) => peerToken(stat, clock.nowMs()),
     });

@@ -37,6 +37,7 @@ export interface PeerDeltas {
 
 export interface PeerDeltasOptions {
   readonly folder: OfferedFolder;
+  readonly specialModes: boolean;
   readonly writer: TreeWriter;
   readonly budget: Budget;
   readonly clock: Clock;
@@ -75,7 +76,7 @@ const READ_BYTES_MAX = 16 * 1024 * 1024;
 const HEAD_BYTES_MAX = 4 * 1024 * 1024;
 
 export function createPeerDeltas(options: PeerDeltasOptions): PeerDeltas {
-  const { budget, clock, folder, isReadOnly, onFailure, signal, writer } = options;
+  const { budget, clock, folder, isReadOnly, onFailure, signal, specialModes, writer } = options;
   const deltas = new Map<string, Delta>();
   /** Tokens of what was completed, for those to whom the answer was lost on the way. */
   const completed = new Map<string, string>();
@@ -131,7 +132,7 @@ export function createPeerDeltas(options: PeerDeltasOptions): PeerDeltas {
       if (inPlacePath !== undefined)
         for (let other = overwriting(inPlacePath); other; other = overwriting(inPlacePath))
           await endOnceIdle(other);
-      const side = openSide({ clock, folder, writer, threads: threadsOf() }, wish);
+      const side = openSide({ clock, folder, specialModes, writer, threads: threadsOf() }, wish);
       deltas.set(id, {
         id,
         side,

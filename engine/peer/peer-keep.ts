@@ -1,9 +1,11 @@
 /** `POST /v1/keep`: copies a file or a link within the offered folder, for who is about to replace or remove it. */
+
 import { closeSync, fstatSync, read, readlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
 import { PEER_LIMITS } from '../model/peer-protocol.ts';
+import { travelling } from '../model/special-modes.ts';
 import { answerJson, type PeerCall, PeerRefusal, parseJson, receiveBody } from './peer-call.ts';
 import { holdParent, type OfferedFolder, openPeerFile, parsePeerPath, statPeerPath } from './peer-paths.ts';
 import type { WriteParts } from './peer-writes.ts';
@@ -41,7 +43,7 @@ function targetOf(folder: OfferedFolder, path: string): Buffer {
 
 async function copyFile(
   { signal }: PeerCall,
-  { folder, writer }: WriteParts,
+  { folder, specialModes, writer }: WriteParts,
   { from, to }: { readonly from: string; readonly to: string },
 ): Promise<void> {
   const fd = openPeerFile(folder, from);
@@ -54,7 +56,7 @@ async function copyFile(
       sizeBytes,
       mtimeNs,
       executable: false,
-      mode: Number(mode & PERMISSION_BITS),
+      ...travelling(Number(mode & PERMISSION_BITS), { specialModes }),
     });
     try {
       await file.writeStream(piecesOf(fd, sizeBytes, signal));

@@ -4,6 +4,7 @@
  * What arrived is kept when the client goes away: the session for an hour, the bytes for a week. Who begins the same content again is told
  * which ranges are there. A session belongs to who knows its number, and until it is completed nothing is to be seen of the file.
  */
+
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
@@ -12,6 +13,7 @@ import type { Clock } from '../base/clock.ts';
 import { combineCrc64 } from '../base/crc-combine.ts';
 import { crc64Nvme } from '../base/crc64-nvme.ts';
 import { PEER_HEADER, PEER_LIMITS } from '../model/peer-protocol.ts';
+import { travelling } from '../model/special-modes.ts';
 import { openRangeJournal, type RangeJournal } from '../transfer/range-journal.ts';
 import type { FileMeta, LargeFile, TreeWriter } from '../workspace/tree-writer-contract.ts';
 import { answerJson, bodyBytesOf, type PeerCall, PeerRefusal, parseJson, receiveBody } from './peer-call.ts';
@@ -84,9 +86,11 @@ export function createPeerUploads({
   budget,
   clock,
   onFailure,
+  specialModes,
   writer,
 }: {
   readonly writer: TreeWriter;
+  readonly specialModes: boolean;
   readonly budget: Budget;
   readonly clock: Clock;
   /** What failed with nobody to tell. */
@@ -182,7 +186,7 @@ export function createPeerUploads({
         sizeBytes: sizeBytes ?? 0,
         mtimeNs: BigInt(mtimeNs),
         executable: false,
-        ...(mode === undefined ? {} : { mode }),
+        ...travelling(mode, { specialModes }),
       };
       const file = await writer.openLarge(meta, isOpenEnded ? { isOpenEnded } : { content: key });
       try {

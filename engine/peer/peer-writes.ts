@@ -1,4 +1,5 @@
 /** `POST /v1/write`, `/v1/remove`, `/v1/touch`: many small things at once, each of which happens whole or not at all. */
+
 import * as v from 'valibot';
 import { DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import type { Budget } from '../base/budget.ts';
@@ -11,6 +12,7 @@ import {
   type WriteItem,
   WriteItemSchema,
 } from '../model/peer-protocol.ts';
+import { travelling } from '../model/special-modes.ts';
 import { touchLocal } from '../workspace/local-place.ts';
 import { type FolderParts, setFolder } from '../workspace/set-folder.ts';
 import { loadSetMtime } from '../workspace/set-mtime.ts';
@@ -24,6 +26,7 @@ export interface WriteParts {
   readonly folder: OfferedFolder;
   readonly writer: TreeWriter;
   readonly budget: Budget;
+  readonly specialModes: boolean;
 }
 
 const WriteHead = v.strictObject({
@@ -107,18 +110,19 @@ function parseItem(item: unknown): WriteItem {
   throw new PeerRefusal(400, 'usage', `The head is malformed: ${parsed.issues[0].message}.`);
 }
 
-async function foldersOf({ folder, writer }: WriteParts): Promise<FolderParts> {
+async function foldersOf({ folder, specialModes, writer }: WriteParts): Promise<FolderParts> {
   return {
     reach: heldReach(folder.folders),
     setMtime: await loadSetMtime(),
     make: (path) => writer.makeFolder(path),
+    specialModes,
   };
 }
 
 type Prepared = { readonly file: PackedFile } | { readonly result: PeerWriteResult };
 
 function prepare(
-  { folders, writer }: WriteParts & { readonly folders: FolderParts | undefined },
+  { folders, specialModes, writer }: WriteParts & { readonly folders: FolderParts | undefined },
   item: WriteItem,
   { contents, offset }: { readonly contents: Buffer; readonly offset: number },
 ): Prepared {
@@ -141,7 +145,7 @@ function prepare(
           mtimeNs: BigInt(mtimeNs),
           executable: false,
           offset,
-          ...(mode === undefined ? {} : { mode }),
+          ...travelling(mode, { specialModes }),
         },
       };
     }
@@ -191,7 +195,10 @@ const TouchHead = v.strictObject({
   mode: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(0o7777))),
 });
 
-export async function answerTouch(call: PeerCall, { budget, folder }: WriteParts): Promise<void> {
+export async function answerTouch(
+  call: PeerCall,
+  { budget, folder, specialModes }: WriteParts,
+): Promise<void> {
   const body = await receiveBody(call, { budget, maxBytes: PEER_LIMITS.jsonBytesMax });
   try {
     const parsed = v.safeParse(TouchHead, parseJson(body.bytes));
@@ -203,7 +210,7 @@ export async function answerTouch(call: PeerCall, { budget, folder }: WriteParts
       throw new DrayError('notFound', `There is no file ${path}.`, { data: { path } });
     const to = {
       ...(mtimeNs === undefined ? {} : { mtimeNs: BigInt(mtimeNs) }),
-      ...(mode === undefined ? {} : { mode }),
+      ...travelling(mode, { specialModes }),
     };
     const stat = await touchLocal(folder.realRoot, path, to, heldReach(folder.folders));
     answerJson(call.response, 200, writtenResult(stat));

@@ -31,6 +31,8 @@ export interface ServeFolderOptions {
   readonly port: number;
   readonly token: string;
   readonly isReadOnly: boolean;
+  /** Take set-uid, set-gid and sticky bits from clients. Default: they are left out. */
+  readonly specialModes?: boolean;
   /** PEM. Absent: plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string };
   /** Names that it may be asked by, beside addresses. */
@@ -65,12 +67,13 @@ interface Offer {
   readonly uploads: PeerUploads;
   readonly objects: PeerObjects;
   readonly deltas: PeerDeltas;
+  readonly specialModes: boolean;
 }
 
 /** @throws DrayError `notFound` for the folder, `usage` for an address that cannot be listened at. */
 export async function serveFolder(options: ServeFolderOptions): Promise<PeerServer> {
   await loadCrc64();
-  const { onFailure, patience = PATIENCE } = options;
+  const { onFailure, patience = PATIENCE, specialModes = false } = options;
   const folder = openOffered(options.root);
   const stop = new AbortController();
   const budget = new Budget(BODIES_BYTES_MAX);
@@ -85,18 +88,19 @@ export async function serveFolder(options: ServeFolderOptions): Promise<PeerServ
   const tending = options.isReadOnly
     ? undefined
     : setInterval(() => tend(writer, onFailure), TENDED_EVERY_MS).unref();
-  const uploads = createPeerUploads({ writer, budget, clock: systemClock, onFailure });
+  const uploads = createPeerUploads({ writer, budget, clock: systemClock, onFailure, specialModes });
   const objects = createPeerObjects({ folder, budget, isReadOnly: options.isReadOnly });
   const deltas = createPeerDeltas({
     folder,
     writer,
     budget,
+    specialModes,
     clock: systemClock,
     isReadOnly: options.isReadOnly,
     signal: stop.signal,
     onFailure,
   });
-  const offer: Offer = { options, folder, budget, writer, uploads, objects, deltas };
+  const offer: Offer = { options, folder, budget, writer, uploads, objects, deltas, specialModes };
   const guard = createGuard({ token: options.token, hostNames: options.hostNames });
   const connections = followConnections();
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {

@@ -12,6 +12,7 @@ import { quotePath } from '../terminal-text.ts';
 interface ServeOptions {
   readonly listen?: { readonly host: string; readonly port: number };
   readonly readOnly?: boolean;
+  readonly specialModes?: boolean;
   readonly tokenFile?: string;
   readonly tls?: NonNullable<ServeRequest['tls']>;
   readonly maxConnections?: number;
@@ -28,6 +29,7 @@ export function addServeCommand(program: Command, host: CommandHost): void {
     .argument('<folder>', 'what is offered, with all in it')
     .option('--listen <host:port>', 'where (default: 127.0.0.1:7370; everywhere: 0.0.0.0:7370)', parseListen)
     .option('--read-only', 'refuse every write')
+    .option('--special-modes', 'take set-uid, set-gid and sticky bits from clients')
     .option('--token-file <file>', 'keep the token there, from run to run; made if it is not there')
     .option(
       '--tls <how>',
@@ -50,6 +52,7 @@ export function addServeCommand(program: Command, host: CommandHost): void {
               host: options.listen?.host,
               port: options.listen?.port,
               isReadOnly: options.readOnly,
+              specialModes: options.specialModes,
               tokenPath: options.tokenFile,
               tls: options.tls,
               connectionsMax: options.maxConnections,

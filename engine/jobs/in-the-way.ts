@@ -76,13 +76,17 @@ function namesIn(folder: string): ReadonlySet<string> {
   }
 }
 
-/** @throws DrayError `io` */
+/** Node's own recursive listing goes through links to folders, out of the workspace. @throws DrayError `io` */
 function itemsBelow(folder: string): readonly Dirent[] {
+  let items: Dirent[];
   try {
-    return readdirSync(folder, { withFileTypes: true, recursive: true });
+    items = readdirSync(folder, { withFileTypes: true });
   } catch (error) {
     throw writeError(error, folder);
   }
+  return items.flatMap((item) =>
+    item.isDirectory() ? [item, ...itemsBelow(join(folder, item.name))] : [item],
+  );
 }
 
 /** Looks at each folder once. A link to a folder is no folder: what lies behind it is none of the workspace's. */

@@ -233,6 +233,14 @@ describe('a peer that refuses', () => {
         });
   });
 
+  it('to speak TLS is not asked again, and the error says what to write', async () => {
+    const asked = `${place}?tls=on`;
+    expect(await run(['ls', asked])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/^dray: [^\n]* answers without TLS\. .*\?tls=off in its URL[^\n]*\n$/),
+    });
+  });
+
   it('to be there says what could not be reached', async () => {
     await server.close();
     expect(await run(['ls', place])).toMatchObject({

@@ -260,6 +260,7 @@ async function translating<T>(
   }
 }
 
+const NO_TLS = 'it answers without TLS. Start it with TLS, or write ?tls=off in its URL';
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
   ENOTFOUND: 'the name is unknown',
@@ -273,7 +274,11 @@ const REASONS: Readonly<Record<string, string>> = {
   HTTP_ANSWER_TIMEOUT: 'it did not answer in time',
   HTTP_BODY_TIMEOUT: 'it stopped sending',
   HTTP_CUT_SHORT: 'the answer ended early',
-  HTTP_MALFORMED: 'it answered with something else than HTTP; is TLS on at one end alone?',
+  HTTP_MALFORMED:
+    'it answers with something else than HTTP. If it was started with TLS, write ?tls=on in its URL',
+  ERR_SSL_WRONG_VERSION_NUMBER: NO_TLS,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: NO_TLS,
+  EPROTO: NO_TLS,
 };
 
 function translate(address: string, error: unknown, signal: AbortSignal | undefined): DrayError {
@@ -292,7 +297,7 @@ function translate(address: string, error: unknown, signal: AbortSignal | undefi
   const code = error instanceof HttpError ? error.code : (error as NodeJS.ErrnoException)?.code;
   const reason = (code && REASONS[code]) ?? (error instanceof Error ? error.message : String(error));
   return new DrayError('unreachable', `${address} cannot be reached: ${reason}${code ? ` (${code})` : ''}.`, {
-    retry: code === 'HTTP_MALFORMED' ? 'no' : 'retry',
+    retry: code === 'HTTP_MALFORMED' || reason === NO_TLS ? 'no' : 'retry',
     data: { address, ...(code ? { systemCode: code } : {}) },
     cause: error,
   });

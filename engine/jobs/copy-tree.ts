@@ -4,7 +4,8 @@
  * Source and destination are walked side by side while the differences are already on their way; nothing holds all names. What was
  * brought across or found equal is remembered, so that the next run needs no look at it. `sync` deletes last, and only if all went well.
  */
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { LookupExplanation } from '../api/events.ts';
 import type { JobContext } from '../api/jobs.ts';
@@ -14,6 +15,7 @@ import { TaskSet } from '../base/task-set.ts';
 import { createTreeFilter } from '../model/tree-filter.ts';
 import { UnorderedListing } from '../query/object-pages.ts';
 import { createLookupTally, type LookupTally } from '../query/tree-lookup.ts';
+import { newFolderMode } from '../workspace/local-place.ts';
 import { writeError } from '../workspace/tree-writer-error.ts';
 import { copyStream, isStream } from './copy-stream.ts';
 import { createLateItems } from './late-items.ts';
@@ -32,7 +34,7 @@ import { openTreePair, type TreePair } from './tree-pair.ts';
 import { createTreeProgress } from './tree-progress.ts';
 import { refusalOf } from './tree-refusal.ts';
 import { createTreeCounts, stopRun, type TreeCounts, type TreeRun } from './tree-run.ts';
-import { addTotals, readOnlyRefusal } from './tree-sides.ts';
+import { addTotals, type LocalSide, readOnlyRefusal, type TreeSide } from './tree-sides.ts';
 import { bringNew, takeSteps } from './tree-steps.ts';
 
 /** Never deletes. One file or object may also be copied from or to a stream (`-`). */
@@ -106,7 +108,8 @@ async function transferOnce(transfer: Transfer): Promise<TransferSummary> {
   const { context, pair, request } = transfer;
   const run = openRun(transfer);
   const lookup = createLookupTally();
-  const isRootNew = !request.dryRun && run.destination.kind === 'local' && makeRoot(run.destination.root);
+  const isRootNew =
+    !request.dryRun && run.destination.kind === 'local' && makeRoot(run.destination, run.source);
   const refuse = refusalOf(run.destination);
   const folders = createTreeFolders(run, { isRootNew, refuse });
   const mover = await createMover(run);
@@ -258,9 +261,13 @@ function asRefused(error: unknown): { readonly error: unknown } {
 }
 
 /** Whether it was not there. @throws `conflict` when a file lies where the folder has to be, `io` */
-function makeRoot(root: string): boolean {
+function makeRoot({ folders, root }: LocalSide, source: TreeSide): boolean {
   try {
-    return mkdirSync(root, { recursive: true }) !== undefined;
+    const mode = folders && source.kind === 'local' ? newFolderMode(`${source.root}/`) : undefined;
+    if (mode === undefined || existsSync(root)) return mkdirSync(root, { recursive: true }) !== undefined;
+    mkdirSync(dirname(root), { recursive: true });
+    mkdirSync(root, { mode });
+    return true;
   } catch (error) {
     throw writeError(error, root);
   }

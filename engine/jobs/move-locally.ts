@@ -4,7 +4,7 @@ import { Budget } from '../base/budget.ts';
 import { fileToken, type TreeItem } from '../model/tree-item.ts';
 import { TEMPORARY_FOLDER_NAME } from '../model/unfinished-name.ts';
 import { copyLocalFile } from '../workspace/copy-local-file.ts';
-import { LINK_SUFFIX, readLink, touchLocal } from '../workspace/local-place.ts';
+import { LINK_SUFFIX, newFolderMode, readLink, touchLocal } from '../workspace/local-place.ts';
 import { openTreeWriter } from '../workspace/tree-writer.ts';
 import type { TreeWriter } from '../workspace/tree-writer-contract.ts';
 import type { Moved, Mover } from './tree-mover.ts';
@@ -21,7 +21,10 @@ export function createLocalCopier(run: LocalRun): Mover {
   const { signal } = tasks;
   const room = new Budget(COPIES_AT_ONCE);
   const temporaryFolder = join(root, TEMPORARY_FOLDER_NAME);
-  const writer = openTreeWriter({ root, temporaryFolder, isTemporaryFolderOwn: true, threads: 0, signal });
+  const writer = openTreeWriter({
+    ...{ root, temporaryFolder, isTemporaryFolderOwn: true, threads: 0, signal },
+    folderModeOf: (folder) => newFolderMode(join(source.root, folder)),
+  });
   return {
     async move(item) {
       if (run.request.links && item.path.endsWith(LINK_SUFFIX)) return copyLink(run, writer, item);

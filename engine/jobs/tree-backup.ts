@@ -1,5 +1,5 @@
 /** `--backup-dir`: what would be overwritten or deleted is kept there under its own path first. */
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { PlaceRequest } from '../api/trees.ts';
@@ -7,6 +7,7 @@ import type { TreeItem } from '../model/tree-item.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import { copyInStore } from '../transfer/copy-in-store.ts';
 import { keepAside } from '../workspace/keep-aside.ts';
+import { newFolderMode } from '../workspace/local-place.ts';
 import { checkApart, checkStoresApart, connectPlace, parsePlace } from './places.ts';
 import type { TreeRun } from './tree-run.ts';
 import { type LocalSide, type RemoteSide, sharesService } from './tree-sides.ts';
@@ -58,7 +59,7 @@ export function createLocalBackup(destination: LocalSide, folder: string): Backu
       const from = join(destination.root, destination.pathOf(item.path));
       const to = join(folder, item.path);
       try {
-        mkdirSync(dirname(to), { recursive: true });
+        makeFolderLike(dirname(from), dirname(to), item.path.split('/').length);
         rmSync(to, { force: true });
         await keepAside(from, to);
       } catch (cause) {
@@ -69,6 +70,15 @@ export function createLocalBackup(destination: LocalSide, folder: string): Backu
     },
     close: async () => {},
   };
+}
+
+/** Makes a folder, and so many of those above it as correspond, for nobody who may not look into the one that it stands for. */
+function makeFolderLike(from: string, to: string, levels: number): void {
+  if (existsSync(to)) return;
+  if (levels === 1) mkdirSync(dirname(to), { recursive: true });
+  else makeFolderLike(dirname(from), dirname(to), levels - 1);
+  // Another item of the same folder may have come first.
+  mkdirSync(to, { mode: newFolderMode(from), recursive: true });
 }
 
 /** @throws `usage` when the folder is at another store or lies inside one of the trees. */

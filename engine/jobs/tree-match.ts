@@ -141,6 +141,7 @@ function matchLocal(
   const { clock, filter, request, tasks } = run;
   const isThere = localPlaceKind(side.root) === 'folder';
   const scan = () =>
+  const looks = { links: request.links ?? false, modes: run.source.kind === 'local' };
     isThere
       ? scanLocalTree({
           root: side.root,
@@ -157,7 +158,7 @@ function matchLocal(
   if (side.special) return mergeTrees(source, scan());
   return lookUpLocal({
     source,
-    statLocal: (path) => (isThere ? statItem(side, path, request.links ?? false) : undefined),
+    statLocal: (path) => (isThere ? statItem(side, path, looks) : undefined),
     scan,
     wantExtras,
     tally,
@@ -165,11 +166,15 @@ function matchLocal(
 }
 
 /** The file, or with `links` the link, at the item's place. What may not be looked at is told of when it is written to, as that file's own failure. */
-function statItem(side: LocalSide, path: string, links: boolean): TreeItem | undefined {
+function statItem(
+  side: LocalSide,
+  path: string,
+  { links, modes }: { readonly links: boolean; readonly modes: boolean },
+): TreeItem | undefined {
   if (path === '' || path.endsWith('/')) return statLocalFolder(side.root, path);
   const isLink = links && path.endsWith(LINK_SUFFIX);
   try {
-    const found = statLocal(side.root, side.pathOf(path), { links: isLink });
+    const found = statLocal(side.root, side.pathOf(path), { links: isLink, modes });
     return typeof found === 'object' ? { ...found, path } : undefined;
   } catch (error) {
     if (error instanceof DrayError && error.code === 'io') return undefined;

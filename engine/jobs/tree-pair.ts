@@ -181,7 +181,7 @@ function openLocalSource(place: LocalPlace, { links }: OpenPairOptions): OpenedS
       const real = followLink(path);
       const name = basename(real);
       const root = dirname(real);
-      const found = statLocal(root, name);
+      const found = statLocal(root, name, { modes: true });
       if (typeof found !== 'object') break;
       return { side: { ...localSide(root, text), pathOf: () => name }, only: found, name: basename(path) };
     }

@@ -191,7 +191,9 @@ async function* namedItems(
 }
 
 async function lookAt(side: TreeSide, path: string, signal: AbortSignal) {
-  return side.kind === 'local' ? statLocal(side.root, path) : headItem(side, path, signal);
+  // Between machines the other one tells more of a mode than this.
+  if (side.kind === 'local') return statLocal(side.root, path, { modes: !side.special });
+  return headItem(side, path, signal);
 }
 
 async function headItem(side: RemoteSide, path: string, signal: AbortSignal): Promise<TreeItem | undefined> {

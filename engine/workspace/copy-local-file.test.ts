@@ -55,16 +55,14 @@ describe('a copy on this machine', () => {
     expect(readdirSync(join(base, 'temporary'))).toEqual([]);
   });
 
-  it('keeps the executable bit and no other permission, of read-only sources too', async () => {
-    const mode = () => lstatSync(join(base, 'to/file')).mode & 0o777;
-    const umask = process.umask();
-    chmodSync(join(base, 'from/file'), 0o400);
-    await copy();
-    expect(mode()).toBe(0o666 & ~umask);
-    chmodSync(join(base, 'from/file'), 0o500);
-    await copy();
-    expect(mode()).toBe(0o777 & ~umask);
-  });
+  it.each([0o400, 0o500, 0o600, 0o640, 0o666, 0o777])(
+    'keeps the permissions of its source: %o',
+    async (mode) => {
+      chmodSync(join(base, 'from/file'), mode);
+      await copy();
+      expect(lstatSync(join(base, 'to/file')).mode & 0o7777).toBe(mode);
+    },
+  );
 
   it('replaces a file, and a link without touching what it leads to', async () => {
     writeFileSync(join(base, 'to/file'), 'old');
@@ -78,8 +76,12 @@ describe('a copy on this machine', () => {
     expect(read('victim')).toBe('kept');
   });
 
-  it('leaves a folder in the way as it is', async () => {
+  it('replaces an empty folder, and leaves one that holds something as it is', async () => {
     mkdirSync(join(base, 'to/file'));
+    await copy();
+    expect(read('to/file')).toBe('new');
+    rmSync(join(base, 'to/file'));
+    mkdirSync(join(base, 'to/file/inside'), { recursive: true });
     await expect(copy()).rejects.toMatchObject({ code: 'conflict' });
     expect(lstatSync(join(base, 'to/file')).isDirectory()).toBe(true);
     expect(readdirSync(join(base, 'temporary'))).toEqual([]);

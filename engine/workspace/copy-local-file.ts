@@ -1,6 +1,18 @@
 /** One file from a folder to another on this machine: by reflink where the file system can, put in place in one step. */
 
-import { chmodSync, closeSync, constants, lstatSync, openSync, read, readSync, rmSync, write } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  lstatSync,
+  openSync,
+  read,
+  readSync,
+  rmdirSync,
+  rmSync,
+  write,
+} from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
@@ -16,10 +28,11 @@ import {
   readStatOf,
 } from './file-reader-open.ts';
 import { tokenOf } from './file-source.ts';
+import { FILE_MODE_BITS } from './local-place.ts';
 import { loadSetMtime, type SetMtime } from './set-mtime.ts';
 import type { WrittenStat } from './tree-writer-contract.ts';
 import { folderInTheWay, writeError } from './tree-writer-error.ts';
-import { putInPlaceOrRemove } from './tree-writer-place.ts';
+import { type PlaceOutcome, putInPlaceOrRemove } from './tree-writer-place.ts';
 
 export interface LocalCopy {
   readonly from: string;
@@ -43,13 +56,12 @@ const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = constants;
 const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0);
 const readAt = promisify(read);
 const writeAt = promisify(write);
-/** Read once: the call that tells it sets it for a moment. */
-const UMASK = process.umask();
+/** Nobody else reads a copy before it has the permissions of its source. */
+const OWN_MODE = 0o600;
 let setMtime: SetMtime | undefined;
 
 /**
- * Content, modification time and the owner's executable bit; other permissions are those of a new file. The parent folder of `to`
- * is there. A file or link at `to` is replaced.
+ * Content, modification time and permissions (`FILE_MODE_BITS`), whatever the umask. The parent folder of `to` is there. A file or link at `to` is replaced.
  * @throws DrayError `io` (of the source, with `data.reason` as file readers have it), `diskFull`, `conflict` for a folder in the
  * way, `aborted`. Nothing is left behind then.
  */
@@ -63,8 +75,8 @@ export async function copyLocalFile({ from, signal, temporary, to }: LocalCopy):
       const copiedBytes = await copyContent(source, { from, signal, temporary, to });
       checkAborted(signal);
       attempt(from, () => checkSame(source, from, copiedBytes));
-      finishTemporary(temporary, stat.mtimeNs, stat.executable);
-      const placed = putInPlaceOrRemove(temporary, to);
+      finishTemporary(temporary, stat.mtimeNs, Number(source.stats.mode) & FILE_MODE_BITS);
+      const placed = replaceWhatIsThere(temporary, to);
       if (!('stat' in placed)) throw folderInTheWay(to);
       return { stat: placed.stat, sourceToken: tokenOf(stat), sizeBytes: stat.sizeBytes };
     } catch (error) {
@@ -82,6 +94,8 @@ async function copyContent(source: OpenFile, { from, signal, temporary }: LocalC
   if (withoutReflinks.has(pair)) return copyBytes(source, temporary, signal);
   try {
     await copyFile(from, temporary, COPYFILE_EXCL | COPYFILE_FICLONE_FORCE);
+    // It has the mode of its source, which may keep even its owner out.
+    chmodSync(temporary, OWN_MODE);
     return lstatSync(temporary).size;
   } catch {
     withoutReflinks.add(pair);
@@ -99,7 +113,7 @@ const withoutReflinks = new Set<string>();
  */
 async function copyBytes(source: OpenFile, temporary: string, signal: AbortSignal): Promise<number> {
   const { descriptor, stats } = source;
-  const target = openSync(temporary, 'wx');
+  const target = openSync(temporary, 'wx', OWN_MODE);
   try {
     if (stats.size > BLOCKING_BYTES_MAX) return await copyBlocks(descriptor, target, signal);
     const bytes = Buffer.allocUnsafe(Number(stats.size) + 1);
@@ -126,6 +140,18 @@ async function copyBlocks(descriptor: number, target: number, signal: AbortSigna
   }
 }
 
+/** A file, a link or an empty folder. */
+function replaceWhatIsThere(temporary: string, to: string): PlaceOutcome {
+  const placed = putInPlaceOrRemove(temporary, to);
+  if ('stat' in placed) return placed;
+  try {
+    rmdirSync(to);
+  } catch {
+    return placed;
+  }
+  return putInPlaceOrRemove(temporary, to);
+}
+
 /** The name still leads to the file that was opened, and that has not changed: the copy may have been made by the name. */
 function checkSame(source: OpenFile, from: string, copiedBytes: number): void {
   checkUnchanged(source, copiedBytes);
@@ -134,12 +160,11 @@ function checkSame(source: OpenFile, from: string, copiedBytes: number): void {
     throw new FileFailure('changedWhileRead');
 }
 
-/** A read-only source may have given a read-only copy. */
-function finishTemporary(path: string, mtimeNs: bigint, executable: boolean): void {
-  chmodSync(path, (executable ? 0o777 : 0o666) & ~UMASK);
+function finishTemporary(path: string, mtimeNs: bigint, mode: number): void {
   const fd = openSync(path, READ_FLAGS);
   try {
     setMtime!(fd, mtimeNs);
+    if (process.platform !== 'win32') fchmodSync(fd, mode);
   } finally {
     closeSync(fd);
   }

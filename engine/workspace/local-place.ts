@@ -44,13 +44,13 @@ export function itemOf(path: string, stat: FileStat, nowMs: number): TreeItem {
 }
 
 /**
- * The file at a path below the root, or with `links` the link. 'other': something else, or a link on the way to it.
+ * The file at a path below the root, or with `links` the link. With `modes` it has its mode. 'other': something else, or a link on the way to it.
  * @throws DrayError `io`.
  */
 export function statLocal(
   root: string,
   path: string,
-  { links = false }: { readonly links?: boolean } = {},
+  { links = false, modes = false }: { readonly links?: boolean; readonly modes?: boolean } = {},
 ): TreeItem | 'folder' | 'other' | undefined {
   const stats = lstatOf(`${root}/${path}`);
   if (linkAbove(root, path) !== undefined) return 'other';
@@ -58,7 +58,8 @@ export function statLocal(
   if (stats.isDirectory()) return 'folder';
   if (!stats.isFile() && !(links && stats.isSymbolicLink())) return 'other';
   const { ctimeMs, ino: inode, mtimeMs, size: sizeBytes } = stats;
-  return itemOf(path, { sizeBytes, mtimeMs, ctimeMs, inode }, Date.now());
+  const item = itemOf(path, { sizeBytes, mtimeMs, ctimeMs, inode }, Date.now());
+  return modes && stats.isFile() ? { ...item, ...knownMode(stats.mode & FILE_MODE_BITS) } : item;
 }
 
 /** The folder at a path that is '' or ends in `/`; undefined when there is none, or a link is on the way. The root may be reached by one. */
@@ -70,6 +71,19 @@ export function statLocalFolder(root: string, path: string): TreeItem | undefine
 }
 
 const PERMISSION_BITS = 0o7777;
+/** What copies of files between folders of this machine keep: no set-uid, set-gid or sticky bit. */
+export const FILE_MODE_BITS = 0o777;
+
+/**
+ * For the copy of a folder while it is filled: nobody may look into it who may not look into this one, and its owner may write there.
+ * Undefined when there is no such folder.
+ */
+export function newFolderMode(folder: string): number | undefined {
+  const stats = lstatOf(folder);
+  return stats?.isDirectory() ? (stats.mode & FILE_MODE_BITS) | OWNER_BITS : undefined;
+}
+
+const OWNER_BITS = 0o700;
 
 /** As scans and looks tell of it. Its path is '' or ends in `/`. */
 export function folderItem({

@@ -5,7 +5,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import { checkAborted } from '../base/abort.ts';
 import { comparePaths } from '../model/entry.ts';
 import type { TreeItem } from '../model/tree-item.ts';
-import { folderItem, itemOf, knownMode, LINK_SUFFIX, targetNotUtf8 } from './local-place.ts';
+import { FILE_MODE_BITS, folderItem, itemOf, knownMode, LINK_SUFFIX, targetNotUtf8 } from './local-place.ts';
 import { type ScannedEntry, type ScanProblem, scanWorkspace } from './scan.ts';
 
 /** What is left out, and why. */
@@ -25,7 +25,7 @@ export interface LocalTreeOptions {
   readonly links?: boolean;
   /** Give links and empty folders as what they are (`TreeItem.special`), and the modes of files. */
   readonly special?: boolean;
-  /** Give folders that hold something as well, with their modes: all of those that are entered, whatever `includes` says of them. */
+  /** Give the modes of files, and folders that hold something as well, with theirs: all of those that are entered, whatever `includes` says of them. */
   readonly folders?: boolean;
   readonly nowMs: number;
   /** Names looked at before a batch is handed out. */
@@ -67,7 +67,7 @@ function takeEntry(
   order: LinkOrder | undefined,
   items: TreeItem[],
 ): void {
-  const { includes, nowMs, onProblem, special = false } = options;
+  const { folders = false, includes, nowMs, onProblem, special = false } = options;
   const { kind, path } = entry;
   // Also what the filter leaves out moves the links on: it comes after them.
   order?.takeBefore(path, items);
@@ -81,7 +81,8 @@ function takeEntry(
   }
   if (kind === 'folder') return;
   const plain = itemOf(kind === 'link' && order ? path + LINK_SUFFIX : path, entry, nowMs);
-  const item = special ? { ...plain, ...knownMode(entry.mode) } : plain;
+  const mode = special ? entry.mode : entry.mode & FILE_MODE_BITS;
+  const item = kind === 'file' && (special || folders) ? { ...plain, ...knownMode(mode) } : plain;
   if (includes && !includes(item)) return;
   if (kind === 'file') {
     if (order && path.endsWith(LINK_SUFFIX)) tellLinkName(path, onProblem);

@@ -1,10 +1,19 @@
-/** One file from a stream: written in `.dray-tmp` beside its place and put there when the stream has ended well. */
+/**
+ * One file from a stream: written in `.dray-tmp` beside its place and put there when the stream has ended well. A file that it replaces
+ * gives it its mode.
+ */
+import { lstatSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { DrayError } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
+import { FILE_MODE_BITS } from './local-place.ts';
 import { openTemporaryFolderBeside } from './temporary-folder.ts';
 import { writeError } from './tree-writer-error.ts';
 import { putInPlaceOrRemove } from './tree-writer-place.ts';
+
+const NEW_MODE = 0o666;
+/** Nobody else reads it before it has its mode. */
+const OWN_MODE = 0o600;
 
 /** Resolves to the bytes that were written. @throws DrayError `io`, `diskFull`, `conflict` for a folder in the way, `aborted`. */
 export async function writeStreamToFile(
@@ -15,7 +24,8 @@ export async function writeStreamToFile(
   const temporaries = openTemporaryFolderBeside(path);
   try {
     const temporary = temporaries.newName();
-    const file = await open(temporary, 'wx');
+    const mode = modeOfFile(path);
+    const file = await open(temporary, 'wx', mode === undefined ? NEW_MODE : OWN_MODE);
     let bytes = 0;
     try {
       for await (const piece of body) {
@@ -23,6 +33,7 @@ export async function writeStreamToFile(
         await file.writeFile(piece);
         bytes += piece.length;
       }
+      if (mode !== undefined) await file.chmod(mode);
     } finally {
       await file.close();
     }
@@ -33,4 +44,10 @@ export async function writeStreamToFile(
   } finally {
     temporaries.close();
   }
+}
+
+/** Undefined where there is no file yet. */
+function modeOfFile(path: string): number | undefined {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  return stats?.isFile() && process.platform !== 'win32' ? stats.mode & FILE_MODE_BITS : undefined;
 }

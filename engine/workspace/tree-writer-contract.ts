@@ -14,6 +14,8 @@ export interface TreeWriterOptions {
    * `root` has to be without links.
    */
   readonly isWatchful?: boolean;
+  /** With what permissions a folder is made, less the umask. Default: those of a new folder. */
+  readonly folderModeOf?: (folder: string) => number | undefined;
   /** What dead runs left is swept with the first file that is written, and not before: for who may write nothing at all. */
   readonly isSweptLate?: boolean;
   /** Worker threads at most; default: one for each core, 8 at most. 0: all work is done by the caller's thread. */

@@ -15,6 +15,7 @@ import { DrayError } from '../api/error.ts';
 import { foldName } from '../model/name-collisions.ts';
 import { identityFrom } from './folder-nesting.ts';
 import { plainReach, type TreeReach } from './tree-reach.ts';
+import type { TreeWriterOptions } from './tree-writer-contract.ts';
 import {
   errnoOf,
   fileInTheWay,
@@ -59,7 +60,11 @@ const KNOWN_MAX = 10_000;
 const MAY_BE_SHORT_NAME = /~|^dray$/i;
 
 /** @param watchful The way to folders that others change meanwhile: then nothing is known from one call to the next. */
-export function openFolders(root: string, watchful?: TreeReach): Folders {
+export function openFolders(
+  root: string,
+  watchful?: TreeReach,
+  modeOf?: TreeWriterOptions['folderModeOf'],
+): Folders {
   const reach = watchful ?? plainReach(root);
   const inodes = new Map<string, number>();
   const held = new Map<number, number>();
@@ -75,7 +80,7 @@ export function openFolders(root: string, watchful?: TreeReach): Folders {
       folder === ''
         ? lstatRoot(watchful ? reach.absoluteOf('') : root)
         : lstatSync(absolute, { throwIfNoEntry: false });
-    if (stat === undefined && isMade) stat = makeOne(absolute);
+    if (stat === undefined && isMade) stat = makeOne(absolute, modeOf?.(folder));
     if (stat === undefined) return undefined;
     if (stat.isSymbolicLink()) throw linkInTheWay(folder);
     if (!stat.isDirectory()) {
@@ -195,9 +200,9 @@ function lstatRoot(root: string): Stats {
   throw new DrayError('notFound', `The folder ${root} does not exist.`, { data: { path: root } });
 }
 
-function makeOne(absolute: string): Stats {
+function makeOne(absolute: string, mode: number | undefined): Stats {
   try {
-    mkdirSync(absolute);
+    mkdirSync(absolute, mode);
   } catch (error) {
     // Made by another process just now: what it is decides.
     if (errnoOf(error) !== 'EEXIST') throw error;

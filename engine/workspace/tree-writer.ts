@@ -42,7 +42,7 @@ export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
   const { newName, prefix, prepare } = temporaries;
   if (!isSweptLate && (!isTemporaryFolderOwn || existsSync(temporaryFolder))) prepare();
   const reach = held ? heldReach(held) : plainReach(root);
-  const folders = openFolders(root, isWatchful ? reach : undefined);
+  const folders = openFolders(root, isWatchful ? reach : undefined, options.folderModeOf);
   const limit = options.threads ?? Math.min(availableParallelism(), THREADS_MAX);
   const threads = openWriteThreads({ root, isWatchful, temporaryPrefix: prefix, threads: limit, signal });
   const context: WriterContext = { reach, folders, threads };

@@ -6,15 +6,26 @@ export interface KnownPair {
   readonly path: string;
   /** In the order of the pair of places that the index was opened with. */
   readonly tokens: readonly [string, string];
-  /** `content`: it was compared, or one was copied to the other. `time`: only size and modification time say so. */
-  readonly proof: 'content' | 'time';
+  readonly proof: PairProof;
 }
+
+/**
+ * Why the two are taken for equal. `content`: their content was compared, or one was copied to the other, and the destination has the
+ * time of the source. `time`: only size and modification time say so. `contentAlone`: nobody saw to the time.
+ */
+export type PairProof = 'content' | 'time' | 'contentAlone';
+
+/** Bits: the content was compared, and the time was seen to. */
+const PROVEN = { contentAlone: 1, time: 2, content: 3 } as const satisfies Record<PairProof, number>;
+const PROOFS = new Map<number, PairProof>(
+  (Object.keys(PROVEN) as PairProof[]).map((proof) => [PROVEN[proof], proof]),
+);
 
 export interface KnownPairs {
   find(path: string): KnownPair | undefined;
   /** Rows after the path, in byte order. `rowsMax`: 1,000, if not given. */
   page(after: string, rowsMax?: number): readonly KnownPair[];
-  /** In one transaction. What is known of the same two tokens by content stays so. */
+  /** In one transaction. What is known of the same two tokens stays so. */
   put(rows: readonly KnownPair[]): void;
   remove(paths: readonly string[]): void;
 }
@@ -40,14 +51,15 @@ export function createKnownPairs(
   const put = database.prepare(
     `INSERT INTO pair (path, one, other, proven) VALUES (?, ?, ?, ?)
      ON CONFLICT (path) DO UPDATE SET
-       proven = max(excluded.proven, proven AND one = excluded.one AND other = excluded.other),
+       proven = CASE WHEN one = excluded.one AND other = excluded.other THEN proven | excluded.proven
+         ELSE excluded.proven END,
        one = excluded.one, other = excluded.other`,
   );
   const remove = database.prepare('DELETE FROM pair WHERE path = ?');
   const toPair = ([path, one, other, proven]: PairRow): KnownPair => ({
     path,
     tokens: isTurned ? [other, one] : [one, other],
-    proof: proven === 1 ? 'content' : 'time',
+    proof: PROOFS.get(proven) ?? 'contentAlone',
   });
   return {
     page: (after, rowsMax = PAIRS_IN_PAGE) => page.all(after, rowsMax).map(toPair),
@@ -59,7 +71,7 @@ export function createKnownPairs(
       transaction(() => {
         for (const { path, proof, tokens } of rows) {
           const [one, other] = isTurned ? [tokens[1], tokens[0]] : tokens;
-          put.run(path, one, other, proof === 'content' ? 1 : 0);
+          put.run(path, one, other, PROVEN[proof]);
         }
       });
     },

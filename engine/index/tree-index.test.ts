@@ -57,6 +57,10 @@ describe('what is remembered of two places', () => {
     expect(proofOf()).toBe('content');
     index.put([{ path: 'a', tokens: ['a-1', 'changed'], proof: 'time' }]);
     expect(proofOf()).toBe('time');
+    index.put(rowsOf(['a'], 'contentAlone'));
+    expect(proofOf(), 'of other tokens').toBe('contentAlone');
+    index.put(rowsOf(['a'], 'time'));
+    expect(proofOf(), 'each was seen to once').toBe('content');
     index.close();
   });
 

@@ -36,4 +36,9 @@ export const TREE_MIGRATIONS: readonly string[] = [
     PRIMARY KEY (side, path)
   ) WITHOUT ROWID;
   `,
+  `
+  -- Bits from now on: 1: their contents were compared, or one was copied to the other; 2: the times were seen to. What was known by
+  -- content may have a stale time.
+  UPDATE pair SET proven = CASE proven WHEN 1 THEN 1 ELSE 2 END;
+  `,
 ];

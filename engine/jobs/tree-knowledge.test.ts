@@ -1,7 +1,8 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { TreeItem } from '../model/tree-item.ts';
 import { createSandbox, eventsOf, type Sandbox, testContext } from './job-fixture.ts';
-import { openKnowledge } from './tree-knowledge.ts';
+import { openKnowledge, stateOf } from './tree-knowledge.ts';
 
 let sandbox: Sandbox;
 beforeEach(() => {
@@ -21,10 +22,12 @@ describe('What is known of a pair of places', () => {
     const first = open();
     first.note('a', tokens('s1', 'd1'), 'content');
     first.note('b', tokens('s2', 'd2'), 'time');
+    first.note('d', tokens('s3', 'd3'), 'contentAlone');
     first.close();
     const next = open();
     expect(next.recall('a', tokens('s1', 'd1'))).toBe('equal');
     expect(next.recall('b', tokens('s2', 'd2'))).toBe('equalByTime');
+    expect(next.recall('d', tokens('s3', 'd3'))).toBe('equalContent');
     expect(next.recall('c', tokens('s1', 'd1'))).toBe('unknown');
     next.close();
   });
@@ -35,12 +38,32 @@ describe('What is known of a pair of places', () => {
     first.close();
     const back = open({ pair: ['there', 'here'] });
     expect(back.recall('a', tokens('there1', 'here1'))).toBe('equal');
-    expect(back.recall('a', tokens('there2', 'here1'))).toBe('sourceChanged');
+    expect(back.recall('a', tokens('there2', 'here1'))).toBe('unknown');
     expect(back.recall('a', tokens('there1', 'here2'))).toBe('unknown');
     back.close();
     const other = open({ pair: ['here', 'elsewhere'] });
     expect(other.recall('a', tokens('here1', 'there1'))).toBe('unknown');
     other.close();
+  });
+
+  it('holds for an object until it is uploaded again, and of its content after that', () => {
+    const object = (second: number): TreeItem => ({
+      ...{ path: 'a', kind: 'object', sizeBytes: 1, token: 'etag' },
+      modifiedMs: second * 1000 + 5,
+    });
+    const first = open();
+    first.note('a', tokens(stateOf(object(100)), 'file'), 'content');
+    first.note('t', tokens(stateOf(object(100)), 'file'), 'time');
+    first.note('w', tokens('etag', 'file'), 'content');
+    first.close();
+    const next = open();
+    const recalled = (path: string, second: number) =>
+      next.recall(path, tokens(stateOf(object(second)), 'file'));
+    expect([recalled('a', 100), recalled('a', 101)]).toEqual(['equal', 'equalContent']);
+    expect([recalled('t', 100), recalled('t', 101)]).toEqual(['equalByTime', 'unknown']);
+    expect(recalled('w', 101), 'written by a run, which was not told the second').toBe('equal');
+    expect(next.recall('a', tokens(stateOf({ ...object(100), token: 'etag2' }), 'file'))).toBe('unknown');
+    next.close();
   });
 
   it('is nothing where nothing vouches for one of the two', () => {

@@ -4,7 +4,7 @@
  */
 import { homedir } from 'node:os';
 import type { JobContext } from '../api/jobs.ts';
-import { createPairReader, type KnownPair, type PairReader } from '../index/known-pairs.ts';
+import { createPairReader, type KnownPair, type PairProof, type PairReader } from '../index/known-pairs.ts';
 import type { PairSide } from '../index/object-times.ts';
 import { sweepTreeIndexes } from '../index/sweep-tree-indexes.ts';
 import { openTreeIndex, type TreeIndex } from '../index/tree-index.ts';
@@ -18,17 +18,42 @@ import { cacheFolder } from './tree-sides.ts';
 const ROWS_AT_ONCE = 200;
 const UNUSED_MS = 180 * 24 * 60 * 60 * 1000;
 
+const RECALLED = {
+  content: 'equal',
+  time: 'equalByTime',
+  contentAlone: 'equalContent',
+} as const satisfies Record<PairProof, Recalled>;
+
 export interface TreeKnowledge {
   readonly index: TreeIndex;
-  /** What is known of both states. Quick where paths ascend from call to call. */
+  /** What is known of both states (`stateOf`). Quick where paths ascend from call to call. */
   recall(path: string, pair: Pair): Recalled;
   /** Notes that both states are equal now, and what shows it, unless nothing vouches for one of them. */
-  note(path: string, pair: Pair, proof: KnownPair['proof']): void;
+  note(path: string, pair: Pair, proof: PairProof): void;
   /** The time of an object that an earlier run asked for, as long as the listing shows the same upload. */
   recallTime(side: PairSide, item: TreeItem): TreeItem | undefined;
   noteTimes(side: PairSide, items: readonly TreeItem[]): void;
   forget(paths: readonly string[]): void;
   close(): void;
+}
+
+/**
+ * Stands for the state of an item. That of an object has the second of its upload: its store may have given it another time under the
+ * same etag. (versitygw does so without a trace.)
+ */
+export function stateOf({ isFile, kind, modifiedMs, token }: TreeItem): string {
+  const isObject = kind === 'object' && !isFile && token !== '';
+  return isObject ? `${token}${UPLOADED}${Math.floor(modifiedMs / 1000)}` : token;
+}
+
+const UPLOADED = ' @';
+
+/** What is known of an object that this run wrote lacks the second, and holds for any. */
+function seenAs(known: string, now: string): 'same' | 'sameContent' | 'other' {
+  const uploaded = now.lastIndexOf(UPLOADED);
+  if (known === now || (uploaded >= 0 && known === now.slice(0, uploaded))) return 'same';
+  if (uploaded < 0 || !known.startsWith(now.slice(0, uploaded + UPLOADED.length))) return 'other';
+  return 'sameContent';
 }
 
 export interface KnowledgeOptions {
@@ -63,9 +88,11 @@ export function openKnowledge(context: JobContext, options: KnowledgeOptions): T
     index,
     recall(path, { sourceToken, destinationToken }) {
       const known = reader?.known(path);
-      if (!known || destinationToken === '' || known.tokens[1] !== destinationToken) return 'unknown';
-      if (known.tokens[0] !== sourceToken) return 'sourceChanged';
-      return known.proof === 'content' ? 'equal' : 'equalByTime';
+      if (!known || sourceToken === '' || destinationToken === '') return 'unknown';
+      const seen = [seenAs(known.tokens[0], sourceToken), seenAs(known.tokens[1], destinationToken)];
+      if (seen.includes('other')) return 'unknown';
+      if (!seen.includes('sameContent')) return RECALLED[known.proof];
+      return known.proof === 'time' ? 'unknown' : 'equalContent';
     },
     note(path, { sourceToken, destinationToken }, proof) {
       if (sourceToken === '' || destinationToken === '') return;

@@ -6,6 +6,7 @@
 import type { DrayError } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
 import { createHeapBound } from '../base/heap-bound.ts';
+import type { PairProof } from '../index/known-pairs.ts';
 import { travellingMode } from '../model/special-modes.ts';
 import { type Decision, decideItem, type Evidence, type Recalled } from '../model/tree-decision.ts';
 import { isHoldingFolder, isSameSpecial, type TreeItem } from '../model/tree-item.ts';
@@ -18,8 +19,9 @@ import { createSmallMoves } from './small-moves.ts';
 import type { Backup } from './tree-backup.ts';
 import type { Deletes } from './tree-deletes.ts';
 import type { TreeFolders } from './tree-folders.ts';
+import { stateOf } from './tree-knowledge.ts';
 import { type Looks, mtimeOf } from './tree-looks.ts';
-import type { Moved, Mover, SmallMove } from './tree-mover.ts';
+import type { Moved, Mover, Pair, SmallMove } from './tree-mover.ts';
 import { hidesWhatStays, refuseChange } from './tree-protection.ts';
 import { failItem, type TreeRun, tellChange, tellFailure } from './tree-run.ts';
 
@@ -161,8 +163,7 @@ function firstStep(
   let decision = decide({});
   // Only what the listings leave open is worth a look at what is remembered: it never makes two that are the same differ.
   if (destination && decision.do !== 'same') {
-    const tokens = { sourceToken: source.token, destinationToken: destination.token };
-    recalled = run.knowledge.recall(source.path, tokens);
+    recalled = run.knowledge.recall(source.path, statesOf(source, destination));
     decision = decide({});
   }
   if (decision.do === 'same' && modeWanted(run, { source, destination }) === undefined) {
@@ -232,8 +233,7 @@ async function carryOut(
   switch (decision.do) {
     case 'same': {
       const mode = modeWanted(run, pair);
-      if (mode !== undefined)
-        return touch(run, work, pair, { to: { mode }, isCompared: evidence.content === 'equal' });
+      if (mode !== undefined) return touch(run, work, pair, { to: { mode }, proof: proofOf(run, evidence) });
       noteSame(run, pair, evidence);
       settleSame(run);
       return;
@@ -248,7 +248,7 @@ async function carryOut(
     case 'touch':
       await touch(run, work, pair, {
         to: { ...modeOf(run, pair), ...(await timeOf(run, source, evidence)) },
-        isCompared: true,
+        proof: 'content',
       });
       return;
     case 'copy':
@@ -256,10 +256,22 @@ async function carryOut(
   }
 }
 
-function noteSame(run: TreeRun, { source, destination }: ItemPair, { content }: Evidence): void {
-  if (!destination) return;
-  const tokens = { sourceToken: source.token, destinationToken: destination.token };
-  run.knowledge.note(source.path, tokens, content === 'equal' ? 'content' : 'time');
+function noteSame(run: TreeRun, { source, destination }: ItemPair, evidence: Evidence): void {
+  const proof = proofOf(run, evidence);
+  if (!destination || !proof) return;
+  run.knowledge.note(source.path, statesOf(source, destination), proof);
+}
+
+function statesOf(source: TreeItem, destination: TreeItem): Pair {
+  return { sourceToken: stateOf(source), destinationToken: stateOf(destination) };
+}
+
+/** What the run has made sure of, for a later one that may ask for more. */
+function proofOf({ request }: TreeRun, { content }: Evidence): PairProof | undefined {
+  const { compare = 'sizeAndTime', immutable = false } = request;
+  const isTimeKept = compare === 'sizeAndTime' && !immutable;
+  if (content === 'equal') return isTimeKept ? 'content' : 'contentAlone';
+  return isTimeKept ? 'time' : undefined;
 }
 
 function settleSame(run: TreeRun): void {
@@ -293,12 +305,12 @@ async function touch(
   run: TreeRun,
   { mover }: TreeWork,
   { source, destination }: ItemPair,
-  { isCompared, to }: { readonly to: FileTouch; readonly isCompared: boolean },
+  { proof, to }: { readonly to: FileTouch; readonly proof: PairProof | undefined },
 ): Promise<void> {
   run.forecast?.touches();
   if (!run.request.dryRun) {
     const pair = await mover.touch(source, destination!, to);
-    run.knowledge.note(source.path, pair, isCompared ? 'content' : 'time');
+    if (proof) run.knowledge.note(source.path, asListed(source, pair), proof);
   }
   run.counts.touchedFiles += 1;
   tellChange(run, 'time', source);
@@ -329,9 +341,14 @@ function noteMoved(run: TreeRun, source: TreeItem, over: TreeItem | undefined, m
   counts.sentBytes += sentBytes;
   counts.receivedBytes += receivedBytes;
   if (inStore) counts.copiedInStore += 1;
-  knowledge.note(source.path, moved, 'content');
+  knowledge.note(source.path, asListed(source, moved), 'content');
   noteCopied(run, source, over, sizeBytes);
   progress.add(1, isProgressTold ? 0 : sizeBytes);
+}
+
+/** The source as the walk met it, unless it was another one by then. */
+function asListed(source: TreeItem, { destinationToken, sourceToken }: Pair): Pair {
+  return { sourceToken: sourceToken === source.token ? stateOf(source) : sourceToken, destinationToken };
 }
 
 function noteCopied(run: TreeRun, source: TreeItem, over: TreeItem | undefined, sizeBytes: number): void {

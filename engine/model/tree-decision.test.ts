@@ -86,10 +86,19 @@ describe('what becomes of an item', () => {
     });
   });
 
-  it('that was touched since it was last equal has its time looked at, though its content is equal', () => {
-    const evidence: Evidence = { looked: ['hash'], content: 'equal' };
-    expect(decide({ evidence })).toEqual({ do: 'same' });
-    expect(decide({ recalled: 'sourceChanged', evidence })).toEqual({ do: 'look', at: 'head' });
+  it('whose content is equal has its time looked at, whatever showed that, and gets that of its source', () => {
+    const hashed: Evidence = { looked: ['hash'], content: 'equal' };
+    for (const known of [{ evidence: hashed }, { recalled: 'equalContent' as const }]) {
+      expect(decide(known)).toEqual({ do: 'look', at: 'head' });
+      const decideAfter = (times: Evidence) =>
+        decide({ ...known, evidence: { ...known.evidence, ...times, looked: ['head'] } });
+      expect(decideAfter({ sourceMtimeNs: 2n, destinationMtimeNs: 1n })).toEqual({ do: 'touch' });
+      expect(decideAfter({ sourceMtimeNs: 2n, destinationMtimeNs: 2n })).toEqual({ do: 'same' });
+      expect(decideAfter({ sourceMtimeNs: 2n }), 'the destination keeps none').toEqual({ do: 'touch' });
+      expect(decideAfter({ destinationMtimeNs: 2n }), 'the source has none to give').toEqual({ do: 'same' });
+      expect(decide({ ...known, immutable: true })).toEqual({ do: 'same' });
+    }
+    expect(decide({ recalled: 'equalContent', compare: 'checksum' })).toEqual({ do: 'same' });
   });
 
   it('is left alone when it is newer there and that was asked for', () => {
@@ -156,7 +165,7 @@ describe('what becomes of an item', () => {
       destination: items,
       recalled: fc.constantFrom(
         'unknown' as const,
-        'sourceChanged' as const,
+        'equalContent' as const,
         'equalByTime' as const,
         'equal' as const,
       ),
@@ -184,7 +193,7 @@ describe('what becomes of an item', () => {
           evidence = { ...evidence, ...seen, looked: [...(evidence.looked ?? []), decision.at] };
           decision = decide({ ...input, source, destination, evidence });
         }
-        const { content } = evidence;
+        const content = evidence.content ?? (input.recalled === 'equalContent' ? 'equal' : undefined);
         if (decision.do === 'same') {
           expect(source.sizeBytes).toBe(destination.sizeBytes);
           expect(content).not.toBe('differs');

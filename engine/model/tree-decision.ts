@@ -5,6 +5,9 @@
  * Items of different sizes differ, and no look is spent on them. Of equal sizes, by default: what the index knows to be equal is; else
  * content decides where it can be had without asking the store (two MD5 etags, or a small file's MD5 against an etag); else the
  * times do, and where nobody kept a time, the content.
+ *
+ * Whatever showed that the content is equal, the destination gets the time of the source unless it is known to have it: no size and
+ * no state of the index lets a stale time stay. A source that keeps no time has none to give.
  */
 import type { CompareMode } from '../api/trees.ts';
 import type { TreeItem } from './tree-item.ts';
@@ -30,10 +33,10 @@ export interface Evidence {
 }
 
 /**
- * What the index knows of both states. `equal`: their content was compared or copied; `equalByTime`: only size and time said so, which
- * is no answer to who asks for content. `sourceChanged`: they were equal, the destination is still what it was, and the source is not.
+ * What the index knows of both states. `equal`: their content was compared or copied, and their times are the same; `equalByTime`: only size
+ * and time said so, which is no answer to who asks for content; `equalContent`: their content was compared, and their times were not.
  */
-export type Recalled = 'equal' | 'equalByTime' | 'sourceChanged' | 'unknown';
+export type Recalled = 'equal' | 'equalByTime' | 'equalContent' | 'unknown';
 
 export interface DecisionInput {
   readonly source: TreeItem;
@@ -58,7 +61,7 @@ export function decideItem(input: DecisionInput): Decision {
   if (!destination) return { do: 'copy', why: 'absent' };
   if (source.sizeBytes !== destination.sizeBytes) return replace(input, 'size');
   if (input.recalled === 'equal' || input.compare === 'sizeOnly') return SAME;
-  if (input.compare === 'checksum') return byContent(input);
+  if (input.compare === 'checksum') return input.recalled === 'equalContent' ? SAME : byContent(input);
   return input.recalled === 'equalByTime' ? SAME : byTime(input);
 }
 
@@ -89,7 +92,7 @@ function byTime(input: DecisionInput): Decision {
   const times = timesOf(input);
   if (input.update && times === 'destinationNewer') return NEWER;
   if (evidence.content === 'differs') return replace(input, 'content');
-  if (evidence.content === 'equal') return keepContent(input);
+  if (evidence.content === 'equal' || input.recalled === 'equalContent') return keepContent(input);
   if (times === 'equal') return SAME;
   if (times === 'unknown' && canHash(input) && isCheapToHash(input)) return look(input, 'hash');
   if (times === 'unknown' && !hasLooked(evidence, 'head')) return look(input, 'head');
@@ -99,12 +102,13 @@ function byTime(input: DecisionInput): Decision {
 
 /** The content is equal: at most the time is set, and not that of what must never change. */
 function keepContent(input: DecisionInput): Decision {
+  const { evidence, immutable, source } = input;
   const times = timesOf(input);
-  if (input.immutable || times === 'equal') return SAME;
+  if (immutable || times === 'equal') return SAME;
   if (times !== 'unknown') return { do: 'touch' };
-  // Written again with the same content, as far as is known: then its time is another one as well.
-  const isTimeWanted = input.recalled === 'sourceChanged' && !hasLooked(input.evidence, 'head');
-  return isTimeWanted ? { do: 'look', at: 'head' } : SAME;
+  if (!hasLooked(evidence, 'head')) return { do: 'look', at: 'head' };
+  const sourceMtimeNs = evidence.sourceMtimeNs ?? source.mtimeNs;
+  return sourceMtimeNs === undefined ? SAME : { do: 'touch' };
 }
 
 function look(input: DecisionInput, at: Look): Decision {

@@ -1,0 +1,150 @@
+/**
+ * A file whose content is equal on both sides always gets the time of its source, and its content never travels: whatever its size, whatever is
+ * remembered, and between any two kinds of places.
+ */
+import { randomBytes } from 'node:crypto';
+import { lstatSync, rmSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { CopyRequest } from '../engine/api/trees.ts';
+import { copyTree } from '../engine/jobs/copy-tree.ts';
+import { createSandbox, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
+import { serveForTest, TEST_TOKEN } from '../engine/peer/peer-fixture.ts';
+import type { PeerServer } from '../engine/peer/serve-folder.ts';
+import { type S3Server, startVersitygw } from './servers/versitygw.ts';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const SIZES = [0, 1, 255 * KIB, 256 * KIB, MIB, MIB + 1, 65 * MIB];
+const [OLD_S, NEW_S] = [1_500_000_000.25, 1_600_000_000.5];
+
+let server: S3Server;
+let peer: PeerServer;
+let sandbox: Sandbox;
+let places = 0;
+beforeAll(async () => {
+  server = await startVersitygw();
+  sandbox = createSandbox();
+  sandbox.path('offered', 'x');
+  peer = await serveForTest(sandbox.path('offered'));
+  for (const size of SIZES) sandbox.write(`content/${size}`, randomBytes(size));
+});
+afterAll(async () => {
+  await peer?.close();
+  await server?.stop();
+  sandbox?.[Symbol.dispose]();
+});
+afterEach(() => rmSync(sandbox.path('cache'), { recursive: true, force: true }));
+
+const newContext = () =>
+  testContext(sandbox.folder, {
+    environment: { ...server.environment, DRAY_CACHE: sandbox.path('cache'), DRAY_TOKEN: TEST_TOKEN },
+  });
+const copy = (source: string, destination: string, more: Partial<CopyRequest> = {}) =>
+  copyTree(newContext(), { source: { place: source }, destination: { place: destination }, ...more });
+
+type Kind = 'folder' | 'store' | 'peer';
+const PLACE_OF: Record<Kind, (name: string) => string> = {
+  folder: (name) => name,
+  store: (name) => `s3://${server.bucket}/${name}`,
+  peer: (name) => `dray://127.0.0.1:${peer.address.port}/${name}`,
+};
+const DIRECTIONS: readonly (readonly [from: Kind, to: Kind])[] = [
+  ['folder', 'store'],
+  ['store', 'folder'],
+  ['store', 'store'],
+  ['folder', 'folder'],
+  ['folder', 'peer'],
+  ['peer', 'folder'],
+  ['peer', 'store'],
+];
+
+/** All sizes, with one time, at a new place. */
+async function fill(kind: Kind, seconds: number, place = newPlace(kind)): Promise<string> {
+  setTimes('content', seconds);
+  await copy('content', place);
+  return place;
+}
+
+function newPlace(kind: Kind): string {
+  places += 1;
+  return PLACE_OF[kind](`place-${places}`);
+}
+
+function setTimes(folder: string, seconds: number): void {
+  for (const size of SIZES) utimesSync(sandbox.path(`${folder}/${size}`), seconds, seconds);
+}
+
+/** The time of each file, read by a copy to a new folder that remembers nothing. */
+async function timesAt(place: string): Promise<readonly number[]> {
+  rmSync(sandbox.path('cache'), { recursive: true, force: true });
+  const folder = newPlace('folder');
+  await copy(place, folder);
+  const times = SIZES.map((size) => lstatSync(sandbox.path(`${folder}/${size}`)).mtimeMs / 1000);
+  rmSync(sandbox.path(folder), { recursive: true });
+  return times;
+}
+
+/** Gives all of a place another time without another content, as somebody else would: what is remembered of it says nothing of that. */
+async function retime(kind: Kind, place: string, seconds: number): Promise<void> {
+  if (kind === 'folder') setTimes(place, seconds);
+  else if (kind === 'peer') setTimes(`offered/${place.split('/').at(-1)}`, seconds);
+  else {
+    // In another second, which is all that a listing shows of it: the etags stay.
+    await endOfSecond();
+    for (const size of SIZES)
+      rmSync(join(server.dataFolder, server.bucket, place.split('/').at(-1)!, String(size)));
+    await fill('store', seconds, place);
+  }
+}
+
+/** By the server's own clock, which its answers tell. */
+async function endOfSecond(): Promise<void> {
+  const date = async () => (await fetch(server.endpoint)).headers.get('date');
+  const first = await date();
+  await expect.poll(date, { interval: 50 }).not.toBe(first);
+}
+
+describe.each(DIRECTIONS)('From a %s to a %s equal content gets its time set', (from, to) => {
+  /** A run that sets all times and sends nothing, then one that has nothing to do. */
+  const expectTouched = async (source: string, destination: string) => {
+    expect(await copy(source, destination)).toMatchObject({
+      ...{ copiedFiles: 0, sentBytes: 0, receivedBytes: 0, failed: 0, touchedFiles: SIZES.length },
+    });
+    expect(await copy(source, destination)).toMatchObject({ touchedFiles: 0, unchangedFiles: SIZES.length });
+    expect(await timesAt(destination)).toEqual(SIZES.map(() => NEW_S));
+  };
+
+  it('where nothing is remembered', async () => {
+    const destination = await fill(to, OLD_S);
+    const source = await fill(from, NEW_S);
+    await expectTouched(source, destination);
+  });
+
+  it('where an older state of the source is remembered', async () => {
+    const source = await fill(from, OLD_S);
+    const destination = newPlace(to);
+    await copy(source, destination);
+    await retime(from, source, NEW_S);
+    await expectTouched(source, destination);
+  });
+
+  it.skipIf(to === 'store')('where another state of the destination is remembered', async () => {
+    const source = await fill(from, NEW_S);
+    const destination = newPlace(to);
+    await copy(source, destination);
+    await retime(to, destination, OLD_S);
+    await expectTouched(source, destination);
+  });
+
+  it.each([{ compare: 'checksum' }, { immutable: true }] as const)(
+    'after a run with %j, which sets no times and hides none',
+    async (mode) => {
+      const destination = await fill(to, OLD_S);
+      const source = await fill(from, NEW_S);
+      const first = await copy(source, destination, mode);
+      expect(first).toMatchObject({ copiedFiles: 0, touchedFiles: 0, failed: 0 });
+      await expectTouched(source, destination);
+    },
+  );
+});

@@ -24,12 +24,12 @@ import { type CheckReport, openCheckReport } from './check-report.ts';
 import { nothingThere } from './open-side.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { sortedItems } from './sorted-items.ts';
-import { holdsSomething } from './source-presence.ts';
+import { holdsSomething, isEmptyFolder } from './source-presence.ts';
 import { trafficOf } from './traffic.ts';
 import { createTreeMemory } from './tree-movers.ts';
 import { openTreePair, type TreePair } from './tree-pair.ts';
 import { createTreeCounts, failItem, type TreeCounts, tellFailure } from './tree-run.ts';
-import { addTotals, type TreeSide } from './tree-sides.ts';
+import { addTotals, isObjectStore, type TreeSide } from './tree-sides.ts';
 import { itemsOf } from './tree-source.ts';
 import { withinBounds } from './within-bounds.ts';
 
@@ -287,7 +287,8 @@ async function* somethingOf(
   const { isBucketRoot, source } = pair;
   if (!isEmpty || counts.failed > 0 || source.kind === 'local' || isBucketRoot || filter.paths) return;
   // It may be the filter that leaves nothing.
-  if (filter.isOpen || !(await holdsSomething(source, tasks.signal))) throw nothingThere(source.text);
+  if (!filter.isOpen && (await holdsSomething(source, tasks.signal))) return;
+  if (!(await isEmptyFolder(source, tasks.signal))) throw nothingThere(source.text);
 }
 
 function itemOptions(check: Check) {
@@ -295,6 +296,7 @@ function itemOptions(check: Check) {
     nowMs: systemClock.nowMs(),
     signal: check.tasks.signal,
     links: check.request.links ?? false,
+    keepsFolderNames: isObjectStore(check.pair.source) && isObjectStore(check.pair.destination),
     onSkipped: (path: string, message: string) =>
       check.context.emit({ type: 'warning', warning: 'skippedSpecialFile', message, path }),
     onFailed: (path: string, error: Parameters<typeof tellFailure>[2]) => tellFailure(check, path, error),

@@ -20,7 +20,7 @@ import { writeError } from '../workspace/tree-writer-error.ts';
 import { copyStream, isStream } from './copy-stream.ts';
 import { createLateItems } from './late-items.ts';
 import { clashesOf } from './name-clashes.ts';
-import { holdsSomething } from './source-presence.ts';
+import { holdsSomething, isEmptyFolder } from './source-presence.ts';
 import { trafficOf } from './traffic.ts';
 import { openBackup } from './tree-backup.ts';
 import { createDeletes } from './tree-deletes.ts';
@@ -188,6 +188,7 @@ async function checkSource(
   if (counts.files + counts.failed + counts.skippedFiles > 0) return;
   // It may be the filter that leaves nothing.
   if (!filter.isOpen && (await holdsSomething(source, tasks.signal))) return;
+  if (await isEmptyFolder(source, tasks.signal)) return;
   throw new DrayError('notFound', `There is nothing at the source ${source.text}.`, {
     data: { place: source.text },
   });

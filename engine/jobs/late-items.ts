@@ -2,10 +2,13 @@
  * What a sync cannot write because of something that the destination alone has: a file or a link where a folder has to be, or what fills a
  * folder where a file has to be. It waits, on disk, until all else has arrived and that was deleted, and then it is tried again.
  */
+import { join } from 'node:path';
 import { DrayError, type ErrorRecord, fromErrorRecord, toErrorRecord } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
 import type { SpillList } from '../index/tree-spill.ts';
 import type { TreeItem } from '../model/tree-item.ts';
+import { localPlaceKind, statLocal } from '../workspace/local-place.ts';
+import { scanWorkspace } from '../workspace/scan.ts';
 import { textOf } from './spilled-items.ts';
 import { failItem, type TreeRun } from './tree-run.ts';
 
@@ -15,6 +18,8 @@ export interface LateItems {
   meet(source: TreeItem): void;
   /** Takes an item with what it failed with, if it is one that can wait. */
   take(item: TreeItem, error: unknown): boolean;
+  /** What this machine's folders hold in the way of files and no walk tells of: symbolic links. For who deletes what only the destination has. */
+  unseen(): Iterable<TreeItem>;
   /** Whether something waits for this item of the destination to go. */
   isAwaited(extra: TreeItem): boolean;
   /** What waits for none of these, or for a folder that the source fills, has failed: whatever is in its way stays. */
@@ -26,7 +31,8 @@ export interface LateItems {
 
 interface LateItem {
   readonly item: TreeItem;
-  readonly obstacle: string;
+  /** Any of these may be what is in the way: a store does not say which. */
+  readonly obstacles: readonly string[];
   readonly error: ErrorRecord;
 }
 
@@ -85,11 +91,15 @@ export function createLateItems(run: TreeRun, bring: (item: TreeItem) => Promise
       above.push(path);
     },
     take(item, error) {
-      const obstacle = obstacleOf(run, item, error);
-      if (obstacle === undefined || (awaited.size >= AWAITED_MAX && !awaited.has(obstacle))) return false;
-      awaited.add(obstacle);
-      gather({ item, obstacle, error: toErrorRecord(error) });
+      const obstacles = obstaclesTo(run, item, error);
+      if (obstacles.length === 0) return false;
+      if (awaited.size >= AWAITED_MAX && !obstacles.every((place) => awaited.has(place))) return false;
+      for (const place of obstacles) awaited.add(place);
+      gather({ item, obstacles, error: toErrorRecord(error) });
       return true;
+    },
+    *unseen() {
+      for (const place of awaited) if (place.endsWith('/')) yield* linksAlone(run, place);
     },
     isAwaited(extra) {
       for (const place of obstaclesOf(run, extra)) if (awaited.has(place)) return true;
@@ -100,7 +110,7 @@ export function createLateItems(run: TreeRun, bring: (item: TreeItem) => Promise
       for (const extra of extras)
         for (const place of obstaclesOf(run, extra)) if (awaited.has(place)) found.add(place);
       for (const late of takeAll())
-        if (found.has(late.obstacle) && !filled.has(late.obstacle)) gather(late);
+        if (late.obstacles.some((place) => found.has(place) && !filled.has(place))) gather(late);
         else fail(late);
       for (const place of awaited) if (!found.has(place) || filled.has(place)) awaited.delete(place);
     },
@@ -133,27 +143,46 @@ function* obstaclesOf({ destination }: TreeRun, { path }: TreeItem): Generator<s
     yield place.slice(0, slash + 1);
 }
 
-/** Undefined when it failed for another reason. */
-function obstacleOf({ destination }: TreeRun, { path }: TreeItem, error: unknown): string | undefined {
-  if (!(error instanceof DrayError)) return undefined;
+/** None when it failed for another reason. */
+function obstaclesTo({ destination }: TreeRun, { path }: TreeItem, error: unknown): readonly string[] {
+  if (!(error instanceof DrayError)) return [];
   const place = destination.pathOf(path);
   switch (error.data.reason) {
     case 'folderInTheWay':
-      return `${place}/`;
+      return [`${place}/`];
     case 'fileInTheWay':
     case 'linkInTheWay':
       return namedAbove(destination, place, error.data.path);
     default:
-      return undefined;
+      return [];
   }
 }
 
-/** The part of the way to the place that the error names: another machine does so by its own path. */
-function namedAbove(destination: TreeRun['destination'], place: string, named: unknown): string | undefined {
-  const files = destination.kind === 'remote' ? destination.store.files : undefined;
-  for (let slash = place.indexOf('/'); slash > 0; slash = place.indexOf('/', slash + 1)) {
-    const above = place.slice(0, slash);
-    if ((files ? files.pathOf(above) : above) === named) return above;
+/** The part of the way to the place that the error names: another machine does so by its own path, and an object store not at all. */
+function namedAbove(destination: TreeRun['destination'], place: string, named: unknown): readonly string[] {
+  const above: string[] = [];
+  for (let slash = place.indexOf('/'); slash > 0; slash = place.indexOf('/', slash + 1))
+    above.push(place.slice(0, slash));
+  if (destination.kind === 'local') return above.filter((path) => path === named);
+  const { files } = destination.store;
+  return files ? above.filter((path) => files.pathOf(path) === named) : above;
+}
+
+/** The links of a local folder that holds nothing else but what the walk tells of. None if the filter keeps anything there: then they are not all that is in the way. */
+function* linksAlone({ destination, filter, request }: TreeRun, place: string): Generator<TreeItem> {
+  // Elsewhere links are items like any other.
+  if (destination.kind === 'remote' || destination.special || request.links) return;
+  const root = join(destination.root, place);
+  if (localPlaceKind(root) !== 'folder') return;
+  const links: TreeItem[] = [];
+  for (const { entries, problems } of scanWorkspace({ root, ignore: false, isPlain: true })) {
+    if (problems.length > 0) return;
+    for (const { kind, path } of entries) {
+      const item = statLocal(destination.root, place + path, { links: true });
+      if (typeof item !== 'object') continue;
+      if (!filter.includes(item)) return;
+      if (kind === 'link') links.push(item);
+    }
   }
-  return undefined;
+  yield* links;
 }

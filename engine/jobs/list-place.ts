@@ -14,6 +14,7 @@ import { readTimes, type TimesOptions } from '../query/read-times.ts';
 import { localItems } from './local-items.ts';
 import { nothingThere, openSingle, parseNamedPlace } from './open-side.ts';
 import { connectPlace, type LocalPlace, type RemotePlace } from './places.ts';
+import { isEmptyFolder } from './source-presence.ts';
 import { tellAll } from './tell-all.ts';
 import { createTreeCounts, failItem, isFileError } from './tree-run.ts';
 import { addTotals } from './tree-sides.ts';
@@ -102,6 +103,7 @@ async function listStore(
     }
     if (lister.totals.entries > 0 || !lister.filter.isOpen || place.url.prefix === '')
       return summary(addTotals([meter]));
+    if (await isEmptyFolder({ limit, store }, signal)) return summary(addTotals([meter]));
     const single = await openSingle(context, place);
     if (!single) throw nothingThere(place.text);
     await single.connection.store.close();

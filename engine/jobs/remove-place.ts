@@ -12,6 +12,7 @@ import { readTimes } from '../query/read-times.ts';
 import type { Connection } from './connection.ts';
 import { nothingThere, openSingle, parseNamedPlace } from './open-side.ts';
 import { connectPlace, type RemotePlace } from './places.ts';
+import { isEmptyFolder } from './source-presence.ts';
 import { isFileError } from './tree-run.ts';
 import { addTotals, readOnlyRefusal } from './tree-sides.ts';
 
@@ -46,7 +47,8 @@ export async function removePlace(
   try {
     const removal = createRemoval(context, connection, request);
     const isEmpty = await removal.removeAll();
-    if (isEmpty && place.url.prefix !== '') throw nothingThere(place.text);
+    if (isEmpty && place.url.prefix !== '' && !(await isEmptyFolder(connection, context.signal)))
+      throw nothingThere(place.text);
     return await summaryOf(context, place, { connection, request, totals: removal.totals });
   } finally {
     await connection.store.close();

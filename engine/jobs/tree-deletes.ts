@@ -56,9 +56,13 @@ export function createDeletes(
       if (gathered.length >= GATHERED_AT_ONCE) flush();
     },
     async carryOut() {
+      const { late } = options;
+      for (const link of late?.unseen() ?? []) {
+        run.counts.destinationFiles += 1;
+        gathered.push(link);
+      }
       flush();
       if (!spill) return;
-      const { late } = options;
       if (late && !late.isEmpty) late.giveUpBut(itemsOf(run, spill));
       if (run.counts.failed > 0) late?.giveUp();
       if (!isAllowed(run, spill.size, repository)) return;

@@ -11,7 +11,7 @@ import { LINK_SUFFIX, localPlaceKind, statLocal, statLocalFolder } from '../work
 import { scanLocalTree } from '../workspace/local-tree.ts';
 import { sortedItems } from './sorted-items.ts';
 import { failItem, type TreeRun, tellFailure } from './tree-run.ts';
-import type { LocalSide, RemoteSide } from './tree-sides.ts';
+import { isObjectStore, type LocalSide, type RemoteSide } from './tree-sides.ts';
 import { canTravel, itemsOf, specialItems } from './tree-source.ts';
 import { withinBounds } from './within-bounds.ts';
 
@@ -116,6 +116,7 @@ function sourceItems(
     },
     onFailed: (path: string, error: Parameters<typeof tellFailure>[2]) => tellFailure(run, path, error),
     memory: timesMemory(run, 'source'),
+    keepsFolderNames: isObjectStore(run.destination),
   };
   const items = itemsOf(source, options);
   const isSpilled = isSorted && source.kind === 'remote' && !filter.paths;
@@ -140,8 +141,8 @@ function matchLocal(
 ): AsyncIterable<MatchedBatch> {
   const { clock, filter, request, tasks } = run;
   const isThere = localPlaceKind(side.root) === 'folder';
-  const scan = () =>
   const looks = { links: request.links ?? false, modes: run.source.kind === 'local' };
+  const scan = () =>
     isThere
       ? scanLocalTree({
           root: side.root,

@@ -72,6 +72,11 @@ export async function readOnlyRefusal(
   });
 }
 
+/** Not this machine's folder, nor that of a peer. */
+export function isObjectStore(side: TreeSide): boolean {
+  return side.kind === 'remote' && side.store.files === undefined;
+}
+
 /** Where caches of the user lie: `DRAY_CACHE`, or what the system has for it. */
 export function cacheFolder(context: JobContext, home: string): string {
   const { DRAY_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = context.environment;

@@ -20,6 +20,8 @@ export interface ItemsOptions {
   readonly links: boolean;
   /** Take a listing as it comes; the caller sorts. */
   readonly isUnordered?: boolean;
+  /** Where the items go, an object may have content and the name of a folder: at another store. */
+  readonly keepsFolderNames?: boolean;
   /** What is known of times that a filter by age needs. */
   readonly memory?: TimesMemory;
   /** Counted as skipped or failed by the caller. */
@@ -56,7 +58,7 @@ function localItems(side: LocalSide, { filter, links, nowMs, onFailed, onSkipped
 
 async function* remoteItems(
   side: RemoteSide,
-  { filter, isUnordered = false, memory, onFailed, signal }: ItemsOptions,
+  { filter, isUnordered = false, keepsFolderNames = false, memory, onFailed, signal }: ItemsOptions,
 ): AsyncGenerator<readonly TreeItem[]> {
   const onProblem = (message: string) =>
     onFailed(side.text, new DrayError('io', message, { data: { path: side.text } }));
@@ -73,7 +75,7 @@ async function* remoteItems(
     const timed = await readTimes(page.filter(canTravel), times);
     yield timed.filter((item) => {
       if (!filter.includes(item)) return false;
-      if (!isNamedLikeFolder(item)) return true;
+      if (keepsFolderNames || !isNamedLikeFolder(item)) return true;
       onFailed(item.path, namedLikeFolder(item.path));
       return false;
     });

@@ -10,6 +10,7 @@ import { readTimes } from '../query/read-times.ts';
 import { localItems } from './local-items.ts';
 import { nothingThere, openSingle, parseNamedPlace } from './open-side.ts';
 import { connectPlace, type RemotePlace } from './places.ts';
+import { isEmptyFolder } from './source-presence.ts';
 import { createTreeCounts, failItem } from './tree-run.ts';
 import { addTotals } from './tree-sides.ts';
 import { isFolderMarker } from './tree-source.ts';
@@ -55,12 +56,13 @@ async function usageOfStore(
       (await readTimes(page, { filter, store, limit, signal, onFailed })).forEach(take);
     }
     const meters = [meter];
-    const single = isEmpty ? await openSingle(context, place) : undefined;
+    const isNothing = isEmpty && !(await isEmptyFolder({ limit, store }, signal));
+    const single = isNothing ? await openSingle(context, place) : undefined;
     if (single) {
       await single.connection.store.close();
       meters.push(single.connection.meter);
       take(headItemOf(single.key, single.info));
-    } else if (isEmpty && place.url.prefix !== '') throw nothingThere(place.text);
+    } else if (isNothing && place.url.prefix !== '') throw nothingThere(place.text);
     return { place: place.text, ...counter.end(), failed: counts.failed, requests: addTotals(meters) };
   } catch (error) {
     if (!(error instanceof UnorderedListing)) throw error;

@@ -42,6 +42,17 @@ const ARCHIVE_CODES: ReadonlySet<string | undefined> = new Set([
   'ObjectNotInActiveTierError',
 ]);
 
+/**
+ * Stores that keep objects as files cannot have both `a` and `a/b`: what the object that is there already is to the one that was written.
+ * versitygw answers 409 with the first two, MinIO the others.
+ */
+const IN_THE_WAY: Readonly<Record<string, 'fileInTheWay' | 'folderInTheWay'>> = {
+  ObjectParentIsFile: 'fileInTheWay',
+  ExistingObjectIsDirectory: 'folderInTheWay',
+  XMinioParentIsObject: 'fileInTheWay',
+  XMinioObjectExistsAsDirectory: 'folderInTheWay',
+};
+
 /** Amazon refuses signatures whose time is further off. */
 const SKEW_ALLOWED_MS = 15 * 60_000;
 
@@ -101,6 +112,8 @@ export function translateFailure(failure: S3Failure, call: S3Call, place: S3Plac
   if (failure.code !== undefined) data.remoteCode = failure.code;
   if (CREDENTIAL_CODES.has(failure.code)) data.reason = 'credentials';
   if (ARCHIVE_CODES.has(failure.code)) data.reason = 'archived';
+  const inTheWay = IN_THE_WAY[failure.code ?? ''];
+  if (inTheWay) data.reason = inTheWay;
   if (failure.retryAfterMs !== undefined) data.retryAfterMs = failure.retryAfterMs;
   if (code === 'clockSkew') {
     data.localTimeMs = failure.signedTimeMs;

@@ -7,7 +7,7 @@
  * times do, and where nobody kept a time, the content.
  *
  * Whatever showed that the content is equal, the destination gets the time of the source unless it is known to have it: no size and
- * no state of the index lets a stale time stay. A source that keeps no time has none to give.
+ * no state of the index lets a stale time stay. Where one side keeps no time, none is stale.
  */
 import type { CompareMode } from '../api/trees.ts';
 import type { TreeItem } from './tree-item.ts';
@@ -102,13 +102,10 @@ function byTime(input: DecisionInput): Decision {
 
 /** The content is equal: at most the time is set, and not that of what must never change. */
 function keepContent(input: DecisionInput): Decision {
-  const { evidence, immutable, source } = input;
   const times = timesOf(input);
-  if (immutable || times === 'equal') return SAME;
+  if (input.immutable || times === 'equal') return SAME;
   if (times !== 'unknown') return { do: 'touch' };
-  if (!hasLooked(evidence, 'head')) return { do: 'look', at: 'head' };
-  const sourceMtimeNs = evidence.sourceMtimeNs ?? source.mtimeNs;
-  return sourceMtimeNs === undefined ? SAME : { do: 'touch' };
+  return hasLooked(input.evidence, 'head') ? SAME : { do: 'look', at: 'head' };
 }
 
 function look(input: DecisionInput, at: Look): Decision {

@@ -1,5 +1,6 @@
 /** Requests for the fuzz of a peer, as bytes, all drawn from a seed: most of them wrong in one way or several, some of them right. */
 import { crc64Nvme, loadCrc64 } from '../engine/base/crc64-nvme.ts';
+import { type Draw, drawFrom } from './seeded-draw.ts';
 
 export interface FuzzRequest {
   readonly bytes: Buffer;
@@ -28,30 +29,6 @@ export function conversation(seed: number): readonly FuzzRequest[] {
     if (endsConnection) break;
   }
   return requests;
-}
-
-interface Draw {
-  below(limit: number): number;
-  chance(percent: number): boolean;
-  of<T>(list: readonly T[]): T;
-  noise(sizeBytes: number): Buffer;
-}
-
-/** mulberry32. */
-function drawFrom(seed: number): Draw {
-  let state = seed >>> 0;
-  const below = (limit: number) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * limit);
-  };
-  return {
-    below,
-    chance: (percent) => below(100) < percent,
-    of: (list) => list[below(list.length)]!,
-    noise: (sizeBytes) => Buffer.from(Array.from({ length: sizeBytes }, () => below(256))),
-  };
 }
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'PROPFIND', 'TRACE'] as const;

@@ -1,0 +1,140 @@
+/**
+ * A hostile local user with write access to a shared `file:` repository lays links there that lead into somebody's home.
+ * Whatever the owner of that home then does with the repository, nothing in the home is read, listed or changed.
+ */
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { DrayError } from '../../engine/api/error.ts';
+import { cloneWorkspace } from '../../engine/jobs/clone.ts';
+import { keysBelow } from '../../engine/jobs/damage-fixture.ts';
+import { initWorkspace } from '../../engine/jobs/init.ts';
+import { createSandbox, type Sandbox, testContext } from '../../engine/jobs/job-fixture.ts';
+import { pull } from '../../engine/jobs/pull.ts';
+import { push } from '../../engine/jobs/push.ts';
+import { tag } from '../../engine/jobs/refs.ts';
+import { verify } from '../../engine/jobs/verify.ts';
+import { type Draw, drawFrom } from '../seeded-draw.ts';
+import { type Canary, layCanary, tellsOfReads } from './canary.ts';
+
+const SEED = 20_261_123;
+const STEPS = Number(process.env.DRAY_ADVERSARY_STEPS ?? 150);
+const TIMEOUT_MS = 7_200_000;
+const FOLDERS = [
+  '.dray-tmp',
+  '.dray-tmp/writes',
+  '.dray-tmp/uploads',
+  '.dray-tmp/locks',
+  'objects',
+  'packs',
+  'packs/ab',
+  'manifests',
+  'commits',
+  'refs',
+  'refs/heads',
+  'refs/tags',
+] as const;
+
+let sandbox: Sandbox;
+let canary: Canary;
+let store: string;
+let work: string;
+beforeEach(async () => {
+  sandbox = createSandbox();
+  canary = layCanary(sandbox.path('home'));
+  store = sandbox.path('store');
+  work = sandbox.path('work');
+  mkdirSync(work);
+  await initWorkspace(testContext(work), { remoteUrl: store });
+  writeFileSync(join(work, 'first'), 'first');
+  await push(testContext(work), {});
+});
+afterEach(() => {
+  sandbox?.[Symbol.dispose]();
+});
+
+/** Puts a link in the place of a folder or an object. @returns What takes it away again. */
+function layLink(draw: Draw): () => void {
+  const keys = keysBelow(store, '');
+  const name = draw.chance(60) || keys.length === 0 ? draw.of(FOLDERS) : draw.of(keys);
+  const place = join(store, name);
+  const aside = sandbox.path('aside');
+  const isThere = existsSync(place);
+  if (isThere) renameSync(place, aside);
+  else mkdirSync(dirname(place), { recursive: true });
+  const target = draw.of(['', 'sub', 'secret', 'writes']);
+  symlinkSync(join(canary.root, target), place);
+  return () => {
+    // A command may have put something of its own in the link's place.
+    if (lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()) unlinkSync(place);
+    if (!isThere) return;
+    rmSync(place, { recursive: true, force: true });
+    mkdirSync(dirname(place), { recursive: true });
+    renameSync(aside, place);
+  };
+}
+
+const COMMANDS: Readonly<Record<string, (step: number) => Promise<unknown>>> = {
+  push: (step) => {
+    writeFileSync(join(work, `file-${step % 7}`), `content ${step}`);
+    return push(testContext(work), {});
+  },
+  'push a large file': (step) => {
+    writeFileSync(join(work, 'large'), Buffer.alloc(2 * 1024 * 1024, step));
+    return push(testContext(work), {});
+  },
+  pull: () => pull(testContext(work), {}),
+  clone: (step) => cloneWorkspace(testContext(sandbox.folder), { url: store, directory: `clone-${step}` }),
+  verify: () => verify(testContext(work), { readDataPercent: 100 }),
+  tag: (step) => tag(testContext(work), { name: `v${step % 3}`, force: true }),
+};
+
+it(
+  `a hostile user of a shared repository reaches nothing of a home in ${STEPS.toLocaleString('en')} steps`,
+  async () => {
+    const seesReads = tellsOfReads(sandbox.path('probe'));
+    const draw = drawFrom(SEED);
+    const ends = new Map<string, number>();
+    for (let step = 0; step < STEPS; step += 1) {
+      const takeAway = layLink(draw);
+      const name = draw.of(Object.keys(COMMANDS));
+      const end = `${name}: ${await endOf(() => COMMANDS[name]!(step))}`;
+      ends.set(end, (ends.get(end) ?? 0) + 1);
+      takeAway();
+      rmSync(sandbox.path(`clone-${step}`), { recursive: true, force: true });
+      const traces = canary.findTraces();
+      if (traces.length > 0) expect.fail(`step ${step}, ${name}: ${traces.join('\n')}`);
+    }
+    const shown = [...ends].sort().map(([end, count]) => `${end} ${count}`);
+    console.log(
+      `hostile user of a repository: ${STEPS.toLocaleString('en')} steps${
+        seesReads ? '' : ' (this file system does not tell of reads: only changes were looked for)'
+      }; ${shown.join(', ')}`,
+    );
+    for (const name of Object.keys(COMMANDS)) expect(ends.get(`${name}: done`) ?? 0, name).toBeGreaterThan(0);
+    // With the links gone everything is there: refusals left the repository whole.
+    const { damaged, missing } = await verify(testContext(work), { readDataPercent: 100 });
+    expect([damaged, missing]).toEqual([0, 0]);
+  },
+  TIMEOUT_MS,
+);
+
+/** `done`, or the code of the failure. @throws What Dray did not foresee. */
+async function endOf(command: () => Promise<unknown>): Promise<string> {
+  try {
+    await command();
+    return 'done';
+  } catch (error) {
+    if (!(error instanceof DrayError) || error.code === 'internal') throw error;
+    return error.code;
+  }
+}

@@ -19,6 +19,13 @@ describe('a link', () => {
     expect(parseDeepLink('dray://open?place=dray://nas:7370/photos')).toEqual(peer);
   });
 
+  it('says which host is asked and what is sent there', () => {
+    const detailOf = (link: string) => describeDeepLink(parseDeepLink(link)!).detail;
+    const peer = detailOf('dray://evil.example:7370/photos');
+    expect(peer).toContain('Dray connects to evil.example:7370, and sends it a token if you gave Dray one');
+    expect(detailOf('dray://open?place=s3://bucket/a')).toMatch(/bucket bucket.*No secret key and no token/);
+  });
+
   it('is a peer by itself where it names a port', () => {
     expect(parseDeepLink('dray://nas:7370/photos')).toEqual({
       shows: 'place',

@@ -53,9 +53,17 @@ export function describeDeepLink(link: DeepLink): { readonly message: string; re
     case 'place':
       return {
         message: 'A link asks Dray to look into a place.',
-        detail: `${link.place}\n\nDray lists it with your credentials. Open it only if you know who sent the link.`,
+        detail: `${link.place}\n\n${sentTo(link.place)} Open it only if you know who sent the link.`,
       };
   }
+}
+
+/** What leaves this machine, and for which host. */
+function sentTo(place: string): string {
+  const [, scheme, host] = /^([a-z0-9]+):\/\/([^/]*)/.exec(place) ?? [];
+  return scheme === 'dray'
+    ? `Dray connects to ${host}, and sends it a token if you gave Dray one for it. No key of a store is sent.`
+    : `Dray asks the store of your own settings to list the bucket ${host}, and signs with your keys. No secret key and no token of another machine is sent.`;
 }
 
 /** The screen that shows it, as the window's address has it. */

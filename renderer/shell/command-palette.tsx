@@ -39,7 +39,7 @@ export function CommandPalette({ isOpen, onClose, onGone }: CommandPaletteProps)
 
 /**
  * The field and its list are one component. React finishes the work of one key before it takes the next, so each key meets
- * the list that the keys before it left. The kit's own list follows the field some renders later, and loses fast keys.
+ * the list that the keys before it left. The kit's own list chooses its first command in a later render.
  */
 function Commands({ onClose }: { readonly onClose: () => void }) {
   const { contains } = useFilter({ sensitivity: 'base' });

@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findElectron } from '../e2e/desktop/find-electron.ts';
+import { findWhyNoLoopDisks } from '../e2e/loop-disk.ts';
 import { findWhyNotTraced } from '../e2e/regression/kernel-calls.ts';
 import { findChromium } from '../e2e/window/find-chromium.ts';
 import { ensureChromium } from './install-chromium.ts';
@@ -87,6 +88,11 @@ const chromium = findChromium();
 if (chromium === undefined)
   console.log('\nDid not run: the window in a browser, as there is no Chromium here.');
 else console.log(`\nThe window ran in ${readVersion(chromium)} (${chromium}).`);
+const whyNoLoopDisks = findWhyNoLoopDisks();
+if (whyNoLoopDisks !== undefined)
+  console.log(
+    `\nDid not run: cuts of the power, as no disk can be mounted for them here (${whyNoLoopDisks}).`,
+  );
 const whyNotTraced = await findWhyNotTraced();
 if (whyNotTraced !== undefined)
   console.log(

@@ -11,7 +11,7 @@ const KERNEL_CALLS = {
   opens: ['open', 'openat', 'openat2', 'creat'],
   reads: ['pread64', 'preadv', 'preadv2'],
   writes: ['pwrite64', 'pwritev', 'pwritev2'],
-  syncs: ['fsync', 'fdatasync', 'sync_file_range', 'msync'],
+  syncs: ['fsync', 'fdatasync', 'syncfs', 'sync_file_range', 'msync'],
   renames: ['rename', 'renameat', 'renameat2', 'link', 'linkat'],
   removals: ['unlink', 'unlinkat', 'rmdir'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;

@@ -46,6 +46,8 @@ const EXIT_CODES = {
   io: 1,
   /** A sync would delete more than it was allowed to; nothing was deleted. */
   tooManyDeletes: 1,
+  /** A push would record that many files became empty; nothing was sent. */
+  manyEmptied: 1,
   /** A path would leave the workspace or cannot exist on this system. */
   unsafePath: 1,
   /** Another dray holds the workspace. */

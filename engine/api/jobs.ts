@@ -136,6 +136,8 @@ export interface PushRequest {
   readonly noIndex?: boolean;
   /** Paths whose changes are not pushed: they stay as the base has them. One that ends in a slash: all below. Not with `noIndex`. */
   readonly skip?: readonly string[];
+  /** Also where many files have become empty. */
+  readonly allowEmptied?: boolean;
 }
 export interface PushSummary {
   readonly result: 'pushed' | 'nothingToPush' | 'wouldPush';

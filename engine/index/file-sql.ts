@@ -136,6 +136,15 @@ export const FILE_SQL = {
                     base_kind = NULL, base_size = NULL, base_executable = NULL, base_hash = NULL
     WHERE ${IN_PAGE} AND same = 0 AND hash IS NOT NULL`,
 
+  /** Files that the base has with content and that are empty now. */
+  emptied: `
+    SELECT count(*) FROM file
+    WHERE same = 0 AND kind = 1 AND size = 0 AND base_kind = 1 AND base_size > 0`,
+  emptiedFrom: `
+    SELECT path FROM file
+    WHERE same = 0 AND kind = 1 AND size = 0 AND base_kind = 1 AND base_size > 0 ORDER BY path LIMIT ?`,
+  baseFiles: 'SELECT count(*) FROM file WHERE iif(same, kind, base_kind) = 1',
+
   anyBetween: 'SELECT 1 FROM file WHERE path >= ? AND path < ? AND kind > 0 LIMIT 1',
 
   endOfPage: 'SELECT path FROM file WHERE path > ? ORDER BY path LIMIT 1 OFFSET ?',

@@ -111,6 +111,9 @@ export class FileTable {
     this.#statements.statOf.raw(true);
     this.#statements.workingPaths.pluck(true);
     this.#statements.endOfPage.pluck(true);
+    this.#statements.emptied.pluck(true);
+    this.#statements.emptiedFrom.pluck(true);
+    this.#statements.baseFiles.pluck(true);
     this.#statements.forgetRead.pluck(true);
     this.#statements.chunksOf.pluck(true);
     for (const name of ['pageOfChanges', 'change', 'pageOfEntries'] as const) {
@@ -279,6 +282,18 @@ export class FileTable {
       ...limits,
     }) as { objects: number };
     return row.objects;
+  }
+
+  /** Files that the base has with content and that are empty now, the first of them by name, and how many files the base has. */
+  emptied(namedMax: number): {
+    readonly count: number;
+    readonly first: readonly string[];
+    readonly baseFiles: number;
+  } {
+    const { baseFiles, emptied, emptiedFrom } = this.#statements;
+    const count = emptied.get() as number;
+    if (count === 0) return { count, first: [], baseFiles: 0 };
+    return { count, first: emptiedFrom.all(namedMax) as string[], baseFiles: baseFiles.get() as number };
   }
 
   /** What `changes` amounts to, without what is unread. */

@@ -12,8 +12,10 @@ import { openTreeWriter } from '../workspace/tree-writer.ts';
 import type { TreeWriter } from '../workspace/tree-writer-contract.ts';
 import { errnoOf, writeError } from '../workspace/tree-writer-error.ts';
 import type { Connection } from './connection.ts';
+import { noteOfWriting, type Writing } from './cut-runs.ts';
 import { downloadFiles } from './download-files.ts';
 import type { LinkedRepository } from './link-repository.ts';
+import { tellNetworkDisk } from './network-disk.ts';
 import { createProgress } from './progress.ts';
 import type { Session } from './session.ts';
 import { createTraffic } from './traffic.ts';
@@ -22,6 +24,8 @@ export interface ApplyOptions {
   readonly session: Session;
   readonly connection: Connection;
   readonly link: LinkedRepository;
+  /** Noted durably before the first file is written, for who comes after a power cut. */
+  readonly writing: Writing;
   readonly totals: { readonly files: number; readonly bytes: number };
   /** Files, links and empty folders that go away. */
   readonly deletions: readonly string[];
@@ -50,6 +54,7 @@ export async function applyChanges(options: ApplyOptions): Promise<Applied> {
   const writer = openTreeWriter({
     root: workspace.root,
     temporaryFolder: workspace.temporaryFolder,
+    unsyncedNote: noteOfWriting(session, options.writing),
     signal: context.signal,
   });
   try {
@@ -78,6 +83,7 @@ export async function applyChanges(options: ApplyOptions): Promise<Applied> {
     );
     failed += downloaded.failed + (await writeOthers(session, writer, others, mayReplace));
     progress.end();
+    if (downloaded.written > 0) tellNetworkDisk(context, workspace.root);
     return { bytes: downloaded.bytes, failed };
   } finally {
     await writer.close();

@@ -66,7 +66,6 @@ async function deltaOf(wish: Wish): Promise<DeltaReport> {
       newTemporary: isInPlace ? undefined : () => join(folder, 'temporary'),
       mtimeNs: MTIME_NS,
       mode: wish.fileMode,
-      isDurable: false,
     });
     return await runBlockDelta({
       source: wish.source?.(source) ?? source,

@@ -124,7 +124,7 @@ async function fill(filling: Filling, onWriting: () => void): Promise<PullSummar
   if (isResumed) {
     // Written with the base, when all is there.
     if (!hasBase(session.state)) session.state = { ...session.state, branch: target.branch };
-    return pullCommit(session, connection, link, { commit: target.commit }, {});
+    return pullCommit(session, connection, link, { commit: target.commit, words: 'pull' }, {});
   }
   const { store, meter } = connection;
   const commit = await fetchCommit(session, store, target.commit);
@@ -134,6 +134,7 @@ async function fill(filling: Filling, onWriting: () => void): Promise<PullSummar
     session,
     connection,
     link,
+    writing: { commit: target.commit, words: 'pull' },
     totals: { files: commit.totals.files, bytes: commit.totals.bytes },
     deletions: [],
     writes: readEntries(store, commit, { signal: session.context.signal }),

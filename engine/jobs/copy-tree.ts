@@ -4,8 +4,9 @@
  * Source and destination are walked side by side while the differences are already on their way; nothing holds all names. What was
  * brought across or found equal is remembered, so that the next run needs no look at it. `sync` deletes last, and only if all went well.
  */
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { LookupExplanation } from '../api/events.ts';
 import type { JobContext } from '../api/jobs.ts';
@@ -13,13 +14,16 @@ import type { CopyRequest, SyncRequest, TransferSummary } from '../api/trees.ts'
 import { systemClock } from '../base/clock.ts';
 import { TaskSet } from '../base/task-set.ts';
 import { createTreeFilter } from '../model/tree-filter.ts';
+import { TEMPORARY_FOLDER_NAME } from '../model/unfinished-name.ts';
 import { UnorderedListing } from '../query/object-pages.ts';
 import { createLookupTally, type LookupTally } from '../query/tree-lookup.ts';
 import { newFolderMode } from '../workspace/local-place.ts';
 import { writeError } from '../workspace/tree-writer-error.ts';
+import { findUnsyncedMarks, removeUnsyncedMarks, type UnsyncedMark } from '../workspace/unsynced-mark.ts';
 import { copyStream, isStream } from './copy-stream.ts';
 import { createLateItems } from './late-items.ts';
 import { clashesOf } from './name-clashes.ts';
+import { tellNetworkDisk } from './network-disk.ts';
 import { holdsSomething, isEmptyFolder } from './source-presence.ts';
 import { trafficOf } from './traffic.ts';
 import { openBackup } from './tree-backup.ts';
@@ -113,6 +117,11 @@ async function transferOnce(transfer: Transfer): Promise<TransferSummary> {
   const refuse = refusalOf(run.destination);
   const folders = createTreeFolders(run, { isRootNew, refuse });
   const mover = await createMover(run);
+  if (mover.sync)
+    run.knowledge.keepSynced(
+      () => mover.sync!(),
+      (error) => run.tasks.fail(error),
+    );
   // In a dry run too: a folder that cannot take them is told of, though nothing is kept.
   const backup =
     request.backupDirectory &&
@@ -136,8 +145,11 @@ async function transferOnce(transfer: Transfer): Promise<TransferSummary> {
     if (run.isSync) refused = await deletes.carryOut().then(nothing, asRefused);
     late?.giveUp();
     await foreseeReadOnly(run);
+    await run.knowledge.settle();
+    if (!request.dryRun) settleDisk(run);
   } finally {
-    await mover.close();
+    // What a run that is stopped had brought needs no second look.
+    await run.knowledge.settle().finally(() => mover.close());
     await backup?.close();
   }
   // The mover's own folder for what is unfinished is gone by now.
@@ -164,9 +176,39 @@ function openRun({ context, isSync, knowledge, pair, request }: Transfer): TreeR
     memory: createTreeMemory(request),
     knowledge,
     counts: createTreeCounts(),
+    runNote: noteOf(pair, request),
+    inDoubtSinceMs: inDoubtSince(pair),
     forecast: request.dryRun ? createForecast(pair, request.partSizeBytes) : undefined,
     progress: createTreeProgress({ context, clock }, phaseOf(pair), trafficOf(pair)),
   };
+}
+
+/** What a mark of this run says: the same for the same command. */
+function noteOf({ identity }: TreePair, { filter }: SyncRequest): string {
+  return createHash('sha256')
+    .update(
+      JSON.stringify([identity, filter ?? {}], (_name, value) =>
+        typeof value === 'bigint' ? `${value}` : value,
+      ),
+    )
+    .digest('hex');
+}
+
+/** When the first run that was cut off began to write to the destination. */
+function inDoubtSince(pair: TreePair): number | undefined {
+  const marks = marksAt(pair.destination);
+  return marks.length === 0 ? undefined : Math.min(...marks.map(({ madeMs }) => madeMs));
+}
+
+/** Where the destination is right as far as this command goes, its own cut runs have left nothing. */
+function settleDisk({ context, counts, destination, runNote }: TreeRun): void {
+  if (destination.kind === 'local' && counts.copiedFiles > 0) tellNetworkDisk(context, destination.root);
+  if (counts.failed > 0) return;
+  removeUnsyncedMarks(marksAt(destination).filter(({ note }) => note === runNote));
+}
+
+function marksAt(destination: TreeSide): readonly UnsyncedMark[] {
+  return destination.kind === 'local' ? findUnsyncedMarks(join(destination.root, TEMPORARY_FOLDER_NAME)) : [];
 }
 
 /** The walk and the work that it began: the first failure ends both, and nothing is left running. */

@@ -244,7 +244,6 @@ async function openTarget(
       isDryRun,
       mtimeNs,
       mode,
-      isDurable: false,
       tokenOf: (stat) => (isRacy(stat.mtimeMs, clock.nowMs()) ? '' : fileToken(stat)),
     });
   }

@@ -90,7 +90,6 @@ export class SideOpener {
       isDryRun: isDryRun && !isInPlace,
       mtimeNs,
       mode,
-      isDurable: false,
     });
   }
 

@@ -1,7 +1,7 @@
 /**
  * Puts the files of a commit into the workspace: packs by coalesced ranges, objects whole, chunks in parallel. Each
  * blob is verified against its hash before its file appears under its name. What was written becomes a row of the index
- * at once, so a killed pull does not fetch it again.
+ * once it is on the disk (`written-rows.ts`).
  */
 import { DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
@@ -12,11 +12,11 @@ import type { ByteRange, ObjectStore, RemoteKey } from '../remotes/object-store.
 import { objectKey, packKey } from '../repository/keys.ts';
 import { type PackRead, planPackReads } from '../repository/pack-reads.ts';
 import type { AdaptiveLimit } from '../transfer/adaptive-limit.ts';
-import { isRacy } from '../workspace/file-reader-open.ts';
 import type { PackedFile, TreeWriter, WriteResult, WrittenStat } from '../workspace/tree-writer-contract.ts';
 import type { LinkedRepository } from './link-repository.ts';
 import type { Progress } from './progress.ts';
 import type { Session } from './session.ts';
+import { createWrittenRows, type WrittenRows } from './written-rows.ts';
 
 const MIB = 1024 * 1024;
 /** Bytes between the wire and the disk at once. */
@@ -42,6 +42,8 @@ export interface DownloadOptions {
 
 export interface Downloaded {
   readonly bytes: number;
+  /** Files. */
+  readonly written: number;
   readonly failed: number;
 }
 
@@ -62,13 +64,16 @@ class FileDownloader {
   readonly #memory: LeasedMemory;
   /** Large files open at once: each holds a temporary file. */
   readonly #openFiles = new Budget(16);
+  readonly #rows: WrittenRows;
   #bytes = 0;
   #failed = 0;
 
   constructor(options: DownloadOptions) {
     this.#options = options;
     this.#tasks = new TaskSet(options.session.context.signal);
-    const { packBelow, chunkSize } = options.link.layout;
+    const { link, session, writer } = options;
+    this.#rows = createWrittenRows(session, link, writer, (error) => this.#tasks.fail(error));
+    const { packBelow, chunkSize } = link.layout;
     this.#memory = createLeasedMemory({
       budget: new Budget(MEMORY_BYTES),
       largestBytes: Math.max(WHOLE_BYTES, PACK_RANGE_BYTES, packBelow, chunkSize.max),
@@ -87,8 +92,12 @@ class FileDownloader {
     } catch (error) {
       this.#tasks.fail(error);
     }
-    await this.#tasks.settle();
-    return { bytes: this.#bytes, failed: this.#failed };
+    try {
+      await this.#tasks.settle();
+    } finally {
+      await this.#rows.finish();
+    }
+    return { bytes: this.#bytes, written: this.#rows.count(), failed: this.#failed };
   }
 
   async #takeWindow(entries: readonly FileEntry[]): Promise<void> {
@@ -209,17 +218,15 @@ class FileDownloader {
   }
 
   #record(entries: readonly FileEntry[], results: readonly WriteResult[]): void {
-    this.#options.session.index.transaction(() => {
-      results.forEach((result, at) => {
-        const entry = entries[at]!;
-        if ('error' in result) this.#fail(entry, result.error);
-        else this.#note(entry, result.stat);
-      });
+    results.forEach((result, at) => {
+      const entry = entries[at]!;
+      if ('error' in result) this.#fail(entry, result.error);
+      else this.#note(entry, result.stat);
     });
   }
 
   #note(entry: FileEntry, stat: WrittenStat): void {
-    noteWritten(this.#options.session, this.#options.link, entry, stat);
+    this.#rows.add(entry, stat);
     this.#options.progress.add(1, entry.sizeBytes);
   }
 
@@ -301,7 +308,7 @@ class FileDownloader {
       // It may have taken hours.
       if (!this.#mayReplace(entry)) return;
       const stat = await file.commit({ verifyContent: entry.location.in === 'object' });
-      noteWritten(this.#options.session, this.#options.link, entry, stat);
+      this.#rows.add(entry, stat);
       this.#options.progress.add(1, 0);
     } finally {
       await file.discard();
@@ -339,18 +346,6 @@ function* piecesOf(entry: FileEntry): Generator<Piece> {
       sizeBytes,
     };
   }
-}
-
-/** The row of a file that was just written. One whose mtime is as young as its record is read again by the next scan. */
-export function noteWritten(
-  session: Session,
-  link: LinkedRepository | undefined,
-  entry: FileEntry,
-  stat: WrittenStat,
-): void {
-  const isYoung = isRacy(stat.mtimeMs, session.clock.nowMs());
-  session.index.files.setWritten(entry, isYoung ? { ...stat, inode: -1 } : stat);
-  link?.blobs.add(entry.blob, entry.location);
 }
 
 function damagedObject(key: RemoteKey, what: string): DrayError {

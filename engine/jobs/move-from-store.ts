@@ -42,6 +42,7 @@ export async function createDownloader(run: DownloadRun, openDelta: OpenDeltaMov
     root,
     temporaryFolder: join(root, TEMPORARY_FOLDER_NAME),
     isTemporaryFolderOwn: true,
+    unsyncedNote: run.runNote,
     // This thread has its own hands full with receiving and checking: with one more than there are cores, 1 GB took twice the CPU.
     threads: Math.max(1, availableParallelism() - 1),
     signal,
@@ -79,6 +80,7 @@ export async function createDownloader(run: DownloadRun, openDelta: OpenDeltaMov
         }
       }
     },
+    sync: () => writer.sync(),
     close: async () => {
       reads?.flush();
       parts.batches.flush();

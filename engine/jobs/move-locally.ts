@@ -23,9 +23,11 @@ export function createLocalCopier(run: LocalRun): Mover {
   const temporaryFolder = join(root, TEMPORARY_FOLDER_NAME);
   const writer = openTreeWriter({
     ...{ root, temporaryFolder, isTemporaryFolderOwn: true, threads: 0, signal },
+    unsyncedNote: run.runNote,
     folderModeOf: (folder) => newFolderMode(join(source.root, folder)),
   });
   return {
+    sync: () => writer.sync(),
     async move(item) {
       if (run.request.links && item.path.endsWith(LINK_SUFFIX)) return copyLink(run, writer, item);
       const permit = await room.acquire(1, signal);

@@ -18,6 +18,7 @@ import {
 import { acceptCommit, ensureBase, fetchCommit } from './base-commit.ts';
 import { collectChanges, tellConflicts } from './conflicts.ts';
 import { type Connection, connect } from './connection.ts';
+import { forgetCutRuns, hasCutRuns, takeTorn } from './cut-runs.ts';
 import { hashFiles, unreadAmong } from './hash-files.ts';
 import { findInTheWay } from './in-the-way.ts';
 import { settleLanding } from './landing.ts';
@@ -37,8 +38,9 @@ export async function pull(context: JobContext, request: PullRequest): Promise<P
       await settleLanding(session, connection.store, link);
       const target = await targetCommit(session, connection, link, request.ref);
       const isOwn = request.ref === undefined || target === link.tip?.commit;
-      const arrival = isOwn ? undefined : arrivalOf(session, target, `pull ${request.ref}`);
-      return await pullCommit(session, connection, link, { commit: target, arrival }, request);
+      const words = isOwn ? 'pull' : `pull ${request.ref}`;
+      const arrival = isOwn ? undefined : arrivalOf(session, target, words);
+      return await pullCommit(session, connection, link, { commit: target, arrival, words }, request);
     } finally {
       await connection.store.close();
     }
@@ -68,6 +70,8 @@ export interface PullTarget {
   readonly commit: CommitHash;
   /** Where it is not the commit of the workspace's branch: what is told while it is not whole. */
   readonly arrival?: Arrival | undefined;
+  /** What brings it, after `dray`. */
+  readonly words: string;
 }
 
 /** Merges the commit into the working copy; afterwards it is the workspace's base. */
@@ -75,7 +79,7 @@ export async function pullCommit(
   session: Session,
   connection: Connection,
   link: LinkedRepository,
-  { arrival, commit: target }: PullTarget,
+  { arrival, commit: target, words }: PullTarget,
   request: PullRequest,
 ): Promise<PullSummary> {
   const { store, meter } = connection;
@@ -90,7 +94,8 @@ export async function pullCommit(
     failed: 0,
     requests: meter.totals(),
   };
-  if (session.state.bases[session.remoteName] === target && !hasArrivals(session)) return summary;
+  const isBase = session.state.bases[session.remoteName] === target;
+  if (isBase && !hasArrivals(session) && !hasCutRuns(session)) return summary;
   const scanned = await refreshIndex(session);
   const problems = reportProblems(session, scanned.problems);
   if (!request.dryRun) sweepUnfinished(session, scanned.problems);
@@ -99,7 +104,8 @@ export async function pullCommit(
   const toTarget = await collectChanges(
     diffCommits(store, base.commit, commit, { signal: session.context.signal }),
   );
-  const theirs = await takeArrived(session, store, base, toTarget);
+  const arrived = await takeArrived(session, store, base, toTarget);
+  const { changes: theirs, torn } = await takeTorn(session, store, base, arrived);
   const plan = await planPull(session, theirs, request);
   if (request.dryRun) {
     const changes = await tellChanges(session, [plan.changes]);
@@ -122,15 +128,17 @@ export async function pullCommit(
     session,
     connection,
     link,
+    writing: { commit: target, words },
     totals: { files: writes.length, bytes: changes.bytes },
     deletions: plan.changes.filter((change) => !change.after).map((change) => change.path),
     writes: [writes],
-    givenUp: plan.givenUp,
+    givenUp: new Set([...plan.givenUp, ...torn]),
   });
   // With a file missing the base stays: the next pull fetches what is missing, and what came counts as taken.
   if (applied.failed === 0) {
     session.state = withoutArrivals(session.state, session.remoteName);
     acceptCommit(session, link, { hash: target, changes: theirs });
+    forgetCutRuns(session);
   }
   return {
     ...summary,

@@ -8,6 +8,8 @@ import { acceptCommit, ensureBase } from './base-commit.ts';
 import { warnOfCollisions } from './collisions.ts';
 import { warnIfUnsafe } from './conditional-writes.ts';
 import { type Connection, connect } from './connection.ts';
+import { refuseTorn } from './cut-runs.ts';
+import { refuseEmptied } from './emptied-files.ts';
 import { settleLanding } from './landing.ts';
 import { linkRepository } from './link-repository.ts';
 import { isNothing, NO_CHANGES } from './no-changes.ts';
@@ -58,6 +60,7 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
   const wasSettled = scannedAgainst !== undefined && session.index.settings.base === scannedAgainst;
   const base = await ensureBase(session, store, link, { isInDoubt: isRecheck });
   await refuseArrived(session, store, base, request);
+  await refuseTorn(session, store, base, request);
   const scope = { repository: link.known.id, isBaseInDoubt: isRecheck };
   const query = createExistenceQuery(
     existenceOptions(session, connection, link, { mode: request.query, scope }),
@@ -70,6 +73,7 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
   if (isUnchanged)
     return summary({ session, connection, query, branch, commit, failed, changes: NO_CHANGES });
 
+  refuseEmptied(session, request);
   const forecast = request.dryRun === true ? createPushForecast(link.layout) : undefined;
   const publishing: PublishContext = { session, store, link, base, limit, branch };
   if (link.tip && link.tip.commit !== base.hash) {

@@ -4,13 +4,14 @@
  */
 import { DrayError } from '../api/error.ts';
 import type { JobContext, RestorePlan, RestoreRequest, RestoreSummary } from '../api/jobs.ts';
-import type { Entry } from '../model/entry.ts';
+import type { CommitHash, Entry } from '../model/entry.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import type { Commit } from '../repository/commit.ts';
 import { readEntries } from '../repository/read-entries.ts';
 import { applyChanges, isAsKnown } from './apply-changes.ts';
 import { ensureBase, fetchCommit } from './base-commit.ts';
 import { type Connection, connect } from './connection.ts';
+import { settleCutRuns } from './cut-runs.ts';
 import { hashFiles, undecidedFiles } from './hash-files.ts';
 import { type LinkedRepository, linkRepository } from './link-repository.ts';
 import { refreshIndex } from './refresh-index.ts';
@@ -21,7 +22,7 @@ import { toWorkspacePath } from './workspace-path.ts';
 const CHANGED_NAMED_MAX = 20;
 
 export async function restore(context: JobContext, request: RestoreRequest): Promise<RestoreSummary> {
-  return withDiffering(context, request, async ({ connection, differing, link, session }) => {
+  return withDiffering(context, request, async ({ connection, differing, hash, link, session }) => {
     const plan = planOf(session, differing);
     if (request.keepsChanges && plan.changed > 0) throw wouldLose(plan);
     const totals = { files: differing.length, bytes: plan.bytes };
@@ -31,6 +32,7 @@ export async function restore(context: JobContext, request: RestoreRequest): Pro
       session,
       connection,
       link,
+      writing: { commit: hash, words: wordsOf(request) },
       totals,
       deletions: [],
       writes: [differing],
@@ -39,7 +41,8 @@ export async function restore(context: JobContext, request: RestoreRequest): Pro
     });
     // Writing a path makes it its own base; the base commit's entry there comes back when it is another one.
     if (request.from === undefined) session.index.settings.base = mark;
-    else await ensureBase(session, connection.store, link);
+    const base = await ensureBase(session, connection.store, link);
+    if (applied.failed === 0) await settleCutRuns(session, connection.store, base);
     return { restored: differing.length - applied.failed, bytes: applied.bytes, failed: applied.failed };
   });
 }
@@ -49,10 +52,16 @@ export async function planRestore(context: JobContext, request: RestoreRequest):
   return withDiffering(context, request, async ({ differing, session }) => planOf(session, differing));
 }
 
+/** As it is typed again. */
+function wordsOf({ from, paths }: RestoreRequest): string {
+  return ['restore', ...paths, ...(from === undefined ? [] : ['--from', from])].join(' ');
+}
+
 interface Differing {
   readonly session: Session;
   readonly connection: Connection;
   readonly link: LinkedRepository;
+  readonly hash: CommitHash;
   /** What the commit has and the working copy has not. */
   readonly differing: readonly Entry[];
 }
@@ -78,7 +87,7 @@ async function withDiffering<T>(
       const paths = new Set(entries.map(({ path }) => path));
       await hashFiles(session, undecidedFiles(session, paths));
       const differing = entries.filter((entry) => !isThere(session, entry));
-      return await work({ session, connection, link, differing });
+      return await work({ session, connection, hash, link, differing });
     } finally {
       await store.close();
     }

@@ -4,6 +4,7 @@ import { diffCommits } from '../repository/diff-commits.ts';
 import { tellArrivals } from './arrivals.ts';
 import { ensureBase, fetchCommit, hasBaseRows } from './base-commit.ts';
 import { type Connection, connect } from './connection.ts';
+import { tellCutRuns } from './cut-runs.ts';
 import { type LinkedRepository, linkRepository } from './link-repository.ts';
 import { isNothing, NO_CHANGES } from './no-changes.ts';
 import { openSession, type Session } from './session.ts';
@@ -14,6 +15,7 @@ export async function status(context: JobContext, request: StatusRequest): Promi
   let connection: Connection | undefined;
   try {
     tellArrivals(session);
+    tellCutRuns(session);
     const needsRemote = request.remote === true || !hasBaseRows(session);
     if (needsRemote) connection = await connect(session);
     const link = connection && (await linkRepository(session, connection.store, session.state.branch));

@@ -32,7 +32,13 @@ export async function switchBranch(context: JobContext, request: SwitchRequest):
       session.state = { ...session.state, branch: name };
       const { commit } = link.tip;
       const arrival = name === branch ? undefined : arrivalOf(session, commit, `switch ${name}`);
-      const summary = await pullCommit(session, connection, link, { commit, arrival }, {});
+      const summary = await pullCommit(
+        session,
+        connection,
+        link,
+        { commit, arrival, words: `switch ${name}` },
+        {},
+      );
       const isThere = session.state.bases[session.remoteName] === commit;
       if (isThere) session.saveState(session.state);
       return { ...summary, branch: isThere ? name : branch };

@@ -16,6 +16,9 @@ import { cacheFolder } from './tree-sides.ts';
 
 /** Rows that a killed run may lose; what it lost is found out again by a look. */
 const ROWS_AT_ONCE = 200;
+/** Rows and bytes that one sync is for. */
+const SYNCED_ROWS_AT_ONCE = 16_384;
+const SYNCED_BYTES_AT_ONCE = 1024 ** 3;
 const UNUSED_MS = 180 * 24 * 60 * 60 * 1000;
 
 const RECALLED = {
@@ -28,8 +31,15 @@ export interface TreeKnowledge {
   readonly index: TreeIndex;
   /** What is known of both states (`stateOf`). Quick where paths ascend from call to call. */
   recall(path: string, pair: Pair): Recalled;
-  /** Notes that both states are equal now, and what shows it, unless nothing vouches for one of them. */
-  note(path: string, pair: Pair, proof: PairProof): void;
+  /**
+   * Notes that both states are equal now, and what shows it, unless nothing vouches for one of them.
+   * @param movedBytes Of the content, where it was just written.
+   */
+  note(path: string, pair: Pair, proof: PairProof, movedBytes?: number): void;
+  /** From now on nothing is kept that `sync` has not brought to the disk. @param onFailure Of a sync beside the work. */
+  keepSynced(sync: () => Promise<void>, onFailure: (error: unknown) => void): void;
+  /** Keeps all that was noted. Throws as the sync. */
+  settle(): Promise<void>;
   /** The time of an object that an earlier run asked for, as long as the listing shows the same upload. */
   recallTime(side: PairSide, item: TreeItem): TreeItem | undefined;
   noteTimes(side: PairSide, items: readonly TreeItem[]): void;
@@ -84,6 +94,26 @@ export function openKnowledge(context: JobContext, options: KnowledgeOptions): T
     index.put(rows);
     rows = [];
   };
+  let synced:
+    | { readonly sync: () => Promise<void>; readonly onFailure: (error: unknown) => void }
+    | undefined;
+  let unsyncedBytes = 0;
+  let last: Promise<void> = Promise.resolve();
+  const settle = (): Promise<void> => {
+    if (!synced) {
+      flush();
+      return last;
+    }
+    const { sync } = synced;
+    const taken = rows;
+    rows = [];
+    unsyncedBytes = 0;
+    last = last.then(async () => {
+      await sync();
+      if (taken.length > 0) index.put(taken);
+    });
+    return last;
+  };
   return {
     index,
     recall(path, { sourceToken, destinationToken }) {
@@ -94,10 +124,18 @@ export function openKnowledge(context: JobContext, options: KnowledgeOptions): T
       if (!seen.includes('sameContent')) return RECALLED[known.proof];
       return known.proof === 'time' ? 'unknown' : 'equalContent';
     },
-    note(path, { sourceToken, destinationToken }, proof) {
+    keepSynced(sync, onFailure) {
+      synced = { sync, onFailure };
+    },
+    settle,
+    note(path, { sourceToken, destinationToken }, proof, movedBytes = 0) {
       if (sourceToken === '' || destinationToken === '') return;
       rows.push({ path, tokens: [sourceToken, destinationToken], proof });
-      if (rows.length >= ROWS_AT_ONCE) flush();
+      unsyncedBytes += movedBytes;
+      if (!synced) {
+        if (rows.length >= ROWS_AT_ONCE) flush();
+      } else if (rows.length >= SYNCED_ROWS_AT_ONCE || unsyncedBytes >= SYNCED_BYTES_AT_ONCE)
+        settle().catch(synced.onFailure);
     },
     recallTime(side, item) {
       const known = options.noIndex || item.token === '' ? undefined : index.objectTime(side, item);
@@ -116,7 +154,8 @@ export function openKnowledge(context: JobContext, options: KnowledgeOptions): T
     forget: (paths) => index.remove(paths),
     close() {
       try {
-        flush();
+        // What is not known to be on the disk is forgotten.
+        if (!synced) flush();
       } finally {
         index.close();
         sweepTreeIndexes(folder, options.nowMs - UNUSED_MS);

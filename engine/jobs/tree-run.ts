@@ -29,6 +29,10 @@ export interface TreeRun<Source extends TreeSide = TreeSide, Destination extends
   readonly progress: TreeProgress;
   /** What a dry run found that would stop the run itself. */
   readonly stops: ErrorCode[];
+  /** Tells this run from those of other commands: the same when the same is run again. */
+  readonly runNote: string;
+  /** Since when a file of the destination may lack its content: a run that wrote there was cut off. By the file system's clock. */
+  readonly inDoubtSinceMs: number | undefined;
   /** In a dry run. */
   readonly forecast: Forecast | undefined;
 }

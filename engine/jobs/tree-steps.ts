@@ -9,7 +9,7 @@ import { createHeapBound } from '../base/heap-bound.ts';
 import type { PairProof } from '../index/known-pairs.ts';
 import { travellingMode } from '../model/special-modes.ts';
 import { type Decision, decideItem, type Evidence, type Recalled } from '../model/tree-decision.ts';
-import { isHoldingFolder, isSameSpecial, type TreeItem } from '../model/tree-item.ts';
+import { changeTimeOf, isHoldingFolder, isSameSpecial, type TreeItem } from '../model/tree-item.ts';
 import type { MatchedBatch } from '../query/merge-trees.ts';
 import type { FileTouch } from '../remotes/file-face.ts';
 import type { FolderMet } from './folders-met.ts';
@@ -158,6 +158,7 @@ function firstStep(
       compare: run.request.compare ?? 'sizeAndTime',
       update: run.request.update ?? false,
       immutable: run.request.immutable ?? false,
+      isInDoubt: destination !== undefined && isInDoubt(run, destination),
       evidence,
     });
   let decision = decide({});
@@ -179,6 +180,13 @@ function firstStep(
       const clear = await lookUntilClear(work, pair, decision, decide).finally(decided);
       await carryOut(run, work, pair, clear);
     });
+}
+
+/** Written by a run that was cut off, or since. */
+function isInDoubt({ inDoubtSinceMs }: TreeRun, { kind, token }: TreeItem): boolean {
+  if (inDoubtSinceMs === undefined || kind !== 'file') return false;
+  const changedMs = changeTimeOf(token);
+  return changedMs === undefined || changedMs >= inDoubtSinceMs;
 }
 
 /** Links are all that there is to know of them, and so are folders here: their modes and times are seen to elsewhere. */
@@ -341,7 +349,7 @@ function noteMoved(run: TreeRun, source: TreeItem, over: TreeItem | undefined, m
   counts.sentBytes += sentBytes;
   counts.receivedBytes += receivedBytes;
   if (inStore) counts.copiedInStore += 1;
-  knowledge.note(source.path, asListed(source, moved), 'content');
+  knowledge.note(source.path, asListed(source, moved), 'content', sizeBytes);
   noteCopied(run, source, over, sizeBytes);
   progress.add(1, isProgressTold ? 0 : sizeBytes);
 }

@@ -86,6 +86,24 @@ describe('what becomes of an item', () => {
     });
   });
 
+  it('that a run which was cut off may have written is looked into, whatever its size and time say', () => {
+    const times = { sourceMtimeNs: 5n, destinationMtimeNs: 5n };
+    const inDoubt = (more: Partial<DecisionInput> = {}) =>
+      decide({ destination: file(), isInDoubt: true, evidence: times, ...more });
+    const looked = { do: 'look', at: 'content' };
+    expect(inDoubt()).toEqual(looked);
+    expect(inDoubt({ compare: 'sizeOnly' })).toEqual(looked);
+    expect(inDoubt({ recalled: 'equalByTime' })).toEqual(looked);
+    expect(inDoubt({ source: object() })).toEqual({ do: 'look', at: 'hash' });
+    expect(inDoubt({ recalled: 'equal' })).toEqual({ do: 'same' });
+    const differs: Evidence = { ...times, content: 'differs', looked: ['content'] };
+    expect(inDoubt({ evidence: differs })).toEqual({ do: 'copy', why: 'content' });
+    expect(inDoubt({ evidence: differs, compare: 'sizeOnly' })).toEqual({ do: 'copy', why: 'content' });
+    const equal: Evidence = { ...times, content: 'equal', looked: ['content'] };
+    expect(inDoubt({ evidence: equal })).toEqual({ do: 'same' });
+    expect(inDoubt({ evidence: { ...equal, destinationMtimeNs: 6n } })).toEqual({ do: 'touch' });
+  });
+
   it('whose content is equal has its time looked at, whatever showed that, and gets that of its source', () => {
     const hashed: Evidence = { looked: ['hash'], content: 'equal' };
     for (const known of [{ evidence: hashed }, { recalled: 'equalContent' as const }]) {

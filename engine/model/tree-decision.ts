@@ -45,6 +45,8 @@ export interface DecisionInput {
   readonly compare: CompareMode;
   readonly update: boolean;
   readonly immutable: boolean;
+  /** The destination's size and time say nothing of its content: a run that may have written it was cut off. */
+  readonly isInDoubt?: boolean;
   readonly evidence: Evidence;
 }
 
@@ -60,9 +62,15 @@ export function decideItem(input: DecisionInput): Decision {
   const { destination, source } = input;
   if (!destination) return { do: 'copy', why: 'absent' };
   if (source.sizeBytes !== destination.sizeBytes) return replace(input, 'size');
-  if (input.recalled === 'equal' || input.compare === 'sizeOnly') return SAME;
-  if (input.compare === 'checksum') return input.recalled === 'equalContent' ? SAME : byContent(input);
-  return input.recalled === 'equalByTime' ? SAME : byTime(input);
+  if (input.recalled === 'equal') return SAME;
+  const isInDoubt = input.isInDoubt === true;
+  if (isInDoubt && input.evidence.content === undefined)
+    return { do: 'look', at: canHash(input) ? 'hash' : 'content' };
+  if (isInDoubt && input.evidence.content === 'differs') return replace(input, 'content');
+  if (input.compare === 'sizeOnly') return SAME;
+  if (input.compare === 'checksum')
+    return input.recalled === 'equalContent' && !isInDoubt ? SAME : byContent(input);
+  return input.recalled === 'equalByTime' && !isInDoubt ? SAME : byTime(input);
 }
 
 /** An object's etag that is the MD5 of its content, unless its store encrypts with keys of its own. */

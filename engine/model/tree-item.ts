@@ -58,6 +58,12 @@ export function fileToken(
   return `${stat.sizeBytes}${between}${stat.mtimeMs}${between}${stat.ctimeMs}${between}${stat.inode}`;
 }
 
+/** When the file changed, as its token tells; undefined of a token that vouches for nothing. */
+export function changeTimeOf(token: string): number | undefined {
+  const [, , changedMs] = token.split(' ');
+  return changedMs === undefined ? undefined : Number(changedMs);
+}
+
 /**
  * Whether two looks at one name saw one file with one content. Its change time does not count: it also changes when another name of the
  * file (a hard link) is made or removed.

@@ -60,7 +60,6 @@ export function openSide(
       isDryRun: wish.isDryRun === true,
       mtimeNs: BigInt(wish.mtimeNs ?? 0),
       mode: travelling(wish.mode, { specialModes }).mode,
-      isDurable: false,
       tokenOf: (stat) => peerToken(stat, clock.nowMs()),
     });
     return { kind: 'target', target, close: held.close, named };

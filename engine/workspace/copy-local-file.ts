@@ -13,7 +13,7 @@ import {
   rmSync,
   write,
 } from 'node:fs';
-import { copyFile } from 'node:fs/promises';
+import { copyFile, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { DrayError, fromErrorRecord } from '../api/error.ts';
@@ -30,6 +30,7 @@ import {
 import { tokenOf } from './file-source.ts';
 import { FILE_MODE_BITS } from './local-place.ts';
 import { loadSetMtime, type SetMtime } from './set-mtime.ts';
+import { syncContent } from './sync-disk.ts';
 import type { WrittenStat } from './tree-writer-contract.ts';
 import { folderInTheWay, writeError } from './tree-writer-error.ts';
 import { type PlaceOutcome, putInPlaceOrRemove } from './tree-writer-place.ts';
@@ -52,6 +53,8 @@ export interface LocalCopied {
 /** Copied by blocking calls: a thread's turn would take longer. */
 const BLOCKING_BYTES_MAX = 256 * 1024;
 const BLOCK_BYTES = 4 * 1024 * 1024;
+/** As large as what a download writes in pieces. */
+const SYNCED_BYTES_MIN = 32 * 1024 * 1024;
 const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = constants;
 const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0);
 const readAt = promisify(read);
@@ -75,6 +78,7 @@ export async function copyLocalFile({ from, signal, temporary, to }: LocalCopy):
       const copiedBytes = await copyContent(source, { from, signal, temporary, to });
       checkAborted(signal);
       attempt(from, () => checkSame(source, from, copiedBytes));
+      await syncLarge(temporary, copiedBytes);
       finishTemporary(temporary, stat.mtimeNs, Number(source.stats.mode) & FILE_MODE_BITS);
       const placed = replaceWhatIsThere(temporary, to);
       if (!('stat' in placed)) throw folderInTheWay(to);
@@ -158,6 +162,17 @@ function checkSame(source: OpenFile, from: string, copiedBytes: number): void {
   const now = lstatSync(from, { bigint: true, throwIfNoEntry: false });
   if (now?.ino !== source.stats.ino || now.dev !== source.stats.dev)
     throw new FileFailure('changedWhileRead');
+}
+
+/** Before the file has its time. Where one call syncs all of a file system, small files are left to that. */
+async function syncLarge(path: string, sizeBytes: number): Promise<void> {
+  if (sizeBytes < SYNCED_BYTES_MIN && process.platform === 'linux') return;
+  const file = await open(path, 'r+');
+  try {
+    await syncContent(file.fd);
+  } finally {
+    await file.close();
+  }
 }
 
 function finishTemporary(path: string, mtimeNs: bigint, mode: number): void {

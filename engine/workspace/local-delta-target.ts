@@ -12,7 +12,6 @@ import {
   constants,
   fchmodSync,
   fstatSync,
-  fsyncSync,
   ftruncateSync,
   lstatSync,
   openSync,
@@ -28,6 +27,7 @@ import type { ChunkSize } from './chunker.ts';
 import { checkUnchanged, describeFailure, type OpenFile, openFile } from './file-reader-open.ts';
 import { loadPunchHole } from './punch-hole.ts';
 import { loadSetMtime } from './set-mtime.ts';
+import { syncContent } from './sync-disk.ts';
 import type { WrittenStat } from './tree-writer-contract.ts';
 import { errnoOf, folderInTheWay, writeError } from './tree-writer-error.ts';
 import { putInPlace, writtenStat } from './tree-writer-place.ts';
@@ -46,8 +46,6 @@ export interface LocalDeltaTargetOptions {
   readonly mtimeNs: bigint;
   /** Permission bits; undefined: the old file's, or those of a new one. */
   readonly mode: number | undefined;
-  /** Whether the content is on the disk before the file is in place. */
-  readonly isDurable: boolean;
   /** What `complete` tells of the file; absent: nothing. */
   readonly tokenOf?: (stat: WrittenStat) => string;
 }
@@ -153,8 +151,8 @@ export function openLocalDeltaTarget(options: LocalDeltaTargetOptions): DeltaTar
         if (fstatSync(descriptor).size !== newBytes) throw changedWhileRead(path);
         const mode = options.mode ?? (old && Number(old.stats.mode & PERMISSION_BITS));
         if (mode !== undefined) fchmodSync(descriptor, mode);
+        await syncContent(descriptor);
         setMtime(descriptor, options.mtimeNs);
-        if (options.isDurable) fsyncSync(descriptor);
         const placed =
           temporary === undefined ? { stat: statOverwritten(descriptor, path) } : putInPlace(temporary, path);
         if (!('stat' in placed)) throw folderInTheWay(path);

@@ -7,6 +7,7 @@ import { open } from 'node:fs/promises';
 import { DrayError } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
 import { FILE_MODE_BITS } from './local-place.ts';
+import { syncContent } from './sync-disk.ts';
 import { openTemporaryFolderBeside } from './temporary-folder.ts';
 import { writeError } from './tree-writer-error.ts';
 import { putInPlaceOrRemove } from './tree-writer-place.ts';
@@ -34,6 +35,7 @@ export async function writeStreamToFile(
         bytes += piece.length;
       }
       if (mode !== undefined) await file.chmod(mode);
+      await syncContent(file.fd);
     } finally {
       await file.close();
     }

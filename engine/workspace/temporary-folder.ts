@@ -24,6 +24,7 @@ import { TEMPORARY_FOLDER_NAME } from '../model/unfinished-name.ts';
 import { errnoOf, writeError } from './tree-writer-error.ts';
 import { sweepTemporaryFolder, temporaryPrefix } from './tree-writer-temporary.ts';
 import { sweepUnfinishedFiles } from './tree-writer-unfinished.ts';
+import { sweepUnsyncedMarks } from './unsynced-mark.ts';
 
 export interface TemporaryFolder {
   /** Leads to the folder, from `prepare` to `close`. */
@@ -175,6 +176,7 @@ function makeFolder(folder: string): void {
 function sweep(folder: string, nowMs: number): void {
   sweepTemporaryFolder(folder, nowMs);
   sweepUnfinishedFiles(folder, nowMs);
+  sweepUnsyncedMarks(folder, nowMs);
 }
 
 /** What a stop left between two steps of a task. */

@@ -18,6 +18,11 @@ export interface TreeWriterOptions {
   readonly folderModeOf?: (folder: string) => number | undefined;
   /** What dead runs left is swept with the first file that is written, and not before: for who may write nothing at all. */
   readonly isSweptLate?: boolean;
+  /**
+   * What a mark says (`unsynced-mark.ts`) that lies in the temporary folder while files are written and not synced. Absent: no mark is made,
+   * and nothing is synced but by `sync`.
+   */
+  readonly unsyncedNote?: string;
   /** Worker threads at most; default: one for each core, 8 at most. 0: all work is done by the caller's thread. */
   readonly threads?: number;
   /** Stops the writer: what is under way rejects with `aborted`, and no temporary file stays behind. */
@@ -108,8 +113,8 @@ export interface LargeFile {
  * - Each file is verified, written to a temporary file and put in place in one step: a path holds its old or its new content, never a part.
  * - Nothing is written or removed through a symbolic link, and nothing outside of the root.
  * - Files and links in the way are replaced; a folder in the way only when it is empty, else it is a `conflict`.
- * - Content is not forced to the disk (no fsync): after a power cut the scan sees sizes or times that differ from
- *   the index's, and a pull writes those files again.
+ * - A large file's content is on the disk before the file is in its place. That of small files is once `sync` has ended, or `close`: after
+ *   a power cut before that, a file may have its size and time and not its content. A mark tells then that this may be.
  *
  * It protects against what a commit holds and what lies in the folder, and, if it is watchful, against another process that swaps
  * folders for links while it works. In a workspace it need not be: such a process could write there by itself.
@@ -137,8 +142,13 @@ export interface TreeWriter {
   remove(path: string): void;
   /** A file name in the temporary folder, which is there then, for a file that the caller writes and moves or removes by itself. */
   newTemporary(): string;
+  /**
+   * Resolves once all that was in its place before is on the disk, and does nothing where nothing new is. Before that no record may say that a
+   * file is right. Throws `io`: then none may at all.
+   */
+  sync(): Promise<void>;
   /** To be called now and then by who keeps a writer for days: sweeps what dead runs left, and shows that this one lives. */
   tend(nowMs: number): void;
-  /** Leaves or discards large files that are open, waits for work under way and stops the threads. Idempotent. */
+  /** Leaves or discards large files that are open, waits for work under way, syncs and stops the threads. Idempotent. Throws as `sync`. */
   close(): Promise<void>;
 }

@@ -4,6 +4,7 @@ import { close, closeSync, constants, ftruncateSync, openSync, read, unlinkSync 
 import { promisify } from 'node:util';
 import { DrayError } from '../api/error.ts';
 import type { BlobHash } from '../model/entry.ts';
+import { syncContent } from './sync-disk.ts';
 import type { FileMeta, LargeFile, WrittenStat } from './tree-writer-contract.ts';
 import { contentDiffers, damagedFile, writeError } from './tree-writer-error.ts';
 import { type GatheredWriter, openGatheredWriter } from './tree-writer-gathered.ts';
@@ -159,6 +160,9 @@ export function openLargeFile(options: LargeFileOptions): LargeFile {
       if (digest !== undefined && meta.blob !== undefined && digest !== meta.blob)
         throw contentDiffers(meta.path, meta.blob);
       const { mode, mtimeNs, path } = meta;
+      await syncContent(fd).catch((error: unknown) => {
+        throw writeError(error, path);
+      });
       await threads.run('seal', { kind: 'seal', fd, path, mtimeNs, mode });
       isFdOpen = false;
       await closeFile(fd, meta.path);

@@ -7,6 +7,7 @@ import { checkAborted } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
 import { createHeldFolders } from '../base/held-folders.ts';
 import { checkEntryPath } from '../model/safe-path.ts';
+import { openDiskSync } from './sync-disk.ts';
 import { openTemporaryFolder } from './temporary-folder.ts';
 import { heldReach, plainReach, type TreeReach } from './tree-reach.ts';
 import { cutBatches, type FileBatch } from './tree-writer-batches.ts';
@@ -27,25 +28,48 @@ import { type PlaceOutcome, putInPlace, statWritten } from './tree-writer-place.
 import type { FileOutcome } from './tree-writer-small.ts';
 import { openWriteThreads, type WriteThreads } from './tree-writer-threads.ts';
 import { openUnfinishedFiles, type UnfinishedFile, type UnfinishedFiles } from './tree-writer-unfinished.ts';
+import { markUnsynced } from './unsynced-mark.ts';
 
 const THREADS_MAX = 8;
 
 /** Opens a writer and removes the temporary files of runs that were killed. Throws `io` or `diskFull`. Close it. */
 export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
   const { isSweptLate = false, isTemporaryFolderOwn = false, isWatchful = false } = options;
-  const { root, temporaryFolder, signal } = options;
+  const { root, temporaryFolder, signal, unsyncedNote } = options;
   const held = isWatchful ? createHeldFolders(root) : undefined;
   const temporaries = openTemporaryFolder(temporaryFolder, {
     isOwn: isTemporaryFolderOwn,
     ...(held ? { parent: held } : {}),
   });
   const { newName, prefix, prepare } = temporaries;
+  const disk = openDiskSync(root);
+  let unmark: ((isSynced: boolean) => void) | undefined;
+  /** Before the first file of the tree. */
+  const prepareWrite = () => {
+    prepare();
+    if (unsyncedNote === undefined || unmark) return;
+    try {
+      unmark = markUnsynced(temporaries.path(), unsyncedNote);
+    } catch (error) {
+      throw writeError(error, temporaryFolder);
+    }
+  };
+  const newTemporary = () => {
+    prepareWrite();
+    disk.noteAny();
+    return newName();
+  };
   if (!isSweptLate && (!isTemporaryFolderOwn || existsSync(temporaryFolder))) prepare();
   const reach = held ? heldReach(held) : plainReach(root);
   const folders = openFolders(root, isWatchful ? reach : undefined, options.folderModeOf);
   const limit = options.threads ?? Math.min(availableParallelism(), THREADS_MAX);
   const threads = openWriteThreads({ root, isWatchful, temporaryPrefix: prefix, threads: limit, signal });
-  const context: WriterContext = { reach, folders, threads };
+  const context: WriterContext = {
+    reach,
+    folders,
+    threads,
+    onPlaced: (path) => disk.note(`${root}/${path}`),
+  };
   const openFiles = new Set<LargeFile>();
   let nextStream = 0;
   let closing: Promise<void> | undefined;
@@ -54,7 +78,7 @@ export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
   signal.addEventListener('abort', leaveAll, { once: true });
   let unfinishedFiles: UnfinishedFiles | undefined;
   const claimUnfinished = (content: string, sizeBytes: number): UnfinishedFile => {
-    prepare();
+    prepareWrite();
     unfinishedFiles ??= openUnfinishedFiles(temporaries.path(), systemClock.nowMs);
     try {
       return unfinishedFiles.claim(content, sizeBytes);
@@ -77,7 +101,7 @@ export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
         content === undefined ? undefined : claimUnfinished(`${meta.path}\0${content}`, meta.sizeBytes);
       const file = openLargeFile({
         meta,
-        temporary: unfinished?.temporary ?? newName(),
+        temporary: unfinished?.temporary ?? newTemporary(),
         ...(unfinished ? { unfinished } : {}),
         ...(isOpenEnded ? { isOpenEnded } : {}),
         nextStream: () => nextStream++,
@@ -102,25 +126,32 @@ export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
     await threads.close();
     signal.removeEventListener('abort', leaveAll);
     unfinishedFiles?.end();
-    temporaries.close();
-    held?.close();
+    let isSynced = false;
+    try {
+      if (unmark) await disk.sync();
+      isSynced = true;
+    } finally {
+      unmark?.(isSynced);
+      temporaries.close();
+      held?.close();
+    }
   }
 
   return {
     writeMany: async (bytes, items) => {
       checkAborted(signal);
       assert(!closing, 'the writer is closed');
-      prepare();
+      prepareWrite();
       return writeMany(context, bytes, items);
     },
     openLarge,
     newTemporary() {
       checkAborted(signal);
-      return newName();
+      return newTemporary();
     },
     writeLink(path, target) {
       checkAborted(signal);
-      return writeLink(context, { path, target, newTemporary: newName });
+      return writeLink(context, { path, target, newTemporary });
     },
     makeFolder(path) {
       checkAborted(signal);
@@ -131,6 +162,7 @@ export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
       checkAborted(signal);
       remove(context, path);
     },
+    sync: () => disk.sync(),
     tend(nowMs) {
       if (!closing) temporaries.tend(nowMs);
     },
@@ -145,6 +177,7 @@ interface WriterContext {
   readonly reach: TreeReach;
   readonly folders: Folders;
   readonly threads: WriteThreads;
+  readonly onPlaced: (path: string) => void;
 }
 
 async function writeMany(
@@ -195,7 +228,9 @@ function toResult(context: WriterContext, path: string, outcome: FileOutcome): W
 }
 
 /** Replaces an empty folder in the way: only here, in the thread that owns the folders. */
-function finish({ folders, reach }: WriterContext, path: string, outcome: PlaceOutcome): WrittenStat {
+function finish(context: WriterContext, path: string, outcome: PlaceOutcome): WrittenStat {
+  const { folders, onPlaced, reach } = context;
+  onPlaced(path);
   if ('stat' in outcome) return outcome.stat;
   const temporary = outcome.folderInTheWay;
   try {

@@ -16,6 +16,7 @@ interface PushOptions {
   readonly dryRun?: true;
   readonly explain?: true;
   readonly query?: QueryMode;
+  readonly allowEmptied?: true;
   /** False after `--no-index`. */
   readonly index: boolean;
 }
@@ -38,12 +39,18 @@ export function addPushCommand(program: Command, host: CommandHost): void {
       ]),
     )
     .option('--no-index', 'do not trust the local index: ask the remote again')
+    .option('--allow-emptied', 'push even when many files have become empty since the last push or pull')
     .addOption(createBandwidthOption())
     .action((options: PushOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
           (await import('../../../engine/jobs/push.ts')).push(context, {
-            ...given({ message: options.message, dryRun: options.dryRun, query: options.query }),
+            ...given({
+              message: options.message,
+              dryRun: options.dryRun,
+              query: options.query,
+              allowEmptied: options.allowEmptied,
+            }),
             ...(options.index ? {} : { noIndex: true }),
           }),
         view: createPushView(options),

@@ -169,6 +169,11 @@ export function adviceFor(code: ErrorCode): Advice {
       return { text: 'Another Dray works in this folder. Retry when it has ended.' };
     case 'checksumRefused':
       return { text: 'A file changed while it was read. Retry sends it again.' };
+    case 'manyEmptied':
+      return {
+        text: 'Nothing was sent. Restore these files or leave them out, or push them as they are by "dray push --allow-emptied".',
+        go: { screen: 'changes', label: 'Open Changes' },
+      };
     case 'tooManyDeletes':
       return { text: 'Nothing was deleted. Look at the preview of the sync in Browse before you go on.' };
     default:

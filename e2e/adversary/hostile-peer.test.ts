@@ -2,7 +2,8 @@
  * A hostile peer answers the client's commands. Whatever it says, nothing outside of the client's own folder is read,
  * listed or changed, each failure is one that Dray foresees, and no command hangs.
  */
-import { mkdirSync, readdirSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { DrayError } from '../../engine/api/error.ts';
@@ -120,10 +121,11 @@ async function endOf(command: () => Promise<unknown>): Promise<string> {
   }
 }
 
-/** What no peer may make here: Dray's own folders. */
+/** What no peer may make here: set-uid, set-gid and sticky bits, and Dray's own folders. */
 function findForbidden(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => {
+    const stats = lstatSync(join(folder, name));
     const isOurs = name.split('/').some((part) => part.toLowerCase() === '.dray');
-    return isOurs;
+    return isOurs || (!stats.isSymbolicLink() && (stats.mode & 0o7000) !== 0);
   });
 }

@@ -5,7 +5,8 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createSandbox, type Sandbox } from '../../engine/jobs/job-fixture.ts';
@@ -145,6 +146,16 @@ it(
       [...outcomes].reduce((sum, [name, { done }]) => (name.startsWith(prefix) ? sum + done : sum), 0);
     for (const name of MUST_BE_DONE) expect(doneOf(name), name).toBeGreaterThan(0);
     if (CAN_EXCHANGE) expect(exchanges).toBeGreaterThan(0);
+    expect(findSpecialModes(sandbox.path('offered'))).toEqual([]);
   },
   TIMEOUT_MS,
 );
+
+/** Set-uid, set-gid and sticky bits, which no client may set. */
+function findSpecialModes(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => {
+    const stats = lstatSync(join(folder, name));
+    return !stats.isSymbolicLink() && (stats.mode & 0o7000) !== 0;
+  });
+}

@@ -99,4 +99,14 @@ describe('the README', () => {
     const files = [...readme.matchAll(/\]\(([\w./-]+)(?:#[^)]*)?\)/g)].map(([, file]) => file!);
     expect(files.filter((file) => globSync(file, { cwd: ROOT }).length === 0)).toEqual([]);
   });
+
+  it('names a test for each of its promises', () => {
+    const promises = readme.slice(
+      readme.indexOf('## What Dray promises'),
+      readme.indexOf('## Who is trusted'),
+    );
+    const items = promises.split(/^(?=- )/m).slice(1);
+    expect(items.length).toBeGreaterThan(7);
+    expect(items.filter((item) => !/\]\([\w./-]+\.test\.ts\)/.test(item))).toEqual([]);
+  });
 });

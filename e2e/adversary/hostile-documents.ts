@@ -169,7 +169,8 @@ interface Totals {
 function addEntries(draw: Draw, text: string, target: string): string {
   const commit = parse(text) as { manifest?: { entries: Record<string, Json>[] }; totals?: Totals } | null;
   const { manifest, totals } = commit ?? {};
-  if (!manifest || !Array.isArray(manifest.entries) || !totals) return changeText(draw, text, target);
+  if (!manifest || !Array.isArray(manifest.entries) || typeof totals?.files !== 'number')
+    return changeText(draw, text, target);
   const model = manifest.entries.find((entry) => entry?.size !== undefined && entry.size !== 0);
   const size = typeof model?.size === 'number' ? model.size : 0;
   const path = () => draw.of(PATHS)(target, draw);

@@ -70,9 +70,13 @@ describe('a workspace inside a workspace', () => {
       await expect(initWorkspace(testContext(folder), { remoteUrl: other })).rejects.toMatchObject(error);
     }
     await expect(clone('work/inner')).rejects.toMatchObject({ code: 'workspaceExists' });
-    await expect(clone('work')).rejects.toMatchObject({ code: 'workspaceExists' });
     expect(readdirSync(`${work}/inner`)).toEqual([]);
     expect(existsSync(other)).toBe(false);
+    // A clone of the same repository would go on with it.
+    mkdirSync(sandbox.path('elsewhere'));
+    await initWorkspace(testContext(sandbox.path('elsewhere')), { remoteUrl: other });
+    const cloned = cloneWorkspace(testContext(sandbox.folder), { url: other, directory: 'work' });
+    await expect(cloned).rejects.toMatchObject({ code: 'workspaceExists' });
   });
 
   it('that was there before is left out of a push and named', async () => {

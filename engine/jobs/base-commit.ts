@@ -3,6 +3,7 @@
  * `.dray/state.json` is the truth; the rows are rebuilt from the commit whenever they may stand for another one.
  */
 import { DrayError } from '../api/error.ts';
+import { readChecked } from '../base/read-again.ts';
 import type { Change } from '../model/diff.ts';
 import type { CommitHash, Entry } from '../model/entry.ts';
 import type { Layout } from '../model/layout.ts';
@@ -19,14 +20,15 @@ export function baseMark(uuid: string, commit: CommitHash | undefined): string {
   return `${uuid}/${commit ?? 'none'}`;
 }
 
-/** A commit from the index's cache, or else from the store by one request. @throws `damaged`, also when it is missing. */
+/** A commit from the index's cache, or else from the store by one request, and one more for damaged bytes. @throws `damaged`, also when it is missing. */
 export async function fetchCommit(session: Session, store: ObjectStore, hash: CommitHash): Promise<Commit> {
   const cached = session.index.settings.cachedCommit(hash);
   if (cached) return decodeCommit(hash, cached);
-  const read = await store.read(commitKey(hash), {
-    maxBytes: STORED_DOCUMENT_MAX_BYTES,
-    signal: session.context.signal,
-  });
+  const { signal } = session.context;
+  const read = await readChecked(
+    () => store.read(commitKey(hash), { maxBytes: STORED_DOCUMENT_MAX_BYTES, signal }),
+    ({ bytes }) => ({ bytes, commit: decodeCommit(hash, bytes) }),
+  );
   if (!read) {
     throw new DrayError(
       'damaged',
@@ -36,9 +38,8 @@ export async function fetchCommit(session: Session, store: ObjectStore, hash: Co
       },
     );
   }
-  const commit = decodeCommit(hash, read.bytes);
   session.index.settings.cacheCommit(hash, read.bytes);
-  return commit;
+  return read.commit;
 }
 
 export interface BaseCommit {

@@ -6,6 +6,7 @@
 import { DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
 import { createLeasedMemory, type LeasedMemory } from '../base/leased-memory.ts';
+import { isDamage, readChecked } from '../base/read-again.ts';
 import { TaskSet } from '../base/task-set.ts';
 import type { BlobHash, FileEntry, PackHash } from '../model/entry.ts';
 import type { ByteRange, ObjectStore, RemoteKey } from '../remotes/object-store.ts';
@@ -128,6 +129,7 @@ class FileDownloader {
       await this.#writeMany(
         new Uint8Array(0),
         empty.map((entry) => ({ ...entry, offset: 0 })),
+        true,
       );
     for (const [pack, items] of packs) await this.#takePack(pack, items);
   }
@@ -140,22 +142,32 @@ class FileDownloader {
         packKey(pack),
         range,
         read.end - read.start,
-        (bytes) => this.#writePacked(pack, bytes, read),
+        (bytes, entries, isAgain) => this.#writePacked(pack, bytes, { ...read, items: entries }, isAgain),
         read.items,
       );
     }
   }
 
   /** A pack that was cut costs only the files whose bytes are gone. */
-  async #writePacked(pack: PackHash, bytes: Uint8Array, read: PackRead<PackedEntry>): Promise<void> {
+  async #writePacked(
+    pack: PackHash,
+    bytes: Uint8Array,
+    read: PackRead<PackedEntry>,
+    isAgain: boolean,
+  ): Promise<readonly PackedEntry[]> {
     const items = read.items.map((item) => ({ ...item, offset: item.offset - read.start }));
     const isThere = (item: PackedEntry) => item.offset + item.sizeBytes <= bytes.length;
-    for (const item of items) {
-      if (isThere(item)) continue;
+    const cut = read.items.filter((_, at) => !isThere(items[at]!));
+    const wrong = await this.#writeMany(bytes, items.filter(isThere), isAgain);
+    if (!isAgain) {
+      const wrongPaths = new Set(wrong.map(({ path }) => path));
+      return [...cut, ...read.items.filter(({ path }) => wrongPaths.has(path))];
+    }
+    for (const item of cut) {
       const what = `ends at byte ${read.start + bytes.length}, and more belongs there`;
       this.#fail(item, toErrorRecord(damagedObject(packKey(pack), what)));
     }
-    await this.#writeMany(bytes, items.filter(isThere));
+    return [];
   }
 
   async #takeWhole(entry: FileEntry): Promise<void> {
@@ -163,26 +175,33 @@ class FileDownloader {
       objectKey(entry.blob),
       undefined,
       entry.sizeBytes,
-      (bytes) => {
+      async (bytes, _, isAgain) => {
+        if (bytes.length !== entry.sizeBytes && !isAgain) return [entry];
         checkWhole(objectKey(entry.blob), bytes, entry.sizeBytes);
-        return this.#writeMany(bytes, [{ ...entry, offset: 0 }]);
+        return this.#writeMany(bytes, [{ ...entry, offset: 0 }], isAgain);
       },
       [entry],
     );
   }
 
-  /** Waits for memory, then reads and uses the bytes beside the caller. A missing or damaged object fails its files only. */
-  async #spawnRead(
+  /**
+   * Waits for memory, then reads and uses the bytes beside the caller. A missing or damaged object fails its files only, and damaged bytes are read
+   * once more before.
+   * @param use Resolves to the entries whose bytes were wrong; the second time it fails them.
+   */
+  async #spawnRead<E extends FileEntry>(
     key: RemoteKey,
     range: ByteRange | undefined,
     sizeBytes: number,
-    use: (bytes: Uint8Array) => Promise<void>,
-    entries: readonly FileEntry[],
+    use: (bytes: Uint8Array, entries: readonly E[], isAgain: boolean) => Promise<readonly E[]>,
+    entries: readonly E[],
   ): Promise<void> {
     const memory = await this.#memory.take(sizeBytes, this.#tasks.signal);
     this.#tasks.spawn(async () => {
       try {
-        await use(await this.#read(key, range, sizeBytes, memory.bytes));
+        const read = () => this.#read(key, range, sizeBytes, memory.bytes);
+        const wrong = await use(await read(), entries, false);
+        if (wrong.length > 0) await use(await read(), wrong, true);
       } catch (error) {
         if (!(error instanceof DrayError) || error.code !== 'damaged') throw error;
         for (const entry of entries) this.#fail(entry, toErrorRecord(error));
@@ -210,19 +229,31 @@ class FileDownloader {
     return read.bytes;
   }
 
-  async #writeMany(bytes: Uint8Array, items: readonly (PackedFile & FileEntry)[]): Promise<void> {
+  /** @returns those whose bytes were not theirs, unless it is the second time: then these have failed. */
+  async #writeMany<E extends PackedFile & FileEntry>(
+    bytes: Uint8Array,
+    items: readonly E[],
+    isAgain: boolean,
+  ): Promise<readonly E[]> {
     const wanted = items.filter((item) => this.#mayReplace(item));
-    if (wanted.length === 0) return;
+    if (wanted.length === 0) return [];
     const results = await this.#options.writer.writeMany(bytes, wanted);
-    this.#record(wanted, results);
+    return this.#record(wanted, results, isAgain);
   }
 
-  #record(entries: readonly FileEntry[], results: readonly WriteResult[]): void {
+  #record<E extends FileEntry>(
+    entries: readonly E[],
+    results: readonly WriteResult[],
+    isAgain: boolean,
+  ): readonly E[] {
+    const wrong: E[] = [];
     results.forEach((result, at) => {
       const entry = entries[at]!;
-      if ('error' in result) this.#fail(entry, result.error);
-      else this.#note(entry, result.stat);
+      if (!('error' in result)) this.#note(entry, result.stat);
+      else if (result.error.code === 'damaged' && !isAgain) wrong.push(entry);
+      else this.#fail(entry, result.error);
     });
+    return wrong;
   }
 
   #note(entry: FileEntry, stat: WrittenStat): void {
@@ -269,7 +300,12 @@ class FileDownloader {
     const open = await this.#openFiles.acquire(1, this.#tasks.signal);
     this.#tasks.spawn(async () => {
       try {
-        await this.#fetchLarge(entry);
+        await this.#fetchLarge(entry, false).catch((error: unknown) => {
+          // Nothing vouches for one range of an object: all of it is fetched once more.
+          const isWrong = isDamage(error) && error.data.key === undefined && entry.location.in === 'object';
+          if (!isWrong) throw error;
+          return this.#fetchLarge(entry, true);
+        });
       } catch (error) {
         if (!(error instanceof DrayError) || !FILE_ERRORS.has(error.code)) throw error;
         this.#fail(entry, toErrorRecord(error));
@@ -279,7 +315,7 @@ class FileDownloader {
     });
   }
 
-  async #fetchLarge(entry: FileEntry): Promise<void> {
+  async #fetchLarge(entry: FileEntry, isAgain: boolean): Promise<void> {
     const file = await this.#options.writer.openLarge(entry);
     // Pieces stop when one of them fails, or the whole download does; the file is discarded only when all are at rest.
     const pieces = new TaskSet(this.#tasks.signal);
@@ -289,12 +325,16 @@ class FileDownloader {
         const memory = await this.#memory.take(piece.sizeBytes, pieces.signal);
         pieces.spawn(async () => {
           try {
-            const bytes = await this.#read(piece.key, piece.range, piece.sizeBytes, memory.bytes);
-            checkWhole(piece.key, bytes, piece.sizeBytes);
-            await file.write(piece.offset, bytes, piece.verify).catch((error: unknown) => {
-              throw isDamage(error) ? wrongBytes(piece.key) : error;
-            });
-            this.#options.progress.add(0, piece.sizeBytes);
+            await readChecked(
+              () => this.#read(piece.key, piece.range, piece.sizeBytes, memory.bytes),
+              async (bytes) => {
+                checkWhole(piece.key, bytes, piece.sizeBytes);
+                await file.write(piece.offset, bytes, piece.verify).catch((error: unknown) => {
+                  throw isDamage(error) ? wrongBytes(piece.key) : error;
+                });
+              },
+            );
+            if (!isAgain) this.#options.progress.add(0, piece.sizeBytes);
           } finally {
             memory.release();
           }
@@ -362,10 +402,6 @@ function wrongBytes(key: RemoteKey): DrayError {
 function checkWhole(key: RemoteKey, bytes: Uint8Array, sizeBytes: number): void {
   if (bytes.length !== sizeBytes)
     throw damagedObject(key, `holds ${bytes.length} bytes where ${sizeBytes} belong`);
-}
-
-function isDamage(error: unknown): boolean {
-  return error instanceof DrayError && error.code === 'damaged';
 }
 
 /** The error with the file's path in it and, when its bytes are not what its hash says, the object that they came from. */

@@ -1,6 +1,7 @@
 /** One entry of a commit, and the first bytes of its content: what a preview shows. */
 import { createHash } from 'node:crypto';
 import { DrayError } from '../api/error.ts';
+import { readChecked } from '../base/read-again.ts';
 import type { BlobHash, Entry, FileEntry } from '../model/entry.ts';
 import type { ObjectStore, RemoteKey } from '../remotes/object-store.ts';
 import type { Commit } from '../repository/commit.ts';
@@ -93,14 +94,22 @@ async function* readPiece(
   { from, signal, to }: { readonly from: number; readonly to: number; readonly signal: AbortSignal },
 ): AsyncGenerator<Uint8Array> {
   const hasher = from === 0 && to === sizeBytes ? createHash('sha256') : undefined;
+  const isOneWindow = hasher !== undefined && sizeBytes <= WINDOW_BYTES;
   for (let at = from; at < to; at += WINDOW_BYTES) {
     const wantedBytes = Math.min(WINDOW_BYTES, to - at);
     const range = { start: offset + at, end: offset + at + wantedBytes };
-    const found = await store.read(key, { range, maxBytes: wantedBytes, signal });
+    const found = await readChecked(
+      () => store.read(key, { range, maxBytes: wantedBytes, signal }),
+      (read) => {
+        const isRight = !isOneWindow || createHash('sha256').update(read.bytes).digest('hex') === hash;
+        if (read.bytes.length === wantedBytes && isRight) return read;
+        throw damaged(key, 'does not hold the bytes that were pushed');
+      },
+    );
     if (!found) throw damaged(key, 'is missing on the remote');
     hasher?.update(found.bytes);
     const isLast = at + wantedBytes === to;
-    if (found.bytes.length !== wantedBytes || (isLast && hasher && hasher.digest('hex') !== hash))
+    if (isLast && hasher && hasher.digest('hex') !== hash)
       throw damaged(key, 'does not hold the bytes that were pushed');
     yield found.bytes;
   }

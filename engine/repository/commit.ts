@@ -18,6 +18,7 @@ import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
 import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
+import { readChecked } from '../base/read-again.ts';
 import { type CommitHash, comparePaths, type Entry, type SegmentHash } from '../model/entry.ts';
 import type { CallOptions, ObjectStore, RemoteKey } from '../remotes/object-store.ts';
 import {
@@ -126,15 +127,18 @@ export function decodeCommit(hash: CommitHash, stored: Uint8Array): Commit {
   return { ...head, manifest };
 }
 
-/** One request. @throws `notFound`, `damaged` naming the key, `formatTooNew`. */
+/** One request, and one more for damaged bytes. @throws `notFound`, `damaged` naming the key, `formatTooNew`. */
 export async function readCommit(
   store: ObjectStore,
   hash: CommitHash,
   options: CallOptions = {},
 ): Promise<Commit> {
   const key = commitKey(hash);
-  const read = await store.read(key, { ...options, maxBytes: STORED_DOCUMENT_MAX_BYTES });
-  if (read) return decodeCommit(hash, read.bytes);
+  const commit = await readChecked(
+    () => store.read(key, { ...options, maxBytes: STORED_DOCUMENT_MAX_BYTES }),
+    ({ bytes }) => decodeCommit(hash, bytes),
+  );
+  if (commit) return commit;
   throw new DrayError('notFound', `${store.address} has no commit ${hash}.`, { data: { key, commit: hash } });
 }
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { hash as hashOf } from 'node:crypto';
 import { DrayError } from '../api/error.ts';
+import { readChecked } from '../base/read-again.ts';
 import type { BlobHash, PackHash } from '../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../remotes/object-store.ts';
 import { damaged } from './document.ts';
@@ -95,10 +96,20 @@ export async function readPackIndex(
   hash: PackHash,
   options: CallOptions & { readonly sizeBytes?: number } = {},
 ): Promise<readonly PackedBlob[]> {
-  const key = packKey(hash);
   const { sizeBytes: givenBytes, ...call } = options;
-  const packBytes = givenBytes ?? (await store.head(key, call))?.sizeBytes;
+  const packBytes = givenBytes ?? (await store.head(packKey(hash), call))?.sizeBytes;
   if (packBytes === undefined) throw missingPack(hash);
+  const readOnce = async () => packBytes;
+  return (await readChecked(readOnce, (bytes) => readIndexOf(store, hash, bytes, call)))!;
+}
+
+async function readIndexOf(
+  store: ObjectStore,
+  hash: PackHash,
+  packBytes: number,
+  call: CallOptions,
+): Promise<readonly PackedBlob[]> {
+  const key = packKey(hash);
   if (packBytes > PACK_MAX_BYTES) throw damaged(key, 'it is larger than a pack can be');
   if (packBytes < INDEX_FIXED_BYTES) throw damaged(key, 'it is too short for a pack');
 

@@ -1,5 +1,6 @@
 /** Reading and writing one manifest segment of a repository. */
 import { crc32 } from 'node:zlib';
+import { readChecked } from '../base/read-again.ts';
 import type { Entry } from '../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../remotes/object-store.ts';
 import { damaged, STORED_DOCUMENT_MAX_BYTES } from './document.ts';
@@ -7,16 +8,18 @@ import { segmentKey } from './keys.ts';
 import { type SegmentRef, sameTotals, totalsOfEntries } from './manifest.ts';
 import { decodeSegment, type EncodedSegment } from './segment.ts';
 
-/** One request. A missing segment is `damaged`: a commit that names it cannot be without it. */
+/** One request, and one more for damaged bytes. A missing segment is `damaged`: a commit that names it cannot be without it. */
 export async function readSegment(
   store: ObjectStore,
   segment: SegmentRef,
   options: CallOptions = {},
 ): Promise<readonly Entry[]> {
   const key = segmentKey(segment.hash);
-  const read = await store.read(key, { ...options, maxBytes: STORED_DOCUMENT_MAX_BYTES });
-  if (!read) throw damaged(key, `${store.address} does not have it`);
-  const entries = decodeSegment(segment.hash, read.bytes);
+  const entries = await readChecked(
+    () => store.read(key, { ...options, maxBytes: STORED_DOCUMENT_MAX_BYTES }),
+    ({ bytes }) => decodeSegment(segment.hash, bytes),
+  );
+  if (!entries) throw damaged(key, `${store.address} does not have it`);
   const isAsNamed =
     entries[0]?.path === segment.first &&
     entries.at(-1)?.path === segment.last &&

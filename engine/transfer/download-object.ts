@@ -1,5 +1,6 @@
 /** Objects from a store, verified: small ones whole in memory, others as a stream in order. Large ones to a file: `download-ranges.ts`. */
 import { DrayError } from '../api/error.ts';
+import { readChecked } from '../base/read-again.ts';
 import type { ByteRange, ObjectBytes, ObjectInfo, ObjectStore, RemoteKey } from '../remotes/object-store.ts';
 import type { AdaptiveLimit } from './adaptive-limit.ts';
 import { fetchRanges, type RangesRequest } from './fetch-ranges.ts';
@@ -30,21 +31,25 @@ export interface WholeDownloaded {
   readonly by: VerifiedBy;
 }
 
-/** What was damaged on the way is not damaged twice. */
-const ATTEMPTS_MAX = 2;
-
 /** @throws DrayError `damaged` when the bytes are not what the store vouches for, `io` when the object changed or is gone. */
 export async function downloadWhole(request: WholeDownload): Promise<WholeDownloaded> {
-  for (let attempt = 1; ; attempt += 1) {
-    const { bytes, info } = await readWhole(request);
-    const sum = bestSum(info);
-    const isRight = sum && matchesSum(bytes, sum);
-    if (isRight !== false) return { bytes, info, by: isRight ? sum!.by : 'sizes' };
-    if (attempt === ATTEMPTS_MAX) throw wrongContent(request.key, sum!.by);
-  }
+  const { etag, key, sizeBytes } = request;
+  const downloaded = await readChecked(
+    () => readWhole(request),
+    ({ bytes, info }) => {
+      if (bytes.length !== sizeBytes) throw wrongLength(key, bytes.length, sizeBytes);
+      // An answer that tells nothing of its content is held against what the listing told.
+      const sum = bestSum(info) ?? bestSum({ ...info, etag });
+      const isRight = sum && matchesSum(bytes, sum);
+      if (isRight === false) throw wrongContent(key, sum!.by);
+      return { bytes, info, by: isRight ? sum!.by : ('sizes' as const) };
+    },
+  );
+  if (!downloaded) throw vanished(key);
+  return downloaded;
 }
 
-async function readWhole(request: WholeDownload): Promise<ObjectBytes> {
+async function readWhole(request: WholeDownload): Promise<ObjectBytes | undefined> {
   const { etag, into, key, limit, signal, sizeBytes, store } = request;
   const pinned = etag === '' ? {} : { ifMatch: etag };
   const call = { ...pinned, maxBytes: sizeBytes, into, checksums: true, signal };
@@ -53,11 +58,10 @@ async function readWhole(request: WholeDownload): Promise<ObjectBytes> {
     .catch((error: unknown) => {
       throw error instanceof DrayError && error.code === 'conflict' ? changed(key, error) : error;
     });
-  if (!read) throw vanished(key);
   // A store that does not honour If-Match is noticed by the etag of its answer.
-  if (etag !== '' && read.etag !== '' && read.etag !== etag) throw changed(key);
-  if (read.bytes.length === sizeBytes) return read;
-  throw etag === '' ? changed(key) : wrongLength(key, read.bytes.length, sizeBytes);
+  if (read && etag !== '' && read.etag !== '' && read.etag !== etag) throw changed(key);
+  if (read && etag === '' && read.bytes.length !== sizeBytes) throw changed(key);
+  return read;
 }
 
 export interface CatRequest extends RangesRequest {

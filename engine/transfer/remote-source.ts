@@ -1,5 +1,6 @@
 /** An object of another store as the source of an upload: what one request reads, the next one writes. No disk. */
 import { DrayError } from '../api/error.ts';
+import { readChecked } from '../base/read-again.ts';
 import type { ObjectBytes, ObjectInfo, ObjectStore, RemoteKey } from '../remotes/object-store.ts';
 import type { AdaptiveLimit } from './adaptive-limit.ts';
 import type { ObjectSource } from './object-source.ts';
@@ -28,14 +29,18 @@ export function openRemoteSource(options: RemoteSourceOptions): ObjectSource {
     async read(start, into, signal) {
       const range = { start, end: start + into.byteLength };
       const request = { ...condition, range, maxBytes: into.byteLength, into, signal };
-      const answer = await limit
-        .run(() => store.read(key, request), { bytes: into.byteLength, signal })
-        .catch((error: unknown) => {
-          throw isConflict(error) ? changed(key, error) : error;
-        });
-      if (answer === undefined) throw vanished(key);
-      checkAnswer(answer, options, into.byteLength);
-      return answer.bytes;
+      const read = () =>
+        limit
+          .run(() => store.read(key, request), { bytes: into.byteLength, signal })
+          .catch((error: unknown) => {
+            throw isConflict(error) ? changed(key, error) : error;
+          });
+      const bytes = await readChecked(read, (answer) => {
+        checkAnswer(answer, options, into.byteLength);
+        return answer.bytes;
+      });
+      if (bytes === undefined) throw vanished(key);
+      return bytes;
     },
     async checkUnchanged() {
       if (info.etag !== '') return;

@@ -1,0 +1,105 @@
+/** A store, or a way to it, that damages a body once: it is fetched once more. One that does so again is accused, by the object's name. */
+import { mkdirSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { cloneWorkspace } from '../engine/jobs/clone.ts';
+import { copyTree } from '../engine/jobs/copy-tree.ts';
+import { initWorkspace } from '../engine/jobs/init.ts';
+import { createSandbox, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
+import { push } from '../engine/jobs/push.ts';
+import { describeTree } from '../engine/jobs/same-trees.ts';
+import { verify } from '../engine/jobs/verify.ts';
+import { type FakeRequest, type FakeS3, type Fault, startFakeS3 } from './servers/fake-s3.ts';
+
+let store: FakeS3;
+let sandbox: Sandbox;
+let work: string;
+beforeEach(async () => {
+  store = await startFakeS3();
+  sandbox = createSandbox();
+  work = sandbox.path('work');
+  mkdirSync(work);
+});
+afterEach(async () => {
+  await store?.[Symbol.asyncDispose]();
+  sandbox?.[Symbol.dispose]();
+});
+
+const contextIn = (folder: string) =>
+  testContext(folder, {
+    environment: { ...store.environment, DRAY_AUTHOR: 'tester', DRAY_CACHE: sandbox.path('cache') },
+  });
+const url = () => `s3://${store.bucket}/data`;
+const clone = () =>
+  cloneWorkspace(contextIn(sandbox.folder), { url: url(), directory: sandbox.path('copy') });
+
+/** Packs, objects, chunks and segments. */
+async function startRepository(): Promise<void> {
+  await initWorkspace(contextIn(work), {
+    remoteUrl: url(),
+    layout: { packBelow: 512, chunkAbove: 2_000_000 },
+  });
+  for (let at = 0; at < 2_500; at += 1) sandbox.write(`work/${at % 7}/${at}`, `content of ${at}`);
+  sandbox.write('work/object', Buffer.alloc(1_500, 'o'));
+  sandbox.write('work/chunked', Buffer.from(Array.from({ length: 3_000_000 }, (_, at) => (at * at) >> 7)));
+  await push(contextIn(work), {});
+}
+
+const DOCUMENTS_AND_BLOBS = /^data\/(?:commits|manifests|objects|packs)\//;
+
+/** The first answer for each key is damaged, so each kind of read meets it. @returns how many were. */
+function damageFirst(fault: Fault, keys = DOCUMENTS_AND_BLOBS): Set<string> {
+  const damaged = new Set<string>();
+  store.fault = ({ key, method }: FakeRequest) => {
+    if (method !== 'GET' || !keys.test(key) || damaged.has(key)) return undefined;
+    damaged.add(key);
+    return fault;
+  };
+  return damaged;
+}
+
+describe('a repository whose bodies are damaged once on their way', () => {
+  it.each([
+    ['other bytes', { spoiled: true }],
+    ['fewer bytes', { announced: 3 }],
+  ] as const)('is cloned whole after one more request for each: %s', async (_, fault) => {
+    await startRepository();
+    const damaged = damageFirst(fault);
+    expect(await clone()).toMatchObject({ failed: 0 });
+    expect(describeTree(sandbox.path('copy'))).toEqual(describeTree(work));
+    const kinds = new Set([...damaged].map((key) => key.split('/')[1]));
+    expect(kinds).toEqual(new Set(['commits', 'manifests', 'objects', 'packs']));
+  });
+
+  it('is found sound by a verify that reads it', async () => {
+    await startRepository();
+    const damaged = damageFirst({ spoiled: true }, /^data\/(?:objects|packs)\//);
+    expect(await verify(contextIn(work), { readDataPercent: 100 })).toMatchObject({ missing: 0, damaged: 0 });
+    expect(damaged.size).toBeGreaterThan(2);
+  });
+
+  it('is accused when the second answer is damaged as well', async () => {
+    await startRepository();
+    store.fault = ({ key, method }) =>
+      method === 'GET' && key.startsWith('data/packs/') ? { spoiled: true } : undefined;
+    expect((await clone()).failed).toBeGreaterThanOrEqual(2_500);
+    const pack = [...store.objects.keys()].find((key) => key.startsWith('data/packs/'))!;
+    expect(store.log.filter((line) => line === `GET ${pack}`)).toHaveLength(2);
+  });
+});
+
+describe('a plain object that is damaged once on its way', () => {
+  it.each([
+    ['other bytes', { spoiled: true }],
+    ['fewer bytes', { announced: 3 }],
+  ] as const)('arrives whole: %s', async (_, fault) => {
+    store.objects.set('tree/a', Buffer.from('content'));
+    const damaged = damageFirst(fault, /^tree\//);
+    const request = {
+      source: { place: `s3://${store.bucket}/tree` },
+      destination: { place: sandbox.path('down') },
+    };
+    expect(await copyTree(contextIn(sandbox.folder), request)).toMatchObject({ copiedFiles: 1, failed: 0 });
+    expect(damaged.size).toBe(1);
+    expect(describeTree(sandbox.path('down'), { times: false })).toEqual([`a - ${btoa('content')}`]);
+  });
+});

@@ -53,6 +53,7 @@ describe('The options of copy and sync', () => {
     ['--explain', {}],
     ['-u', { update: true }],
     ['--no-check-dest', { noCheckDestination: true }],
+    ['--no-confirm', { noConfirm: true }],
     ['--immutable', { immutable: true }],
     ['--special-modes', { specialModes: true }],
     ['--links', { links: true }],

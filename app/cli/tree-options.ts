@@ -37,6 +37,8 @@ export interface CopyOptions extends PairOptions {
   readonly update?: true;
   /** False after `--no-check-dest`. */
   readonly checkDest: boolean;
+  /** False after `--no-confirm`. */
+  readonly confirm: boolean;
   readonly immutable?: true;
   readonly specialModes?: true;
   readonly backupDir?: string;
@@ -71,6 +73,7 @@ export function addCopyOptions(command: Command): void {
     .option('--explain', 'show how the destination was looked at, and what that took')
     .option('-u, --update', 'leave alone what is newer at the destination')
     .option('--no-check-dest', 'do not look at the destination: send everything')
+    .option('--no-confirm', 'do not look afterwards whether a store has kept what it took')
     .option('--immutable', 'never change a file that is there: one that differs fails')
     .option('--backup-dir <place>', 'keep what is overwritten or deleted there')
     .option('--links', 'keep symbolic links, as NAME.rclonelink objects')
@@ -116,6 +119,7 @@ export function toCopyRequest(pair: PairArguments, options: CopyOptions): SyncRe
       dryRun: options.dryRun,
       update: options.update,
       noCheckDestination: options.checkDest ? undefined : true,
+      noConfirm: options.confirm ? undefined : true,
       immutable: options.immutable,
       backupDirectory:
         backupDir === undefined ? undefined : { place: backupDir, ...connectionOf(options, 'dest') },

@@ -24,6 +24,8 @@ export type Fault =
   | { readonly cutAfter: number }
   /** Another length than the body's is announced. */
   | { readonly announced: number }
+  /** A PUT or COPY is answered like one that succeeded, and nothing is stored. */
+  | { readonly lost: true }
   /** Other bytes, of the same length. */
   | { readonly spoiled: true }
   /** Status 200 and this document, whatever was asked for. */
@@ -110,11 +112,12 @@ async function answer(
   }
   if (key === '') return list(fake, asked, response);
   if (method === 'COPY') {
-    copy(fake, { from: decodeURIComponent(String(copySource)), to: key }, response);
+    const isLost = fault !== undefined && 'lost' in fault;
+    copy(fake, { from: decodeURIComponent(String(copySource)), to: key, isLost }, response);
     return;
   }
   if (method === 'PUT') {
-    fake.objects.set(key, body);
+    if (!fault || !('lost' in fault)) fake.objects.set(key, body);
     response.writeHead(200, etagHeader(fake, body)).end();
     return;
   }
@@ -151,7 +154,7 @@ function fail(
 /** @param keys The first with the bucket before it. */
 function copy(
   fake: FakeS3,
-  keys: { readonly from: string; readonly to: string },
+  keys: { readonly from: string; readonly to: string; readonly isLost: boolean },
   response: ServerResponse,
 ): void {
   const bytes = fake.objects.get(keys.from.slice(keys.from.indexOf('/', 1) + 1));
@@ -159,7 +162,7 @@ function copy(
     fail(response, { status: 404, code: 'NoSuchKey' });
     return;
   }
-  fake.objects.set(keys.to, bytes);
+  if (!keys.isLost) fake.objects.set(keys.to, bytes);
   const etag = fake.etags ? `<ETag>&quot;${md5Of(bytes)}&quot;</ETag>` : '';
   response.writeHead(200, { 'content-type': 'application/xml' });
   response.end(`<?xml version="1.0"?><CopyObjectResult>${etag}</CopyObjectResult>`);

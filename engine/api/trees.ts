@@ -50,6 +50,8 @@ export interface CopyRequest extends TreePairRequest {
   readonly update?: boolean;
   /** Do not look at the destination: send everything. */
   readonly noCheckDestination?: boolean;
+  /** Do not look at the destination afterwards, whether what the store took is there. */
+  readonly noConfirm?: boolean;
   /** Never change what is there: a file that differs is an error of that file. */
   readonly immutable?: boolean;
   /** Where what would be overwritten or deleted goes first: a folder on the destination's own store or file system, outside of it. */

@@ -17,9 +17,16 @@ interface PackedRow {
   readonly offset: number;
 }
 
+/** An object that the store said it has stored. */
+export interface UnconfirmedRow {
+  readonly key: string;
+  readonly sizeBytes: number;
+}
+
 /**
- * Blobs known to be on one repository, and where. A row is written only after the store confirmed the object (or a
- * commit named it), so a row is a checkpoint: what it names need not be sent again.
+ * Blobs known to be on one repository, and where. A row is written only after the store answered for the object (or a
+ * commit named it), so a row is a checkpoint: what it names need not be sent again. Until the object was seen on the store its key is
+ * among the unconfirmed ones, and no commit may name it.
  */
 export class BlobTable {
   readonly #repository: number;
@@ -31,6 +38,11 @@ export class BlobTable {
   readonly #findPack: Database.Statement<[number, string], number>;
   readonly #insertPack: Database.Statement<[number, string]>;
   readonly #any: Database.Statement<[number], number>;
+  readonly #noteSent: Database.Statement<[number, string, number]>;
+  readonly #unconfirmed: Database.Statement<[number, number], UnconfirmedRow>;
+  readonly #confirm: Database.Statement<[number, string]>;
+  readonly #removeObject: Database.Statement<{ repository: number; hash: string }>;
+  readonly #removePack: Database.Statement<[number, string]>;
 
   constructor(database: Database.Database, repository: number) {
     this.#repository = repository;
@@ -53,6 +65,21 @@ export class BlobTable {
       .pluck();
     this.#insertPack = database.prepare('INSERT INTO pack (repository, hash) VALUES (?, ?)');
     this.#any = database.prepare<[number], number>('SELECT 1 FROM blob WHERE repository = ? LIMIT 1').pluck();
+    this.#noteSent = database.prepare(
+      'INSERT OR REPLACE INTO unconfirmed (repository, key, size) VALUES (?, ?, ?)',
+    );
+    this.#unconfirmed = database.prepare(
+      'SELECT key, size AS sizeBytes FROM unconfirmed WHERE repository = ? ORDER BY key LIMIT ?',
+    );
+    this.#confirm = database.prepare('DELETE FROM unconfirmed WHERE repository = ? AND key <= ?');
+    // Both look at every row: they are for a store that has lost something.
+    this.#removeObject = database.prepare(
+      `DELETE FROM blob WHERE repository = @repository
+       AND ((place = 1 AND hash = @hash) OR (place = 3 AND instr(chunks, @hash) > 0))`,
+    );
+    this.#removePack = database.prepare(
+      'DELETE FROM blob WHERE pack = (SELECT id FROM pack WHERE repository = ? AND hash = ?)',
+    );
   }
 
   /** Whether anything at all is known; lets a first push skip a look-up for each file. */
@@ -108,6 +135,29 @@ export class BlobTable {
   /** The blob turned out to be missing on the repository. */
   remove(hash: BlobHash): void {
     this.#remove.run(this.#repository, hash);
+  }
+
+  /** The store has answered for this object, and it was not seen there yet. Before its rows, or with them. */
+  noteSent(key: string, sizeBytes: number): void {
+    this.#noteSent.run(this.#repository, key, sizeBytes);
+  }
+
+  /** The first ones in order of their keys. */
+  pageOfUnconfirmed(limit: number): readonly UnconfirmedRow[] {
+    return this.#unconfirmed.all(this.#repository, limit);
+  }
+
+  confirmUpTo(key: string): void {
+    this.#confirm.run(this.#repository, key);
+  }
+
+  /** The object is not on the repository: neither is a file of which it is a chunk. */
+  removeObject(hash: BlobHash): void {
+    this.#removeObject.run({ repository: this.#repository, hash });
+  }
+
+  removePack(hash: PackHash): void {
+    this.#removePack.run(this.#repository, hash);
   }
 
   #packId(hash: PackHash): number {

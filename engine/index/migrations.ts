@@ -80,4 +80,13 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE blob_in_order RENAME TO blob;
   CREATE INDEX blob_by_hash ON blob (repository, unhex(substr(hash, 1, 8)));
   `,
+  `
+  -- Objects that a store said it has stored and that were not seen there yet. Their rows in blob count for a push alone, not for a commit.
+  CREATE TABLE unconfirmed (
+    repository INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    PRIMARY KEY (repository, key)
+  ) WITHOUT ROWID;
+  `,
 ];

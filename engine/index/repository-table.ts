@@ -62,6 +62,7 @@ export class RepositoryTable {
   forgetObjects(repository: number): void {
     this.#database.prepare('DELETE FROM blob WHERE repository = ?').run(repository);
     this.#database.prepare('DELETE FROM pack WHERE repository = ?').run(repository);
+    this.#database.prepare('DELETE FROM unconfirmed WHERE repository = ?').run(repository);
     this.#database.prepare('UPDATE repository SET objects_estimate = NULL WHERE id = ?').run(repository);
   }
 

@@ -27,6 +27,7 @@ import { tellNetworkDisk } from './network-disk.ts';
 import { holdsSomething, isEmptyFolder } from './source-presence.ts';
 import { trafficOf } from './traffic.ts';
 import { openBackup } from './tree-backup.ts';
+import { createTreeConfirmation } from './tree-confirmation.ts';
 import { createDeletes } from './tree-deletes.ts';
 import { createTreeFolders } from './tree-folders.ts';
 import { createForecast } from './tree-forecast.ts';
@@ -141,9 +142,11 @@ async function transferOnce(transfer: Transfer): Promise<TransferSummary> {
     await settling(run.tasks, () =>
       takeSteps(run, work, matchTrees(run, { only: pair.only, lookup, isSorted: transfer.isSorted })),
     );
+    await run.confirmation.settle();
     await checkSource(run, pair);
     if (run.isSync) refused = await deletes.carryOut().then(nothing, asRefused);
     late?.giveUp();
+    await run.confirmation.settle();
     await foreseeReadOnly(run);
     await run.knowledge.settle();
     if (!request.dryRun) settleDisk(run);
@@ -163,19 +166,23 @@ async function transferOnce(transfer: Transfer): Promise<TransferSummary> {
 
 function openRun({ context, isSync, knowledge, pair, request }: Transfer): TreeRun {
   const clock = systemClock;
+  const { destination, source } = pair;
+  const tasks = new TaskSet(context.signal);
+  const counts = createTreeCounts();
   return {
     context,
     request,
     isSync,
     clock,
-    source: pair.source,
-    destination: pair.destination,
+    source,
+    destination,
     filter: createTreeFilter(request.filter ?? {}),
     stops: [],
-    tasks: new TaskSet(context.signal),
+    tasks,
     memory: createTreeMemory(request),
     knowledge,
-    counts: createTreeCounts(),
+    confirmation: createTreeConfirmation({ context, counts, destination, knowledge, request, tasks }),
+    counts,
     runNote: noteOf(pair, request),
     inDoubtSinceMs: inDoubtSince(pair),
     forecast: request.dryRun ? createForecast(pair, request.partSizeBytes) : undefined,

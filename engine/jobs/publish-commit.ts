@@ -12,10 +12,12 @@ import { type Change, kindOfChange } from '../model/diff.ts';
 import { diffSorted } from '../model/diff-sorted.ts';
 import type { CommitHash, Entry } from '../model/entry.ts';
 import { mergeChanges } from '../model/merge.ts';
+import { findUnseen, notStored, type WrittenObject } from '../query/find-unseen.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import { buildManifest } from '../repository/build-manifest.ts';
 import { type Commit, encodeCommit, storeCommit } from '../repository/commit.ts';
 import { diffCommits } from '../repository/diff-commits.ts';
+import { commitKey, segmentKey } from '../repository/keys.ts';
 import type { EntryChange, SegmentRef } from '../repository/manifest.ts';
 import { moveRef, readRef, type StoredRef } from '../repository/refs.ts';
 import { readSegment, writeSegment } from '../repository/stored-segment.ts';
@@ -192,12 +194,19 @@ async function writeCommitOver(
 ): Promise<WrittenCommit> {
   const { session, store, limit, link } = context;
   const { signal } = session.context;
+  const written: WrittenObject[] = [];
   const { manifest, totals } = await buildManifest({
     ...(base ? { base: base.manifest } : {}),
     loadBaseEntries: plan.loadSegment,
     changes: plan.changes,
     onSegment: (segment) =>
-      limit.run(() => writeSegment(store, segment, { signal }), { bytes: segment.bytes.length, signal }),
+      limit.run(
+        async () => {
+          await writeSegment(store, segment, { signal });
+          written.push({ key: segmentKey(segment.hash), sizeBytes: segment.bytes.length });
+        },
+        { bytes: segment.bytes.length, signal },
+      ),
   });
   const commit: Commit = {
     repository: link.uuid,
@@ -211,6 +220,9 @@ async function writeCommitOver(
   const encoded = encodeCommit(commit);
   checkAborted(signal);
   await storeCommit(store, encoded, { signal });
+  written.push({ key: commitKey(encoded.hash), sizeBytes: encoded.bytes.length });
+  // The ref moves next: whoever reads it has to find all of these.
+  for (const lost of await findUnseen(store, written, { limit, signal })) throw notStored(store, lost);
   session.index.settings.cacheCommit(encoded.hash, encoded.bytes);
   return { hash: encoded.hash, commit };
 }

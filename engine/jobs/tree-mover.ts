@@ -63,6 +63,14 @@ export interface Moved extends Pair {
   readonly isProgressTold?: boolean;
 }
 
+/** Notes what was moved, where the destination is a store once it was seen there (`tree-confirmation.ts`). */
+export interface TreeConfirmation {
+  /** Notes the item as moved, now or once it was seen. */
+  moved(source: TreeItem, over: TreeItem | undefined, moved: Moved): void;
+  /** Waits until all was looked at. */
+  settle(): Promise<void>;
+}
+
 /** Of a link or a folder: nothing of it is for the index. */
 export const MOVED_SPECIAL: Moved = {
   sourceToken: '',

@@ -10,6 +10,7 @@ import type { TreeFilter } from '../model/tree-filter.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 import type { Forecast } from './tree-forecast.ts';
 import type { TreeKnowledge } from './tree-knowledge.ts';
+import type { TreeConfirmation } from './tree-mover.ts';
 import type { TreeProgress } from './tree-progress.ts';
 import type { TreeSide } from './tree-sides.ts';
 
@@ -25,6 +26,7 @@ export interface TreeRun<Source extends TreeSide = TreeSide, Destination extends
   /** Bytes of content in flight. */
   readonly memory: LeasedMemory;
   readonly knowledge: TreeKnowledge;
+  readonly confirmation: TreeConfirmation;
   readonly counts: TreeCounts;
   readonly progress: TreeProgress;
   /** What a dry run found that would stop the run itself. */

@@ -344,12 +344,12 @@ export async function bringNew(run: TreeRun, mover: Mover, item: TreeItem): Prom
 }
 
 function noteMoved(run: TreeRun, source: TreeItem, over: TreeItem | undefined, moved: Moved): void {
-  const { counts, knowledge, progress } = run;
+  const { confirmation, counts, progress } = run;
   const { inStore, isProgressTold = false, receivedBytes, sentBytes, sizeBytes } = moved;
   counts.sentBytes += sentBytes;
   counts.receivedBytes += receivedBytes;
   if (inStore) counts.copiedInStore += 1;
-  knowledge.note(source.path, asListed(source, moved), 'content', sizeBytes);
+  confirmation.moved(source, over, { ...moved, ...asListed(source, moved) });
   noteCopied(run, source, over, sizeBytes);
   progress.add(1, isProgressTold ? 0 : sizeBytes);
 }

@@ -10,6 +10,7 @@ import { TaskSet } from '../base/task-set.ts';
 import type { PendingScope, PendingTotals } from '../index/file-table.ts';
 import type { BlobHash } from '../model/entry.ts';
 import type { ExistenceQuery } from '../query/existence-query.ts';
+import { notStored } from '../query/find-unseen.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import type { Meter } from '../remotes/with-meter.ts';
 import { objectKey, packKey } from '../repository/keys.ts';
@@ -20,6 +21,7 @@ import { uploadInParts } from '../transfer/multipart-upload.ts';
 import { type ReadBatch, type ReadRequest, type ReadResult, readFiles } from '../workspace/file-reader.ts';
 import { openFileSource } from '../workspace/file-source.ts';
 import { checkUnchanged } from '../workspace/unchanged.ts';
+import { confirmUploads } from './confirm-uploads.ts';
 import { createHashFilter } from './hash-filter.ts';
 import type { LinkedRepository } from './link-repository.ts';
 import { createProgress, type Progress } from './progress.ts';
@@ -54,7 +56,18 @@ export interface Uploaded {
   readonly failed: number;
 }
 
+/** @throws `remoteFailed` when the store has not kept what it said it stored. */
 export async function uploadFiles(options: UploadOptions): Promise<Uploaded> {
+  const { forecast, limit, link, session, store } = options;
+  const confirm = () => confirmUploads({ session, store, blobs: link.blobs, limit });
+  // Of a push that was killed: what is not there is sent again.
+  if (!forecast) await confirm();
+  const uploaded = await uploadPending(options);
+  if (!forecast) for (const lost of await confirm()) throw notStored(store, lost);
+  return uploaded;
+}
+
+async function uploadPending(options: UploadOptions): Promise<Uploaded> {
   const totals = options.session.index.files.pendingTotals(options.scope);
   if (totals.files === 0) return { objects: 0, bytes: 0, failed: 0 };
   return new FileUploader(options, totals).run();
@@ -317,7 +330,10 @@ class FileUploader {
       this.#progress.add(filesOf(candidate), candidate.bytes ? candidate.sizeBytes : 0);
       if (!isSent) return;
       this.#count(1, candidate.sizeBytes);
-      this.#notePlaced(candidate.hash);
+      this.#options.session.index.transaction(() => {
+        this.#noteSent(objectKey(candidate.hash), candidate.sizeBytes);
+        this.#notePlaced(candidate.hash);
+      });
     } catch (error) {
       this.#tasks.fail(error);
       throw error;
@@ -412,6 +428,7 @@ class FileUploader {
         this.#count(1, pack.bytes.length);
         this.#progress.add(builder.count, contentBytes);
         session.index.transaction(() => {
+          this.#noteSent(packKey(pack.hash), pack.bytes.length);
           link.blobs.addPack(pack.hash, pack.blobs);
           for (const { hash } of pack.blobs) {
             this.#placed.add(hash);
@@ -429,6 +446,11 @@ class FileUploader {
     this.#options.session.index.transaction(() => {
       for (const hash of present) this.#notePlaced(hash);
     });
+  }
+
+  #noteSent(key: string, sizeBytes: number): void {
+    const { link, store } = this.#options;
+    if (!store.confirmsWrites) link.blobs.noteSent(key, sizeBytes);
   }
 
   #notePlaced(hash: BlobHash): void {

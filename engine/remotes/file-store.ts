@@ -75,6 +75,7 @@ export async function openFileStore(options: FileStoreOptions): Promise<ObjectSt
   return {
     address: pathToFileURL(root.path).href,
     provider: 'local',
+    confirmsWrites: true,
     head: (key, call) => headFile(root, key, clock, call),
     async get(key, call) {
       const slice = await openSlice(root, key, call);

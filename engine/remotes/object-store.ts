@@ -23,6 +23,9 @@ export interface ObjectStore {
   /** Where its keys lie, as other stores of the same service name them: what `copy` can copy from. Absent: only its own keys. */
   readonly place?: StorePlace;
 
+  /** An answered write is known to be there: a folder of this machine, or a peer that looks before it answers. Absent: worth a look. */
+  readonly confirmsWrites?: true;
+
   /** Undefined when there is no such object. One request. */
   head(key: RemoteKey, options?: HeadOptions): Promise<ObjectInfo | undefined>;
 

@@ -13,7 +13,10 @@ import { traitsOf } from './multipart-traits.ts';
 import type { MultipartStore, MultipartTraits, ObjectRead, ObjectStore } from './object-store.ts';
 
 export type FaultMethod =
-  | Exclude<keyof ObjectStore, 'address' | 'provider' | 'place' | 'multipart' | 'files' | 'close'>
+  | Exclude<
+      keyof ObjectStore,
+      'address' | 'provider' | 'place' | 'confirmsWrites' | 'multipart' | 'files' | 'close'
+    >
   | Exclude<keyof MultipartStore, keyof MultipartTraits>;
 
 /** What a hook sees: the call's arguments, and after it its value. */
@@ -25,6 +28,8 @@ export interface FaultCall {
 export interface Fault {
   /** The call is not made. */
   errorInstead(error: unknown): Fault;
+  /** The call is not made, and answers with this: a store that says 200 and keeps nothing. */
+  answerInstead(value: unknown): Fault;
   /** Runs before the call, which is made unless it throws. */
   before(hook: (call: FaultCall) => void | Promise<void>): Fault;
   /** Runs once the call has succeeded; what it throws is what the caller sees: done, but the answer was lost. */
@@ -47,6 +52,7 @@ interface FaultPlan {
   readonly method: FaultMethod;
   left: number;
   errorInstead?: { readonly error: unknown };
+  answerInstead?: { readonly value: unknown };
   truncate?: { readonly bytes: number; readonly error: unknown };
   before?: (call: FaultCall) => void | Promise<void>;
   after?: (call: FaultCall, value: unknown) => void | Promise<void>;
@@ -78,6 +84,7 @@ export function createFaults(): Faults {
 function builderOf(plan: FaultPlan): Fault {
   const fault: Fault = {
     errorInstead: (error) => set({ errorInstead: { error } }),
+    answerInstead: (value) => set({ answerInstead: { value } }),
     before: (before) => set({ before }),
     after: (after) => set({ after }),
     truncateBody: (bytes, error) => set({ truncate: { bytes, error } }),
@@ -101,6 +108,7 @@ export function withFaults(store: ObjectStore, faults: Faults): ObjectStore {
   return {
     address: store.address,
     provider: store.provider,
+    ...(store.confirmsWrites ? { confirmsWrites: true } : {}),
     ...(store.place ? { place: store.place } : {}),
     head: faulty('head', store.head.bind(store)),
     get: faulty('get', store.get.bind(store)),
@@ -132,6 +140,8 @@ async function runFaulty<T>(plans: FaultPlan[], call: FaultCall, run: () => Prom
   if (!plan) return run();
   plan.left -= 1;
   if (plan.errorInstead) throw plan.errorInstead.error;
+  // The value is of the test's own making.
+  if (plan.answerInstead) return plan.answerInstead.value as never;
   await plan.before?.(call);
   const value = await run();
   await plan.after?.(call, value);

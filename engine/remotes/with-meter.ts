@@ -74,6 +74,7 @@ export function withMeter(store: ObjectStore, meter: Meter): ObjectStore {
   return {
     address: store.address,
     provider: store.provider,
+    ...(store.confirmsWrites ? { confirmsWrites: true } : {}),
     ...(store.place ? { place: store.place } : {}),
     head(key, call) {
       count('reads', call?.signal);

@@ -61,6 +61,7 @@ export function withRetry(store: ObjectStore, options: RetryOptions): ObjectStor
   const wrapped: ObjectStore = {
     address: store.address,
     provider: store.provider,
+    ...(store.confirmsWrites ? { confirmsWrites: true } : {}),
     ...(store.place ? { place: store.place } : {}),
     head: (key, call) => retrying(policy, call?.signal, () => store.head(key, call)),
     get: async (key, call) => {

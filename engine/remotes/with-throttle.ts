@@ -108,6 +108,7 @@ function delegated(
   return {
     address: store.address,
     provider: store.provider,
+    ...(store.confirmsWrites ? { confirmsWrites: true } : {}),
     ...(store.place ? { place: store.place } : {}),
     head: (key, call) => store.head(key, call),
     list: (request, call) => store.list(request, call),

@@ -109,6 +109,7 @@ export function createPeerFileStore(client: PeerClient, below: string): ObjectSt
   return {
     address: `${client.address}${below === '' ? '' : `/${below}`}`,
     provider: 'local',
+    confirmsWrites: true,
     head,
     get,
     async read(key, options) {

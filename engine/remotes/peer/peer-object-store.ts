@@ -73,6 +73,7 @@ export function createPeerObjectStore(client: PeerClient, at: string): ObjectSto
   return {
     address: `${client.address}${at === '' ? '' : `/${at}`}`,
     provider: 'local',
+    confirmsWrites: true,
     head: parts.head,
     get,
     async read(key, options) {

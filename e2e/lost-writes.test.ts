@@ -1,0 +1,157 @@
+/** A store that answers a write with 200 and keeps nothing: what depends on the write fails, and the next run writes again. */
+import { mkdirSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { checkTrees } from '../engine/jobs/check-trees.ts';
+import { cloneWorkspace } from '../engine/jobs/clone.ts';
+import { copyTree, syncTree } from '../engine/jobs/copy-tree.ts';
+import { initWorkspace } from '../engine/jobs/init.ts';
+import { createSandbox, eventsOf, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
+import { push } from '../engine/jobs/push.ts';
+import { describeTree } from '../engine/jobs/same-trees.ts';
+import { verify } from '../engine/jobs/verify.ts';
+import { type FakeRequest, type FakeS3, startFakeS3 } from './servers/fake-s3.ts';
+
+let store: FakeS3;
+let sandbox: Sandbox;
+beforeEach(async () => {
+  store = await startFakeS3();
+  sandbox = createSandbox();
+});
+afterEach(async () => {
+  await store?.[Symbol.asyncDispose]();
+  sandbox?.[Symbol.dispose]();
+});
+
+const contextIn = (folder: string) =>
+  testContext(folder, {
+    environment: { ...store.environment, DRAY_AUTHOR: 'tester', DRAY_CACHE: sandbox.path('cache') },
+  });
+
+const isWrite = ({ method }: FakeRequest) => method === 'PUT' || method === 'COPY';
+
+/** Loses the first write whose key begins so. */
+function loseOne(prefix: string): () => number {
+  let lost = 0;
+  store.fault = (request) => {
+    if (lost > 0 || !isWrite(request) || !request.key.startsWith(prefix)) return undefined;
+    lost += 1;
+    return { lost: true };
+  };
+  return () => lost;
+}
+
+describe('a push to a store that loses a write', () => {
+  // Chunks of 1 KiB, packs of small files, more than one segment.
+  const CHUNKED = { packBelow: 512, chunkAbove: 2_000 };
+
+  async function startWork(): Promise<string> {
+    const work = sandbox.path('work');
+    mkdirSync(work);
+    await initWorkspace(contextIn(work), { remoteUrl: `s3://${store.bucket}/data`, layout: CHUNKED });
+    return work;
+  }
+
+  it.each([
+    ['a pack', 'data/packs/'],
+    ['an object or a chunk', 'data/objects/'],
+    ['a segment', 'data/manifests/'],
+    ['a commit', 'data/commits/'],
+  ])('fails before the branch moves when it is %s, and the next push mends it', async (_, prefix) => {
+    const work = await startWork();
+    for (let at = 0; at < 2_500; at += 1) sandbox.write(`work/${at % 7}/${at}`, `content of ${at}`);
+    sandbox.write('work/object', Buffer.alloc(1_500, 'o'));
+    sandbox.write('work/chunked', Buffer.from(Array.from({ length: 3_000_000 }, (_, at) => (at * at) >> 7)));
+    const lost = loseOne(prefix);
+    await expect(push(contextIn(work), {})).rejects.toMatchObject({
+      code: 'remoteFailed',
+      data: { key: expect.stringContaining(prefix.slice('data/'.length)), reason: 'notStored' },
+    });
+    expect(lost()).toBe(1);
+    expect([...store.objects.keys()].filter((key) => key.startsWith('data/refs/'))).toEqual([]);
+    store.fault = () => undefined;
+    expect(await push(contextIn(work), {})).toMatchObject({ result: 'pushed' });
+    expect(await verify(contextIn(work), { readDataPercent: 100 })).toMatchObject({ missing: 0, damaged: 0 });
+    const request = { url: `s3://${store.bucket}/data`, directory: sandbox.path('copy') };
+    await cloneWorkspace(contextIn(sandbox.folder), request);
+    expect(describeTree(sandbox.path('copy'))).toEqual(describeTree(work));
+  });
+
+  it('looks at 1,000 small files by two requests: one for their pack and one for the commit', async () => {
+    const work = await startWork();
+    for (let at = 0; at < 1_000; at += 1) sandbox.write(`work/${at}`, `${at}`);
+    store.log.length = 0;
+    await push(contextIn(work), {});
+    const looks = store.log.filter((line) => line.startsWith('HEAD'));
+    expect(looks.map((line) => line.replace(/[0-9a-f/]*$/, ''))).toEqual([
+      'HEAD data/packs',
+      'HEAD data/commits',
+    ]);
+  });
+});
+
+describe('a copy to a store that loses writes', () => {
+  const request = () => ({
+    source: { place: sandbox.path('up') },
+    destination: { place: `s3://${store.bucket}/tree` },
+  });
+  const failures = (context: ReturnType<typeof contextIn>) =>
+    eventsOf(context, 'fileFailed').map(({ error, path }) => [path, error.code]);
+
+  it.each([1, 30])(
+    'names each of the files that are not there among %i, and sends them with the next run',
+    async (count) => {
+      for (let at = 0; at < count; at += 1) sandbox.write(`up/${at}`, `content ${at}`);
+      loseOne('tree/');
+      const context = contextIn(sandbox.folder);
+      expect(await copyTree(context, request())).toMatchObject({ copiedFiles: count - 1, failed: 1 });
+      expect(failures(context)).toEqual([[expect.any(String), 'remoteFailed']]);
+      expect(await copyTree(contextIn(sandbox.folder), request())).toMatchObject({
+        copiedFiles: 1,
+        failed: 0,
+      });
+      expect(await checkTrees(contextIn(sandbox.folder), request())).toMatchObject({
+        differing: 0,
+        onlyInSource: 0,
+        failed: 0,
+      });
+    },
+  );
+
+  it('finds that an object which was to be replaced is still the old one', async () => {
+    for (const at of [1, 2]) sandbox.write(`up/${at}`, 'content');
+    await copyTree(contextIn(sandbox.folder), request());
+    sandbox.write('up/1', 'CONTENT');
+    loseOne('tree/');
+    const context = contextIn(sandbox.folder);
+    expect(await copyTree(context, request())).toMatchObject({ copiedFiles: 0, failed: 1 });
+    expect(failures(context)).toEqual([['1', 'remoteFailed']]);
+    expect(await copyTree(contextIn(sandbox.folder), request())).toMatchObject({ copiedFiles: 1, failed: 0 });
+  });
+
+  it('of the store itself is found out as well', async () => {
+    store.objects.set('from/a', Buffer.from('a'));
+    loseOne('tree/');
+    const inside = { ...request(), source: { place: `s3://${store.bucket}/from` } };
+    expect(await copyTree(contextIn(sandbox.folder), inside)).toMatchObject({ copiedFiles: 0, failed: 1 });
+  });
+
+  it('deletes nothing in a sync', async () => {
+    sandbox.write('up/new', 'new');
+    store.objects.set('tree/old', Buffer.from('old'));
+    loseOne('tree/new');
+    await expect(syncTree(contextIn(sandbox.folder), request())).rejects.toMatchObject({ code: 'partial' });
+    expect(store.objects.has('tree/old')).toBe(true);
+  });
+
+  it('takes one listing for hundreds of files, and none with --no-confirm', async () => {
+    for (let at = 0; at < 300; at += 1) sandbox.write(`up/${at}`, `${at}`);
+    const requestsOf = async (more: { readonly noConfirm?: boolean }) => {
+      store.objects.clear();
+      store.log.length = 0;
+      await copyTree(contextIn(sandbox.folder), { ...request(), noIndex: true, ...more });
+      return store.log.length;
+    };
+    const plain = await requestsOf({ noConfirm: true });
+    expect(await requestsOf({})).toBe(plain + 1);
+  });
+});

@@ -1,0 +1,59 @@
+/**
+ * What a run of copy or sync has written to a store is looked at once, many objects by one listing, before the run counts on it: before anything
+ * is remembered of it, and before a sync deletes. What is not there has failed.
+ */
+import type { TreeItem } from '../model/tree-item.ts';
+import { findUnseen, notStored, type WrittenObject } from '../query/find-unseen.ts';
+import type { Moved, TreeConfirmation } from './tree-mover.ts';
+import { type TreeRun, tellFailure } from './tree-run.ts';
+
+/** So many files wait for a look at most: a killed run has forgotten these, and compares them again. */
+const WAITING_MAX = 2_000;
+
+interface WaitingFile extends WrittenObject {
+  readonly source: TreeItem;
+  readonly moved: Moved;
+}
+
+export function createTreeConfirmation(
+  run: Pick<TreeRun, 'context' | 'counts' | 'destination' | 'knowledge' | 'request' | 'tasks'>,
+): TreeConfirmation {
+  const { counts, destination, knowledge, tasks } = run;
+  const note = ({ path }: TreeItem, moved: Moved) => knowledge.note(path, moved, 'content', moved.sizeBytes);
+  if (destination.kind === 'local' || destination.store.confirmsWrites || run.request.noConfirm)
+    return { moved: (source, _, moved) => note(source, moved), settle: async () => {} };
+  const { limit, store } = destination;
+  let waiting: WaitingFile[] = [];
+  const look = async (files: readonly WaitingFile[]) => {
+    const lost = new Set(await findUnseen(store, files, { limit, signal: tasks.signal }));
+    for (const file of files) {
+      if (!lost.has(file)) {
+        note(file.source, file.moved);
+        continue;
+      }
+      counts.copiedFiles -= 1;
+      counts.copiedBytes -= file.sizeBytes;
+      if (file.moved.inStore) counts.copiedInStore -= 1;
+      tellFailure(run, file.source.path, notStored(store, file));
+    }
+  };
+  const flush = () => {
+    const files = waiting;
+    waiting = [];
+    return files.length === 0 ? Promise.resolve() : look(files);
+  };
+  return {
+    moved(source, over, moved) {
+      waiting.push({
+        key: destination.pathOf(source.path),
+        sizeBytes: moved.sizeBytes,
+        etag: moved.destinationToken,
+        ...(over ? { replacedEtag: over.token } : {}),
+        source,
+        moved,
+      });
+      if (waiting.length >= WAITING_MAX) tasks.spawn(flush);
+    },
+    settle: flush,
+  };
+}

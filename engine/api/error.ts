@@ -163,8 +163,35 @@ export function fromErrorRecord(record: ErrorRecord): DrayError {
   return new DrayError(record.code, record.message, { retry: record.retry, data: record.data });
 }
 
+/** EMFILE: of this process; ENFILE: of the system. A thread that cannot start wants files, too. */
+const OPEN_FILES_CODES: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ERR_WORKER_INIT_FAILED']);
+const CAUSES_MAX = 10;
+
+/** An error that names the limit of open files, where that is what the error, or one of its causes, is about. No file is at fault then. */
+export function openFilesLimit(error: unknown): DrayError | undefined {
+  let at = error as
+    | { code?: unknown; cause?: unknown; data?: { errno?: unknown; systemCode?: unknown } }
+    | undefined;
+  for (
+    let depth = 0;
+    at && typeof at === 'object' && depth < CAUSES_MAX;
+    depth += 1, at = at.cause as typeof at
+  ) {
+    const { code, data } = at;
+    if (![code, data?.errno, data?.systemCode].some((each) => OPEN_FILES_CODES.has(each))) continue;
+    return new DrayError(
+      'io',
+      'Too many files are open at once for this process or system. Raise the limit, as by "ulimit -n 1024", and run the command again.',
+      { cause: error, data: { reason: 'openFiles' } },
+    );
+  }
+  return undefined;
+}
+
 /** Any thrown value as a DrayError; what is not one yet becomes `aborted` or `internal`. */
 export function toDrayError(error: unknown): DrayError {
+  const limited = openFilesLimit(error);
+  if (limited) return limited;
   if (error instanceof DrayError) return error;
   if (error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError')) {
     return new DrayError('aborted', 'Stopped on request.', { cause: error });

@@ -2,7 +2,9 @@
  * The index: what this workspace knows without asking anyone. SQLite in WAL mode, one writer (the workspace lock sees
  * to that). It is a cache: losing it costs time, never data.
  */
+import { chmodSync, copyFileSync, existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
+import { DrayError } from '../api/error.ts';
 import { BlobTable } from './blob-table.ts';
 import { FileTable } from './file-table.ts';
 import { translateIndexError } from './index-errors.ts';
@@ -61,6 +63,20 @@ export function openIndex(path: string): OpenedIndex {
     close,
   };
   return { index, isNew, ...(rebuiltBecause === undefined ? {} : { rebuiltBecause }) };
+}
+
+/** A copy of an index in a folder where nothing can be written, and so nobody writes. An absent one stays absent. */
+export function copyFrozenIndex(path: string, copyPath: string): void {
+  for (const suffix of ['', '-wal']) {
+    if (!existsSync(path + suffix)) continue;
+    try {
+      copyFileSync(path + suffix, copyPath + suffix);
+      chmodSync(copyPath + suffix, 0o600);
+    } catch (cause) {
+      const message = `The index ${path} could not be copied to ${copyPath}: ${(cause as Error).message}.`;
+      throw new DrayError('io', message, { cause, data: { path } });
+    }
+  }
 }
 
 /** A consistent copy of an index that another process is writing to. */

@@ -1,5 +1,5 @@
 /** `dray clone`: a new workspace with a commit of an existing repository in it. */
-import { existsSync, mkdirSync, readdirSync, rmdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { CloneRequest, JobContext, PullSummary } from '../api/jobs.ts';
@@ -16,6 +16,7 @@ import {
   DRAY_FOLDER,
   findWorkspace,
   isHalfMade,
+  makeFolder,
   readConfig,
   readState,
   refuseNesting,
@@ -64,7 +65,7 @@ export async function cloneWorkspace(context: JobContext, request: CloneRequest)
       // Again: another clone may have begun here meanwhile.
       checkFolder(root);
       isOurs = true;
-      mkdirSync(root, { recursive: true });
+      makeFolder(root);
       createWorkspace(root, configFor(url, descriptor), { format: 1, branch: target.branch, bases: {} });
     }
     const session = await openWorkspaceSession(

@@ -3,7 +3,7 @@
  * blob is verified against its hash before its file appears under its name. What was written becomes a row of the index
  * once it is on the disk (`written-rows.ts`).
  */
-import { DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
+import { DrayError, type ErrorRecord, openFilesLimit, toErrorRecord } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
 import { createLeasedMemory, type LeasedMemory } from '../base/leased-memory.ts';
 import { isDamage, readChecked } from '../base/read-again.ts';
@@ -263,6 +263,11 @@ class FileDownloader {
 
   #fail(entry: FileEntry, error: ErrorRecord): void {
     if (error.code === 'aborted') return;
+    const limited = openFilesLimit(error);
+    if (limited) {
+      this.#tasks.fail(limited);
+      return;
+    }
     if (error.code === 'damaged') this.#forget(entry);
     this.#failed += 1;
     this.#options.progress.add(1, entry.sizeBytes);

@@ -1,12 +1,16 @@
 /** `dray init`: binds a folder to a repository, which is made when there is none. Nothing of the folder is read or sent. */
-import { mkdirSync } from 'node:fs';
 import type { InitRequest, InitSummary, JobContext } from '../api/jobs.ts';
 import { systemClock } from '../base/clock.ts';
 import { DEFAULT_LAYOUT, type Layout, OBJECTS_LAYOUT } from '../model/layout.ts';
 import { parseRemoteUrl } from '../remotes/remote-url.ts';
 import { createDescriptor } from '../repository/descriptor.ts';
 import { checkRefName } from '../repository/ref-name.ts';
-import { createWorkspace, refuseNesting, removeWorkspace } from '../workspace/workspace-folder.ts';
+import {
+  createWorkspace,
+  makeFolder,
+  refuseNesting,
+  removeWorkspace,
+} from '../workspace/workspace-folder.ts';
 import { baseMark } from './base-commit.ts';
 import { learnConditionalWrites, tellUnsafe } from './conditional-writes.ts';
 import { connectUrl, urlToKeep } from './connection.ts';
@@ -32,7 +36,7 @@ export async function initWorkspace(context: JobContext, request: InitRequest): 
       clock: systemClock,
       signal: context.signal,
     });
-    mkdirSync(root, { recursive: true });
+    makeFolder(root);
     const workspace = createWorkspace(
       root,
       {

@@ -1,12 +1,12 @@
 /** What most jobs begin with: the workspace, its lock and its index. */
 import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { accessSync, constants, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { JobContext } from '../api/jobs.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { copyIndex, type Index, openIndex } from '../index/open-index.ts';
+import { copyFrozenIndex, copyIndex, type Index, openIndex } from '../index/open-index.ts';
 import {
   readConfig,
   readState,
@@ -45,6 +45,7 @@ export interface Session {
  * How a job uses the workspace.
  * - `exclusive`: it writes; one at a time, the others wait.
  * - `shared`: it reads what others only add to (commits, refs, settings), and never waits.
+ * Both read a workspace that cannot be written, on a copy of its index.
  * - `snapshot`: it scans and records what it finds; while another job works, it does so on a copy of the index, because
  *   that job counts on its own rows.
  */
@@ -65,8 +66,10 @@ export async function openWorkspaceSession(
   workspace: WorkspaceFolder,
   access: WorkspaceAccess = 'exclusive',
 ): Promise<Session> {
-  const lock = access === 'shared' ? undefined : await takeLock(context, command, workspace, access);
-  const isCopy = access === 'snapshot' && lock === undefined;
+  const isFrozen = access !== 'exclusive' && !isWritable(dirname(workspace.indexPath));
+  const isLocked = access !== 'shared' && !isFrozen;
+  const lock = isLocked ? await takeLock(context, command, workspace, access) : undefined;
+  const isCopy = isFrozen || (access === 'snapshot' && lock === undefined);
   const copyPath = isCopy ? join(tmpdir(), `dray-index-${process.pid}-${randomUUID()}.db`) : undefined;
   const cleanUp = () => {
     if (copyPath) for (const suffix of ['', '-wal', '-shm']) rmSync(copyPath + suffix, { force: true });
@@ -76,7 +79,7 @@ export async function openWorkspaceSession(
     const config = readConfig(workspace);
     const state = readState(workspace);
     const remoteName = chooseRemote(config, context.remoteName);
-    if (copyPath) copyIndex(workspace.indexPath, copyPath);
+    if (copyPath) (isFrozen ? copyFrozenIndex : copyIndex)(workspace.indexPath, copyPath);
     const { index, isNew, rebuiltBecause } = openIndex(copyPath ?? workspace.indexPath);
     if (rebuiltBecause !== undefined) tellDamaged(context, workspace, rebuiltBecause);
     else if (isNew && Object.keys(state.bases).length > 0) tellMissing(context);
@@ -108,6 +111,16 @@ export async function openWorkspaceSession(
   } catch (error) {
     cleanUp();
     throw error;
+  }
+}
+
+/** A reader needs nothing but to read: of a folder on a read-only disk, or of somebody else. */
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -101,7 +101,7 @@ const FILE_ERRORS: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /** Refusals of whoever asks, whichever file it is about. */
-const REFUSES_ALL: ReadonlySet<unknown> = new Set(['credentials', 'readOnly']);
+const REFUSES_ALL: ReadonlySet<unknown> = new Set(['credentials', 'openFiles', 'readOnly']);
 
 /** Whether others may go well after it. */
 export function isFileError({ code, data }: DrayError): boolean {
@@ -124,7 +124,7 @@ export function stopRun(
 /** Tells of a file that failed; throws when the failure is not the file's own. */
 export function failItem(run: Pick<TreeRun, 'context' | 'counts'>, path: string, error: unknown): void {
   const known = toDrayError(error);
-  if (!isFileError(known)) throw error;
+  if (!isFileError(known)) throw known;
   tellFailure(run, path, known);
 }
 

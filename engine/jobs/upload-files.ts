@@ -3,7 +3,7 @@
  * upload. What the index knows is left out, the existence query is asked about the rest, and each confirmed object
  * becomes a row of the index: a killed push goes on from there.
  */
-import { DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
+import { DrayError, type ErrorRecord, openFilesLimit, toErrorRecord } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
 import { createHeapBound } from '../base/heap-bound.ts';
 import { TaskSet } from '../base/task-set.ts';
@@ -290,6 +290,8 @@ class FileUploader {
   }
 
   #takeFailure(id: number, error: ErrorRecord): void {
+    const limited = openFilesLimit(error);
+    if (limited) throw limited;
     const { path, sizeBytes } = this.#finish(id);
     this.#failed += 1;
     this.#progress.add(1, sizeBytes);

@@ -6,7 +6,9 @@
  * No secret is ever written there. Both JSON files are replaced atomically.
  */
 import {
+  accessSync,
   closeSync,
+  constants,
   existsSync,
   fsyncSync,
   lstatSync,
@@ -126,14 +128,36 @@ export function createWorkspace(
 ): WorkspaceFolder {
   refuseNesting(root);
   const workspace = workspaceAt(resolve(root));
-  mkdirSync(workspace.temporaryFolder, { recursive: true });
+  makeFolder(workspace.temporaryFolder);
   writeState(workspace, state);
   writeConfig(workspace, config);
   return workspace;
 }
 
+/** @throws `io`, `diskFull` */
+export function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (error) {
+    throw writeError(refusalAbove(path) ?? error, path);
+  }
+}
+
+/** Why nothing can be made in the nearest folder above that is there: Node calls it ENOENT on a read-only disk. */
+function refusalAbove(path: string): unknown {
+  const above = dirname(path);
+  if (!existsSync(above)) return above === path ? undefined : refusalAbove(above);
+  try {
+    accessSync(above, constants.W_OK);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
 /** The order makes a half-removed workspace look like one that was never finished: see `isHalfMade`. */
 export function removeWorkspace(root: string): void {
+  if (!existsSync(join(root, DRAY_FOLDER))) return;
   rmSync(join(root, DRAY_FOLDER, CONFIG_NAME), { force: true });
   rmSync(join(root, DRAY_FOLDER), { recursive: true, force: true });
 }

@@ -1,0 +1,81 @@
+/** Disks that cannot be written, and few files that may be open: what only reads works, and all else says in one line what is wrong. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { initWorkspace } from '../engine/jobs/init.ts';
+import { createSandbox, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
+import { push } from '../engine/jobs/push.ts';
+
+const MAIN = fileURLToPath(new URL('../app/cli/main.ts', import.meta.url));
+
+let sandbox: Sandbox;
+beforeEach(async () => {
+  sandbox = createSandbox();
+  const work = sandbox.path('work');
+  for (let at = 0; at < 300; at += 1) sandbox.write(`work/${at % 5}/${at}`, `content of ${at}`);
+  sandbox.write('work/large', Buffer.alloc(20_000_000, 'large'));
+  await initWorkspace(testContext(work), { remoteUrl: sandbox.path('store') });
+  await push(testContext(work), {});
+});
+afterEach(() => sandbox[Symbol.dispose]());
+
+/** Runs the command behind a line of shell, in the workspace. */
+function runAfter(line: string, parameters: readonly string[], mounts = false) {
+  const script = `${line} && cd "$0" && exec "$@"`;
+  const shell = ['sh', '-c', script, sandbox.path('work'), process.execPath, MAIN, ...parameters];
+  const [program = '', ...rest] = mounts ? ['unshare', '--mount', ...shell] : shell;
+  const environment = { ...process.env, DRAY_CACHE: sandbox.path('cache') };
+  const { status, stderr, stdout } = spawnSync(program, rest, { encoding: 'utf8', env: environment });
+  return { exitCode: status, stderr, stdout, text: stderr + stdout };
+}
+
+const READ_ONLY = (folder: string) =>
+  `mount --bind ${folder} ${folder} && mount -o remount,ro,bind ${folder}`;
+
+/** Root writes through modes, so a mount it is; without the right to mount the test is left out. */
+const canMount =
+  process.platform === 'linux' &&
+  spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
+
+describe('on a read-only disk (needs the right to mount)', () => {
+  it.skipIf(!canMount).each(['status', 'log', 'diff', 'ls', 'verify'])(
+    '"dray %s" works in a workspace',
+    (command) => {
+      const { exitCode, text } = runAfter(READ_ONLY(sandbox.path('work')), [command], true);
+      expect(exitCode, text).toBe(0);
+      expect(text).not.toContain('rebuilt');
+    },
+  );
+
+  it.skipIf(!canMount).each([
+    ['push', () => ['push']],
+    ['clone', () => ['clone', sandbox.path('store'), sandbox.path('frozen/copy')]],
+  ] as const)('"dray %s" says in one line that it cannot write', (_, parameters) => {
+    mkdirSync(sandbox.path('frozen'));
+    const line = `${READ_ONLY(sandbox.path('work'))} && ${READ_ONLY(sandbox.path('frozen'))}`;
+    const { exitCode, stderr } = runAfter(line, parameters(), true);
+    expect(exitCode, stderr).toBe(1);
+    expect(stderr.trimEnd().split('\n')).toEqual([expect.stringMatching(/^dray: .*EROFS/)]);
+  });
+});
+
+describe('with 30 files that may be open at once', () => {
+  it.each([
+    ['status', () => ['status']],
+    ['log', () => ['log']],
+    ['verify', () => ['verify']],
+    ['push of many files', () => ['push']],
+    ['clone', () => ['clone', sandbox.path('store'), sandbox.path('copy')]],
+    ['copy', () => ['copy', sandbox.path('work'), sandbox.path('copied')]],
+  ] as const)('"dray %s" ends well or names the limit in one line', (name, parameters) => {
+    if (name.startsWith('push'))
+      for (let at = 0; at < 3_000; at += 1) sandbox.write(`work/more/${at}`, `content of ${at}`);
+    const { exitCode, stderr, text } = runAfter('ulimit -n 30', parameters());
+    if (exitCode === 0) return;
+    expect(exitCode, text).toBe(1);
+    const problems = stderr.split('\n').filter((line) => line.startsWith('dray: '));
+    expect(problems, text).toEqual([expect.stringContaining('ulimit -n')]);
+    expect(text).not.toMatch(/^ +at /m);
+  });
+});

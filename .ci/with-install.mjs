@@ -5,7 +5,7 @@
  *   node .ci/with-install.mjs SCRIPT [ARGUMENT...]
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -26,6 +26,8 @@ function isInstalled() {
 }
 
 function install() {
+  // Left by an `npm pack` that was killed: npm would take it for the lock file.
+  rmSync(join(root, 'npm-shrinkwrap.json'), { force: true });
   console.error('Installing the pinned packages (npm ci)...');
   const { status, error } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,

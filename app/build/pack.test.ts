@@ -82,12 +82,26 @@ describe('the packed command', () => {
     expect(dray('--version')).toMatch(/^dray \d+\.\d+\.\d+\n$/);
   });
 
-  it('installs nothing but itself and the native packages', () => {
-    const installed = readdirSync(join(home, 'node_modules'))
-      .filter((name) => !name.startsWith('.'))
-      .sort();
+  it('installs nothing but itself and the native packages, in the versions that its own lock file names', () => {
+    const namesIn = (path: string) => readdirSync(join(home, path)).filter((name) => !name.startsWith('.'));
+    const inside = 'node_modules/dray/node_modules';
+    const isNested = existsSync(join(home, inside));
     // node-addon-api is headers that better-sqlite3 names; @koromix holds koffi's binary for this system.
-    expect(installed).toEqual(['@koromix', 'better-sqlite3', 'dray', 'koffi', 'node-addon-api']);
+    const native = ['@koromix', 'better-sqlite3', 'koffi', 'node-addon-api'];
+    expect([...namesIn('node_modules'), ...(isNested ? namesIn(inside) : [])].sort()).toEqual(
+      [...native, 'dray'].sort(),
+    );
+    const { packages } = JSON.parse(
+      readFileSync(join(home, 'node_modules/dray/npm-shrinkwrap.json'), 'utf8'),
+    );
+    for (const name of ['better-sqlite3', 'koffi', 'node-addon-api']) {
+      const manifest = join(home, isNested ? inside : 'node_modules', name, 'package.json');
+      expect(JSON.parse(readFileSync(manifest, 'utf8')).version).toBe(
+        packages[`node_modules/${name}`].version,
+      );
+    }
+    // In this project it would take the place of package-lock.json.
+    expect(existsSync(join(ROOT, 'npm-shrinkwrap.json'))).toBe(false);
   });
 
   it('holds the licences of what was bundled, and no source or test', () => {

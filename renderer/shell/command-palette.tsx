@@ -2,7 +2,7 @@ import '../design/dialog.css';
 import '../design/field.css';
 import '../design/menu.css';
 import './command-palette.css';
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { useFilter } from 'react-aria-components/Autocomplete';
 import { Dialog } from 'react-aria-components/Dialog';
 import { Modal, ModalOverlay } from 'react-aria-components/Modal';
@@ -30,7 +30,7 @@ export function CommandPalette({ isOpen, onClose, onGone }: CommandPaletteProps)
       <Modal className="modal modal-normal">
         <Dialog className="dialog" aria-label="Commands">
           <Gone onGone={onGone} />
-          <Commands onClose={onClose} />
+          <Commands isOpen={isOpen} onClose={onClose} />
         </Dialog>
       </Modal>
     </ModalOverlay>
@@ -41,12 +41,20 @@ export function CommandPalette({ isOpen, onClose, onGone }: CommandPaletteProps)
  * The field and its list are one component. React finishes the work of one key before it takes the next, so each key meets
  * the list that the keys before it left. The kit's own list chooses its first command in a later render.
  */
-function Commands({ onClose }: { readonly onClose: () => void }) {
+function Commands({ isOpen, onClose }: Pick<CommandPaletteProps, 'isOpen' | 'onClose'>) {
   const { contains } = useFilter({ sensitivity: 'base' });
   const all = useCommands();
   const [typed, setTyped] = useState('');
   const [marked, setMarked] = useState<string>();
   const listId = useId();
+  const field = useRef<HTMLInputElement>(null);
+  // On a busy machine the palette is opened again before it has left the page. It then starts anew, with the focus.
+  useLayoutEffect(() => {
+    if (!isOpen) return;
+    setTyped('');
+    setMarked(undefined);
+    field.current?.focus();
+  }, [isOpen]);
   const shown = all.filter(({ label, note }) => contains(`${label} ${note}`, typed));
   const at = shown.findIndex(({ id }) => id === marked);
   /** A marked command that the filter took away, and typing, mark the first one. */
@@ -75,8 +83,7 @@ function Commands({ onClose }: { readonly onClose: () => void }) {
       <div className="palette-search">
         <Icon name="search" />
         <input
-          // biome-ignore lint/a11y/noAutofocus: the palette opens to be typed into
-          autoFocus
+          ref={field}
           type="search"
           className="search-input"
           aria-label="Search commands"

@@ -48,7 +48,7 @@ const PLANT = `
   echo inner > module/v1/inner/file; echo v1 > module/v1/file; echo secret > private/key
   ln -s ../module/v1/file private/link
   chmod 0555 module/v1/inner module/v1 module
-  chmod 0700 private; chmod 2750 many; chmod 0500 empty/within
+  chmod 0700 private; chmod 0750 many; chmod 0500 empty/within
   for at in $(seq ${FOLDERS}); do touch -d "2021-03-04 05:06:07.1234567$((at + 10))" many/$at; done
   touch -d '1999-12-31 23:59:59.999999999' module/v1/inner
   touch -d '2020-02-02 02:02:02.000000001' module/v1

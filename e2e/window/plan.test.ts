@@ -75,8 +75,8 @@ describe.skipIf(!findChromium())('the screen of the plan', () => {
     await pushFrom(page);
     await page.getByRole('link', { name: 'Plan', exact: true }).first().click();
     await page.getByText('This is how the last push went').waitFor();
-    // The branch is read; a pack, the commit and the branch are written.
-    expect(await figureOf(page, 'Requests in all')).toMatch(/^4\s+planned 4$/);
+    // The branch is read; a pack, the commit and the branch are written, and the first two are seen once.
+    expect(await figureOf(page, 'Requests in all')).toMatch(/^6\s+planned 6$/);
     expect(window.complaints).toEqual([]);
   });
 

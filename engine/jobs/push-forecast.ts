@@ -3,12 +3,15 @@ import type { QueryExplanation } from '../api/events.ts';
 import type { ChangeTotals, RequestTotals } from '../api/jobs.ts';
 import type { Layout } from '../model/layout.ts';
 import { dollarsFor } from '../model/prices.ts';
+import { HEADS_PER_PAGE } from '../query/find-unseen.ts';
 import type { Commit } from '../repository/commit.ts';
 import { partSizeFor } from '../transfer/part-size.ts';
 import { WHOLE_BYTES_MAX } from '../workspace/file-reader-limits.ts';
 
 /** Of a manifest, on average; see segment-cutter.ts. */
 const SEGMENT_ENTRIES = 2_050;
+/** Keys of a page, as S3 lists them. */
+const LIST_PAGE_KEYS = 1_000;
 /** The commit itself, and the branch that moves to it. */
 const COMMIT_WRITES = 2;
 
@@ -26,6 +29,8 @@ export interface ForeseenPush {
   readonly base: Commit | undefined;
   /** Of the store: a row of the price table. */
   readonly provider: string;
+  /** The store vouches for what it took, so that nothing is looked at afterwards. */
+  readonly confirmsWrites: boolean;
 }
 
 /** Not foreseen: requests that fail and are made again, and the tests of a remote that is new to this machine. */
@@ -51,12 +56,16 @@ export function createPushForecast({ packTarget }: Layout): PushForecast {
       packedBytes += sizeBytes;
       sentBytes += sizeBytes;
     },
-    read({ base, changes, provider, query }) {
+    read({ base, changes, confirmsWrites, provider, query }) {
       const packs = Math.ceil(packedBytes / packTarget);
+      const segments = segmentsTouched(base, changes);
+      // Content is seen once when it is sent, segments and the commit before the branch moves.
+      const seen = confirmsWrites ? [] : [looksAt(objects + packs), looksAt(segments + 1)];
+      const sumOf = (kind: 'heads' | 'lists') => seen.reduce((sum, looks) => sum + looks[kind], 0);
       const counts = {
-        reads: reads + (query.chosen === 'each' ? query.each.requests : 0),
-        writes: writes + packs + segmentsTouched(base, changes) + COMMIT_WRITES,
-        lists: query.chosen === 'list' ? query.list.requests : 0,
+        reads: reads + (query.chosen === 'each' ? query.each.requests : 0) + sumOf('heads'),
+        writes: writes + packs + segments + COMMIT_WRITES,
+        lists: (query.chosen === 'list' ? query.list.requests : 0) + sumOf('lists'),
         deletes: 0,
       };
       const requests = {
@@ -69,6 +78,13 @@ export function createPushForecast({ packTarget }: Layout): PushForecast {
       return { objects: objects + packs, requests };
     },
   };
+}
+
+/** At least so many: what lies between them in a listing makes it longer. */
+function looksAt(objects: number): { readonly heads: number; readonly lists: number } {
+  return objects < HEADS_PER_PAGE
+    ? { heads: objects, lists: 0 }
+    : { heads: 0, lists: Math.ceil(objects / LIST_PAGE_KEYS) };
 }
 
 /** A dataset of one segment has it within its commit. */

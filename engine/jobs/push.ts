@@ -102,8 +102,14 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
   warnOfCollisions(session);
   if (forecast) {
     const dry = summary({ session, connection, query, branch, commit, failed, changes });
-    const { provider } = store;
-    const foreseen = forecast.read({ query: dry.query, changes, base: base.commit, provider });
+    const { confirmsWrites = false, provider } = store;
+    const foreseen = forecast.read({
+      query: dry.query,
+      changes,
+      base: base.commit,
+      provider,
+      confirmsWrites,
+    });
     return {
       ...dry,
       result: 'wouldPush',

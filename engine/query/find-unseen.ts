@@ -31,7 +31,7 @@ export interface LookOptions {
 }
 
 /** So many requests of HEAD cost what a page of a listing does (S3: $0.4 and $5 per million). */
-const HEADS_PER_PAGE = 12;
+export const HEADS_PER_PAGE = 12;
 
 /** @returns those that are not there as they were written, in order of their keys. */
 export async function findUnseen<T extends WrittenObject>(

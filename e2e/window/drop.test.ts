@@ -4,6 +4,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.ts';
+import { WINDOW_KEY_HEADER } from '../../engine/api/window-key.ts';
 import { startVersitygw } from '../servers/versitygw.ts';
 import { findChromium } from './find-chromium.ts';
 import { launchBrowser, openWindow, startUi } from './open-window.ts';
@@ -22,7 +23,8 @@ describe.skipIf(!findChromium())('a file that Chromium sends', () => {
         async ({ place, size }) => {
           const body = new Blob([new Uint8Array(size).map((_, at) => at % 251)]);
           const query = new URLSearchParams({ place, path: 'below/sent.bin' });
-          return (await fetch(`/drop?${query}`, { method: 'POST', body })).status;
+          const headers = { 'dray-key': sessionStorage.getItem('dray-key') ?? '' };
+          return (await fetch(`/drop?${query}`, { method: 'POST', headers, body })).status;
         },
         { place, size: SIZE },
       );
@@ -42,7 +44,13 @@ describe('a file that is sent to a store', () => {
     await using server = await startVersitygw();
     await using ui = await startUi({ environment: server.environment });
     const opened = await fetch(ui.link, { redirect: 'manual' });
-    const headers = { cookie: opened.headers.get('set-cookie')!.split(';')[0]!, origin: ui.origin };
+    const [, key = ''] =
+      /#key=([\w-]+)/.exec(`${opened.headers.get('location')} ${await opened.text()}`) ?? [];
+    const headers = {
+      cookie: opened.headers.get('set-cookie')!.split(';')[0]!,
+      origin: ui.origin,
+      [WINDOW_KEY_HEADER]: key,
+    };
     const place = `s3://${server.bucket}/dropped`;
     const addressOf = (path: string) => `${ui.origin}/drop?${new URLSearchParams({ place, path })}`;
     const piece = Buffer.alloc(MIB, 'what is sent to a store ');

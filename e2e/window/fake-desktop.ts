@@ -5,54 +5,59 @@
 import type { Page } from 'playwright';
 import type { DesktopBridge, SecretsState } from '../../engine/api/desktop-bridge.ts';
 import type { AccessKeys } from '../../engine/api/host.ts';
+import { protocolsOf } from '../../engine/api/window-key.ts';
 
 type Kept = { keys: Record<string, AccessKeys>; token: string };
 type Global = typeof globalThis & { dray?: DesktopBridge; kept?: Kept };
 
-/** Before the page is opened. */
-export async function installFakeDesktop(page: Page): Promise<void> {
-  await page.addInitScript(() => {
-    const kept: Kept = { keys: {}, token: '' };
-    const state = async (): Promise<SecretsState> => ({
-      hasToken: kept.token !== '',
-      profiles: Object.keys(kept.keys),
-      isAvailable: true,
-    });
-    const bridge: DesktopBridge = {
-      requestPort() {
-        const { port1, port2 } = new MessageChannel();
-        const socket = new WebSocket(`ws://${location.host}/host`);
-        const early: string[] = [];
-        port1.onmessage = ({ data }) => {
-          const text = JSON.stringify(data);
-          if (socket.readyState === WebSocket.OPEN) socket.send(text);
-          else early.push(text);
-        };
-        socket.onopen = () => {
-          for (const text of early) socket.send(text);
-        };
-        socket.onmessage = ({ data }) => port1.postMessage(JSON.parse(data));
-        // PORT_MESSAGE, which a script of the page cannot import.
-        window.postMessage('dray:port', location.origin, [port2]);
-      },
-      pathOf: () => '',
-      chooseFolder: async () => undefined,
-      chooseFiles: async () => [],
-      secrets: {
-        state,
-        async saveToken(token) {
-          kept.token = token;
-          return state();
+/** Before the page is opened. @param opened A page of the same `dray ui`, whose key the socket shows. */
+export async function installFakeDesktop(page: Page, opened: Page): Promise<void> {
+  const key = await opened.evaluate(() => sessionStorage.getItem('dray-key') ?? undefined);
+  await page.addInitScript(
+    (protocols) => {
+      const kept: Kept = { keys: {}, token: '' };
+      const state = async (): Promise<SecretsState> => ({
+        hasToken: kept.token !== '',
+        profiles: Object.keys(kept.keys),
+        isAvailable: true,
+      });
+      const bridge: DesktopBridge = {
+        requestPort() {
+          const { port1, port2 } = new MessageChannel();
+          const socket = new WebSocket(`ws://${location.host}/host`, protocols);
+          const early: string[] = [];
+          port1.onmessage = ({ data }) => {
+            const text = JSON.stringify(data);
+            if (socket.readyState === WebSocket.OPEN) socket.send(text);
+            else early.push(text);
+          };
+          socket.onopen = () => {
+            for (const text of early) socket.send(text);
+          };
+          socket.onmessage = ({ data }) => port1.postMessage(JSON.parse(data));
+          // PORT_MESSAGE, which a script of the page cannot import.
+          window.postMessage('dray:port', location.origin, [port2]);
         },
-        async saveKeys(profile, keys) {
-          if (keys) kept.keys[profile] = keys;
-          else delete kept.keys[profile];
-          return state();
+        pathOf: () => '',
+        chooseFolder: async () => undefined,
+        chooseFiles: async () => [],
+        secrets: {
+          state,
+          async saveToken(token) {
+            kept.token = token;
+            return state();
+          },
+          async saveKeys(profile, keys) {
+            if (keys) kept.keys[profile] = keys;
+            else delete kept.keys[profile];
+            return state();
+          },
         },
-      },
-    };
-    Object.assign(globalThis, { dray: bridge, kept });
-  });
+      };
+      Object.assign(globalThis, { dray: bridge, kept });
+    },
+    [...protocolsOf(key)],
+  );
 }
 
 export function savedKeys(page: Page): Promise<Readonly<Record<string, AccessKeys>> | undefined> {

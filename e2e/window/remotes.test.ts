@@ -140,7 +140,7 @@ describe.skipIf(!findChromium())('Remotes', () => {
     await using window = await openWindow(started.browser, { environment: NO_KEYS });
     const { context, origin } = window;
     const page = await context.newPage();
-    await installFakeDesktop(page);
+    await installFakeDesktop(page, window.page);
     await page.goto(`${origin}/#/remotes`);
     const dialog = await openForm(page, { name: 'lab', bucket: started.server.bucket });
     await dialog.getByLabel('Endpoint (optional)').fill(started.server.endpoint);

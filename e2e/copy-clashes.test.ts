@@ -160,7 +160,7 @@ describe('An empty folder at a peer', () => {
     expect(await removePlace(contextOf(), { place, recursive: true })).toMatchObject({ removed: 0 });
   });
 
-  it('is told from a name that is not there, which empties no destination', async () => {
+  it('is a place, while a mistyped name is an error and empties no destination', async () => {
     sandbox.write('to/extra', 'x');
     const typo = place.replace('empty', 'emtpy');
     const pair = { source: { place: typo }, destination: { place: 'to' } };

@@ -2,8 +2,8 @@
  * Who may talk to the window's server: a browser that opened a link, once, and from then on sends its cookie and its key.
  *
  * The cookie alone opens nothing but the window's own files. Browsers send it to every port of this machine, so another
- * user's server may get it. The key travels to the browser in the part of an address that no server is told, stays with the
- * pages of this origin, and only their code sends it.
+ * user's server may get it. The key comes in the fragment of an address, which browsers send to no server. Only the
+ * pages of this origin can read the key, and only their code sends it.
  *
  * Cookies know no ports. So the cookie's name holds the port that the browser sees, which a tunnel makes another one than the server's:
  * two windows, here or through tunnels, do not push each other out.

@@ -1,6 +1,6 @@
 /**
- * Somebody who may write to a repository puts documents there that no Dray wrote. Whoever clones, pulls, verifies or restores from it has
- * nothing outside of his folder read, listed or changed, and each failure is one that Dray foresees.
+ * An attacker with write access puts forged documents into a repository. Clones, pulls, checks and restores from it read, list
+ * and change nothing outside of their folder, and each failure is one that Dray foresees.
  */
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

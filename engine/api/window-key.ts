@@ -1,8 +1,8 @@
 /**
  * The key that a page of `dray ui` shows beside its cookie: how it comes to the page, and how the page sends it.
  *
- * It comes at the end of an address (`#key=...`), which browsers tell no server, and goes back as a header of requests and
- * as a subprotocol of the WebSocket, the only header there that a page can set.
+ * It comes as the fragment of an address (`#key=...`), which browsers send to no server. The page sends it back as a header
+ * of requests, and as a subprotocol of the WebSocket: a page can set no other header there.
  */
 export const WINDOW_KEY_HEADER = 'dray-key';
 const PROTOCOL = 'dray';

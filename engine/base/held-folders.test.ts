@@ -80,7 +80,7 @@ describe.each(ways)('a folder reached $way', ({ canHold, runs }) => {
     await expect(folders.hold('a/b')).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it.runIf(runs)('is made with those above it, and each new name is told', async () => {
+  it.runIf(runs)('is made with the folders above it, and the caller learns each new name', async () => {
     const made: string[] = [];
     const onMake = (folder: string) => made.push(folder);
     (await folders.hold('a/c/d', { onMake })).release();
@@ -114,7 +114,7 @@ it.runIf(CAN_HOLD_FOLDERS)('a held folder is the same folder after a link took i
 });
 
 it.runIf(CAN_HOLD_FOLDERS)(
-  'closes what is not in use when it is told to, and the rest with its last user',
+  'closes idle descriptors at once, and each other one when its last user releases it',
   async () => {
     folders = createHeldFolders(root);
     const open = () =>

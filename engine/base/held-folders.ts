@@ -5,8 +5,8 @@
  * by that descriptor (`/proc/self/fd/N/name`; Node has no openat), so a link that appears on the way later leads nowhere. The name in the
  * folder is the caller's: O_NOFOLLOW to open it; rename, link, unlink and lstat do not follow it.
  *
- * Elsewhere Node can hold no folder: each part is looked at right before its use. What is left there: a process of this machine that swaps
- * a folder for a link between that look and the use.
+ * Elsewhere Node cannot hold a folder, so each part is checked right before its use. Another process of the machine can still swap a
+ * folder for a link between the check and the use.
  *
  * A few descriptors are kept for the next calls. One is used again only while the system says that it still lies where its path says, and
  * none is kept for long: an open folder keeps its disk from being unmounted.

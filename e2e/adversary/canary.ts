@@ -1,7 +1,7 @@
 /**
  * A tree that nobody may read, list or change: the adversary's tests lay it beside what they attack.
  *
- * The system's access times tell of reads. Each is set to a moment before the item's last change, so that even a file
+ * The file system's access times show reads. Each is set to a moment before the item's last change, so that even a file
  * system mounted with `relatime` moves it at the first read (mount(8)).
  */
 import { lstatSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
@@ -24,6 +24,8 @@ const TEMPTING = [
 
 export interface Canary {
   readonly root: string;
+  /** Whether this file system records reads. Where it does not, a canary only shows changes. */
+  readonly seesReads: boolean;
   /** One sentence for each item that was read, listed, changed, added or removed since. */
   findTraces(): string[];
 }
@@ -41,30 +43,26 @@ export function layCanary(root: string): Canary {
     return new Map(names.map((name) => [name, stateOf(join(root, name))]));
   };
   let before = arm();
-  return {
-    root,
-    findTraces() {
-      const traces: string[] = [];
-      for (const [name, state] of before) {
-        const now = stateOf(join(root, name));
-        if (now !== state) traces.push(`${name}: ${state} became ${now}`);
-      }
-      for (const name of readdirSync(root, { recursive: true, encoding: 'utf8' }))
-        if (!before.has(name)) traces.push(`${name} was added`);
-      // This look itself has listed the folders. What is gone stays gone, and is a trace each time.
-      if (traces.length === 0) before = arm();
-      return traces;
-    },
+  const findTraces = () => {
+    const traces: string[] = [];
+    for (const [name, state] of before) {
+      const now = stateOf(join(root, name));
+      if (now !== state) traces.push(`${name}: ${state} became ${now}`);
+    }
+    for (const name of readdirSync(root, { recursive: true, encoding: 'utf8' }))
+      if (!before.has(name)) traces.push(`${name} was added`);
+    // This look itself has listed the folders. What is gone stays gone, and is a trace each time.
+    if (traces.length === 0) before = arm();
+    return traces;
   };
+  readFileSync(join(root, 'secret'));
+  readdirSync(join(root, 'sub'));
+  const seesReads = findTraces().length === 2;
+  before = arm();
+  return { root, seesReads, findTraces };
 }
 
-/** Whether this file system tells of reads. Where it does not, a canary only shows changes. */
-export function tellsOfReads(folder: string): boolean {
-  const probe = layCanary(folder);
-  readFileSync(join(folder, 'secret'));
-  readdirSync(join(folder, 'sub'));
-  return probe.findTraces().length === 2;
-}
+export const tellsOfReads = (folder: string): boolean => layCanary(folder).seesReads;
 
 function stateOf(path: string): string {
   try {

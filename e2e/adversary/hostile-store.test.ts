@@ -2,12 +2,8 @@
  * A hostile store answers the client's commands. Whatever it says, nothing outside of the client's own folders is read, listed or
  * changed, each failure is one that Dray foresees, and each command ends.
  */
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { setImmediate } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { DrayError, exitCodeOf, toDrayError } from '../../engine/api/error.ts';
-import { checkAborted } from '../../engine/base/abort.ts';
-import { systemClock } from '../../engine/base/clock.ts';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
 import { checkTrees } from '../../engine/jobs/check-trees.ts';
 import { cloneWorkspace } from '../../engine/jobs/clone.ts';
 import { copyTree, syncTree } from '../../engine/jobs/copy-tree.ts';
@@ -20,8 +16,9 @@ import { describeTree } from '../../engine/jobs/same-trees.ts';
 import { usage } from '../../engine/jobs/usage.ts';
 import { verify } from '../../engine/jobs/verify.ts';
 import { type Draw, drawFrom } from '../seeded-draw.ts';
-import { type Canary, layCanary, tellsOfReads } from './canary.ts';
+import { layCanary } from './canary.ts';
 import { type HostileStore, startHostileStore } from './hostile-store.ts';
+import { createOutcomes, printRun, refuseUnforeseen, skipPauses } from './outcomes.ts';
 
 const SEED = 20_261_123;
 const STEPS = Number(process.env.DRAY_ADVERSARY_STEPS ?? 3_000);
@@ -29,22 +26,6 @@ const LANES = 4;
 const TIMEOUT_MS = 7_200_000;
 /** No honest store needs a fiftieth of it for one of these commands. */
 const ANSWERS_PER_COMMAND_MAX = 5_000;
-
-let sandbox: Sandbox;
-let canary: Canary;
-beforeEach(() => {
-  sandbox = createSandbox();
-  canary = layCanary(sandbox.path('outside'));
-  // Retries wait for seconds; how often they come is what counts here.
-  vi.spyOn(systemClock, 'sleep').mockImplementation(async (_pauseMs, signal) => {
-    checkAborted(signal);
-    await setImmediate();
-  });
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  sandbox?.[Symbol.dispose]();
-});
 
 interface Lane {
   readonly draw: Draw;
@@ -60,10 +41,7 @@ const ALL = { percent: 100 } as const;
 type Command = (lane: Lane) => Promise<unknown>;
 const COMMANDS: Readonly<Record<string, Command>> = {
   push: ({ contextOf, draw, path }) => {
-    sandbox.write(
-      `${path('work')}/new-${draw.below(5)}`.slice(sandbox.folder.length + 1),
-      `new ${draw.below(99)}`,
-    );
+    writeFileSync(path(`work/new-${draw.below(5)}`), `new ${draw.below(99)}`);
     return push(contextOf(path('work')), {});
   },
   pull: ({ contextOf, path }) => pull(contextOf(path('other')), {}),
@@ -89,41 +67,38 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 it(
   `a hostile store leads the client nowhere in ${STEPS.toLocaleString('en')} answers`,
   async () => {
-    const seesReads = tellsOfReads(sandbox.path('probe'));
-    const ends = new Map<string, number>();
-    const lanes = await Promise.all(Array.from({ length: LANES }, (_, at) => openLane(at)));
+    using sandbox = createSandbox();
+    using _pauses = skipPauses();
+    const canary = layCanary(sandbox.path('outside'));
+    const outcomes = createOutcomes();
+    const lanes = await Promise.all(
+      Array.from({ length: LANES }, (_, at) => openLane(sandbox, canary.root, at)),
+    );
     const sources = lanes.map(({ path }) => describeTree(path('source')));
     const answers = () => lanes.reduce((sum, { store }) => sum + store.answered(), 0);
     const runLane = async (lane: Lane) => {
       while (answers() < STEPS) {
         const name = lane.draw.of(Object.keys(COMMANDS));
         lane.store.percent = lane.draw.of([0, 5, 30, 90]);
-        const end = `${name}: ${await endOf(name, lane)}`;
-        ends.set(end, (ends.get(end) ?? 0) + 1);
+        await outcomes.run(name, () => runBounded(name, lane));
       }
     };
     await Promise.all(lanes.map(runLane));
     const changed = lanes.reduce((sum, { store }) => sum + store.changed(), 0);
-    const shown = [...ends].sort().map(([end, count]) => `${end} ${count}`);
-    console.log(
-      `hostile store: ${answers().toLocaleString('en')} answers, ${changed.toLocaleString('en')} of them changed${
-        seesReads ? '' : ' (this file system does not tell of reads: only changes were looked for)'
-      }; ${shown.join(', ')}`,
-    );
+    const work = `${answers().toLocaleString('en')} answers, ${changed.toLocaleString('en')} of them changed`;
+    printRun(`hostile store: ${work}`, canary, outcomes.counts());
     for (const { store } of lanes) await store.close();
     expect(canary.findTraces()).toEqual([]);
     expect(lanes.map(({ path }) => describeTree(path('source')))).toEqual(sources);
-    expect(readdirSync(sandbox.folder).sort()).toEqual(
-      [...lanes.map((_, at) => String(at)), 'outside', 'probe'].sort(),
-    );
-    for (const name of Object.keys(COMMANDS)) expect(ends.get(`${name}: done`) ?? 0, name).toBeGreaterThan(0);
+    expect(readdirSync(sandbox.folder).sort()).toEqual([...Object.keys(lanes), 'outside']);
+    outcomes.expectEachDone(COMMANDS);
   },
   TIMEOUT_MS,
 );
 
-async function openLane(at: number): Promise<Lane> {
+async function openLane(sandbox: Sandbox, outside: string, at: number): Promise<Lane> {
   const draw = drawFrom(SEED + at);
-  const store = await startHostileStore(draw, sandbox.path('outside'));
+  const store = await startHostileStore(draw, outside);
   const path = (name: string) => sandbox.path(`${at}/${name}`);
   const environment = {
     ...store.environment,
@@ -133,7 +108,7 @@ async function openLane(at: number): Promise<Lane> {
   };
   const { bucket } = store.honest;
   const repository = `s3://${bucket}/repository`;
-  const contextOf = (directory: string) => testContext(directory, { environment });
+  const contextOf = (directory: string) => testContext(directory, { environment, emit: refuseUnforeseen });
   for (const name of ['target', 'source/d', 'work', 'other']) mkdirSync(path(name), { recursive: true });
   for (let file = 0; file < 5; file += 1) {
     sandbox.write(`${at}/source/d/${file}`, `mine ${file}`);
@@ -148,36 +123,20 @@ async function openLane(at: number): Promise<Lane> {
   return { draw, store, path, contextOf, there: { place: `s3://${bucket}/tree` }, repository };
 }
 
-/** `done`, or the code of the failure. @throws What Dray did not foresee. */
-async function endOf(name: string, lane: Lane): Promise<string> {
+/** @throws When the command goes on asking for ever. */
+async function runBounded(name: string, lane: Lane): Promise<void> {
   const before = lane.store.answered();
   const stop = new AbortController();
   const watch = setInterval(() => {
     if (lane.store.answered() - before > ANSWERS_PER_COMMAND_MAX) stop.abort();
   }, 100);
-  const contextOf = (directory: string) => {
-    const context = lane.contextOf(directory);
-    return { ...context, signal: stop.signal, emit: checkEvent };
-  };
+  const contextOf = (directory: string) => ({ ...lane.contextOf(directory), signal: stop.signal });
   try {
     await COMMANDS[name]!({ ...lane, contextOf });
-    return 'done';
-  } catch (error) {
-    if (stop.signal.aborted)
-      throw new Error(`"${name}" did not end after ${ANSWERS_PER_COMMAND_MAX} answers.`);
-    const known = toDrayError(error);
-    if (known.code === 'internal') throw error;
-    expect(exitCodeOf(known.code)).toBeGreaterThan(0);
-    return known.code;
   } finally {
     clearInterval(watch);
+    expect(stop.signal.aborted, `"${name}" did not end after ${ANSWERS_PER_COMMAND_MAX} answers.`).toBe(
+      false,
+    );
   }
-}
-
-/** A file that failed is no less foreseen than a command. */
-function checkEvent(event: Parameters<TestContext['emit']>[0]): void {
-  if (event.type !== 'fileFailed') return;
-  const { code, data, message } = event.error;
-  if (code === 'internal')
-    throw new DrayError('internal', `${event.path}: ${message} ${JSON.stringify(data)}`);
 }

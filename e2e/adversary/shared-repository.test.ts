@@ -14,7 +14,6 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { DrayError } from '../../engine/api/error.ts';
 import { cloneWorkspace } from '../../engine/jobs/clone.ts';
 import { keysBelow } from '../../engine/jobs/damage-fixture.ts';
 import { initWorkspace } from '../../engine/jobs/init.ts';
@@ -24,7 +23,8 @@ import { push } from '../../engine/jobs/push.ts';
 import { tag } from '../../engine/jobs/refs.ts';
 import { verify } from '../../engine/jobs/verify.ts';
 import { type Draw, drawFrom } from '../seeded-draw.ts';
-import { type Canary, layCanary, tellsOfReads } from './canary.ts';
+import { type Canary, layCanary } from './canary.ts';
+import { createOutcomes, printRun } from './outcomes.ts';
 
 const SEED = 20_261_123;
 const STEPS = Number(process.env.DRAY_ADVERSARY_STEPS ?? 150);
@@ -101,40 +101,22 @@ const COMMANDS: Readonly<Record<string, (step: number) => Promise<unknown>>> = {
 it(
   `a hostile user of a shared repository reaches nothing of a home in ${STEPS.toLocaleString('en')} steps`,
   async () => {
-    const seesReads = tellsOfReads(sandbox.path('probe'));
     const draw = drawFrom(SEED);
-    const ends = new Map<string, number>();
+    const outcomes = createOutcomes();
     for (let step = 0; step < STEPS; step += 1) {
       const takeAway = layLink(draw);
       const name = draw.of(Object.keys(COMMANDS));
-      const end = `${name}: ${await endOf(() => COMMANDS[name]!(step))}`;
-      ends.set(end, (ends.get(end) ?? 0) + 1);
+      await outcomes.run(name, () => COMMANDS[name]!(step));
       takeAway();
       rmSync(sandbox.path(`clone-${step}`), { recursive: true, force: true });
-      const traces = canary.findTraces();
-      if (traces.length > 0) expect.fail(`step ${step}, ${name}: ${traces.join('\n')}`);
+      expect(canary.findTraces(), `step ${step}, ${name}`).toEqual([]);
     }
-    const shown = [...ends].sort().map(([end, count]) => `${end} ${count}`);
-    console.log(
-      `hostile user of a repository: ${STEPS.toLocaleString('en')} steps${
-        seesReads ? '' : ' (this file system does not tell of reads: only changes were looked for)'
-      }; ${shown.join(', ')}`,
-    );
-    for (const name of Object.keys(COMMANDS)) expect(ends.get(`${name}: done`) ?? 0, name).toBeGreaterThan(0);
+    const steps = `${STEPS.toLocaleString('en')} steps`;
+    printRun(`hostile user of a repository: ${steps}`, canary, outcomes.counts());
+    outcomes.expectEachDone(COMMANDS);
     // With the links gone everything is there: refusals left the repository whole.
     const { damaged, missing } = await verify(testContext(work), { readDataPercent: 100 });
     expect([damaged, missing]).toEqual([0, 0]);
   },
   TIMEOUT_MS,
 );
-
-/** `done`, or the code of the failure. @throws What Dray did not foresee. */
-async function endOf(command: () => Promise<unknown>): Promise<string> {
-  try {
-    await command();
-    return 'done';
-  } catch (error) {
-    if (!(error instanceof DrayError) || error.code === 'internal') throw error;
-    return error.code;
-  }
-}

@@ -1,0 +1,86 @@
+/** How the adversary's tests run commands, count how they ended, and look for what no attacker may make. */
+import { lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { expect, vi } from 'vitest';
+import { DrayError, exitCodeOf } from '../../engine/api/error.ts';
+import type { JobEvent } from '../../engine/api/events.ts';
+import { checkAborted } from '../../engine/base/abort.ts';
+import { systemClock } from '../../engine/base/clock.ts';
+import type { Canary } from './canary.ts';
+
+/** A longer message would show a person more of the attacker's text than they would read. */
+const MESSAGE_LENGTH_MAX = 4_010;
+
+/** How often each command ended in which way. */
+export function createOutcomes() {
+  const counts = new Map<string, number>();
+  return {
+    /** @throws An error that Dray did not foresee. */
+    async run(name: string, command: () => Promise<unknown>): Promise<void> {
+      const outcome = `${name}: ${await outcomeOf(command)}`;
+      counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+    },
+    counts: () => [...counts].sort().map(([outcome, count]) => `${outcome} ${count}`),
+    /** A run that only refuses shows nothing. */
+    expectEachDone(commands: object): void {
+      for (const name of Object.keys(commands))
+        expect(counts.get(`${name}: done`) ?? 0, name).toBeGreaterThan(0);
+    },
+  };
+}
+
+/** @returns `done`, or the code of the failure. */
+async function outcomeOf(command: () => Promise<unknown>): Promise<string> {
+  try {
+    await command();
+    return 'done';
+  } catch (error) {
+    if (!(error instanceof DrayError) || error.code === 'internal') throw error;
+    expect(exitCodeOf(error.code), error.code).toBeGreaterThan(0);
+    expect(error.message.length, error.message).toBeLessThan(MESSAGE_LENGTH_MAX);
+    JSON.stringify(error.data);
+    return error.code;
+  }
+}
+
+/** An `emit` that accepts no failed file whose error Dray did not foresee. */
+export function refuseUnforeseen(event: JobEvent): void {
+  if (event.type !== 'fileFailed' || event.error.code !== 'internal') return;
+  const { data, message } = event.error;
+  throw new DrayError('internal', `${event.path}: ${message} ${JSON.stringify(data)}`);
+}
+
+export function printRun(what: string, { seesReads }: Canary, counts: readonly string[]): void {
+  const blind = seesReads ? '' : ' (this file system does not record reads: only changes were looked for)';
+  console.log(`${what}${blind}; ${counts.join(', ')}`);
+}
+
+/** Retries pause for seconds. Here their number counts, not their time. */
+export function skipPauses(): Disposable {
+  return vi.spyOn(systemClock, 'sleep').mockImplementation(async (_pauseMs, signal) => {
+    checkAborted(signal);
+    await setImmediate();
+  });
+}
+
+/** Set-uid, set-gid and sticky bits, and folders of Dray's own name: no attacker may make them. */
+export function findForbidden(folder: string): string[] {
+  return namesBelow(folder).filter((name) => {
+    const isOurs = name.split('/').some((part) => part.toLowerCase() === '.dray');
+    return isOurs || hasSpecialMode(join(folder, name));
+  });
+}
+
+export function hasSpecialMode(path: string): boolean {
+  const stats = lstatSync(path);
+  return !stats.isSymbolicLink() && (stats.mode & 0o7000) !== 0;
+}
+
+/** Node's own recursive listing enters folders through links. */
+export function namesBelow(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((item) => {
+    const inner = item.isDirectory() ? namesBelow(join(folder, item.name)) : [];
+    return [item.name, ...inner.map((name) => `${item.name}/${name}`)];
+  });
+}

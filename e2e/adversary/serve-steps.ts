@@ -350,7 +350,7 @@ export function createSender(port: number, token: string): Sender {
       );
       sent.on('error', (error) => {
         if (sent.reusedSocket) send(step).then(resolve, reject);
-        else reject(error);
+        else reject(new Error(`${step.method} ${step.target}: ${error.message}`, { cause: error }));
       });
       sent.end(step.body);
     });

@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { existsSync, lstatSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { inspect } from 'node:util';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createSandbox, type Sandbox } from '../../engine/jobs/job-fixture.ts';
 import { serveForTest, TEST_TOKEN } from '../../engine/peer/peer-fixture.ts';
@@ -100,7 +101,7 @@ async function startSwapper(): Promise<() => Promise<number>> {
 
 function expectHarmless(step: Step, answer: StepAnswer): void {
   const shown = () =>
-    `${step.method} ${step.target}\n${step.body.toString('latin1').slice(0, 400)}\n-> ${answer.status} ${answer.body.toString('latin1').slice(0, 400)}`;
+    `${step.method} ${step.target}\n${step.body.toString('latin1').slice(0, 400)}\n-> ${answer.status} ${answer.body.toString('latin1').slice(0, 400)}\nThe server's failures: ${inspect(failures)}`;
   if (answer.body.includes(CANARY_SECRET)) expect.fail(`A secret was read.\n${shown()}`);
   if (answer.body.includes(CANARY_NAME)) expect.fail(`What lies outside was listed.\n${shown()}`);
   if (answer.status >= 500 && !REFUSALS_FROM_500.has(answer.status)) expect.fail(shown());

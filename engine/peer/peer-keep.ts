@@ -7,11 +7,19 @@ import { DrayError } from '../api/error.ts';
 import { PEER_LIMITS } from '../model/peer-protocol.ts';
 import { travelling } from '../model/special-modes.ts';
 import { answerJson, type PeerCall, PeerRefusal, parseJson, receiveBody } from './peer-call.ts';
-import { holdParent, type OfferedFolder, openPeerFile, parsePeerPath, statPeerPath } from './peer-paths.ts';
+import {
+  type HeldParent,
+  holdParent,
+  type OfferedFolder,
+  openPeerFile,
+  parsePeerPath,
+} from './peer-paths.ts';
 import type { WriteParts } from './peer-writes.ts';
 
 const Keep = v.strictObject({ from: v.string(), to: v.string() });
 const PIECE_BYTES = 1024 * 1024;
+/** What `holdParent` and `readlink` say where something else or nothing lies. Windows says `UNKNOWN` of a file. */
+const NO_LINK = new Set(['EINVAL', 'ENOENT', 'UNKNOWN', 'notFound']);
 const PERMISSION_BITS = 0o7777n;
 const readAt = promisify(read);
 
@@ -24,20 +32,26 @@ export async function answerKeep(call: PeerCall, parts: WriteParts): Promise<voi
     const [from, to] = [parsePeerPath(parsed.output.from), parsePeerPath(parsed.output.to)];
     if (from === to) throw new PeerRefusal(400, 'usage', 'A file cannot be kept under its own name.');
     const { folder, writer } = parts;
-    if (statPeerPath(folder, from)?.isSymbolicLink()) writer.writeLink(to, targetOf(folder, from));
-    else await copyFile(call, parts, { from, to });
+    const target = targetOf(folder, from);
+    if (target === undefined) await copyFile(call, parts, { from, to });
+    else writer.writeLink(to, target);
     answerJson(call.response, 200, {});
   } finally {
     body.release();
   }
 }
 
-function targetOf(folder: OfferedFolder, path: string): Buffer {
-  const held = holdParent(folder, path);
+/** Undefined: it is no link. One call asks and reads: another process may exchange the file and a link at any moment. */
+function targetOf(folder: OfferedFolder, path: string): Buffer | undefined {
+  let held: HeldParent | undefined;
   try {
+    held = holdParent(folder, path);
     return readlinkSync(held.path, 'buffer');
+  } catch (error) {
+    if (NO_LINK.has((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
   } finally {
-    held.close();
+    held?.close();
   }
 }
 

@@ -1,11 +1,14 @@
 /** `dray ui` is stopped, or killed, while a transfer runs: what the next one finds. By its WebSocket, as a window would ask. */
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { runCli } from '../../app/cli/run-cli.ts';
+import { openLink } from '../../app/web/ask-once.fixture.ts';
 import type { AnswerOf, HostMessage, HostRequestName, InputOf, Transfer } from '../../engine/api/host.ts';
+import { protocolsOf } from '../../engine/api/window-key.ts';
 import { startVersitygw } from '../servers/versitygw.ts';
 import { type RunningUi, startUi } from './open-window.ts';
 
@@ -73,10 +76,10 @@ interface Asking {
   readonly transfers: () => readonly Transfer[];
 }
 
-async function connect({ link, origin }: RunningUi): Promise<Asking> {
-  const opened = await fetch(link);
-  const cookie = opened.headers.get('set-cookie')!.split(';')[0]!;
-  const socket = new WebSocket(`${origin.replace('http', 'ws')}/host`, { origin, headers: { cookie } });
+async function connect({ link }: RunningUi): Promise<Asking> {
+  const { cookie, key, origin } = await openLink(link);
+  const url = `${origin.replace('http', 'ws')}/host`;
+  const socket = new WebSocket(url, [...protocolsOf(key)], { origin, headers: { cookie } });
   const answers = new Map<number, (message: HostMessage) => void>();
   let transfers: readonly Transfer[] = [];
   socket.on('message', (data) => {
@@ -85,9 +88,9 @@ async function connect({ link, origin }: RunningUi): Promise<Asking> {
     const newest = message.events.findLast((event) => event.type === 'transfers');
     if (newest?.type === 'transfers') transfers = newest.transfers;
   });
+  await once(socket, 'open');
   // It is cut off where its server is killed.
   socket.on('error', () => {});
-  await new Promise((resolve) => socket.once('open', resolve));
   let id = 0;
   const ask: Asking['ask'] = (name, input) => {
     id += 1;

@@ -4,7 +4,6 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -14,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { countHeldBelow } from './held-folders.fixture.ts';
 import { CAN_HOLD_FOLDERS, createHeldFolders, type HeldFolder, type HeldFolders } from './held-folders.ts';
 
 let root: string;
@@ -117,21 +117,13 @@ it.runIf(CAN_HOLD_FOLDERS)(
   'closes idle descriptors at once, and each other one when its last user releases it',
   async () => {
     folders = createHeldFolders(root);
-    const open = () =>
-      readdirSync('/proc/self/fd').filter((fd) => {
-        try {
-          return readlinkSync(`/proc/self/fd/${fd}`).startsWith(root);
-        } catch {
-          return false;
-        }
-      }).length;
     const [first, second] = await Promise.all([folders.hold('a/b'), folders.hold('a/b')]);
-    expect(open()).toBe(3);
+    expect(countHeldBelow(root)).toBe(3);
     first.release();
     folders.close();
-    expect(open()).toBe(1);
+    expect(countHeldBelow(root)).toBe(1);
     second.release();
     folders.close();
-    expect(open()).toBe(0);
+    expect(countHeldBelow(root)).toBe(0);
   },
 );

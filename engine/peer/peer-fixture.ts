@@ -3,7 +3,9 @@ import { createCipheriv } from 'node:crypto';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { WriteItem } from '../model/peer-protocol.ts';
 import { openPeerClient, type PeerClient } from '../remotes/peer/peer-client.ts';
+import { sumOf } from '../remotes/peer/peer-files.ts';
 import { type PeerServer, type ServeFolderOptions, serveFolder } from './serve-folder.ts';
 
 export const TEST_TOKEN = 'a-token-of-this-test';
@@ -20,8 +22,19 @@ export interface TestPeer extends AsyncDisposable {
     route: string,
     options?: { readonly headers?: Record<string, string>; readonly body?: string | Uint8Array },
   ): Promise<Response>;
+  /** One batch, of which no client checks anything. @returns What the peer answers. */
+  sendBatch(...items: readonly (WriteItem | FileToSend)[]): Promise<BatchAnswer>;
   /** The same folder at the same port, by a server that remembers nothing. */
   restart(): Promise<void>;
+}
+
+export interface FileToSend {
+  readonly path: string;
+  readonly content: string | Uint8Array;
+}
+
+interface BatchAnswer {
+  readonly results: readonly { readonly error?: unknown }[];
 }
 
 const OLD_SECONDS = 1_600_000_000;
@@ -49,6 +62,12 @@ export async function startTestPeer(more: Partial<ServeFolderOptions> = {}): Pro
   const { port } = server.address;
   const origin = new URL(`http://127.0.0.1:${port}`);
   const client = await openPeerClient({ origin, token: TEST_TOKEN, connectionsMax: 8, attemptsMax: 3 });
+  const send: TestPeer['send'] = (method, route, { body, headers } = {}) =>
+    fetch(`${origin.origin}/v1/${route}`, {
+      method,
+      headers: { authorization: `Bearer ${TEST_TOKEN}`, ...headers },
+      ...(body === undefined ? {} : { body: body as NonNullable<RequestInit['body']> }),
+    });
   return {
     root,
     client,
@@ -59,12 +78,17 @@ export async function startTestPeer(more: Partial<ServeFolderOptions> = {}): Pro
       writeFileSync(join(root, name), content);
       utimesSync(join(root, name), OLD_SECONDS, OLD_SECONDS);
     },
-    send: (method, route, { body, headers } = {}) =>
-      fetch(`${origin.origin}/v1/${route}`, {
-        method,
-        headers: { authorization: `Bearer ${TEST_TOKEN}`, ...headers },
-        ...(body === undefined ? {} : { body: body as NonNullable<RequestInit['body']> }),
-      }),
+    send,
+    async sendBatch(...items) {
+      const contents = items.map((item) => Buffer.from('content' in item ? item.content : ''));
+      const described = items.map((item, at) =>
+        'content' in item ? fileItem(item.path, contents[at]!) : item,
+      );
+      const head = Buffer.from(JSON.stringify({ items: described }));
+      const headers = { 'dray-head-bytes': String(head.length) };
+      const answer = await send('POST', 'write', { headers, body: Buffer.concat([head, ...contents]) });
+      return answer.json() as Promise<BatchAnswer>;
+    },
     async restart() {
       await server.close();
       server = await serve(port);
@@ -81,4 +105,9 @@ export function noise(sizeBytes: number, seed: number): Buffer {
   return createCipheriv('aes-128-ctr', Buffer.alloc(16, seed), Buffer.alloc(16)).update(
     Buffer.alloc(sizeBytes),
   );
+}
+
+function fileItem(path: string, bytes: Uint8Array): WriteItem {
+  const mtimeNs = `${OLD_SECONDS}000000000`;
+  return { kind: 'file', path, sizeBytes: bytes.length, mtimeNs, crc64: sumOf(bytes) };
 }

@@ -4,7 +4,6 @@ import {
   linkSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -14,11 +13,10 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { crc64Nvme, loadCrc64 } from '../base/crc64-nvme.ts';
+import { createOutside, type Outside } from '../base/held-folders.fixture.ts';
 import { createPeerObjectStore } from '../remotes/peer/peer-object-store.ts';
 import { noise, serveForTest, startTestPeer, type TestPeer } from './peer-fixture.ts';
 
@@ -26,44 +24,15 @@ const UPLOAD_ID = '01234567-89ab-cdef-0123-456789abcdef';
 const refused = { code: 'unsafePath' };
 
 let peer: TestPeer;
-let outside: string;
+let outside: Outside;
 beforeEach(async () => {
-  await loadCrc64();
   peer = await startTestPeer();
-  outside = realpathSync(mkdtempSync(join(tmpdir(), 'dray-outside-')));
-  writeFileSync(join(outside, 'secret'), 'not offered');
-  utimesSync(join(outside, 'secret'), 1, 1);
+  outside = createOutside();
 });
 afterEach(async () => {
   await peer?.[Symbol.asyncDispose]();
-  rmSync(outside, { recursive: true, force: true });
+  outside?.[Symbol.dispose]();
 });
-
-type Item =
-  | { readonly kind: 'file'; readonly path: string; readonly content: string }
-  | { readonly kind: 'link'; readonly path: string; readonly target: string };
-
-async function write(...items: readonly Item[]): Promise<unknown> {
-  const contents = Buffer.from(items.map((item) => (item.kind === 'file' ? item.content : '')).join(''));
-  const head = JSON.stringify({
-    items: items.map((item) => {
-      if (item.kind === 'link') return item;
-      const { content, kind, path } = item;
-      const crc64 = crc64Nvme(Buffer.from(content)).toString(16).padStart(16, '0');
-      return { kind, path, sizeBytes: content.length, mtimeNs: '1600000000000000000', crc64 };
-    }),
-  });
-  const answer = await peer.send('POST', 'write', {
-    headers: { 'dray-head-bytes': String(Buffer.byteLength(head)) },
-    body: Buffer.concat([Buffer.from(head), contents]),
-  });
-  return answer.json();
-}
-
-function expectNothingOutside(): void {
-  expect(readdirSync(outside)).toEqual(['secret']);
-  expect(readFileSync(join(outside, 'secret'), 'utf8')).toBe('not offered');
-}
 
 describe('an upload that a client forges below a folder', () => {
   const folder = `sub/.dray-tmp/uploads/${UPLOAD_ID}`;
@@ -72,9 +41,9 @@ describe('an upload that a client forges below a folder', () => {
   it('is refused as files and links, in any spelling of its folder', async () => {
     for (const own of ['.dray-tmp', '.Dray-TMP', '.dray\u200c-tmp']) {
       const place = folder.replace('.dray-tmp', own);
-      const answer = await write(
-        { kind: 'file', path: `${place}/upload.json`, content: JSON.stringify({ key: 'stolen' }) },
-        { kind: 'link', path: `${place}/00001`, target: join(outside, 'secret') },
+      const answer = await peer.sendBatch(
+        { path: `${place}/upload.json`, content: JSON.stringify({ key: 'stolen' }) },
+        { kind: 'link', path: `${place}/00001`, target: outside.secret },
       );
       expect(answer).toMatchObject({ results: [{ error: refused }, { error: refused }] });
     }
@@ -97,7 +66,7 @@ describe('an upload that a client forges below a folder', () => {
     ['a second name', linkSync],
   ])('gives nothing of a file that its part is %s of, however it came there', async (_, makePart) => {
     peer.write(`${folder}/upload.json`, JSON.stringify({ key: 'stolen' }));
-    makePart(join(outside, 'secret'), peer.path(`${folder}/00001`));
+    makePart(outside.secret, peer.path(`${folder}/00001`));
     const store = createPeerObjectStore(peer.client, 'sub');
     expect(await store.multipart!.listParts(upload)).toEqual([]);
     const etags = [lstatSync, (path: string) => lstatSync(realpathSync(path))].map((stat) => {
@@ -131,9 +100,9 @@ it('a folder that becomes a link while an upload is joined takes no object', asy
   // The new file is there, and its bytes are on their way.
   while (!hasEnded && readdirSync(peer.path('sub/.dray-tmp/writes')).length === 0) await nextTurn();
   renameSync(peer.path('sub/home'), peer.path('sub/moved'));
-  symlinkSync(outside, peer.path('sub/home'));
+  symlinkSync(outside.folder, peer.path('sub/home'));
   await expect(joining).rejects.toMatchObject(refused);
-  expectNothingOutside();
+  outside.expectUntouched();
   expect(readdirSync(peer.path('sub/moved'))).toEqual(['present']);
 });
 
@@ -142,42 +111,43 @@ describe('a temporary folder that is a link', () => {
     'at %s of a served repository is neither swept nor written through',
     async (place) => {
       for (const area of ['writes', 'uploads']) {
-        mkdirSync(join(outside, area));
-        writeFileSync(join(outside, area, 'theirs'), 'old');
-        utimesSync(join(outside, area, 'theirs'), 1, 1);
+        mkdirSync(join(outside.folder, area));
+        writeFileSync(join(outside.folder, area, 'theirs'), 'old');
+        utimesSync(join(outside.folder, area, 'theirs'), 1, 1);
       }
       mkdirSync(dirname(peer.path(`sub/${place}`)), { recursive: true });
-      symlinkSync(outside, peer.path(`sub/${place}`));
+      symlinkSync(outside.folder, peer.path(`sub/${place}`));
       const store = createPeerObjectStore(peer.client, 'sub');
       await expect(store.multipart!.create('key')).rejects.toMatchObject(refused);
       await expect(store.put('key', Buffer.from('x'))).rejects.toMatchObject(refused);
-      expect(readdirSync(outside).sort()).toEqual(['secret', 'uploads', 'writes']);
-      for (const area of ['writes', 'uploads']) expect(readdirSync(join(outside, area))).toEqual(['theirs']);
+      expect(readdirSync(outside.folder).sort()).toEqual(['secret', 'uploads', 'writes']);
+      for (const area of ['writes', 'uploads'])
+        expect(readdirSync(join(outside.folder, area))).toEqual(['theirs']);
     },
   );
 
   it('of the served folder is neither swept nor written through, there at the start or put there later', async () => {
-    symlinkSync(outside, peer.path('.dray-tmp'));
+    symlinkSync(outside.folder, peer.path('.dray-tmp'));
     await expect(serveForTest(peer.root)).rejects.toMatchObject(refused);
-    const dead = join(outside, 'dray-00000000-1-000000000000-0.0');
+    const dead = join(outside.folder, 'dray-00000000-1-000000000000-0.0');
     writeFileSync(dead, 'old');
     utimesSync(dead, 1, 1);
-    expect(JSON.stringify(await write({ kind: 'file', path: 'a', content: 'x' }))).toContain('unsafePath');
+    expect(JSON.stringify(await peer.sendBatch({ path: 'a', content: 'x' }))).toContain('unsafePath');
     const upload = { path: 'a', mtimeNs: '0', rangeBytes: 65_536, sizeBytes: 10 };
     expect((await peer.send('POST', 'uploads', { body: JSON.stringify(upload) })).status).toBe(422);
-    expect(readdirSync(outside).sort()).toEqual(['dray-00000000-1-000000000000-0.0', 'secret']);
+    expect(readdirSync(outside.folder).sort()).toEqual(['dray-00000000-1-000000000000-0.0', 'secret']);
     expect(existsSync(peer.path('a'))).toBe(false);
   });
 
   it('in the place of one in use leads no file outside', async () => {
-    await write({ kind: 'file', path: 'before', content: 'x' });
+    await peer.sendBatch({ path: 'before', content: 'x' });
     renameSync(peer.path('.dray-tmp'), peer.path('moved'));
-    symlinkSync(outside, peer.path('.dray-tmp'));
-    expect(await write({ kind: 'file', path: 'before', content: 'y' })).toMatchObject({
+    symlinkSync(outside.folder, peer.path('.dray-tmp'));
+    expect(await peer.sendBatch({ path: 'before', content: 'y' })).toMatchObject({
       results: [{ mtimeMs: 1.6e12 }],
     });
     expect(readFileSync(peer.path('before'), 'utf8')).toBe('y');
-    expectNothingOutside();
+    outside.expectUntouched();
   });
 });
 
@@ -186,7 +156,7 @@ it('a folder that was listed as a repository and becomes a link is listed no mor
   const list = () => peer.send('POST', 'objects/list?at=b', { body: JSON.stringify({ prefix: '' }) });
   expect(await (await list()).text()).toContain('mine');
   rmSync(peer.path('b'), { recursive: true });
-  symlinkSync(outside, peer.path('b'));
+  symlinkSync(outside.folder, peer.path('b'));
   const answer = await list();
   expect(answer.status).toBe(422);
   expect(await answer.text()).not.toContain('secret');
@@ -202,7 +172,7 @@ it('a served folder that becomes a link shows nothing, and is served again when 
   ];
   expect(await (await calls[1]!()).text()).toContain('mine');
   renameSync(peer.root, `${peer.root}-moved`);
-  symlinkSync(outside, peer.root);
+  symlinkSync(outside.folder, peer.root);
   try {
     for (const call of calls) {
       const answer = await call();

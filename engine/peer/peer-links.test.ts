@@ -2,51 +2,28 @@
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  realpathSync,
   renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { crc64Nvme, loadCrc64 } from '../base/crc64-nvme.ts';
+import { createOutside, type Outside } from '../base/held-folders.fixture.ts';
+import { sumOf } from '../remotes/peer/peer-files.ts';
 import { noise, startTestPeer, type TestPeer } from './peer-fixture.ts';
 
 let peer: TestPeer;
-let outside: string;
+let outside: Outside;
 beforeEach(async () => {
-  await loadCrc64();
   peer = await startTestPeer();
-  outside = realpathSync(mkdtempSync(join(tmpdir(), 'dray-outside-')));
-  writeFileSync(join(outside, 'secret'), 'not offered');
+  outside = createOutside();
 });
 afterEach(async () => {
   await peer?.[Symbol.asyncDispose]();
-  rmSync(outside, { recursive: true, force: true });
+  outside?.[Symbol.dispose]();
 });
-
-const hex = (bytes: Uint8Array) => crc64Nvme(bytes).toString(16).padStart(16, '0');
-
-function write(...items: readonly { readonly path: string; readonly content: Uint8Array }[]) {
-  const head = JSON.stringify({
-    items: items.map(({ content, path }) => ({
-      kind: 'file',
-      path,
-      sizeBytes: content.length,
-      mtimeNs: '1600000000000000000',
-      crc64: hex(content),
-    })),
-  });
-  return peer.send('POST', 'write', {
-    headers: { 'dray-head-bytes': String(Buffer.byteLength(head)) },
-    body: Buffer.concat([Buffer.from(head), ...items.map(({ content }) => content)]),
-  });
-}
 
 const json = async (answer: Promise<Response>) => (await answer).json() as Promise<Record<string, never>>;
 const content = new TextEncoder().encode('from a client');
@@ -54,46 +31,37 @@ const content = new TextEncoder().encode('from a client');
 /** What was a folder is a link out from now on. */
 function leadAway(name: string): void {
   rmSync(peer.path(name), { recursive: true });
-  symlinkSync(outside, peer.path(name));
-}
-
-function expectNothingOutside(): void {
-  expect(readdirSync(outside)).toEqual(['secret']);
-  expect(readFileSync(join(outside, 'secret'), 'utf8')).toBe('not offered');
+  symlinkSync(outside.folder, peer.path(name));
 }
 
 describe('a folder that becomes a link out', () => {
   beforeEach(() => mkdirSync(peer.path('folder')));
 
   it('takes no files of a batch, although the server wrote there before', async () => {
-    expect(await json(write({ path: 'folder/before', content }))).toMatchObject({
+    expect(await peer.sendBatch({ path: 'folder/before', content })).toMatchObject({
       results: [{ mtimeMs: 1.6e12 }],
     });
     leadAway('folder');
-    const answer = await json(
-      write({ path: 'folder/new', content }, { path: 'folder/secret', content }, { path: 'fine', content }),
+    const answer = await peer.sendBatch(
+      { path: 'folder/new', content },
+      { path: 'folder/secret', content },
+      { path: 'fine', content },
     );
     const refused = { error: { code: 'unsafePath' } };
     expect(answer).toMatchObject({ results: [refused, refused, { mtimeMs: 1.6e12 }] });
-    expectNothingOutside();
+    outside.expectUntouched();
     expect(readFileSync(peer.path('fine'), 'utf8')).toBe('from a client');
   });
 
   it('takes no links, no folders, no times, and gives none away', async () => {
-    await write({ path: 'folder/before', content });
+    await peer.sendBatch({ path: 'folder/before', content });
     leadAway('folder');
-    const head = JSON.stringify({
-      items: [
-        { kind: 'link', path: 'folder/link', target: 'x' },
-        { kind: 'folder', path: 'folder/made' },
-      ],
-    });
-    const made = peer.send('POST', 'write', {
-      headers: { 'dray-head-bytes': String(head.length) },
-      body: head,
-    });
+    const made = await peer.sendBatch(
+      { kind: 'link', path: 'folder/link', target: 'x' },
+      { kind: 'folder', path: 'folder/made' },
+    );
     const refused = { error: { code: 'unsafePath' } };
-    expect(await json(made)).toMatchObject({ results: [refused, refused] });
+    expect(made).toMatchObject({ results: [refused, refused] });
     const removed = peer.send('POST', 'remove', {
       body: JSON.stringify({ paths: ['folder/secret', 'folder/none/'] }),
     });
@@ -123,7 +91,7 @@ describe('a folder that becomes a link out', () => {
       expect(status, route).toBeGreaterThanOrEqual(400);
       expect(status, route).toBeLessThan(500);
     }
-    expectNothingOutside();
+    outside.expectUntouched();
   });
 
   it('shows nothing of what lies behind it to a listing that has met the folder', async () => {
@@ -164,23 +132,23 @@ describe('a folder that becomes a link out', () => {
     for (let at = 0; at < bytes.length; at += 65_536) {
       const range = bytes.subarray(at, at + 65_536);
       const put = await peer.send('PUT', `uploads/${id}?at=${at}`, {
-        headers: { 'dray-crc64nvme': hex(range) },
+        headers: { 'dray-crc64nvme': sumOf(range) },
         body: range,
       });
       expect(put.status).toBe(200);
     }
     renameSync(peer.path('folder'), peer.path('aside'));
-    symlinkSync(outside, peer.path('folder'));
+    symlinkSync(outside.folder, peer.path('folder'));
     const completed = await peer.send('POST', `uploads/${id}/complete`, {
-      body: JSON.stringify({ crc64: hex(bytes) }),
+      body: JSON.stringify({ crc64: sumOf(bytes) }),
     });
     expect(completed.status).toBe(422);
     expect(((await completed.json()) as { error: { code: string } }).error.code).toBe('unsafePath');
-    expectNothingOutside();
+    outside.expectUntouched();
   });
 
   it('leads nothing away while it changes to and fro under many writes', async () => {
-    symlinkSync(outside, peer.path('link'));
+    symlinkSync(outside.folder, peer.path('link'));
     let isOver = false;
     const swapping = (async () => {
       while (!isOver) {
@@ -196,23 +164,21 @@ describe('a folder that becomes a link out', () => {
     let refused = 0;
     for (let round = 0; round < 60; round += 1) {
       const items = Array.from({ length: 40 }, (_, index) => ({ path: `folder/${round}-${index}`, content }));
-      const { results } = (await json(write(...items))) as unknown as {
-        results: readonly { error?: unknown }[];
-      };
+      const { results } = await peer.sendBatch(...items);
       written += results.filter(({ error }) => !error).length;
       refused += results.filter(({ error }) => error).length;
     }
     isOver = true;
     await swapping;
     expect(written + refused).toBe(2_400);
-    expectNothingOutside();
+    outside.expectUntouched();
     expect(readdirSync(peer.path('folder')).length).toBe(written);
   });
 });
 
 describe('a link that leads out', () => {
   it('is stored as it is, listed as a link, and never followed', async () => {
-    symlinkSync(outside, peer.path('out'));
+    symlinkSync(outside.folder, peer.path('out'));
     for (const path of ['out/secret', 'out']) {
       expect((await peer.send('GET', `content?path=${path}`)).status, path).toBeGreaterThanOrEqual(400);
       expect(
@@ -229,6 +195,6 @@ describe('a link that leads out', () => {
       errors: [null],
     });
     expect(existsSync(peer.path('out'))).toBe(false);
-    expectNothingOutside();
+    outside.expectUntouched();
   });
 });

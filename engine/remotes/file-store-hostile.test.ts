@@ -8,7 +8,6 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  readFileSync,
   readlinkSync,
   realpathSync,
   renameSync,
@@ -22,6 +21,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../base/clock.ts';
+import { countHeldBelow, createOutside, type Outside } from '../base/held-folders.fixture.ts';
 import { CAN_HOLD_FOLDERS } from '../base/held-folders.ts';
 import { openFileStore } from './file-store.ts';
 
@@ -29,27 +29,19 @@ const UPLOAD_ID = '01234567-89ab-cdef-0123-456789abcdef';
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 let root: string;
-let outside: string;
+let outside: Outside;
 beforeEach(() => {
   root = realpathSync(mkdtempSync(join(tmpdir(), 'dray-shared-')));
-  outside = realpathSync(mkdtempSync(join(tmpdir(), 'dray-outside-')));
-  write(join(outside, 'secret'), 'not in the repository');
-  // Old enough for a sweep of old temporaries.
-  utimesSync(join(outside, 'secret'), 1, 1);
+  outside = createOutside();
 });
 afterEach(() => {
   rmSync(root, { recursive: true, force: true });
-  rmSync(outside, { recursive: true, force: true });
+  outside[Symbol.dispose]();
 });
 
 function write(path: string, content: string): void {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, content);
-}
-
-function expectNothingOutside(): void {
-  expect(readdirSync(outside)).toEqual(['secret']);
-  expect(readFileSync(join(outside, 'secret'), 'utf8')).toBe('not in the repository');
 }
 
 const refused = { code: 'unsafePath' };
@@ -65,9 +57,9 @@ describe('a forged upload', () => {
     try {
       const parts = await store.multipart!.listParts(upload);
       // Whoever forges a part can tell its etag: that of the link and that of the file it leads to.
-      const { etag: linked } = (await (await openFileStore({ root: outside })).head('secret'))!;
+      const { etag: linked } = (await (await openFileStore({ root: outside.folder })).head('secret'))!;
       for (const etag of [...parts.map((part) => part.etag), linked]) {
-        const part = { number: 1, etag, sizeBytes: 21 };
+        const part = { number: 1, etag, sizeBytes: 11 };
         await expect(store.multipart!.complete(upload, [part])).rejects.toMatchObject({ code: 'notFound' });
       }
       expect(await store.head('stolen')).toBeUndefined();
@@ -78,31 +70,31 @@ describe('a forged upload', () => {
   }
 
   it('whose part is a link to a file joins nothing of that file', async () => {
-    expect(await completeForged((part) => symlinkSync(join(outside, 'secret'), part))).toEqual([]);
+    expect(await completeForged((part) => symlinkSync(outside.secret, part))).toEqual([]);
   });
 
   it('whose part is a second name of a file joins nothing of that file', async () => {
-    expect(await completeForged((part) => linkSync(join(outside, 'secret'), part))).toEqual([]);
+    expect(await completeForged((part) => linkSync(outside.secret, part))).toEqual([]);
   });
 
   it('whose folder or record is a link is no upload', async () => {
     const upload = { key: 'stolen', uploadId: UPLOAD_ID };
-    write(join(outside, 'upload/upload.json'), JSON.stringify({ key: 'stolen' }));
-    write(join(outside, 'upload/00001'), 'not in the repository');
+    write(join(outside.folder, 'upload/upload.json'), JSON.stringify({ key: 'stolen' }));
+    write(join(outside.folder, 'upload/00001'), 'not in the repository');
     mkdirSync(join(root, '.dray-tmp/uploads'), { recursive: true });
-    symlinkSync(join(outside, 'upload'), join(root, '.dray-tmp/uploads', UPLOAD_ID));
+    symlinkSync(join(outside.folder, 'upload'), join(root, '.dray-tmp/uploads', UPLOAD_ID));
     const store = await openFileStore({ root });
     await expect(store.multipart!.listParts(upload)).rejects.toMatchObject(refused);
     await expect(store.multipart!.abort(upload)).rejects.toMatchObject(refused);
     rmSync(join(root, '.dray-tmp/uploads', UPLOAD_ID));
     mkdirSync(join(root, '.dray-tmp/uploads', UPLOAD_ID));
     symlinkSync(
-      join(outside, 'upload/upload.json'),
+      join(outside.folder, 'upload/upload.json'),
       join(root, '.dray-tmp/uploads', UPLOAD_ID, 'upload.json'),
     );
     await expect(store.multipart!.listParts(upload)).rejects.toMatchObject({ code: 'notFound' });
     expect(await store.multipart!.listUploads({ prefix: '' })).toEqual({ uploads: [] });
-    expect(readdirSync(join(outside, 'upload')).sort()).toEqual(['00001', 'upload.json']);
+    expect(readdirSync(join(outside.folder, 'upload')).sort()).toEqual(['00001', 'upload.json']);
     await store.close();
   });
 });
@@ -110,7 +102,7 @@ describe('a forged upload', () => {
 describe('a folder that becomes a link', () => {
   const swapFolder = () => {
     renameSync(join(root, 'keys'), join(root, 'moved'));
-    symlinkSync(outside, join(root, 'keys'));
+    symlinkSync(outside.folder, join(root, 'keys'));
   };
 
   it('while an upload is joined takes no object', async () => {
@@ -131,7 +123,7 @@ describe('a folder that becomes a link', () => {
     isArmed = true;
     await expect(store.multipart!.complete(upload, [part])).rejects.toMatchObject(refused);
     expect(isArmed).toBe(false);
-    expectNothingOutside();
+    outside.expectUntouched();
     expect(readdirSync(join(root, 'moved'))).toEqual(['present']);
     await store.close();
   });
@@ -145,7 +137,7 @@ describe('a folder that becomes a link', () => {
         swapFolder();
       })();
       await expect(store.putStream('keys/secret', swapping, options)).rejects.toMatchObject(refused);
-      expectNothingOutside();
+      outside.expectUntouched();
       rmSync(join(root, 'keys'));
       rmSync(join(root, 'moved'), { recursive: true });
       await store.close();
@@ -169,7 +161,7 @@ describe('a folder that becomes a link', () => {
     const listed = await store.list({ prefix: '' });
     expect(listed.objects.map(({ key }) => key)).toEqual(['moved/secret', 'other']);
     expect((await store.list({ prefix: 'keys/' })).objects).toEqual([]);
-    expectNothingOutside();
+    outside.expectUntouched();
     await store.close();
   });
 });
@@ -179,16 +171,13 @@ describe('a temporary folder that is a link', () => {
     'at %s is neither swept nor written through, and the error names it',
     async (place) => {
       mkdirSync(dirname(join(root, place)), { recursive: true });
-      for (const area of ['writes', 'uploads']) write(join(outside, area, 'theirs'), 'old');
-      for (const area of ['writes', 'uploads']) utimesSync(join(outside, area, 'theirs'), 1, 1);
-      utimesSync(join(outside, 'writes'), 1, 1);
+      for (const area of ['writes', 'uploads']) write(join(outside.folder, area, 'theirs'), 'old');
+      for (const area of ['writes', 'uploads']) utimesSync(join(outside.folder, area, 'theirs'), 1, 1);
+      utimesSync(join(outside.folder, 'writes'), 1, 1);
       write(join(root, 'present'), 'x');
-      const seen = () =>
-        [outside, 'writes', 'uploads'].map((folder) =>
-          readdirSync(join(outside, folder === outside ? '' : folder)),
-        );
+      const seen = () => ['', 'writes', 'uploads'].map((name) => readdirSync(join(outside.folder, name)));
       const before = seen();
-      symlinkSync(outside, join(root, place));
+      symlinkSync(outside.folder, join(root, place));
       const store = await openFileStore({ root });
       // Over an object that is there: with a lock.
       const put = store.put('present', bytes('y'));
@@ -200,7 +189,7 @@ describe('a temporary folder that is a link', () => {
         await expect(store.multipart!.create('key')).rejects.toMatchObject(refused);
       await store.close();
       expect(seen()).toEqual(before);
-      expect(readlinkSync(join(root, place))).toBe(outside);
+      expect(readlinkSync(join(root, place))).toBe(outside.folder);
     },
   );
 
@@ -286,18 +275,10 @@ describe('temporary files of a killed writer', () => {
 });
 
 it.runIf(CAN_HOLD_FOLDERS)('holds no folder once it is closed, and few before', async () => {
-  const held = () =>
-    readdirSync('/proc/self/fd').filter((fd) => {
-      try {
-        return readlinkSync(`/proc/self/fd/${fd}`).startsWith(root);
-      } catch {
-        return false;
-      }
-    });
   const store = await openFileStore({ root });
   for (let at = 0; at < 100; at += 1) await store.put(`folder-${at}/sub/key`, bytes('x'));
   expect((await store.list({ prefix: '' })).objects).toHaveLength(100);
-  expect(held().length).toBeLessThanOrEqual(8);
+  expect(countHeldBelow(root)).toBeLessThanOrEqual(8);
   await store.close();
-  expect(held()).toEqual([]);
+  expect(countHeldBelow(root)).toBe(0);
 });

@@ -1,8 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compilePathPattern } from './path-pattern.ts';
+import { countScans } from '../base/count-scans.fixture.ts';
+import { compilePathPatterns } from './path-pattern.ts';
 
-const matches = (pattern: string, path: string) => compilePathPattern(pattern).matches(path);
+const compile = (text: string) => {
+  const patterns = compilePathPatterns([text]);
+  return {
+    matches: (path: string) => patterns.matchesOf(path).length > 0,
+    coversFolder: (folder: string) => patterns.coveringFolder(folder).length > 0,
+    reachesInto: (folder: string) => patterns.reachingInto(folder).length > 0,
+  };
+};
+const matches = (pattern: string, path: string) => compile(pattern).matches(path);
 
 describe('a pattern', () => {
   /** The table of rclone's documentation ("Filter pattern examples"), without the leading slashes of its paths, and more of our own. */
@@ -60,7 +69,7 @@ describe('a pattern', () => {
     ['\\pL', '\\p is not known'],
     ['*.{{jpe?g}}', 'regular expressions'],
   ])('%s is refused, and says why', (pattern, why) => {
-    expect(() => compilePathPattern(pattern)).toThrow(
+    expect(() => compile(pattern)).toThrow(
       expect.objectContaining({ code: 'usage', message: expect.stringContaining(why) }),
     );
   });
@@ -75,7 +84,7 @@ describe('a pattern', () => {
     const paths = fc.array(names, { minLength: 2, maxLength: 4 });
     fc.assert(
       fc.property(patterns, paths, (text, parts) => {
-        const pattern = compilePathPattern(text);
+        const pattern = compile(text);
         const path = parts.join('/');
         for (let depth = 1; depth < parts.length; depth += 1) {
           const folder = `${parts.slice(0, depth).join('/')}/`;
@@ -95,8 +104,49 @@ describe('a pattern', () => {
     ['/a[^b]c/x', ['ac/', 'a/', 'a/c/'], []],
     ['*.jpg', ['data/', 'x/y/'], []],
   ] as const)('%s leads into the folders where it may find something', (pattern, yes, no) => {
-    const { reachesInto } = compilePathPattern(pattern);
+    const { reachesInto } = compile(pattern);
     for (const folder of yes) expect(reachesInto(folder), folder).toBe(true);
     for (const folder of no) expect(reachesInto(folder), folder).toBe(false);
   });
+
+  it('looks at twice the path at most twice as often, and never more often than the path and the pattern are long', () => {
+    const pieces = [
+      'a',
+      '*',
+      'a*',
+      '**a',
+      '**/',
+      'a/',
+      '?',
+      '[a-b]',
+      '[[:alpha:]',
+      '[[:a',
+      '{a,b}',
+      '{*a,',
+      '\\d',
+    ];
+    for (const first of pieces)
+      for (const second of pieces) {
+        const pattern = (times: number) => `**${first}${second.repeat(times)}${first.repeat(times)}x`;
+        const looks = (times: number, length: number) =>
+          countScans(() => {
+            try {
+              const { matches } = compile(pattern(times));
+              for (const path of ['a', 'a/', 'ab']) matches(path.repeat(length));
+            } catch (error) {
+              expect(error).toMatchObject({ code: 'usage' });
+            }
+          });
+        const what = JSON.stringify([first, second]);
+        expect(looks(5, 4_000), what).toBeLessThanOrEqual(2.2 * looks(5, 2_000) + 600);
+        expect(looks(40, 100), what).toBeLessThanOrEqual(pattern(40).length * 'aa/ab'.length * 100);
+      }
+  });
+
+  it.each(['{'.repeat(100_000), '[[:'.repeat(100_000), '*'.repeat(100_000)])(
+    'is refused with a reason when it is long and makes no sense',
+    (pattern) => {
+      expect(() => compile(pattern)).toThrow(expect.objectContaining({ code: 'usage' }));
+    },
+  );
 });

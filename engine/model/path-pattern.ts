@@ -9,37 +9,62 @@
  *
  * rclone's `{{regular expressions}}` are refused: they are Go's, and some would mean something else here.
  *
- * The translation is our own, since picomatch and its kin match names as shells do: they have other rules for dots, for `**` beside
- * other characters, and for where a pattern without a slash applies.
+ * The reader is our own, since picomatch and its kin match names as shells do: they have other rules for dots, for `**` beside
+ * other characters, and for where a pattern without a slash applies. Patterns are shared, so they are matched in linear time.
  */
 import { DrayError } from '../api/error.ts';
 import { BadPattern } from './bad-pattern.ts';
-import { quote, readEscape, readSet } from './pattern-set.ts';
+import {
+  ANY,
+  createLinearMatcher,
+  type LinearPattern,
+  NOT_SLASH,
+  type Part,
+  SLASH,
+  SOME,
+} from './linear-matcher.ts';
+import { readEscape, readSet } from './pattern-set.ts';
 
-export interface PathPattern {
-  matches(path: string): boolean;
-  /** Whether it matches all that is in the folder, whose path ends in `/`. A yes is certain. */
-  coversFolder(folder: string): boolean;
-  /** Whether it may match something in the folder. A no is certain. */
-  reachesInto(folder: string): boolean;
+/** Answers name patterns by their places in the list, ascending. */
+export interface PathPatterns {
+  matchesOf(path: string): readonly number[];
+  /** Those that match all that is in the folder, whose path ends in `/`. Each of them is certain. */
+  coveringFolder(folder: string): readonly number[];
+  /** Those that may match something in the folder. That the others don't is certain. */
+  reachingInto(folder: string): readonly number[];
 }
 
 /** @throws `usage` for one that makes no sense, saying why. */
-export function compilePathPattern(pattern: string): PathPattern {
+export function compilePathPatterns(patterns: readonly string[]): PathPatterns {
+  const all = patterns.map(readPathPattern);
+  const matcher = createLinearMatcher(all);
+  const reach = createLinearMatcher(all.map(({ route }) => ({ parts: route, isFloating: false })));
+  return {
+    matchesOf: matcher.matchesOf,
+    // A pattern that matches the folder's own path by an open end matches whatever follows.
+    coveringFolder: (folder) => matcher.matchesOf(folder).filter((at) => all[at]!.endsOpen),
+    reachingInto: reach.matchesOf,
+  };
+}
+
+interface ReadPattern extends LinearPattern {
+  /** Matches the folders through which a path has to go to be matched; their paths end in `/`. */
+  readonly route: readonly Part[];
+  readonly endsOpen: boolean;
+}
+
+function readPathPattern(pattern: string): ReadPattern {
   if (pattern === '') throw badPattern(pattern, 'it names nothing');
   const isRooted = pattern.startsWith('/');
   const body = (isRooted ? pattern.slice(1) : pattern) + (pattern.endsWith('/') ? '**' : '');
   try {
     // Every path ends in a name, so a star alone matches as much as two.
     const tokens = readTokens(body === '*' && !isRooted ? '**' : body);
-    const matcher = toRegExp(isRooted ? '^' : '(?:^|/)', tokens);
-    const endsOpen = tokens.at(-1) === ANY;
-    const route = isRooted ? routeOf(tokens) : undefined;
     return {
-      matches: (path) => matcher.test(path),
-      // What takes the folder's own path by an open end takes whatever follows it.
-      coversFolder: (folder) => endsOpen && matcher.test(folder),
-      reachesInto: (folder) => route === undefined || leadsInto(route, folder),
+      parts: tokens.map(({ part }) => part),
+      isFloating: !isRooted,
+      route: isRooted ? routeOf(tokens) : [ANY],
+      endsOpen: tokens.at(-1)?.part === ANY,
     };
   } catch (error) {
     if (error instanceof BadPattern) throw badPattern(pattern, error.message);
@@ -55,23 +80,17 @@ function badPattern(pattern: string, why: string, cause?: unknown): DrayError {
 }
 
 interface Token {
-  /** A regular expression's, with the flags `sv`. */
-  readonly expression: string;
-  /** It may take a `/`. */
+  readonly part: Part;
+  /** It may match a `/`. */
   readonly crosses?: true;
 }
 
-const ANY: Token = { expression: '.*', crosses: true };
-const SOME: Token = { expression: '[^\\/]*' };
-const ONE: Token = { expression: '[^\\/]' };
-const SLASH: Token = { expression: '/' };
-const OPEN: Token = { expression: '(?:' };
-const OR: Token = { expression: '|' };
-const CLOSE: Token = { expression: ')' };
+const DEPTH_MAX = 50;
 
 function readTokens(glob: string): readonly Token[] {
-  const tokens: Token[] = [];
-  let depth = 0;
+  /** The alternatives of each `{` that is open, the innermost last; before them the pattern itself. */
+  const open: Token[][][] = [[[]]];
+  const push = (token: Token) => open.at(-1)!.at(-1)!.push(token);
   for (let at = 0; at < glob.length; ) {
     const character = String.fromCodePoint(glob.codePointAt(at)!);
     at += character.length;
@@ -80,81 +99,78 @@ function readTokens(glob: string): readonly Token[] {
         const isDouble = glob[at] === '*';
         if (isDouble) at += 1;
         if (glob[at] === '*') throw new BadPattern('three stars in a row mean nothing');
-        tokens.push(isDouble ? ANY : SOME);
+        push(isDouble ? { part: ANY, crosses: true } : { part: SOME });
         break;
       }
       case '?':
-        tokens.push(ONE);
+        push({ part: NOT_SLASH });
         break;
       case '{':
         if (glob[at] === '{')
           throw new BadPattern(
             'regular expressions in {{ }} are not supported; write a pattern with *, ?, [a-z] and {a,b} instead',
           );
-        depth += 1;
-        tokens.push(OPEN);
+        if (open.length > DEPTH_MAX) throw new BadPattern(`more than ${DEPTH_MAX} { lie in each other`);
+        open.push([[]]);
         break;
       case '}':
-        if (depth === 0) throw new BadPattern('a } has no {');
-        depth -= 1;
-        tokens.push(CLOSE);
+        if (open.length === 1) throw new BadPattern('a } has no {');
+        push(toEither(open.pop()!));
         break;
       case ']':
         throw new BadPattern('a ] has no [');
       case '[':
       case '\\': {
         const piece = character === '[' ? readSet(glob, at) : readEscape(glob, at);
-        tokens.push(toToken(piece.expression));
+        push(toToken(piece.expression));
         at = piece.end;
         break;
       }
       case ',':
-        tokens.push(depth > 0 ? OR : { expression: ',' });
+        if (open.length > 1) open.at(-1)!.push([]);
+        else push(toLiteral(character));
         break;
       case '/':
-        tokens.push(SLASH);
+        push({ part: SLASH, crosses: true });
         break;
       default:
-        tokens.push({ expression: quote(character) });
+        push(toLiteral(character));
     }
   }
-  if (depth > 0) throw new BadPattern('a { has no }');
-  return tokens;
+  if (open.length > 1) throw new BadPattern('a { has no }');
+  return open[0]![0]!;
 }
 
+function toLiteral(character: string): Token {
+  const wanted = character.codePointAt(0);
+  return { part: { kind: 'one', accepts: (code) => code === wanted } };
+}
+
+/** @param expression A regular expression for one character. */
 function toToken(expression: string): Token {
-  return new RegExp(expression, 'v').test('/') ? { expression, crosses: true } : { expression };
+  const one = new RegExp(expression, 'v');
+  const accepts = (code: number) => one.test(String.fromCodePoint(code));
+  return { part: { kind: 'one', accepts }, ...(one.test('/') ? { crosses: true } : {}) };
 }
 
-function toRegExp(start: string, tokens: readonly Token[]): RegExp {
-  return new RegExp(`${start}${tokens.map(({ expression }) => expression).join('')}$`, 'sv');
+function toEither(alternatives: readonly (readonly Token[])[]): Token {
+  const part: Part = { kind: 'either', of: alternatives.map((tokens) => tokens.map((token) => token.part)) };
+  return { part, ...(alternatives.flat().some(({ crosses }) => crosses) ? { crosses: true } : {}) };
 }
 
-/** The folders, from the root, through which a path has to go to be matched. */
-interface Route {
-  readonly folders: readonly RegExp[];
-  /** After these anything may follow; otherwise the name of what is matched follows at once. */
-  readonly isOpen: boolean;
-}
-
-function routeOf(tokens: readonly Token[]): Route {
-  const folders: RegExp[] = [];
-  let level: Token[] = [];
-  let depth = 0;
+/** Each folder that the pattern names, and all below the last of them if what follows may match a `/`. */
+function routeOf(tokens: readonly Token[]): readonly Part[] {
+  const route: Part[] = [];
+  let level: Part[] = [];
   for (const token of tokens) {
-    if (token.crosses || (token === SLASH && depth > 0)) return { folders, isOpen: true };
-    if (token === OPEN) depth += 1;
-    if (token === CLOSE) depth -= 1;
-    if (token === SLASH) {
-      folders.push(toRegExp('^', level));
+    if (token.part === SLASH) {
+      route.push(...level, SLASH, { kind: 'end' });
       level = [];
-    } else level.push(token);
+    } else if (token.crosses) return [...route, ANY];
+    else level.push(token.part);
   }
-  return { folders, isOpen: false };
+  // The name comes at once.
+  return route.at(-1)?.kind === 'end' ? route.slice(0, -1) : [NOTHING];
 }
 
-function leadsInto({ folders, isOpen }: Route, folder: string): boolean {
-  const parts = folder.split('/').slice(0, -1);
-  if (!isOpen && parts.length > folders.length) return false;
-  return parts.every((part, at) => folders[at]?.test(part) ?? true);
-}
+const NOTHING: Part = { kind: 'either', of: [] };

@@ -2,7 +2,7 @@
 import { BadPattern } from './bad-pattern.ts';
 
 interface Piece {
-  /** For regular expressions with the flag `v`, in which sets may lie in each other. */
+  /** A regular expression for one character, with the flag `v`, in which sets may lie in each other. */
   readonly expression: string;
   /** Where in the pattern it ends. */
   readonly end: number;
@@ -35,6 +35,8 @@ const NAMED_SETS: Readonly<Record<string, string>> = {
   word: '[0-9A-Z_a-z]',
   xdigit: '[0-9A-Fa-f]',
 };
+
+const NAMED_SET_CHARS_MAX = 16;
 
 /** What follows a `\`: a class, or a character that would mean something else without it. */
 export function readEscape(glob: string, at: number): Piece {
@@ -75,7 +77,7 @@ interface Member extends Piece {
 
 function readMember(glob: string, at: number): Member {
   if (at >= glob.length) throw new BadPattern('a [ has no ]');
-  const named = /^\[:(\^?)([a-z]+):\]/.exec(glob.slice(at));
+  const named = /^\[:(\^?)([a-z]+):\]/.exec(glob.slice(at, at + NAMED_SET_CHARS_MAX));
   if (named) {
     const [text, not, name = ''] = named;
     const set = NAMED_SETS[name];

@@ -9,7 +9,7 @@
 import { DrayError } from '../api/error.ts';
 import type { FilterRule, TreeFilterRequest } from '../api/trees.ts';
 import { comparePaths } from './entry.ts';
-import { compilePathPattern, type PathPattern } from './path-pattern.ts';
+import { compilePathPatterns } from './path-pattern.ts';
 import type { TreeItem } from './tree-item.ts';
 
 export interface TreeFilter {
@@ -32,7 +32,7 @@ type FilteredItem = Pick<TreeItem, 'modifiedMs' | 'path' | 'sizeBytes'> &
 
 /** @throws `usage` for a pattern or a path that makes no sense, naming it. */
 export function createTreeFilter(request: TreeFilterRequest): TreeFilter {
-  const rules = (request.rules ?? []).map(compile);
+  const rules = compileRules(request.rules ?? []);
   const paths = request.filesFrom && checkPaths(request.filesFrom);
   const named = paths && new Set(paths);
   const { maxSizeBytes, minSizeBytes, newerThanMs, olderThanMs } = request;
@@ -41,7 +41,7 @@ export function createTreeFilter(request: TreeFilterRequest): TreeFilter {
   const lacksTime = (item: FilteredItem) => isAged && !request.serverTime && !isTimeKnown(item);
   const allowsButForAge = ({ path, sizeBytes }: FilteredItem) =>
     (!named || named.has(path)) &&
-    (rules.length === 0 || allows(rules, path)) &&
+    (!rules || rules.allow(path)) &&
     sizeBytes >= (minSizeBytes ?? 0) &&
     sizeBytes <= (maxSizeBytes ?? Number.POSITIVE_INFINITY);
   return {
@@ -56,10 +56,10 @@ export function createTreeFilter(request: TreeFilterRequest): TreeFilter {
       );
     },
     needsTime: (item) => lacksTime(item) && allowsButForAge(item),
-    mayContain: (folder) => !isShut(rules, folder),
+    mayContain: (folder) => !rules || rules.mayAllowIn(folder),
     ...(paths ? { paths } : {}),
     isBounded,
-    isOpen: rules.length === 0 && !isBounded && !paths,
+    isOpen: !rules && !isBounded && !paths,
   };
 }
 
@@ -109,31 +109,37 @@ export function parseFilterRule(text: string, origin: string): FilterRule | 'cle
   return { action: found[1] === '+' ? 'include' : 'exclude', pattern: found[2]! };
 }
 
-interface CompiledRule {
-  readonly isInclude: boolean;
-  readonly pattern: PathPattern;
+interface CompiledRules {
+  allow(path: string): boolean;
+  mayAllowIn(folder: string): boolean;
+}
+
+/** @returns undefined when there are none. */
+function compileRules(rules: readonly FilterRule[]): CompiledRules | undefined {
+  if (rules.length === 0) return undefined;
+  for (const rule of rules) refuseFolderAlone(rule);
+  const isInclude = rules.map(({ action }) => action === 'include');
+  const patterns = compilePathPatterns(rules.map(({ pattern }) => pattern));
+  return {
+    allow(path) {
+      const first = patterns.matchesOf(path)[0];
+      return first === undefined || isInclude[first]!;
+    },
+    // Nothing is allowed when a rule excludes all of the folder, and no rule before it may include something in it.
+    mayAllowIn(folder) {
+      const shutting = patterns.coveringFolder(folder).find((at) => !isInclude[at]);
+      if (shutting === undefined) return true;
+      const opening = patterns.reachingInto(folder).find((at) => isInclude[at]);
+      return opening !== undefined && opening < shutting;
+    },
+  };
 }
 
 /** rclone's `+ folder/` matches folders alone, so it takes no file: few who write it mean that. */
-function compile({ action, pattern }: FilterRule): CompiledRule {
-  if (action === 'include' && pattern.endsWith('/')) {
-    const message = `The pattern "${pattern}" includes a folder and no file in it, as in rclone: write "${pattern}**".`;
-    throw new DrayError('usage', message, { data: { pattern } });
-  }
-  return { isInclude: action === 'include', pattern: compilePathPattern(pattern) };
-}
-
-function allows(rules: readonly CompiledRule[], path: string): boolean {
-  for (const { isInclude, pattern } of rules) if (pattern.matches(path)) return isInclude;
-  return true;
-}
-
-/** A rule takes all of the folder away, and none before it may let something of it through. */
-function isShut(rules: readonly CompiledRule[], folder: string): boolean {
-  for (const { isInclude, pattern } of rules) {
-    if (isInclude ? pattern.reachesInto(folder) : pattern.coversFolder(folder)) return !isInclude;
-  }
-  return false;
+function refuseFolderAlone({ action, pattern }: FilterRule): void {
+  if (action !== 'include' || !pattern.endsWith('/')) return;
+  const message = `The pattern "${pattern}" includes a folder and no file in it, as in rclone: write "${pattern}**".`;
+  throw new DrayError('usage', message, { data: { pattern } });
 }
 
 function checkPaths(given: readonly string[]): readonly string[] {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DrayError } from '../api/error.ts';
-import { countScans, mayBacktrack } from './count-scans.fixture.ts';
+import { countScans, mayBacktrack } from '../base/count-scans.fixture.ts';
 import { parseHead } from './http/http-answer-head.ts';
 import { AnswerReader } from './http/http-answer-reader.ts';
 import { HttpError } from './http/http-message.ts';

@@ -1,0 +1,194 @@
+/**
+ * Matches a text against a list of patterns at once, in one pass: a finite automaton, of which only the states that texts reach are built
+ * (Thompson, "Regular Expression Search Algorithm", 1968; RE2 does the same).
+ *
+ * Invariant: no pattern makes it slow. A character costs a look in a table, or else, for a new state, at most one step for each part of
+ * the patterns. JavaScript's own regular expressions backtrack: many stars take them a time that is a high power of the text's length.
+ * The memory for states is bounded: when it is full, all are forgotten.
+ */
+
+export interface LinearPattern {
+  readonly parts: readonly Part[];
+  /** It may begin after any `/`; otherwise it begins with the text. It always ends with the text. */
+  readonly isFloating: boolean;
+}
+
+/** A piece of a pattern; pieces follow each other. */
+export type Part =
+  | { readonly kind: 'one'; readonly accepts: (codePoint: number) => boolean }
+  /** Any number of times, also none. */
+  | { readonly kind: 'many'; readonly of: readonly Part[] }
+  | { readonly kind: 'either'; readonly of: readonly (readonly Part[])[] }
+  /** The text may end here as well. */
+  | { readonly kind: 'end' };
+
+const SLASH_CODE = 0x2f;
+
+export const SLASH: Part = { kind: 'one', accepts: (code) => code === SLASH_CODE };
+export const NOT_SLASH: Part = { kind: 'one', accepts: (code) => code !== SLASH_CODE };
+/** Any text. */
+export const ANY: Part = { kind: 'many', of: [{ kind: 'one', accepts: () => true }] };
+/** Any text in one part of a path. */
+export const SOME: Part = { kind: 'many', of: [NOT_SLASH] };
+
+export interface LinearMatcher {
+  /** The places in the list of the patterns that match, ascending. */
+  matchesOf(text: string): readonly number[];
+}
+
+interface Node {
+  readonly accepts?: (codePoint: number) => boolean;
+  readonly pattern?: number;
+  to: readonly number[];
+}
+
+interface State {
+  /** Of nodes that accept a character. */
+  readonly ids: readonly number[];
+  readonly matched: readonly number[];
+  readonly ascii: (State | undefined)[];
+  readonly beyond: Map<number, State>;
+}
+
+const ASCII_MAX = 127;
+const SURROGATES_MIN = 0xd800;
+const SURROGATES_MAX = 0xdfff;
+/** What the states of a matcher may hold, in ids and slots: some 16 MiB. */
+const ROOM = 1 << 20;
+
+export function createLinearMatcher(patterns: readonly LinearPattern[]): LinearMatcher {
+  const nodes: Node[] = [];
+  const entries = addPatterns(nodes, patterns);
+  const states = createStates(nodes);
+  let first: State | undefined;
+
+  function step(state: State, codePoint: number): State {
+    const targets: number[] = [];
+    for (const id of state.ids) {
+      const { accepts, to } = nodes[id]!;
+      if (accepts!(codePoint)) targets.push(...to);
+    }
+    if (states.isFull()) {
+      states.clear();
+      first = undefined;
+      return states.of(targets);
+    }
+    const next = states.of(targets);
+    if (codePoint <= ASCII_MAX) state.ascii[codePoint] = next;
+    else state.beyond.set(codePoint, next);
+    states.take(1);
+    return next;
+  }
+
+  return {
+    matchesOf(text) {
+      first ??= states.of(entries);
+      let state = first;
+      for (let at = 0; at < text.length; at += 1) {
+        let code = text.charCodeAt(at);
+        if (code >= SURROGATES_MIN && code <= SURROGATES_MAX) {
+          code = text.codePointAt(at)!;
+          if (code > SURROGATES_MAX) at += 1;
+        }
+        state = (code <= ASCII_MAX ? state.ascii[code] : state.beyond.get(code)) ?? step(state, code);
+        if (state.ids.length === 0 && state.matched.length === 0) break;
+      }
+      return state.matched;
+    },
+  };
+}
+
+/** @returns the nodes with which a text begins. */
+function addPatterns(nodes: Node[], patterns: readonly LinearPattern[]): readonly number[] {
+  const floating: Node = { to: [] };
+  const afterSlash = nodes.push(floating) - 1;
+  const rooted: number[] = [];
+  const starts: number[] = [];
+  for (const [pattern, { isFloating, parts }] of patterns.entries()) {
+    const end = nodes.push({ pattern, to: [] }) - 1;
+    (isFloating ? starts : rooted).push(addParts(nodes, { parts, next: end, end }));
+  }
+  if (starts.length === 0) return rooted;
+  floating.to = starts;
+  // One search for slashes for all of them, so that a state between slashes is small.
+  const search = addParts(nodes, { parts: [ANY, SLASH], next: afterSlash, end: afterSlash });
+  return [...rooted, afterSlash, search];
+}
+
+interface Sequence {
+  readonly parts: readonly Part[];
+  /** The node that follows, and the one where the pattern ends. */
+  readonly next: number;
+  readonly end: number;
+}
+
+/** @returns the node with which the parts begin. */
+function addParts(nodes: Node[], { end, next, parts }: Sequence): number {
+  return parts.reduceRight((after, part) => addPart(nodes, { part, next: after, end }), next);
+}
+
+function addPart(nodes: Node[], { end, next, part }: Omit<Sequence, 'parts'> & { part: Part }): number {
+  const add = (node: Node) => nodes.push(node) - 1;
+  switch (part.kind) {
+    case 'one':
+      return add({ accepts: part.accepts, to: [next] });
+    case 'many': {
+      const fork: Node = { to: [] };
+      const id = add(fork);
+      fork.to = [addParts(nodes, { parts: part.of, next: id, end }), next];
+      return id;
+    }
+    case 'either':
+      return add({ to: part.of.map((parts) => addParts(nodes, { parts, next, end })) });
+    case 'end':
+      return add({ to: [next, end] });
+  }
+}
+
+/** All states that there are, each once. */
+function createStates(nodes: readonly Node[]) {
+  const known = new Map<string, State>();
+  const seenIn = new Uint32Array(nodes.length);
+  let round = 0;
+  let room = ROOM;
+
+  /** The nodes to which these lead without a character. */
+  function close(targets: readonly number[]): { readonly ids: number[]; readonly matched: number[] } {
+    const ids: number[] = [];
+    const matched: number[] = [];
+    const open = [...targets];
+    round = (round + 1) >>> 0;
+    for (let id = open.pop(); id !== undefined; id = open.pop()) {
+      if (seenIn[id] === round) continue;
+      seenIn[id] = round;
+      const { accepts, pattern, to } = nodes[id]!;
+      if (accepts) ids.push(id);
+      else if (pattern !== undefined) matched.push(pattern);
+      else open.push(...to);
+    }
+    const ascending = (one: number, other: number) => one - other;
+    return { ids: ids.sort(ascending), matched: matched.sort(ascending) };
+  }
+
+  return {
+    of(targets: readonly number[]): State {
+      const { ids, matched } = close(targets);
+      const key = `${ids.join()};${matched.join()}`;
+      let state = known.get(key);
+      if (!state) {
+        state = { ids, matched, ascii: new Array(ASCII_MAX + 1), beyond: new Map() };
+        known.set(key, state);
+        room -= ids.length + matched.length + ASCII_MAX;
+      }
+      return state;
+    },
+    isFull: () => room <= 0,
+    take(slots: number) {
+      room -= slots;
+    },
+    clear() {
+      known.clear();
+      room = ROOM;
+    },
+  };
+}

@@ -3,13 +3,7 @@ import { lstatSync, readFileSync } from 'node:fs';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { RemoteUrl } from '../remotes/remote-url.ts';
-import {
-  addIgnoreFile,
-  enterFolder,
-  IGNORE_FILE_NAME,
-  type IgnoreRules,
-  isIgnored,
-} from '../workspace/ignore-rules.ts';
+import { addIgnoreFile, IGNORE_FILE_NAME, type IgnoreRules, isIgnored } from '../workspace/ignore-rules.ts';
 import { DRAY_FOLDER } from '../workspace/workspace-folder.ts';
 import { realPathOf } from './places.ts';
 
@@ -34,7 +28,6 @@ function isHidden(root: string, parts: readonly string[]): boolean {
       rules = addIgnoreFile(rules, folder, readFileSync(path, 'utf8'));
     folder += `${part}/`;
     if (isIgnored(rules, folder)) return true;
-    rules = enterFolder(rules, folder);
   }
   return false;
 }

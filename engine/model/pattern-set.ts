@@ -49,6 +49,11 @@ export function readEscape(glob: string, at: number): Piece {
   return { expression, end };
 }
 
+/** A regular expression for the characters of `[:name:]`; undefined for one that POSIX and RE2 don't know. */
+export function namedSet(name: string): string | undefined {
+  return Object.hasOwn(NAMED_SETS, name) ? NAMED_SETS[name] : undefined;
+}
+
 /** From after the `[` to after its `]`. */
 export function readSet(glob: string, start: number): Piece {
   const isNegated = glob[start] === '^';
@@ -80,7 +85,7 @@ function readMember(glob: string, at: number): Member {
   const named = /^\[:(\^?)([a-z]+):\]/.exec(glob.slice(at, at + NAMED_SET_CHARS_MAX));
   if (named) {
     const [text, not, name = ''] = named;
-    const set = NAMED_SETS[name];
+    const set = namedSet(name);
     if (set === undefined) throw new BadPattern(`${text} is not known`);
     return { expression: not === '' ? set : `[^${set}]`, end: at + text.length, isSet: true };
   }

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addIgnoreFile, enterFolder, type IgnoreRules, isIgnored } from './ignore-rules.ts';
+import { countScans } from '../base/count-scans.fixture.ts';
+import { addIgnoreFile, type IgnoreRules, isIgnored } from './ignore-rules.ts';
 import { scanWorkspace } from './scan.ts';
 
 const FILES = [
@@ -73,7 +74,39 @@ const PATTERNS = [
     '!sub/',
     'sub',
   ],
-  ...['data/raw/*.csv', 'a/**/b', '**', '/**', 'UPPER.log', 'er/', 'raw/**', '!raw/**', '!/raw/deep/'],
+  ...[
+    'data/raw/*.csv',
+    'a/**/b',
+    '**',
+    '/**',
+    'UPPER.log',
+    'er/',
+    'data**/deep',
+    'da**/x.csv',
+    '/d**',
+    '**a/*',
+    'raw/',
+    '[d]ata/**/',
+    'data/ra[^a]',
+    '[[:alpha:]]',
+    '[]x]',
+    '[b-a]',
+    '[a',
+    'a\\',
+    '\\a',
+    'raw//',
+    '/',
+    '!',
+    'build\\/',
+    '**\\/raw',
+    '*/raw',
+    '?ata/raw',
+    'data?raw',
+    'data[/]raw',
+    'raw/**',
+    '!raw/**',
+    '!/raw/deep/',
+  ],
 ];
 
 let place: string;
@@ -169,7 +202,6 @@ describe('ignore rules', () => {
 
   it('ignore nothing where there are none', () => {
     expect(isIgnored(undefined, 'a/b')).toBe(false);
-    expect(enterFolder(undefined, 'a/')).toBeUndefined();
   });
 
   it('tell a folder from a file by the slash at its end', () => {
@@ -192,12 +224,32 @@ describe('ignore rules', () => {
     expect([isIgnored(rules, 'a.log'), isIgnored(rules, 'b.log')]).toEqual([true, true]);
   });
 
-  it('give the same answers after more paths than a matcher remembers', () => {
-    const rules = addIgnoreFile(undefined, '', '*.log\n');
-    for (let at = 0; at < 10_000; at += 1) {
-      if (isIgnored(rules, `${at}.log`) !== true || isIgnored(rules, `${at}.csv`) !== false) {
-        expect.fail(`wrong for number ${at}`);
+  it('cost no more looks than the rule is long times the path, whatever both hold', () => {
+    const pieces = [
+      '*',
+      '*a',
+      '**/',
+      'a/**/',
+      '?',
+      '[a-b]',
+      '[!b]',
+      '[[:alpha:]]',
+      '[[:a',
+      '[a',
+      '\\',
+      ' ',
+      '\\ ',
+    ];
+    for (const first of pieces)
+      for (const second of pieces) {
+        const text = `/**/${first.repeat(20)}${(second + first).repeat(10)}${second.repeat(20)}x`;
+        const looks = (length: number) =>
+          countScans(() => {
+            const rules = addIgnoreFile(undefined, '', text);
+            for (const path of ['a', 'a/', 'ab']) isIgnored(rules, `${path.repeat(length)}b`);
+          });
+        expect(looks(4_000), text).toBeLessThanOrEqual(2.2 * looks(2_000) + 600);
+        expect(looks(100), text).toBeLessThanOrEqual(text.length * 'aa/ab'.length * 101);
       }
-    }
   });
 });

@@ -11,7 +11,6 @@ import { isUnfinishedBeside, isUnfinishedName, TEMPORARY_FOLDER_NAME } from '../
 import { readFolderNames } from './folder-names.ts';
 import {
   addIgnoreFile,
-  enterFolder,
   IGNORE_FILE_BYTES_MAX,
   IGNORE_FILE_NAME,
   type IgnoreRules,
@@ -300,7 +299,7 @@ function openSubfolder(walk: Walk, parent: Folder, { name, stats }: Subfolder): 
       return undefined;
     }
     reportNotUtf8(walk, path, notUtf8);
-    const rules = rulesInside(walk, path, names, enterFolder(parent.rules, path));
+    const rules = rulesInside(walk, path, names, parent.rules);
     if (walk.folders) walk.entries.push({ ...entryOf(path, 'folder', stats), holds: true });
     return { path, names, rules, waiting: [], at: 0 };
   } catch (cause) {

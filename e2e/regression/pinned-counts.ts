@@ -22,7 +22,7 @@ const EXACT = /^(requests|(calls|kernel|serving) (syncs|renames|commits|threads)
 const PAGES = /^kernel (reads|writes)$/;
 const SLACK_SHARE = 0.05;
 /** Whatever the share of a small number is: as threads wake in another order, a few may be more or less. */
-const SLACK_LEAST = { pages: 24, others: 3 };
+const SLACK_LEAST = { pages: 48, others: 3 };
 
 /**
  * What differs by more than its slack, upwards or downwards: an fsync that is gone is worth a look as much as one too many. Groups that

@@ -3,6 +3,7 @@
 import { DrayError } from '../api/error.ts';
 import type { CommitEvent, EntryEvent } from '../api/events.ts';
 import type { ChangeRow, EntryRow, RefRow } from '../api/host.ts';
+import { trimEnd } from '../base/trim-ends.ts';
 import { walkHistory } from '../jobs/log.ts';
 import { resolveCommit } from '../jobs/resolve-commit.ts';
 import type { CommitHash } from '../model/entry.ts';
@@ -26,7 +27,7 @@ export const HISTORY: HandlersOf<'history'> = {
 
   'history.entries': async ({ commit, folder, root }, call) => {
     const { listTree } = await import('../jobs/list-tree.ts');
-    const path = folder.replace(/\/+$/, '');
+    const path = trimEnd(folder, '/');
     if (path !== '') checkSafePath(path);
     const entries: EntryRow[] = [];
     let isCut = false;

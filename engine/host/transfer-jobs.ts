@@ -5,6 +5,7 @@ import type { TransferOrder } from '../api/host.ts';
 import type { JobContext, PullSummary, PushSummary, RestoreSummary } from '../api/jobs.ts';
 import { formatPlural } from '../api/numbers.ts';
 import type { TransferSummary, TreePairRequest } from '../api/trees.ts';
+import { trimEnd } from '../base/trim-ends.ts';
 import { readWorkspaceCard } from './workspace-card.ts';
 
 export type TransferOutcome = PushSummary | PullSummary | RestoreSummary | TransferSummary;
@@ -116,10 +117,5 @@ function titleOfCopy(order: CopyOrder): string {
 
 function lastPart(place: string): string {
   const [path = ''] = place.split('?', 1);
-  return (
-    path
-      .replace(/[/\\]+$/, '')
-      .split(/[/\\]/)
-      .at(-1) || place
-  );
+  return trimEnd(path, '/\\').split(/[/\\]/).at(-1) || place;
 }

@@ -3,6 +3,7 @@ import { DrayError } from '../api/error.ts';
 import type { EntryEvent } from '../api/events.ts';
 import type { JobContext, ListTreeRequest, ListTreeSummary } from '../api/jobs.ts';
 import { createHeapBound } from '../base/heap-bound.ts';
+import { trimEnd, trimStart } from '../base/trim-ends.ts';
 import type { Entry } from '../model/entry.ts';
 import { formatModifiedTime } from '../repository/modified-time.ts';
 import { readEntries } from '../repository/read-entries.ts';
@@ -20,7 +21,7 @@ export async function listTree(context: JobContext, request: ListTreeRequest): P
       const hash =
         request.ref === undefined ? requireBase(session) : await resolveCommit(session, store, request.ref);
       const commit = await fetchCommit(session, store, hash);
-      const wanted = (request.path ?? '').replace(/^\.?(?:\/+|$)/, '').replace(/\/+$/, '');
+      const wanted = folderOf(request.path ?? '');
       let entries = 0;
       let bytes = 0;
       let folder = '';
@@ -66,6 +67,12 @@ export async function listTree(context: JobContext, request: ListTreeRequest): P
   } finally {
     session.close();
   }
+}
+
+/** `.` and `/` are the root. */
+function folderOf(path: string): string {
+  const below = path === '.' || path.startsWith('./') ? path.slice(1) : path;
+  return trimEnd(trimStart(below, '/'), '/');
 }
 
 function isInside(path: string, wanted: string): boolean {

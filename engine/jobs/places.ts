@@ -10,6 +10,7 @@ import { basename, dirname, join, resolve, sep } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { ConnectionFlags, JobContext } from '../api/jobs.ts';
 import type { PlaceRequest } from '../api/trees.ts';
+import { trimEnd, trimStart } from '../base/trim-ends.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import { resolveLocation } from '../remotes/open-remote.ts';
 import { type PeerRemoteUrl, parseRemoteUrl, peerOrigin, type S3RemoteUrl } from '../remotes/remote-url.ts';
@@ -148,7 +149,7 @@ function namedPlace(
 function checkBelow(name: string, below: string): void {
   const shown = `"${name}:${below}"`;
   if (below.startsWith('/')) {
-    const message = `${shown} has a slash after the colon. What follows it lies below the remote: write ${name}:${below.replace(/^\/+/, '')}.`;
+    const message = `${shown} has a slash after the colon. What follows it lies below the remote: write ${name}:${trimStart(below, '/')}.`;
     throw new DrayError('usage', message);
   }
   const fault = below.split('/').find((part) => part === '.' || part === '..');
@@ -227,7 +228,7 @@ function endpointOf(
 ): string {
   const { endpoint, profile = environment.AWS_PROFILE } = resolveLocation(url, connection);
   const named = endpoint ?? (environment.AWS_ENDPOINT_URL_S3 || environment.AWS_ENDPOINT_URL);
-  if (named) return named.replace(/\/+$/, '');
+  if (named) return trimEnd(named, '/');
   // A profile may name an endpoint of its own, and two profiles that do not only cost what is remembered of the pair.
   return profile ? `profile:${profile}` : 'aws';
 }

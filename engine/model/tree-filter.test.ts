@@ -132,6 +132,16 @@ describe('a list of files', () => {
 describe('a file of rules', () => {
   const linesOf = (content: string) => readRuleLines(content, 'f').map(({ text }) => text);
 
+  it('lose at both ends what Unicode calls white space', () => {
+    for (let code = 0; code <= 0xffff; code += 1) {
+      const character = String.fromCharCode(code);
+      if (character === '\n') continue;
+      const isSpace = /\p{White_Space}/u.test(character);
+      if (isSpace) expect(linesOf(`a b\n${character}a${character}\n`), `${code}`).toEqual(['a b', 'a']);
+      else if (code > 0x3b) expect(linesOf(character), `${code}`).toEqual(code === 0xfeff ? [] : [character]);
+    }
+  });
+
   it('has comments, and lines without the white space around them, as Go has it', () => {
     expect(linesOf('- a\n!\n# text\n ; text\n\n+ *.jpg\r\n \u0085-  b c\u2028\n\ufeffd')).toEqual([
       ...['- a', '!', '+ *.jpg', '-  b c', '\ufeffd'],

@@ -8,6 +8,7 @@
  */
 import { DrayError } from '../api/error.ts';
 import type { FilterRule, TreeFilterRequest } from '../api/trees.ts';
+import { trimEnd, trimStart } from '../base/trim-ends.ts';
 import { comparePaths } from './entry.ts';
 import { compilePathPatterns } from './path-pattern.ts';
 import type { TreeItem } from './tree-item.ts';
@@ -85,7 +86,10 @@ export function readRuleLines(content: string, file: string): readonly RuleLine[
   return content
     .replace(/^\ufeff/, '')
     .split('\n')
-    .map((line, at) => ({ origin: `${file}, line ${at + 1}`, text: line.replace(OUTER_SPACE, '') }))
+    .map((line, at) => ({
+      origin: `${file}, line ${at + 1}`,
+      text: trimStart(trimEnd(line, WHITE_SPACE), WHITE_SPACE),
+    }))
     .filter(({ text }) => text !== '' && !/^[#;]/.test(text));
 }
 
@@ -96,7 +100,8 @@ export interface RuleLine {
 }
 
 /** As Go's `strings.TrimSpace` has it: other than JavaScript's `trim`, with U+0085 and without U+FEFF. */
-const OUTER_SPACE = /^\p{White_Space}+|\p{White_Space}+$/gu;
+const WHITE_SPACE =
+  '\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000';
 
 /** `+ PATTERN`, `- PATTERN`, or `!`, which forgets all rules before it. @param origin Where it stands, for the error. */
 export function parseFilterRule(text: string, origin: string): FilterRule | 'clear' {

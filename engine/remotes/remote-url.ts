@@ -11,6 +11,7 @@
 import { basename, isAbsolute, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { DrayError } from '../api/error.ts';
+import { trimEnd, trimStart } from '../base/trim-ends.ts';
 import { checkBucketOfUrl, checkProfile, checkRegion, parseEndpoint } from './s3-grammar.ts';
 
 export type RemoteUrl = FileRemoteUrl | S3RemoteUrl | PeerRemoteUrl;
@@ -196,7 +197,7 @@ function parseS3(text: string, { keepsEmptyParts = false }: ParseUrlOptions): S3
 }
 
 function parsePrefix(path: string): string {
-  const prefix = parseKeyPrefix(path).replace(/^\/+|\/+$/g, '');
+  const prefix = trimStart(trimEnd(parseKeyPrefix(path), '/'), '/');
   if (prefix.includes('//')) throw refuse(`The prefix "${prefix}" contains an empty part.`);
   return prefix;
 }

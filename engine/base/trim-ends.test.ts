@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest';
+import { countScans } from './count-scans.fixture.ts';
+import { trimEnd, trimStart } from './trim-ends.ts';
+
+describe('trimming', () => {
+  it.each([
+    ['', '', ''],
+    ['/', '', ''],
+    ['//a//b//', 'a//b//', '//a//b'],
+    ['\\a\\/', 'a\\/', '\\a'],
+    ['a', 'a', 'a'],
+  ])('%j loses slashes at one end alone', (text, start, end) => {
+    expect([trimStart(text, '/\\'), trimEnd(text, '/\\')]).toEqual([start, end]);
+  });
+
+  it('looks a fixed number of times at each character', () => {
+    const text = `${'/'.repeat(20_000)}a${'/'.repeat(20_000)}a`;
+    expect(countScans(() => trimStart(trimEnd(text, '/'), '/'))).toBeLessThan(4 * text.length);
+  });
+});

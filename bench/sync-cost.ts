@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { medianOf } from './statistics.ts';
 
 const MIB = 1024 * 1024;
 const SMALL_BYTES = 1024;
@@ -54,7 +55,7 @@ function measure(name: string, write: (root: string) => void): void {
     const order = [...entrants.slice(run % entrants.length), ...entrants.slice(0, run % entrants.length)];
     for (const entrant of order) seconds.get(entrant.name)!.push(timeOf(entrant));
   }
-  const medians = new Map([...seconds].map(([of, each]) => [of, median(each)]));
+  const medians = new Map([...seconds].map(([of, each]) => [of, medianOf(each)]));
   const least = medians.get('earlier') ?? medians.get('this')!;
   console.log(
     `\nclone of ${name}, ${runs} runs\n\n| | median, s | of the earlier build's | all, s |\n| --- | --- | --- | --- |`,
@@ -114,12 +115,6 @@ function writeFiles(root: string, count: number, sizeBytes: number): void {
     if (at % FILES_IN_FOLDER === 0) mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, randomFillSync(content));
   }
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((left, right) => left - right);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
 function run(command: string, ...parameters: readonly string[]): void {

@@ -37,7 +37,10 @@ export interface CommandRun<Summary> {
 export interface CommandView<Summary> {
   readonly onEvent?: (event: JobEvent, output: Output) => void;
   readonly onSummary: (summary: Summary, output: Output, run: { readonly elapsedMs: number }) => void;
-  /** Default 0. A job in which files failed ends with 4, unless this says 1, or 3: differences that were found are there. */
+  /**
+   * Default 0, or what a dry run found that the run itself would end with. A job in which files failed ends with 4, unless this says 1,
+   * or 3: differences that were found are there.
+   */
   readonly exitCode?: (summary: Summary) => number;
 }
 
@@ -91,6 +94,8 @@ export async function runCommand<Summary>(
       });
     } else {
       run.view.onSummary(summary, output, { elapsedMs });
+      if (endOf(summary).wouldStop)
+        output.note('Without --dry-run this command would stop; the warning above says why.');
     }
   } catch (error) {
     output.progress.stop();
@@ -113,24 +118,21 @@ function showEvent(event: JobEvent, output: Output, onEvent: CommandView<never>[
   else onEvent?.(event, output);
 }
 
-/** For the end of a dry run that found what would stop the run itself. */
-export const WOULD_STOP = 'Without --dry-run this command would stop; the warning above says why.';
-
-/** The exit code of a dry run, as the run itself would have it. */
-export function exitCodeOfDryRun({ wouldStop }: { readonly wouldStop?: ErrorCode }): number {
-  return wouldStop === undefined ? 0 : exitCodeOf(wouldStop);
-}
-
 /** Most messages name the file by themselves. */
 function describeFailedFile({ path, error }: FileFailedEvent): string {
   return error.message.includes(path) ? error.message : `${quotePath(path)}: ${error.message}`;
 }
 
 function exitCodeOfSummary<Summary>(summary: Summary, view: CommandView<Summary>): number {
-  const asked = view.exitCode?.(summary) ?? 0;
+  const { failed, wouldStop } = endOf(summary);
+  const asked = view.exitCode?.(summary) ?? (wouldStop ? exitCodeOf(wouldStop) : 0);
   if (asked === EXIT_FAILED || asked === EXIT_DIFFERENCES) return asked;
-  const { failed } = (summary ?? {}) as { readonly failed?: number };
   return failed ? EXIT_SOME_FILES_FAILED : asked;
+}
+
+/** What summaries have in common, those that have it. */
+function endOf(summary: unknown): { readonly failed?: number; readonly wouldStop?: ErrorCode } {
+  return summary ?? {};
 }
 
 /** `remote add` for a command below another one. */

@@ -2,14 +2,7 @@ import type { Command } from 'commander';
 import { formatBytes, formatCount, formatDollars, formatPlural } from '../../../engine/api/numbers.ts';
 import type { TransferSummary } from '../../../engine/api/trees.ts';
 import { printChanges } from '../change-lines.ts';
-import {
-  type CommandHost,
-  type CommandView,
-  exitCodeOfDryRun,
-  runCommand,
-  usageError,
-  WOULD_STOP,
-} from '../command-host.ts';
+import { type CommandHost, type CommandView, runCommand, usageError } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
 import { readGlobalOptions } from '../global-options.ts';
 import { formatLookup } from '../lookup-table.ts';
@@ -96,7 +89,6 @@ function createView(
       if (isSilent) return;
       for (const line of formatTransferEnd(summary, elapsedMs)) output.note(line);
     },
-    exitCode: exitCodeOfDryRun,
   };
 }
 
@@ -118,7 +110,6 @@ export function formatTransferEnd(summary: TransferSummary, elapsedMs: number): 
     case 'wouldCopy':
       return [
         `Would ${formatWork(summary, 'dry')} at ${destination}.${others} Nothing was changed.`,
-        ...(summary.wouldStop ? [WOULD_STOP] : []),
         ...(forecast && forecast.total + requests.total > 0
           ? [
               `It would take ${formatForecast(forecast)}; looking took ${formatPlural(requests.total, 'request')}.`,

@@ -3,14 +3,7 @@ import type { Command } from 'commander';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import type { ReadPlaceSummary, RemovePlaceSummary, UsageSummary } from '../../../engine/api/trees.ts';
 import { printChanges } from '../change-lines.ts';
-import {
-  type CommandHost,
-  type CommandView,
-  exitCodeOfDryRun,
-  runCommand,
-  usageError,
-  WOULD_STOP,
-} from '../command-host.ts';
+import { type CommandHost, type CommandView, runCommand, usageError } from '../command-host.ts';
 import { addExamples } from '../examples.ts';
 import { addFilterOptions, type FilterOptions, toFilter } from '../filter-options.ts';
 import { given } from '../given.ts';
@@ -60,15 +53,13 @@ function createRemoveView({ dryRun }: RemoveOptions): CommandView<RemovePlaceSum
     onEvent: (event, output) => {
       if (dryRun || output.verbose) printChanges(event, output);
     },
-    onSummary: ({ bytes, failed, place, removed, requests, wouldStop }, output) => {
+    onSummary: ({ bytes, failed, place, removed, requests }, output) => {
       const failures = failed > 0 ? `, ${formatCount(failed)} failed` : '';
       const what = `${formatPlural(removed, 'object')}, ${formatBytes(bytes)}, at ${place}${failures}`;
       if (dryRun) output.note(`Would remove ${what}. Nothing was removed.`);
       else if (removed > 0) output.note(`Removed ${what}${formatRequests(requests)}.`);
       else output.note(`Nothing was removed at ${place}${failures}${formatRequests(requests)}.`);
-      if (wouldStop) output.note(WOULD_STOP);
     },
-    exitCode: exitCodeOfDryRun,
   };
 }
 

@@ -1,36 +1,23 @@
 /** A store, or a way to it, that damages a body once: it is fetched once more. One that does so again is accused, by the object's name. */
 import { mkdirSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { cloneWorkspace } from '../engine/jobs/clone.ts';
 import { copyTree } from '../engine/jobs/copy-tree.ts';
 import { initWorkspace } from '../engine/jobs/init.ts';
-import { createSandbox, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
 import { push } from '../engine/jobs/push.ts';
 import { describeTree } from '../engine/jobs/same-trees.ts';
 import { verify } from '../engine/jobs/verify.ts';
-import { type FakeRequest, type FakeS3, type Fault, startFakeS3 } from './servers/fake-s3.ts';
+import { contextIn, sandbox, store } from './fresh-store.ts';
+import type { FakeRequest, Fault } from './servers/fake-s3.ts';
 
-let store: FakeS3;
-let sandbox: Sandbox;
 let work: string;
-beforeEach(async () => {
-  store = await startFakeS3();
-  sandbox = createSandbox();
+beforeEach(() => {
   work = sandbox.path('work');
   mkdirSync(work);
 });
-afterEach(async () => {
-  await store?.[Symbol.asyncDispose]();
-  sandbox?.[Symbol.dispose]();
-});
 
-const contextIn = (folder: string) =>
-  testContext(folder, {
-    environment: { ...store.environment, DRAY_AUTHOR: 'tester', DRAY_CACHE: sandbox.path('cache') },
-  });
 const url = () => `s3://${store.bucket}/data`;
-const clone = () =>
-  cloneWorkspace(contextIn(sandbox.folder), { url: url(), directory: sandbox.path('copy') });
+const clone = () => cloneWorkspace(contextIn(), { url: url(), directory: sandbox.path('copy') });
 
 /** Packs, objects, chunks and segments. */
 async function startRepository(): Promise<void> {
@@ -98,7 +85,7 @@ describe('a plain object that is damaged once on its way', () => {
       source: { place: `s3://${store.bucket}/tree` },
       destination: { place: sandbox.path('down') },
     };
-    expect(await copyTree(contextIn(sandbox.folder), request)).toMatchObject({ copiedFiles: 1, failed: 0 });
+    expect(await copyTree(contextIn(), request)).toMatchObject({ copiedFiles: 1, failed: 0 });
     expect(damaged.size).toBe(1);
     expect(describeTree(sandbox.path('down'), { times: false })).toEqual([`a - ${btoa('content')}`]);
   });

@@ -1,31 +1,16 @@
 /** A store that answers a write with 200 and keeps nothing: what depends on the write fails, and the next run writes again. */
 import { mkdirSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { checkTrees } from '../engine/jobs/check-trees.ts';
 import { cloneWorkspace } from '../engine/jobs/clone.ts';
 import { copyTree, syncTree } from '../engine/jobs/copy-tree.ts';
 import { initWorkspace } from '../engine/jobs/init.ts';
-import { createSandbox, eventsOf, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
+import { eventsOf } from '../engine/jobs/job-fixture.ts';
 import { push } from '../engine/jobs/push.ts';
 import { describeTree } from '../engine/jobs/same-trees.ts';
 import { verify } from '../engine/jobs/verify.ts';
-import { type FakeRequest, type FakeS3, startFakeS3 } from './servers/fake-s3.ts';
-
-let store: FakeS3;
-let sandbox: Sandbox;
-beforeEach(async () => {
-  store = await startFakeS3();
-  sandbox = createSandbox();
-});
-afterEach(async () => {
-  await store?.[Symbol.asyncDispose]();
-  sandbox?.[Symbol.dispose]();
-});
-
-const contextIn = (folder: string) =>
-  testContext(folder, {
-    environment: { ...store.environment, DRAY_AUTHOR: 'tester', DRAY_CACHE: sandbox.path('cache') },
-  });
+import { contextIn, sandbox, store } from './fresh-store.ts';
+import type { FakeRequest } from './servers/fake-s3.ts';
 
 const isWrite = ({ method }: FakeRequest) => method === 'PUT' || method === 'COPY';
 
@@ -72,7 +57,7 @@ describe('a push to a store that loses a write', () => {
     expect(await push(contextIn(work), {})).toMatchObject({ result: 'pushed' });
     expect(await verify(contextIn(work), { readDataPercent: 100 })).toMatchObject({ missing: 0, damaged: 0 });
     const request = { url: `s3://${store.bucket}/data`, directory: sandbox.path('copy') };
-    await cloneWorkspace(contextIn(sandbox.folder), request);
+    await cloneWorkspace(contextIn(), request);
     expect(describeTree(sandbox.path('copy'))).toEqual(describeTree(work));
   });
 
@@ -102,14 +87,14 @@ describe('a copy to a store that loses writes', () => {
     async (count) => {
       for (let at = 0; at < count; at += 1) sandbox.write(`up/${at}`, `content ${at}`);
       loseOne('tree/');
-      const context = contextIn(sandbox.folder);
+      const context = contextIn();
       expect(await copyTree(context, request())).toMatchObject({ copiedFiles: count - 1, failed: 1 });
       expect(failures(context)).toEqual([[expect.any(String), 'remoteFailed']]);
-      expect(await copyTree(contextIn(sandbox.folder), request())).toMatchObject({
+      expect(await copyTree(contextIn(), request())).toMatchObject({
         copiedFiles: 1,
         failed: 0,
       });
-      expect(await checkTrees(contextIn(sandbox.folder), request())).toMatchObject({
+      expect(await checkTrees(contextIn(), request())).toMatchObject({
         differing: 0,
         onlyInSource: 0,
         failed: 0,
@@ -119,27 +104,27 @@ describe('a copy to a store that loses writes', () => {
 
   it('finds that an object which was to be replaced is still the old one', async () => {
     for (const at of [1, 2]) sandbox.write(`up/${at}`, 'content');
-    await copyTree(contextIn(sandbox.folder), request());
+    await copyTree(contextIn(), request());
     sandbox.write('up/1', 'CONTENT');
     loseOne('tree/');
-    const context = contextIn(sandbox.folder);
+    const context = contextIn();
     expect(await copyTree(context, request())).toMatchObject({ copiedFiles: 0, failed: 1 });
     expect(failures(context)).toEqual([['1', 'remoteFailed']]);
-    expect(await copyTree(contextIn(sandbox.folder), request())).toMatchObject({ copiedFiles: 1, failed: 0 });
+    expect(await copyTree(contextIn(), request())).toMatchObject({ copiedFiles: 1, failed: 0 });
   });
 
   it('of the store itself is found out as well', async () => {
     store.objects.set('from/a', Buffer.from('a'));
     loseOne('tree/');
     const inside = { ...request(), source: { place: `s3://${store.bucket}/from` } };
-    expect(await copyTree(contextIn(sandbox.folder), inside)).toMatchObject({ copiedFiles: 0, failed: 1 });
+    expect(await copyTree(contextIn(), inside)).toMatchObject({ copiedFiles: 0, failed: 1 });
   });
 
   it('deletes nothing in a sync', async () => {
     sandbox.write('up/new', 'new');
     store.objects.set('tree/old', Buffer.from('old'));
     loseOne('tree/new');
-    await expect(syncTree(contextIn(sandbox.folder), request())).rejects.toMatchObject({ code: 'partial' });
+    await expect(syncTree(contextIn(), request())).rejects.toMatchObject({ code: 'partial' });
     expect(store.objects.has('tree/old')).toBe(true);
   });
 
@@ -148,7 +133,7 @@ describe('a copy to a store that loses writes', () => {
     const requestsOf = async (more: { readonly noConfirm?: boolean }) => {
       store.objects.clear();
       store.log.length = 0;
-      await copyTree(contextIn(sandbox.folder), { ...request(), noIndex: true, ...more });
+      await copyTree(contextIn(), { ...request(), noIndex: true, ...more });
       return store.log.length;
     };
     const plain = await requestsOf({ noConfirm: true });

@@ -12,26 +12,12 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SyncRequest } from '../engine/api/trees.ts';
 import { syncTree } from '../engine/jobs/copy-tree.ts';
-import { createSandbox, eventsOf, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
+import { eventsOf } from '../engine/jobs/job-fixture.ts';
 import { serveForTest, TEST_TOKEN } from '../engine/peer/peer-fixture.ts';
 import type { PeerServer } from '../engine/peer/serve-folder.ts';
-import { type FakeS3, startFakeS3 } from './servers/fake-s3.ts';
+import { contextIn, sandbox, store } from './fresh-store.ts';
 
-let store: FakeS3;
-let sandbox: Sandbox;
-beforeEach(async () => {
-  store = await startFakeS3();
-  sandbox = createSandbox();
-});
-afterEach(async () => {
-  sandbox[Symbol.dispose]();
-  await store[Symbol.asyncDispose]();
-});
-
-const newContext = () =>
-  testContext(sandbox.folder, {
-    environment: { ...store.environment, DRAY_CACHE: sandbox.path('cache'), DRAY_TOKEN: TEST_TOKEN },
-  });
+const newContext = () => contextIn(sandbox.folder, { DRAY_TOKEN: TEST_TOKEN });
 const sync = (request: Partial<SyncRequest> = {}, context = newContext()) =>
   syncTree(context, {
     source: { place: `s3://${store.bucket}/tree` },

@@ -1,32 +1,13 @@
 /** Copies from and to a store that misbehaves: every file that arrives is right, every one that does not is named. */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { CopyRequest } from '../engine/api/trees.ts';
 import { checkTrees } from '../engine/jobs/check-trees.ts';
 import { copyTree, syncTree } from '../engine/jobs/copy-tree.ts';
-import {
-  createSandbox,
-  eventsOf,
-  type Sandbox,
-  type TestContext,
-  testContext,
-} from '../engine/jobs/job-fixture.ts';
-import { type FakeS3, startFakeS3 } from './servers/fake-s3.ts';
+import { eventsOf, type TestContext } from '../engine/jobs/job-fixture.ts';
+import { contextIn, sandbox, store } from './fresh-store.ts';
 
-let store: FakeS3;
-let sandbox: Sandbox;
-beforeEach(async () => {
-  store = await startFakeS3();
-  sandbox = createSandbox();
-});
-afterEach(async () => {
-  await store?.[Symbol.asyncDispose]();
-  sandbox?.[Symbol.dispose]();
-});
-
-const contextOf = (): TestContext =>
-  testContext(sandbox.folder, { environment: { ...store.environment, DRAY_CACHE: sandbox.path('cache') } });
 const down = (more: Partial<CopyRequest> = {}): CopyRequest => ({
   source: { place: `s3://${store.bucket}/tree` },
   destination: { place: sandbox.path('down') },
@@ -69,7 +50,7 @@ describe('keys that are no local path', () => {
       'marker/': '',
       [long]: 'x',
     });
-    const context = contextOf();
+    const context = contextIn();
     const summary = await copyTree(context, down());
     expect(arrived()).toEqual(['good']);
     expect(failures(context)).toEqual(
@@ -92,7 +73,7 @@ describe('an object', () => {
     put({ a: 'first', b: 'fine' });
     store.fault = ({ key, method }) =>
       method === 'GET' && key === 'tree/a' ? { replacedBy: 'other' } : undefined;
-    const context = contextOf();
+    const context = contextIn();
     expect(await copyTree(context, down())).toMatchObject({ copiedFiles: 1, failed: 1 });
     expect(failures(context)).toEqual([['a', 'io']]);
     expect(arrived()).toEqual(['b']);
@@ -104,11 +85,11 @@ describe('an object', () => {
       method === 'GET' && key === 'tree/large' && times === 2
         ? { replacedBy: 'b'.repeat(20 * 1024 * 1024) }
         : undefined;
-    const context = contextOf();
+    const context = contextIn();
     expect(await copyTree(context, down())).toMatchObject({ copiedFiles: 0, failed: 1 });
     expect(arrived()).toEqual([]);
     store.fault = () => undefined;
-    expect(await copyTree(contextOf(), down())).toMatchObject({ copiedFiles: 1, failed: 0 });
+    expect(await copyTree(contextIn(), down())).toMatchObject({ copiedFiles: 1, failed: 0 });
     expect(readFileSync(sandbox.path('down/large'), 'utf8').startsWith('bbb')).toBe(true);
   });
 
@@ -119,7 +100,7 @@ describe('an object', () => {
       if (key === 'tree/gone') return { status: 404, code: 'NoSuchKey' };
       return key === 'tree/secret' ? { status: 403, code: 'AccessDenied' } : undefined;
     };
-    const context = contextOf();
+    const context = contextIn();
     expect(await copyTree(context, down())).toMatchObject({ copiedFiles: 1, failed: 2 });
     expect(failures(context)).toEqual([
       ['gone', 'io'],
@@ -131,7 +112,7 @@ describe('an object', () => {
     put({ secret: 's', fine: 'f' });
     store.fault = ({ key, method }) =>
       method === 'HEAD' && key === 'tree/secret' ? { status: 403, code: 'AccessDenied' } : undefined;
-    const context = contextOf();
+    const context = contextIn();
     const filter = { filesFrom: ['fine', 'secret'] };
     expect(await copyTree(context, down({ filter }))).toMatchObject({ copiedFiles: 1, failed: 1 });
     expect(failures(context)).toEqual([['secret', 'accessDenied']]);
@@ -140,7 +121,7 @@ describe('an object', () => {
   it('that comes with other bytes than its etag says is not written', async () => {
     put({ a: 'right', b: 'fine' });
     store.fault = ({ key, method }) => (method === 'GET' && key === 'tree/a' ? { spoiled: true } : undefined);
-    const context = contextOf();
+    const context = contextIn();
     expect(await copyTree(context, down())).toMatchObject({ copiedFiles: 1, failed: 1 });
     expect(failures(context)).toEqual([['a', 'damaged']]);
     expect(arrived()).toEqual(['b']);
@@ -151,7 +132,7 @@ describe('an object', () => {
     put({ cut: content, fine: content });
     store.fault = ({ key, method, times }) =>
       method === 'GET' && key === 'tree/cut' && times <= 2 ? { cutAfter: 50_000 } : undefined;
-    expect(await copyTree(contextOf(), down())).toMatchObject({ copiedFiles: 2, failed: 0 });
+    expect(await copyTree(contextIn(), down())).toMatchObject({ copiedFiles: 2, failed: 0 });
     expect(store.log.filter((line) => line === 'GET tree/cut')).toHaveLength(3);
     expect(readFileSync(sandbox.path('down/cut'), 'utf8')).toBe(content);
   });
@@ -159,7 +140,7 @@ describe('an object', () => {
   it('of which the store sends less than it listed is not taken for whole', async () => {
     put({ a: 'a'.repeat(1_000), b: 'fine' });
     store.fault = ({ key, method }) => (method === 'GET' && key === 'tree/a' ? { announced: 10 } : undefined);
-    const context = contextOf();
+    const context = contextIn();
     expect(await copyTree(context, down())).toMatchObject({ copiedFiles: 1, failed: 1 });
     expect(arrived()).toEqual(['b']);
   });
@@ -171,7 +152,7 @@ describe('a store', () => {
     for (let at = 0; at < 60; at += 1) sandbox.write(`up/f${at}`, `content ${at}`);
     store.fault = ({ key, method, times }) =>
       method === 'PUT' && times === 1 && key.endsWith('7') ? { status: 503, code: 'SlowDown' } : undefined;
-    expect(await copyTree(contextOf(), up())).toMatchObject({ copiedFiles: 60, failed: 0 });
+    expect(await copyTree(contextIn(), up())).toMatchObject({ copiedFiles: 60, failed: 0 });
     expect(store.objects.size).toBe(60);
   });
 
@@ -180,7 +161,7 @@ describe('a store', () => {
     put({ extra: 'extra' });
     store.fault = ({ key, method }) =>
       method === 'PUT' && key === 'tree/b' ? { status: 403, code: 'AccessDenied' } : undefined;
-    const context = contextOf();
+    const context = contextIn();
     await expect(syncTree(context, up())).rejects.toMatchObject({ code: 'partial' });
     expect(failures(context)).toEqual([['b', 'accessDenied']]);
     expect([...store.objects.keys()].sort()).toEqual(['tree/a', 'tree/c', 'tree/extra']);
@@ -193,11 +174,11 @@ describe('a store', () => {
       if (method === 'PUT') puts += 1;
       return method === 'PUT' && puts > 10 ? { status: 400, code: 'ExpiredToken' } : undefined;
     };
-    const context = contextOf();
+    const context = contextIn();
     await expect(copyTree(context, up())).rejects.toMatchObject({ code: 'accessDenied' });
     expect(failures(context)).toEqual([]);
     store.fault = () => undefined;
-    expect(await copyTree(contextOf(), up())).toMatchObject({ failed: 0 });
+    expect(await copyTree(contextIn(), up())).toMatchObject({ failed: 0 });
     expect(store.objects.size).toBe(50);
   });
 
@@ -208,29 +189,29 @@ describe('a store', () => {
       code: 'RequestTimeTooSkewed',
       headers: { date: 'Fri, 13 Nov 2020 10:00:00 GMT' },
     });
-    await expect(copyTree(contextOf(), up())).rejects.toMatchObject({ code: 'clockSkew' });
+    await expect(copyTree(contextIn(), up())).rejects.toMatchObject({ code: 'clockSkew' });
   });
 
   it('without etags is copied from and to, and compared by what there is', async () => {
     store.etags = false;
     put({ a: 'aaa', 'b/c': 'ccc' });
-    expect(await copyTree(contextOf(), down())).toMatchObject({ copiedFiles: 2, failed: 0 });
+    expect(await copyTree(contextIn(), down())).toMatchObject({ copiedFiles: 2, failed: 0 });
     expect(arrived()).toEqual(['a', 'b/c']);
     sandbox.write('up/new', 'n');
-    expect(await copyTree(contextOf(), up())).toMatchObject({ copiedFiles: 1, failed: 0 });
+    expect(await copyTree(contextIn(), up())).toMatchObject({ copiedFiles: 1, failed: 0 });
     expect(Buffer.from(store.objects.get('tree/new')!).toString()).toBe('n');
   });
 
   it('that lists in no order is sorted on the way, down and as the destination of a sync', async () => {
     store.listing = 'shuffled';
     put({ c: 'c', a: 'a', 'b/x': 'x', 'b-': '-' });
-    expect(await copyTree(contextOf(), down())).toMatchObject({ copiedFiles: 4, failed: 0 });
+    expect(await copyTree(contextIn(), down())).toMatchObject({ copiedFiles: 4, failed: 0 });
     expect(arrived()).toEqual(['a', 'b-', 'b/x', 'c']);
     for (const name of ['a', 'b-', 'n1', 'n2']) sandbox.write(`up/${name}`, name === 'a' ? 'a' : name);
-    const synced = await syncTree(contextOf(), up());
+    const synced = await syncTree(contextIn(), up());
     expect(synced).toMatchObject({ failed: 0, deletedFiles: 2 });
     expect([...store.objects.keys()].sort()).toEqual(['tree/a', 'tree/b-', 'tree/n1', 'tree/n2']);
-    const context = contextOf();
+    const context = contextIn();
     sandbox.write('up/n2', 'N2');
     const checked = await checkTrees(context, up());
     expect(checked).toMatchObject({ same: 3, differing: 1, onlyInSource: 0, onlyInDestination: 0 });
@@ -246,7 +227,7 @@ describe('a store', () => {
       query.has('list-type') && (query.has('continuation-token') || query.has('start-after'))
         ? { status: 403, code: 'AccessDenied' }
         : undefined;
-    await expect(syncTree(contextOf(), { ...up(), maxDelete: { percent: 100 } })).rejects.toMatchObject({
+    await expect(syncTree(contextIn(), { ...up(), maxDelete: { percent: 100 } })).rejects.toMatchObject({
       code: 'accessDenied',
     });
     expect(store.objects.size).toBeGreaterThanOrEqual(1_500);
@@ -274,7 +255,7 @@ describe('a store that will not copy by itself', () => {
         ? archived
         : undefined;
     };
-    const context = contextOf();
+    const context = contextIn();
     expect(await copyTree(context, inside())).toMatchObject({
       copiedFiles: OBJECTS - first.size,
       copiedInStore: OBJECTS - first.size,
@@ -286,7 +267,7 @@ describe('a store that will not copy by itself', () => {
 
   it('what it has is asked no more, and the bytes travel', async () => {
     store.fault = ({ method }) => (method === 'COPY' ? { status: 403, code: 'AccessDenied' } : undefined);
-    expect(await copyTree(contextOf(), inside())).toMatchObject({
+    expect(await copyTree(contextIn(), inside())).toMatchObject({
       copiedFiles: OBJECTS,
       copiedInStore: 0,
       failed: 0,

@@ -3,37 +3,23 @@ import { readFileSync, truncateSync, utimesSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CopyRequest } from '../engine/api/trees.ts';
 import { copyTree } from '../engine/jobs/copy-tree.ts';
-import {
-  createSandbox,
-  eventsOf,
-  type Sandbox,
-  type TestContext,
-  testContext,
-} from '../engine/jobs/job-fixture.ts';
+import { eventsOf, type TestContext } from '../engine/jobs/job-fixture.ts';
+import { contextIn, sandbox, store } from './fresh-store.ts';
 import { type FakeS3, startFakeS3 } from './servers/fake-s3.ts';
 
 const MIB = 1024 * 1024;
 const LARGE_BYTES = 20 * MIB;
-let store: FakeS3;
 let other: FakeS3;
-let sandbox: Sandbox;
 beforeEach(async () => {
-  store = await startFakeS3();
   other = await startFakeS3();
-  sandbox = createSandbox();
 });
-afterEach(async () => {
-  sandbox[Symbol.dispose]();
-  for (const each of [store, other]) await each[Symbol.asyncDispose]();
-});
+afterEach(() => other?.[Symbol.asyncDispose]());
 
-const newContext = () =>
-  testContext(sandbox.folder, { environment: { ...store.environment, DRAY_CACHE: sandbox.path('cache') } });
 const at = (path: string, { bucket, endpoint }: FakeS3 = store) => ({
   place: `s3://${bucket}/${path}`,
   connection: { endpoint },
 });
-const copy = (request: CopyRequest, context: TestContext = newContext()) => copyTree(context, request);
+const copy = (request: CopyRequest, context: TestContext = contextIn()) => copyTree(context, request);
 const text = (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes).toString();
 
 /** `a` is small and stays; `large` becomes something else when the store is asked for it or about it. */
@@ -80,7 +66,7 @@ describe('A small file', () => {
     const log = sandbox.write('from/log', 'log');
     // As sparse as can be: only its size counts.
     onceAskedAbout('to/log', () => truncateSync(log, 3 * 1024 * MIB));
-    const context = newContext();
+    const context = contextIn();
     expect(await copy({ source: { place: 'from' }, destination: at('to') }, context)).toMatchObject({
       copiedFiles: 1,
       failed: 1,

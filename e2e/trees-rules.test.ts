@@ -1,29 +1,16 @@
 /** What a sync and a check must leave alone at a store, or must not take for success: rules that only whole runs show. */
 import { existsSync, readFileSync, utimesSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { CheckTreesRequest, SyncRequest } from '../engine/api/trees.ts';
 import { checkTrees } from '../engine/jobs/check-trees.ts';
 import { copyTree, syncTree } from '../engine/jobs/copy-tree.ts';
-import { createSandbox, eventsOf, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
-import { type FakeS3, startFakeS3 } from './servers/fake-s3.ts';
-
-let store: FakeS3;
-let sandbox: Sandbox;
-beforeEach(async () => {
-  store = await startFakeS3();
-  sandbox = createSandbox();
-});
-afterEach(async () => {
-  sandbox[Symbol.dispose]();
-  await store[Symbol.asyncDispose]();
-});
+import { eventsOf } from '../engine/jobs/job-fixture.ts';
+import { contextIn, sandbox, store } from './fresh-store.ts';
 
 /** When the fake store says that everything was stored. */
 const STORED_MS = Date.UTC(2026, 10, 13, 10);
 const DAY_MS = 86_400_000;
 
-const context = () =>
-  testContext(sandbox.folder, { environment: { ...store.environment, DRAY_CACHE: sandbox.path('cache') } });
 const at = (path: string) => ({
   place: `s3://${store.bucket}/${path}`,
   connection: { endpoint: store.endpoint },
@@ -32,8 +19,8 @@ const put = (key: string, content = '') => store.objects.set(key, Buffer.from(co
 const keys = () => [...store.objects.keys()].sort();
 const file = (path: string, content: string, timeMs: number) =>
   utimesSync(sandbox.write(path, content), timeMs / 1000, timeMs / 1000);
-const sync = (request: SyncRequest) => syncTree(context(), { maxDelete: { percent: 100 }, ...request });
-const check = (request: CheckTreesRequest) => checkTrees(context(), request);
+const sync = (request: SyncRequest) => syncTree(contextIn(), { maxDelete: { percent: 100 }, ...request });
+const check = (request: CheckTreesRequest) => checkTrees(contextIn(), request);
 
 describe('A sync to a store', () => {
   it('keeps what stands for folders there, and what lies in a workspace folder: no source can have those', async () => {
@@ -106,7 +93,7 @@ describe('What unfinished files lie in at a store', () => {
     expect(await check(both)).toMatchObject(same);
     expect(await check({ source: both.destination, destination: both.source })).toMatchObject(same);
     const filter = { filesFrom: ['x/.dray-tmp/part'] };
-    expect(await copyTree(context(), { ...both, filter })).toMatchObject({ copiedFiles: 0, failed: 1 });
+    expect(await copyTree(contextIn(), { ...both, filter })).toMatchObject({ copiedFiles: 0, failed: 1 });
   });
 
   it('is not deleted there, nor copied to another place of the store', async () => {
@@ -124,7 +111,7 @@ describe('A copy to a store', () => {
   it('takes nothing of a workspace folder, even if it is named', async () => {
     file('from/.dray/config.json', 'secret', STORED_MS);
     file('from/a', 'a', STORED_MS);
-    const told = context();
+    const told = contextIn();
     expect(
       await copyTree(told, {
         source: { place: 'from' },
@@ -274,7 +261,7 @@ describe('A check with --links', () => {
     symlinkSync('a', sandbox.path('from/link'));
     symlinkSync('../nowhere/\u00e4', sandbox.path('from/dangling'));
     const request = { source: { place: 'from' }, destination: at('to'), links: true };
-    expect(await copyTree(context(), request)).toMatchObject({ copiedFiles: 3, failed: 0 });
+    expect(await copyTree(contextIn(), request)).toMatchObject({ copiedFiles: 3, failed: 0 });
     for (const more of [{}, { download: true }])
       expect(await check({ ...request, ...more })).toMatchObject({ same: 3, differing: 0, failed: 0 });
     expect(await check({ source: at('to'), destination: { place: 'from' }, links: true })).toMatchObject({
@@ -283,7 +270,7 @@ describe('A check with --links', () => {
     });
     rmSync(sandbox.path('from/link'));
     symlinkSync('b', sandbox.path('from/link'));
-    const told = context();
+    const told = contextIn();
     expect(await checkTrees(told, request)).toMatchObject({ same: 2, differing: 1 });
     expect(eventsOf(told, 'compared').find(({ result }) => result === 'differs')).toMatchObject({
       path: 'link.rclonelink',
@@ -298,7 +285,7 @@ describe('A copy', () => {
     file('from/a', 'a', STORED_MS);
     for (const more of [{ immutable: true }, { update: true }, { backupDirectory: at('old') }])
       await expect(
-        copyTree(context(), {
+        copyTree(contextIn(), {
           source: { place: 'from' },
           destination: at('to'),
           noCheckDestination: true,
@@ -311,7 +298,7 @@ describe('A copy', () => {
   it('from a name that every object of JavaScript has is from no remote', async () => {
     for (const name of ['constructor', 'toString', 'valueOf'])
       await expect(
-        copyTree(context(), { source: { place: `${name}:x` }, destination: at('to') }),
+        copyTree(contextIn(), { source: { place: `${name}:x` }, destination: at('to') }),
       ).rejects.toMatchObject({ code: 'usage' });
   });
 
@@ -332,8 +319,8 @@ describe('A copy', () => {
         [at('to'), { place: 'back' }],
       ] as const) {
         const request = { source, destination, links: true };
-        expect(await copyTree(context(), request)).toMatchObject({ copiedFiles: 4, failed: 0 });
-        expect(await copyTree(context(), request)).toMatchObject({ copiedFiles: 0, unchangedFiles: 4 });
+        expect(await copyTree(contextIn(), request)).toMatchObject({ copiedFiles: 4, failed: 0 });
+        expect(await copyTree(contextIn(), request)).toMatchObject({ copiedFiles: 0, unchangedFiles: 4 });
       }
       for (const folder of ['copied', 'back'])
         for (const [name, target] of Object.entries(targets))
@@ -347,11 +334,11 @@ describe('A copy', () => {
     file('from/a', 'a', STORED_MS);
     (await import('node:fs')).symlinkSync('a', sandbox.path('from/link'));
     const request = { source: { place: 'from' }, destination: { place: 'to' }, links: true };
-    const first = context();
+    const first = contextIn();
     const s1 = await copyTree(first, request);
     expect([s1, eventsOf(first, 'fileFailed')]).toMatchObject([{ copiedFiles: 2, failed: 0 }, []]);
     for (const noIndex of [false, true]) {
-      const c = context();
+      const c = contextIn();
       const s = await copyTree(c, { ...request, noIndex });
       expect([s, eventsOf(c, 'fileFailed')]).toMatchObject([
         { copiedFiles: 0, touchedFiles: 0, failed: 0, unchangedFiles: 2 },

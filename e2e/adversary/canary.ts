@@ -62,8 +62,6 @@ export function layCanary(root: string): Canary {
   return { root, seesReads, findTraces };
 }
 
-export const tellsOfReads = (folder: string): boolean => layCanary(folder).seesReads;
-
 function stateOf(path: string): string {
   try {
     const { atimeNs, ctimeNs, ino, mode, mtimeNs, size } = lstatSync(path, { bigint: true });

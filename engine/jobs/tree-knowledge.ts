@@ -106,10 +106,11 @@ export function openKnowledge(context: JobContext, options: KnowledgeOptions): T
     }
     const { sync } = synced;
     const taken = rows;
+    const hasMoved = unsyncedBytes > 0;
     rows = [];
     unsyncedBytes = 0;
     last = last.then(async () => {
-      await sync();
+      if (hasMoved) await sync();
       if (taken.length > 0) index.put(taken);
     });
     return last;

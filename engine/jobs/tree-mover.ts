@@ -13,7 +13,7 @@ export interface Mover {
   foresee?(item: TreeItem, over: TreeItem | undefined): Promise<ForeseenDelta | undefined>;
   /** Removes items of the destination; tells of each that could not be, by its path. */
   remove(items: readonly string[], onFailed: (path: string, error: unknown) => void): Promise<void>;
-  /** Of a local folder: resolves once all that was moved before is on its disk. What is remembered of it has to wait for that. */
+  /** Of folders, here or at a peer: resolves once all that was moved before is on their disk. What is remembered of it has to wait for that. */
   sync?(): Promise<void>;
   /** Waits for work under way. Idempotent. */
   close(): Promise<void>;

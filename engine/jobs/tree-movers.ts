@@ -26,7 +26,10 @@ export async function createMover(run: TreeRun): Promise<Mover> {
     return delta;
   };
   const mover = await openMover(run, openDelta);
+  const { destination, request, tasks } = run;
+  const files = destination.kind === 'remote' && !request.dryRun ? destination.store.files : undefined;
   return {
+    ...(files ? { sync: () => files.sync({ signal: tasks.signal }) } : {}),
     ...mover,
     async close() {
       try {

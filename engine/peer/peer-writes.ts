@@ -169,6 +169,21 @@ const RemoveHead = v.strictObject({
 });
 
 /** Files, links and empty folders (with a slash at their end); what is not there is no error. */
+const NothingHead = v.strictObject({});
+
+/** Answered once all that was written before, by any client, is on the disk. */
+export async function answerSync(call: PeerCall, { budget, writer }: WriteParts): Promise<void> {
+  const body = await receiveBody(call, { budget, maxBytes: PEER_LIMITS.jsonBytesMax });
+  try {
+    if (!v.safeParse(NothingHead, parseJson(body.bytes)).success)
+      throw new PeerRefusal(400, 'usage', 'The body has to be {}.');
+  } finally {
+    body.release();
+  }
+  await writer.sync();
+  answerJson(call.response, 200, {});
+}
+
 export async function answerRemove(call: PeerCall, { budget, writer }: WriteParts): Promise<void> {
   const body = await receiveBody(call, { budget, maxBytes: PEER_LIMITS.jsonBytesMax });
   try {

@@ -22,7 +22,7 @@ import { type OfferedFolder, openOffered } from './peer-paths.ts';
 import { type PeerPatience, showLife, watchReader } from './peer-patience.ts';
 import { answerRead } from './peer-reads.ts';
 import { createPeerUploads, type PeerUploads } from './peer-uploads.ts';
-import { answerRemove, answerTouch, answerWrite } from './peer-writes.ts';
+import { answerRemove, answerSync, answerTouch, answerWrite } from './peer-writes.ts';
 
 export interface ServeFolderOptions {
   readonly root: string;
@@ -317,6 +317,7 @@ export const PEER_ROUTES: Readonly<Record<string, Route>> = {
   'POST remove': writes(answerRemove),
   'POST keep': writes(answerKeep),
   'POST touch': writes(answerTouch),
+  'POST sync': writes(answerSync),
   'POST objects/*': decides((call, { objects }, name) => objects.answer(call, name)),
   'POST deltas': decides((call, { deltas }) => deltas.open(call)),
   'POST deltas/*/*': decides((call, { deltas }, id, action) => deltas.answer(call, id, action)),

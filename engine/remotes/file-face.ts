@@ -36,6 +36,10 @@ export interface FileFace {
   keep(file: FileToKeep, options: FileCall): Promise<void>;
   /** Sets what is given of a file, whose content stays. Its etag after that. One request. */
   touch(key: string, to: FileTouch, options: FileCall): Promise<string>;
+  /**
+   * Resolves once all that `write` wrote before is on the machine's disk, or the machine is too old to know this call. One request.
+   */
+  sync(options: FileCall): Promise<void>;
   readonly folders: FolderFace;
   /** Sides of block deltas at the other machine. The signal is for all of their calls; whoever opened one ends it. */
   readonly deltas: DeltaFace;

@@ -176,6 +176,10 @@ function meterFiles(
       count('writes', call.signal);
       return files.touch(key, to, call);
     },
+    sync(call) {
+      count('writes', call.signal);
+      return files.sync(call);
+    },
     folders: {
       isRootTheirs: files.folders.isRootTheirs,
       read(keys, call) {

@@ -114,6 +114,7 @@ function withFilesRetry(files: FileFace, policy: RetryPolicy): FileFace {
     read: (keys, call) => retrying(policy, call.signal, () => files.read(keys, call)),
     keep: (file, call) => retrying(policy, call.signal, () => files.keep(file, call)),
     touch: (key, to, call) => retrying(policy, call.signal, () => files.touch(key, to, call)),
+    sync: (call) => retrying(policy, call.signal, () => files.sync(call)),
     folders: {
       isRootTheirs: files.folders.isRootTheirs,
       read: (keys, call) => retrying(policy, call.signal, () => files.folders.read(keys, call)),

@@ -70,6 +70,7 @@ function throttledFiles(files: FileFace, throttle: Throttle): FileFace {
     },
     keep: (file, call) => files.keep(file, call),
     touch: (key, to, call) => files.touch(key, to, call),
+    sync: (call) => files.sync(call),
     folders: files.folders,
     deltas: {
       source: async (key, signature, call) =>

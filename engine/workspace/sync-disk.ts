@@ -27,6 +27,8 @@ const closeFile = promisify(close);
 const syncData = promisify(fdatasync);
 
 let loaded: Promise<SyncFileSystem | undefined> | undefined;
+/** Until this is known, files are noted one by one. */
+let hasSyncfs = false;
 
 export function openDiskSync(folder: string): DiskSync {
   loaded ??= load();
@@ -35,7 +37,7 @@ export function openDiskSync(folder: string): DiskSync {
   return {
     note(absolute) {
       isDirty = true;
-      if (process.platform !== 'linux') paths.add(absolute);
+      if (!hasSyncfs) paths.add(absolute);
     },
     noteAny() {
       isDirty = true;
@@ -62,6 +64,7 @@ async function load(): Promise<SyncFileSystem | undefined> {
   try {
     const { default: koffi } = await import('koffi');
     const syncfs = koffi.load(null).func('int syncfs(int fd)');
+    hasSyncfs = true;
     return async (folder) => {
       const fd = openSync(folder, 'r');
       try {

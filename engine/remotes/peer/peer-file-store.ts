@@ -39,6 +39,7 @@ import {
   readPeerFiles,
   removePeerFiles,
   sumOf,
+  syncPeerFiles,
   touchPeerFile,
   writePeerFiles,
 } from './peer-files.ts';
@@ -157,6 +158,7 @@ export function createPeerFileStore(client: PeerClient, below: string): ObjectSt
       keep: ({ fromPath, to }, options) =>
         keepPeerFile(client, { from: fromPath, to: pathOf(to) }, signalOf(options)),
       touch: (key, to, options) => touchPeerFile(client, { path: pathOf(key), ...to }, signalOf(options)),
+      sync: (options) => syncPeerFiles(client, signalOf(options)),
       async write(files, options) {
         const items = files.map((file) => itemOf(pathOfEntry(file.key), file));
         const contents = files.filter(({ special }) => !special).map(({ bytes }) => bytes);

@@ -334,6 +334,15 @@ export async function keepPeerFile(
   await client.ask('keep', paths, Nothing, signal);
 }
 
+/** All that was written there before is on the peer's disk then, or the peer is older than this call. */
+export async function syncPeerFiles(client: PeerClient, signal: AbortSignal): Promise<void> {
+  try {
+    await client.ask('sync', {}, Nothing, signal);
+  } catch (error) {
+    if (!(error instanceof DrayError) || error.code !== 'unsupported') throw error;
+  }
+}
+
 const Nothing = v.object({});
 
 export interface PeerUpload {

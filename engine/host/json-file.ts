@@ -1,8 +1,8 @@
 /** Small files of the user's own, replaced in one step. What they hold is checked; a damaged one is set aside and begun anew. */
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readFileSync, renameSync } from 'node:fs';
 import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
+import { replaceFile } from '../base/replace-file.ts';
 
 /** Undefined when there is none, or none that makes sense. @throws `io` */
 export function readJsonFile<S extends v.GenericSchema>(
@@ -26,13 +26,9 @@ export function readJsonFile<S extends v.GenericSchema>(
 
 /** @throws `io` */
 export function writeJsonFile(path: string, value: unknown): void {
-  const temporary = `${path}.${process.pid}.tmp`;
   try {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(temporary, `${JSON.stringify(value, undefined, 2)}\n`, { flush: true });
-    renameSync(temporary, path);
+    replaceFile(path, `${JSON.stringify(value, undefined, 2)}\n`);
   } catch (cause) {
-    rmSync(temporary, { force: true });
     throw new DrayError('io', `${path} cannot be written.`, { data: { path }, cause });
   }
 }

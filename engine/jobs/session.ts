@@ -1,11 +1,11 @@
 /** What most jobs begin with: the workspace, its lock and its index. */
-import { randomUUID } from 'node:crypto';
 import { accessSync, constants, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { JobContext } from '../api/jobs.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
+import { newOwnName } from '../base/replace-file.ts';
 import { copyFrozenIndex, copyIndex, type Index, openIndex } from '../index/open-index.ts';
 import {
   readConfig,
@@ -70,7 +70,7 @@ export async function openWorkspaceSession(
   const isLocked = access !== 'shared' && !isFrozen;
   const lock = isLocked ? await takeLock(context, command, workspace, access) : undefined;
   const isCopy = isFrozen || (access === 'snapshot' && lock === undefined);
-  const copyPath = isCopy ? join(tmpdir(), `dray-index-${process.pid}-${randomUUID()}.db`) : undefined;
+  const copyPath = isCopy ? newOwnName(tmpdir(), 'dray-index-') : undefined;
   const cleanUp = () => {
     if (copyPath) for (const suffix of ['', '-wal', '-shm']) rmSync(copyPath + suffix, { force: true });
     lock?.release();

@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { lstatSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSandbox, type Sandbox } from './job-fixture.ts';
@@ -61,9 +61,8 @@ describe("A user's remotes", () => {
   it('that cannot be read or written are an error that says where', () => {
     const blocked = join(sandbox.write('file', ''), 'config.json');
     expect(() => readUserRemotes(at(blocked))).toThrow(expect.objectContaining({ code: 'io' }));
-    const path = sandbox.path('config.json');
-    // Nothing can be written where the new file is made first.
-    mkdirSync(`${path}.${process.pid}.tmp`);
+    // No name is left for the new file, which is made beside it first.
+    const path = sandbox.path('c'.repeat(240));
     expect(() => writeUserRemotes(at(path), {})).toThrow(
       expect.objectContaining({ code: 'io', data: { path } }),
     );

@@ -1,10 +1,11 @@
 /** Remotes of the user's own, known in every folder: `dray remote add --user`. Kept beside other programs' settings, never with a secret. */
-import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
 import type { JobContext } from '../api/jobs.ts';
+import { replaceFile } from '../base/replace-file.ts';
 
 export type UserRemotes = Readonly<Record<string, { readonly url: string }>>;
 
@@ -60,17 +61,8 @@ export function writeUserRemotes(context: Pick<JobContext, 'environment'>, remot
   } catch {
     // There is none yet.
   }
-  const real = behindLink(path);
-  const temporary = `${real}.${process.pid}.tmp`;
   try {
-    mkdirSync(dirname(real), { recursive: true });
-    writeFileSync(temporary, `${JSON.stringify({ ...kept, remotes }, undefined, 2)}\n`, { flush: true });
-    try {
-      renameSync(temporary, real);
-    } catch (error) {
-      rmSync(temporary, { force: true });
-      throw error;
-    }
+    replaceFile(behindLink(path), `${JSON.stringify({ ...kept, remotes }, undefined, 2)}\n`);
   } catch (cause) {
     throw new DrayError('io', `Your settings in ${path} cannot be written.`, { data: { path }, cause });
   }

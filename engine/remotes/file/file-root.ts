@@ -56,6 +56,8 @@ export interface FileRoot {
   holdMade(folder: string, changed?: string[]): Promise<HeldFolder>;
   /** Holds a folder below `.dray-tmp`, made when it is not there. */
   area(area: TempArea): Promise<HeldFolder>;
+  /** Areas that lay there when they were first held: something may be left in them. */
+  readonly found: Set<TempArea>;
   newTemporary(): Promise<TemporaryFile>;
   /** Throws `bucketMissing` when the root itself is gone: an absent file then means nothing. */
   checkPresent(): Promise<void>;
@@ -65,9 +67,11 @@ export interface FileRoot {
   tidy(): Promise<void>;
 }
 
-export function createFileRoot(folders: HeldFolders, clock: Clock): FileRoot {
+/** @param mayBeMissing Nothing is in a root that does not exist. */
+export function createFileRoot(folders: HeldFolders, clock: Clock, mayBeMissing = false): FileRoot {
   const { path } = folders;
   let swept = false;
+  const entered = new Set<TempArea>();
 
   /** An absent folder means something only while the root is there. */
   const orMissing = async (holding: Promise<HeldFolder>): Promise<HeldFolder> => {
@@ -98,8 +102,12 @@ export function createFileRoot(folders: HeldFolders, clock: Clock): FileRoot {
     holdMade: (folder, changed) =>
       // The root is never made here: its disk may not be mounted.
       orMissing(folders.hold(folder, { onMake: (made) => void changed?.push(made) })),
+    found: new Set(),
     async area(area) {
-      const held = await root.holdMade(areaPath(area));
+      const made: string[] = [];
+      const held = await root.holdMade(areaPath(area), made);
+      if (!entered.has(area) && made.length === 0) root.found.add(area);
+      entered.add(area);
       if (swept) return held;
       swept = true;
       try {
@@ -134,6 +142,7 @@ export function createFileRoot(folders: HeldFolders, clock: Clock): FileRoot {
       try {
         (await folders.hold('')).release();
       } catch (error) {
+        if (isAbsent(error) && mayBeMissing) return;
         throw isAbsent(error) ? missingRoot(path) : error;
       }
     },

@@ -76,6 +76,18 @@ describe("A key's lock", () => {
     expect(await readdir(join(root.path, '.dray-tmp/locks'))).toEqual([]);
   });
 
+  it('of a process that is gone is removed also when its key is not asked for again', async () => {
+    const gone = spawnSync(process.execPath, ['-e', '']).pid;
+    const other = lock.replace(/[^/]+$/, 'a'.repeat(32));
+    const living = lock.replace(/[^/]+$/, 'b'.repeat(32));
+    for (const path of [other, `${lock}.break`])
+      await writeFile(path, JSON.stringify({ process: gone, host: here, id: 'theirs' }));
+    await writeFile(living, JSON.stringify({ process: process.ppid, host: here, id: 'theirs' }));
+    const next = createFileRoot(createHeldFolders(root.path), systemClock);
+    await withKeyLock({ root: next, key: 'key', clock: systemClock }, async () => {});
+    expect(await readdir(join(root.path, '.dray-tmp/locks'))).toEqual(['b'.repeat(32)]);
+  });
+
   it('of another machine is taken over once it has not changed for 30 s of our own clock', async () => {
     for (const record of [
       JSON.stringify({ process: process.pid, host: 'elsewhere', id: 'theirs' }),

@@ -9,11 +9,11 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { readlinkSync } from 'node:fs';
-import { readFile, unlink, writeFile } from 'node:fs/promises';
+import { readdir, readFile, unlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { DrayError } from '../../api/error.ts';
 import type { Clock } from '../../base/clock.ts';
-import { absoluteIn } from '../../base/held-folders.ts';
+import { absoluteIn, type HeldFolder } from '../../base/held-folders.ts';
 import { isAlive } from '../../base/process-life.ts';
 import type { RemoteKey } from '../object-store.ts';
 import { systemCode } from './file-errors.ts';
@@ -23,6 +23,7 @@ import { areaPath, type FileRoot, READ_FLAGS } from './file-root.ts';
 const STALE_AFTER_MS = 30_000;
 const WAIT_MAX_MS = 120_000;
 const POLL_MS = 10;
+const GUARD_END = '.break';
 /** How often others may remove the folder of locks, which they see empty, between our look at it and our lock. */
 const TIDIED_MAX = 3;
 
@@ -92,6 +93,7 @@ async function take(name: string, mine: string, options: LockOptions): Promise<L
     const path = folder.at(name);
     let isTaken = false;
     try {
+      if (options.root.found.delete('locks')) await breakDeadLocks(folder, mine);
       await writeFile(path, mine, { flag: 'wx' });
       isTaken = true;
       return { path, release: () => folder.release() };
@@ -131,9 +133,20 @@ function patienceOf(name: string, mine: string, { clock, key, root, signal }: Lo
   };
 }
 
+/** Of killed processes, on keys that nobody may ask for again. Best effort. */
+async function breakDeadLocks(folder: HeldFolder, mine: string): Promise<void> {
+  for (const name of await readdir(folder.at('')).catch(() => [])) {
+    const path = folder.at(name);
+    const theirs = await readLock(path).catch(() => undefined);
+    if (theirs === undefined || !isDead(theirs)) continue;
+    if (name.endsWith(GUARD_END)) await unlink(path).catch(() => {});
+    else await breakLock(path, theirs, mine).catch(() => {});
+  }
+}
+
 /** Removes `path` if it still says `stale`. Only the maker of the guard file may, one at a time. */
 async function breakLock(path: string, stale: string, mine: string): Promise<void> {
-  const guard = `${path}.break`;
+  const guard = `${path}${GUARD_END}`;
   try {
     await writeFile(guard, mine, { flag: 'wx' });
   } catch (error) {

@@ -2,10 +2,10 @@
  * The certificates of peers that were met, by host and port, as ssh remembers hosts: nobody signs a peer's certificate, so the first
  * meeting is taken on trust, and every later one has to be with the same.
  */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
 import { DrayError } from '../../api/error.ts';
+import { replaceFile } from '../../base/replace-file.ts';
 
 const SCHEMA = v.object({ peers: v.record(v.string(), v.string()) });
 
@@ -66,11 +66,8 @@ function readKnown(path: string): Readonly<Record<string, string>> {
 
 function remember(path: string, peer: string, fingerprint: string): void {
   const peers = { ...readKnown(path), [peer]: fingerprint };
-  const temporary = `${path}.${process.pid}.tmp`;
   try {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(temporary, `${JSON.stringify({ peers }, undefined, 2)}\n`, { mode: 0o600, flush: true });
-    renameSync(temporary, path);
+    replaceFile(path, `${JSON.stringify({ peers }, undefined, 2)}\n`, 0o600);
   } catch (cause) {
     throw new DrayError('io', `The list of known peers, ${path}, cannot be written.`, {
       data: { path },

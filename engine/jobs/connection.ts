@@ -34,14 +34,21 @@ export async function connect(
   options: Pick<ConnectOptions, 'create'> = {},
 ): Promise<Connection> {
   const remote = session.config.remotes[session.remoteName]!;
+  // The first push makes the folder. One that is gone later may lie on a disk that is not mounted.
+  const mayBeMissing = remote.repository === undefined;
   const setting = Number(session.config.settings.transfers);
   const transfers = Number.isInteger(setting) && setting > 0 ? setting : undefined;
-  return connectUrl(session.context, remote.url, session.workspace.root, { ...options, transfers });
+  return connectUrl(session.context, remote.url, session.workspace.root, {
+    ...options,
+    mayBeMissing,
+    transfers,
+  });
 }
 
 export interface ConnectOptions {
-  /** Make the folder of a `file:` remote. */
-  readonly create?: boolean;
+  /** Make the folder of a `file:` remote, or take a missing one for empty; see `FileStoreOptions`. */
+  readonly create?: boolean | 'alone';
+  readonly mayBeMissing?: boolean;
   /** The workspace's own bound on requests in flight; the command's flag wins over it. */
   readonly transfers?: number | undefined;
   /** A peer's files as they are, and not the objects that a repository keeps there. */
@@ -77,7 +84,7 @@ export async function connectRemote(
   });
   const meter = createMeter();
   const tellOutage = outageTeller(context);
-  const { beside, create } = options;
+  const { beside, create, mayBeMissing } = options;
   const { bandwidthBytesPerSecond } = context.connection;
   const connections = transfers ?? options.limit?.max;
   const store = await openRemote(url, {
@@ -91,7 +98,8 @@ export async function connectRemote(
         tellOutage(error);
       },
     },
-    ...(create ? { create: true } : {}),
+    ...(create ? { create } : {}),
+    ...(mayBeMissing ? { mayBeMissing } : {}),
     ...(options.plainFiles ? { plainFiles: true } : {}),
     ...(bandwidthBytesPerSecond === undefined ? {} : { bandwidthBytesPerSecond }),
     ...(context.throttle ? { throttle: context.throttle } : {}),

@@ -43,6 +43,16 @@ describe('a branch that another repository left where one was made anew', () => 
 
 describe('a remote where nothing lies yet', () => {
   const backup = { remoteName: 'backup' };
+  const refusedByReaders = async () => {
+    for (const job of [
+      () => pull(testContext(work, backup), {}),
+      () => status(testContext(work, backup), { remote: true }),
+    ])
+      await expect(job()).rejects.toMatchObject({
+        code: 'notARepository',
+        message: expect.stringContaining('The first "dray push" makes one'),
+      });
+  };
   const firstPush = () => push(testContext(work, backup), {});
   beforeEach(async () => {
     mkdirSync(sandbox.path('backup'));
@@ -64,27 +74,46 @@ describe('a remote where nothing lies yet', () => {
 
   it('may be a folder that is not there yet: the first push makes it, and no other command', async () => {
     rmSync(sandbox.path('backup'), { recursive: true });
-    for (const job of [
-      () => push(testContext(work, backup), { dryRun: true }),
-      () => pull(testContext(work, backup), {}),
-    ])
-      await expect(job()).rejects.toMatchObject({ code: 'bucketMissing' });
+    await refusedByReaders();
+    const dry = await push(testContext(work, backup), { dryRun: true });
+    expect(dry).toMatchObject({ result: 'wouldPush', changes: { added: 1 }, uploadedObjects: 1 });
     expect(existsSync(sandbox.path('backup'))).toBe(false);
-    expect(await firstPush()).toMatchObject({ result: 'pushed', changes: { added: 1 } });
+    const made = await firstPush();
+    expect(made).toMatchObject({ result: 'pushed', changes: { added: 1 }, uploadedObjects: 1 });
+    // The dry run does not count the trial of conditional writes.
+    expect(dry.forecast?.writes).toBeLessThanOrEqual(made.requests.writes);
     // Its disk may not be mounted.
     rmSync(sandbox.path('backup'), { recursive: true });
     sandbox.write('work/a', 'two');
     await expect(firstPush()).rejects.toMatchObject({ code: 'bucketMissing' });
   });
 
-  it('is left empty by all else, and by a dry run', async () => {
-    for (const job of [
-      () => push(testContext(work, backup), { dryRun: true }),
-      () => pull(testContext(work, backup), {}),
-      () => status(testContext(work, backup), { remote: true }),
-    ])
-      await expect(job()).rejects.toMatchObject({ code: 'notARepository' });
+  it('is left empty by all else, and by a dry run, which foresees the first push', async () => {
+    await refusedByReaders();
+    const foreseen = {
+      result: 'wouldPush',
+      changes: { added: 1 },
+      uploadedObjects: 1,
+      forecast: { writes: 4 },
+    };
+    for (const _ of [1, 2])
+      expect(await push(testContext(work, backup), { dryRun: true })).toMatchObject(foreseen);
     expect(readdirSync(sandbox.path('backup'))).toEqual([]);
+    expect(await push(testContext(work), {})).toMatchObject({ result: 'nothingToPush' });
+    expect(await firstPush()).toMatchObject({ result: 'pushed', uploadedObjects: 1 });
+  });
+
+  it('is refused by all, and not made, where the folder above it is missing: its disk may not be mounted', async () => {
+    await remoteAdd(testContext(work), { name: 'disk', url: `${sandbox.folder}/disk/backup` });
+    const disk = { remoteName: 'disk' };
+    for (const job of [
+      () => push(testContext(work, disk), { dryRun: true }),
+      () => push(testContext(work, disk), {}),
+      () => pull(testContext(work, disk), {}),
+      () => status(testContext(work, disk), { remote: true }),
+    ])
+      await expect(job()).rejects.toMatchObject({ code: 'bucketMissing' });
+    expect(existsSync(`${sandbox.folder}/disk`)).toBe(false);
   });
 
   it('is none any more once it was met, or where refs lie: what is missing is not made anew', async () => {

@@ -20,11 +20,13 @@ export interface LinkedRepository {
   readonly tip: StoredRef | undefined;
   /** There is no ref at all, so the repository can hold nothing that a commit names. */
   readonly isEmpty: boolean;
+  /** It is not there yet: a dry run goes on as if the push had made it. */
+  readonly isForeseen?: true;
 }
 
 export interface LinkOptions {
-  /** Make a repository where the workspace has never met one and nothing of one lies. */
-  readonly makes?: boolean;
+  /** Where the workspace has never met a repository, and nothing of one lies. Default: an error. */
+  readonly ifNone?: 'make' | 'foresee';
 }
 
 /**
@@ -36,7 +38,7 @@ export async function linkRepository(
   session: Session,
   store: ObjectStore,
   branch: string,
-  { makes = false }: LinkOptions = {},
+  { ifNone }: LinkOptions = {},
 ): Promise<LinkedRepository> {
   const { signal } = session.context;
   const remote = session.config.remotes[session.remoteName]!;
@@ -56,7 +58,10 @@ export async function linkRepository(
   }
   const [found, refs] = await (first ?? readDescriptorAndRefs(store, signal));
   const isUnmet = remote.repository === undefined && tip === undefined && refs.objects.length === 0;
-  const descriptor = found ?? (makes && isUnmet ? await makeRepository(session, store) : undefined);
+  if (!found && isUnmet && ifNone === 'foresee')
+    return bind(session, { ...foreseen(session), tip: undefined, isEmpty: true, isForeseen: true });
+  const descriptor =
+    found ?? (isUnmet && ifNone === 'make' ? await makeRepository(session, store) : undefined);
   if (!descriptor) throw notARepository(store, { isUnmet });
   checkSameRepository(store, remote.repository, descriptor.id);
   checkBelongs(store, tip, descriptor.id);
@@ -79,9 +84,21 @@ export async function linkRepository(
   });
 }
 
-/** Of the layout that the workspace's other repository has, so that the same content has the same names in both. */
-async function makeRepository({ config, context }: Session, store: ObjectStore): Promise<Descriptor> {
-  const layout = config.remotes[config.defaultRemote]?.layout ?? DEFAULT_LAYOUT;
+/** That of the workspace's other repository, so that the same content has the same names in both. */
+function layoutOfNew({ config }: Session): Layout {
+  return config.remotes[config.defaultRemote]?.layout ?? DEFAULT_LAYOUT;
+}
+
+/** No repository has this id, so the index knows of no object in it. */
+const FORESEEN_UUID = '00000000-0000-0000-0000-000000000000';
+
+function foreseen(session: Session): Pick<LinkedRepository, 'epoch' | 'layout' | 'uuid'> {
+  return { uuid: FORESEEN_UUID, epoch: 0, layout: layoutOfNew(session) };
+}
+
+async function makeRepository(session: Session, store: ObjectStore): Promise<Descriptor> {
+  const layout = layoutOfNew(session);
+  const { context } = session;
   const { signal } = context;
   const { created, descriptor } = await createDescriptor(store, { layout, clock: systemClock, signal });
   if (created) {

@@ -1,12 +1,12 @@
 /** What a push would take, for its dry run: objects, requests by class, bytes and money. */
 import type { QueryExplanation } from '../api/events.ts';
 import type { ChangeTotals, RequestTotals } from '../api/jobs.ts';
-import type { Layout } from '../model/layout.ts';
 import { dollarsFor } from '../model/prices.ts';
 import { HEADS_PER_PAGE } from '../query/find-unseen.ts';
 import type { Commit } from '../repository/commit.ts';
 import { partSizeFor } from '../transfer/part-size.ts';
 import { WHOLE_BYTES_MAX } from '../workspace/file-reader-limits.ts';
+import type { LinkedRepository } from './link-repository.ts';
 
 /** Of a manifest, on average; see segment-cutter.ts. */
 const SEGMENT_ENTRIES = 2_050;
@@ -34,11 +34,15 @@ export interface ForeseenPush {
 }
 
 /** Not foreseen: requests that fail and are made again, and the tests of a remote that is new to this machine. */
-export function createPushForecast({ packTarget }: Layout): PushForecast {
+export function createPushForecast({
+  isForeseen,
+  layout: { packTarget },
+}: Pick<LinkedRepository, 'isForeseen' | 'layout'>): PushForecast {
   let objects = 0;
   let sentBytes = 0;
   let packedBytes = 0;
-  let writes = 0;
+  // What makes a repository.
+  let writes = isForeseen ? 1 : 0;
   // The branch.
   let reads = 1;
   return {

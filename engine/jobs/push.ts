@@ -26,7 +26,7 @@ export async function push(context: JobContext, request: PushRequest): Promise<P
   checkSkip(request);
   const session = await openSession(context, 'push');
   try {
-    const connection = await connect(session, { create: makesFolder(session, request) });
+    const connection = await connect(session, makesFolder(session, request) ? { create: 'alone' } : {});
     try {
       return await pushTo(session, connection, request);
     } finally {
@@ -47,7 +47,9 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
   const branch = session.state.branch;
   const scannedAgainst = session.index.settings.base;
   // The ref travels while the scan runs. Where either fails, the other has ended before the workspace is let go.
-  const linking = linkRepository(session, store, branch, { makes: request.dryRun !== true });
+  const linking = linkRepository(session, store, branch, {
+    ifNone: request.dryRun === true ? 'foresee' : 'make',
+  });
   const [scan] = await Promise.allSettled([refreshIndex(session), linking]);
   if (scan.status === 'rejected') throw scan.reason;
   const scanned = scan.value;
@@ -74,7 +76,7 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
     return summary({ session, connection, query, branch, commit, failed, changes: NO_CHANGES });
 
   refuseEmptied(session, request);
-  const forecast = request.dryRun === true ? createPushForecast(link.layout) : undefined;
+  const forecast = request.dryRun === true ? createPushForecast(link) : undefined;
   const publishing: PublishContext = { session, store, link, base, limit, branch };
   if (link.tip && link.tip.commit !== base.hash) {
     // Before anything is sent: a conflict found now costs nothing.

@@ -7,6 +7,7 @@
  */
 import { type BigIntStats, constants } from 'node:fs';
 import { copyFile, type FileHandle, lstat, mkdir, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { DrayError } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
@@ -48,8 +49,10 @@ import type {
 export interface FileStoreOptions {
   /** An absolute path, or folders that are held already and that the caller closes. */
   readonly root: string | HeldFolders;
-  /** Make the folder when it does not exist. */
-  readonly create?: boolean;
+  /** Make the folder when it does not exist, with those above it; `alone`: only in a folder that exists, for that may be a disk. */
+  readonly create?: boolean | 'alone';
+  /** Take the folder for an empty one when it does not exist, but the folder above does. */
+  readonly mayBeMissing?: boolean;
   readonly clock?: Clock;
   /** False: do without hard links even where there are some. For tests. */
   readonly hardLinks?: boolean;
@@ -62,7 +65,7 @@ const REMOVALS_AT_ONCE = 16;
 export async function openFileStore(options: FileStoreOptions): Promise<ObjectStore> {
   const clock = options.clock ?? systemClock;
   const folders = await openRoot(options);
-  const root = createFileRoot(folders, clock);
+  const root = createFileRoot(folders, clock, options.mayBeMissing);
   const placer = createObjectPlacer(root, clock, options.hardLinks ?? true);
   const reader = createFolderReader(clock.nowMs);
 
@@ -111,7 +114,11 @@ export async function openFileStore(options: FileStoreOptions): Promise<ObjectSt
   };
 }
 
-async function openRoot({ create = false, root }: FileStoreOptions): Promise<HeldFolders> {
+async function openRoot({
+  create = false,
+  mayBeMissing = false,
+  root,
+}: FileStoreOptions): Promise<HeldFolders> {
   if (typeof root !== 'string') {
     const { path } = root;
     return translating(path, async () => {
@@ -127,9 +134,12 @@ async function openRoot({ create = false, root }: FileStoreOptions): Promise<Hel
       if (!isAbsent(error)) throw error;
       return undefined;
     });
-    if (!stats && !create) throw missingRoot(root);
-    if (!stats) await mkdir(root, { recursive: true });
-    else if (!stats.isDirectory())
+    if (!stats) {
+      const above = await realpath(dirname(root)).catch(() => undefined);
+      if (create !== true && (above === undefined || !(create || mayBeMissing))) throw missingRoot(root);
+      if (!create) return createHeldFolders(join(above!, basename(root)));
+      await mkdir(root, { recursive: true });
+    } else if (!stats.isDirectory())
       throw new DrayError('usage', `${root} is a file; a remote needs a folder.`, { data: { path: root } });
     return createHeldFolders(await realpath(root));
   });

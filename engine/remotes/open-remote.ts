@@ -19,8 +19,9 @@ export interface OpenRemoteOptions {
   /** What the workspace keeps for this remote. */
   readonly settings?: S3Location;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Make the folder of a `file:` remote when it does not exist. Buckets are never made. */
-  readonly create?: boolean;
+  /** Of a `file:` remote whose folder does not exist; see `FileStoreOptions`. Buckets are never made. */
+  readonly create?: boolean | 'alone';
+  readonly mayBeMissing?: boolean;
   /** Of a peer: its files as they are, and not the objects that a repository keeps there. */
   readonly plainFiles?: boolean;
   /** Of a peer: whose certificates are trusted. */
@@ -112,5 +113,6 @@ async function openS3(url: S3RemoteUrl, options: OpenRemoteOptions): Promise<Obj
 
 async function openFolder(path: string, options: OpenRemoteOptions, clock: Clock): Promise<ObjectStore> {
   const { openFileStore } = await import('./file-store.ts');
-  return openFileStore({ root: path, create: options.create ?? false, clock });
+  const { create = false, mayBeMissing = false } = options;
+  return openFileStore({ root: path, create, mayBeMissing, clock });
 }

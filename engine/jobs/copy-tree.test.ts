@@ -365,6 +365,25 @@ describe('A file where a folder has to be', () => {
     expect(await sync()).toMatchObject({ result: 'upToDate' });
   });
 
+  it('is listed by a dry run with the links in the folder, which the sync removes as well', async () => {
+    for (const name of ['e', 'f', 'g', 'link']) file(`from/${name}`);
+    for (const name of ['e', 'f/deep', 'g']) mkdirSync(sandbox.path('to', name), { recursive: true });
+    for (const name of ['e/one', 'f/deep/two']) symlinkSync('nowhere', sandbox.path('to', name));
+    symlinkSync('e', sandbox.path('to/link'));
+    file('to/f/three');
+    const listed = async (dryRun: boolean) => {
+      const told = context();
+      const { copiedFiles, deletedFiles, failed } = await sync({ dryRun }, told);
+      const paths = eventsOf(told, 'change').map(({ change, path }) => `${change} ${path}`);
+      return { copiedFiles, deletedFiles, failed, paths: paths.sort() };
+    };
+    const planned = await listed(true);
+    expect(planned.paths).toEqual(
+      expect.arrayContaining(['deleted e/one', 'deleted f/deep/two', 'deleted f/three']),
+    );
+    expect(await listed(false)).toEqual(planned);
+  });
+
   it('is told with what else fails in a sync, of which nothing is deleted then', async () => {
     for (const name of ['a/b', 'c']) file(`from/${name}`);
     for (const name of ['a', 'c/kept.tmp', 'c/d', 'gone']) file(`to/${name}`);

@@ -129,8 +129,7 @@ async function transferOnce(transfer: Transfer): Promise<TransferSummary> {
     (await openBackup(run, request.backupDirectory, { isSingle: pair.only !== undefined }));
   let refused: { readonly error: unknown } | undefined;
   try {
-    const late =
-      run.isSync && !request.dryRun ? createLateItems(run, (item) => bringNew(run, mover, item)) : undefined;
+    const late = run.isSync ? createLateItems(run, (item) => bringNew(run, mover, item)) : undefined;
     const deletes = createDeletes(run, {
       mover,
       backup,

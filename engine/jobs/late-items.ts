@@ -2,6 +2,7 @@
  * What a sync cannot write because of something that the destination alone has: a file or a link where a folder has to be, or what fills a
  * folder where a file has to be. It waits, on disk, until all else has arrived and that was deleted, and then it is tried again.
  */
+import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DrayError, type ErrorRecord, fromErrorRecord, toErrorRecord } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
@@ -9,6 +10,7 @@ import type { SpillList } from '../index/tree-spill.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 import { localPlaceKind, statLocal } from '../workspace/local-place.ts';
 import { scanWorkspace } from '../workspace/scan.ts';
+import { folderInTheWay } from '../workspace/tree-writer-error.ts';
 import { textOf } from './spilled-items.ts';
 import { failItem, type TreeRun } from './tree-run.ts';
 
@@ -18,6 +20,8 @@ export interface LateItems {
   meet(source: TreeItem): void;
   /** Takes an item with what it failed with, if it is one that can wait. */
   take(item: TreeItem, error: unknown): boolean;
+  /** For a dry run, in which nothing fails: takes an item where a folder of this machine lies in its way. */
+  foresee(item: TreeItem): boolean;
   /** What this machine's folders hold in the way of files and no walk tells of: symbolic links. For who deletes what only the destination has. */
   unseen(): Iterable<TreeItem>;
   /** Whether something waits for this item of the destination to go. */
@@ -77,6 +81,14 @@ export function createLateItems(run: TreeRun, bring: (item: TreeItem) => Promise
       failItem(run, item.path, error);
     }
   };
+  const take = (item: TreeItem, error: unknown) => {
+    const obstacles = obstaclesTo(run, item, error);
+    if (obstacles.length === 0) return false;
+    if (awaited.size >= AWAITED_MAX && !obstacles.every((place) => awaited.has(place))) return false;
+    for (const place of obstacles) awaited.add(place);
+    gather({ item, obstacles, error: toErrorRecord(error) });
+    return true;
+  };
   return {
     get isEmpty() {
       return awaited.size === 0;
@@ -90,13 +102,12 @@ export function createLateItems(run: TreeRun, bring: (item: TreeItem) => Promise
           filled.add(`${run.destination.pathOf(file)}/`);
       above.push(path);
     },
-    take(item, error) {
-      const obstacles = obstaclesTo(run, item, error);
-      if (obstacles.length === 0) return false;
-      if (awaited.size >= AWAITED_MAX && !obstacles.every((place) => awaited.has(place))) return false;
-      for (const place of obstacles) awaited.add(place);
-      gather({ item, obstacles, error: toErrorRecord(error) });
-      return true;
+    take,
+    foresee(item) {
+      const { destination, request } = run;
+      if (!request.dryRun || destination.kind !== 'local' || item.special) return false;
+      const path = join(destination.root, destination.pathOf(item.path));
+      return isFilledFolder(path) && take(item, folderInTheWay(path));
     },
     *unseen() {
       for (const place of awaited) if (place.endsWith('/')) yield* linksAlone(run, place);
@@ -133,6 +144,16 @@ export function createLateItems(run: TreeRun, bring: (item: TreeItem) => Promise
       awaited.clear();
     },
   };
+}
+
+/** An empty folder makes way by itself. */
+function isFilledFolder(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true && readdirSync(path).length > 0;
+  } catch {
+    // The run itself says what is wrong there.
+    return false;
+  }
 }
 
 /** All that this item of the destination may be in the way as: itself, or what fills a folder above it. */

@@ -68,7 +68,7 @@ export async function takeSteps(
         counts.bytes += source.sizeBytes;
         if (destination) counts.destinationFiles += 1;
         const next = firstStep(run, work, source, destination);
-        if (next === undefined) continue;
+        if (next === undefined || (!destination && late?.foresee(source))) continue;
         // What it took is given back by its number of units: a permit for each would be one more thing to make.
         if (!room.takeNow(1)) await room.acquire(1, tasks.signal);
         if (next !== 'copy') {
@@ -327,19 +327,25 @@ async function touch(
 
 async function copy(run: TreeRun, work: TreeWork, { destination, holder, source }: ItemPair): Promise<void> {
   if (holder) await work.folders?.beforeWrite(holder);
-  if (!run.request.dryRun) run.progress.found(source.sizeBytes);
-  run.forecast?.copies(source, await work.mover.foresee?.(source, destination));
-  if (!run.request.dryRun) {
-    if (destination) await work.backup?.keep(destination);
-    noteMoved(run, source, destination, await work.mover.move(source, destination));
-    return;
-  }
+  if (run.request.dryRun) return foreseeCopy(run, work.mover, { destination, source });
+  run.progress.found(source.sizeBytes);
+  if (destination) await work.backup?.keep(destination);
+  noteMoved(run, source, destination, await work.mover.move(source, destination));
+}
+
+async function foreseeCopy(
+  run: TreeRun,
+  mover: Mover,
+  { destination, source }: Omit<ItemPair, 'holder'>,
+): Promise<void> {
+  run.forecast?.copies(source, await mover.foresee?.(source, destination));
   noteCopied(run, source, destination, source.sizeBytes);
   run.progress.looked(1);
 }
 
 /** To where nothing lies any more. */
 export async function bringNew(run: TreeRun, mover: Mover, item: TreeItem): Promise<void> {
+  if (run.request.dryRun) return foreseeCopy(run, mover, { source: item, destination: undefined });
   noteMoved(run, item, undefined, await mover.move(item, undefined));
 }
 

@@ -1,7 +1,7 @@
 /** What most jobs begin with: the workspace, its lock and its index. */
 import { accessSync, constants, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { JobContext } from '../api/jobs.ts';
 import { type Clock, systemClock } from '../base/clock.ts';

@@ -48,8 +48,8 @@ export async function startDrayServe(
   environment: Environment,
 ): Promise<FolderServer> {
   const port = await freePort();
-  // `auto` is encrypted wherever others could ask.
-  const listen = options.isTls ? ['--listen', `0.0.0.0:${port}`] : ['--listen', `127.0.0.1:${port}`];
+  const tls = options.isTls ? [] : ['--tls', 'off'];
+  const listen = ['--listen', `127.0.0.1:${port}`, ...tls];
   const args = [program, 'serve', options.folder, ...listen, '--token-file', options.tokenFile];
   return startFolderServer(process.execPath, args, port, environment);
 }

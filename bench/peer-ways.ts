@@ -64,7 +64,11 @@ export function createDrayWay({ args, isTls, missing, name, program, target }: D
       startDrayServe(program, { folder, tokenFile: tokenFileOf(notes), isTls }, environment),
     command: (source, { environment, notes, port }) => ({
       file: process.execPath,
-      args: [program, ...args(source, `dray://127.0.0.1:${port}/${target}${isTls ? '?tls=on' : ''}`)],
+      args: [
+        program,
+        ...args(source, `dray://127.0.0.1:${port}/${target}?tls=${isTls ? 'on' : 'off'}`),
+        ...(isTls ? ['--trust-new-peer'] : []),
+      ],
       environment: {
         ...environment,
         DRAY_TOKEN_FILE: tokenFileOf(notes),

@@ -11,7 +11,8 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { runCli } from '../app/cli/run-cli.ts';
 import { createSandbox, type Sandbox } from '../engine/jobs/job-fixture.ts';
 import { describeTree } from '../engine/jobs/same-trees.ts';
-import { noise } from '../engine/peer/peer-fixture.ts';
+import { noise, plainPlace } from '../engine/peer/peer-fixture.ts';
+import { keepToken } from '../engine/remotes/peer/peer-tokens.ts';
 import { freePort } from './servers/tools.ts';
 import { startToxiproxy } from './servers/toxiproxy.ts';
 
@@ -66,11 +67,15 @@ afterEach(async () => {
   sandbox?.[Symbol.dispose]();
 });
 
-const place = (at = port) => `dray://127.0.0.1:${at}`;
+const place = (at = port, path = '') => plainPlace(at, path);
 const run = (parameters: readonly string[], onStarted?: (child: ChildProcess) => void) =>
   runCli(parameters, {
     cwd: sandbox.folder,
-    environment: { DRAY_TOKEN: TOKEN, DRAY_CACHE: sandbox.path('cache') },
+    environment: {
+      DRAY_TOKEN: TOKEN,
+      DRAY_CACHE: sandbox.path('cache'),
+      DRAY_CONFIG: sandbox.path('settings/config.json'),
+    },
     ...(onStarted ? { onStarted } : {}),
   });
 const summaryOf = (stdout: string) => JSON.parse(stdout.trim().split('\n').at(-1)!);
@@ -223,9 +228,10 @@ describe('a repository at a peer', () => {
     const one = ['-C', sandbox.path('one')];
     const two = ['-C', sandbox.path('two')];
     sandbox.write('one/start', 'start');
-    await run([...one, 'init', '--remote', `${place()}/repository`]);
+    keepToken(sandbox.path('settings'), place(), TOKEN);
+    await run([...one, 'init', '--remote', place(port, 'repository')]);
     expect(await run([...one, 'push', '-m', 'start'])).toMatchObject({ exitCode: 0 });
-    expect(await run(['clone', `${place()}/repository`, 'two'])).toMatchObject({ exitCode: 0 });
+    expect(await run(['clone', place(port, 'repository'), 'two'])).toMatchObject({ exitCode: 0 });
     for (let round = 0; round < 3; round += 1) {
       sandbox.write(`one/of-one-${round}`, noise(200_000, 10 + round));
       sandbox.write(`two/of-two-${round}`, noise(200_000, 20 + round));
@@ -239,7 +245,7 @@ describe('a repository at a peer', () => {
         await run([...who, 'push', '-m', `both ${round}`]);
       }
     }
-    expect(await run(['clone', `${place()}/repository`, 'three'])).toMatchObject({ exitCode: 0 });
+    expect(await run(['clone', place(port, 'repository'), 'three'])).toMatchObject({ exitCode: 0 });
     const names = readdirSync(sandbox.path('three'))
       .filter((name) => name !== '.dray')
       .sort();

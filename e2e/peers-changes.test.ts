@@ -16,7 +16,7 @@ import { copyStream } from '../engine/jobs/copy-stream.ts';
 import { copyTree } from '../engine/jobs/copy-tree.ts';
 import { createSandbox, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
 import { describeTree } from '../engine/jobs/same-trees.ts';
-import { noise, serveForTest, TEST_TOKEN } from '../engine/peer/peer-fixture.ts';
+import { noise, plainPlace, serveForTest, TEST_TOKEN } from '../engine/peer/peer-fixture.ts';
 import type { PeerServer } from '../engine/peer/serve-folder.ts';
 
 const MIB = 1024 * 1024;
@@ -27,7 +27,7 @@ beforeEach(async () => {
   sandbox = createSandbox();
   mkdirSync(sandbox.path('offered'));
   server = await serveForTest(sandbox.path('offered'));
-  place = `dray://127.0.0.1:${server.address.port}`;
+  place = plainPlace(server.address.port);
 });
 afterEach(async () => {
   await server?.close();
@@ -117,7 +117,13 @@ describe('the options of a copy', () => {
     plant('source/changed', 'new, and longer');
     plant('offered/tree/changed', 'old');
     plant('offered/tree/gone', 'gone');
-    await told('sync', 'source', `${place}/tree`, '--backup-dir', `${place}/kept`);
+    await told(
+      'sync',
+      'source',
+      plainPlace(server.address.port, 'tree'),
+      '--backup-dir',
+      plainPlace(server.address.port, 'kept'),
+    );
     expect([text('offered/tree/changed'), text('offered/kept/changed'), text('offered/kept/gone')]).toEqual([
       'new, and longer',
       'old',
@@ -218,8 +224,8 @@ describe('a sync of what has changed its kind', () => {
       plant(`${there}/gone`, 'gone');
     }
     const all = { copiedFiles: 11, deletedFiles: 12, failed: 0 };
-    expect(await told('sync', 'source', `${place}/tree`)).toMatchObject(all);
-    expect(await told('sync', `${place}/tree`, 'back')).toMatchObject(all);
+    expect(await told('sync', 'source', plainPlace(server.address.port, 'tree'))).toMatchObject(all);
+    expect(await told('sync', plainPlace(server.address.port, 'tree'), 'back')).toMatchObject(all);
     for (const name of ['offered/tree', 'back'])
       expect(describeTree(sandbox.path(name))).toEqual(describeTree(sandbox.path('source')));
   });
@@ -255,7 +261,10 @@ describe('a stream of unknown length', () => {
       }
       const summary = await copyStream(
         { ...context, emit: () => {}, standardInput: input() },
-        { source: { place: '-' }, destination: { place: `${place}/streams/of-${size}` } },
+        {
+          source: { place: '-' },
+          destination: { place: plainPlace(server.address.port, `streams/of-${size}`) },
+        },
       );
       expect(summary).toMatchObject({ bytes: size });
       expect(readFileSync(sandbox.path(`offered/streams/of-${size}`)).equals(content)).toBe(true);

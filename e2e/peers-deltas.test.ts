@@ -15,7 +15,7 @@ import { connect, createServer, type Server } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../app/cli/run-cli.ts';
 import { createSandbox, type Sandbox } from '../engine/jobs/job-fixture.ts';
-import { noise, serveForTest, TEST_TOKEN } from '../engine/peer/peer-fixture.ts';
+import { noise, plainPlace, serveForTest, TEST_TOKEN } from '../engine/peer/peer-fixture.ts';
 import type { PeerServer } from '../engine/peer/serve-folder.ts';
 
 const MIB = 1024 * 1024;
@@ -28,7 +28,7 @@ beforeEach(async () => {
   mkdirSync(sandbox.path('offered'));
   peer = await serve('offered');
   wire = await openWire(peer.address.port);
-  place = `dray://127.0.0.1:${wire.port}`;
+  place = plainPlace(wire.port);
 });
 afterEach(async () => {
   wire?.close();
@@ -112,8 +112,14 @@ noise(MIB, 2).copy(changed, 20 * MIB + 777);
 
 describe('a large file that lies at both ends', () => {
   it.each([
-    ['to a peer', () => ['source', `${place}/tree`], 'source', 'offered/tree', 'sentBytes'],
-    ['from a peer', () => [`${place}/tree`, 'source'], 'offered/tree', 'source', 'receivedBytes'],
+    ['to a peer', () => ['source', plainPlace(wire.port, 'tree')], 'source', 'offered/tree', 'sentBytes'],
+    [
+      'from a peer',
+      () => [plainPlace(wire.port, 'tree'), 'source'],
+      'offered/tree',
+      'source',
+      'receivedBytes',
+    ],
   ] as const)('is sent as what differs, %s', async (_, places, from, to, counted) => {
     plant(`${from}/disk.img`, changed, OLD + 60);
     plant(`${from}/small`, Buffer.from('beside it'));
@@ -141,7 +147,7 @@ describe('a large file that lies at both ends', () => {
     try {
       plant('offered/disk.img', changed, OLD + 60);
       plant('other/disk.img', old);
-      const done = await told('copy', place, `dray://127.0.0.1:${second.address.port}`);
+      const done = await told('copy', place, plainPlace(second.address.port));
       expect(isSame('offered/disk.img', 'other/disk.img')).toBe(true);
       expect(Math.max(done.sentBytes, done.receivedBytes)).toBeLessThan(1.1 * MIB);
       expect(wire.bytes()).toBeLessThan(1.5 * MIB);
@@ -164,8 +170,8 @@ describe('a large file that lies at both ends', () => {
   it('is kept where --backup-dir says, before it is replaced', async () => {
     plant('source/file', changed.subarray(0, 24 * MIB), OLD + 60);
     for (const [from, to, kept] of [
-      ['source', `${place}/tree`, `${place}/kept`],
-      [`${place}/tree`, 'here', 'kept'],
+      ['source', plainPlace(wire.port, 'tree'), plainPlace(wire.port, 'kept')],
+      [plainPlace(wire.port, 'tree'), 'here', 'kept'],
     ] as const) {
       const target = to === 'here' ? 'here' : 'offered/tree';
       plant(`${target}/file`, old.subarray(0, 24 * MIB));
@@ -209,7 +215,7 @@ describe('a large file that lies at both ends', () => {
     const { port } = peer.address;
     const older = await openOlder(port);
     try {
-      const done = await told('copy', 'source', `dray://127.0.0.1:${older.port}`);
+      const done = await told('copy', 'source', plainPlace(older.port));
       expect(done).toMatchObject({ copiedFiles: 1, failed: 0, sentBytes: size });
       expect(older.refused()).toBe(1);
       expect(isSame('source/file', 'offered/file')).toBe(true);
@@ -272,7 +278,7 @@ describe('a file with holes', () => {
     mkdirSync(sandbox.path('other'));
     const second = await serve('other');
     try {
-      await told('copy', place, `dray://127.0.0.1:${second.address.port}`);
+      await told('copy', place, plainPlace(second.address.port));
       expect(wire.bytes()).toBeLessThan(2 * MIB);
       expect(diskBytes('other/below/image')).toBeLessThanOrEqual(most);
       expect(isSame('source/below/image', 'other/below/image')).toBe(true);
@@ -287,21 +293,23 @@ describe('a file with holes', () => {
     plantSparse('offered/image', 200 * MIB, OLD - 60, 6);
     const most = diskBytes('source/image') + MIB;
     const options = inPlace === '' ? [] : [inPlace];
-    const done = await told('delta', 'source/image', `${place}/image`, ...options);
+    const done = await told('delta', 'source/image', plainPlace(wire.port, 'image'), ...options);
     expect(done).toMatchObject({ result: 'copied' });
     expect(done.sentBytes).toBeLessThan(1.2 * MIB);
     expect(wire.bytes()).toBeLessThan(2 * MIB);
     expect(isSame('source/image', 'offered/image')).toBe(true);
     // In place, what was there becomes a hole where the system can do that: Linux, on all but a few file systems.
     expect(diskBytes('offered/image')).toBeLessThanOrEqual(inPlace === '' ? most : most + 2 * MIB);
-    expect(await told('delta', 'source/image', `${place}/image`)).toMatchObject({ sentBytes: 0 });
+    expect(await told('delta', 'source/image', plainPlace(wire.port, 'image'))).toMatchObject({
+      sentBytes: 0,
+    });
   });
 
   it('loses what became zeros, and nothing else travels', async () => {
     plantSparse('source/image', 3 * MIB, OLD, 5);
     sandbox.path('offered/image');
     plant('offered/image', noise(256 * MIB, 9), OLD - 60);
-    const done = await told('delta', 'source/image', `${place}/image`, '--inplace');
+    const done = await told('delta', 'source/image', plainPlace(wire.port, 'image'), '--inplace');
     expect(done.sentBytes).toBeLessThan(1.2 * MIB);
     expect(isSame('source/image', 'offered/image')).toBe(true);
   });

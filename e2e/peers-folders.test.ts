@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSandbox, type Sandbox } from '../engine/jobs/job-fixture.ts';
 import { findRsync } from '../engine/jobs/local-rsync.ts';
+import { plainPlace } from '../engine/peer/peer-fixture.ts';
 import { type Serving, startServing, stopServing } from './servers/dray-serve.ts';
 
 const TOKEN = 'token-of-the-tests-that-is-long-enough';
@@ -73,7 +74,7 @@ function asUser(program: string, parameters: readonly string[], folder: string) 
 
 const serve = (folder: string) =>
   startServing({ folder: sandbox.path(folder), tokenFile: sandbox.path('token'), user: NOBODY });
-const at = (index: 0 | 1, path: string) => `${servers[index]!.place}/${path}`;
+const at = (index: 0 | 1, path: string) => plainPlace(servers[index]!.port, path);
 
 async function dray(...parameters: readonly string[]) {
   const { stderr, stdout } = await asUser(process.execPath, [MAIN, ...parameters, '--json'], '.');

@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../app/cli/run-cli.ts';
 import { createSandbox, type Sandbox } from '../engine/jobs/job-fixture.ts';
 import { describeTree } from '../engine/jobs/same-trees.ts';
+import { plainPlace } from '../engine/peer/peer-fixture.ts';
 import { type Serving, startServing, stopServing } from './servers/dray-serve.ts';
 
 const MIB = 1024 * 1024;
@@ -49,7 +50,7 @@ function copyTree(from: string, to: string): void {
 
 const serve = (folder: string, more: readonly string[] = []) =>
   startServing({ folder: sandbox.path(folder), tokenFile: sandbox.path('token'), more });
-const place = (at: 0 | 1, path: string) => `${servers[at]!.place}/${path}`;
+const place = (at: 0 | 1, path: string) => plainPlace(servers[at]!.port, path);
 
 async function run(...parameters: string[]) {
   const { exitCode, stderr, stdout } = await runCli([...parameters, '--json'], {

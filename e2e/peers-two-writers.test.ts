@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { copyTree } from '../engine/jobs/copy-tree.ts';
 import { deltaFile } from '../engine/jobs/delta-file.ts';
 import { createSandbox, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
-import { noise, serveForTest, TEST_TOKEN } from '../engine/peer/peer-fixture.ts';
+import { noise, plainPlace, serveForTest, TEST_TOKEN } from '../engine/peer/peer-fixture.ts';
 import type { PeerServer } from '../engine/peer/serve-folder.ts';
 
 const MIB = 1024 * 1024;
@@ -28,7 +28,7 @@ const context = (who: string) =>
   testContext(sandbox.folder, {
     environment: { DRAY_TOKEN: TEST_TOKEN, DRAY_CACHE: sandbox.path(`cache-${who}`) },
   });
-const place = (path: string) => ({ place: `dray://127.0.0.1:${server.address.port}/${path}` });
+const place = (path: string) => ({ place: plainPlace(server.address.port, path) });
 
 const copyBy = (more: { readonly delta?: false }) => (who: string) =>
   copyTree(context(who), {

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { runCli } from '../app/cli/run-cli.ts';
 import { createSandbox, type Sandbox } from '../engine/jobs/job-fixture.ts';
-import { serveForTest, TEST_TOKEN } from '../engine/peer/peer-fixture.ts';
+import { plainPlace, serveForTest, TEST_TOKEN } from '../engine/peer/peer-fixture.ts';
 import type { PeerServer } from '../engine/peer/serve-folder.ts';
 import { startVersitygw } from './servers/versitygw.ts';
 
@@ -29,12 +29,14 @@ beforeEach(async () => {
   sandbox = createSandbox();
   mkdirSync(sandbox.path('offered'));
   server = await serve({});
-  place = `dray://127.0.0.1:${server.address.port}`;
+  place = plainPlace(server.address.port);
 });
 afterEach(async () => {
   await server?.close();
   sandbox?.[Symbol.dispose]();
 });
+
+const at = (path: string) => plainPlace(server.address.port, path);
 
 function serve({
   isReadOnly = false,
@@ -99,16 +101,16 @@ function snapshot(root: string): string[] {
 describe('a tree', () => {
   it('goes to a peer and back with everything that files have, and a second run sends nothing', async () => {
     plantTree();
-    expect(await run(['copy', 'source', `${place}/tree`])).toMatchObject({ exitCode: 0 });
+    expect(await run(['copy', 'source', at('tree')])).toMatchObject({ exitCode: 0 });
     expect(snapshot(sandbox.path('offered/tree'))).toEqual(snapshot(sandbox.path('source')));
-    const again = await run(['copy', 'source', `${place}/tree`, '--json']);
+    const again = await run(['copy', 'source', at('tree'), '--json']);
     expect(JSON.parse(again.stdout.trim().split('\n').at(-1)!)).toMatchObject({
       result: 'upToDate',
       requests: { total: 1 },
     });
-    expect(await run(['copy', `${place}/tree`, 'back'])).toMatchObject({ exitCode: 0 });
+    expect(await run(['copy', at('tree'), 'back'])).toMatchObject({ exitCode: 0 });
     expect(snapshot(sandbox.path('back'))).toEqual(snapshot(sandbox.path('source')));
-    expect(await run(['check', 'source', `${place}/tree`])).toMatchObject({ exitCode: 0 });
+    expect(await run(['check', 'source', at('tree')])).toMatchObject({ exitCode: 0 });
   });
 
   it('is made equal by a sync, in both directions, links and empty folders included', async () => {
@@ -131,12 +133,12 @@ describe('a tree', () => {
     onTestFinished(() => bucket.stop());
     plantTree();
     const environment = { ...bucket.environment };
-    await run(['copy', 'source', `${place}/tree`]);
-    const toBucket = await run(['copy', `${place}/tree`, `s3://${bucket.bucket}/tree`], environment);
+    await run(['copy', 'source', at('tree')]);
+    const toBucket = await run(['copy', at('tree'), `s3://${bucket.bucket}/tree`], environment);
     expect(toBucket).toMatchObject({ exitCode: 0 });
-    const back = await run(['copy', `s3://${bucket.bucket}/tree`, `${place}/again`], environment);
+    const back = await run(['copy', `s3://${bucket.bucket}/tree`, at('again')], environment);
     expect(back).toMatchObject({ exitCode: 0 });
-    expect(await run(['copy', `${place}/again`, `${place}/third`])).toMatchObject({ exitCode: 0 });
+    expect(await run(['copy', at('again'), at('third')])).toMatchObject({ exitCode: 0 });
     const files = (folder: string) =>
       snapshot(sandbox.path(folder))
         .filter((line) => !line.includes(' -> ') && !line.endsWith('/'))
@@ -149,25 +151,27 @@ describe('single places of a peer', () => {
   it('are listed, added up, read, checked and removed', async () => {
     sandbox.write('offered/a/one.txt', 'one');
     sandbox.write('offered/a/b/two.txt', 'twotwo');
-    expect((await run(['ls', `${place}/a`])).stdout).toMatch(/b\/[\s\S]*one\.txt/);
+    expect((await run(['ls', at('a')])).stdout).toMatch(/b\/[\s\S]*one\.txt/);
     expect((await run(['du', place])).stdout).toContain('9 B');
-    expect(await run(['cat', `${place}/a/b/two.txt`])).toMatchObject({ exitCode: 0, stdout: 'twotwo' });
-    expect(await run(['rm', `${place}/a/one.txt`])).toMatchObject({ exitCode: 0 });
+    expect(await run(['cat', at('a/b/two.txt')])).toMatchObject({ exitCode: 0, stdout: 'twotwo' });
+    expect(await run(['rm', at('a/one.txt')])).toMatchObject({ exitCode: 0 });
     expect(existsSync(sandbox.path('offered/a/one.txt'))).toBe(false);
-    expect(await run(['ls', `${place}/nowhere`])).toMatchObject({ exitCode: 1 });
+    expect(await run(['ls', at('nowhere')])).toMatchObject({ exitCode: 1 });
   });
 
   it('hold a repository that is pushed to and cloned', async () => {
     plantTree();
     const source = ['-C', sandbox.path('source')];
-    expect(await run([...source, 'init', '--remote', `${place}/repository`])).toMatchObject({ exitCode: 0 });
-    expect(await run([...source, 'push', '-m', 'first'])).toMatchObject({ exitCode: 0 });
-    expect(await run(['clone', `${place}/repository`, 'clone'])).toMatchObject({ exitCode: 0 });
+    expect(await run([...source, 'init', '--remote', at('repository')])).toMatchObject({ exitCode: 0 });
+    const named = { DRAY_TOKEN_HOST: place };
+    expect(await run([...source, 'push', '-m', 'first'], named)).toMatchObject({ exitCode: 0 });
+    expect(await run(['clone', at('repository'), 'clone'])).toMatchObject({ exitCode: 0 });
     const [cloned, source_] = ['clone', 'source'].map((name) =>
       readFileSync(sandbox.path(`${name}/large.bin`)),
     );
     expect(cloned?.equals(source_!)).toBe(true);
-    expect(await run(['-C', sandbox.path('clone'), 'verify', '--read-data'])).toMatchObject({ exitCode: 0 });
+    const verify = ['-C', sandbox.path('clone'), 'verify', '--read-data'];
+    expect(await run(verify, named)).toMatchObject({ exitCode: 0 });
   });
 });
 
@@ -179,7 +183,7 @@ describe('a peer that refuses', () => {
     });
     expect(await run(['ls', place], { DRAY_TOKEN: '' })).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining('DRAY_TOKEN'),
+      stderr: expect.stringContaining('dray login'),
     });
   });
 
@@ -188,7 +192,7 @@ describe('a peer that refuses', () => {
     sandbox.write('source/kept.txt', 'other, and longer');
     await server.close();
     server = await serve({ isReadOnly: true });
-    const readOnly = `dray://127.0.0.1:${server.address.port}`;
+    const readOnly = plainPlace(server.address.port);
     const refused = await run(['sync', 'source', readOnly]);
     expect(refused.exitCode).not.toBe(0);
     expect(refused.stderr).toContain('read-only');
@@ -245,7 +249,7 @@ describe('a peer that refuses', () => {
     await server.close();
     expect(await run(['ls', place])).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining(`${place} cannot be reached`),
+      stderr: expect.stringContaining(`127.0.0.1:${server.address.port} cannot be reached`),
     });
   });
 
@@ -254,7 +258,7 @@ describe('a peer that refuses', () => {
     sandbox.write('token', `${TEST_TOKEN}\n`);
     const none = { DRAY_TOKEN: '', DRAY_CONFIG: sandbox.path('config.json') };
     expect(await run(['ls', place], none)).toMatchObject({ exitCode: 1 });
-    const url = `${place}?tokenFile=${sandbox.path('token')}`;
+    const url = `${place}&tokenFile=${sandbox.path('token')}`;
     expect(await run(['remote', 'add', '--user', 'nas', url], none)).toMatchObject({ exitCode: 0 });
     expect(await run(['cat', 'nas:a'], none)).toMatchObject({ exitCode: 0, stdout: 'content' });
   });

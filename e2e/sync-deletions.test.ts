@@ -13,7 +13,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SyncRequest } from '../engine/api/trees.ts';
 import { syncTree } from '../engine/jobs/copy-tree.ts';
 import { eventsOf } from '../engine/jobs/job-fixture.ts';
-import { serveForTest, TEST_TOKEN } from '../engine/peer/peer-fixture.ts';
+import { plainPlace, serveForTest, TEST_TOKEN } from '../engine/peer/peer-fixture.ts';
 import type { PeerServer } from '../engine/peer/serve-folder.ts';
 import { contextIn, sandbox, store } from './fresh-store.ts';
 
@@ -184,7 +184,7 @@ describe('A sync onto a repository', () => {
 
 describe('A sync from another machine', () => {
   let server: PeerServer;
-  const place = () => ({ place: `dray://127.0.0.1:${server.address.port}/tree` });
+  const place = () => ({ place: plainPlace(server.address.port, 'tree') });
   beforeEach(async () => {
     mkdirSync(sandbox.path('offered/tree'), { recursive: true });
     server = await serveForTest(sandbox.path('offered'));

@@ -159,19 +159,20 @@ describe('the packed command', () => {
     writeFileSync(join(source!, 'a.txt'), 'sent by TLS\n');
     writeFileSync(tokenFile!, 'a-token-of-this-test-alone', { mode: 0o600 });
     const env = { ...environment, HOME: home, DRAY_TOKEN_FILE: tokenFile };
-    // On all addresses: there TLS is the default.
     await using server = await startCommand(
       env,
       'serve',
       offered!,
       '--listen',
-      '0.0.0.0:0',
+      '127.0.0.1:0',
       '--token-file',
       tokenFile!,
       '--json',
     );
-    const place = `dray://127.0.0.1:${new URL(server.ready.url).port}/?tls=on`;
-    await promisify(execFile)(process.execPath, [command(), 'copy', source!, place], { env });
+    const place = `dray://127.0.0.1:${new URL(server.ready.url).port}`;
+    await promisify(execFile)(process.execPath, [command(), 'copy', source!, place, '--trust-new-peer'], {
+      env,
+    });
     expect(readFileSync(join(offered!, 'a.txt'), 'utf8')).toBe('sent by TLS\n');
   });
 

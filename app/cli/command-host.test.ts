@@ -195,6 +195,7 @@ describe('the global options', () => {
       directory: resolve('/'),
       remoteName: 'b',
       connection: { transfers: 4, pathStyle: true },
+      isTyped: true,
     });
   });
 

@@ -6,6 +6,7 @@ import type { JobContext } from '../../engine/api/jobs.ts';
 import { reportError } from './error-lines.ts';
 import { readGlobalOptions } from './global-options.ts';
 import { createOutput, type Output } from './output.ts';
+import { createPeerTrust } from './peer-trust.ts';
 import { watchStopSignals } from './stop-signals.ts';
 import { quotePath } from './terminal-text.ts';
 
@@ -76,6 +77,8 @@ export async function runCommand<Summary>(
       ...(options.remoteName === undefined ? {} : { remoteName: options.remoteName }),
       connection: options.connection,
       environment: host.environment,
+      isTyped: true,
+      trustsNewPeer: createPeerTrust(options.trust, output, stops.signal),
       signal: stops.signal,
       emit: (event) => showEvent(event, output, run.view.onEvent),
       drained: () => output.drained(),
@@ -114,7 +117,9 @@ function showEvent(event: JobEvent, output: Output, onEvent: CommandView<never>[
   if (output.json) output.record(event);
   else if (event.type === 'phase' || event.type === 'progress') output.progress.accept(event);
   else if (event.type === 'warning') output.problem('warning', event.message);
-  else if (event.type === 'fileFailed') output.problem('error', describeFailedFile(event));
+  else if (event.type === 'remoteUsed') {
+    if (output.verbose) output.problem('plain', `${event.name} is ${event.url} (from ${event.keptIn})`);
+  } else if (event.type === 'fileFailed') output.problem('error', describeFailedFile(event));
   else onEvent?.(event, output);
 }
 

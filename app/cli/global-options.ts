@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ConnectionFlags, TRANSFERS_MAX } from '../../engine/api/jobs.ts';
 import { parseSize } from './format.ts';
 import { given } from './given.ts';
+import type { TrustFlags } from './peer-trust.ts';
 
 export interface GlobalOptions {
   readonly json: boolean;
@@ -13,6 +14,7 @@ export interface GlobalOptions {
   readonly directory: string;
   readonly remoteName?: string;
   readonly connection: ConnectionFlags;
+  readonly trust: TrustFlags;
 }
 
 function createGlobalOptions(): Option[] {
@@ -30,6 +32,11 @@ function createGlobalOptions(): Option[] {
     new Option('--profile <name>', 'AWS profile to take credentials from'),
     new Option('--path-style', 'address buckets as ENDPOINT/BUCKET'),
     new Option('--anonymous', 'sign no request: for public buckets'),
+    new Option(
+      '--trust-peer <fingerprint>',
+      'trust a dray:// peer that was never met, if its certificate has this fingerprint',
+    ).argParser(parseFingerprint),
+    new Option('--trust-new-peer', 'trust any dray:// peer that was never met'),
     new Option('--client <kind>', 'how S3 is spoken to').choices(['auto', 'sdk']).hideHelp(),
   ];
 }
@@ -71,6 +78,7 @@ export function readGlobalOptions(command: Command): GlobalOptions {
     verbose: values.verbose === true,
     directory: resolve(text('C') ?? '.'),
     ...given({ remoteName }),
+    trust: { isNewTrusted: values.trustNewPeer === true, ...given({ fingerprint: text('trustPeer') }) },
     connection: given({
       endpoint: text('endpoint'),
       region: text('region'),
@@ -90,6 +98,13 @@ function lineage(command: Command): Command[] {
 
 function parseTransfers(text: string): number {
   return parseCount(text, { min: 1, max: TRANSFERS_MAX });
+}
+
+/** As `dray serve` shows it, or without the colons. @returns In the form that Node gives. */
+function parseFingerprint(text: string): string {
+  const digits = text.replaceAll(':', '').toUpperCase();
+  if (/^[0-9A-F]{64}$/.test(digits)) return digits.match(/../g)!.join(':');
+  throw new InvalidArgumentError('It must be a SHA-256 fingerprint, as "dray serve" shows it.');
 }
 
 /** @throws InvalidArgumentError, which commander reports with the option's name. */

@@ -12,6 +12,7 @@ import { addDiffCommand } from './commands/diff.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addListTreeCommand } from './commands/list-tree.ts';
 import { addLogCommand } from './commands/log.ts';
+import { addLoginCommand, addLogoutCommand } from './commands/login.ts';
 import { addCatCommand, addRemoveCommand, addUsageCommand } from './commands/objects.ts';
 import { addPullCommand } from './commands/pull.ts';
 import { addPushCommand } from './commands/push.ts';
@@ -39,7 +40,8 @@ Exit codes:
 
 Environment:
   AWS_*                        keys, profile, region, endpoint and CA bundle, as the AWS CLI has them
-  DRAY_TOKEN, DRAY_TOKEN_FILE  the token of a dray:// place, or the file that holds it
+  DRAY_TOKEN, DRAY_TOKEN_FILE  the token of a dray:// URL on the command line, or the file that holds it
+  DRAY_TOKEN_HOST              the one HOST:PORT that it is sent to, for remotes by name too
   DRAY_AUTHOR                  who commits are by
   DRAY_CONFIG, DRAY_CACHE      where your own remotes, and what copies remember, are kept
 
@@ -83,6 +85,8 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, AddCommand>>>> =
   'Care:': {
     verify: addVerifyCommand,
     remote: addRemoteCommand,
+    login: addLoginCommand,
+    logout: addLogoutCommand,
     config: addConfigCommand,
     completion: addCompletionCommand,
   },

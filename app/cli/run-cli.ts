@@ -13,6 +13,8 @@ export interface CliOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** A file beside this one, or an absolute path; default: the command itself. */
   readonly script?: string;
+  /** Default: none. */
+  readonly standardInput?: string;
   readonly onStarted?: (child: ChildProcess) => void;
 }
 
@@ -23,14 +25,16 @@ export function runCli(parameters: readonly string[], options: CliOptions = {}):
   const child = spawn(process.execPath, [script, ...parameters], {
     cwd: options.cwd,
     env: { ...environment, ...options.environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [options.standardInput === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
   let stdout = '';
   let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text) => {
+  // It may end without having read it.
+  child.stdin?.on('error', () => {}).end(options.standardInput);
+  child.stdout!.setEncoding('utf8').on('data', (text) => {
     stdout += text;
   });
-  child.stderr.setEncoding('utf8').on('data', (text) => {
+  child.stderr!.setEncoding('utf8').on('data', (text) => {
     stderr += text;
   });
   options.onStarted?.(child);

@@ -30,6 +30,11 @@ export function writeLine(stream: StreamName, text: string): void {
   process[stream].write(formatLine(text));
 }
 
+/** On stderr; the answer is typed on the same line. */
+export function writeQuestion(text: string): void {
+  process.stderr.write(toTerminalLine(text));
+}
+
 /** @param text A line that is drawn over (`CLEAR_LINE` before it), or one that ends in a line break. */
 export function writeProgress(text: string): void {
   const start = text.startsWith(CLEAR_LINE) ? CLEAR_LINE : '';

@@ -13,6 +13,8 @@ export type DropContext = Pick<JobContext, 'directory' | 'connection' | 'environ
 export function limitedDrops(context: DropContext, clock: Clock = systemClock): DropContext {
   const windowFile = openWindowFile(userConfigFolder(context));
   const throttle = createThrottle({ clock, bytesPerSecond: createBandwidthRate(windowFile, clock) });
-  // Places are read as the engine reads them in Browse, wherever the window was started.
-  return { ...context, directory: homedir(), throttle };
+  const { connection, environment } = context;
+  // Places are read as the engine reads them in Browse, wherever the window was started. Nothing else is taken from the command line:
+  // the page names the places, and nobody typed them there.
+  return { connection, environment, directory: homedir(), throttle };
 }

@@ -3,6 +3,7 @@ import { DrayError, toDrayError } from '../../engine/api/error.ts';
 import { connectHost } from '../../engine/api/host-client.ts';
 import type { JobContext } from '../../engine/api/jobs.ts';
 import { type OpenHost, openHost } from '../../engine/host/open-host.ts';
+import { allowedBy } from '../../engine/jobs/user-remotes.ts';
 import { findWorkspace } from '../../engine/workspace/workspace-folder.ts';
 import { limitedDrops } from './drop-context.ts';
 import { serveWindow, type WindowServer, type WindowServerOptions } from './serve-window.ts';
@@ -38,7 +39,7 @@ export async function runWindow(context: JobContext, request: WindowRequest): Pr
   });
   const files = readWindowFiles(folder);
   // Started in a workspace, the window knows it and opens on it.
-  const root = findWorkspace(context.directory)?.root;
+  const root = findWorkspace(context.directory, allowedBy(context))?.root;
   let opened = 0;
   let browser: StartedBrowser | undefined;
   let server: WindowServer | undefined;

@@ -106,6 +106,8 @@ export async function openCountedCommand(folder: string): Promise<CountedCommand
         '127.0.0.1:0',
         '--token-file',
         place.tokenFile,
+        '--tls',
+        'off',
         '--json',
       ];
       const child = start(dray(parameters), place, notes.served);

@@ -14,8 +14,8 @@ export interface GuardedJob {
 
 export interface Bed {
   readonly sandbox: Sandbox;
-  /** Of the other end, such as `s3://bucket` and `dray://127.0.0.1:1234`. */
-  readonly url: string;
+  /** A place at the other end, such as `s3://bucket/PATH` and `dray://127.0.0.1:1234/PATH?tls=off`. */
+  place(path: string): string;
   /** The command, uncounted. */
   dray(...parameters: readonly string[]): Promise<void>;
 }
@@ -75,8 +75,8 @@ const inWorkspace =
 
 const initialize =
   (path: string) =>
-  async ({ dray, sandbox, url }: Bed): Promise<void> =>
-    dray('init', sandbox.path(path), '--remote', `${url}/${path}`);
+  async ({ dray, place, sandbox }: Bed): Promise<void> =>
+    dray('init', sandbox.path(path), '--remote', place(path));
 
 const PUSH = ['push', '-m', 'counted'];
 
@@ -92,7 +92,7 @@ const REPOSITORY: readonly GuardedJob[] = [
   {
     name: 'clone of small files',
     far: 'store',
-    parameters: ({ sandbox, url }) => ['clone', `${url}/work`, sandbox.path('clone')],
+    parameters: ({ place, sandbox }) => ['clone', place('work'), sandbox.path('clone')],
   },
   {
     name: 'push of small files, 2 % changed',
@@ -116,23 +116,23 @@ const REPOSITORY: readonly GuardedJob[] = [
   {
     name: 'clone of a large file',
     far: 'store',
-    parameters: ({ sandbox, url }) => ['clone', `${url}/large-work`, sandbox.path('large-clone')],
+    parameters: ({ place, sandbox }) => ['clone', place('large-work'), sandbox.path('large-clone')],
   },
 ];
 
 const copy =
   (from: 'here' | 'far', name: string, to: string, ...options: readonly string[]) =>
-  ({ sandbox, url }: Bed) =>
+  ({ place, sandbox }: Bed) =>
     from === 'here'
-      ? ['copy', sandbox.path(name), `${url}/${to}`, ...options]
-      : ['copy', `${url}/${name}`, sandbox.path(to), ...options];
+      ? ['copy', sandbox.path(name), place(to), ...options]
+      : ['copy', place(name), sandbox.path(to), ...options];
 
 const STORE: readonly GuardedJob[] = [
   { name: 'copy of small files up', far: 'store', parameters: copy('here', 'small', 'up') },
   {
     name: 'sync of small files up, unchanged',
     far: 'store',
-    parameters: ({ sandbox, url }) => ['sync', sandbox.path('small'), `${url}/up`],
+    parameters: ({ place, sandbox }) => ['sync', sandbox.path('small'), place('up')],
   },
   {
     name: 'dry run of small files up, all new',
@@ -155,7 +155,7 @@ const PEER: readonly GuardedJob[] = [
   {
     name: 'sync of small files to a peer, unchanged',
     far: 'peer',
-    parameters: ({ sandbox, url }) => ['sync', sandbox.path('small'), `${url}/small`],
+    parameters: ({ place, sandbox }) => ['sync', sandbox.path('small'), place('small')],
   },
   { name: 'copy of small files from a peer', far: 'peer', parameters: copy('far', 'small', 'from-peer') },
   {

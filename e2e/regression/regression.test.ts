@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSandbox, type Sandbox } from '../../engine/jobs/job-fixture.ts';
-import { TEST_TOKEN } from '../../engine/peer/peer-fixture.ts';
+import { plainPlace, TEST_TOKEN } from '../../engine/peer/peer-fixture.ts';
 import { type ByteCounter, startByteCounter } from '../servers/byte-counter.ts';
 import { type LoggedRequest, type S3Server, startVersitygw } from '../servers/versitygw.ts';
 import { type CountedCommand, openCountedCommand } from './counted-command.ts';
@@ -56,7 +56,8 @@ afterAll(async () => {
   sandbox?.[Symbol.dispose]();
 });
 
-function placeOf() {
+/** @param peer The address of the only peer that is sent the token. */
+function placeOf(peer?: string) {
   return {
     cwd: sandbox.folder,
     environment: {
@@ -66,16 +67,17 @@ function placeOf() {
       DRAY_CACHE: sandbox.path('cache'),
       DRAY_CONFIG: sandbox.path('config.json'),
       DRAY_TOKEN: TEST_TOKEN,
+      ...(peer === undefined ? {} : { DRAY_TOKEN_HOST: peer }),
     },
   };
 }
 
-function bedOf(url: string): Bed {
+function bedOf(place: Bed['place'], peer?: string): Bed {
   return {
     sandbox,
-    url,
+    place,
     dray: async (...parameters) => {
-      await command.run(parameters, placeOf());
+      await command.run(parameters, placeOf(peer));
     },
   };
 }
@@ -83,7 +85,10 @@ function bedOf(url: string): Bed {
 async function count(job: GuardedJob): Promise<Counts> {
   switch (job.far) {
     case 'none':
-      return countRun(job, bedOf(''));
+      return countRun(
+        job,
+        bedOf((path) => path),
+      );
     case 'store':
       return countAtStore(job);
     case 'peer':
@@ -91,13 +96,13 @@ async function count(job: GuardedJob): Promise<Counts> {
   }
 }
 
-async function countRun(job: GuardedJob, bed: Bed): Promise<Counts> {
-  const { calls, kernel } = await command.run(job.parameters(bed), placeOf());
+async function countRun(job: GuardedJob, bed: Bed, peer?: string): Promise<Counts> {
+  const { calls, kernel } = await command.run(job.parameters(bed), placeOf(peer));
   return { calls, ...(kernel ? { kernel } : {}) };
 }
 
 async function countAtStore(job: GuardedJob): Promise<Counts> {
-  const bed = bedOf(`s3://${store.bucket}`);
+  const bed = bedOf((path) => `s3://${store.bucket}/${path}`);
   await job.prepare?.(bed);
   await store.resetRequests();
   const since = readWire(wire);
@@ -113,9 +118,9 @@ async function countAtPeer(job: GuardedJob): Promise<Counts> {
   });
   const between = await startByteCounter(server.port);
   try {
-    const bed = bedOf(`dray://127.0.0.1:${between.port}`);
+    const bed = bedOf((path) => plainPlace(between.port, path), plainPlace(between.port));
     await job.prepare?.(bed);
-    const run = await countRun(job, bed);
+    const run = await countRun(job, bed, plainPlace(between.port));
     return { wire: readWire(between), ...run, serving: await server.stop() };
   } finally {
     await between.stop();

@@ -6,20 +6,23 @@ const MAIN = fileURLToPath(new URL('../../app/cli/main.ts', import.meta.url));
 
 export interface Serving {
   readonly process: ChildProcess;
-  /** Its URL. */
-  readonly place: string;
+  /** As it says itself. */
+  readonly url: string;
+  readonly port: number;
+  /** Of its certificate, with TLS. */
+  readonly fingerprint?: string;
 }
 
 export interface ServeOptions {
   readonly folder: string;
   readonly tokenFile: string;
-  /** Further parameters. */
+  /** Further parameters; `--tls` among them wins. */
   readonly more?: readonly string[];
   /** Whom it runs as, by number. Default: who runs the tests. */
   readonly user?: { readonly uid?: number; readonly gid?: number };
 }
 
-/** On a port of its own on the loopback. Resolves when it is ready. */
+/** On a port of its own on the loopback, in plain. Resolves when it is ready. */
 export async function startServing({ folder, more = [], tokenFile, user }: ServeOptions): Promise<Serving> {
   const parameters = [
     'serve',
@@ -28,6 +31,8 @@ export async function startServing({ folder, more = [], tokenFile, user }: Serve
     '127.0.0.1:0',
     '--token-file',
     tokenFile,
+    '--tls',
+    'off',
     '--json',
     ...more,
   ];
@@ -36,7 +41,9 @@ export async function startServing({ folder, more = [], tokenFile, user }: Serve
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ready: Buffer = await new Promise((resolve) => server.stdout!.once('data', resolve));
-  return { process: server, place: (JSON.parse(String(ready)) as { url: string }).url };
+  const { fingerprint, url } = JSON.parse(String(ready)) as { url: string; fingerprint?: string };
+  const port = Number(new URL(url).port);
+  return { process: server, url, port, ...(fingerprint === undefined ? {} : { fingerprint }) };
 }
 
 /** In good order. Resolves when it has ended. */

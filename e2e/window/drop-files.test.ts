@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { Locator, Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.ts';
-import { startTestPeer, TEST_TOKEN } from '../../engine/peer/peer-fixture.ts';
+import { writeUserRemotes } from '../../engine/jobs/user-remotes.ts';
+import { plainPlace, startTestPeer, TEST_TOKEN } from '../../engine/peer/peer-fixture.ts';
 import { openBrowse, type Tree, writeTree } from './browse-panes.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { dropFromDesktop } from './drop-from-desktop.ts';
@@ -60,11 +61,15 @@ describe.skipIf(!findChromium())('what is dragged from the desktop onto Browse',
   it('is refused by a place that can only be read, and the reason is shown', async () => {
     await using peer = await startTestPeer({ isReadOnly: true });
     await using panes = await openBrowse(started.browser, { server: started.server, bucket: 'read-only' });
-    const { folder, origin, page, right } = panes;
+    const { folder, home, origin, page, right } = panes;
     writeTree(folder, { token: TEST_TOKEN, 'large.bin': bytesOf(20 * MIB), 'small.txt': 'small' });
     const tokenFile = encodeURIComponent(join(folder, 'token'));
-    const place = `dray://127.0.0.1:${peer.port()}?tokenFile=${tokenFile}`;
-    await page.goto(`${origin}/#/browse?place=${encodeURIComponent(place)}`);
+    const url = `${plainPlace(peer.port())}&tokenFile=${tokenFile}`;
+    // A link may lead here, so it does not choose the file whose content is sent.
+    await page.goto(`${origin}/#/browse?place=${encodeURIComponent(url)}`);
+    await right.getByText('must not name a token file').waitFor();
+    writeUserRemotes({ environment: { XDG_CONFIG_HOME: join(home, '.config') } }, { readonly: { url } });
+    await page.goto(`${origin}/#/browse?place=readonly:`);
     await right.getByText('An empty folder').waitFor();
     await dropFromDesktop(page, right.getByRole('grid'), [
       join(folder, 'large.bin'),

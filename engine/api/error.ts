@@ -26,6 +26,8 @@ const EXIT_CODES = {
   noCredentials: 1,
   /** The remote refused the credentials or the operation. */
   accessDenied: 1,
+  /** A peer is met for the first time and nobody trusted its certificate; nothing was sent. `data`: `address`, `fingerprint`. */
+  unknownPeer: 1,
   /** This machine's clock and the remote's differ too much for a signature to hold. */
   clockSkew: 1,
   /** The bucket (or the folder of a `file:` remote) does not exist. */

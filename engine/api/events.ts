@@ -14,6 +14,7 @@ export type JobEvent =
   | RefEvent
   | CheckEvent
   | RemoteEvent
+  | RemoteUsedEvent
   | SettingEvent
   | ComparedEvent
   | LookupEvent
@@ -175,6 +176,15 @@ export interface RemoteEvent {
   readonly name: string;
   readonly url: string;
   readonly isDefault: boolean;
+}
+
+/** A remote was found by its name: which settings it came from. */
+export interface RemoteUsedEvent {
+  readonly type: 'remoteUsed';
+  readonly name: string;
+  readonly url: string;
+  /** The settings file. */
+  readonly keptIn: string;
 }
 
 /** A line of `config`. */

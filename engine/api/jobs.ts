@@ -10,6 +10,13 @@ export interface JobContext {
   /** Flags that win over the URL's silence; see `remotes/remote-url.ts` for the order. */
   readonly connection: ConnectionFlags;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /**
+   * The URLs of the request were typed on this command line, so the token of the environment may go there, and they may name a token
+   * file. Never true for a URL that a page, a link or a settings file gave.
+   */
+  readonly isTyped?: boolean;
+  /** Asked when a peer is met for the first time, before anything is sent to it. Absent: nobody new is trusted. */
+  readonly trustsNewPeer?: (peer: MetPeer) => Promise<boolean>;
   readonly signal: AbortSignal;
   readonly emit: (event: JobEvent) => void;
   /**
@@ -23,6 +30,14 @@ export interface JobContext {
   readonly standardInput?: AsyncIterable<Uint8Array>;
   /** For `cat` and `copy OBJECT -`; resolves when more may come. */
   readonly standardOutput?: (chunk: Uint8Array) => Promise<void>;
+}
+
+/** A peer at its first meeting: a person compares the fingerprint with what `dray serve` shows. */
+export interface MetPeer {
+  /** `HOST:PORT`. */
+  readonly address: string;
+  /** Of its certificate: SHA-256 in hex pairs with colons. */
+  readonly fingerprint: string;
 }
 
 export interface Throttle {

@@ -13,7 +13,7 @@ export interface ServeRequest {
   readonly specialModes?: boolean;
   /** Holds the token; made, with one, when it is not there. Absent: a token that lasts for this run. */
   readonly tokenPath?: string;
-  /** `auto`: off on a loopback address, a certificate of Dray's own anywhere else. */
+  /** `auto`: on, with a certificate of Dray's own. */
   readonly tls?: 'auto' | 'off' | { readonly certPath: string; readonly keyPath: string };
   readonly connectionsMax?: number;
   /** Names that clients may ask by, beside this machine's own. */
@@ -25,6 +25,18 @@ export interface ServeSummary {
   readonly folder: string;
   readonly url: string;
   readonly requests: number;
+}
+
+/** `dray login`, `dray logout`. */
+export interface LoginRequest {
+  /** `HOST`, `HOST:PORT`, or a peer's URL. */
+  readonly peer: string;
+  readonly token: string;
+}
+
+export interface LoginSummary {
+  /** `dray://HOST:PORT`: where the token goes, and nowhere else. */
+  readonly address: string;
 }
 
 /** One file made like another, by its blocks: `dray delta`. */

@@ -7,13 +7,14 @@ import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:
 import { basename, dirname, join } from 'node:path';
 import { isMakerGone, makerTag } from './process-life.ts';
 
-/** Makes the folder too. @throws the system's error; nothing is left then. */
+/** Makes the folder too; for a file with a mode of its own, one for this user alone. @throws the system's error; nothing is left then. */
 export function replaceFile(path: string, text: string, mode?: number): void {
   const folder = dirname(path);
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, { recursive: true, ...(mode === undefined ? {} : { mode: 0o700 }) });
   const temporary = newOwnName(folder, `${basename(path)}.`);
   try {
-    writeFileSync(temporary, text, { flush: true, ...(mode === undefined ? {} : { mode }) });
+    // `wx`: a file that somebody else put there, with a mode of their own, is never written into.
+    writeFileSync(temporary, text, { flag: 'wx', flush: true, ...(mode === undefined ? {} : { mode }) });
     renameSync(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true });

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { testContext } from '../jobs/job-fixture.ts';
-import { startTestPeer, TEST_TOKEN } from '../peer/peer-fixture.ts';
+import { plainPlace, startTestPeer, TEST_TOKEN } from '../peer/peer-fixture.ts';
 import { createHostFixture, type HostFixture } from './host-fixture.ts';
 import { removePlaces } from './remove-places.ts';
 
@@ -142,7 +142,7 @@ describe('browsing a remote', () => {
     peer.write('top.txt', 'top of the peer');
     peer.write('folder/inside.txt', 'inside');
     const tokenFile = fixture.sandbox.write('token', TEST_TOKEN);
-    const url = `dray://127.0.0.1:${peer.port()}?tokenFile=${encodeURIComponent(tokenFile)}`;
+    const url = `${plainPlace(peer.port())}&tokenFile=${encodeURIComponent(tokenFile)}`;
     const { client } = fixture;
     await client.ask('remotes.add', { name: 'peer', url });
     expect((await list('peer:')).entries.find(({ kind }) => kind === 'file')?.mtime).toSatisfy(isMoment);

@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { FolderListing } from '../api/host.ts';
+import { allowedBy } from '../jobs/user-remotes.ts';
 import { DRAY_FOLDER, requireWorkspace } from '../workspace/workspace-folder.ts';
 import { type HandlersOf, jobContextOf } from './host-call.ts';
 import type { HostState } from './host-state.ts';
@@ -14,9 +15,10 @@ const FOLDERS_MAX = 2_000;
 
 export const HOME: HandlersOf<'home'> = {
   'home.list': async (_input, { host }) => ({
-    workspaces: host.windowFile.read().workspaces.map(readWorkspaceCard),
+    workspaces: host.windowFile.read().workspaces.map((root) => readWorkspaceCard(root, host)),
   }),
-  'home.addWorkspace': async ({ root }, { host }) => addWorkspace(host, requireWorkspace(root).root),
+  'home.addWorkspace': async ({ root }, { host }) =>
+    addWorkspace(host, requireWorkspace(root, allowedBy(host)).root),
   'home.createWorkspace': async ({ remoteUrl, root }, call) => {
     const { initWorkspace } = await import('../jobs/init.ts');
     mkdirSync(root, { recursive: true });
@@ -39,12 +41,12 @@ export const HOME: HandlersOf<'home'> = {
   'home.listFolders': async ({ folder = homedir() }) => listFolders(resolve(folder)),
 };
 
-function addWorkspace({ windowFile }: HostState, root: string) {
-  windowFile.change((facts) => ({
+function addWorkspace(host: HostState, root: string) {
+  host.windowFile.change((facts) => ({
     ...facts,
     workspaces: [root, ...facts.workspaces.filter((known) => known !== root)].slice(0, WORKSPACES_MAX),
   }));
-  return readWorkspaceCard(root);
+  return readWorkspaceCard(root, host);
 }
 
 /** Without the hidden ones. A link that leads to a folder is one. */

@@ -18,7 +18,8 @@ export const REMOTES: HandlersOf<'remotes'> = {
       of: 'user',
     }));
     for (const root of host.windowFile.read().workspaces)
-      for (const { name, url } of readWorkspaceCard(root).remotes) remotes.push({ name, url, of: root });
+      for (const { name, url } of readWorkspaceCard(root, host).remotes)
+        remotes.push({ name, url, of: root });
     return { remotes };
   },
   'remotes.add': async ({ name, url }, call) => {
@@ -32,13 +33,15 @@ export const REMOTES: HandlersOf<'remotes'> = {
   'remotes.test': async ({ keys, target }, call) => {
     const known = readUserRemotes(call.host);
     const name = target.replace(/:$/, '');
-    const url = Object.hasOwn(known, name) ? known[name]!.url : target;
+    const isKnown = Object.hasOwn(known, name);
+    const url = isKnown ? known[name]!.url : target;
     const { environment } = call.host;
     const { failed, ok } = await remoteTestTarget(
       jobContextOf(call, homedir(), {
         environment: keys ? withKeptKeys(environment, { [profileOf(url)]: keys }) : environment,
       }),
-      { target: url },
+      // By its name: what a page gives as a URL may name less.
+      { target: isKnown ? name : target },
     );
     return { passed: ok, failed };
   },

@@ -84,9 +84,9 @@ export function busyKeyOf(order: TransferOrder): string {
 }
 
 /** Where its requests went. */
-export function billedPlaceOf(order: TransferOrder): string {
+export function billedPlaceOf(order: TransferOrder, environment: JobContext['environment']): string {
   if (!('root' in order)) return `${order.source} to ${order.destination}`;
-  const remote = readWorkspaceCard(order.root).remotes.find(({ isDefault }) => isDefault);
+  const remote = readWorkspaceCard(order.root, { environment }).remotes.find(({ isDefault }) => isDefault);
   return remote?.url ?? order.root;
 }
 

@@ -70,12 +70,12 @@ function contextsOf(
 }
 
 function noteUsage(
-  { nowMs, usageFile }: RunHost,
+  { environment, nowMs, usageFile }: RunHost,
   { facts: { order } }: TransferRecord,
   { requests }: Extract<TransferOutcome, { requests: unknown }>,
 ): void {
   try {
-    usageFile.add({ place: billedPlaceOf(order), nowMs: nowMs(), requests });
+    usageFile.add({ place: billedPlaceOf(order, environment()), nowMs: nowMs(), requests });
   } catch (error) {
     // What was done is done, whether or not it can be counted.
     if (!(error instanceof DrayError)) throw error;

@@ -2,15 +2,17 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { WorkspaceCard } from '../api/host.ts';
+import type { JobContext } from '../api/jobs.ts';
 import { openIndex } from '../index/open-index.ts';
+import { allowedBy } from '../jobs/user-remotes.ts';
 import type { CommitHash } from '../model/entry.ts';
 import { decodeCommit } from '../repository/commit.ts';
 import { findWorkspace, readConfig, readState, type WorkspaceFolder } from '../workspace/workspace-folder.ts';
 
-export function readWorkspaceCard(root: string): WorkspaceCard {
+export function readWorkspaceCard(root: string, context: Pick<JobContext, 'environment'>): WorkspaceCard {
   const name = basename(root) || root;
   try {
-    const workspace = findWorkspace(root);
+    const workspace = findWorkspace(root, allowedBy(context));
     if (workspace?.root !== root) return { root, name, state: 'missing', remotes: [] };
     const config = readConfig(workspace);
     const { bases, branch } = readState(workspace);

@@ -5,12 +5,13 @@ import { DrayError } from '../api/error.ts';
 import type { CloneRequest, JobContext, PullSummary } from '../api/jobs.ts';
 import type { CommitHash } from '../model/entry.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
-import { defaultCloneFolder, parseRemoteUrl } from '../remotes/remote-url.ts';
+import { defaultCloneFolder } from '../remotes/remote-url.ts';
 import type { Commit } from '../repository/commit.ts';
 import { type Descriptor, readDescriptor } from '../repository/descriptor.ts';
 import { readEntries } from '../repository/read-entries.ts';
 import { listRefs, readRef, type StoredRef } from '../repository/refs.ts';
 import { resolveRef } from '../repository/resolve-ref.ts';
+import type { AllowsFolder } from '../workspace/folder-owner.ts';
 import {
   createWorkspace,
   DRAY_FOLDER,
@@ -25,13 +26,14 @@ import {
 } from '../workspace/workspace-folder.ts';
 import { applyChanges } from './apply-changes.ts';
 import { fetchCommit, hashAs, saveBase } from './base-commit.ts';
-import { type Connection, connectUrl, urlToKeep } from './connection.ts';
+import { type Connection, connectRemote, parseGivenUrl, urlToKeep } from './connection.ts';
 import { DEFAULT_BRANCH, DEFAULT_REMOTE } from './init.ts';
 import { checkBelongs, checkSameRepository, type LinkedRepository } from './link-repository.ts';
 import { checkNamesFit } from './names-fit.ts';
 import { NO_CHANGES } from './no-changes.ts';
 import { pullCommit } from './pull.ts';
 import { openWorkspaceSession, type Session } from './session.ts';
+import { allowedBy } from './user-remotes.ts';
 
 interface Target {
   readonly branch: string;
@@ -41,12 +43,12 @@ interface Target {
 }
 
 export async function cloneWorkspace(context: JobContext, request: CloneRequest): Promise<PullSummary> {
-  const parsed = parseRemoteUrl(request.url, context.directory);
-  const root = resolve(context.directory, request.directory ?? defaultCloneFolder(parsed));
-  const url = urlToKeep(context, request.url, context.directory);
-  const begun = findBegun(root, url);
+  const url = urlToKeep(context, { url: request.url, baseFolder: context.directory, of: 'workspace' });
+  const given = parseGivenUrl(context, url, context.directory);
+  const root = resolve(context.directory, request.directory ?? defaultCloneFolder(given));
+  const begun = findBegun(root, url, allowedBy(context));
   if (!begun) checkFolder(root);
-  const connection = await connectUrl(context, url, context.directory);
+  const connection = await connectRemote(context, given);
   const wasThere = existsSync(root);
   /** What this run has made and nobody has put a file into yet. */
   let isOurs = false;
@@ -71,7 +73,7 @@ export async function cloneWorkspace(context: JobContext, request: CloneRequest)
     const session = await openWorkspaceSession(
       { ...context, directory: root },
       'clone',
-      findWorkspace(root)!,
+      findWorkspace(root, allowedBy(context))!,
     );
     try {
       return await fill({ session, connection, descriptor, target, isResumed: begun !== undefined }, () => {
@@ -201,8 +203,8 @@ function configFor(url: string, descriptor: Descriptor) {
  * The state of a clone of the same URL that is here already. Without a base it was killed on its way. With one it has ended, perhaps so
  * late that nobody was told: it may be asked for again.
  */
-function findBegun(root: string, url: string): Begun | undefined {
-  const found = existsSync(join(root, DRAY_FOLDER)) ? findWorkspace(root) : undefined;
+function findBegun(root: string, url: string, allows: AllowsFolder): Begun | undefined {
+  const found = existsSync(join(root, DRAY_FOLDER)) ? findWorkspace(root, allows) : undefined;
   if (found?.root !== root) return undefined;
   const remote = readConfig(found).remotes[DEFAULT_REMOTE];
   return remote?.url === url ? { state: readState(found), repository: remote.repository } : undefined;

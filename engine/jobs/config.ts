@@ -1,7 +1,9 @@
-/** `dray config`: the workspace's settings. */
+/** `dray config`: the workspace's settings, and the user's own. */
+import { resolve } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import { type ConfigRequest, type JobContext, TRANSFERS_MAX } from '../api/jobs.ts';
 import { openSession, type Session } from './session.ts';
+import { readSafeDirectories, writeSafeDirectories } from './user-remotes.ts';
 
 interface Setting {
   readonly meaning: string;
@@ -58,6 +60,30 @@ export async function config(
   } finally {
     session.close();
   }
+}
+
+const SAFE_DIRECTORY = 'safe.directory';
+
+/** `dray config --user`: a value is added to those that are there. @throws DrayError `usage`, `io` */
+export async function userConfig(
+  context: JobContext,
+  { name, value }: ConfigRequest,
+): Promise<{ readonly settings: number }> {
+  if (name !== undefined && name !== SAFE_DIRECTORY)
+    throw new DrayError(
+      'usage',
+      `You have no setting "${name}" of your own. There is ${SAFE_DIRECTORY}: a workspace of another user that you trust, or * for all.`,
+      { data: { name } },
+    );
+  const known = readSafeDirectories(context);
+  if (value === undefined) {
+    for (const directory of known) context.emit({ type: 'setting', name: SAFE_DIRECTORY, value: directory });
+    return { settings: known.length };
+  }
+  if (value === '') throw new DrayError('usage', `${SAFE_DIRECTORY} is the path of a workspace, or *.`);
+  const added = value === null ? [] : [...known, value === '*' ? value : resolve(context.directory, value)];
+  writeSafeDirectories(context, [...new Set(added)]);
+  return { settings: value === null ? known.length : 1 };
 }
 
 function valueOfSetting(session: Session, name: string): string | undefined {

@@ -1,8 +1,8 @@
 /** A way to one remote: its store, what counts its requests, and what bounds those in flight. */
 
-import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { DrayError } from '../api/error.ts';
+import type { RemoteUsedEvent } from '../api/events.ts';
 import type { JobContext } from '../api/jobs.ts';
 import { systemClock } from '../base/clock.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
@@ -11,12 +11,14 @@ import type { KnownPeersOptions } from '../remotes/peer/known-peers.ts';
 import type { PeerClient } from '../remotes/peer/peer-client.ts';
 import {
   formatRemoteUrl,
+  type ParseUrlOptions,
   type PeerRemoteUrl,
   parseRemoteUrl,
   type RemoteUrl,
 } from '../remotes/remote-url.ts';
 import { createMeter, type Meter } from '../remotes/with-meter.ts';
 import { type AdaptiveLimit, createAdaptiveLimit } from '../transfer/adaptive-limit.ts';
+import { workspaceConfigPath } from '../workspace/workspace-folder.ts';
 import type { Session } from './session.ts';
 import { sharesService } from './tree-sides.ts';
 import { userConfigFolder } from './user-remotes.ts';
@@ -38,7 +40,9 @@ export async function connect(
   const mayBeMissing = remote.repository === undefined;
   const setting = Number(session.config.settings.transfers);
   const transfers = Number.isInteger(setting) && setting > 0 ? setting : undefined;
-  return connectUrl(session.context, remote.url, session.workspace.root, {
+  const { context, remoteName, workspace } = session;
+  tellRemote(context, { name: remoteName, url: remote.url, keptIn: workspaceConfigPath(workspace) });
+  return connectRemote(context, parseRemoteUrl(remote.url, workspace.root), {
     ...options,
     mayBeMissing,
     transfers,
@@ -59,19 +63,24 @@ export interface ConnectOptions {
   readonly beside?: Pick<Connection, 'store' | 'limit'> | undefined;
 }
 
-/** Connects to a URL; relative paths are taken from `baseFolder`. */
-export async function connectUrl(
-  context: JobContext,
+/** The URL of a request, which a person may have typed. Relative paths are taken from `baseFolder`. */
+export function parseGivenUrl(
+  { isTyped }: Pick<JobContext, 'isTyped'>,
   url: string,
   baseFolder: string,
-  options: ConnectOptions = {},
-): Promise<Connection> {
-  return connectRemote(context, parseRemoteUrl(url, baseFolder), options);
+  options: Omit<ParseUrlOptions, 'from'> = {},
+): RemoteUrl {
+  return parseRemoteUrl(url, baseFolder, { ...options, from: isTyped ? 'typed' : 'elsewhere' });
 }
 
-/** Connects to a remote whose URL is parsed already. */
+/** Says which settings a remote's name was found in. */
+export function tellRemote({ emit }: Pick<JobContext, 'emit'>, found: Omit<RemoteUsedEvent, 'type'>): void {
+  emit({ type: 'remoteUsed', ...found });
+}
+
+/** The caller closes `store`. */
 export async function connectRemote(
-  context: Pick<JobContext, 'connection' | 'emit' | 'environment' | 'throttle'>,
+  context: Pick<JobContext, 'connection' | 'emit' | 'environment' | 'throttle' | 'trustsNewPeer'>,
   url: RemoteUrl,
   options: ConnectOptions = {},
 ): Promise<Connection> {
@@ -108,17 +117,17 @@ export async function connectRemote(
   return { store, meter, limit };
 }
 
-/** Whose certificates are trusted; the user is told of those that are new. */
-export function knownPeersOf(context: Pick<JobContext, 'emit' | 'environment'>): KnownPeersOptions {
+/** Whose certificates are trusted, and who decides about a new one. */
+export function knownPeersOf(context: Pick<JobContext, 'environment' | 'trustsNewPeer'>): KnownPeersOptions {
   return {
-    path: join(userConfigFolder(context), 'known-peers.json'),
-    onNew: (message) => context.emit({ type: 'warning', warning: 'newPeer', message }),
+    folder: userConfigFolder(context),
+    ...(context.trustsNewPeer ? { trustsNew: context.trustsNewPeer } : {}),
   };
 }
 
 /** A way to a peer for calls of its own. The caller closes it. */
 export async function connectPeerOf(
-  context: Pick<JobContext, 'connection' | 'emit' | 'environment'>,
+  context: Pick<JobContext, 'connection' | 'environment' | 'trustsNewPeer'>,
   url: PeerRemoteUrl,
 ): Promise<PeerClient> {
   const { connectPeer } = await import('../remotes/peer/open-peer.ts');
@@ -140,11 +149,19 @@ function outageTeller(context: Pick<JobContext, 'emit'>): (error: DrayError) => 
 }
 
 /**
- * The URL as a workspace keeps it: absolute, with what the flags said about the place (endpoint, region, profile), so that
- * later commands need no flags. Never a secret.
+ * The URL as it is kept: absolute, with what the flags said about the place (endpoint, region, profile), so that later commands need no
+ * flags. Never a secret. A workspace keeps no token file: whoever can write its settings would choose what is sent where.
+ * @throws DrayError `usage`
  */
-export function urlToKeep(context: JobContext, url: string, baseFolder: string): string {
-  const parsed = parseRemoteUrl(url, baseFolder);
+export function urlToKeep(
+  context: JobContext,
+  {
+    baseFolder,
+    of,
+    url,
+  }: { readonly url: string; readonly baseFolder: string; readonly of: 'user' | 'workspace' },
+): string {
+  const parsed = parseRemoteUrl(url, baseFolder, { from: of === 'user' ? 'user' : 'elsewhere' });
   if (parsed.kind !== 's3') return formatRemoteUrl(parsed);
   return formatRemoteUrl({ ...parsed, ...resolveLocation(parsed, context.connection) });
 }

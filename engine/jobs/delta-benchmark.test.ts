@@ -2,7 +2,7 @@ import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.ts';
 import type { DeltaBenchmarkSummary } from '../api/peers.ts';
-import { noise, startTestPeer, TEST_TOKEN, type TestPeer } from '../peer/peer-fixture.ts';
+import { noise, plainPlace, startTestPeer, TEST_TOKEN, type TestPeer } from '../peer/peer-fixture.ts';
 import { benchmarkDelta } from './delta-benchmark.ts';
 import { createSandbox, type Sandbox, testContext } from './job-fixture.ts';
 import { findRsync } from './local-rsync.ts';
@@ -70,15 +70,15 @@ describe('a benchmark of deltas', () => {
   });
 
   it('goes to a peer and comes from one, without rsync', async () => {
-    const place = `dray://127.0.0.1:${peer.port()}`;
-    const to = await run('source/disk.img', `${place}/below/`, 2);
+    const place = (path: string) => plainPlace(peer.port(), path);
+    const to = await run('source/disk.img', place('below/'), 2);
     checkRows(to, [0, 1]);
     expect(to.rsyncVersion).toBeUndefined();
     expect(readdirSync(peer.root, { recursive: true }).filter((name) => `${name}`.includes('img'))).toEqual(
       [],
     );
     peer.write('remote.img', content);
-    checkRows(await run(`${place}/remote.img`, 'copies/', 2), [0, 1]);
+    checkRows(await run(place('remote.img'), 'copies/', 2), [0, 1]);
     expect(readdirSync(sandbox.path('copies'))).toEqual([]);
   });
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DrayError } from '../api/error.ts';
 import { systemClock } from '../base/clock.ts';
-import { noise, startTestPeer, TEST_TOKEN } from '../peer/peer-fixture.ts';
+import { noise, plainPlace, startTestPeer, TEST_TOKEN } from '../peer/peer-fixture.ts';
 import { deltaFile } from './delta-file.ts';
 import { createSandbox, type Sandbox, testContext } from './job-fixture.ts';
 
@@ -51,7 +51,7 @@ describe('a dry run of a delta', () => {
 describe.each(['to', 'from'])('a delta %s a peer', (way) => {
   const open = async () => {
     const peer = await startTestPeer();
-    const there = { place: `dray://127.0.0.1:${peer.port()}/file` };
+    const there = { place: plainPlace(peer.port(), 'file') };
     const here = { place: 'new' };
     peer.write('file', way === 'to' ? OLD : NEW);
     if (way === 'from') sandbox.write('new', OLD);

@@ -1,7 +1,7 @@
 /** For tests: trees whose folders have modes and times of their own, here and at a server. */
 import { chmodSync, lstatSync, mkdirSync, readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { serveForTest, TEST_TOKEN } from '../peer/peer-fixture.ts';
+import { plainPlace, serveForTest, TEST_TOKEN } from '../peer/peer-fixture.ts';
 import type { PeerServer, ServeFolderOptions } from '../peer/serve-folder.ts';
 import { createSandbox, type Sandbox, type TestContext, testContext } from './job-fixture.ts';
 
@@ -52,7 +52,7 @@ export function createDressedTrees(): DressedTrees {
     path: (...parts) => sandbox.path(...parts),
     write: (path, content) => void sandbox.write(path, content),
     port,
-    peer: (path) => ({ place: `dray://127.0.0.1:${port()}/${path}` }),
+    peer: (path) => ({ place: plainPlace(port(), path) }),
     dress,
     plant() {
       for (const name of ['a/b/one', 'a/b/two', 'a-b/x', 'a/c/three', 'top'])

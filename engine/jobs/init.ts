@@ -2,7 +2,6 @@
 import type { InitRequest, InitSummary, JobContext } from '../api/jobs.ts';
 import { systemClock } from '../base/clock.ts';
 import { DEFAULT_LAYOUT, type Layout, OBJECTS_LAYOUT } from '../model/layout.ts';
-import { parseRemoteUrl } from '../remotes/remote-url.ts';
 import { createDescriptor } from '../repository/descriptor.ts';
 import { checkRefName } from '../repository/ref-name.ts';
 import {
@@ -13,7 +12,7 @@ import {
 } from '../workspace/workspace-folder.ts';
 import { baseMark } from './base-commit.ts';
 import { learnConditionalWrites, tellUnsafe } from './conditional-writes.ts';
-import { connectUrl, urlToKeep } from './connection.ts';
+import { connectRemote, parseGivenUrl, urlToKeep } from './connection.ts';
 import { openWorkspaceSession } from './session.ts';
 import { refuseStoreInside } from './store-inside.ts';
 
@@ -27,9 +26,10 @@ export async function initWorkspace(context: JobContext, request: InitRequest): 
   checkRefName(branch);
   refuseNesting(root);
   const baseFolder = request.relativeTo ?? root;
-  refuseStoreInside(root, parseRemoteUrl(request.remoteUrl, baseFolder));
-  const url = urlToKeep(context, request.remoteUrl, baseFolder);
-  const { store } = await connectUrl(context, url, root, { create: true });
+  const url = urlToKeep(context, { url: request.remoteUrl, baseFolder, of: 'workspace' });
+  const given = parseGivenUrl(context, url, root);
+  refuseStoreInside(root, given);
+  const { store } = await connectRemote(context, given, { create: true });
   try {
     const { descriptor, created } = await createDescriptor(store, {
       layout: layoutFrom(request.layout),

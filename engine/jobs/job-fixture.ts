@@ -41,6 +41,8 @@ export function testContext(directory: string, more: Partial<JobContext> = {}): 
     directory,
     connection: {},
     environment: { DRAY_AUTHOR: 'tester' },
+    // As on a command line.
+    isTyped: true,
     signal: new AbortController().signal,
     emit: (event) => events.push(event),
     ...more,

@@ -202,15 +202,17 @@ describe('Named remotes', () => {
     expect(await tested(work, {})).toEqual({ url: sandbox.path('store'), failed: 0 });
   });
 
-  it("of the workspace come before the user's, and a path with a colon in it is found when no remote is", async () => {
+  it("of the user come before the workspace's, and a path with a colon in it is found when no remote is", async () => {
     using sandbox = createSandbox();
     const environment = { XDG_CONFIG_HOME: sandbox.path('config'), DRAY_AUTHOR: 'tester' };
     const at = (folder: string) => testContext(folder, { environment });
     await initWorkspace(at(sandbox.path('data')), { remoteUrl: sandbox.path('store') });
     const context = at(sandbox.path('data'));
     await remoteAdd(context, { name: 'origin', url: 's3://users/own', user: true });
+    for (const folder of [context, at(sandbox.folder)])
+      expect(parsePlace(folder, { place: 'origin:x' })).toMatchObject({ url: { bucket: 'users' } });
+    await remoteRemove(context, { name: 'origin', user: true });
     expect(parsePlace(context, { place: 'origin:x' })).toMatchObject({ path: sandbox.path('store/x') });
-    expect(parsePlace(at(sandbox.folder), { place: 'origin:x' })).toMatchObject({ url: { bucket: 'users' } });
     sandbox.write('data/notes:today', '');
     expect(parsePlace(context, { place: 'notes:today' })).toMatchObject({ kind: 'local' });
   });

@@ -13,13 +13,12 @@ import type { PlaceRequest } from '../api/trees.ts';
 import { trimEnd, trimStart } from '../base/trim-ends.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import { resolveLocation } from '../remotes/open-remote.ts';
-import { type PeerRemoteUrl, parseRemoteUrl, peerOrigin, type S3RemoteUrl } from '../remotes/remote-url.ts';
+import { type PeerRemoteUrl, peerOrigin, type S3RemoteUrl } from '../remotes/remote-url.ts';
 import { type Nesting, nestingOf } from '../workspace/folder-nesting.ts';
 import { localPlaceKind } from '../workspace/local-place.ts';
-import { findWorkspace, readConfig } from '../workspace/workspace-folder.ts';
-import { type Connection, connectRemote } from './connection.ts';
+import { type Connection, connectRemote, parseGivenUrl } from './connection.ts';
+import { findNamedRemote, knownRemoteNames } from './named-remote.ts';
 import { sharesService } from './tree-sides.ts';
-import { readUserRemotes } from './user-remotes.ts';
 
 export type Place = StdioPlace | LocalPlace | RemotePlace;
 
@@ -68,11 +67,11 @@ export function parsePlace(context: JobContext, { connection = {}, place }: Plac
     const found = namedPlace(context, named[1]!, named[2]!, flags);
     if (found) return found;
   }
-  return urlPlace(place, context.directory, flags);
+  return urlPlace(context, place, flags);
 }
 
-function urlPlace(text: string, baseFolder: string, connection: ConnectionFlags): Place {
-  const url = parseRemoteUrl(text, baseFolder, { keepsEmptyParts: true });
+function urlPlace(context: JobContext, text: string, connection: ConnectionFlags): Place {
+  const url = parseGivenUrl(context, text, context.directory, { keepsEmptyParts: true });
   if (url.kind === 'file') return localPlace(url.path, text);
   const [path = ''] = text.split('?', 1);
   const isFolderForm = url.prefix === '' || path.endsWith('/');
@@ -119,22 +118,17 @@ function namedPlace(
   below: string,
   connection: ConnectionFlags,
 ): Place | undefined {
-  const workspace = findWorkspace(context.directory);
-  const own = workspace ? readConfig(workspace).remotes : {};
-  const users = readUserRemotes(context);
-  const ofWorkspace = Object.hasOwn(own, name) ? own[name] : undefined;
-  const remote = ofWorkspace ?? users[name];
+  const remote = findNamedRemote(context, name);
   if (!remote) {
     if (existsSync(resolve(context.directory, `${name}:${below}`))) return undefined;
-    const known = [...new Set([...Object.keys(own), ...Object.keys(users)])].sort();
+    const known = knownRemoteNames(context);
     const hint =
       known.length > 0
         ? `Known are: ${known.join(', ')}.`
         : 'Add one with "dray remote add --user NAME URL".';
     throw new DrayError('usage', `There is no remote "${name}". ${hint}`, { data: { name } });
   }
-  const base = ofWorkspace && workspace ? workspace.root : context.directory;
-  const url = parseRemoteUrl(remote.url, base);
+  const { url } = remote;
   checkBelow(name, below);
   const isFolderForm = below === '' || below.endsWith('/');
   if (url.kind === 'file') {

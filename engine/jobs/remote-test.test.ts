@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DrayError } from '../api/error.ts';
 import type { CheckEvent, JobEvent } from '../api/events.ts';
-import type { JobContext } from '../api/jobs.ts';
+import type { JobContext, MetPeer } from '../api/jobs.ts';
 import { systemClock } from '../base/clock.ts';
+import { fingerprintOf } from '../peer/peer-certificate.ts';
 import { serveForTest, TEST_TOKEN } from '../peer/peer-fixture.ts';
 import { ownCertificate } from '../peer/peer-own-certificate.ts';
 import { openFileStore } from '../remotes/file-store.ts';
@@ -14,7 +15,7 @@ import type { GetOptions, ObjectStore } from '../remotes/object-store.ts';
 import { parseRemoteUrl } from '../remotes/remote-url.ts';
 import { createFaults, type FaultCall, withFaults } from '../remotes/with-faults.ts';
 import { createMeter, withMeter } from '../remotes/with-meter.ts';
-import { createSandbox, eventsOf, testContext } from './job-fixture.ts';
+import { createSandbox, testContext } from './job-fixture.ts';
 import { conditionalWritesHold, probeRemote, remoteTest } from './remote-test.ts';
 
 async function probe(store: ObjectStore, signal = new AbortController().signal) {
@@ -95,18 +96,23 @@ describe('The test of a remote', () => {
     }
   });
 
-  it('trusts a peer as all else does: by the certificate of the first meeting', async () => {
+  it('trusts a peer as every command does: once its certificate is accepted', async () => {
     using sandbox = createSandbox();
     const tls = await ownCertificate(sandbox.path('server'), 'here');
     await mkdir(sandbox.path('repository'));
     const server = await serveForTest(sandbox.folder, { tls });
     try {
       const environment = { DRAY_CONFIG: sandbox.path('client/config.json'), DRAY_TOKEN: TEST_TOKEN };
-      const context = testContext(sandbox.folder, { environment });
+      const met: MetPeer[] = [];
+      const trustsNewPeer = async (peer: MetPeer) => met.push(peer) > 0;
+      const context = testContext(sandbox.folder, { environment, trustsNewPeer });
       const target = `dray://127.0.0.1:${server.address.port}/repository?tls=on`;
-      const request = { target, url: parseRemoteUrl(target, '/') };
+      const request = { target, url: parseRemoteUrl(target, '/', { from: 'typed' }) };
+      const stranger = testContext(sandbox.folder, { environment });
+      expect(await remoteTest(stranger, request)).toMatchObject({ ok: 0, failed: 1 });
       expect(await remoteTest(context, request)).toMatchObject({ failed: 0, safeForTwoWriters: true });
-      expect(eventsOf(context, 'warning').map(({ warning }) => warning)).toEqual(['newPeer']);
+      const address = `127.0.0.1:${server.address.port}`;
+      expect(met).toEqual([{ address, fingerprint: fingerprintOf(tls.cert) }]);
     } finally {
       await server.close();
     }

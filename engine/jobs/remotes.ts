@@ -4,12 +4,13 @@ import type { JobContext, RemoteAddRequest, RemoteTestRequest, RemoteTestSummary
 import { parseRemoteUrl } from '../remotes/remote-url.ts';
 import { findWorkspace, readConfig } from '../workspace/workspace-folder.ts';
 import { withoutArrivals } from './arrivals.ts';
-import { urlToKeep } from './connection.ts';
+import { parseGivenUrl, urlToKeep } from './connection.ts';
+import { findNamedRemote, type NamedRemote, workspaceRemote } from './named-remote.ts';
 import { canNamePlace } from './places.ts';
 import { remoteTest } from './remote-test.ts';
 import { openSession } from './session.ts';
 import { refuseStoreInside } from './store-inside.ts';
-import { readUserRemotes, writeUserRemotes } from './user-remotes.ts';
+import { allowedBy, readUserRemotes, writeUserRemotes } from './user-remotes.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
@@ -34,8 +35,8 @@ export async function remoteAdd(
         `There is a remote "${request.name}" already (${remotes[request.name]!.url}). Remove it first, or choose another name.`,
       );
     }
-    refuseStoreInside(session.workspace.root, parseRemoteUrl(request.url, context.directory));
-    const url = urlToKeep(context, request.url, context.directory);
+    const url = urlToKeep(context, { url: request.url, baseFolder: context.directory, of: 'workspace' });
+    refuseStoreInside(session.workspace.root, parseRemoteUrl(url, context.directory));
     session.saveConfig({ ...session.config, remotes: { ...remotes, [request.name]: { url } } });
     context.emit({ type: 'remote', name: request.name, url, isDefault: false });
     return { remotes: Object.keys(remotes).length + 1 };
@@ -58,7 +59,7 @@ function addUserRemote(context: JobContext, { name, url }: RemoteAddRequest): { 
       `You have a remote "${name}" already (${remotes[name]!.url}). Remove it first, or choose another name.`,
     );
   }
-  const kept = urlToKeep(context, url, context.directory);
+  const kept = urlToKeep(context, { url, baseFolder: context.directory, of: 'user' });
   writeUserRemotes(context, { ...remotes, [name]: { url: kept } });
   context.emit({ type: 'remote', name, url: kept, isDefault: false });
   return { remotes: Object.keys(remotes).length + 1 };
@@ -127,14 +128,18 @@ export async function remoteTestTarget(
   context: JobContext,
   request: RemoteTestRequest,
 ): Promise<RemoteTestSummary> {
-  const workspace = findWorkspace(context.directory);
-  const config = workspace && readConfig(workspace);
-  const target = request.target ?? context.remoteName ?? config?.defaultRemote;
+  const target = request.target ?? context.remoteName;
+  const found = target === undefined ? defaultRemote(context) : findNamedRemote(context, target);
+  if (found) return remoteTest(context, { target: found.text, url: found.url });
   if (target === undefined)
     throw new DrayError('usage', 'Which remote? Outside of a workspace give its URL or its name.');
-  const own = config && Object.hasOwn(config.remotes, target) ? config.remotes[target] : undefined;
-  const users = own ? {} : readUserRemotes(context);
-  const text = own?.url ?? users[target]?.url ?? target;
-  const url = parseRemoteUrl(text, workspace && own ? workspace.root : context.directory);
-  return remoteTest(context, { target: text, url });
+  return remoteTest(context, { target, url: parseGivenUrl(context, target, context.directory) });
+}
+
+/** The workspace's, whatever the user's own remotes are called. */
+function defaultRemote(context: JobContext): NamedRemote | undefined {
+  const workspace = findWorkspace(context.directory, allowedBy(context));
+  if (!workspace) return undefined;
+  const config = readConfig(workspace);
+  return workspaceRemote(context, workspace, config.defaultRemote);
 }

@@ -8,7 +8,7 @@ import type { JobContext } from '../api/jobs.ts';
 import type { ServeRequest, ServeSummary } from '../api/peers.ts';
 import { fingerprintOf, readCertificate, type ServerCertificate } from '../peer/peer-certificate.ts';
 import { serveFolder } from '../peer/serve-folder.ts';
-import { isLoopback, PEER_PORT } from '../remotes/remote-url.ts';
+import { isLoopback, PEER_PORT, peerAddress } from '../remotes/remote-url.ts';
 import { userConfigFolder } from './user-remotes.ts';
 
 const CONNECTIONS_MAX = 256;
@@ -20,7 +20,7 @@ export async function serve(context: JobContext, request: ServeRequest): Promise
   const { host = '127.0.0.1', isReadOnly = false, port = PEER_PORT } = request;
   const folder = resolve(context.directory, request.folder);
   const { isNew, token } = readToken(context, request);
-  const tls = await certificateFor(context, request, host);
+  const tls = await certificateFor(context, request);
   warnOfOpenness(context, request, { host, tls });
   let requests = 0;
   const server = await serveFolder({
@@ -46,7 +46,8 @@ export async function serve(context: JobContext, request: ServeRequest): Promise
       context.emit({ type: 'warning', warning: 'requestFailed', message: `A request failed: ${message}` });
     },
   });
-  const url = urlOf(host, server.address.port, tls !== undefined);
+  const shown = isEverywhere(host) ? hostname().toLowerCase() : host;
+  const url = peerAddress({ host: shown, port: server.address.port, tls: tls !== undefined });
   context.emit({
     type: 'serving',
     folder,
@@ -67,13 +68,6 @@ function stopped(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** As a client writes it: what the URL leaves out is what the client assumes. */
-function urlOf(host: string, port: number, isTls: boolean): string {
-  const shown = isEverywhere(host) ? hostname().toLowerCase() : host.includes(':') ? `[${host}]` : host;
-  const isAssumed = isTls === !isLoopback(host);
-  return `dray://${shown}:${port}${isAssumed ? '' : `?tls=${isTls ? 'on' : 'off'}`}`;
-}
-
 function isEverywhere(host: string): boolean {
   return host === '0.0.0.0' || host === '::';
 }
@@ -91,9 +85,8 @@ function warnOfOpenness(
 async function certificateFor(
   context: JobContext,
   { tls = 'auto' }: ServeRequest,
-  host: string,
 ): Promise<ServerCertificate | undefined> {
-  if (tls === 'off' || (tls === 'auto' && isLoopback(host))) return undefined;
+  if (tls === 'off') return undefined;
   if (tls !== 'auto') {
     const [cert, key] = [tls.certPath, tls.keyPath].map((path) => resolve(context.directory, path));
     return readCertificate(cert!, key!);

@@ -23,6 +23,7 @@ import {
   lockWorkspace,
   type WorkspaceLock,
 } from '../workspace/workspace-lock.ts';
+import { allowedBy } from './user-remotes.ts';
 
 const LOCK_PATIENCE_MS = 10_000;
 
@@ -57,7 +58,12 @@ export async function openSession(
   command: string,
   access: WorkspaceAccess = 'exclusive',
 ): Promise<Session> {
-  return openWorkspaceSession(context, command, requireWorkspace(context.directory), access);
+  return openWorkspaceSession(
+    context,
+    command,
+    requireWorkspace(context.directory, allowedBy(context)),
+    access,
+  );
 }
 
 export async function openWorkspaceSession(

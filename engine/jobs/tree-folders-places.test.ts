@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { plainPlace } from '../peer/peer-fixture.ts';
 import { copyTree, syncTree } from './copy-tree.ts';
 import { createDressedTrees, OLD_S } from './dressed-tree.fixture.ts';
 
@@ -20,7 +21,7 @@ describe('a folder that is everybody\u2019s, or all that a peer offers', () => {
     await copyTree(context(), { source: here('from'), destination: here('shared') });
     expect(foldersOf('shared')['.']).toMatch(/^1777 /);
     dress('offered', 0o755, OLD_S + 51);
-    const pair = { source: here('from'), destination: { place: peer('').place.slice(0, -1) } };
+    const pair = { source: here('from'), destination: { place: peer('').place } };
     await copyTree(context(), pair);
     expect(foldersOf('offered')['.']).toMatch(/^755 /);
     expect(foldersOf('offered').a).toEqual(foldersOf('from').a);
@@ -32,7 +33,7 @@ describe('a machine that tells only of empty folders', () => {
   it('gets its files as ever, nothing is set in vain, and a second run finds nothing to do', async () => {
     plant();
     await using older = await forwardWithout('folders=1');
-    const there = { place: `dray://127.0.0.1:${older.port}/to` };
+    const there = { place: plainPlace(older.port, 'to') };
     expect(await copyTree(context(), { source: here('from'), destination: there })).toMatchObject({
       failed: 0,
     });

@@ -1,15 +1,23 @@
-/** Remotes of the user's own, known in every folder: `dray remote add --user`. Kept beside other programs' settings, never with a secret. */
+/**
+ * The user's own settings, which hold in every folder: remotes (`dray remote add --user`) and the workspaces of other users that may be
+ * obeyed (`dray config --user safe.directory`). They lie beside other programs' settings and hold no secret.
+ */
 import { readFileSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
 import type { JobContext } from '../api/jobs.ts';
 import { replaceFile } from '../base/replace-file.ts';
+import type { AllowsFolder } from '../workspace/folder-owner.ts';
 
 export type UserRemotes = Readonly<Record<string, { readonly url: string }>>;
 
-const SCHEMA = v.object({ remotes: v.optional(v.record(v.string(), v.object({ url: v.string() })), {}) });
+const SCHEMA = v.object({
+  remotes: v.optional(v.record(v.string(), v.object({ url: v.string() })), {}),
+  'safe.directory': v.optional(v.array(v.string()), []),
+});
+type UserSettings = Readonly<v.InferOutput<typeof SCHEMA>>;
 
 /** Where files of the user's own lie, beside the settings. */
 export function userConfigFolder(context: Pick<JobContext, 'environment'>): string {
@@ -28,16 +36,35 @@ export function userConfigPath({ environment }: Pick<JobContext, 'environment'>)
 
 /** @throws `usage` when the file is there and makes no sense. */
 export function readUserRemotes(context: Pick<JobContext, 'environment'>): UserRemotes {
+  return byName(readUserSettings(context).remotes);
+}
+
+/** Roots of workspaces, or `*`. @throws `usage` when the file is there and makes no sense. */
+export function readSafeDirectories(context: Pick<JobContext, 'environment'>): readonly string[] {
+  return readUserSettings(context)['safe.directory'];
+}
+
+/** Which workspaces of other users this one allows. */
+export function allowedBy(context: Pick<JobContext, 'environment'>): AllowsFolder {
+  return (root) => {
+    const roots = [root, behindLink(root)];
+    return readSafeDirectories(context).some(
+      (safe) => safe === '*' || roots.includes(safe) || roots.includes(behindLink(resolve(safe))),
+    );
+  };
+}
+
+function readUserSettings(context: Pick<JobContext, 'environment'>): UserSettings {
   const path = userConfigPath(context);
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return byName({});
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return v.parse(SCHEMA, {});
     throw new DrayError('io', `Your settings in ${path} cannot be read.`, { data: { path }, cause });
   }
   try {
-    return byName(v.parse(SCHEMA, JSON.parse(text)).remotes);
+    return v.parse(SCHEMA, JSON.parse(text));
   } catch (cause) {
     throw new DrayError('usage', `Your settings in ${path} are damaged: mend the file, or delete it.`, {
       data: { path },
@@ -51,10 +78,21 @@ function byName(remotes: UserRemotes): UserRemotes {
   return Object.assign(Object.create(null) as UserRemotes, remotes);
 }
 
-/** Replaces the list in one step; what else the file holds stays. */
 export function writeUserRemotes(context: Pick<JobContext, 'environment'>, remotes: UserRemotes): void {
+  replaceSettings(context, { remotes });
+}
+
+export function writeSafeDirectories(
+  context: Pick<JobContext, 'environment'>,
+  directories: readonly string[],
+): void {
+  replaceSettings(context, { 'safe.directory': directories });
+}
+
+/** In one step; whatever else the file holds stays. */
+function replaceSettings(context: Pick<JobContext, 'environment'>, changed: object): void {
   const path = userConfigPath(context);
-  readUserRemotes(context);
+  readUserSettings(context);
   let kept: Record<string, unknown> = {};
   try {
     kept = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
@@ -62,13 +100,13 @@ export function writeUserRemotes(context: Pick<JobContext, 'environment'>, remot
     // There is none yet.
   }
   try {
-    replaceFile(behindLink(path), `${JSON.stringify({ ...kept, remotes }, undefined, 2)}\n`);
+    replaceFile(behindLink(path), `${JSON.stringify({ ...kept, ...changed }, undefined, 2)}\n`);
   } catch (cause) {
     throw new DrayError('io', `Your settings in ${path} cannot be written.`, { data: { path }, cause });
   }
 }
 
-/** Settings are often kept elsewhere, and a link leads there. */
+/** Where links lead: settings are often kept elsewhere. The path itself when nothing is there. */
 function behindLink(path: string): string {
   try {
     return realpathSync(path);

@@ -37,6 +37,11 @@ interface BatchAnswer {
   readonly results: readonly { readonly error?: unknown }[];
 }
 
+/** What a test server offers, in plain: requests are counted, and bytes looked at, on the way. */
+export function plainPlace(port: number, path = ''): string {
+  return `dray://127.0.0.1:${port}${path === '' ? '' : `/${path}`}?tls=off`;
+}
+
 const OLD_SECONDS = 1_600_000_000;
 
 /** The folder at a port of its own on loopback, for who has `TEST_TOKEN`. */

@@ -2,7 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DrayError } from '../api/error.ts';
 import { resolveLocation } from './open-remote.ts';
-import { defaultCloneFolder, formatRemoteUrl, parseRemoteUrl, type RemoteUrl } from './remote-url.ts';
+import {
+  defaultCloneFolder,
+  formatRemoteUrl,
+  parsePeerAddress,
+  parseRemoteUrl,
+  peerOrigin,
+  type RemoteUrl,
+} from './remote-url.ts';
 
 const parse = (text: string) => parseRemoteUrl(text, '/base');
 
@@ -154,7 +161,7 @@ describe('The location of a bucket', () => {
 describe("a peer's URL", () => {
   it('names the file of its token and whether it is encrypted, and comes back as it went', () => {
     const text = 'dray://nas:7371/photos/2024?tls=on&tokenFile=/home/ada/my%20token';
-    const url = parseRemoteUrl(text, '/');
+    const url = parseRemoteUrl(text, '/', { from: 'user' });
     expect(url).toEqual({
       kind: 'peer',
       host: 'nas',
@@ -164,6 +171,8 @@ describe("a peer's URL", () => {
       tokenFile: '/home/ada/my token',
     });
     expect(formatRemoteUrl(url)).toBe(text);
+    expect(parseRemoteUrl(text, '/', { from: 'typed' })).toEqual({ ...url, isTyped: true });
+    expect(() => parseRemoteUrl(text, '/')).toThrow(expect.objectContaining({ code: 'usage' }));
   });
 
   it.each([
@@ -172,6 +181,15 @@ describe("a peer's URL", () => {
     'dray://token@nas/',
     'dray://nas/?tls=maybe',
   ])('is refused when it holds a secret or makes no sense: %s', (text) =>
-    expect(() => parseRemoteUrl(text, '/')).toThrow(expect.objectContaining({ code: 'usage' })),
+    expect(() => parseRemoteUrl(text, '/', { from: 'typed' })).toThrow(
+      expect.objectContaining({ code: 'usage' }),
+    ),
   );
+
+  it('means an encrypted way on loopback too, unless it says otherwise', () => {
+    const originOf = (text: string) => peerOrigin(parsePeerAddress(text)).href;
+    for (const host of ['localhost', '127.0.0.1', '[::1]', 'nas'])
+      expect(originOf(host)).toBe(`https://${host}:7370/`);
+    expect(originOf('dray://127.0.0.1:9?tls=off')).toBe('http://127.0.0.1:9/');
+  });
 });

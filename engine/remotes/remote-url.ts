@@ -3,7 +3,7 @@
  *
  *   file:///absolute/folder      /absolute/folder      relative/folder
  *   s3://bucket/prefix?endpoint=https://host&region=R&profile=P&pathStyle=true&anonymous=true
- *   dray://host:port/folder?tls=on|off
+ *   dray://host:port/folder?tls=on|off&tokenFile=/absolute/file
  *
  * Bucket and prefix are percent-decoded: a `%` in a name is written `%25`, a `?` `%3F`. A URL never holds a secret: it is
  * stored, printed and shared.
@@ -37,10 +37,12 @@ export interface PeerRemoteUrl {
   readonly port: number;
   /** Of what is offered: '' or a path without slashes at its ends. */
   readonly prefix: string;
-  /** Absent: on, unless the address is this machine's own (loopback). */
+  /** Absent: on. Loopback is no exception: while the server is down, any user of the machine can take its port. */
   readonly tls?: boolean;
-  /** Holds the token; absolute. Before the environment's. */
+  /** Holds the token; absolute. */
   readonly tokenFile?: string;
+  /** A person typed it on this command line. */
+  readonly isTyped?: true;
 }
 
 /** Where and as whom the bucket is reached. What is absent is found elsewhere (`open-remote.ts`). */
@@ -56,9 +58,17 @@ export interface S3Location {
 
 const PARAMETERS = ['endpoint', 'region', 'profile', 'pathStyle', 'anonymous'] as const;
 
+/**
+ * Who wrote a URL: a person on this command line (`typed`), the user in a remote of their own (`user`), or anybody: a workspace's
+ * settings, a page, a link (`elsewhere`). Only the user's own may name a token file, since its content is sent to the URL's host.
+ */
+export type UrlOrigin = 'typed' | 'user' | 'elsewhere';
+
 export interface ParseUrlOptions {
   /** Keep empty parts, which keys of plain objects may have: one slash at the end is taken off, and nothing else. */
   readonly keepsEmptyParts?: boolean;
+  /** Default: `elsewhere`. */
+  readonly from?: UrlOrigin;
 }
 
 /** @param baseFolder What a relative path is relative to. Fails with `usage`, naming what is wrong. */
@@ -67,7 +77,7 @@ export function parseRemoteUrl(text: string, baseFolder: string, options: ParseU
     throw refuse('The remote URL is empty or contains a NUL character.');
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]+):/.exec(text)?.[1]?.toLowerCase();
   if (scheme === 's3') return parseS3(text, options);
-  if (scheme === 'dray') return parsePeer(text);
+  if (scheme === 'dray') return parsePeer(text, options);
   if (scheme === 'file') return { kind: 'file', path: parseFile(text) };
   if (scheme !== undefined && /^[^:]+:\/\//.test(text)) {
     throw refuse(
@@ -123,29 +133,54 @@ function parseFile(text: string): string {
 
 export const PEER_PORT = 7370;
 
-/** Loopback speaks plainly, as nobody can listen there; everything else is encrypted unless the URL says otherwise. */
-export function peerOrigin({ host, port, tls = !isLoopback(host) }: PeerRemoteUrl): URL {
-  return new URL(`${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`);
+export function peerOrigin({ host, port, tls = true }: PeerRemoteUrl): URL {
+  return new URL(`${tls ? 'https' : 'http'}://${hostAndPort({ host, port })}`);
+}
+
+/** What tokens and certificates are kept by: `dray://HOST:PORT`, with `?tls=off` where the way is not encrypted. */
+export function peerAddress({
+  host,
+  port,
+  tls = true,
+}: Pick<PeerRemoteUrl, 'host' | 'port' | 'tls'>): string {
+  return `dray://${hostAndPort({ host, port })}${tls ? '' : '?tls=off'}`;
+}
+
+/** @param text `HOST`, `HOST:PORT`, or a peer's URL. @throws DrayError `usage` */
+export function parsePeerAddress(text: string): PeerRemoteUrl {
+  return parsePeer(/^dray:\/\//i.test(text) ? text : `dray://${text}`, {});
+}
+
+/** With the port, whatever it is. */
+export function hostAndPort({ host, port }: Pick<PeerRemoteUrl, 'host' | 'port'>): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
-function parsePeer(text: string): PeerRemoteUrl {
+function parsePeer(text: string, { from = 'elsewhere' }: ParseUrlOptions): PeerRemoteUrl {
   const match = /^dray:\/\/([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/is.exec(text);
   if (!match) throw refuse('The URL of a peer has the form dray://HOST:PORT/FOLDER.');
   const [, authority = '', path = '', query = ''] = match;
   if (authority.includes('@'))
     throw refuse(
-      'A URL must not hold the token, as it is stored. Set DRAY_TOKEN, or DRAY_TOKEN_FILE to a file that holds it.',
+      'A URL must not hold the token, as it is stored. Run "dray login HOST:PORT" once, which keeps it apart.',
     );
   const parts = /^(?:\[([0-9a-f:.]+)\]|([A-Za-z0-9._-]+))(?::(\d{1,5}))?$/i.exec(authority);
   const port = Number(parts?.[3] ?? PEER_PORT);
   if (!parts || port === 0 || port > 65_535)
     throw refuse(`"${authority}" is no host and port. A peer's URL has the form dray://HOST:PORT/FOLDER.`);
   const host = (parts[1] ?? parts[2] ?? '').toLowerCase();
-  return { kind: 'peer', host, port, prefix: parsePrefix(path), ...parsePeerQuery(query) };
+  const parameters = parsePeerQuery(query);
+  if (parameters.tokenFile !== undefined && from === 'elsewhere')
+    throw refuse(
+      `This URL must not name a token file, since whoever writes it would choose which file is sent. Take tokenFile out and ` +
+        `run "dray login ${authority}" once, or keep the URL as a remote of your own: dray remote add --user NAME URL.`,
+    );
+  const typed = from === 'typed' ? { isTyped: true as const } : {};
+  return { kind: 'peer', host, port, prefix: parsePrefix(path), ...parameters, ...typed };
 }
 
 function parsePeerQuery(query: string): Pick<PeerRemoteUrl, 'tls' | 'tokenFile'> {
@@ -175,7 +210,7 @@ function formatPeer({ host, port, prefix, tls, tokenFile }: PeerRemoteUrl): stri
     ...(tokenFile === undefined ? [] : [`tokenFile=${tokenFile.split('/').map(encodePart).join('/')}`]),
   ];
   const query = parameters.length === 0 ? '' : `?${parameters.join('&')}`;
-  return `dray://${host.includes(':') ? `[${host}]` : host}:${port}${path}${query}`;
+  return `dray://${hostAndPort({ host, port })}${path}${query}`;
 }
 
 function parseS3(text: string, { keepsEmptyParts = false }: ParseUrlOptions): S3RemoteUrl {

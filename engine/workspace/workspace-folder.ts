@@ -23,6 +23,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
+import { type AllowsFolder, checkFileOwner, checkOwner } from './folder-owner.ts';
 import { writeError } from './tree-writer-error.ts';
 
 const FORMAT = 1;
@@ -74,6 +75,8 @@ export interface WorkspaceFolder {
   readonly indexPath: string;
   readonly temporaryFolder: string;
   readonly lockPath: string;
+  /** The user allows it although it may belong to somebody else (`safe.directory`). */
+  readonly isAllowed?: boolean;
 }
 
 export function workspaceAt(root: string): WorkspaceFolder {
@@ -86,17 +89,37 @@ export function workspaceAt(root: string): WorkspaceFolder {
   };
 }
 
-/** The workspace that `folder` lies in, or undefined. */
-export function findWorkspace(folder: string): WorkspaceFolder | undefined {
+/**
+ * The workspace that `folder` lies in, or undefined.
+ * @throws `usage` when it belongs to another user and `allows` does not know it.
+ */
+export function findWorkspace(folder: string, allows: AllowsFolder): WorkspaceFolder | undefined {
+  for (const root of workspaceRoots(folder)) return ownWorkspace(root, allows);
+  return undefined;
+}
+
+function ownWorkspace(root: string, allows: AllowsFolder): WorkspaceFolder {
+  const workspace = workspaceAt(root);
+  try {
+    checkOwner(join(root, DRAY_FOLDER));
+    return workspace;
+  } catch (error) {
+    if (!allows(root)) throw error;
+    return { ...workspace, isAllowed: true };
+  }
+}
+
+/** The nearest one first. */
+function* workspaceRoots(folder: string): Generator<string> {
   for (let at = resolve(folder); ; at = dirname(at)) {
-    if (existsSync(join(at, DRAY_FOLDER, CONFIG_NAME))) return workspaceAt(at);
-    if (dirname(at) === at) return undefined;
+    if (existsSync(join(at, DRAY_FOLDER, CONFIG_NAME))) yield at;
+    if (dirname(at) === at) return;
   }
 }
 
 /** @throws `notAWorkspace` when there is none. */
-export function requireWorkspace(folder: string): WorkspaceFolder {
-  const found = findWorkspace(folder);
+export function requireWorkspace(folder: string, allows: AllowsFolder): WorkspaceFolder {
+  const found = findWorkspace(folder, allows);
   if (found) return found;
   throw new DrayError(
     'notAWorkspace',
@@ -105,19 +128,30 @@ export function requireWorkspace(folder: string): WorkspaceFolder {
   );
 }
 
-/** @throws `workspaceExists` when `root` is a workspace or lies inside one. */
+/**
+ * @throws `workspaceExists` when `root` is a workspace or lies inside one. Another user's workspace around it is none: it is never
+ *   obeyed, so it must not keep anybody from working below it either.
+ */
 export function refuseNesting(root: string): void {
-  const outer = findWorkspace(root);
-  if (!outer) return;
-  const where =
-    outer.root === resolve(root) ? 'is a workspace already' : `lies inside the workspace ${outer.root}`;
+  const outer = [...workspaceRoots(root)].find((at) => at === resolve(root) || isOwnWorkspace(at));
+  if (outer === undefined) return;
+  const where = outer === resolve(root) ? 'is a workspace already' : `lies inside the workspace ${outer}`;
   throw new DrayError(
     'workspaceExists',
     `${resolve(root)} ${where}. Choose another folder, or use that workspace.`,
     {
-      data: { path: resolve(root), workspace: outer.root },
+      data: { path: resolve(root), workspace: outer },
     },
   );
+}
+
+function isOwnWorkspace(root: string): boolean {
+  try {
+    checkOwner(join(root, DRAY_FOLDER));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Makes `.dray/` in `root`. The settings come last: without them it is no workspace, and can be made again. @throws `workspaceExists` */
@@ -172,27 +206,45 @@ export function isHalfMade(root: string): boolean {
   return readdirSync(folder).every((name) => NAMES_BEFORE_SETTINGS.test(name));
 }
 
+/** For people: where its remotes and settings are kept. */
+export function workspaceConfigPath({ root }: WorkspaceFolder): string {
+  return join(root, DRAY_FOLDER, CONFIG_NAME);
+}
+
 export function readConfig(workspace: WorkspaceFolder): WorkspaceConfig {
-  return readJson(CONFIG, join(workspace.root, DRAY_FOLDER, CONFIG_NAME));
+  return readJson(CONFIG, workspace, CONFIG_NAME);
 }
 
 export function writeConfig(workspace: WorkspaceFolder, config: WorkspaceConfig): void {
-  replaceFile(join(workspace.root, DRAY_FOLDER, CONFIG_NAME), config);
+  replaceFile(workspaceConfigPath(workspace), config);
 }
 
 export function readState(workspace: WorkspaceFolder): WorkspaceState {
-  return readJson(STATE, join(workspace.root, DRAY_FOLDER, 'state.json'));
+  return readJson(STATE, workspace, 'state.json');
 }
 
 export function writeState(workspace: WorkspaceFolder, state: WorkspaceState): void {
   replaceFile(join(workspace.root, DRAY_FOLDER, 'state.json'), state);
 }
 
-function readJson<S extends v.GenericSchema>(schema: S, path: string): v.InferOutput<S> {
+function readJson<S extends v.GenericSchema>(
+  schema: S,
+  { isAllowed = false, root }: WorkspaceFolder,
+  name: string,
+): v.InferOutput<S> {
+  const path = join(root, DRAY_FOLDER, name);
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    const file = openSync(path, 'r');
+    try {
+      // Of the very file that is read: a path may lead to another one a moment later.
+      if (!isAllowed) checkFileOwner(root, path, file);
+      text = readFileSync(file, 'utf8');
+    } finally {
+      closeSync(file);
+    }
   } catch (cause) {
+    if (cause instanceof DrayError) throw cause;
     const message = `Cannot read ${path}: ${(cause as Error).message}. Restore it, or clone into another folder.`;
     throw new DrayError('io', message, { cause, data: { path } });
   }

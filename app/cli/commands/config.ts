@@ -6,16 +6,19 @@ import { given } from '../given.ts';
 export function addConfigCommand(program: Command, host: CommandHost): void {
   const command = program
     .command('config')
-    .summary("this workspace's settings")
-    .description('Without a name: lists the settings. With a name: prints one. With a value: sets it.')
+    .summary('settings of this workspace, and your own')
+    .description(
+      "Without a name: lists this workspace's settings. With a name: prints one. With a value: sets it. With --user: your own, which hold in every folder. The only one is safe.directory: workspaces of other users that you trust.",
+    )
     .argument('[name]', 'the setting')
     .argument('[value]', 'its new value')
+    .option('--user', 'your own settings; safe.directory PATH adds a workspace, * stands for all')
     .option('--unset', 'remove the setting, so that its default holds again')
     .action(
       (
         name: string | undefined,
         value: string | undefined,
-        options: { readonly unset?: true },
+        options: { readonly unset?: true; readonly user?: true },
         self: Command,
       ) =>
         runCommand(host, self, {
@@ -23,14 +26,18 @@ export function addConfigCommand(program: Command, host: CommandHost): void {
             if (options.unset && (name === undefined || value !== undefined)) {
               throw usageError('--unset takes a name and no value: dray config NAME --unset.');
             }
-            const { config } = await import('../../../engine/jobs/config.ts');
-            return config(context, { ...given({ name, value }), ...(options.unset ? { value: null } : {}) });
+            const { config, userConfig } = await import('../../../engine/jobs/config.ts');
+            return (options.user ? userConfig : config)(context, {
+              ...given({ name, value }),
+              ...(options.unset ? { value: null } : {}),
+            });
           },
           view: createConfigView(name !== undefined),
         }),
     );
   addExamples(command, [
     ['dray config', 'every setting'],
+    ['dray config --user safe.directory /srv/team', 'obey the workspace there, whoever owns it'],
     ['dray config author "Ada <ada@example.org>"', 'who new commits are by'],
   ]);
 }

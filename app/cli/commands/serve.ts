@@ -33,7 +33,7 @@ export function addServeCommand(program: Command, host: CommandHost): void {
     .option('--token-file <file>', 'keep the token there, from run to run; made if it is not there')
     .option(
       '--tls <how>',
-      'auto (the default: on beyond this machine, with a certificate of its own), off, or CERT,KEY',
+      'auto (the default: on, with a certificate of its own), off, or CERT,KEY',
       parseTls,
     )
     .option('--max-connections <n>', 'at most so many at once (default: 256)', parseCount)
@@ -65,7 +65,8 @@ export function addServeCommand(program: Command, host: CommandHost): void {
   addExamples(command, [
     ['dray serve /data', 'to this machine alone'],
     ['dray serve /data --listen 0.0.0.0:7370 --token-file ~/.dray-token', 'to the network, encrypted'],
-    ['DRAY_TOKEN=... dray copy dray://server:7370/photos photos', 'at the other end'],
+    ['dray login server', 'at the other end, once'],
+    ['dray copy dray://server:7370/photos photos', 'from then on'],
   ]);
 }
 

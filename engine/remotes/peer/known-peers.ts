@@ -1,77 +1,73 @@
 /**
- * The certificates of peers that were met, by host and port, as ssh remembers hosts: nobody signs a peer's certificate, so the first
- * meeting is taken on trust, and every later one has to be with the same.
+ * The certificates of peers that were met, by host and port, as ssh remembers hosts. Nobody signs a peer's certificate, so a person
+ * decides at the first meeting, and every later one has to be with the same. Until then nothing is sent, the token least of all.
  */
-import { readFileSync } from 'node:fs';
-import * as v from 'valibot';
+import { join } from 'node:path';
 import { DrayError } from '../../api/error.ts';
-import { replaceFile } from '../../base/replace-file.ts';
-
-const SCHEMA = v.object({ peers: v.record(v.string(), v.string()) });
+import type { MetPeer } from '../../api/jobs.ts';
+import { keepPeerRecord, type PeerRecordFile, readPeerRecords } from './peer-records.ts';
 
 export interface KnownPeersOptions {
-  /** May not be there yet. */
-  readonly path: string;
-  /** Told when a peer is met for the first time. */
-  readonly onNew: (message: string) => void;
+  /** Of the user's settings; may not be there yet. */
+  readonly folder: string;
+  /** Asked at the first meeting, before anything is sent. Absent: nobody new is trusted. */
+  readonly trustsNew?: (peer: MetPeer) => Promise<boolean>;
 }
 
-/** @param peer `HOST:PORT`. @returns For each connection: what to refuse it with, or undefined. */
-export function createFingerprintCheck(
-  peer: string,
-  { onNew, path }: KnownPeersOptions,
-): (fingerprint: string) => DrayError | undefined {
+export interface PeerCheck {
+  /** For each connection: what to refuse it with. `unknownPeer` at the first meeting. */
+  readonly check: (fingerprint: string) => DrayError | undefined;
+  /** Asks whether the peer that was just refused is to be trusted, and remembers it. @throws DrayError `unknownPeer` */
+  readonly meet: (fingerprint: string) => Promise<void>;
+}
+
+/** @param address `HOST:PORT`. */
+export function createPeerCheck(address: string, { folder, trustsNew }: KnownPeersOptions): PeerCheck {
+  const file = knownPeersFile(folder);
   let known: string | undefined;
-  return (fingerprint) => {
-    if (fingerprint === '') return new DrayError('accessDenied', `dray://${peer} shows no certificate.`);
-    known ??= readKnown(path)[peer];
-    if (known === undefined) {
-      remember(path, peer, fingerprint);
-      known = fingerprint;
-      onNew(
-        `dray://${peer} is met for the first time. Its certificate's fingerprint is ${fingerprint}; compare it with what "dray serve" shows there.`,
+  let meeting: Promise<void> | undefined;
+  const ask = async (fingerprint: string) => {
+    if (!(await trustsNew?.({ address, fingerprint }))) throw unknownPeer(address, fingerprint);
+    keepPeerRecord(file, address, fingerprint);
+  };
+  return {
+    check(fingerprint) {
+      if (fingerprint === '') return new DrayError('accessDenied', `dray://${address} shows no certificate.`);
+      known ??= readPeerRecords(file)[address];
+      if (known === undefined) return unknownPeer(address, fingerprint);
+      if (known === fingerprint) return undefined;
+      return new DrayError(
+        'accessDenied',
+        `The certificate of dray://${address} is another one than before: somebody else may answer in its place. Nothing was sent. Known was ${known}, now it is ${fingerprint}. If it was changed on purpose, delete the line "${address}" in ${file.path}.`,
+        { data: { peer: address, known, fingerprint, path: file.path } },
       );
-    }
-    if (known === fingerprint) return undefined;
-    return new DrayError(
-      'accessDenied',
-      `The certificate of dray://${peer} is another one than before: somebody else may answer in its place. Nothing was sent. Known was ${known}, now it is ${fingerprint}. If it was changed on purpose, delete the line "${peer}" in ${path}.`,
-      { data: { peer, known, fingerprint, path } },
-    );
+    },
+    meet(fingerprint) {
+      // Many connections are opened at once, and a person is asked once.
+      meeting ??= ask(fingerprint);
+      return meeting;
+    },
   };
 }
 
-function readKnown(path: string): Readonly<Record<string, string>> {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return {};
-    throw new DrayError('io', `The list of known peers, ${path}, cannot be read.`, { data: { path }, cause });
-  }
-  try {
-    return v.parse(SCHEMA, JSON.parse(text)).peers;
-  } catch (cause) {
-    // Taken for empty it would trust whoever answers.
-    throw new DrayError(
-      'usage',
-      `The list of known peers, ${path}, is damaged: mend the file, or delete it.`,
-      {
-        data: { path },
-        cause,
-      },
-    );
-  }
+/** A person has compared the fingerprint. @throws DrayError `io` */
+export function rememberPeer(folder: string, { address, fingerprint }: MetPeer): void {
+  keepPeerRecord(knownPeersFile(folder), address, fingerprint);
 }
 
-function remember(path: string, peer: string, fingerprint: string): void {
-  const peers = { ...readKnown(path), [peer]: fingerprint };
-  try {
-    replaceFile(path, `${JSON.stringify({ peers }, undefined, 2)}\n`, 0o600);
-  } catch (cause) {
-    throw new DrayError('io', `The list of known peers, ${path}, cannot be written.`, {
-      data: { path },
-      cause,
-    });
-  }
+function knownPeersFile(folder: string): PeerRecordFile {
+  return {
+    path: join(folder, 'known-peers.json'),
+    field: 'peers',
+    name: 'The list of known peers',
+    isSecret: false,
+  };
+}
+
+function unknownPeer(address: string, fingerprint: string): DrayError {
+  return new DrayError(
+    'unknownPeer',
+    `dray://${address} was never met before, so nothing was sent. Its certificate's fingerprint is ${fingerprint}. Compare it with what "dray serve" shows there, then trust it: --trust-peer ${fingerprint}, or --trust-new-peer for whoever answers.`,
+    { data: { address, fingerprint } },
+  );
 }

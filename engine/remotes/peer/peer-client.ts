@@ -6,6 +6,7 @@ import { createRetryBudget, type RetryPolicy, retrying } from '../../base/retry.
 import { PEER_HEADER, PEER_PROTOCOL } from '../../model/peer-protocol.ts';
 import { type HttpTransport, openHttpTransport } from '../http/http-exchange.ts';
 import { AnswerTooLarge, type HttpAnswer, HttpError } from '../http/http-message.ts';
+import type { PeerCheck } from './known-peers.ts';
 
 export interface PeerAddress {
   /** `http://HOST:PORT` or `https://HOST:PORT`. */
@@ -15,8 +16,8 @@ export interface PeerAddress {
 
 export interface PeerClientOptions extends PeerAddress {
   readonly connectionsMax: number;
-  /** Of the peer's certificate; what it returns ends the connection. */
-  readonly checkFingerprint?: (fingerprint: string) => Error | undefined;
+  /** Whose certificate is accepted, with TLS. Absent: one that this machine's authorities have signed. */
+  readonly identity?: PeerCheck;
   /** Told of bytes as they go, either way. */
   readonly onWire?: (bytes: number) => void;
   readonly clock?: Clock;
@@ -84,7 +85,8 @@ const MESSAGE_CHARS_MAX = 1_000;
 
 export async function openPeerClient(options: PeerClientOptions): Promise<PeerClient> {
   const { connectionsMax, origin, token } = options;
-  const { checkFingerprint, onWire } = options;
+  const { identity, onWire } = options;
+  const checkFingerprint = identity?.check;
   const transport = await openHttpTransport(origin, connectionsMax, { checkFingerprint, onWire });
   const address = `dray://${origin.host}`;
   const policy: RetryPolicy = {
@@ -112,8 +114,9 @@ export async function openPeerClient(options: PeerClientOptions): Promise<PeerCl
   };
 
   const callOnce = async (request: PeerRequest): Promise<PeerAnswer> => {
+    const wired = wire(request);
     const answer = await translating(address, request.signal, () =>
-      transport.exchange(wire(request), Math.max(request.answerBytesMax, ERROR_BYTES_MAX)),
+      meeting(identity, () => transport.exchange(wired, Math.max(request.answerBytesMax, ERROR_BYTES_MAX))),
     );
     counts.receivedBytes += answer.bytes.byteLength;
     checkAnswer(address, answer, answer.bytes);
@@ -135,7 +138,7 @@ export async function openPeerClient(options: PeerClientOptions): Promise<PeerCl
       });
       return parseAnswer(address, bytes, schema);
     },
-    stream: (request) => openStream({ address, transport, counts }, wire(request)),
+    stream: (request) => openStream({ address, transport, counts, identity }, wire(request)),
     close: () => transport.close(),
   };
 }
@@ -144,12 +147,18 @@ async function openStream(
   {
     address,
     counts,
+    identity,
     transport,
-  }: { readonly address: string; readonly transport: HttpTransport; readonly counts: PeerCounts },
+  }: {
+    readonly address: string;
+    readonly transport: HttpTransport;
+    readonly counts: PeerCounts;
+    readonly identity: PeerCheck | undefined;
+  },
   request: Parameters<HttpTransport['stream']>[0],
 ): Promise<PeerStream> {
   const { signal } = request;
-  const answer = await translating(address, signal, () => transport.stream(request));
+  const answer = await translating(address, signal, () => meeting(identity, () => transport.stream(request)));
   if (answer.status >= 300) checkAnswer(address, answer, await readError(answer.body));
   try {
     checkAnswer(address, answer, new Uint8Array());
@@ -260,7 +269,20 @@ async function translating<T>(
   }
 }
 
+/** The first connection to a peer that was never met ends before a byte is sent. Once it is trusted, the same request goes again. */
+async function meeting<T>(identity: PeerCheck | undefined, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const isNew = error instanceof DrayError && error.code === 'unknownPeer';
+    if (!identity || !isNew) throw error;
+    await identity.meet(String(error.data.fingerprint));
+    return work();
+  }
+}
+
 const NO_TLS = 'it answers without TLS. Start it with TLS, or write ?tls=off in its URL';
+
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
   ENOTFOUND: 'the name is unknown',

@@ -1,0 +1,66 @@
+/** Questions to a person at the terminal. They go to stderr, since stdout may be read by a program. */
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { isTerminal, writeLine, writeQuestion } from './terminal.ts';
+
+/** Somebody sees the question and can answer it. */
+export function canAsk(): boolean {
+  return process.stdin.isTTY === true && isTerminal('stderr');
+}
+
+/** Anything but "yes" or "y" is no, the end of the input too. */
+export async function askYesNo(question: string, signal: AbortSignal): Promise<boolean> {
+  // Without readline's own terminal handling Ctrl-C stays a signal, which `stop-signals.ts` takes.
+  const lines = createInterface({ input: process.stdin, terminal: false });
+  try {
+    writeQuestion(question);
+    const ended = once(lines, 'close', { signal }).then(() => ['']);
+    const [answer] = (await Promise.race([once(lines, 'line', { signal }), ended])) as [string];
+    return /^\s*y(?:es)?\s*$/i.test(answer);
+  } finally {
+    lines.close();
+  }
+}
+
+const SECRET_BYTES_MAX = 64 * 1024;
+
+/** One line: from the terminal without showing it, else from what is piped in. */
+export async function readSecret(question: string, signal: AbortSignal): Promise<string> {
+  const stdin = process.stdin;
+  const isAsked = stdin.isTTY === true;
+  if (isAsked) {
+    writeQuestion(question);
+    stdin.setRawMode(true);
+  }
+  const stop = () => void stdin.destroy();
+  signal.addEventListener('abort', stop, { once: true });
+  let text = '';
+  try {
+    stdin.setEncoding('utf8');
+    for await (const piece of stdin as AsyncIterable<string>) {
+      text = typed(text, piece, isAsked);
+      if (/[\r\n]/.test(text) || text.length > SECRET_BYTES_MAX) break;
+    }
+  } finally {
+    signal.removeEventListener('abort', stop);
+    if (isAsked) {
+      if (!stdin.destroyed) stdin.setRawMode(false);
+      writeLine('stderr', '');
+    }
+  }
+  signal.throwIfAborted();
+  return text.split(/[\r\n]/, 1)[0]!.trim();
+}
+
+/** In raw mode the terminal leaves editing and Ctrl-C to the program. */
+function typed(before: string, piece: string, isRaw: boolean): string {
+  if (!isRaw) return before + piece;
+  let text = before;
+  for (const character of piece) {
+    if (character === '\x03') process.kill(process.pid, 'SIGINT');
+    else if (character === '\x04') return `${text}\n`;
+    else if (character === '\x7f' || character === '\b') text = text.slice(0, -1);
+    else text += character;
+  }
+  return text;
+}

@@ -1,0 +1,74 @@
+/**
+ * What this user keeps of peers, by address: certificates (`known-peers.json`) and tokens (`peer-tokens.json`). Each file lies beside
+ * the settings, readable by the user alone, and is replaced in one step.
+ */
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import * as v from 'valibot';
+import { DrayError } from '../../api/error.ts';
+import { replaceFile } from '../../base/replace-file.ts';
+
+export interface PeerRecordFile {
+  readonly path: string;
+  /** The one field of the file: an object from addresses to texts. */
+  readonly field: 'peers' | 'tokens';
+  /** For people: "The list of known peers". */
+  readonly name: string;
+  /** It holds secrets, so it is refused while others can read it. */
+  readonly isSecret: boolean;
+}
+
+type Records = Readonly<Record<string, string>>;
+
+/** @throws DrayError `io`, `usage` when it is damaged: taken for empty, it would trust whoever answers. */
+export function readPeerRecords({ field, isSecret, name, path }: PeerRecordFile): Records {
+  let text: string;
+  try {
+    const file = openSync(path, 'r');
+    try {
+      if (isSecret && isReadByOthers(file)) throw readByOthers(name, path);
+      text = readFileSync(file, 'utf8');
+    } finally {
+      closeSync(file);
+    }
+  } catch (cause) {
+    if (cause instanceof DrayError) throw cause;
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return Object.create(null) as Records;
+    throw new DrayError('io', `${name}, ${path}, cannot be read.`, { data: { path }, cause });
+  }
+  try {
+    const { [field]: found } = v.parse(
+      v.record(v.string(), v.record(v.string(), v.string())),
+      JSON.parse(text),
+    );
+    return Object.assign(Object.create(null) as Records, v.parse(v.record(v.string(), v.string()), found));
+  } catch (cause) {
+    throw new DrayError('usage', `${name}, ${path}, is damaged: mend the file, or delete it.`, {
+      data: { path },
+      cause,
+    });
+  }
+}
+
+/** @param text Undefined: forgets it. @throws DrayError `io`, `usage` */
+export function keepPeerRecord(file: PeerRecordFile, address: string, text: string | undefined): void {
+  const { field, name, path } = file;
+  const { [address]: _old, ...others } = readPeerRecords(file);
+  const records = text === undefined ? others : { ...others, [address]: text };
+  try {
+    replaceFile(path, `${JSON.stringify({ [field]: records }, undefined, 2)}\n`, 0o600);
+  } catch (cause) {
+    throw new DrayError('io', `${name}, ${path}, cannot be written.`, { data: { path }, cause });
+  }
+}
+
+function isReadByOthers(file: number): boolean {
+  return process.platform !== 'win32' && (fstatSync(file).mode & 0o077) !== 0;
+}
+
+function readByOthers(name: string, path: string): DrayError {
+  return new DrayError(
+    'usage',
+    `${name}, ${path}, can be read by other users of this machine. Make it yours alone: chmod 600 ${path}`,
+    { data: { path } },
+  );
+}

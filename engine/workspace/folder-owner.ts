@@ -1,0 +1,40 @@
+/**
+ * Whose `.dray` folder is obeyed: one's own. A workspace's settings say where data and keys go, and anybody can put a `.dray` into a
+ * folder above (`/tmp/.dray`), so one that belongs to another user is refused, as git does. Root obeys root and, under sudo, the
+ * user who called it. Windows has no such owner numbers: nothing is checked there.
+ */
+import { fstatSync, lstatSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DrayError } from '../api/error.ts';
+
+/** Whether the user allows the workspace at this root, whoever owns it. Asked only of those that are not the user's own. */
+export type AllowsFolder = (root: string) => boolean;
+
+/** @throws `usage` when the folder, or what a link in its place leads to, belongs to somebody else. */
+export function checkOwner(drayFolder: string): void {
+  const { uid: linkOwner } = lstatSync(drayFolder);
+  const { uid } = statSync(drayFolder);
+  for (const owner of [linkOwner, uid])
+    if (!isOwn(owner)) throw foreign(dirname(drayFolder), drayFolder, owner);
+}
+
+/** The same of a file in it that is open. */
+export function checkFileOwner(root: string, path: string, descriptor: number): void {
+  const { uid } = fstatSync(descriptor);
+  if (!isOwn(uid)) throw foreign(root, path, uid);
+}
+
+function isOwn(owner: number): boolean {
+  const user = process.geteuid?.();
+  if (user === undefined || owner === user) return true;
+  const caller = process.env.SUDO_UID;
+  return user === 0 && caller !== undefined && /^\d+$/.test(caller) && owner === Number(caller);
+}
+
+function foreign(root: string, path: string, owner: number): DrayError {
+  return new DrayError(
+    'usage',
+    `${path} belongs to another user (uid ${owner}), and its settings could send your data and keys elsewhere. If you trust it, allow it: dray config --user safe.directory ${root}`,
+    { data: { path, owner, root } },
+  );
+}

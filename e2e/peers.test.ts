@@ -205,13 +205,13 @@ describe('a peer that refuses', () => {
     sandbox.write('source/new.txt', 'new');
     await server.close();
     server = await serve({ isReadOnly: true });
-    const readOnly = `dray://127.0.0.1:${server.address.port}`;
+    const readOnly = plainPlace(server.address.port);
     for (const command of [
       ['copy', 'source', readOnly],
       ['sync', 'source', readOnly],
-      ['rm', `${readOnly}/kept.txt`],
-      ['rm', '-r', `${readOnly}/`],
-      ['delta', 'source/new.txt', `${readOnly}/kept.txt`],
+      ['rm', at('kept.txt')],
+      ['rm', '-r', readOnly],
+      ['delta', 'source/new.txt', at('kept.txt')],
     ]) {
       const real = await run(command);
       const dry = await run([...command, '--dry-run']);

@@ -116,7 +116,8 @@ export async function answerError(
   const record = recordOf(error);
   // A small body came with its head, and is seen a moment later. The rest of a large one is not waited for.
   if (isUnread(request)) await nextTurn();
-  if (isUnread(request)) response.setHeader('connection', 'close');
+  // Whoever has not shown the token keeps no connection.
+  if (isUnread(request) || status === 401 || status === 429) response.setHeader('connection', 'close');
   if (status === 401) response.setHeader('www-authenticate', 'Bearer');
   if (status === 429 || status === 503) response.setHeader('retry-after', '1');
   if (request.method === 'HEAD') setErrorHeader(response, record);
@@ -146,7 +147,12 @@ function statusOf(error: unknown): number {
 
 function recordOf(error: unknown): ErrorRecord {
   if (error instanceof PeerRefusal)
-    return { code: error.code, message: error.message, retry: 'no', data: error.data };
+    return {
+      code: error.code,
+      message: error.message,
+      retry: error.status === 429 ? 'backoff' : 'no',
+      data: error.data,
+    };
   const record = toErrorRecord(error);
   // What went wrong inside is for the one who runs the server.
   return record.code === 'internal' ? { ...record, message: 'The peer failed; its log says how.' } : record;

@@ -5,12 +5,13 @@ import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
-import { systemClock } from '../base/clock.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
 import { loadCrc64 } from '../base/crc64-nvme.ts';
 import { PEER_LIMITS, PEER_PROTOCOL } from '../model/peer-protocol.ts';
 import { TEMPORARY_FOLDER_NAME } from '../model/unfinished-name.ts';
 import { openTreeWriter } from '../workspace/tree-writer.ts';
 import type { TreeWriter } from '../workspace/tree-writer-contract.ts';
+import { type Admission, createAdmission } from './peer-admission.ts';
 import { answerError, answerJson, type PeerCall, PeerRefusal, readOnlyRefusal } from './peer-call.ts';
 import { answerContent } from './peer-content.ts';
 import { createPeerDeltas, type PeerDeltas } from './peer-deltas.ts';
@@ -41,6 +42,8 @@ export interface ServeFolderOptions {
   readonly connectionsMax: number;
   readonly patience?: PeerPatience;
   readonly software: string;
+  /** Default: the system's. */
+  readonly clock?: Clock;
   /** Told of each that was let in. */
   readonly onRequest?: () => void;
   /** What failed inside, for the one who runs the server. */
@@ -103,14 +106,22 @@ export async function serveFolder(options: ServeFolderOptions): Promise<PeerServ
   const offer: Offer = { options, folder, budget, writer, uploads, objects, deltas, specialModes };
   const guard = createGuard({ token: options.token, hostNames: options.hostNames });
   const connections = followConnections();
+  const admission = createAdmission({
+    clock: options.clock ?? systemClock,
+    connectionsMax: options.connectionsMax,
+    // For the handshake of TLS, and for the headers.
+    waitMs: 2 * patience.headersMs,
+  });
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
-    void answer({ connections, guard, offer, patience, request, response, stop: stop.signal });
+    void answer({ admission, connections, guard, offer, patience, request, response, stop: stop.signal });
   };
   const server = await createServer(options, onRequest);
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     continueInTurn(response);
     onRequest(request, response);
   });
+  server.on('connection', (socket: Socket) => admission.arrived(socket));
+  const expiring = setInterval(() => admission.expire(), patience.headersMs / 2).unref();
   server.headersTimeout = patience.headersMs;
   server.requestTimeout = 0;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
@@ -121,6 +132,7 @@ export async function serveFolder(options: ServeFolderOptions): Promise<PeerServ
   let closing: Promise<void> | undefined;
   const close = async () => {
     clearInterval(tending);
+    clearInterval(expiring);
     server.close();
     // First, since what is under way is waited for, and a client may take its time.
     server.closeAllConnections();
@@ -247,6 +259,7 @@ function followConnections(): Connections {
 }
 
 interface Incoming {
+  readonly admission: Admission;
   readonly connections: Connections;
   readonly offer: Offer;
   readonly guard: (request: IncomingMessage) => void;
@@ -257,7 +270,7 @@ interface Incoming {
 }
 
 async function answer(incoming: Incoming): Promise<void> {
-  const { connections, guard, offer, patience, request, response, stop } = incoming;
+  const { connections, offer, patience, request, response, stop } = incoming;
   const gone = connections.signalOf(request.socket);
   // A request whose body breaks off is told to whoever reads it; one that nobody reads must not end the process.
   request.on('error', () => {});
@@ -267,7 +280,7 @@ async function answer(incoming: Incoming): Promise<void> {
   if (!(await hasTurn(response, gone))) return;
   watchReader(response, patience);
   try {
-    guard(request);
+    admit(incoming);
     showLife(response, patience);
     offer.options.onRequest?.();
     const signal = AbortSignal.any([stop, gone]);
@@ -277,6 +290,20 @@ async function answer(incoming: Incoming): Promise<void> {
     if (!isKnown) offer.options.onFailure(error);
     await answerError({ request, response }, error);
   }
+}
+
+/** @throws PeerRefusal */
+function admit({ admission, guard, request }: Incoming): void {
+  admission.check(request.socket);
+  try {
+    guard(request);
+  } catch (error) {
+    // Without any token nothing was guessed.
+    const isWrong = error instanceof PeerRefusal && error.status === 401 && request.headers.authorization;
+    if (isWrong) admission.refused(request.socket);
+    throw error;
+  }
+  admission.letIn(request.socket);
 }
 
 function routeOf(request: IncomingMessage): Pick<PeerCall, 'method' | 'query' | 'route'> {

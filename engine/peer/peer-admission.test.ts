@@ -1,0 +1,171 @@
+/** What clients without the token can take from those who have it: connections, and tries. */
+import { EventEmitter } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Clock, systemClock } from '../base/clock.ts';
+import { createAdmission, WRONG_TOKENS_MAX } from './peer-admission.ts';
+import { startTestPeer, TEST_TOKEN, type TestPeer } from './peer-fixture.ts';
+
+interface FakeClock extends Clock {
+  pass(ms: number): void;
+}
+
+function createFakeClock(): FakeClock {
+  let nowMs = 0;
+  return {
+    ...systemClock,
+    monotonicMs: () => nowMs,
+    pass: (ms) => {
+      nowMs += ms;
+    },
+  };
+}
+
+interface FakeSocket extends Socket {
+  isEnded: boolean;
+}
+
+let port = 1;
+function socketFrom(remoteAddress: string): FakeSocket {
+  const socket = Object.assign(new EventEmitter(), {
+    remoteAddress,
+    remotePort: port++,
+    isEnded: false,
+    destroy() {
+      socket.isEnded = true;
+      socket.emit('close');
+    },
+  });
+  return socket as unknown as FakeSocket;
+}
+
+const LIMITED = expect.objectContaining({ status: 429, code: 'slowDown' });
+
+describe('Connections that have not shown the token', () => {
+  it('are a quarter of all: one more ends the oldest of them, and none that was let in', () => {
+    const admission = createAdmission({ clock: createFakeClock(), connectionsMax: 40, waitMs: 1_000 });
+    const known = Array.from({ length: 30 }, () => socketFrom('10.0.0.1'));
+    for (const socket of known) {
+      admission.arrived(socket);
+      admission.letIn(socket);
+    }
+    const strangers = Array.from({ length: 25 }, () => socketFrom('10.0.0.2'));
+    for (const socket of strangers) admission.arrived(socket);
+    expect(strangers.map(({ isEnded }) => isEnded)).toEqual(strangers.map((_, at) => at < 15));
+    expect(known.filter(({ isEnded }) => isEnded)).toEqual([]);
+  });
+
+  it('are ended when their time is over, and what has gone by itself frees its place', () => {
+    const clock = createFakeClock();
+    const admission = createAdmission({ clock, connectionsMax: 16, waitMs: 1_000 });
+    const [early, known, gone] = [socketFrom('a'), socketFrom('a'), socketFrom('a')];
+    for (const socket of [early, known, gone]) admission.arrived(socket);
+    admission.letIn(known);
+    gone.destroy();
+    clock.pass(600);
+    const late = Array.from({ length: 3 }, () => socketFrom('a'));
+    for (const socket of late) admission.arrived(socket);
+    expect(early.isEnded).toBe(false);
+    admission.expire();
+    expect(early.isEnded).toBe(false);
+    clock.pass(400);
+    admission.expire();
+    expect([early, known, ...late].map(({ isEnded }) => isEnded)).toEqual([true, false, false, false, false]);
+  });
+});
+
+describe('Wrong tokens', () => {
+  it.each([
+    ['10.0.0.1', '10.0.0.1', '10.0.0.2'],
+    ['2001:db8:1:2::1', '2001:db8:1:2:ffff::9', '2001:db8:1:3::1'],
+    ['::1', '::1', '::ffff:10.0.0.1'],
+  ])('from %s count for %s and not for %s, and are forgiven one a second', (from, same, other) => {
+    const clock = createFakeClock();
+    const admission = createAdmission({ clock, connectionsMax: 256, waitMs: 10_000 });
+    const arrive = (address: string) => {
+      const socket = socketFrom(address);
+      admission.arrived(socket);
+      return socket;
+    };
+    for (let count = 0; count < WRONG_TOKENS_MAX; count += 1) {
+      admission.check(arrive(same));
+      admission.refused(arrive(from));
+    }
+    expect(() => admission.check(arrive(same))).toThrow(LIMITED);
+    admission.check(arrive(other));
+    const known = arrive(same);
+    admission.letIn(known);
+    admission.check(known);
+    clock.pass(1_000);
+    admission.check(arrive(same));
+    admission.refused(arrive(same));
+    expect(() => admission.check(arrive(same))).toThrow(LIMITED);
+  });
+
+  it('are remembered of 1,024 addresses at most', () => {
+    const admission = createAdmission({ clock: createFakeClock(), connectionsMax: 256, waitMs: 10_000 });
+    const first = socketFrom('first');
+    admission.arrived(first);
+    for (let count = 0; count < WRONG_TOKENS_MAX; count += 1) admission.refused(first);
+    for (let at = 0; at < 1_023; at += 1) admission.refused(socketFrom(`10.1.${at >> 8}.${at & 255}`));
+    expect(() => admission.check(first)).toThrow(LIMITED);
+    admission.refused(socketFrom('one more'));
+    admission.check(first);
+  });
+});
+
+describe('A peer', () => {
+  let peer: TestPeer;
+  afterEach(() => peer?.[Symbol.asyncDispose]());
+
+  /** Sends it all, and resolves with all that came once the peer has closed the connection. */
+  function sendRaw(text: string): Promise<string> {
+    return new Promise((resolve) => {
+      const socket = connect(peer.port(), '127.0.0.1');
+      let answer = '';
+      socket.setEncoding('latin1').on('data', (piece) => {
+        answer += piece;
+      });
+      socket.on('error', () => {});
+      socket.on('close', () => resolve(answer));
+      socket.write(text);
+    });
+  }
+
+  const get = (token: string) =>
+    `GET /v1/ HTTP/1.1\r\nHost: 127.0.0.1\r\n${token && `Authorization: Bearer ${token}\r\n`}\r\n`;
+
+  it.each(['', 'wrong'])('closes the connection after 401 for the token "%s", unasked', async (token) => {
+    peer = await startTestPeer();
+    const answer = await sendRaw(get(token).repeat(3));
+    expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 401']);
+    expect(answer).toMatch(/connection: close/i);
+  });
+
+  it('answers who has the token while clients without it hold all the connections they can', async () => {
+    peer = await startTestPeer({ connectionsMax: 8 });
+    const strangers: Socket[] = [];
+    for (let count = 0; count < 40; count += 1) {
+      const socket = connect(peer.port(), '127.0.0.1');
+      socket.on('error', () => {});
+      strangers.push(socket);
+      await new Promise((resolve) => socket.once('connect', resolve));
+      if (count % 2 === 0) socket.write('GET /v1/ HTTP/1.1\r\n');
+    }
+    expect(await sendRaw(get(TEST_TOKEN).replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))).toMatch(
+      /^HTTP\/1\.1 200/,
+    );
+    for (const socket of strangers) socket.destroy();
+  });
+
+  it('answers 429 after many wrong tokens, to the right one too, until a second has passed', async () => {
+    const clock = createFakeClock();
+    peer = await startTestPeer({ clock });
+    const statusOf = async (token: string) => (await sendRaw(get(token))).slice(9, 12);
+    for (let count = 0; count < WRONG_TOKENS_MAX; count += 1) expect(await statusOf('wrong')).toBe('401');
+    expect(await sendRaw(get(TEST_TOKEN))).toMatch(/^HTTP\/1\.1 429[\s\S]*retry-after: 1[\s\S]*"backoff"/i);
+    clock.pass(1_000);
+    const right = get(TEST_TOKEN).replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
+    expect((await sendRaw(right)).slice(9, 12)).toBe('200');
+  });
+});

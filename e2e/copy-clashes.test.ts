@@ -139,7 +139,7 @@ describe('An empty folder at a peer', () => {
   beforeEach(async () => {
     mkdirSync(sandbox.path('offered/empty'), { recursive: true });
     peer = await serveForTest(sandbox.path('offered'));
-    place = `dray://127.0.0.1:${peer.address.port}/empty`;
+    place = `dray://127.0.0.1:${peer.address.port}/empty?tls=off`;
   });
   afterEach(() => peer?.close());
 

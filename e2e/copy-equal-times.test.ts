@@ -47,7 +47,7 @@ type Kind = 'folder' | 'store' | 'peer';
 const PLACE_OF: Record<Kind, (name: string) => string> = {
   folder: (name) => name,
   store: (name) => `s3://${server.bucket}/${name}`,
-  peer: (name) => `dray://127.0.0.1:${peer.address.port}/${name}`,
+  peer: (name) => `dray://127.0.0.1:${peer.address.port}/${name}?tls=off`,
 };
 const DIRECTIONS: readonly (readonly [from: Kind, to: Kind])[] = [
   ['folder', 'store'],

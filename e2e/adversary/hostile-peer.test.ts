@@ -71,7 +71,7 @@ it(
             emit: refuseUnforeseen,
             environment: { DRAY_TOKEN: TEST_TOKEN, DRAY_CACHE: sandbox.path(`${at}/cache`) },
           }),
-          there: { place: `dray://127.0.0.1:${peer.port}/` },
+          there: { place: `dray://127.0.0.1:${peer.port}/?tls=off` },
           target: { place: sandbox.path(`${at}/target`) },
           source: { place: sandbox.path(`${at}/source`) },
         };

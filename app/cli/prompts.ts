@@ -29,8 +29,9 @@ export async function readSecret(question: string, signal: AbortSignal): Promise
   const stdin = process.stdin;
   const isAsked = stdin.isTTY === true;
   if (isAsked) {
-    writeQuestion(question);
+    // Before the question: an answer may come, and be shown, as soon as the question is seen.
     stdin.setRawMode(true);
+    writeQuestion(question);
   }
   const stop = () => void stdin.destroy();
   signal.addEventListener('abort', stop, { once: true });

@@ -37,6 +37,8 @@ async function startServer(): Promise<void> {
       `127.0.0.1:${port}`,
       '--token-file',
       sandbox.path('token'),
+      '--tls',
+      'off',
       '--json',
     ],
     { stdio: ['ignore', 'pipe', 'inherit'] },

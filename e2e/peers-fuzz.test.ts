@@ -35,6 +35,8 @@ async function startServer(folder: string, ...more: readonly string[]) {
       '127.0.0.1:0',
       '--token-file',
       sandbox.path('token'),
+      '--tls',
+      'off',
       '--json',
       ...more,
     ],

@@ -55,6 +55,15 @@ describe('Connections that have not shown the token', () => {
     expect(known.filter(({ isEnded }) => isEnded)).toEqual([]);
   });
 
+  it('of an address that has many make place before one of another', () => {
+    const admission = createAdmission({ clock: createFakeClock(), connectionsMax: 16, waitMs: 1_000 });
+    const honest = socketFrom('10.0.0.1');
+    const flood = Array.from({ length: 50 }, (_, at) => socketFrom(`2001:db8:1:2::${at}`));
+    for (const socket of [honest, ...flood]) admission.arrived(socket);
+    expect(honest.isEnded).toBe(false);
+    expect(flood.map(({ isEnded }) => isEnded)).toEqual(flood.map((_, at) => at < 47));
+  });
+
   it('are ended when their time is over, and what has gone by itself frees its place', () => {
     const clock = createFakeClock();
     const admission = createAdmission({ clock, connectionsMax: 16, waitMs: 1_000 });
@@ -82,35 +91,25 @@ describe('Wrong tokens', () => {
   ])('from %s count for %s and not for %s, and are forgiven one a second', (from, same, other) => {
     const clock = createFakeClock();
     const admission = createAdmission({ clock, connectionsMax: 256, waitMs: 10_000 });
-    const arrive = (address: string) => {
-      const socket = socketFrom(address);
-      admission.arrived(socket);
-      return socket;
-    };
-    for (let count = 0; count < WRONG_TOKENS_MAX; count += 1) {
-      admission.check(arrive(same));
-      admission.refused(arrive(from));
-    }
-    expect(() => admission.check(arrive(same))).toThrow(LIMITED);
-    admission.check(arrive(other));
-    const known = arrive(same);
-    admission.letIn(known);
-    admission.check(known);
-    clock.pass(1_000);
-    admission.check(arrive(same));
-    admission.refused(arrive(same));
-    expect(() => admission.check(arrive(same))).toThrow(LIMITED);
+    const guess = (address: string) => admission.refused(socketFrom(address));
+    for (let count = 0; count < WRONG_TOKENS_MAX; count += 1) guess(from);
+    for (let count = 0; count < 1_000; count += 1) expect(() => guess(same)).toThrow(LIMITED);
+    guess(other);
+    clock.pass(999);
+    expect(() => guess(same)).toThrow(LIMITED);
+    clock.pass(1);
+    guess(same);
+    expect(() => guess(from)).toThrow(LIMITED);
   });
 
   it('are remembered of 1,024 addresses at most', () => {
     const admission = createAdmission({ clock: createFakeClock(), connectionsMax: 256, waitMs: 10_000 });
     const first = socketFrom('first');
-    admission.arrived(first);
     for (let count = 0; count < WRONG_TOKENS_MAX; count += 1) admission.refused(first);
     for (let at = 0; at < 1_023; at += 1) admission.refused(socketFrom(`10.1.${at >> 8}.${at & 255}`));
-    expect(() => admission.check(first)).toThrow(LIMITED);
+    expect(() => admission.refused(first)).toThrow(LIMITED);
     admission.refused(socketFrom('one more'));
-    admission.check(first);
+    admission.refused(first);
   });
 });
 
@@ -158,14 +157,25 @@ describe('A peer', () => {
     for (const socket of strangers) socket.destroy();
   });
 
-  it('answers 429 after many wrong tokens, to the right one too, until a second has passed', async () => {
+  it('answers 401 to ten of many guesses at once, 429 to the others, and the right token at any time', async () => {
     const clock = createFakeClock();
-    peer = await startTestPeer({ clock });
+    peer = await startTestPeer({ clock, connectionsMax: 1_024 });
     const statusOf = async (token: string) => (await sendRaw(get(token))).slice(9, 12);
-    for (let count = 0; count < WRONG_TOKENS_MAX; count += 1) expect(await statusOf('wrong')).toBe('401');
-    expect(await sendRaw(get(TEST_TOKEN))).toMatch(/^HTTP\/1\.1 429[\s\S]*retry-after: 1[\s\S]*"backoff"/i);
-    clock.pass(1_000);
+    const answersTo = async (guesses: number) => {
+      const statuses = await Promise.all(Array.from({ length: guesses }, (_, at) => statusOf(`guess-${at}`)));
+      return {
+        401: statuses.filter((one) => one === '401').length,
+        429: statuses.filter((one) => one === '429').length,
+      };
+    };
+    expect(await answersTo(200)).toEqual({ 401: WRONG_TOKENS_MAX, 429: 200 - WRONG_TOKENS_MAX });
     const right = get(TEST_TOKEN).replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
+    expect((await sendRaw(right)).slice(9, 12)).toBe('200');
+    const limited = await sendRaw(get('wrong').repeat(3));
+    expect(limited.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 429']);
+    expect(limited).toMatch(/retry-after: 1[\s\S]*connection: close|connection: close[\s\S]*retry-after: 1/i);
+    clock.pass(1_000);
+    expect(await answersTo(20)).toEqual({ 401: 1, 429: 19 });
     expect((await sendRaw(right)).slice(9, 12)).toBe('200');
   });
 });

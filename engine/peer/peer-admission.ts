@@ -1,6 +1,12 @@
 /**
  * Connections before they have shown the token. They share a small part of all connections, for a short time: one more than that ends
- * the oldest of them, so clients without a token never take the places of those who have it. Wrong tokens are counted for each address.
+ * the oldest one of the address that has most of them. So clients without a token never take the places of those who have it, and no
+ * address takes the places of another.
+ *
+ * Wrong tokens are counted for each address. The right token is let in whatever the count is: all users of a machine share the address of
+ * loopback, and all of an office the router's, so a limit that held for it would let one of them lock out the others. The limit
+ * therefore does not make guessing hard. The token does: 256 bits, or 16 characters of one's own at least, and a connection for each guess.
+ * The limit is for clients that repeat an old token: beyond it they are told to wait, and Dray's own client does.
  */
 import type { Socket } from 'node:net';
 import type { Clock } from '../base/clock.ts';
@@ -18,24 +24,32 @@ export interface Admission {
   arrived(socket: Socket): void;
   /** Ends those that have waited too long. */
   expire(): void;
-  /** @throws PeerRefusal 429 while its address has sent too many wrong tokens; not for who was let in before. */
-  check(socket: Socket): void;
+  /** It sent a wrong token. @throws PeerRefusal 429 when its address has sent too many of them. */
   refused(socket: Socket): void;
+  /** It sent the right one. */
   letIn(socket: Socket): void;
+}
+
+/** What its socket says of itself is gone as soon as it is closed. */
+interface Waiting {
+  readonly key: string;
+  readonly address: string;
+  readonly socket: Socket;
+  readonly sinceMs: number;
 }
 
 const WAITING_SHARE = 4;
 const WAITING_MIN = 4;
-/** An address may send so many at once, and one more each second. */
+/** So many of an address are answered with 401 at once, and one more each second. */
 export const WRONG_TOKENS_MAX = 10;
 const FORGIVEN_EVERY_MS = 1_000;
-/** Of which wrong tokens are remembered; the longest known goes first. */
+/** Whose wrong tokens are counted; the address whose last 401 is the oldest is forgotten first. */
 const ADDRESSES_MAX = 1_024;
 
 export function createAdmission({ clock, connectionsMax, waitMs }: AdmissionOptions): Admission {
   const waitingMax = Math.max(WAITING_MIN, Math.floor(connectionsMax / WAITING_SHARE));
   /** The oldest first. */
-  const waiting = new Map<string, { readonly socket: Socket; readonly sinceMs: number }>();
+  const waiting = new Map<string, Waiting>();
   const wrong = new Map<string, { readonly count: number; readonly atMs: number }>();
   const wrongOf = (address: string) => {
     const { atMs = 0, count = 0 } = wrong.get(address) ?? {};
@@ -44,14 +58,14 @@ export function createAdmission({ clock, connectionsMax, waitMs }: AdmissionOpti
   return {
     arrived(socket) {
       const key = keyOf(socket);
-      waiting.set(key, { socket, sinceMs: clock.monotonicMs() });
+      waiting.set(key, { key, socket, address: addressOf(socket), sinceMs: clock.monotonicMs() });
       socket.once('close', () => {
         if (waiting.get(key)?.socket === socket) waiting.delete(key);
       });
       if (waiting.size <= waitingMax) return;
-      const [oldestKey, oldest] = waiting.entries().next().value!;
-      waiting.delete(oldestKey);
-      oldest.socket.destroy();
+      const crowd = largestCrowd(waiting.values());
+      waiting.delete(crowd.key);
+      crowd.socket.destroy();
     },
     expire() {
       const nowMs = clock.monotonicMs();
@@ -61,23 +75,27 @@ export function createAdmission({ clock, connectionsMax, waitMs }: AdmissionOpti
         socket.destroy();
       }
     },
-    check(socket) {
-      if (!waiting.has(keyOf(socket)) || wrongOf(addressOf(socket)) < WRONG_TOKENS_MAX) return;
-      throw new PeerRefusal(
-        429,
-        'slowDown',
-        'Too many wrong tokens came from this address. Check the token, and try again in a few seconds.',
-      );
-    },
     refused(socket) {
       const address = addressOf(socket);
-      const count = wrongOf(address) + 1;
+      const before = wrongOf(address);
+      if (before >= WRONG_TOKENS_MAX)
+        throw new PeerRefusal(
+          429,
+          'slowDown',
+          'The token is wrong, and too many wrong tokens came from this address. Check the token, and try again in a few seconds.',
+        );
       wrong.delete(address);
-      wrong.set(address, { count, atMs: clock.monotonicMs() });
+      wrong.set(address, { count: before + 1, atMs: clock.monotonicMs() });
       if (wrong.size > ADDRESSES_MAX) wrong.delete(wrong.keys().next().value!);
     },
     letIn: (socket) => void waiting.delete(keyOf(socket)),
   };
+}
+
+/** The oldest of the address that has most. */
+function largestCrowd(waiting: Iterable<Waiting>): Waiting {
+  const crowds = Map.groupBy(waiting, ({ address }) => address);
+  return [...crowds.values()].reduce((most, crowd) => (crowd.length > most.length ? crowd : most))[0]!;
 }
 
 /** The same for a TLS socket and the one below it. */

@@ -294,7 +294,6 @@ async function answer(incoming: Incoming): Promise<void> {
 
 /** @throws PeerRefusal */
 function admit({ admission, guard, request }: Incoming): void {
-  admission.check(request.socket);
   try {
     guard(request);
   } catch (error) {

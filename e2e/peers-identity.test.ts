@@ -219,6 +219,34 @@ describe('A token', () => {
   });
 });
 
+describe('An end that speaks TLS, and one that does not,', () => {
+  const bucket = (origin: string) => ['ls', `s3://bucket?endpoint=${origin}`, '--region', 'here'];
+
+  it('are told apart at once, and the error says which URL to write', async () => {
+    const plain = await listenForTokens();
+    const at = (port: number) => `127.0.0.1:${port}`;
+    const [tlsPort, plainPort] = [server.address.port, plain.port];
+    const keys = { AWS_ACCESS_KEY_ID: 'key', AWS_SECRET_ACCESS_KEY: 'secret' };
+    const typed = `dray://${at(tlsPort)}`;
+    for (const [parameters, remedy] of [
+      [['ls', `${typed}?tls=off`], `it speaks TLS (HTTP_WANTS_TLS). Take ?tls=off out of the URL: ${typed}.`],
+      [['copy', 'offered', `${typed}/to?tls=off`], `Take ?tls=off out of the URL: ${typed}.`],
+      [
+        ['ls', `dray://${at(plainPort)}`, '--trust-new-peer'],
+        `it speaks no TLS (HTTP_NO_TLS). Start "dray serve" there without --tls off, or write dray://${at(plainPort)}?tls=off`,
+      ],
+      [bucket(`http://${at(tlsPort)}`), `it speaks TLS. Write https://${at(tlsPort)} as the endpoint.`],
+      [bucket(`https://${at(plainPort)}`), `or write http://${at(plainPort)} as the endpoint`],
+    ] as const) {
+      const { exitCode, stderr } = await run(parameters, keys);
+      expect(stderr).toContain(remedy);
+      expect(exitCode).toBe(1);
+    }
+    expect(requests).toBe(0);
+    expect(plain.seen).toEqual([]);
+  });
+});
+
 describe('dray serve', () => {
   it('on loopback is encrypted, and shows the fingerprint that clients are asked about', async () => {
     const { startServing, stopServing } = await import('./servers/dray-serve.ts');

@@ -18,7 +18,14 @@ describeObjectStoreContract(
     await mkdir(join(root, 'repository'));
     const server = await serveForTest(root);
     const store = await openPeerRemote(
-      { kind: 'peer', host: '127.0.0.1', port: server.address.port, prefix: 'repository' },
+      {
+        kind: 'peer',
+        host: '127.0.0.1',
+        port: server.address.port,
+        prefix: 'repository',
+        tls: false,
+        isTyped: true,
+      },
       { connection: {}, environment: { DRAY_TOKEN: TEST_TOKEN } },
     );
     return {

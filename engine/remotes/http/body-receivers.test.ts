@@ -5,7 +5,8 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BodyMemory } from '../object-store.ts';
-import { type HttpTransport, openHttpTransport } from './http-exchange.ts';
+import { openHttpTransport } from './http-exchange.ts';
+import type { HttpTransport } from './http-transport.ts';
 
 const PIECE_BYTES = 100_000;
 const content = new Uint8Array(randomBytes(1_234_567));

@@ -183,7 +183,7 @@ export class HttpConnection {
         if (this.#state === 'connecting') this.#earlySession = session;
         else this.#keepSession(session);
       });
-    socket.on('error', (error) => this.#close(error));
+    socket.on('error', (error) => this.#close(this.#state === 'connecting' ? named(error) : error));
     socket.on('timeout', () => this.#timedOut());
     socket.on('end', () => this.#ended());
     socket.on('close', () => this.#close(new HttpError('ECONNRESET', 'The connection was closed.')));
@@ -324,6 +324,16 @@ export class HttpConnection {
     const exchange = this.#exchange && this.#detach().exchange;
     this.#owner.onClosed(this, { wasConnecting, error, exchange, isUnanswered: this.#isUnanswered });
   }
+}
+
+/** What comes in place of a server's part of the handshake when the server speaks no TLS. */
+const NO_TLS_CODES: ReadonlySet<unknown> = new Set([
+  'ERR_SSL_WRONG_VERSION_NUMBER',
+  'ERR_SSL_PACKET_LENGTH_TOO_LONG',
+]);
+
+function named(error: NodeJS.ErrnoException): Error {
+  return NO_TLS_CODES.has(error.code) ? new HttpError('HTTP_NO_TLS', error.message) : error;
 }
 
 type OnRead = { readonly buffer: () => Uint8Array; readonly callback: (sizeBytes: number) => boolean };

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type HttpTransport, openHttpTransport } from './http-exchange.ts';
+import { openHttpTransport } from './http-exchange.ts';
 import { AnswerTooLarge } from './http-message.ts';
+import type { HttpTransport } from './http-transport.ts';
 
 const MIB = 1024 * 1024;
 

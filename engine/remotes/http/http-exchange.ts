@@ -5,23 +5,16 @@
  */
 import { checkAborted } from '../../base/abort.ts';
 import { allocate, createBodyReceiver } from './body-receivers.ts';
-import type { ByteQueue } from './byte-queue.ts';
 import type { HttpExchange, HttpLimits, Route } from './http-connection.ts';
 import { type AnswerReceiver, AnswerTooLarge, type HttpAnswer, type HttpRequest } from './http-message.ts';
 import { HttpPool } from './http-pool.ts';
 import { requestHead } from './http-request-head.ts';
+import type { HttpTransport } from './http-transport.ts';
+import { withTlsHint } from './tls-hint.ts';
 
 export const CONNECT_TIMEOUT_MS = 10_000;
 /** Until the first byte of an answer, counted anew as long as a body is being taken; and between two pieces of an answer. */
 export const QUIET_TIMEOUT_MS = 60_000;
-
-export interface HttpTransport {
-  /** The answer whole. A body above `maxBytes` ends the exchange with an AnswerTooLarge error. */
-  exchange(request: HttpRequest, maxBytes: number): Promise<HttpAnswer & { readonly bytes: Uint8Array }>;
-  /** Resolves with the headers. The body must be read to its end or destroyed. */
-  stream(request: HttpRequest): Promise<HttpAnswer & { readonly body: ByteQueue }>;
-  close(): Promise<void>;
-}
 
 export interface HttpTransportOptions extends Pick<Route, 'authorities' | 'checkFingerprint' | 'onWire'> {
   readonly limits?: HttpLimits;
@@ -50,7 +43,7 @@ export async function openHttpTransport(
   };
   const { host } = origin;
   const pool = new HttpPool(route, connections);
-  return {
+  const transport: HttpTransport = {
     exchange: (request, maxBytes) =>
       new Promise((resolve, reject) => {
         const collector = new Collector(maxBytes, request.into);
@@ -73,6 +66,7 @@ export async function openHttpTransport(
       }),
     close: async () => pool.close(),
   };
+  return connectTls ? transport : withTlsHint(transport, origin);
 }
 
 /** @param over Called once, with the error if there is one. */

@@ -35,13 +35,17 @@ export interface AnswerReceiver {
   placed(sizeBytes: number): void;
 }
 
-/** Node's own codes (ECONNREFUSED, ENOTFOUND, certificates) come as they are; these are for what Node cannot see. */
+/** Node's own codes (ECONNREFUSED, ENOTFOUND, certificates) come as they are; these are for what Node does not say. */
 export type HttpErrorCode =
   | 'HTTP_CONNECT_TIMEOUT'
   | 'HTTP_ANSWER_TIMEOUT'
   | 'HTTP_BODY_TIMEOUT'
   | 'HTTP_CUT_SHORT'
-  | 'HTTP_MALFORMED';
+  | 'HTTP_MALFORMED'
+  /** An `https:` origin whose server speaks no TLS. */
+  | 'HTTP_NO_TLS'
+  /** An `http:` origin whose server speaks TLS. */
+  | 'HTTP_WANTS_TLS';
 
 export class HttpError extends Error {
   readonly code: HttpErrorCode | 'ECONNRESET';

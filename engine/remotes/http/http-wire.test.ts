@@ -9,8 +9,9 @@ import {
   type TLSSocket,
 } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type HttpTransport, openHttpTransport } from './http-exchange.ts';
+import { openHttpTransport } from './http-exchange.ts';
 import type { HttpRequest } from './http-message.ts';
+import type { HttpTransport } from './http-transport.ts';
 
 const MIB = 1024 * 1024;
 const EMPTY_ANSWER = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';

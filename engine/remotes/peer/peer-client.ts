@@ -4,8 +4,9 @@ import { DrayError, type ErrorCode, errorCodeOf, excerpt } from '../../api/error
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { createRetryBudget, type RetryPolicy, retrying } from '../../base/retry.ts';
 import { PEER_HEADER, PEER_PROTOCOL } from '../../model/peer-protocol.ts';
-import { type HttpTransport, openHttpTransport } from '../http/http-exchange.ts';
+import { openHttpTransport } from '../http/http-exchange.ts';
 import { AnswerTooLarge, type HttpAnswer, HttpError } from '../http/http-message.ts';
+import type { HttpTransport } from '../http/http-transport.ts';
 import type { PeerCheck } from './known-peers.ts';
 
 export interface PeerAddress {
@@ -88,7 +89,7 @@ export async function openPeerClient(options: PeerClientOptions): Promise<PeerCl
   const { identity, onWire } = options;
   const checkFingerprint = identity?.check;
   const transport = await openHttpTransport(origin, connectionsMax, { checkFingerprint, onWire });
-  const address = `dray://${origin.host}`;
+  const address = `dray://${origin.hostname}:${origin.port || (origin.protocol === 'https:' ? 443 : 80)}`;
   const policy: RetryPolicy = {
     clock: options.clock ?? systemClock,
     attemptsMax: options.attemptsMax ?? 8,
@@ -281,8 +282,6 @@ async function meeting<T>(identity: PeerCheck | undefined, work: () => Promise<T
   }
 }
 
-const NO_TLS = 'it answers without TLS. Start it with TLS, or write ?tls=off in its URL';
-
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
   ENOTFOUND: 'the name is unknown',
@@ -296,11 +295,18 @@ const REASONS: Readonly<Record<string, string>> = {
   HTTP_ANSWER_TIMEOUT: 'it did not answer in time',
   HTTP_BODY_TIMEOUT: 'it stopped sending',
   HTTP_CUT_SHORT: 'the answer ended early',
-  HTTP_MALFORMED:
-    'it answers with something else than HTTP. If it was started with TLS, write ?tls=on in its URL',
-  ERR_SSL_WRONG_VERSION_NUMBER: NO_TLS,
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: NO_TLS,
-  EPROTO: NO_TLS,
+  HTTP_MALFORMED: 'it answers with something else than HTTP',
+  HTTP_NO_TLS: 'it speaks no TLS',
+  HTTP_WANTS_TLS: 'it speaks TLS',
+};
+/** Trying again would not help. */
+const FINAL: ReadonlySet<string | undefined> = new Set(['HTTP_MALFORMED', 'HTTP_NO_TLS', 'HTTP_WANTS_TLS']);
+
+/** By code. */
+const REMEDIES: Readonly<Record<string, (address: string) => string>> = {
+  HTTP_NO_TLS: (address) =>
+    ` Start "dray serve" there without --tls off, or write ${address}?tls=off if you trust the network.`,
+  HTTP_WANTS_TLS: (address) => ` Take ?tls=off out of the URL: ${address}.`,
 };
 
 function translate(address: string, error: unknown, signal: AbortSignal | undefined): DrayError {
@@ -318,9 +324,14 @@ function translate(address: string, error: unknown, signal: AbortSignal | undefi
     return new DrayError('aborted', 'Stopped on request.', { cause: error });
   const code = error instanceof HttpError ? error.code : (error as NodeJS.ErrnoException)?.code;
   const reason = (code && REASONS[code]) ?? (error instanceof Error ? error.message : String(error));
-  return new DrayError('unreachable', `${address} cannot be reached: ${reason}${code ? ` (${code})` : ''}.`, {
-    retry: code === 'HTTP_MALFORMED' || reason === NO_TLS ? 'no' : 'retry',
-    data: { address, ...(code ? { systemCode: code } : {}) },
-    cause: error,
-  });
+  const remedy = (code && REMEDIES[code]?.(address)) ?? '';
+  return new DrayError(
+    'unreachable',
+    `${address} cannot be reached: ${reason}${code ? ` (${code})` : ''}.${remedy}`,
+    {
+      retry: FINAL.has(code) ? 'no' : 'retry',
+      data: { address, ...(code ? { systemCode: code } : {}) },
+      cause: error,
+    },
+  );
 }

@@ -291,6 +291,13 @@ const CONNECTION_REASONS: Readonly<Record<string, string>> = {
   HTTP_CUT_SHORT: 'the answer ended early',
 };
 
+/** Codes of an endpoint whose scheme is wrong: trying again would not help. */
+const SCHEME_REASONS: Readonly<Record<string, (endpoint: string) => string>> = {
+  HTTP_NO_TLS: (endpoint) =>
+    `it speaks no TLS. Check its host and port, or write ${endpoint.replace('https:', 'http:')} as the endpoint if you trust the network`,
+  HTTP_WANTS_TLS: (endpoint) => `it speaks TLS. Write ${endpoint.replace('http:', 'https:')} as the endpoint`,
+};
+
 /** Anything thrown while a request was under way. A DrayError passes as it is. */
 export function translateThrown(
   error: unknown,
@@ -322,6 +329,9 @@ export function translateThrown(
       options,
     );
   }
+  const schemeReason = code && SCHEME_REASONS[code]?.(endpoint);
+  if (schemeReason)
+    return new DrayError('unreachable', `${endpoint} cannot be reached: ${schemeReason}.`, options);
   if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) {
     return new DrayError('internal', `${call.operation} went wrong: ${error.message}`, options);
   }

@@ -1,0 +1,91 @@
+/**
+ * For an `http:` origin whose server speaks TLS. What such a server does with a plain request differs: it resets the connection,
+ * answers 400 in plain text, or sends a TLS alert. So a failure of one of these kinds, before the server ever answered otherwise, asks
+ * once whether it speaks TLS. A server that does fails with `HTTP_WANTS_TLS`, which names the remedy and is not retried.
+ */
+import { isIP } from 'node:net';
+import { type HttpAnswer, HttpError } from './http-message.ts';
+import type { HttpTransport } from './http-transport.ts';
+
+const PROBE_MAX_MS = 3_000;
+const SUSPECT_CODES: ReadonlySet<unknown> = new Set([
+  'ECONNRESET',
+  'EPIPE',
+  'HTTP_CUT_SHORT',
+  'HTTP_MALFORMED',
+]);
+
+export function withTlsHint(transport: HttpTransport, origin: URL): HttpTransport {
+  /** The server has answered as one without TLS does, or was asked. */
+  let isPlain = false;
+  let asked: Promise<boolean> | undefined;
+  const refuseTls = async () => {
+    asked ??= speaksTls(origin);
+    isPlain = !(await asked);
+    if (!isPlain) throw new HttpError('HTTP_WANTS_TLS', `${origin.host} speaks TLS.`);
+  };
+  const hinting = async <T extends HttpAnswer>(work: () => Promise<T>, drop: (answer: T) => void) => {
+    let answer: T;
+    try {
+      answer = await work();
+    } catch (error) {
+      if (SUSPECT_CODES.has((error as NodeJS.ErrnoException | undefined)?.code)) await refuseTls();
+      throw error;
+    }
+    if (!isSuspect(answer)) isPlain = true;
+    else {
+      try {
+        await refuseTls();
+      } catch (error) {
+        drop(answer);
+        throw error;
+      }
+    }
+    return answer;
+  };
+  const { exchange, stream } = transport;
+  return {
+    ...transport,
+    exchange: (request, maxBytes) =>
+      isPlain
+        ? exchange(request, maxBytes)
+        : hinting(
+            () => exchange(request, maxBytes),
+            () => {},
+          ),
+    stream: (request) =>
+      isPlain
+        ? stream(request)
+        : hinting(
+            () => stream(request),
+            ({ body }) => body.destroy(),
+          ),
+  };
+}
+
+/** Stores and peers answer in XML and JSON. What refuses a plain request to a port of TLS is a library, in text or HTML. */
+function isSuspect({ headers, status }: HttpAnswer): boolean {
+  return status === 400 && !/xml|json/i.test(String(headers['content-type']));
+}
+
+/** By a handshake alone; nothing is sent, and whose certificate it is does not matter. */
+async function speaksTls({ hostname, port }: URL): Promise<boolean> {
+  const { connect } = await import('node:tls');
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return new Promise((resolve) => {
+    const socket = connect({
+      host,
+      port: Number(port) || 80,
+      rejectUnauthorized: false,
+      ...(isIP(host) ? {} : { servername: host }),
+    });
+    const end = (answer: boolean) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.setTimeout(PROBE_MAX_MS, () => end(false));
+    socket.once('secureConnect', () => end(true));
+    socket.once('error', () => end(false));
+    socket.once('close', () => resolve(false));
+  });
+}

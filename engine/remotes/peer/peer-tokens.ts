@@ -29,13 +29,13 @@ export function tokenFor(url: PeerRemoteUrl, { environment, folder }: TokenSourc
     DRAY_TOKEN || (DRAY_TOKEN_FILE ? readTokenFile(DRAY_TOKEN_FILE) : undefined) || undefined;
   const address = peerAddress(url);
   if (url.tokenFile !== undefined) return readTokenFile(url.tokenFile);
-  const isNamed = DRAY_TOKEN_HOST && peerAddress(parsePeerAddress(DRAY_TOKEN_HOST)) === address;
+  const named = DRAY_TOKEN_HOST ? namedAddress(DRAY_TOKEN_HOST) : undefined;
   const token =
-    (isNamed ? ofEnvironment() : undefined) ??
+    (named === address ? ofEnvironment() : undefined) ??
     (folder === undefined ? undefined : readPeerRecords(tokensFile(folder))[address]) ??
-    (url.isTyped && !DRAY_TOKEN_HOST ? ofEnvironment() : undefined);
+    (url.isTyped && !named ? ofEnvironment() : undefined);
   if (token !== undefined) return token;
-  throw noToken(address, { isWithheld: Boolean(DRAY_TOKEN || DRAY_TOKEN_FILE) });
+  throw noToken(address, { isWithheld: Boolean(DRAY_TOKEN || DRAY_TOKEN_FILE), named });
 }
 
 /** @param address As `peerAddress` gives it. @param token Undefined: forgets it. @returns Whether there was one before. */
@@ -55,11 +55,30 @@ function tokensFile(folder: string): PeerRecordFile {
   };
 }
 
-function noToken(address: string, { isWithheld }: { readonly isWithheld: boolean }): DrayError {
+function namedAddress(text: string): string {
+  try {
+    return peerAddress(parsePeerAddress(text));
+  } catch (cause) {
+    throw new DrayError(
+      'usage',
+      `DRAY_TOKEN_HOST is "${text}", which is no HOST, HOST:PORT or dray:// URL.`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+function noToken(
+  address: string,
+  { isWithheld, named }: { readonly isWithheld: boolean; readonly named: string | undefined },
+): DrayError {
   const host = /[?]/.test(address) ? `'${address}'` : address.replace('dray://', '');
   const login = `There is no token for ${address}. Run "dray login ${host}" once, with what "dray serve" showed there`;
-  const withheld = `; DRAY_TOKEN was not sent, since it goes only to the peer that DRAY_TOKEN_HOST names, or to a URL typed on the command line.`;
-  return new DrayError('noCredentials', `${login}${isWithheld ? withheld : '.'}`, { data: { address } });
+  const why = named
+    ? ` DRAY_TOKEN was not sent, since DRAY_TOKEN_HOST names ${named}.`
+    : ` DRAY_TOKEN was not sent, since nobody typed this URL on the command line. DRAY_TOKEN_HOST can name the peer that it is for.`;
+  return new DrayError('noCredentials', `${login}.${isWithheld ? why : ''}`, { data: { address } });
 }
 
 function readTokenFile(file: string): string {

@@ -43,7 +43,7 @@ const LIMITED = expect.objectContaining({ status: 429, code: 'slowDown' });
 
 describe('Connections that have not shown the token', () => {
   it('are a quarter of all: one more ends the oldest of them, and none that was let in', () => {
-    const admission = createAdmission({ clock: createFakeClock(), connectionsMax: 40, waitMs: 1_000 });
+    const admission = createAdmission({ clock: createFakeClock(), connectionsMax: 80, waitMs: 1_000 });
     const known = Array.from({ length: 30 }, () => socketFrom('10.0.0.1'));
     for (const socket of known) {
       admission.arrived(socket);
@@ -51,9 +51,25 @@ describe('Connections that have not shown the token', () => {
     }
     const strangers = Array.from({ length: 25 }, () => socketFrom('10.0.0.2'));
     for (const socket of strangers) admission.arrived(socket);
-    expect(strangers.map(({ isEnded }) => isEnded)).toEqual(strangers.map((_, at) => at < 15));
+    expect(strangers.map(({ isEnded }) => isEnded)).toEqual(strangers.map((_, at) => at < 5));
     expect(known.filter(({ isEnded }) => isEnded)).toEqual([]);
   });
+
+  it.each([
+    [2, 1],
+    [8, 4],
+    [32, 16],
+    [64, 16],
+    [256, 64],
+  ])(
+    'of %i at most are %i: as many as one client opens, if that is not more than half',
+    (connectionsMax, waiting) => {
+      const admission = createAdmission({ clock: createFakeClock(), connectionsMax, waitMs: 1_000 });
+      const sockets = Array.from({ length: 100 }, () => socketFrom('10.0.0.1'));
+      for (const socket of sockets) admission.arrived(socket);
+      expect(sockets.filter(({ isEnded }) => !isEnded)).toHaveLength(waiting);
+    },
+  );
 
   it('of an address that has many make place before one of another', () => {
     const admission = createAdmission({ clock: createFakeClock(), connectionsMax: 16, waitMs: 1_000 });
@@ -61,7 +77,7 @@ describe('Connections that have not shown the token', () => {
     const flood = Array.from({ length: 50 }, (_, at) => socketFrom(`2001:db8:1:2::${at}`));
     for (const socket of [honest, ...flood]) admission.arrived(socket);
     expect(honest.isEnded).toBe(false);
-    expect(flood.map(({ isEnded }) => isEnded)).toEqual(flood.map((_, at) => at < 47));
+    expect(flood.map(({ isEnded }) => isEnded)).toEqual(flood.map((_, at) => at < 43));
   });
 
   it('are ended when their time is over, and what has gone by itself frees its place', () => {

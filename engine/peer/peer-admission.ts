@@ -38,8 +38,10 @@ interface Waiting {
   readonly sinceMs: number;
 }
 
-const WAITING_SHARE = 4;
-const WAITING_MIN = 4;
+const WAITING_SHARE = 1 / 4;
+/** One client opens so many at once. */
+const WAITING_MIN = 16;
+const WAITING_SHARE_MAX = 1 / 2;
 /** So many of an address are answered with 401 at once, and one more each second. */
 export const WRONG_TOKENS_MAX = 10;
 const FORGIVEN_EVERY_MS = 1_000;
@@ -47,7 +49,9 @@ const FORGIVEN_EVERY_MS = 1_000;
 const ADDRESSES_MAX = 1_024;
 
 export function createAdmission({ clock, connectionsMax, waitMs }: AdmissionOptions): Admission {
-  const waitingMax = Math.max(WAITING_MIN, Math.floor(connectionsMax / WAITING_SHARE));
+  const waitingMax = Math.ceil(
+    Math.min(Math.max(WAITING_MIN, connectionsMax * WAITING_SHARE), connectionsMax * WAITING_SHARE_MAX),
+  );
   /** The oldest first. */
   const waiting = new Map<string, Waiting>();
   const wrong = new Map<string, { readonly count: number; readonly atMs: number }>();

@@ -239,7 +239,9 @@ describe('a peer that refuses', () => {
     const asked = place.replace('?tls=off', '');
     expect(await run(['ls', asked])).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringMatching(/^dray: [^\n]* speaks no TLS .*\?tls=off if you trust the network[^\n]*\n$/),
+      stderr: expect.stringMatching(
+        /^dray: [^\n]* speaks no TLS .*\?tls=off if you trust the network[^\n]*\n$/,
+      ),
     });
   });
 

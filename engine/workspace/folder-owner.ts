@@ -12,10 +12,9 @@ export type AllowsFolder = (root: string) => boolean;
 
 /** @throws `usage` when the folder, or what a link in its place leads to, belongs to somebody else. */
 export function checkOwner(drayFolder: string): void {
-  const { uid: linkOwner } = lstatSync(drayFolder);
-  const { uid } = statSync(drayFolder);
-  for (const owner of [linkOwner, uid])
-    if (!isOwn(owner)) throw foreign(dirname(drayFolder), drayFolder, owner);
+  const found = lstatSync(drayFolder);
+  const owners = [found.uid, ...(found.isSymbolicLink() ? [statSync(drayFolder).uid] : [])];
+  for (const owner of owners) if (!isOwn(owner)) throw foreign(dirname(drayFolder), drayFolder, owner);
 }
 
 /** The same of a file in it that is open. */

@@ -88,7 +88,7 @@ async function timesAt(place: string): Promise<readonly number[]> {
 /** Gives all of a place another time without another content, as somebody else would: what is remembered of it says nothing of that. */
 async function retime(kind: Kind, place: string, seconds: number): Promise<void> {
   if (kind === 'folder') setTimes(place, seconds);
-  else if (kind === 'peer') setTimes(`offered/${place.split('/').at(-1)}`, seconds);
+  else if (kind === 'peer') setTimes(`offered${new URL(place).pathname}`, seconds);
   else {
     // In another second, which is all that a listing shows of it: the etags stay.
     await endOfSecond();

@@ -4,5 +4,4 @@ export const SHOW_CHANNEL = 'dray:show';
 export const CHOOSE_FOLDER_CHANNEL = 'dray:choose-folder';
 export const CHOOSE_FILES_CHANNEL = 'dray:choose-files';
 export const SECRETS_CHANNEL = 'dray:secrets';
-export const SAVE_TOKEN_CHANNEL = 'dray:save-token';
 export const SAVE_KEYS_CHANNEL = 'dray:save-keys';

@@ -22,7 +22,9 @@ describe('a link', () => {
   it('says which host is asked and what is sent there', () => {
     const detailOf = (link: string) => describeDeepLink(parseDeepLink(link)!).detail;
     const peer = detailOf('dray://evil.example:7370/photos');
-    expect(peer).toContain('Dray connects to evil.example:7370, and sends it a token if you gave Dray one');
+    expect(peer).toContain('connects to evil.example:7370');
+    expect(peer).toContain('a token only if one is kept here for evil.example:7370');
+    expect(peer).toContain('nothing at all before you trust that machine');
     expect(detailOf('dray://open?place=s3://bucket/a')).toMatch(/bucket bucket.*No secret key and no token/);
   });
 

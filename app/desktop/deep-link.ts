@@ -62,7 +62,7 @@ export function describeDeepLink(link: DeepLink): { readonly message: string; re
 function sentTo(place: string): string {
   const [, scheme, host] = /^([a-z0-9]+):\/\/([^/]*)/.exec(place) ?? [];
   return scheme === 'dray'
-    ? `Dray connects to ${host}, and sends it a token if you gave Dray one for it. No key of a store is sent.`
+    ? `Dray connects to ${host}. It sends a token only if one is kept here for ${host}, and nothing at all before you trust that machine. No key of a store is sent.`
     : `Dray asks the store of your own settings to list the bucket ${host}, and signs with your keys. No secret key and no token of another machine is sent.`;
 }
 

@@ -107,12 +107,12 @@ describe('the page', () => {
   it('saves secrets for the engine, which has them from then on without a new start', async () => {
     const { page, windows, engine } = await start();
     const contents = windows[0]!.webContents;
-    await page.invokes({ contents }, 'dray:save-token', 'x');
-    expect(engine.environments).toEqual([{}, { DRAY_TOKEN: 'x' }]);
     const keys = { accessKeyId: 'AK', secretAccessKey: 'secret' };
     const saved = await page.invokes({ contents }, 'dray:save-keys', 'lab', keys);
-    expect(saved).toEqual({ hasToken: true, profiles: ['lab'], isAvailable: true });
-    expect(keptKeysOf(engine.environments[2]!)).toEqual(new Map([['lab', keys]]));
+    expect(saved).toEqual({ profiles: ['lab'], isAvailable: true });
+    expect(engine.environments).toHaveLength(2);
+    expect(engine.environments[0]).toEqual({});
+    expect(keptKeysOf(engine.environments[1]!)).toEqual(new Map([['lab', keys]]));
     expect(engine.counts).toEqual({ open: 1, closed: 0 });
     await expect(
       page.invokes({ contents }, 'dray:save-keys', 'lab', { accessKeyId: 'AK' }),

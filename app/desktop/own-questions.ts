@@ -1,17 +1,15 @@
 /** What the page may ask the main process: a port, the system's dialogs, and to save secrets. */
 import type { BrowserWindow, OpenDialogOptions } from 'electron';
-import type { SecretsState } from '../../engine/api/desktop-bridge.ts';
 import {
   CHOOSE_FILES_CHANNEL,
   CHOOSE_FOLDER_CHANNEL,
   PORT_CHANNEL,
   SAVE_KEYS_CHANNEL,
-  SAVE_TOKEN_CHANNEL,
   SECRETS_CHANNEL,
 } from './channels.ts';
 import type { Electron } from './electron-parts.ts';
 import type { EngineHost } from './engine-host.ts';
-import { readKeys, readToken, type Secrets } from './secrets.ts';
+import { readKeys, type Secrets } from './secrets.ts';
 import { answerOwn, hearOwn } from './senders.ts';
 
 const TITLE_LENGTH_MAX = 200;
@@ -44,16 +42,11 @@ export function answerOwnQuestions(
     choose(title, ['openFile', 'multiSelections']),
   );
   answerOwn(electron, SECRETS_CHANNEL, readNothing, () => secrets.state());
-  const renewed = async (state: SecretsState): Promise<SecretsState> => {
+  answerOwn(electron, SAVE_KEYS_CHANNEL, readKeys, async ({ keys, profile }) => {
+    const state = await secrets.saveKeys(profile, keys);
     await engine.renewEnvironment();
     return state;
-  };
-  answerOwn(electron, SAVE_TOKEN_CHANNEL, readToken, async (token) =>
-    renewed(await secrets.saveToken(token)),
-  );
-  answerOwn(electron, SAVE_KEYS_CHANNEL, readKeys, async ({ keys, profile }) =>
-    renewed(await secrets.saveKeys(profile, keys)),
-  );
+  });
 }
 
 function readTitle([title]: readonly unknown[]): string {

@@ -9,7 +9,6 @@ import {
   CHOOSE_FOLDER_CHANNEL,
   PORT_CHANNEL,
   SAVE_KEYS_CHANNEL,
-  SAVE_TOKEN_CHANNEL,
   SECRETS_CHANNEL,
   SHOW_CHANNEL,
 } from './channels.ts';
@@ -28,7 +27,6 @@ const bridge: DesktopBridge = {
   chooseFiles: (title) => ipcRenderer.invoke(CHOOSE_FILES_CHANNEL, title),
   secrets: {
     state: () => ipcRenderer.invoke(SECRETS_CHANNEL),
-    saveToken: (token) => ipcRenderer.invoke(SAVE_TOKEN_CHANNEL, token),
     saveKeys: (profile, keys) => ipcRenderer.invoke(SAVE_KEYS_CHANNEL, profile, keys),
   },
 };

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { keptKeysOf } from '../../engine/base/kept-keys.ts';
 import { createFakeElectron } from './electron.fixture.ts';
 import type { FakeOptions } from './electron-app.fixture.ts';
-import { openSecrets, readKeys, readToken } from './secrets.ts';
+import { openSecrets, readKeys } from './secrets.ts';
 
 const LAB = { accessKeyId: 'AKLAB', secretAccessKey: 'a+b/c=' };
 
@@ -24,80 +24,71 @@ async function open(storageBackend: FakeOptions['storageBackend'] = 'gnome_libse
 describe('secrets', () => {
   it('reach the engine and no file in the clear', async () => {
     const secrets = await open();
-    await secrets.saveToken('a token');
     const state = await secrets.saveKeys('lab', LAB);
-    expect(state).toEqual({ hasToken: true, profiles: ['lab'], isAvailable: true });
+    expect(state).toEqual({ profiles: ['lab'], isAvailable: true });
     const text = readFileSync(join(folder, 'secrets.json'), 'utf8');
-    for (const secret of ['a token', LAB.accessKeyId, LAB.secretAccessKey])
-      expect(text).not.toContain(secret);
+    for (const secret of [LAB.accessKeyId, LAB.secretAccessKey]) expect(text).not.toContain(secret);
     expect(statSync(join(folder, 'secrets.json')).mode & 0o777).toBe(0o600);
     const environment = await (await open()).environmentOver({ HOME: '/h' });
-    expect(environment).toMatchObject({ HOME: '/h', DRAY_TOKEN: 'a token' });
+    expect(environment).toMatchObject({ HOME: '/h' });
     expect(keptKeysOf(environment)).toEqual(new Map([['lab', LAB]]));
   });
 
-  it('stand behind the token that the environment has, or the file that holds it', async () => {
+  it('of an earlier version hold a token for all machines, which reaches nobody and goes with the next change', async () => {
+    await (await open()).saveKeys('lab', LAB);
+    const path = join(folder, 'secrets.json');
+    const { keys } = JSON.parse(readFileSync(path, 'utf8'));
+    writeFileSync(path, JSON.stringify({ keys, token: keys.lab }));
     const secrets = await open();
-    await secrets.saveToken('saved');
-    for (const given of [{ DRAY_TOKEN: 'given' }, { DRAY_TOKEN_FILE: '/token' }])
-      expect(await secrets.environmentOver(given)).toEqual(given);
+    expect(keptKeysOf(await secrets.environmentOver({}))).toEqual(new Map([['lab', LAB]]));
+    expect(Object.keys(await secrets.environmentOver({}))).not.toContain('DRAY_TOKEN');
+    await secrets.saveKeys('other', LAB);
+    expect(Object.keys(JSON.parse(readFileSync(path, 'utf8')))).toEqual(['keys']);
+    expect(await secrets.state()).toMatchObject({ profiles: ['lab', 'other'] });
   });
 
   it('are removed', async () => {
     const secrets = await open();
-    await secrets.saveToken('x');
     await secrets.saveKeys('lab', LAB);
     await secrets.saveKeys('other', LAB);
-    await secrets.saveToken('');
-    expect(await secrets.saveKeys('lab', undefined)).toMatchObject({ hasToken: false, profiles: ['other'] });
+    expect(await secrets.saveKeys('lab', undefined)).toMatchObject({ profiles: ['other'] });
     await secrets.saveKeys('other', undefined);
     expect(await secrets.environmentOver({})).toEqual({});
   });
 
   it('are refused, and those of an earlier version ignored, where Linux offers basic_text alone', async () => {
-    await (await open()).saveToken('of an earlier version');
+    await (await open()).saveKeys('earlier', LAB);
     const before = readFileSync(join(folder, 'secrets.json'), 'utf8');
     const secrets = await open('basic_text');
     expect(await secrets.state()).toMatchObject({
       isAvailable: false,
       warning: expect.stringMatching(/no keyring.*GNOME Keyring/),
     });
-    await expect(secrets.saveToken('x')).rejects.toThrow('no keyring');
     await expect(secrets.saveKeys('lab', LAB)).rejects.toThrow('no keyring');
     expect(readFileSync(join(folder, 'secrets.json'), 'utf8')).toBe(before);
     expect(await secrets.environmentOver({})).toEqual({});
     // What was saved in such a way can still be removed.
-    expect(await secrets.saveToken('')).toMatchObject({ hasToken: false });
+    expect(await secrets.saveKeys('earlier', undefined)).toMatchObject({ profiles: [] });
   });
 
   it('are refused where nothing can be encrypted', async () => {
     const secrets = await open('none');
-    expect(await secrets.state()).toMatchObject({ isAvailable: false, hasToken: false, profiles: [] });
-    await expect(secrets.saveToken('x')).rejects.toThrow('nothing can be saved');
+    expect(await secrets.state()).toMatchObject({ isAvailable: false, profiles: [] });
     await expect(secrets.saveKeys('lab', LAB)).rejects.toThrow('nothing can be saved');
   });
 
   it('that cannot be decrypted any more, or make no sense, are as good as none', async () => {
     const foreign = Buffer.from('another key').toString('base64');
     const path = join(folder, 'secrets.json');
-    for (const text of [
-      JSON.stringify({ token: foreign, keys: { lab: foreign, odd: 5 } }),
-      '[]',
-      'null',
-      '{',
-    ])
+    for (const text of [JSON.stringify({ keys: { lab: foreign, odd: 5 } }), '[]', 'null', '{'])
       for (const secrets of [writeFileSync(path, text), await open()])
         if (secrets) expect(await secrets.environmentOver({})).toEqual({});
   });
 
   it('that are saved at the same time are all kept', async () => {
     const secrets = await open();
-    await Promise.all([
-      secrets.saveToken('a token'),
-      secrets.saveKeys('lab', LAB),
-      secrets.saveKeys('other', LAB),
-    ]);
-    expect(await secrets.state()).toMatchObject({ hasToken: true, profiles: ['lab', 'other'] });
+    await Promise.all([secrets.saveKeys('lab', LAB), secrets.saveKeys('other', LAB)]);
+    expect(await secrets.state()).toMatchObject({ profiles: ['lab', 'other'] });
   });
 
   it('are not written over where their file makes no sense: it is set aside', async () => {
@@ -105,14 +96,12 @@ describe('secrets', () => {
     writeFileSync(path, '{"keys":{"lab":');
     const secrets = await open();
     expect(await secrets.state()).toMatchObject({ profiles: [] });
-    await secrets.saveToken('x');
+    await secrets.saveKeys('other', LAB);
     expect(readFileSync(`${path}.damaged`, 'utf8')).toBe('{"keys":{"lab":');
-    expect(await secrets.state()).toMatchObject({ hasToken: true, profiles: [] });
+    expect(await secrets.state()).toMatchObject({ profiles: ['other'] });
   });
 
   it('come from the window as text of one line', () => {
-    expect(readToken(['x'])).toBe('x');
-    for (const given of [[], [5], ['a\nb'], ['x'.repeat(9_000)]]) expect(() => readToken(given)).toThrow();
     expect(readKeys(['lab', LAB])).toEqual({ profile: 'lab', keys: LAB });
     expect(readKeys(['lab', { ...LAB, more: 'x' }])).toEqual({ profile: 'lab', keys: LAB });
     expect(readKeys(['lab', undefined])).toEqual({ profile: 'lab', keys: undefined });
@@ -122,6 +111,7 @@ describe('secrets', () => {
       ['__proto__', LAB],
       ['lab', { accessKeyId: 'x' }],
       ['lab', { ...LAB, secretAccessKey: 'a\nb' }],
+      ['lab', { ...LAB, secretAccessKey: 'x'.repeat(9_000) }],
       ['lab', null],
     ])
       expect(() => readKeys(given)).toThrow();

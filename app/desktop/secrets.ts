@@ -1,7 +1,7 @@
 /**
- * Credentials for the engine, which a program that is started from a dock does not get from a shell: the keys of stores, each pair under
- * the name that a remote calls its profile, and the token for other machines. Encrypted by the system's own store of keys; written to a
- * file that its owner alone reads; decrypted for the engine's environment and for nobody else.
+ * The keys of stores for the engine, which a program that is started from a dock does not get from a shell. Each pair has the name that a
+ * remote calls its profile. The system's own store of keys encrypts them; the file belongs to its owner alone; they are decrypted for the
+ * engine's environment and for nobody else. Tokens of other machines are the engine's business: see `engine/jobs/login.ts`.
  */
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -14,28 +14,22 @@ const VALUE_LENGTH_MAX = 8_192;
 const PROFILES_MAX = 200;
 
 const WARNING_BASIC_TEXT =
-  'This desktop offers no keyring. Electron would encrypt with a key that everybody knows, so nothing can be saved here. Install GNOME Keyring or KWallet, or keep credentials in ~/.aws and DRAY_TOKEN_FILE.';
+  'This desktop offers no keyring. Electron would encrypt with a key that everybody knows, so nothing can be saved here. Install GNOME Keyring or KWallet, or keep keys in ~/.aws.';
 const WARNING_UNAVAILABLE =
-  'This system offers Dray no way to encrypt what it saves, so nothing can be saved here. Keep credentials in ~/.aws and DRAY_TOKEN_FILE.';
+  'This system offers Dray no way to encrypt what it saves, so nothing can be saved here. Keep keys in ~/.aws.';
 
 export interface Secrets {
   readonly state: () => Promise<SecretsState>;
-  /** @param token Empty: removes it. @throws When nothing can be saved here. */
-  readonly saveToken: (token: string) => Promise<SecretsState>;
   /** @param keys Undefined: removes those of this profile. @throws When nothing can be saved here. */
   readonly saveKeys: (profile: string, keys: AccessKeys | undefined) => Promise<SecretsState>;
-  /** What is given, and what was saved. A token that is given stays. */
+  /** What is given, and what was saved. */
   readonly environmentOver: (given: Environment) => Promise<Environment>;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Of each the encrypted bytes, as base64. */
-interface Sealed {
-  readonly token?: string;
-  /** By profile. */
-  readonly keys: Readonly<Record<string, string>>;
-}
+/** By profile the encrypted bytes, as base64. */
+type Sealed = Readonly<Record<string, string>>;
 
 export function openSecrets(
   { safeStorage }: Pick<Electron, 'safeStorage'>,
@@ -54,10 +48,8 @@ export function openSecrets(
   };
   const state = async (): Promise<SecretsState> => {
     const warning = await whyNone();
-    const { keys, token } = readSealed(path);
     return {
-      hasToken: token !== undefined,
-      profiles: Object.keys(keys).sort(),
+      profiles: Object.keys(readSealed(path)).sort(),
       isAvailable: warning === undefined,
       ...(warning === undefined ? {} : { warning }),
     };
@@ -65,43 +57,26 @@ export function openSecrets(
 
   return {
     state,
-    // Sealed first: from the reading to the writing nobody else has a turn.
-    async saveToken(token) {
-      const sealed = token === '' ? undefined : await seal(token);
-      const { token: _old, ...others } = readToChange(path);
-      writeSealed(path, sealed === undefined ? others : { ...others, token: sealed });
-      return state();
-    },
     async saveKeys(profile, keys) {
+      // Sealed first: from the reading to the writing nobody else has a turn.
       const text = keys && (await seal(JSON.stringify(keys)));
-      const sealed = readToChange(path);
-      const { [profile]: _old, ...others } = sealed.keys;
+      const { [profile]: _old, ...others } = readToChange(path);
       if (text !== undefined && Object.keys(others).length >= PROFILES_MAX)
         throw new Error(`Keys of ${PROFILES_MAX} profiles are saved already. Remove some that are not used.`);
-      writeSealed(path, { ...sealed, keys: text === undefined ? others : { ...others, [profile]: text } });
+      writeSealed(path, text === undefined ? others : { ...others, [profile]: text });
       return state();
     },
     async environmentOver(given) {
       const sealed = readSealed(path);
-      const isEmpty = sealed.token === undefined && Object.keys(sealed.keys).length === 0;
-      if (isEmpty || (await whyNone()) !== undefined) return given;
-      const token = await unseal({ safeStorage }, sealed.token);
+      if (Object.keys(sealed).length === 0 || (await whyNone()) !== undefined) return given;
       const keys: Record<string, AccessKeys> = {};
-      for (const [profile, text] of Object.entries(sealed.keys)) {
+      for (const [profile, text] of Object.entries(sealed)) {
         const found: unknown = JSON.parse((await unseal({ safeStorage }, text)) ?? 'null');
         if (isAccessKeys(found)) keys[profile] = found;
       }
-      const hasOwnToken = Boolean(given.DRAY_TOKEN || given.DRAY_TOKEN_FILE);
-      const filled = token === undefined || hasOwnToken ? given : { ...given, DRAY_TOKEN: token };
-      return Object.keys(keys).length === 0 ? filled : withKeptKeys(filled, keys);
+      return Object.keys(keys).length === 0 ? given : withKeptKeys(given, keys);
     },
   };
-}
-
-/** What came from the window. @throws When it cannot be one. */
-export function readToken([token]: readonly unknown[]): string {
-  if (!isLine(token)) throw new Error('A token is one line of text.');
-  return token;
 }
 
 /** What came from the window. @throws When it names no profile, or what is given for it are no keys. */
@@ -127,9 +102,8 @@ function isLine(value: unknown): value is string {
 /** One that cannot be decrypted (another user's key, a keyring that was emptied) is as good as none. */
 async function unseal(
   { safeStorage }: Pick<Electron, 'safeStorage'>,
-  text: string | undefined,
+  text: string,
 ): Promise<string | undefined> {
-  if (text === undefined) return undefined;
   try {
     const { result } = await safeStorage.decryptStringAsync(Buffer.from(text, 'base64'));
     return result;
@@ -141,37 +115,35 @@ async function unseal(
 /** What cannot be read is none for now; the app starts all the same. */
 function readSealed(path: string): Sealed {
   try {
-    return parseSealed(readFileSync(path, 'utf8')) ?? NONE;
+    return parseSealed(readFileSync(path, 'utf8')) ?? {};
   } catch {
-    return NONE;
+    return {};
   }
 }
 
-const NONE: Sealed = { keys: {} };
-
 /** A file that makes no sense is set aside, and one that cannot be read is not written over. @throws When it cannot be read. */
 function readToChange(path: string): Sealed {
-  if (!existsSync(path)) return NONE;
+  if (!existsSync(path)) return {};
   const sealed = parseSealed(readFileSync(path, 'utf8'));
   if (!sealed) renameSync(path, `${path}.damaged`);
-  return sealed ?? NONE;
+  return sealed ?? {};
 }
 
-/** Undefined: it makes no sense. */
+/** Undefined: it makes no sense. The token for all machines that earlier versions kept goes to nobody, and with the next writing. */
 function parseSealed(text: string): Sealed | undefined {
   try {
-    const { keys, token } = JSON.parse(text) as Partial<Record<keyof Sealed, unknown>>;
+    const { keys } = JSON.parse(text) as { readonly keys?: unknown };
     const entries = Object.entries(typeof keys === 'object' && keys !== null ? keys : {});
     const texts = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
-    return { keys: Object.fromEntries(texts), ...(typeof token === 'string' ? { token } : {}) };
+    return Object.fromEntries(texts);
   } catch {
     return undefined;
   }
 }
 
-function writeSealed(path: string, sealed: Sealed): void {
+function writeSealed(path: string, keys: Sealed): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  writeFileSync(`${path}.tmp`, JSON.stringify(sealed), { mode: 0o600, flush: true });
+  writeFileSync(`${path}.tmp`, JSON.stringify({ keys }), { mode: 0o600, flush: true });
   // A file that was left over keeps the mode it had.
   chmodSync(`${path}.tmp`, 0o600);
   renameSync(`${path}.tmp`, path);

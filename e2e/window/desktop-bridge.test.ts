@@ -12,23 +12,23 @@ describe.skipIf(!findChromium())('the window in the desktop app', () => {
   let browser: Browser;
   let window: OpenWindow;
   let page: Page;
-  const saved: string[] = [];
-  let state: SecretsState = { hasToken: false, profiles: ['lab'], isAvailable: true, warning: WARNING };
+  const removed: string[] = [];
+  let state: SecretsState = { profiles: ['lab', 'stuck'], isAvailable: true, warning: WARNING };
 
   beforeAll(async () => {
     browser = await launchBrowser();
     window = await openWindow(browser);
     page = window.page;
     await page.exposeFunction('secretsState', () => state);
-    await page.exposeFunction('saveToken', (token: string) => {
-      if (token === 'refused') throw new Error('A token is one line of text.');
-      saved.push(token);
-      state = { hasToken: token !== '', profiles: ['lab'], isAvailable: true };
+    await page.exposeFunction('saveKeys', (profile: string) => {
+      if (profile === 'stuck') throw new Error('The disk is full.');
+      removed.push(profile);
+      state = { profiles: ['stuck'], isAvailable: true };
       return state;
     });
     await page.addInitScript(() => {
       const given = globalThis as unknown as Record<string, unknown>;
-      given.dray = { secrets: { state: given.secretsState, saveToken: given.saveToken } };
+      given.dray = { secrets: { state: given.secretsState, saveKeys: given.saveKeys } };
     });
   });
   afterAll(async () => {
@@ -40,29 +40,27 @@ describe.skipIf(!findChromium())('the window in the desktop app', () => {
     await page.goto(`${window.origin}/?fixture#/${place}`);
   };
 
-  it('keeps credentials, warns where they are as good as open, and shows none again', async () => {
+  it('names the credentials that are kept, warns where none can be, and removes them', async () => {
     await open('settings');
     await page.getByText(WARNING).waitFor();
-    await page.getByText('Keys of lab').waitFor();
-    const button = (verb: string) => page.getByRole('button', { name: `${verb}: Token of other machines` });
-    await button('Set').click();
-    const field = page.getByLabel('Token', { exact: true });
-    expect(await field.getAttribute('type')).toBe('password');
-    expect(await findViolations(page)).toEqual([]);
-    await field.fill('a token');
-    await page.keyboard.press('Enter');
-    await button('Change').waitFor();
-    expect(await page.getByText(WARNING).count()).toBe(0);
-    expect(await page.content()).not.toContain('a token');
+    expect(await page.locator('.credential').allInnerTexts()).toEqual(
+      ['Keys of lab', 'Keys of stuck', 'Token of 10.0.8.2:7443'].map((words) => `${words}\nRemove`),
+    );
     expect(await findViolationsInBothThemes(page)).toEqual([]);
-    await button('Change').click();
-    await field.fill('refused');
-    await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('A token is one line of text.').waitFor();
-    await button('Remove').click();
-    await page.getByRole('button', { name: 'Remove', exact: true }).click();
-    await button('Set').waitFor();
-    expect(saved).toEqual(['a token', '']);
+    const remove = async (words: string) => {
+      await page.getByRole('button', { name: `Remove: ${words}` }).click();
+      await page.getByRole('button', { name: 'Remove', exact: true }).click();
+    };
+    await remove('Keys of lab');
+    await page.getByText('Keys of lab', { exact: true }).waitFor({ state: 'detached' });
+    expect(await page.getByText(WARNING).count()).toBe(0);
+    await remove('Token of 10.0.8.2:7443');
+    await page.getByText('Token of 10.0.8.2:7443', { exact: true }).waitFor({ state: 'detached' });
+    await remove('Keys of stuck');
+    await page.getByText('The disk is full.').waitFor();
+    await page.getByText('Keys of stuck', { exact: true }).waitFor();
+    expect(removed).toEqual(['lab']);
+    expect(await findViolations(page)).toEqual([]);
   });
 
   it('shows the keys of its menu beside its commands', async () => {

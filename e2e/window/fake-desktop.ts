@@ -7,7 +7,7 @@ import type { DesktopBridge, SecretsState } from '../../engine/api/desktop-bridg
 import type { AccessKeys } from '../../engine/api/host.ts';
 import { protocolsOf } from '../../engine/api/window-key.ts';
 
-type Kept = { keys: Record<string, AccessKeys>; token: string };
+type Kept = { keys: Record<string, AccessKeys> };
 type Global = typeof globalThis & { dray?: DesktopBridge; kept?: Kept };
 
 /** Before the page is opened. @param opened A page of the same `dray ui`, whose key the socket shows. */
@@ -15,9 +15,8 @@ export async function installFakeDesktop(page: Page, opened: Page): Promise<void
   const key = await opened.evaluate(() => sessionStorage.getItem('dray-key') ?? undefined);
   await page.addInitScript(
     (protocols) => {
-      const kept: Kept = { keys: {}, token: '' };
+      const kept: Kept = { keys: {} };
       const state = async (): Promise<SecretsState> => ({
-        hasToken: kept.token !== '',
         profiles: Object.keys(kept.keys),
         isAvailable: true,
       });
@@ -43,10 +42,6 @@ export async function installFakeDesktop(page: Page, opened: Page): Promise<void
         chooseFiles: async () => [],
         secrets: {
           state,
-          async saveToken(token) {
-            kept.token = token;
-            return state();
-          },
           async saveKeys(profile, keys) {
             if (keys) kept.keys[profile] = keys;
             else delete kept.keys[profile];

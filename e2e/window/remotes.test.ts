@@ -161,7 +161,6 @@ describe.skipIf(!findChromium())('Remotes', () => {
     expect(await savedKeys(page)).toEqual({ lab: keys });
     await page.getByRole('link', { name: 'Settings' }).click();
     await page.getByRole('button', { name: 'Remove: Keys of lab' }).waitFor();
-    await page.getByRole('button', { name: 'Set: Token of other machines' }).waitFor();
     expect(await findViolationsInBothThemes(page)).toEqual([]);
 
     await page.getByRole('link', { name: 'Remotes' }).click();

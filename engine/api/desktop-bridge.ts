@@ -14,11 +14,9 @@ export interface DesktopBridge {
   /** The system's dialog; undefined when nothing was chosen. */
   readonly chooseFolder: (title: string) => Promise<string | undefined>;
   readonly chooseFiles: (title: string) => Promise<readonly string[]>;
-  /** Credentials that the system keeps for the engine. Their values never come back into the window. */
+  /** Keys of stores that the system encrypts for the engine. Their values never come back into the window. */
   readonly secrets: {
     readonly state: () => Promise<SecretsState>;
-    /** For other machines. An empty one removes it. The engine has it when this resolves. */
-    readonly saveToken: (token: string) => Promise<SecretsState>;
     /** Of a store, under the name that URLs call its `profile=`. None: removes them. The engine has them when this resolves. */
     readonly saveKeys: (profile: string, keys?: AccessKeys) => Promise<SecretsState>;
   };
@@ -30,7 +28,6 @@ export const PORT_MESSAGE = 'dray:port';
 export const PORT_END = 'dray:end';
 
 export interface SecretsState {
-  readonly hasToken: boolean;
   /** Those whose keys are saved. */
   readonly profiles: readonly string[];
   /** What a person has to know before anything is saved: the system encrypts nothing, or as good as nothing. */

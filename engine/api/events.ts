@@ -168,6 +168,8 @@ export interface CheckEvent {
   readonly result: 'ok' | 'failed' | 'warning' | 'notSupported';
   readonly detail: string;
   readonly paths?: readonly string[];
+  /** Of a check of a remote that failed with it. */
+  readonly error?: ErrorRecord;
 }
 
 /** A line of `remote list`. */

@@ -8,12 +8,14 @@ import type { ErrorRecord } from './error.ts';
 import type { ChangeKind, CommitEvent, EntryEvent, JobEvent, QueryExplanation } from './events.ts';
 import type {
   ChangeTotals,
+  MetPeer,
   PullSummary,
   PushSummary,
   RequestTotals,
   RestorePlan,
   StatusSummary,
 } from './jobs.ts';
+import type { KnownPeer, LoginRequest, LoginSummary } from './peers.ts';
 import type { TransferSummary } from './trees.ts';
 
 export type ClientMessage =
@@ -185,9 +187,9 @@ export interface HostRequests {
   'remotes.list': { input: Nothing; answer: { readonly remotes: readonly RemoteCard[] } };
   'remotes.add': { input: { readonly name: string; readonly url: string }; answer: Nothing };
   'remotes.remove': { input: { readonly name: string }; answer: Nothing };
-  /** Tells `check` events. `keys`: of the profile that the target names, as they were typed, for this test alone. */
+  /** Tells `check` events. `keys` of the profile that the target names, or the `token` of its machine, are for this test alone. */
   'remotes.test': {
-    input: { readonly target: string; readonly keys?: AccessKeys };
+    input: { readonly target: string; readonly keys?: AccessKeys; readonly token?: string };
     answer: { readonly passed: number; readonly failed: number };
   };
   /** Whence a store's keys can come on this machine. */
@@ -195,6 +197,15 @@ export interface HostRequests {
   'remotes.importable': { input: Nothing; answer: { readonly candidates: readonly ImportCandidate[] } };
   /** What transfers of this user's windows asked of each remote, by month, the newest first. */
   'remotes.usage': { input: Nothing; answer: { readonly months: readonly UsageRow[] } };
+
+  // Peers
+  /** Those that have a token or are trusted. */
+  'peers.list': { input: Nothing; answer: { readonly peers: readonly KnownPeer[] } };
+  /** Keeps the token for this machine alone. */
+  'peers.login': { input: LoginRequest; answer: LoginSummary };
+  'peers.logout': { input: Pick<LoginRequest, 'peer'>; answer: LoginSummary };
+  /** A person compared this fingerprint. Fails with `accessDenied` where another one is trusted. */
+  'peers.trust': { input: MetPeer; answer: Nothing };
 
   // Settings
   'settings.get': { input: Nothing; answer: Settings };
@@ -391,8 +402,6 @@ export interface KeySources {
   readonly profiles: readonly { readonly name: string; readonly from: 'aws' | 'rclone' | 'kept' }[];
   /** Keys of AWS are in the engine's environment. */
   readonly hasEnvironmentKeys: boolean;
-  /** A token for other machines is in it, or the file that holds one. */
-  readonly hasToken: boolean;
 }
 
 export interface UsageRow {

@@ -39,6 +39,16 @@ export interface LoginSummary {
   readonly address: string;
 }
 
+/** What this user keeps of one peer; never the token itself. */
+export interface KnownPeer {
+  /** `dray://HOST:PORT`, with `?tls=off` where the way is not encrypted. */
+  readonly address: string;
+  /** `environment`: it goes before one that is kept. */
+  readonly token?: 'kept' | 'environment';
+  /** Of the certificate that is trusted. */
+  readonly fingerprint?: string;
+}
+
 /** One file made like another, by its blocks: `dray delta`. */
 export interface DeltaRequest {
   readonly source: PlaceRequest;

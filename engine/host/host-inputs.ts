@@ -25,6 +25,12 @@ const nothing = v.strictObject({});
 const direction = v.picklist(['push', 'pull']);
 const hour = v.pipe(v.string(), v.regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'it has to be a time such as 07:30'));
 
+/** As Node gives a certificate's SHA-256. */
+const fingerprint = v.pipe(
+  v.string(),
+  v.regex(/^[0-9A-F]{2}(:[0-9A-F]{2}){31}$/, 'it has to be a SHA-256 fingerprint'),
+);
+
 const inWorkspace = { root };
 
 const view = v.strictObject({
@@ -142,10 +148,19 @@ export const HOST_INPUTS: Inputs = {
   'remotes.list': nothing,
   'remotes.add': v.strictObject({ name: filled, url: place }),
   'remotes.remove': v.strictObject({ name: filled }),
-  'remotes.test': v.strictObject({ target: place, keys: v.exactOptional(keys) }),
+  'remotes.test': v.strictObject({
+    target: place,
+    keys: v.exactOptional(keys),
+    token: v.exactOptional(filled),
+  }),
   'remotes.keySources': nothing,
   'remotes.importable': nothing,
   'remotes.usage': nothing,
+
+  'peers.list': nothing,
+  'peers.login': v.strictObject({ peer: filled, token: filled }),
+  'peers.logout': v.strictObject({ peer: filled }),
+  'peers.trust': v.strictObject({ address: filled, fingerprint }),
 
   'settings.get': nothing,
   'settings.set': v.strictObject({

@@ -14,6 +14,7 @@ const AREAS: Areas = {
   transfers: async () => (await import('./transfers.ts')).TRANSFERS,
   history: async () => (await import('./history.ts')).HISTORY,
   browse: async () => (await import('./browse.ts')).BROWSE,
+  peers: async () => (await import('./peers.ts')).PEERS,
   remotes: async () => (await import('./remotes.ts')).REMOTES,
   settings: async () => (await import('./settings.ts')).SETTINGS,
 };

@@ -40,7 +40,6 @@ export async function findKeySources(environment: Environment): Promise<KeySourc
       ...withKeys.map(([name]) => ({ name: `${RCLONE_PROFILE}${name}`, from: 'rclone' as const })),
     ],
     hasEnvironmentKeys: Boolean(environment.AWS_ACCESS_KEY_ID && environment.AWS_SECRET_ACCESS_KEY),
-    hasToken: Boolean(environment.DRAY_TOKEN || environment.DRAY_TOKEN_FILE),
   };
 }
 

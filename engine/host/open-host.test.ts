@@ -55,13 +55,18 @@ describe('an engine in a thread of its own', () => {
   it('gives another environment to what begins from then on, in a new thread too', async () => {
     const crash = Promise.withResolvers<unknown>();
     const host = open({ workerUrl: fragileWorker(), onCrash: crash.resolve });
-    const hasToken = async () => (await connectHost(host.openPort()).ask('remotes.keySources', {})).hasToken;
-    expect(await hasToken()).toBe(false);
-    await host.setEnvironment({ HOME: sandbox.folder, DRAY_TOKEN: 'x' });
-    expect(await hasToken()).toBe(true);
+    const hasKeys = async () =>
+      (await connectHost(host.openPort()).ask('remotes.keySources', {})).hasEnvironmentKeys;
+    expect(await hasKeys()).toBe(false);
+    await host.setEnvironment({
+      HOME: sandbox.folder,
+      AWS_ACCESS_KEY_ID: 'AK',
+      AWS_SECRET_ACCESS_KEY: 'secret',
+    });
+    expect(await hasKeys()).toBe(true);
     host.openPort().post({ crash: true });
     await crash.promise;
-    expect(await hasToken()).toBe(true);
+    expect(await hasKeys()).toBe(true);
   });
 
   it('has the flags of its command in its jobs, in a new thread too', async () => {

@@ -48,11 +48,10 @@ describe('keys', () => {
   it('that were kept are a source by name, before a profile of that name', async () => {
     const { client, host, sandbox } = fixture;
     sandbox.write('.aws/credentials', '[lab]\naws_access_key_id = A\n');
-    host.setEnvironment(withKeptKeys({ ...host.environment, DRAY_TOKEN: 'x' }, { lab: keys }));
+    host.setEnvironment(withKeptKeys(host.environment, { lab: keys }));
     expect(await client.ask('remotes.keySources', {})).toEqual({
       profiles: [{ name: 'lab', from: 'kept' }],
       hasEnvironmentKeys: false,
-      hasToken: true,
     });
   });
 
@@ -109,7 +108,6 @@ describe('what can be imported', () => {
         { name: 'rclone:minio', from: 'rclone' },
       ],
       hasEnvironmentKeys: false,
-      hasToken: false,
     });
   });
 });

@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { DrayError } from '../api/error.ts';
 import type { RemoteCard } from '../api/host.ts';
 import { withKeptKeys } from '../base/kept-keys.ts';
+import { withTypedToken } from '../jobs/login.ts';
 import { remoteAdd, remoteRemove, remoteTestTarget } from '../jobs/remotes.ts';
 import { readUserRemotes } from '../jobs/user-remotes.ts';
 import { parseRemoteUrl } from '../remotes/remote-url.ts';
@@ -30,16 +31,16 @@ export const REMOTES: HandlersOf<'remotes'> = {
     await remoteRemove(jobContextOf(call, homedir()), { user: true, name });
     return {};
   },
-  'remotes.test': async ({ keys, target }, call) => {
+  'remotes.test': async ({ keys, target, token }, call) => {
     const known = readUserRemotes(call.host);
     const name = target.replace(/:$/, '');
     const isKnown = Object.hasOwn(known, name);
     const url = isKnown ? known[name]!.url : target;
-    const { environment } = call.host;
+    let { environment } = call.host;
+    if (keys) environment = withKeptKeys(environment, { [profileOf(url)]: keys });
+    if (token !== undefined) environment = withTypedToken(environment, { peer: url, token });
     const { failed, ok } = await remoteTestTarget(
-      jobContextOf(call, homedir(), {
-        environment: keys ? withKeptKeys(environment, { [profileOf(url)]: keys }) : environment,
-      }),
+      jobContextOf(call, homedir(), { environment }),
       // By its name: what a page gives as a URL may name less.
       { target: isKnown ? name : target },
     );

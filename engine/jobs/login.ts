@@ -1,9 +1,10 @@
-/** `dray login` and `dray logout`: the token of one peer, kept for this user. */
-import { DrayError } from '../api/error.ts';
-import type { JobContext } from '../api/jobs.ts';
-import type { LoginRequest, LoginSummary } from '../api/peers.ts';
-import { keepToken } from '../remotes/peer/peer-tokens.ts';
-import { parsePeerAddress, peerAddress } from '../remotes/remote-url.ts';
+/** What this user keeps of peers: `dray login` and `dray logout` keep and forget a token, the window also trusts a certificate. */
+import { DrayError, excerpt } from '../api/error.ts';
+import type { JobContext, MetPeer } from '../api/jobs.ts';
+import type { KnownPeer, LoginRequest, LoginSummary } from '../api/peers.ts';
+import { readKnownPeers, rememberPeer } from '../remotes/peer/known-peers.ts';
+import { addressesWithToken, addressOfEnvironment, keepToken } from '../remotes/peer/peer-tokens.ts';
+import { hostAndPort, parsePeerAddress, peerAddress } from '../remotes/remote-url.ts';
 import { userConfigFolder } from './user-remotes.ts';
 
 /** What a header can carry. */
@@ -20,13 +21,24 @@ export async function login(
   { peer, token }: LoginRequest,
 ): Promise<LoginSummary> {
   const address = loginAddress(peer);
-  if (!TOKEN.test(token))
-    throw new DrayError(
-      'usage',
-      'This is no token: it has 1 to 1,024 letters, digits and signs, and no spaces. "dray serve" shows it when it starts.',
-    );
-  keepToken(userConfigFolder(context), address, token);
+  keepToken(userConfigFolder(context), address, checked(token));
   return { address };
+}
+
+/** The environment for one job with a token that was typed and not kept. @throws DrayError `usage` */
+export function withTypedToken(
+  environment: JobContext['environment'],
+  { peer, token }: LoginRequest,
+): JobContext['environment'] {
+  return { ...environment, DRAY_TOKEN: checked(token), DRAY_TOKEN_HOST: loginAddress(peer) };
+}
+
+function checked(token: string): string {
+  if (TOKEN.test(token)) return token;
+  throw new DrayError(
+    'usage',
+    'This is no token: it has 1 to 1,024 letters, digits and signs, and no spaces. "dray serve" shows it when it starts.',
+  );
 }
 
 /** @throws DrayError `notFound` when there is none, `usage`, `io` */
@@ -37,4 +49,26 @@ export async function logout(
   const address = loginAddress(peer);
   if (keepToken(userConfigFolder(context), address, undefined)) return { address };
   throw new DrayError('notFound', `No token is kept for ${address}.`, { data: { address } });
+}
+
+/** @returns Each peer that has a token or is trusted, by address. @throws DrayError `usage`, `io` */
+export function listPeers(context: Pick<JobContext, 'environment'>): readonly KnownPeer[] {
+  const folder = userConfigFolder(context);
+  const peers = new Map<string, KnownPeer>();
+  const add = (address: string, more: Omit<KnownPeer, 'address'>) =>
+    peers.set(address, { ...peers.get(address), ...more, address });
+  for (const [address, fingerprint] of Object.entries(readKnownPeers(folder)))
+    add(`dray://${address}`, { fingerprint });
+  for (const address of addressesWithToken(folder)) add(address, { token: 'kept' });
+  const { DRAY_TOKEN, DRAY_TOKEN_FILE } = context.environment;
+  const given = addressOfEnvironment(context.environment);
+  if (given !== undefined && (DRAY_TOKEN || DRAY_TOKEN_FILE)) add(given, { token: 'environment' });
+  return [...peers.values()].sort((a, b) => (a.address < b.address ? -1 : 1));
+}
+
+/** A person has compared this fingerprint. @throws DrayError `accessDenied` where another one is known, `usage`, `io` */
+export async function trustPeer(context: Pick<JobContext, 'environment'>, peer: MetPeer): Promise<void> {
+  if (hostAndPort(parsePeerAddress(peer.address)) !== peer.address)
+    throw new DrayError('usage', `"${excerpt(peer.address)}" is no host and port, such as nas:7370.`);
+  rememberPeer(userConfigFolder(context), peer);
 }

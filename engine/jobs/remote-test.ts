@@ -3,7 +3,7 @@
  * afterwards, after a failure and after Ctrl-C too.
  */
 import { randomUUID } from 'node:crypto';
-import { toDrayError } from '../api/error.ts';
+import { toDrayError, toErrorRecord } from '../api/error.ts';
 import type { CheckEvent, JobEvent } from '../api/events.ts';
 import type { JobContext, RemoteTestRequest, RemoteTestSummary } from '../api/jobs.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
@@ -116,7 +116,7 @@ async function runCheck(check: RemoteCheck, context: CheckContext): Promise<Chec
 function failedCheck(check: string, error: unknown): CheckEvent {
   const known = toDrayError(error);
   if (known.code === 'aborted') throw known;
-  return { type: 'check', check, result: 'failed', detail: known.message };
+  return { type: 'check', check, result: 'failed', detail: known.message, error: toErrorRecord(known) };
 }
 
 /**

@@ -98,6 +98,8 @@ export function FormDialog({
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();
+          // React hands it on to a form that this dialog was opened from.
+          event.stopPropagation();
           if (!isDisabled) onSubmit();
         }}
       >

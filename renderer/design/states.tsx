@@ -1,8 +1,6 @@
-/** What a screen shows instead of its content: nothing yet, nothing at all, or what went wrong. */
+/** What a screen shows instead of its content: nothing yet or nothing at all; and notices. Errors: `failures/failure.tsx`. */
 import './states.css';
 import { type ReactNode, useEffect, useState } from 'react';
-import type { ErrorCode } from '../../engine/api/error.ts';
-import { Button } from './button.tsx';
 import { Icon, type IconName } from './icon.tsx';
 
 export interface EmptyStateProps {
@@ -37,35 +35,6 @@ export function Loading({ label = 'Loading' }: { readonly label?: string }) {
     <div className="state" role="status">
       {isDrawn && <span className="spinner" aria-hidden="true" />}
       <p className={isDrawn ? 'state-text' : 'unseen'}>{label}</p>
-    </div>
-  );
-}
-
-export interface ErrorStateProps {
-  /** What could not be done: `The history cannot be read`. */
-  readonly title: string;
-  readonly error: { readonly message: string; readonly code?: ErrorCode };
-  readonly onRetry?: () => void;
-  readonly actions?: ReactNode;
-}
-
-export function ErrorState({ title, error, onRetry, actions }: ErrorStateProps) {
-  return (
-    <div className="state" role="alert">
-      <span className="state-icon state-icon-error">
-        <Icon name="warning" size={24} />
-      </span>
-      <h2>{title}</h2>
-      <p className="state-text">{error.message}</p>
-      <div className="state-actions">
-        {onRetry && (
-          <Button icon="refresh" onPress={onRetry}>
-            Try again
-          </Button>
-        )}
-        {actions}
-      </div>
-      {error.code !== undefined && <p className="state-code code">{error.code}</p>}
     </div>
   );
 }

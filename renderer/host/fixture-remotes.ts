@@ -2,6 +2,7 @@
 import type { CheckEvent } from '../../engine/api/events.ts';
 import type { AnswerOf, InputOf, RemoteCard, UsageRow } from '../../engine/api/host.ts';
 import type { RequestTotals } from '../../engine/api/jobs.ts';
+import type { KnownPeer } from '../../engine/api/peers.ts';
 import type { FixtureHandlers } from './fixture-handlers.ts';
 
 let remotes: readonly RemoteCard[] = [
@@ -96,7 +97,6 @@ function tellKeySources(): AnswerOf<'remotes.keySources'> {
       { name: 'rclone:minio', from: 'rclone' },
     ],
     hasEnvironmentKeys: false,
-    hasToken: false,
   };
 }
 
@@ -125,6 +125,21 @@ function tellUsage(): AnswerOf<'remotes.usage'> {
   };
 }
 
+let peers: readonly KnownPeer[] = [
+  { address: 'dray://10.0.8.2:7443', token: 'kept', fingerprint: 'A7:'.repeat(31).concat('A7') },
+];
+
+function keepToken({ peer }: InputOf<'peers.login'>): AnswerOf<'peers.login'> {
+  const address = `dray://${peer.replace('dray://', '')}`;
+  peers = [...peers.filter((one) => one.address !== address), { address, token: 'kept' }];
+  return { address };
+}
+
+function forgetToken({ peer }: InputOf<'peers.logout'>): AnswerOf<'peers.logout'> {
+  peers = peers.filter(({ address }) => address !== peer);
+  return { address: peer };
+}
+
 export const remotesFixture: FixtureHandlers = {
   'remotes.list': listRemotes,
   'remotes.add': addRemote,
@@ -133,4 +148,8 @@ export const remotesFixture: FixtureHandlers = {
   'remotes.keySources': tellKeySources,
   'remotes.importable': listImportable,
   'remotes.usage': tellUsage,
+  'peers.list': () => ({ peers }),
+  'peers.login': keepToken,
+  'peers.logout': forgetToken,
+  'peers.trust': () => ({}),
 };

@@ -5,7 +5,8 @@ import type { EntryRow } from '../../engine/api/host.ts';
 import { formatPlural } from '../../engine/api/numbers.ts';
 import { Button } from '../design/button.tsx';
 import { Screen } from '../design/screen.tsx';
-import { ErrorState, Loading, Notice } from '../design/states.tsx';
+import { Loading } from '../design/states.tsx';
+import { ErrorNotice, ErrorState } from '../failures/failure.tsx';
 import { useAsk, useEndings, useRefresh } from '../host/use-host.tsx';
 import { useRoute } from '../route.ts';
 import { showToast } from '../shell/toasts.tsx';
@@ -181,16 +182,14 @@ function Panes({ local, roots, right }: PanesProps) {
           {pane('right')}
         </div>
         {remove.error && (
-          <Notice
-            tone="danger"
+          <ErrorNotice
+            error={remove.error}
             actions={
               <Button size="small" onPress={remove.reset}>
                 Close
               </Button>
             }
-          >
-            {remove.error.message}
-          </Notice>
+          />
         )}
         <DropReport />
       </div>

@@ -5,7 +5,8 @@ import type { ChangeList, ChangeRow, TransferOrder, WorkspaceCard } from '../../
 import { IconButton, LinkButton } from '../design/button.tsx';
 import { Segmented } from '../design/choices.tsx';
 import { Screen } from '../design/screen.tsx';
-import { EmptyState, ErrorState, Loading } from '../design/states.tsx';
+import { EmptyState, Loading } from '../design/states.tsx';
+import { ErrorState } from '../failures/failure.tsx';
 import { useDo } from '../host/use-host.tsx';
 import { goTo, hrefOf, useRoute } from '../route.ts';
 import { showFailure } from '../shell/toasts.tsx';

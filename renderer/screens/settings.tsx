@@ -5,7 +5,8 @@ import { type ReactNode, useRef } from 'react';
 import type { Settings } from '../../engine/api/host.ts';
 import { Segmented } from '../design/choices.tsx';
 import { Screen } from '../design/screen.tsx';
-import { ErrorState, Loading } from '../design/states.tsx';
+import { Loading } from '../design/states.tsx';
+import { ErrorState } from '../failures/failure.tsx';
 import { useAsk, useHost } from '../host/use-host.tsx';
 import { applyTheme } from '../shell/theme.ts';
 import { showFailure } from '../shell/toasts.tsx';
@@ -83,14 +84,12 @@ function Sections({ settings, set }: SettingProps) {
       <Section title="Notifications" text="When a transfer that took a while ends, or fails.">
         <NotificationSetting settings={settings} set={set} />
       </Section>
-      {window.dray && (
-        <Section
-          title="Credentials"
-          text="Kept by this app, encrypted by your system. Keys of a bucket are typed where its remote is added."
-        >
-          <CredentialsSetting />
-        </Section>
-      )}
+      <Section
+        title="Credentials"
+        text="Type them where you add a remote. The token of a machine is kept in a file that you alone can read, and is sent to that machine alone. The desktop app keeps keys of buckets, encrypted by your system."
+      >
+        <CredentialsSetting />
+      </Section>
       <Section title="Updates" text={`This is Dray ${DRAY_VERSION}.`}>
         <p className="soft">
           Dray looks for no updates: it asks no server, and nobody is told that you use it. Install a newer

@@ -1,4 +1,5 @@
 /** The queue of all that moves: what runs, what waits and in which order, what has ended and how. */
+import { type Failed, toFailed } from '../failures/peer-need.ts';
 import './transfers.css';
 import { type KeyboardEvent, useState } from 'react';
 import { GridList, GridListItem } from 'react-aria-components/GridList';
@@ -9,7 +10,8 @@ import { Button, LinkButton } from '../design/button.tsx';
 import { Card } from '../design/card.tsx';
 import { ConfirmDialog } from '../design/dialog.tsx';
 import { Screen } from '../design/screen.tsx';
-import { EmptyState, ErrorState, Loading, Notice } from '../design/states.tsx';
+import { EmptyState, Loading } from '../design/states.tsx';
+import { ErrorNotice, ErrorState } from '../failures/failure.tsx';
 import { useHost, useQueueError, useTransfers } from '../host/use-host.tsx';
 import { stepsTo } from './transfers/queue-order.ts';
 import { ThroughputCard } from './transfers/throughput-card.tsx';
@@ -22,7 +24,7 @@ export function TransfersScreen() {
   const transfers = useTransfers();
   const queueError = useQueueError();
   const host = useHost();
-  const [fault, setFault] = useState<string>();
+  const [fault, setFault] = useState<Failed>();
   const [isCancelling, setCancelling] = useState(false);
 
   const change = async (...changes: readonly Change[]): Promise<void> => {
@@ -30,7 +32,7 @@ export function TransfersScreen() {
       setFault(undefined);
       for (const one of changes) await host.ask('transfers.change', one);
     } catch (error) {
-      setFault(error instanceof Error ? error.message : String(error));
+      setFault(toFailed(error));
     }
   };
 
@@ -92,7 +94,7 @@ export function TransfersScreen() {
       }
     >
       <div className="transfers">
-        {fault !== undefined && <Notice tone="danger">{fault}</Notice>}
+        {fault && <ErrorNotice error={fault} />}
         <ThroughputCard transfers={queue} />
         {queue.length > 0 && <Queue queue={queue} onAction={onAction} change={change} />}
         {ended.length > 0 && <Ended ended={ended} onAction={onAction} change={change} />}

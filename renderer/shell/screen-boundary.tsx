@@ -1,6 +1,6 @@
 import { Component, type ReactNode } from 'react';
 import { Screen } from '../design/screen.tsx';
-import { ErrorState } from '../design/states.tsx';
+import { ErrorState } from '../failures/failure.tsx';
 
 /** A screen that breaks says so, and leaves the rest of the window as it is. React offers this to classes only. */
 export class ScreenBoundary extends Component<{ readonly children: ReactNode }, { readonly error?: Error }> {

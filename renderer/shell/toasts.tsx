@@ -9,11 +9,14 @@ import {
 } from 'react-aria-components/Toast';
 import { Button, IconButton } from '../design/button.tsx';
 import { Icon } from '../design/icon.tsx';
+import { type Failed, failureWords, toFailed } from '../failures/peer-need.ts';
+import { PeerRemedy } from '../failures/peer-remedy.tsx';
 
 export interface Toast {
   readonly tone: 'success' | 'info' | 'danger';
   readonly title: string;
   readonly text?: string;
+  readonly error?: Failed;
   readonly action?: { readonly label: string; readonly onPress: () => void };
 }
 
@@ -29,7 +32,8 @@ export function showToast(toast: Toast): void {
 
 /** For `catch`: what failed, with the error's own sentence. */
 export function showFailure(title: string, error: unknown): void {
-  showToast({ tone: 'danger', title, text: error instanceof Error ? error.message : String(error) });
+  const failed = toFailed(error);
+  showToast({ tone: 'danger', title, text: failureWords(failed), error: failed });
 }
 
 export function Toasts() {
@@ -52,6 +56,7 @@ export function Toasts() {
               </Text>
             )}
           </ToastContent>
+          {toast.content.error && <PeerRemedy size="small" error={toast.content.error} />}
           {toast.content.action && (
             <Button
               size="small"

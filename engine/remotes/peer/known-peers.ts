@@ -35,12 +35,7 @@ export function createPeerCheck(address: string, { folder, trustsNew }: KnownPee
       if (fingerprint === '') return new DrayError('accessDenied', `dray://${address} shows no certificate.`);
       known ??= readPeerRecords(file)[address];
       if (known === undefined) return unknownPeer(address, fingerprint);
-      if (known === fingerprint) return undefined;
-      return new DrayError(
-        'accessDenied',
-        `The certificate of dray://${address} is another one than before: somebody else may answer in its place. Nothing was sent. Known was ${known}, now it is ${fingerprint}. If it was changed on purpose, delete the line "${address}" in ${file.path}.`,
-        { data: { peer: address, known, fingerprint, path: file.path } },
-      );
+      return known === fingerprint ? undefined : otherCertificate(file, { address, fingerprint }, known);
     },
     meet(fingerprint) {
       // Many connections are opened at once, and a person is asked once.
@@ -50,9 +45,17 @@ export function createPeerCheck(address: string, { folder, trustsNew }: KnownPee
   };
 }
 
-/** A person has compared the fingerprint. @throws DrayError `io` */
-export function rememberPeer(folder: string, { address, fingerprint }: MetPeer): void {
-  keepPeerRecord(knownPeersFile(folder), address, fingerprint);
+/** Fingerprints by `HOST:PORT`. @throws DrayError `io`, `usage` */
+export function readKnownPeers(folder: string): Readonly<Record<string, string>> {
+  return readPeerRecords(knownPeersFile(folder));
+}
+
+/** A person has compared the fingerprint. @throws DrayError `accessDenied` where another one is known, `io`, `usage` */
+export function rememberPeer(folder: string, peer: MetPeer): void {
+  const file = knownPeersFile(folder);
+  const known = readPeerRecords(file)[peer.address];
+  if (known !== undefined && known !== peer.fingerprint) throw otherCertificate(file, peer, known);
+  keepPeerRecord(file, peer.address, peer.fingerprint);
 }
 
 function knownPeersFile(folder: string): PeerRecordFile {
@@ -62,6 +65,18 @@ function knownPeersFile(folder: string): PeerRecordFile {
     name: 'The list of known peers',
     isSecret: false,
   };
+}
+
+function otherCertificate(
+  { path }: PeerRecordFile,
+  { address, fingerprint }: MetPeer,
+  known: string,
+): DrayError {
+  return new DrayError(
+    'accessDenied',
+    `The certificate of dray://${address} is another one than before: somebody else may answer in its place. Nothing was sent. Known was ${known}, now it is ${fingerprint}. If it was changed on purpose, delete the line "${address}" in ${path}.`,
+    { data: { peer: address, known, fingerprint, path } },
+  );
 }
 
 function unknownPeer(address: string, fingerprint: string): DrayError {

@@ -90,6 +90,8 @@ export async function openPeerClient(options: PeerClientOptions): Promise<PeerCl
   const checkFingerprint = identity?.check;
   const transport = await openHttpTransport(origin, connectionsMax, { checkFingerprint, onWire });
   const address = `dray://${origin.hostname}:${origin.port || (origin.protocol === 'https:' ? 443 : 80)}`;
+  /** As its token is kept. */
+  const peer = origin.protocol === 'https:' ? address : `${address}?tls=off`;
   const policy: RetryPolicy = {
     clock: options.clock ?? systemClock,
     attemptsMax: options.attemptsMax ?? 8,
@@ -120,7 +122,7 @@ export async function openPeerClient(options: PeerClientOptions): Promise<PeerCl
       meeting(identity, () => transport.exchange(wired, Math.max(request.answerBytesMax, ERROR_BYTES_MAX))),
     );
     counts.receivedBytes += answer.bytes.byteLength;
-    checkAnswer(address, answer, answer.bytes);
+    checkAnswer(peer, answer, answer.bytes);
     return answer;
   };
   const call = (request: PeerRequest) => retrying(policy, request.signal, () => callOnce(request));
@@ -139,7 +141,7 @@ export async function openPeerClient(options: PeerClientOptions): Promise<PeerCl
       });
       return parseAnswer(address, bytes, schema);
     },
-    stream: (request) => openStream({ address, transport, counts, identity }, wire(request)),
+    stream: (request) => openStream({ address, peer, transport, counts, identity }, wire(request)),
     close: () => transport.close(),
   };
 }
@@ -149,9 +151,11 @@ async function openStream(
     address,
     counts,
     identity,
+    peer,
     transport,
   }: {
     readonly address: string;
+    readonly peer: string;
     readonly transport: HttpTransport;
     readonly counts: PeerCounts;
     readonly identity: PeerCheck | undefined;
@@ -160,9 +164,9 @@ async function openStream(
 ): Promise<PeerStream> {
   const { signal } = request;
   const answer = await translating(address, signal, () => meeting(identity, () => transport.stream(request)));
-  if (answer.status >= 300) checkAnswer(address, answer, await readError(answer.body));
+  if (answer.status >= 300) checkAnswer(peer, answer, await readError(answer.body));
   try {
-    checkAnswer(address, answer, new Uint8Array());
+    checkAnswer(peer, answer, new Uint8Array());
   } catch (error) {
     answer.body.destroy();
     throw error;

@@ -24,18 +24,36 @@ export interface TokenSources {
 
 /** @throws DrayError `noCredentials`, `usage` when `DRAY_TOKEN_HOST` makes no sense. */
 export function tokenFor(url: PeerRemoteUrl, { environment, folder }: TokenSources): string {
-  const { DRAY_TOKEN, DRAY_TOKEN_FILE, DRAY_TOKEN_HOST } = environment;
+  const { DRAY_TOKEN, DRAY_TOKEN_FILE } = environment;
   const ofEnvironment = () =>
     DRAY_TOKEN || (DRAY_TOKEN_FILE ? readTokenFile(DRAY_TOKEN_FILE) : undefined) || undefined;
   const address = peerAddress(url);
   if (url.tokenFile !== undefined) return readTokenFile(url.tokenFile);
-  const named = DRAY_TOKEN_HOST ? namedAddress(DRAY_TOKEN_HOST) : undefined;
+  const named = addressOfEnvironment(environment);
   const token =
     (named === address ? ofEnvironment() : undefined) ??
     (folder === undefined ? undefined : readPeerRecords(tokensFile(folder))[address]) ??
     (url.isTyped && !named ? ofEnvironment() : undefined);
   if (token !== undefined) return token;
   throw noToken(address, { isWithheld: Boolean(DRAY_TOKEN || DRAY_TOKEN_FILE), named });
+}
+
+/** The one that `DRAY_TOKEN_HOST` names. @throws DrayError `usage` when it makes no sense. */
+export function addressOfEnvironment({ DRAY_TOKEN_HOST: text }: Environment): string | undefined {
+  try {
+    return text ? peerAddress(parsePeerAddress(text)) : undefined;
+  } catch (cause) {
+    throw new DrayError(
+      'usage',
+      `DRAY_TOKEN_HOST is "${text}", which is no HOST, HOST:PORT or dray:// URL.`,
+      { cause },
+    );
+  }
+}
+
+/** For whom tokens are kept. @throws DrayError `io`, `usage` */
+export function addressesWithToken(folder: string): readonly string[] {
+  return Object.keys(readPeerRecords(tokensFile(folder)));
 }
 
 /** @param address As `peerAddress` gives it. @param token Undefined: forgets it. @returns Whether there was one before. */
@@ -53,20 +71,6 @@ function tokensFile(folder: string): PeerRecordFile {
     name: 'The list of tokens',
     isSecret: true,
   };
-}
-
-function namedAddress(text: string): string {
-  try {
-    return peerAddress(parsePeerAddress(text));
-  } catch (cause) {
-    throw new DrayError(
-      'usage',
-      `DRAY_TOKEN_HOST is "${text}", which is no HOST, HOST:PORT or dray:// URL.`,
-      {
-        cause,
-      },
-    );
-  }
 }
 
 function noToken(

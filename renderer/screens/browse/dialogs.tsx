@@ -4,7 +4,8 @@ import type { EntryRow } from '../../../engine/api/host.ts';
 import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
 import { ConfirmDialog, Dialog, FormDialog } from '../../design/dialog.tsx';
 import { Field } from '../../design/field.tsx';
-import { ErrorState, Loading, Notice } from '../../design/states.tsx';
+import { Loading } from '../../design/states.tsx';
+import { ErrorNotice, ErrorState } from '../../failures/failure.tsx';
 import { useAsk, useDo } from '../../host/use-host.tsx';
 import { FilePreviewView, PREVIEW_HELD_MS } from '../file-preview.tsx';
 import { describeLocation, isTypable, type Location, nameOf, placeOf, refuseFolderName } from './places.ts';
@@ -68,7 +69,7 @@ export function NewFolderDialog({
         error={isTried || name.includes('/') ? refusal : undefined}
         help={`In ${describeLocation(location)}`}
       />
-      {make.error && <Notice tone="danger">{make.error.message}</Notice>}
+      {make.error && <ErrorNotice error={make.error} onMended={submit} />}
     </FormDialog>
   );
 }

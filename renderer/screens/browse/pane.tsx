@@ -5,7 +5,8 @@ import type { EntryRow } from '../../../engine/api/host.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { Button, IconButton, LinkButton } from '../../design/button.tsx';
 import { Select } from '../../design/field.tsx';
-import { EmptyState, ErrorState, Loading, Notice } from '../../design/states.tsx';
+import { EmptyState, Loading } from '../../design/states.tsx';
+import { ErrorNotice, ErrorState } from '../../failures/failure.tsx';
 import { hrefOf } from '../../route.ts';
 import { Crumbs } from '../crumbs.tsx';
 import type { Chosen } from './copy-orders.ts';
@@ -182,17 +183,16 @@ export function Pane(props: PaneProps) {
 function OldRows({ entries, error }: { readonly entries: Entries; readonly error: Error }) {
   return (
     <div className="pane-notice">
-      <Notice
-        tone="danger"
+      <ErrorNotice
+        error={error}
+        lead={<strong>{entries.isMoreFailed ? 'There is more than this.' : 'This may be old.'}</strong>}
+        onMended={entries.retry}
         actions={
           <Button size="small" onPress={entries.retry}>
             Try again
           </Button>
         }
-      >
-        <strong>{entries.isMoreFailed ? 'There is more than this.' : 'This may be old.'}</strong>{' '}
-        {error.message}
-      </Notice>
+      />
     </div>
   );
 }

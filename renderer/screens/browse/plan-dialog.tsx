@@ -8,7 +8,8 @@ import { Figure, Figures } from '../../design/card.tsx';
 import { Segmented } from '../../design/choices.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import { Checkbox } from '../../design/field.tsx';
-import { EmptyState, ErrorState, Loading, Notice } from '../../design/states.tsx';
+import { EmptyState, Loading, Notice } from '../../design/states.tsx';
+import { ErrorState } from '../../failures/failure.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { describeLocation, type Location, placeOf } from './places.ts';
 

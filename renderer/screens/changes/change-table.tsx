@@ -7,7 +7,8 @@
 // biome-ignore-all lint/a11y/useAriaPropsSupportedByRole: its role is one of two
 import './change-table.css';
 import { useEffect, useId, useRef, useSyncExternalStore } from 'react';
-import { EmptyState, ErrorState, Loading } from '../../design/states.tsx';
+import { EmptyState, Loading } from '../../design/states.tsx';
+import { ErrorState } from '../../failures/failure.tsx';
 import { TableRow, type TableRowProps } from './table-row.tsx';
 import { type GridActions, useGridKeys } from './use-grid-keys.ts';
 import { ROW_PX, useScaledRows } from './use-scaled-rows.ts';

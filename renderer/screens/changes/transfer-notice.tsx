@@ -1,11 +1,14 @@
 /** What became of the workspace's newest push or pull: whoever began it here stays here and sees it. */
+
 import type { ReactNode } from 'react';
 import type { Transfer } from '../../../engine/api/host.ts';
 import type { PullSummary, PushSummary } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatCount, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
 import { LinkButton } from '../../design/button.tsx';
 import { Notice, type NoticeTone } from '../../design/states.tsx';
-import { useTransfers } from '../../host/use-host.tsx';
+import { FailureText } from '../../failures/failure.tsx';
+import { PeerRemedy } from '../../failures/peer-remedy.tsx';
+import { useDo, useTransfers } from '../../host/use-host.tsx';
 import { hrefOf } from '../../route.ts';
 
 const PATHS_NAMED = 3;
@@ -19,6 +22,7 @@ export interface TransferNoticeProps {
 export function TransferNotice({ root, begunHere }: TransferNoticeProps) {
   const newest = useNewestTransfer(root);
   const said = newest && describe(newest, newest.id === begunHere);
+  const retry = useDo('transfers.change');
   return (
     // Always there, so that a screen reader hears what comes into it.
     <div role="status">
@@ -27,9 +31,18 @@ export function TransferNotice({ root, begunHere }: TransferNoticeProps) {
           <Notice
             tone={said.tone}
             actions={
-              <LinkButton size="small" href={said.href}>
-                {said.action}
-              </LinkButton>
+              <>
+                {newest.state === 'failed' && newest.error && (
+                  <PeerRemedy
+                    size="small"
+                    error={newest.error}
+                    onMended={() => retry.mutate({ ids: [newest.id], action: 'retry' })}
+                  />
+                )}
+                <LinkButton size="small" href={said.href}>
+                  {said.action}
+                </LinkButton>
+              </>
             }
           >
             {said.text}
@@ -102,7 +115,7 @@ function describeFailed({ error }: Transfer, word: string): Said {
     tone: 'danger',
     text: (
       <>
-        <strong>The last {word} failed.</strong> {error?.message}
+        <strong>The last {word} failed.</strong> {error && <FailureText error={error} />}
       </>
     ),
     ...LOOK,

@@ -8,7 +8,8 @@ import { formatBytes, formatCount } from '../../../engine/api/numbers.ts';
 import { ChangeMark, changeWord } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
 import { type Choice, Select } from '../../design/field.tsx';
-import { EmptyState, ErrorState, Loading, Notice } from '../../design/states.tsx';
+import { EmptyState, Loading, Notice } from '../../design/states.tsx';
+import { ErrorState } from '../../failures/failure.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { FileDialog, type FileDialogProps } from './file-dialog.tsx';
 

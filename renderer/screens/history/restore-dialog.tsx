@@ -3,7 +3,8 @@ import type { RestorePlan } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatCount, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
 import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
-import { ErrorState, Loading, Notice } from '../../design/states.tsx';
+import { Loading, Notice } from '../../design/states.tsx';
+import { ErrorState } from '../../failures/failure.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { useStartTransfers } from '../start-transfer.ts';
 

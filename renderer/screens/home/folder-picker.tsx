@@ -1,10 +1,11 @@
 /** A folder of this computer, found by walking or by typing. In the desktop app the system's own dialog helps too. */
+import { ErrorNotice } from '../../failures/failure.tsx';
 import './folder-picker.css';
 import { useState } from 'react';
 import { Button, IconButton } from '../../design/button.tsx';
 import { Field } from '../../design/field.tsx';
 import { Icon } from '../../design/icon.tsx';
-import { Loading, Notice } from '../../design/states.tsx';
+import { Loading } from '../../design/states.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { isAbsolute } from '../place-form/place-fields.ts';
 
@@ -78,7 +79,7 @@ export function FolderPicker({ label, help, value, onChange, error: fault }: Fol
           )}
         </div>
         {error ? (
-          <Notice tone="warning">{error.message}</Notice>
+          <ErrorNotice tone="warning" error={error} />
         ) : isPending ? (
           <Loading label="Reading the folder" />
         ) : data.folders.length === 0 ? (

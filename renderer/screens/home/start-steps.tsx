@@ -1,4 +1,6 @@
 /** From a folder to its first push, in three steps. Also takes in a folder that is a workspace already, and one that is elsewhere. */
+import { ErrorNotice } from '../../failures/failure.tsx';
+import { type Failed, toFailed } from '../../failures/peer-need.ts';
 import './start-steps.css';
 import { useState } from 'react';
 import { DrayError } from '../../../engine/api/error.ts';
@@ -9,7 +11,6 @@ import { Card, Figure, Figures } from '../../design/card.tsx';
 import { Segmented } from '../../design/choices.tsx';
 import { Field } from '../../design/field.tsx';
 import { Icon } from '../../design/icon.tsx';
-import { Notice } from '../../design/states.tsx';
 import { useAsk, useDo } from '../../host/use-host.tsx';
 import { goTo, hrefOf } from '../../route.ts';
 import { showFailure, showToast } from '../../shell/toasts.tsx';
@@ -48,7 +49,7 @@ export function StartSteps({ isFirst = false, onLeave }: StartStepsProps) {
   const [isFolderTried, setFolderTried] = useState(false);
   const [isPlaceTried, setPlaceTried] = useState(false);
   const [made, setMade] = useState<WorkspaceCard>();
-  const [problem, setProblem] = useState<string>();
+  const [problem, setProblem] = useState<Failed>();
   const refreshes = ['home.list'] as const;
   const addWorkspace = useDo('home.addWorkspace', { refreshes });
   const createWorkspace = useDo('home.createWorkspace', { refreshes });
@@ -67,7 +68,7 @@ export function StartSteps({ isFirst = false, onLeave }: StartStepsProps) {
     try {
       await work();
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(toFailed(error));
     }
   };
   /** A folder that is a workspace needs no place any more. */
@@ -137,7 +138,10 @@ export function StartSteps({ isFirst = false, onLeave }: StartStepsProps) {
       {step === 'push' && made && <FirstPush workspace={made} onLeave={onLeave} />}
       {problem !== undefined && (
         <div className="start-problem">
-          <Notice tone="danger">{problem}</Notice>
+          <ErrorNotice
+            error={problem}
+            onMended={() => void (step === 'place' ? takePlace() : takeFolder())}
+          />
         </div>
       )}
       {step !== 'push' && (
@@ -220,7 +224,7 @@ function FirstPush({
         <span className="code">{workspace.remotes[0]?.url}</span>.
       </p>
       {error ? (
-        <Notice tone="warning">{error.message}</Notice>
+        <ErrorNotice tone="warning" error={error} />
       ) : (
         <Figures>
           <Figure

@@ -1,3 +1,4 @@
+import { failureWords } from '../../failures/peer-need.ts';
 import '../../design/card.css';
 import './workspace-panel.css';
 import { useState } from 'react';
@@ -166,8 +167,8 @@ function Differences({ workspace: { root, files = 0 } }: { readonly workspace: W
     );
   if (error)
     return (
-      <span className="grow cut faint" title={error.message}>
-        {error.message}
+      <span className="grow cut faint" title={failureWords(error)}>
+        {failureWords(error)}
       </span>
     );
   if (!data) return <span className="grow faint">Looking at what differs</span>;

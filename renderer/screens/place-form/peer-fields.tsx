@@ -1,11 +1,14 @@
 /** The fields of another machine that serves Dray. */
+import type { KnownPeer } from '../../../engine/api/peers.ts';
 import { Field } from '../../design/field.tsx';
+import { findFaults } from './place-fields.ts';
 import { bindTo, type PlaceFormProps } from './place-form-props.ts';
 
 export function PeerFields(props: PlaceFormProps) {
-  const { kept, sources } = props.credentials;
+  const { credentials, fields } = props;
   const bind = bindTo(props);
-  const hasToken = kept?.hasToken || sources?.hasToken;
+  const host = findFaults(fields).host === undefined ? fields.host : undefined;
+  const known = credentials.peers?.find(({ address }) => address === `dray://${host?.toLowerCase()}`)?.token;
   return (
     <>
       <div className="field-pair">
@@ -18,25 +21,25 @@ export function PeerFields(props: PlaceFormProps) {
         />
         <Field label="Folder in it (optional)" isCode {...bind('prefix')} />
       </div>
-      {kept?.isAvailable ? (
-        <Field
-          label={hasToken ? 'Token (optional)' : 'Token'}
-          isCode
-          type="password"
-          help={
-            hasToken
-              ? 'One is known already. A new one takes its place, for every machine.'
-              : '"dray serve" prints it. Kept on this computer, encrypted by your system.'
-          }
-          {...bind('token')}
-        />
-      ) : (
-        <p className="small faint">
-          {hasToken
-            ? 'The token is the one that Dray was started with.'
-            : 'The other machine asks for its token: start Dray with DRAY_TOKEN_FILE or DRAY_TOKEN set to it.'}
-        </p>
-      )}
+      <Field
+        label={known ? 'Token (optional)' : 'Token'}
+        isCode
+        type="password"
+        help={tokenHelp(host, known)}
+        {...bind('token')}
+      />
     </>
   );
+}
+
+function tokenHelp(host: string | undefined, known: KnownPeer['token']): string {
+  const machine = host ?? 'this machine';
+  switch (known) {
+    case 'kept':
+      return `One is kept on this computer for ${machine} already. A new one takes its place.`;
+    case 'environment':
+      return `Dray was started with one for ${machine}, which it sends there instead of any other.`;
+    case undefined:
+      return `"dray serve" prints it there. Kept on this computer for ${machine} alone.`;
+  }
 }

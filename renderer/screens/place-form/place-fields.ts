@@ -21,7 +21,7 @@ export interface PlaceFields {
   readonly folder: string;
   /** `HOST:PORT` of `dray serve`. */
   readonly host: string;
-  /** Typed for other machines; '' leaves the one that is known. */
+  /** Typed for the machine of `host` alone; '' leaves the one that is known. */
   readonly token: string;
   readonly address: string;
 }

@@ -3,25 +3,29 @@
 import { useQuery } from '@tanstack/react-query';
 import type { SecretsState } from '../../../engine/api/desktop-bridge.ts';
 import type { KeySources } from '../../../engine/api/host.ts';
-import { useAsk, useRefresh } from '../../host/use-host.tsx';
+import type { KnownPeer } from '../../../engine/api/peers.ts';
+import { useAsk, useHost, useRefresh } from '../../host/use-host.tsx';
 import { type PlaceFields, profileFor, urlOf } from './place-fields.ts';
 
 export interface Credentials {
   /** Undefined until they were told. */
   readonly sources: KeySources | undefined;
-  /** Of the desktop app, which alone keeps secrets; undefined elsewhere. */
+  /** Machines that have a token or are trusted; undefined until they were told. */
+  readonly peers: readonly KnownPeer[] | undefined;
+  /** Of the desktop app, which alone keeps keys; undefined elsewhere. */
   readonly kept: SecretsState | undefined;
   /** The fields with a profile for keys that were typed. */
   readonly withProfile: (fields: PlaceFields) => PlaceFields;
   /** Keeps what was typed, does the work with its URL, and forgets the keys again when that fails. */
   readonly use: <T>(fields: PlaceFields, work: (url: string) => Promise<T>) => Promise<T>;
   readonly forgetKeys: (profile: string) => Promise<void>;
-  readonly saveToken: (token: string) => Promise<void>;
 }
 
 export function useCredentials(): Credentials {
   const sources = useAsk('remotes.keySources', {}, { onReturn: true }).data;
-  const refreshSources = useRefresh();
+  const peers = useAsk('peers.list', {}, { onReturn: true }).data?.peers;
+  const host = useHost();
+  const refresh = useRefresh();
   const secrets = window.dray?.secrets;
   const kept = useQuery({
     queryKey: ['secrets'],
@@ -29,23 +33,23 @@ export function useCredentials(): Credentials {
     enabled: secrets !== undefined,
   });
   const changed = async (): Promise<void> => {
-    await Promise.all([kept.refetch(), refreshSources('remotes.keySources')]);
+    await Promise.all([kept.refetch(), refresh('remotes.keySources')]);
   };
   const withProfile = (fields: PlaceFields): PlaceFields => {
     if (fields.kind !== 's3' || !fields.typedKeys) return fields;
     const known = new Set(sources?.profiles.map(({ name }) => name));
     return { ...fields, profile: profileFor(fields, known) };
   };
-  const saveToken = async (token: string): Promise<void> => {
-    await secrets?.saveToken(token);
-    await changed();
-  };
   return {
     sources,
+    peers,
     kept: kept.data,
     withProfile,
     async use(given, work) {
-      if (given.kind === 'peer' && given.token !== '') await saveToken(given.token);
+      if (given.kind === 'peer' && given.token !== '') {
+        await host.ask('peers.login', { peer: given.host, token: given.token });
+        await refresh('peers.list');
+      }
       const fields = withProfile(given);
       if (fields.kind !== 's3' || !fields.typedKeys || !secrets) return work(urlOf(fields));
       await secrets.saveKeys(fields.profile, fields.typedKeys);
@@ -62,6 +66,5 @@ export function useCredentials(): Credentials {
       await secrets?.saveKeys(profile);
       await changed();
     },
-    saveToken,
   };
 }

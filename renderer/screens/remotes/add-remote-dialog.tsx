@@ -1,13 +1,13 @@
 /** The form for a new remote. What it makes can be tested before it is kept. */
 import { useState } from 'react';
-import type { AccessKeys } from '../../../engine/api/host.ts';
 import { Button } from '../../design/button.tsx';
 import { Segmented } from '../../design/choices.tsx';
 import { FormDialog } from '../../design/dialog.tsx';
 import { Field } from '../../design/field.tsx';
-import { Notice } from '../../design/states.tsx';
+import { ErrorNotice } from '../../failures/failure.tsx';
+import { type Failed, toFailed } from '../../failures/peer-need.ts';
 import { useHost, useRefresh } from '../../host/use-host.tsx';
-import { showFailure, showToast } from '../../shell/toasts.tsx';
+import { showToast } from '../../shell/toasts.tsx';
 import { BucketFields } from '../place-form/bucket-fields.tsx';
 import { PeerFields } from '../place-form/peer-fields.tsx';
 import {
@@ -20,7 +20,7 @@ import {
 } from '../place-form/place-fields.ts';
 import { bindTo, type PlaceFormProps } from '../place-form/place-form-props.ts';
 import { useCredentials } from '../place-form/use-credentials.ts';
-import { RemoteTest } from './remote-test.tsx';
+import { RemoteTest, type RemoteTestProps } from './remote-test.tsx';
 
 interface AddRemoteDialogProps {
   readonly start: PlaceFields;
@@ -32,8 +32,8 @@ export function AddRemoteDialog({ start, taken, onClose }: AddRemoteDialogProps)
   const [fields, setFields] = useState(start);
   const [isTried, setTried] = useState(false);
   const [isBusy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string>();
-  const [tested, setTested] = useState<{ readonly url: string; readonly keys?: AccessKeys | undefined }>();
+  const [problem, setProblem] = useState<Failed>();
+  const [tested, setTested] = useState<RemoteTestProps>();
   const host = useHost();
   const refresh = useRefresh();
   const credentials = useCredentials();
@@ -55,19 +55,15 @@ export function AddRemoteDialog({ start, taken, onClose }: AddRemoteDialogProps)
       showToast({ tone: 'success', title: `${fields.name} is one of your remotes` });
       onClose();
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(toFailed(error));
       setBusy(false);
     }
   };
-  const test = async (): Promise<void> => {
+  const test = (): void => {
     setTried(true);
     if (!isWhole) return;
-    try {
-      if (fields.kind === 'peer' && fields.token !== '') await credentials.saveToken(fields.token);
-      setTested({ url: urlOf(credentials.withProfile(fields)), keys: fields.typedKeys });
-    } catch (error) {
-      showFailure('The token was not kept', error);
-    }
+    const token = fields.kind === 'peer' && fields.token !== '' ? fields.token : undefined;
+    setTested({ target: urlOf(credentials.withProfile(fields)), keys: fields.typedKeys, token });
   };
   return (
     <FormDialog
@@ -77,7 +73,7 @@ export function AddRemoteDialog({ start, taken, onClose }: AddRemoteDialogProps)
       onSubmit={() => void submit()}
       isDisabled={isBusy}
       extraActions={
-        <Button icon="check" onPress={() => void test()}>
+        <Button icon="check" onPress={test}>
           Test
         </Button>
       }
@@ -103,8 +99,8 @@ export function AddRemoteDialog({ start, taken, onClose }: AddRemoteDialogProps)
           Its address: <span className="code">{urlOf(credentials.withProfile(fields))}</span>
         </p>
       )}
-      {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
-      {tested && <RemoteTest target={tested.url} keys={tested.keys} />}
+      {problem && <ErrorNotice error={problem} onMended={() => void submit()} />}
+      {tested && <RemoteTest {...tested} />}
     </FormDialog>
   );
 }

@@ -3,7 +3,8 @@ import type { ImportCandidate } from '../../../engine/api/host.ts';
 import { Badge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
-import { EmptyState, ErrorState, Loading } from '../../design/states.tsx';
+import { EmptyState, Loading } from '../../design/states.tsx';
+import { ErrorState } from '../../failures/failure.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { fieldsOf } from '../place-form/place-fields.ts';
 

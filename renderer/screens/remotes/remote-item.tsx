@@ -1,9 +1,12 @@
 /** One remote: where it is, what it holds, and what can be done with it. */
+
 import { useState } from 'react';
 import type { RemoteCard } from '../../../engine/api/host.ts';
 import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
 import { Button, IconButton, LinkButton } from '../../design/button.tsx';
 import { Icon, type IconName } from '../../design/icon.tsx';
+import { FailureText } from '../../failures/failure.tsx';
+import { PeerRemedy } from '../../failures/peer-remedy.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { hrefOf } from '../../route.ts';
 import { decodeOrKeep } from '../place-form/place-fields.ts';
@@ -69,7 +72,10 @@ function Usage({ place }: { readonly place: string }) {
   return (
     <span className="grow">
       {isAsked && size.error ? (
-        <span className="small remote-fault">{size.error.message}</span>
+        <span className="small remote-fault">
+          <FailureText error={size.error} />{' '}
+          <PeerRemedy size="small" error={size.error} onMended={() => void size.refetch()} />
+        </span>
       ) : isAsked ? (
         <span className="small faint">Counting</span>
       ) : (

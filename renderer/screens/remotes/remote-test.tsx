@@ -6,23 +6,26 @@ import type { AccessKeys } from '../../../engine/api/host.ts';
 import { Button } from '../../design/button.tsx';
 import { Icon, type IconName } from '../../design/icon.tsx';
 import { Notice } from '../../design/states.tsx';
+import { ErrorNotice } from '../../failures/failure.tsx';
+import { type Failed, peerNeedOf, toFailed } from '../../failures/peer-need.ts';
 import { useHost } from '../../host/use-host.tsx';
 
 type Outcome = 'running' | 'passed' | 'failed';
 
-/** Runs at once, and again for another target. `keys`: as they were typed, not kept yet. */
-export function RemoteTest({
-  target,
-  keys,
-}: {
+export interface RemoteTestProps {
   readonly target: string;
+  /** As they were typed, not kept yet. */
   readonly keys?: AccessKeys | undefined;
-}) {
+  readonly token?: string | undefined;
+}
+
+/** Runs at once, and again for another target. */
+export function RemoteTest({ target, keys, token }: RemoteTestProps) {
   const host = useHost();
   const [round, setRound] = useState(0);
   const [checks, setChecks] = useState<readonly CheckEvent[]>([]);
   const [outcome, setOutcome] = useState<Outcome>('running');
-  const [fault, setFault] = useState<string>();
+  const [fault, setFault] = useState<Failed>();
 
   const verdict = useRef<HTMLDivElement>(null);
   // What the test came to is seen, however long the form above it is.
@@ -40,18 +43,22 @@ export function RemoteTest({
       const told = events.filter((event): event is CheckEvent => event.type === 'check');
       setChecks((before) => [...before, ...told]);
     };
-    const input = keys ? { target, keys } : { target };
+    const input = { target, ...(keys ? { keys } : {}), ...(token === undefined ? {} : { token }) };
     host.ask('remotes.test', input, { signal: stop.signal, onEvents }).then(
       ({ failed }) => setOutcome(failed > 0 ? 'failed' : 'passed'),
       (error: unknown) => {
         if (stop.signal.aborted || (error instanceof DrayError && error.code === 'aborted')) return;
-        setFault(error instanceof Error ? error.message : String(error));
+        setFault(toFailed(error));
         setOutcome('failed');
       },
     );
     return () => stop.abort();
-  }, [host, target, keys, round]);
+  }, [host, target, keys, token, round]);
 
+  const again = (): void => setRound(round + 1);
+  /** What a person can do something about here. */
+  const mendable = checks.find(({ error }) => error && peerNeedOf(error))?.error;
+  const cause = fault ?? mendable;
   return (
     <div className="stack">
       <ul className="checks" aria-label="Checks" aria-busy={outcome === 'running'}>
@@ -62,7 +69,9 @@ export function RemoteTest({
               {check.check}
               <span className="unseen">, {WORDS[check.result]}</span>
             </span>
-            <span className="soft">{check.detail}</span>
+            <span className="soft">
+              {check.error && peerNeedOf(check.error) ? 'See below.' : check.detail}
+            </span>
           </li>
         ))}
         {outcome === 'running' && (
@@ -74,15 +83,14 @@ export function RemoteTest({
       </ul>
       <div role="status" ref={verdict}>
         {outcome === 'passed' && <Notice tone="success">This remote does all that Dray needs.</Notice>}
-        {outcome === 'failed' && (
-          <Notice tone="danger">
-            {fault ?? 'Something that Dray needs does not work there: see above.'}
-          </Notice>
+        {outcome === 'failed' && cause && <ErrorNotice error={cause} onMended={again} />}
+        {outcome === 'failed' && !cause && (
+          <Notice tone="danger">Something that Dray needs does not work there: see above.</Notice>
         )}
       </div>
       {outcome !== 'running' && (
         <div>
-          <Button size="small" icon="refresh" onPress={() => setRound(round + 1)}>
+          <Button size="small" icon="refresh" onPress={again}>
             Test again
           </Button>
         </div>

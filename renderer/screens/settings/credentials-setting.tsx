@@ -1,120 +1,68 @@
-/** What the desktop app keeps of credentials: names, never values. Keys come with their remotes; the token of other machines is set here too. */
+/** Credentials that are kept: names, never values. Keys come with their remotes, tokens with their machines. */
 import './credentials-setting.css';
 import { useState } from 'react';
 import { Button } from '../../design/button.tsx';
-import { ConfirmDialog, FormDialog } from '../../design/dialog.tsx';
-import { Field } from '../../design/field.tsx';
+import { ConfirmDialog } from '../../design/dialog.tsx';
 import { Loading, Notice } from '../../design/states.tsx';
+import { ErrorNotice } from '../../failures/failure.tsx';
+import { hostOf, isEncrypted } from '../../failures/peer-need.ts';
+import { useAsk, useDo } from '../../host/use-host.tsx';
 import { showFailure } from '../../shell/toasts.tsx';
 import { useCredentials } from '../place-form/use-credentials.ts';
 
+interface Kept {
+  readonly id: string;
+  readonly words: string;
+  readonly remove: () => Promise<unknown>;
+}
+
 export function CredentialsSetting() {
-  const { forgetKeys, kept, saveToken } = useCredentials();
-  const [removing, setRemoving] = useState<{
-    readonly words: string;
-    readonly remove: () => Promise<void>;
-  }>();
-  const [isTyping, setTyping] = useState(false);
-  if (!kept) return <Loading label="Asking for what is kept" />;
-  const attempt = (work: Promise<void>): void => {
-    work.catch((error: unknown) => showFailure('Nothing was changed', error));
-  };
+  const { forgetKeys, kept } = useCredentials();
+  const peers = useAsk('peers.list', {}, { onReturn: true });
+  const logout = useDo('peers.logout', { refreshes: ['peers.list'] });
+  const [removing, setRemoving] = useState<Kept>();
+  if (peers.isPending || (window.dray && !kept)) return <Loading label="Asking for what is kept" />;
+  const ofKeys = (kept?.profiles ?? []).map((profile) => ({
+    id: `keys ${profile}`,
+    words: `Keys of ${profile}`,
+    remove: () => forgetKeys(profile),
+  }));
+  const tokens = (peers.data?.peers ?? []).filter(({ token }) => token === 'kept');
+  const ofPeers = tokens.map(({ address: peer }) => ({
+    id: peer,
+    words: `Token of ${hostOf(peer)}${isEncrypted(peer) ? '' : ', not encrypted on the way'}`,
+    remove: () => logout.mutateAsync({ peer }),
+  }));
+  const all: readonly Kept[] = [...ofKeys, ...ofPeers];
   return (
     <div className="stack">
-      {kept.warning !== undefined && <Notice tone="warning">{kept.warning}</Notice>}
-      <ul className="credentials">
-        {kept.profiles.map((profile) => (
-          <Credential
-            key={profile}
-            words={`Keys of ${profile}`}
-            onRemove={() =>
-              setRemoving({ words: `the keys of ${profile}`, remove: () => forgetKeys(profile) })
-            }
-          />
-        ))}
-        <Credential
-          words="Token of other machines"
-          isAbsent={!kept.hasToken}
-          {...(kept.isAvailable ? { onSet: () => setTyping(true) } : {})}
-          onRemove={() => setRemoving({ words: 'the token', remove: () => saveToken('') })}
-        />
-      </ul>
-      {isTyping && (
-        <TokenDialog onClose={() => setTyping(false)} onSave={(token) => attempt(saveToken(token))} />
+      {kept?.warning !== undefined && <Notice tone="warning">{kept.warning}</Notice>}
+      {peers.error && <ErrorNotice error={peers.error} />}
+      {all.length === 0 && !peers.error && <p className="soft">None is kept on this computer.</p>}
+      {all.length > 0 && (
+        <ul className="credentials">
+          {all.map((one) => (
+            <li key={one.id} className="credential">
+              <span className="grow cut">{one.words}</span>
+              <Button size="small" aria-label={`Remove: ${one.words}`} onPress={() => setRemoving(one)}>
+                Remove
+              </Button>
+            </li>
+          ))}
+        </ul>
       )}
       <ConfirmDialog
-        title={`Remove ${removing?.words ?? ''}?`}
+        title={`Remove: ${removing?.words ?? ''}?`}
         isOpen={removing !== undefined}
         onClose={() => setRemoving(undefined)}
         action="Remove"
         isDanger
-        onConfirm={() => removing && attempt(removing.remove())}
+        onConfirm={() =>
+          removing?.remove().catch((error: unknown) => showFailure('Nothing was changed', error))
+        }
       >
         Remotes that need it cannot be reached from here until it is typed again.
       </ConfirmDialog>
     </div>
-  );
-}
-
-interface CredentialProps {
-  readonly words: string;
-  readonly isAbsent?: boolean;
-  readonly onSet?: () => void;
-  readonly onRemove: () => void;
-}
-
-function Credential({ words, isAbsent = false, onSet, onRemove }: CredentialProps) {
-  return (
-    <li className="credential">
-      <span className="grow cut">
-        {words}
-        {isAbsent && <span className="faint">, not set</span>}
-      </span>
-      {!isAbsent && (
-        <Button size="small" aria-label={`Remove: ${words}`} onPress={onRemove}>
-          Remove
-        </Button>
-      )}
-      {onSet && (
-        <Button size="small" aria-label={`${isAbsent ? 'Set' : 'Change'}: ${words}`} onPress={onSet}>
-          {isAbsent ? 'Set' : 'Change'}
-        </Button>
-      )}
-    </li>
-  );
-}
-
-interface TokenDialogProps {
-  readonly onClose: () => void;
-  readonly onSave: (token: string) => void;
-}
-
-function TokenDialog({ onClose, onSave }: TokenDialogProps) {
-  const [text, setText] = useState('');
-  const token = text.trim();
-  const save = (): void => {
-    onSave(token);
-    onClose();
-  };
-  return (
-    <FormDialog
-      title="Token of other machines"
-      onClose={onClose}
-      size="small"
-      action="Save"
-      onSubmit={save}
-      isDisabled={token === ''}
-    >
-      <Field
-        label="Token"
-        type="password"
-        value={text}
-        onChange={setText}
-        autoComplete="off"
-        autoFocus
-        isCode
-        help='As "dray serve" printed it. It never comes back into this window.'
-      />
-    </FormDialog>
   );
 }

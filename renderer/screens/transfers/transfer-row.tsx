@@ -1,6 +1,7 @@
 /** One transfer: what it moves, how far it is, what can be done with it, and all that is known of it below. */
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { Button as PlainButton } from 'react-aria-components/Button';
+import type { ErrorRecord } from '../../../engine/api/error.ts';
 import type { Transfer } from '../../../engine/api/host.ts';
 import { Badge, type BadgeTone } from '../../design/badge.tsx';
 import { Button, IconButton, LinkButton } from '../../design/button.tsx';
@@ -8,6 +9,7 @@ import { formatMoment, formatRate, formatSeconds } from '../../design/format.ts'
 import { Icon, type IconName } from '../../design/icon.tsx';
 import { Progress } from '../../design/progress.tsx';
 import { Notice } from '../../design/states.tsx';
+import { ErrorNotice } from '../../failures/failure.tsx';
 import { TransferDetails } from './transfer-details.tsx';
 import {
   actionsFor,
@@ -87,28 +89,20 @@ export function TransferRow({ transfer, onAction, isMovable }: TransferRowProps)
         </Notice>
       )}
       {error && error.code !== 'aborted' && (
-        <Failure transfer={transfer} onRetry={() => onAction(transfer, 'retry')}>
-          {error.message} {adviceFor(error.code).text}
-        </Failure>
+        <Failure error={error} onRetry={() => onAction(transfer, 'retry')} />
       )}
       {isOpen && <TransferDetails transfer={transfer} />}
     </div>
   );
 }
 
-function Failure({
-  transfer,
-  onRetry,
-  children,
-}: {
-  readonly transfer: Transfer;
-  readonly onRetry: () => void;
-  readonly children: ReactNode;
-}) {
-  const go = transfer.error && adviceFor(transfer.error.code).go;
+function Failure({ error, onRetry }: { readonly error: ErrorRecord; readonly onRetry: () => void }) {
+  const { go, text } = adviceFor(error);
   return (
-    <Notice
-      tone="danger"
+    <ErrorNotice
+      error={error}
+      advice={text}
+      onMended={onRetry}
       actions={
         <div className="row">
           {go && (
@@ -121,9 +115,7 @@ function Failure({
           </Button>
         </div>
       }
-    >
-      {children}
-    </Notice>
+    />
   );
 }
 

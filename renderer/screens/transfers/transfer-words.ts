@@ -1,7 +1,8 @@
 /** What a transfer's row says, in words. */
-import type { ErrorCode } from '../../../engine/api/error.ts';
+import type { ErrorRecord } from '../../../engine/api/error.ts';
 import type { Transfer, TransferOrder } from '../../../engine/api/host.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
+import { peerNeedOf } from '../../failures/peer-need.ts';
 
 /** Below this a rate says nothing. */
 const STALLED_BELOW_BYTES_PER_SECOND = 1;
@@ -137,8 +138,10 @@ export interface Advice {
 }
 
 /** What to do about an error, beside what its message says. */
-export function adviceFor(code: ErrorCode): Advice {
-  switch (code) {
+export function adviceFor(error: Pick<ErrorRecord, 'code' | 'data'>): Advice {
+  // The button beside it says what to do.
+  if (peerNeedOf({ message: '', ...error })) return { text: '' };
+  switch (error.code) {
     case 'noCredentials':
     case 'accessDenied':
       return {

@@ -1,0 +1,81 @@
+/** What a screen shows of an error: its words, and what can be done about it here. Every error goes through this file. */
+import './failures.css';
+import type { ReactNode } from 'react';
+import { Button } from '../design/button.tsx';
+import { Icon } from '../design/icon.tsx';
+import { Notice, type NoticeTone } from '../design/states.tsx';
+import { type Failed, failureWords, peerNeedOf } from './peer-need.ts';
+import { Fingerprint, PeerRemedy } from './peer-remedy.tsx';
+
+export function FailureText({ error }: { readonly error: Failed }) {
+  const need = peerNeedOf(error);
+  if (need?.needs !== 'trust') return failureWords(error);
+  return (
+    <>
+      {failureWords(error)} Compare its fingerprint with the one that <span className="code">dray serve</span>{' '}
+      shows there: <Fingerprint text={need.fingerprint} />
+    </>
+  );
+}
+
+export interface ErrorStateProps {
+  /** What could not be done: `The history cannot be read`. */
+  readonly title: string;
+  readonly error: Failed;
+  readonly onRetry?: () => void;
+  readonly actions?: ReactNode;
+}
+
+/** Instead of a screen's content. */
+export function ErrorState({ title, error, onRetry, actions }: ErrorStateProps) {
+  return (
+    <div className="state" role="alert">
+      <span className="state-icon state-icon-error">
+        <Icon name="warning" size={24} />
+      </span>
+      <h2>{title}</h2>
+      <p className="state-text">
+        <FailureText error={error} />
+      </p>
+      <div className="state-actions">
+        <PeerRemedy error={error} onMended={onRetry} />
+        {onRetry && (
+          <Button icon="refresh" onPress={onRetry}>
+            Try again
+          </Button>
+        )}
+        {actions}
+      </div>
+      {error.code !== undefined && <p className="state-code code">{error.code}</p>}
+    </div>
+  );
+}
+
+export interface ErrorNoticeProps {
+  readonly error: Failed;
+  readonly tone?: NoticeTone;
+  /** What could not be done, before the error's own words. */
+  readonly lead?: ReactNode;
+  /** What to do, after them. */
+  readonly advice?: string;
+  /** Tries again what failed, once the machine is trusted or has its token. */
+  readonly onMended?: () => void;
+  readonly actions?: ReactNode;
+}
+
+/** Within a screen. */
+export function ErrorNotice({ error, tone = 'danger', lead, advice, onMended, actions }: ErrorNoticeProps) {
+  return (
+    <Notice
+      tone={tone}
+      actions={
+        <>
+          <PeerRemedy size="small" error={error} onMended={onMended} />
+          {actions}
+        </>
+      }
+    >
+      {lead} <FailureText error={error} /> {advice}
+    </Notice>
+  );
+}

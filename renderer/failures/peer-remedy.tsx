@@ -1,0 +1,156 @@
+/** The button beside an error of another machine: trust it, or give its token. What failed is tried again afterwards. */
+import './failures.css';
+import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { Button, type ButtonProps } from '../design/button.tsx';
+import { FormDialog } from '../design/dialog.tsx';
+import { Field } from '../design/field.tsx';
+import { Notice } from '../design/states.tsx';
+import { useDo } from '../host/use-host.tsx';
+import { type Failed, isEncrypted, type PeerNeed, peerNeedOf } from './peer-need.ts';
+
+export interface PeerRemedyProps {
+  readonly error: Failed;
+  /** Tries again what failed. */
+  readonly onMended?: (() => void) | undefined;
+  readonly size?: ButtonProps['size'];
+}
+
+/** Nothing where nothing can be done. */
+export function PeerRemedy({ error, ...rest }: PeerRemedyProps) {
+  const need = peerNeedOf(error);
+  return need && <Remedy key={JSON.stringify(need)} need={need} {...rest} />;
+}
+
+type Needs<N extends PeerNeed['needs']> = Extract<PeerNeed, { readonly needs: N }>;
+
+function Remedy({
+  need,
+  onMended,
+  size = 'normal',
+}: Omit<PeerRemedyProps, 'error'> & { readonly need: PeerNeed }) {
+  const [isOpen, setOpen] = useState(false);
+  const box = useRef<HTMLSpanElement>(null);
+  const isUsed = useFocusHome(box);
+  const dialog = {
+    onClose: () => setOpen(false),
+    onMended: () => {
+      setOpen(false);
+      onMended?.();
+    },
+  };
+  return (
+    <span ref={box}>
+      <Button
+        size={size}
+        look={size === 'normal' ? 'primary' : 'plain'}
+        onPress={() => {
+          isUsed.current = true;
+          setOpen(true);
+        }}
+      >
+        {need.needs === 'trust'
+          ? 'Trust this machine'
+          : need.isRefused
+            ? 'Enter another token'
+            : 'Enter its token'}
+      </Button>
+      {isOpen && need.needs === 'trust' && <TrustDialog {...need} {...dialog} />}
+      {isOpen && need.needs === 'token' && <TokenDialog {...need} {...dialog} />}
+    </span>
+  );
+}
+
+interface DialogProps {
+  readonly onClose: () => void;
+  readonly onMended: () => void;
+}
+
+function TrustDialog({ host, fingerprint, onClose, onMended }: Needs<'trust'> & DialogProps) {
+  const trust = useDo('peers.trust', { refreshes: ['peers.list'] });
+  return (
+    <FormDialog
+      title={`Trust ${host}?`}
+      onClose={onClose}
+      action="Trust this machine"
+      isDisabled={trust.isPending}
+      onSubmit={() => trust.mutate({ address: host, fingerprint }, { onSuccess: onMended })}
+    >
+      <p>
+        Compare this fingerprint with the one that <span className="code">dray serve</span> shows on that
+        machine:
+      </p>
+      <Fingerprint text={fingerprint} />
+      <p className="soft">
+        If they are the same, this computer connects to it from now on, and refuses anybody else who answers
+        at <span className="code">{host}</span>. If they differ, do not trust it.
+      </p>
+      {trust.error && <Notice tone="danger">{trust.error.message}</Notice>}
+    </FormDialog>
+  );
+}
+
+function TokenDialog({ host, peer, onClose, onMended }: Needs<'token'> & DialogProps) {
+  const [text, setText] = useState('');
+  const token = text.trim();
+  const login = useDo('peers.login', { refreshes: ['peers.list'] });
+  return (
+    <FormDialog
+      title={`Token of ${host}`}
+      size="small"
+      onClose={onClose}
+      action="Save"
+      isDisabled={token === '' || login.isPending}
+      onSubmit={() => login.mutate({ peer, token }, { onSuccess: onMended })}
+    >
+      <Field
+        label="Token"
+        type="password"
+        value={text}
+        onChange={setText}
+        autoComplete="off"
+        autoFocus
+        isCode
+        help={`As "dray serve" shows it there. Kept on this computer for ${host} alone.`}
+      />
+      {!isEncrypted(peer) && (
+        <Notice tone="warning">
+          The way to this machine is not encrypted: others on the network can read the token.
+        </Notice>
+      )}
+      {login.error && <Notice tone="danger">{login.error.message}</Notice>}
+    </FormDialog>
+  );
+}
+
+/** Breaks after each eighth pair at most, and is copied as it is. */
+export function Fingerprint({ text }: { readonly text: string }) {
+  return (
+    <span className="code fingerprint">
+      {[...text.matchAll(/.{1,24}/g)].map(({ 0: pairs, index }) => (
+        <span key={index}>{pairs}</span>
+      ))}
+    </span>
+  );
+}
+
+/** A button that was used and is gone, since what failed works now, gives the focus to the pane, dialog or screen that it was in. */
+function useFocusHome(box: RefObject<HTMLElement | null>): RefObject<boolean> {
+  const isUsed = useRef(false);
+  const home = useRef<HTMLElement>(null);
+  useEffect(() => {
+    home.current = box.current?.closest<HTMLElement>('.pane, [role="dialog"], main') ?? null;
+  }, [box]);
+  useLayoutEffect(
+    () => () => {
+      if (!isUsed.current) return;
+      // The dialog gives the focus back in the next frame, and finds no button any more.
+      requestAnimationFrame(() =>
+        requestAnimationFrame(() => {
+          if (document.activeElement === document.body) home.current?.focus();
+        }),
+      );
+    },
+    [],
+  );
+  return isUsed;
+}

@@ -1,0 +1,274 @@
+/** Other machines in the window: the first meeting, whose token goes where, and how both are taken back. */
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Browser, Locator, Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { runCli } from '../../app/cli/run-cli.ts';
+import { fingerprintOf } from '../../engine/peer/peer-certificate.ts';
+import { serveForTest, TEST_TOKEN } from '../../engine/peer/peer-fixture.ts';
+import { ownCertificate } from '../../engine/peer/peer-own-certificate.ts';
+import type { PeerServer } from '../../engine/peer/serve-folder.ts';
+import { askEngine } from './ask-engine.ts';
+import { findChromium } from './find-chromium.ts';
+import { findViolations, findViolationsInBothThemes } from './find-violations.ts';
+import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
+
+const WAIT = { timeout: 120_000, interval: 200 };
+const UNKNOWN = 'This computer does not know';
+const TRUST = 'Trust this machine';
+const FORM = 'Add a remote';
+
+it('an error reaches the screen by the words of `renderer/failures` alone', () => {
+  const folder = fileURLToPath(new URL('../../renderer/', import.meta.url));
+  const readers = globSync('{shell,screens}/**/*.tsx', { cwd: folder }).filter((file) =>
+    /error\??\.message/i.test(readFileSync(join(folder, file), 'utf8')),
+  );
+  expect(readers).toEqual([]);
+});
+
+describe.skipIf(!findChromium())('Another machine', () => {
+  let browser: Browser;
+  let folder: string;
+  let server: PeerServer;
+  let fingerprint: string;
+  /** Requests of whoever got past the handshake. */
+  let requests: number;
+  let host: string;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  const serve = async (name: string, port = 0) => {
+    const tls = await ownCertificate(join(folder, name), 'there');
+    fingerprint = fingerprintOf(tls.cert);
+    const onRequest = () => {
+      requests += 1;
+    };
+    server = await serveForTest(join(folder, 'offered'), { tls, port, onRequest });
+  };
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'dray-window-'));
+    mkdirSync(join(folder, 'offered'));
+    writeFileSync(join(folder, 'offered/there.txt'), 'content');
+    requests = 0;
+    await serve('certificate');
+    host = `127.0.0.1:${server.address.port}`;
+  });
+  afterEach(async () => {
+    await server?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const kept = (name: 'known-peers.json' | 'peer-tokens.json'): unknown => {
+    const file = join(folder, 'home/.config/dray', name);
+    return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
+  };
+  const open = (path: string): Promise<OpenWindow> => openWindow(browser, { folder, path });
+
+  it('that a link leads to is sent nothing until it has its token and is trusted, by keys alone', async () => {
+    await using window = await open(`/#/browse?place=${encodeURIComponent(`dray://${host}`)}`);
+    const { page } = window;
+    const pane = page.getByRole('region', { name: /^Right pane/ });
+    await pane.getByText(`No token is kept here for ${host}`).waitFor();
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    const enter = pane.getByRole('button', { name: 'Enter its token' });
+    await opensAndCloses(page, { button: enter, dialog: `Token of ${host}` });
+    await enter.press('Enter');
+    const field = page.getByRole('dialog').getByLabel('Token', { exact: true });
+    await expect.poll(() => isFocused(field), WAIT).toBe(true);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    await page.keyboard.type('two words');
+    await page.keyboard.press('Enter');
+    await page.getByText('This is no token').waitFor();
+    await field.fill('of-an-earlier-run');
+    await field.press('Enter');
+
+    await pane.getByText(`${UNKNOWN} ${host}`).waitFor();
+    expect((await pane.locator('.fingerprint').textContent())?.trim()).toBe(fingerprint);
+    expect(await pane.innerText()).not.toContain('--trust');
+    expect(kept('peer-tokens.json')).toEqual({ tokens: { [`dray://${host}`]: 'of-an-earlier-run' } });
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    const trust = pane.getByRole('button', { name: TRUST });
+    await opensAndCloses(page, { button: trust, dialog: `Trust ${host}?` });
+    expect(requests).toBe(0);
+    expect(kept('known-peers.json')).toBeUndefined();
+    await trust.press('Enter');
+    const dialog = page.getByRole('dialog', { name: `Trust ${host}?` });
+    expect(await dialog.locator('.fingerprint').textContent()).toBe(fingerprint);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    await dialog.getByRole('button', { name: TRUST }).press('Enter');
+    await pane.getByText(`${host} refuses the token`).waitFor();
+    await pane.getByRole('button', { name: 'Enter another token' }).press('Enter');
+    await field.fill(TEST_TOKEN);
+    await field.press('Enter');
+    await pane.getByText('there.txt').waitFor();
+    expect(kept('peer-tokens.json')).toEqual({ tokens: { [`dray://${host}`]: TEST_TOKEN } });
+    expect(kept('known-peers.json')).toEqual({ peers: { [host]: fingerprint } });
+    await expect.poll(() => pane.evaluate((one) => one.contains(document.activeElement)), WAIT).toBe(true);
+    expect(await page.content()).not.toContain(TEST_TOKEN);
+
+    // Somebody else answers in its place: no button leads past that.
+    const { port } = server.address;
+    await server.close();
+    await serve('another', port);
+    const before = requests;
+    await pane.getByRole('button', { name: 'Read again' }).click();
+    await pane.getByText('is another one than before').waitFor();
+    expect(await page.getByRole('button', { name: TRUST }).count()).toBe(0);
+    expect(await findViolations(page)).toEqual([]);
+    expect(requests).toBe(before);
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('is added by a form that keeps its token for it alone, and Settings forgets the token', async () => {
+    const other = await recordRequests();
+    await using window = await open('/#/remotes?add=yes');
+    const { page } = window;
+    const form = page.getByRole('dialog', { name: FORM });
+    await form.getByText('Another machine', { exact: true }).click();
+    await form.getByLabel('Name').fill('nas');
+    await form.getByLabel('Machine').fill(host);
+    await form.getByText(`Kept on this computer for ${host} alone.`).waitFor();
+    await form.getByLabel('Token', { exact: true }).fill(TEST_TOKEN);
+    await form.getByRole('button', { name: 'Test', exact: true }).click();
+    await form.getByRole('alert').getByText(`${UNKNOWN} ${host}`).waitFor();
+    expect(await form.innerText()).not.toContain('--trust');
+    expect(requests).toBe(0);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    const trust = form.getByRole('button', { name: TRUST });
+    await opensAndCloses(page, { button: trust, dialog: `Trust ${host}?` });
+    await confirmTrust(page, trust, host);
+    await form.getByRole('status').filter({ hasText: 'does all that Dray needs' }).waitFor();
+    await expect.poll(() => form.evaluate((one) => one.contains(document.activeElement)), WAIT).toBe(true);
+    // What was typed was tried, and is kept when the remote is added.
+    expect(kept('peer-tokens.json')).toBeUndefined();
+    await form.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('heading', { name: 'nas' }).waitFor();
+    expect(kept('peer-tokens.json')).toEqual({ tokens: { [`dray://${host}`]: TEST_TOKEN } });
+    await page.getByRole('button', { name: 'Count what it holds' }).click();
+    await page.getByText('1 object').waitFor();
+
+    const place = `dray://127.0.0.1:${other.port}?tls=off`;
+    await page.goto(`${window.origin}/#/browse?place=${encodeURIComponent(place)}`);
+    const pane = page.getByRole('region', { name: /^Right pane/ });
+    await pane.getByText(`No token is kept here for 127.0.0.1:${other.port}`).waitFor();
+    expect(other.authorizations).toEqual([]);
+    await pane.getByRole('button', { name: 'Enter its token' }).click();
+    await page.getByText('is not encrypted').waitFor();
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    await page.getByRole('dialog').getByLabel('Token', { exact: true }).fill('of-the-other');
+    await page.keyboard.press('Enter');
+    await pane.getByText('is no Dray peer').waitFor();
+    expect(new Set(other.authorizations)).toEqual(new Set(['Bearer of-the-other']));
+
+    await page.goto(`${window.origin}/#/remotes?add=yes`);
+    await form.getByText('Another machine', { exact: true }).click();
+    await form.getByLabel('Machine').fill(host);
+    await form.getByText(`One is kept on this computer for ${host} already.`).waitFor();
+    await form.getByRole('button', { name: 'Cancel' }).click();
+    await page.goto(`${window.origin}/#/settings`);
+    await expect.poll(() => page.locator('.credential').count(), WAIT).toBe(2);
+    await page.getByRole('button', { name: `Remove: Token of ${host}` }).click();
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Remove', exact: true }).click();
+    await page.getByText(`Token of ${host}`, { exact: true }).waitFor({ state: 'detached' });
+    expect(kept('peer-tokens.json')).toEqual({ tokens: { [place]: 'of-the-other' } });
+    expect(await page.content()).not.toContain('of-the-other');
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('holds a repository, which is cloned once it is trusted', async () => {
+    const work = join(folder, 'work');
+    mkdirSync(work);
+    writeFileSync(join(work, 'a.txt'), 'first');
+    const store = join(folder, 'offered/repository');
+    const environment = { HOME: join(folder, 'elsewhere'), DRAY_AUTHOR: 'tester' };
+    for (const command of [['init', '--remote', store], ['push']])
+      expect(await runCli(command, { cwd: work, environment })).toMatchObject({ exitCode: 0 });
+    await using window = await open('/#/home');
+    const { page } = window;
+    const root = join(folder, 'cloned');
+    await page.getByText('Someone has pushed them already').click();
+    await page.getByLabel('Folder to bring them to').fill(root);
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByText('An address', { exact: true }).click();
+    await page.getByRole('textbox', { name: 'URL' }).fill(`dray://${host}/repository`);
+    await page.getByRole('button', { name: 'Bring the files' }).click();
+    await page.getByRole('button', { name: 'Enter its token' }).click();
+    await page.getByRole('dialog').getByLabel('Token', { exact: true }).fill(TEST_TOKEN);
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText(`${UNKNOWN} ${host}`).waitFor();
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    expect(requests).toBe(0);
+    await confirmTrust(page, page.getByRole('button', { name: TRUST }), host);
+    await page.getByRole('heading', { name: 'History', level: 1 }).waitFor();
+    expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('first');
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('that a transfer met for the first time is trusted there, and the transfer runs again', async () => {
+    writeFileSync(join(folder, 'file.txt'), 'sent');
+    await using window = await open('/#/transfers');
+    const { page } = window;
+    await askEngine(page, 'peers.login', { peer: host, token: TEST_TOKEN });
+    const order = { source: join(folder, 'file.txt'), destination: `dray://${host}/file.txt` };
+    await askEngine(page, 'transfers.start', { kind: 'copy', ...order });
+    await page.getByRole('alert').getByText(`${UNKNOWN} ${host}`).waitFor();
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    expect(requests).toBe(0);
+    await confirmTrust(page, page.getByRole('button', { name: TRUST }), host);
+    await page.getByText('Done', { exact: true }).waitFor();
+    expect(readFileSync(join(folder, 'offered/file.txt'), 'utf8')).toBe('sent');
+    expect(window.complaints).toEqual([]);
+  });
+});
+
+/** The dialog takes the focus, and Escape gives it back to the button. */
+async function opensAndCloses(
+  page: Page,
+  { button, dialog }: { readonly button: Locator; readonly dialog: string },
+): Promise<void> {
+  await button.press('Enter');
+  const opened = page.getByRole('dialog', { name: dialog });
+  await expect.poll(() => opened.evaluate((one) => one.contains(document.activeElement)), WAIT).toBe(true);
+  await page.keyboard.press('Escape');
+  await opened.waitFor({ state: 'detached' });
+  await expect.poll(() => isFocused(button), WAIT).toBe(true);
+}
+
+async function confirmTrust(page: Page, button: Locator, host: string): Promise<void> {
+  await button.click();
+  await page
+    .getByRole('dialog', { name: `Trust ${host}?` })
+    .getByRole('button', { name: TRUST })
+    .click();
+}
+
+function isFocused(target: Locator): Promise<boolean> {
+  return target.evaluate((element) => element === document.activeElement);
+}
+
+/** A server that is no peer, and what it was shown. */
+async function recordRequests(): Promise<{
+  readonly port: number;
+  readonly authorizations: (string | undefined)[];
+}> {
+  const authorizations: (string | undefined)[] = [];
+  const other = createServer(({ headers }, response) => {
+    authorizations.push(headers.authorization);
+    response.end('hello');
+  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  other.listen(0, '127.0.0.1', resolve);
+  await promise;
+  onTestFinished(() => {
+    other.close();
+    other.closeAllConnections();
+  });
+  return { port: (other.address() as AddressInfo).port, authorizations };
+}

@@ -28,6 +28,15 @@ describe('The end of a transfer', () => {
     expect(findEndings([], [FAILED])).toHaveLength(1);
   });
 
+  it('says why it failed, but for options of the command that a window does not have', () => {
+    const bodyOf = (code: 'unreachable' | 'unknownPeer') => {
+      const error = { code, message: 'Use --trust-peer.', retry: 'no', data: {} } as const;
+      return findEndings([RUNNING], [{ ...FAILED, error }])[0]?.body;
+    };
+    expect(bodyOf('unreachable')).toBe('Use --trust-peer.');
+    expect(bodyOf('unknownPeer')).toBe('Dray shows what to do.');
+  });
+
   it('is not told of what had ended before, of what was short, and of what a person cancelled', () => {
     expect(findEndings(undefined, [FAILED, DONE])).toEqual([]);
     expect(findEndings([RUNNING], [{ ...DONE, endedMs: 9_000 }])).toEqual([]);

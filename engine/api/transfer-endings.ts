@@ -37,7 +37,9 @@ function endingOf({ endedMs, id, state }: Transfer): string {
 }
 
 function bodyOf({ state, error, failed, filesDone }: Transfer): string {
-  if (state === 'failed') return error?.message ?? 'Dray shows what to do.';
+  // A message of an unknown peer names options of the command; the window has a button.
+  if (state === 'failed')
+    return !error || error.code === 'unknownPeer' ? 'Dray shows what to do.' : error.message;
   const files = `${filesDone.toLocaleString('en')} ${filesDone === 1 ? 'file' : 'files'}`;
   return failed === 0
     ? `${files}.`

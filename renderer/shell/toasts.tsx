@@ -56,7 +56,9 @@ export function Toasts() {
               </Text>
             )}
           </ToastContent>
-          {toast.content.error && <PeerRemedy size="small" error={toast.content.error} />}
+          {toast.content.error && (
+            <PeerRemedy size="small" error={toast.content.error} onMended={() => queue.close(toast.key)} />
+          )}
           {toast.content.action && (
             <Button
               size="small"

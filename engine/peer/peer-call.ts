@@ -54,16 +54,16 @@ const STATUS: Readonly<Partial<Record<ErrorCode, number>>> = {
   aborted: 503,
 };
 /** Of what the file system refuses: it is the request that does not fit what lies there, and no failure of the server. */
-const STATUS_OF_ERRNO: Readonly<Record<string, number>> = {
-  ENOENT: 404,
-  ENOTDIR: 404,
-  EISDIR: 409,
-  EEXIST: 409,
-  ENOTEMPTY: 409,
-  EACCES: 403,
-  EPERM: 403,
-  EROFS: 403,
-  ELOOP: 422,
+const CODE_OF_ERRNO: Readonly<Record<string, ErrorCode>> = {
+  ENOENT: 'notFound',
+  ENOTDIR: 'notFound',
+  EISDIR: 'conflict',
+  EEXIST: 'conflict',
+  ENOTEMPTY: 'conflict',
+  EACCES: 'accessDenied',
+  EPERM: 'accessDenied',
+  EROFS: 'accessDenied',
+  ELOOP: 'unsafePath',
 };
 /** Of what lies there and is no file that could be read. A request that meets it is no failure of the server. */
 const STATUS_OF_REASON: Readonly<Record<string, number>> = {
@@ -132,6 +132,18 @@ function setErrorHeader(response: ServerResponse, { code, message, retry }: Erro
   if (text.length <= ERROR_HEADER_CHARACTERS_MAX) response.setHeader(PEER_HEADER.error, text);
 }
 
+/**
+ * A call looks at a path and then uses it, and another process may take it away in between. What the file system says then is about the
+ * request and no failure of the server. Its own words name paths of this machine, so they are not passed on.
+ */
+export function asRefusal(error: unknown): unknown {
+  const { code: errno = '', syscall } = error as NodeJS.ErrnoException;
+  const code = syscall === undefined ? undefined : CODE_OF_ERRNO[errno];
+  if (code === undefined || error instanceof DrayError) return error;
+  const message = `What lies there changed while it was looked at, or cannot be used: ${errno}.`;
+  return new DrayError(code, message, { data: { errno }, cause: error });
+}
+
 function statusOf(error: unknown): number {
   if (error instanceof PeerRefusal) return error.status;
   if (!(error instanceof DrayError)) return STATUS_UNFORESEEN;
@@ -139,7 +151,7 @@ function statusOf(error: unknown): number {
   return (
     STATUS[error.code] ??
     STATUS_OF_REASON[String(reason)] ??
-    STATUS_OF_ERRNO[String(errno ?? systemCode)] ??
+    STATUS[CODE_OF_ERRNO[String(errno ?? systemCode)] ?? 'internal'] ??
     // Another writer is at the same object: the client tries again.
     (error.retry === 'no' ? STATUS_UNFORESEEN : 503)
   );

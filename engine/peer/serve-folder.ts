@@ -12,7 +12,14 @@ import { TEMPORARY_FOLDER_NAME } from '../model/unfinished-name.ts';
 import { openTreeWriter } from '../workspace/tree-writer.ts';
 import type { TreeWriter } from '../workspace/tree-writer-contract.ts';
 import { type Admission, createAdmission } from './peer-admission.ts';
-import { answerError, answerJson, type PeerCall, PeerRefusal, readOnlyRefusal } from './peer-call.ts';
+import {
+  answerError,
+  answerJson,
+  asRefusal,
+  type PeerCall,
+  PeerRefusal,
+  readOnlyRefusal,
+} from './peer-call.ts';
 import { answerContent } from './peer-content.ts';
 import { createPeerDeltas, type PeerDeltas } from './peer-deltas.ts';
 import { answerEntries } from './peer-entries.ts';
@@ -285,7 +292,8 @@ async function answer(incoming: Incoming): Promise<void> {
     offer.options.onRequest?.();
     const signal = AbortSignal.any([stop, gone]);
     await route(offer, { ...routeOf(request), request, response, signal, patience });
-  } catch (error) {
+  } catch (thrown) {
+    const error = asRefusal(thrown);
     const isKnown = error instanceof PeerRefusal || error instanceof DrayError || gone.aborted;
     if (!isKnown) offer.options.onFailure(error);
     await answerError({ request, response }, error);

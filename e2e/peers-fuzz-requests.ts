@@ -1,5 +1,5 @@
 /** Requests for the fuzz of a peer, as bytes, all drawn from a seed: most of them wrong in one way or several, some of them right. */
-import { crc64Nvme, loadCrc64 } from '../engine/base/crc64-nvme.ts';
+import { crc64Nvme, formatCrc64, loadCrc64 } from '../engine/base/crc64-nvme.ts';
 import { type Draw, drawFrom } from './seeded-draw.ts';
 
 export interface FuzzRequest {
@@ -303,7 +303,7 @@ function drawKnown(draw: Draw, hasToken: boolean): Asked {
 }
 
 function drawBatch(draw: Draw, path: string, content: Buffer): Asked {
-  const crc64 = draw.chance(70) ? crc64Nvme(content).toString(16).padStart(16, '0') : '0123456789abcdef';
+  const crc64 = draw.chance(70) ? formatCrc64(crc64Nvme(content)) : '0123456789abcdef';
   const sizeBytes = draw.chance(80) ? content.length : draw.of([0, -1, 1e15, content.length + 1]);
   const item = draw.of([
     { kind: 'file', path, sizeBytes, mtimeNs: '1600000000000000000', crc64 },

@@ -1,7 +1,7 @@
 /** A peer that lies: it answers each request of the protocol in the right form mostly, with what no honest peer would say. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { crc64Nvme, loadCrc64 } from '../../engine/base/crc64-nvme.ts';
+import { crc64Nvme, formatCrc64, loadCrc64 } from '../../engine/base/crc64-nvme.ts';
 import type { Draw } from '../seeded-draw.ts';
 
 await loadCrc64();
@@ -168,7 +168,7 @@ function drawRow(draw: Draw, path: string, target: string): unknown[] {
 
 const sizeOf = (path: string) => (path === 'large' ? LARGE_BYTES : path.length);
 const contentOf = (path: string) => Buffer.alloc(sizeOf(path), path || ' ');
-const crcOf = (bytes: Buffer) => crc64Nvme(bytes).toString(16).padStart(16, '0');
+const crcOf = (bytes: Buffer) => formatCrc64(crc64Nvme(bytes));
 
 function sendContent(draw: Draw, asked: Asked): void {
   const path = new URL(asked.request.url ?? '', 'http://peer').searchParams.get('path') ?? '';

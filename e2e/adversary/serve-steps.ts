@@ -1,6 +1,6 @@
 /** The steps of a hostile client of `dray serve`: every call of the protocol, in random order, with what earlier ones gave. */
 import { Agent, request as httpRequest } from 'node:http';
-import { crc64Nvme, loadCrc64 } from '../../engine/base/crc64-nvme.ts';
+import { crc64Nvme, formatCrc64, loadCrc64 } from '../../engine/base/crc64-nvme.ts';
 import type { Draw } from '../seeded-draw.ts';
 
 export interface Step {
@@ -98,7 +98,7 @@ function drawKey(draw: Draw): string {
 }
 
 const text = (draw: Draw) => Buffer.from(`by the client ${draw.below(1e6)}`);
-const crcOf = (bytes: Buffer) => crc64Nvme(bytes).toString(16).padStart(16, '0');
+const crcOf = (bytes: Buffer) => formatCrc64(crc64Nvme(bytes));
 
 function jsonStep(name: string, value: unknown, more: Partial<Step> = {}): Step {
   const body = Buffer.from(JSON.stringify(value));

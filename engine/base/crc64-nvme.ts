@@ -26,3 +26,8 @@ export function crc64Nvme(bytes: Uint8Array, previous = 0n): bigint {
   if (!sum) throw new TypeError('loadCrc64 has to end first.');
   return sum(previous, bytes);
 }
+
+/** 16 hex digits, as peers and journals write a sum. */
+export function formatCrc64(sum: bigint): string {
+  return sum.toString(16).padStart(16, '0');
+}

@@ -6,7 +6,6 @@
  *
  * Where that cannot be (an older peer, an old file that may not be read), the caller sends the whole file.
  */
-
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';

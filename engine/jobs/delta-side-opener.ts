@@ -1,5 +1,4 @@
 /** Opens the two ends of a block delta, each of which is a file here or at a peer. */
-
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';

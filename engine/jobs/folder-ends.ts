@@ -1,5 +1,4 @@
 /** What a folder's mode and time are at the source, and the way to set them at the destination: here, or at another machine in batches. */
-
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { type DrayError, fromErrorRecord, toDrayError } from '../api/error.ts';
 import { type SpecialModes, travelling } from '../model/special-modes.ts';

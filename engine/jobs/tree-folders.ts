@@ -8,11 +8,10 @@
  * Only folders of the source are noted; those that the destination alone has stay as they are. Where both ends tell of folders in their listings,
  * the source's begins with the tree's own, under '': one that does not is of a machine that knows nothing of this, and nothing is set.
  */
-
 import { formatPlural } from '../api/numbers.ts';
 import { checkAborted } from '../base/abort.ts';
 import type { SpillList } from '../index/tree-spill.ts';
-import { type SpecialModes, travellingMode } from '../model/special-modes.ts';
+import { modeToSet } from '../model/special-modes.ts';
 import { isHoldingFolder, type TreeItem } from '../model/tree-item.ts';
 import { createFolderEnds, type FolderEnds } from './folder-ends.ts';
 import { createFolderNotes, type FolderNotes } from './folder-notes.ts';
@@ -194,23 +193,27 @@ class Folders implements TreeFolders {
     this.#note(folder);
   }
 
-  /** With `--update` as without: that is about files. Where times do not count, a time alone is no difference. */
+  /** `--update` is about files and changes nothing here. Where times are not compared, only the mode counts. */
   #differs(source: TreeItem, destination: TreeItem): boolean {
     const { compare = 'sizeAndTime' } = this.#run.request;
-    if (hasOtherMode(source, destination, this.#run.request)) return true;
+    if (this.#hasOtherMode(source, destination)) return true;
     return (
       compare === 'sizeAndTime' && Math.abs(source.modifiedMs - destination.modifiedMs) > SCANNED_STEP_MS
     );
   }
 
-  /** Of a folder whose content changes, these changes are told, unless its mode differs as well. */
+  #hasOtherMode(source: TreeItem, destination: TreeItem): boolean {
+    return modeToSet(source, destination, this.#run.request) !== undefined;
+  }
+
+  /** A folder whose content changes is reported by these changes, and by itself only if its mode differs as well. */
   #note({ destination, isChanged, isTheirs, path, source }: FolderMet): void {
     if (isTheirs || !source) return;
     // What was there must never change.
     if (this.#run.request.immutable && destination) return;
     const isTold =
       destination !== undefined &&
-      (isChanged ? hasOtherMode(source, destination, this.#run.request) : this.#differs(source, destination));
+      (isChanged ? this.#hasOtherMode(source, destination) : this.#differs(source, destination));
     this.#notes.add(path, isTold);
   }
 
@@ -239,11 +242,6 @@ class Folders implements TreeFolders {
       special,
     });
   }
-}
-
-function hasOtherMode(source: TreeItem, destination: TreeItem, choice: SpecialModes): boolean {
-  if (source.mode === undefined || destination.mode === undefined) return false;
-  return travellingMode(source.mode, choice) !== travellingMode(destination.mode, choice);
 }
 
 /** For people. */

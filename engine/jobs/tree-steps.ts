@@ -2,12 +2,11 @@
  * Decides what becomes of each item and has it done: the cheapest evidence first, work beside the walk, at most so many items under
  * way. Deletions wait until everything else has gone well (`tree-deletes.ts`).
  */
-
 import type { DrayError } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
 import { createHeapBound } from '../base/heap-bound.ts';
 import type { PairProof } from '../index/known-pairs.ts';
-import { travellingMode } from '../model/special-modes.ts';
+import { modeToSet } from '../model/special-modes.ts';
 import { type Decision, decideItem, type Evidence, type Recalled } from '../model/tree-decision.ts';
 import { changeTimeOf, isHoldingFolder, isSameSpecial, type TreeItem } from '../model/tree-item.ts';
 import type { MatchedBatch } from '../query/merge-trees.ts';
@@ -287,14 +286,12 @@ function settleSame(run: TreeRun): void {
   run.progress.looked(1);
 }
 
-/** That of the source, where both sides have one and they differ. What must never change keeps its own. */
+/** The source's mode, where the destination has another one. With `--immutable` none. */
 function modeWanted(
   { request }: TreeRun,
   { destination, source }: Omit<ItemPair, 'holder'>,
 ): number | undefined {
-  if (request.immutable || destination?.mode === undefined || source.mode === undefined) return undefined;
-  const wanted = travellingMode(source.mode, request);
-  return wanted === travellingMode(destination.mode, request) ? undefined : wanted;
+  return request.immutable || !destination ? undefined : modeToSet(source, destination, request);
 }
 
 /** Two scans may have told that the times differ, and not what they are to the nanosecond. */

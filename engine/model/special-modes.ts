@@ -1,4 +1,4 @@
-/** Set-uid, set-gid and sticky bits: a file that runs with its owner's rights must not come to be by copying, unless that is asked for. */
+/** Set-uid, set-gid and sticky bits: a copy must not make a file that runs with its owner's rights, unless the user asks for it. */
 
 const PERMISSION_BITS = 0o777;
 export const SPECIAL_BITS = 0o7000;
@@ -8,12 +8,23 @@ export interface SpecialModes {
   readonly specialModes?: boolean;
 }
 
-/** What travels of a mode. */
+/** The bits of a mode that a copy takes along. */
 export function travellingMode(mode: number, { specialModes = false }: SpecialModes): number {
   return mode & (specialModes ? PERMISSION_BITS | SPECIAL_BITS : PERMISSION_BITS);
 }
 
-/** The same where there may be none, to be spread into what is sent or written. */
+/** The same for a mode that may be missing, as an object to spread. */
 export function travelling(mode: number | undefined, choice: SpecialModes): { readonly mode?: number } {
   return mode === undefined ? {} : { mode: travellingMode(mode, choice) };
+}
+
+interface HasMode {
+  readonly mode?: number | undefined;
+}
+
+/** The mode that the destination should get. Undefined: it has that one already, or a side knows no modes. */
+export function modeToSet(source: HasMode, destination: HasMode, choice: SpecialModes): number | undefined {
+  if (source.mode === undefined || destination.mode === undefined) return undefined;
+  const wanted = travellingMode(source.mode, choice);
+  return wanted === travellingMode(destination.mode, choice) ? undefined : wanted;
 }

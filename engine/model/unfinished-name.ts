@@ -1,5 +1,4 @@
 /** Names of unfinished files, which are no part of any dataset or copy. */
-
 import { TEMPORARY_FOLDER_NAME } from '../base/temporary-owner.ts';
 
 export { TEMPORARY_FOLDER_NAME };

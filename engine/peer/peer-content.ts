@@ -3,7 +3,7 @@
 import { closeSync, fstatSync, read } from 'node:fs';
 import { promisify } from 'node:util';
 import { DrayError } from '../api/error.ts';
-import { crc64Nvme } from '../base/crc64-nvme.ts';
+import { crc64Nvme, formatCrc64 } from '../base/crc64-nvme.ts';
 import { PEER_HEADER, PEER_PROTOCOL } from '../model/peer-protocol.ts';
 import { isSparse } from '../model/sparse-file.ts';
 import { readStatOf } from '../workspace/file-reader-open.ts';
@@ -131,7 +131,7 @@ async function sumOfFile({ signal }: PeerCall, fd: number, sizeBytes: number): P
     sum = crc64Nvme(piece.subarray(0, bytesRead), sum);
     at += bytesRead;
   }
-  return sum.toString(16).padStart(16, '0');
+  return formatCrc64(sum);
 }
 
 function parseRange(

@@ -3,7 +3,7 @@ import { closeSync, fstatSync, readSync } from 'node:fs';
 import * as v from 'valibot';
 import { type DrayError, toErrorRecord } from '../api/error.ts';
 import type { Budget } from '../base/budget.ts';
-import { crc64Nvme } from '../base/crc64-nvme.ts';
+import { crc64Nvme, formatCrc64 } from '../base/crc64-nvme.ts';
 import { PEER_LIMITS, type ReadResult } from '../model/peer-protocol.ts';
 import { checkUnchanged, describeFailure, readStatOf } from '../workspace/file-reader-open.ts';
 import { answerBatch, type PeerCall, PeerRefusal, parseJson, receiveBody, sent } from './peer-call.ts';
@@ -95,7 +95,7 @@ function readOne(
           mtimeNs: stat.mtimeNs.toString(),
           mode: Number(stats.mode & PERMISSION_BITS),
           token: peerToken(stat, openedMs),
-          crc64: crc64Nvme(bytes).toString(16).padStart(16, '0'),
+          crc64: formatCrc64(crc64Nvme(bytes)),
         },
         bytes,
       };

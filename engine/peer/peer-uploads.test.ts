@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Budget } from '../base/budget.ts';
 import { systemClock } from '../base/clock.ts';
-import { crc64Nvme } from '../base/crc64-nvme.ts';
+import { crc64Nvme, formatCrc64 } from '../base/crc64-nvme.ts';
 import { createPeerFileStore } from '../remotes/peer/peer-file-store.ts';
 import {
   type BeginUpload,
@@ -91,7 +91,7 @@ describe('an upload', () => {
     const send = (at: number, bytes: Uint8Array, sum = crc64Nvme(bytes)) =>
       peer.send('PUT', `uploads/${id}?at=${at}`, {
         body: bytes,
-        headers: { 'dray-crc64nvme': sum.toString(16).padStart(16, '0') },
+        headers: { 'dray-crc64nvme': formatCrc64(sum) },
       });
     expect((await send(0, content.subarray(0, RANGE), 1n)).status).toBe(422);
     expect((await send(0, content.subarray(0, RANGE - 1))).status).toBe(400);

@@ -11,7 +11,7 @@ import { DrayError } from '../api/error.ts';
 import type { Budget } from '../base/budget.ts';
 import type { Clock } from '../base/clock.ts';
 import { combineCrc64 } from '../base/crc-combine.ts';
-import { crc64Nvme } from '../base/crc64-nvme.ts';
+import { crc64Nvme, formatCrc64 } from '../base/crc64-nvme.ts';
 import { PEER_HEADER, PEER_LIMITS } from '../model/peer-protocol.ts';
 import { travelling } from '../model/special-modes.ts';
 import { openRangeJournal, type RangeJournal } from '../transfer/range-journal.ts';
@@ -234,13 +234,13 @@ export function createPeerUploads({
     const sizeBytes = end - start;
     const known = ranges.get(start);
     // Sent once more because its answer was lost: it is there, and stays as it is.
-    const isThere = known?.sizeBytes === sizeBytes && formatSum(known.sum) === told;
+    const isThere = known?.sizeBytes === sizeBytes && formatCrc64(known.sum) === told;
     if (!sessions.has(id)) throw noUpload(id);
     if (!isThere) ranges.delete(start);
     const sum = await receiver.receive(call, async (offset, chunks) => {
       if (!isThere) await file.place(start + offset, chunks);
     });
-    if (formatSum(sum) !== told)
+    if (formatCrc64(sum) !== told)
       throw new DrayError('checksumRefused', 'The range arrived with other bytes than were sent.', {
         retry: 'retry',
       });
@@ -278,7 +278,7 @@ export function createPeerUploads({
     sessions.delete(session.id);
     await Promise.allSettled(session.calls);
     try {
-      const sum = formatSum(wholeSum(session, sizeBytes));
+      const sum = formatCrc64(wholeSum(session, sizeBytes));
       if (crc64 !== undefined && sum !== crc64)
         throw new DrayError('checksumRefused', `${session.meta.path} is not what was sent.`, {
           data: { path: session.meta.path },
@@ -323,7 +323,11 @@ export function createPeerUploads({
     state: (call, id) =>
       using(id, async ({ isOpenEnded, meta, rangeBytes, ranges }) => {
         await json(call, Nothing);
-        const received = [...ranges].map(([start, { sizeBytes, sum }]) => [start, formatSum(sum), sizeBytes]);
+        const received = [...ranges].map(([start, { sizeBytes, sum }]) => [
+          start,
+          formatCrc64(sum),
+          sizeBytes,
+        ]);
         const size = isOpenEnded ? {} : { sizeBytes: meta.sizeBytes };
         answerJson(call.response, 200, { path: meta.path, ...size, rangeBytes, received });
       }),
@@ -389,10 +393,6 @@ function inTurn({ writing }: Session, start: number, work: () => Promise<void>):
 
 function noUpload(id: string): DrayError {
   return new DrayError('notFound', 'There is no such upload.', { data: { upload: id } });
-}
-
-function formatSum(sum: bigint): string {
-  return sum.toString(16).padStart(16, '0');
 }
 
 function endOfRange({ meta, rangeBytes }: Session, start: number): number {

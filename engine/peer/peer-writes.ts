@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import { DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import type { Budget } from '../base/budget.ts';
-import { crc64Nvme } from '../base/crc64-nvme.ts';
+import { crc64Nvme, formatCrc64 } from '../base/crc64-nvme.ts';
 import {
   isFileItem,
   PEER_HEADER,
@@ -130,9 +130,7 @@ function prepare(
   switch (item.kind) {
     case 'file': {
       const { crc64, mode, mtimeNs, sizeBytes } = item;
-      const sum = crc64Nvme(contents.subarray(offset, offset + sizeBytes))
-        .toString(16)
-        .padStart(16, '0');
+      const sum = formatCrc64(crc64Nvme(contents.subarray(offset, offset + sizeBytes)));
       if (sum !== crc64)
         throw new DrayError('checksumRefused', `${path} arrived with other bytes than were sent.`, {
           retry: 'retry',

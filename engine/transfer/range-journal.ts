@@ -9,6 +9,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { DrayError } from '../api/error.ts';
+import { formatCrc64 } from '../base/crc64-nvme.ts';
 import type { ByteRange } from '../remotes/object-store.ts';
 
 export interface NotedRange extends ByteRange {
@@ -71,7 +72,7 @@ function journalOf(path: string, handle: FileHandle, noted: RangeJournal['noted'
       if (!isWritable) return;
       try {
         // One write to the end of the file: lines of several ranges do not mix.
-        await handle.write(lineOf(`${start} ${end} ${crc64nvme.toString(16).padStart(16, '0')}`));
+        await handle.write(lineOf(`${start} ${end} ${formatCrc64(crc64nvme)}`));
       } catch {
         isWritable = false;
       }

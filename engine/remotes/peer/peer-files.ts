@@ -1,7 +1,7 @@
 /** What a peer's folder holds and takes, by the calls of the protocol (`engine/peer/PROTOCOL.md`). */
 import * as v from 'valibot';
 import { DrayError } from '../../api/error.ts';
-import { crc64Nvme } from '../../base/crc64-nvme.ts';
+import { crc64Nvme, formatCrc64 } from '../../base/crc64-nvme.ts';
 import {
   EntryPageSchema,
   type EntryRow,
@@ -403,7 +403,7 @@ export async function putPeerRange(
   await client.call({
     method: 'PUT',
     route: `uploads/${upload.id}?at=${start}`,
-    headers: { [PEER_HEADER.crc64]: formatSum(sum) },
+    headers: { [PEER_HEADER.crc64]: formatCrc64(sum) },
     body: bytes,
     answerBytesMax: 0,
     signal,
@@ -432,7 +432,7 @@ export async function completePeerUpload(
   const done = await client.ask(
     `uploads/${upload.id}/complete`,
     {
-      ...(crc64 === undefined ? {} : { crc64: formatSum(crc64) }),
+      ...(crc64 === undefined ? {} : { crc64: formatCrc64(crc64) }),
       ...(sizeBytes === undefined ? {} : { sizeBytes }),
     },
     Completed,
@@ -450,11 +450,7 @@ export async function discardPeerUpload(
 }
 
 export function sumOf(bytes: Uint8Array): string {
-  return formatSum(crc64Nvme(bytes));
-}
-
-function formatSum(sum: bigint): string {
-  return sum.toString(16).padStart(16, '0');
+  return formatCrc64(crc64Nvme(bytes));
 }
 
 function contentRoute(path: string): string {

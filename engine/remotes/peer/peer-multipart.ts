@@ -7,6 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { DrayError } from '../../api/error.ts';
+import { formatCrc64 } from '../../base/crc64-nvme.ts';
 import { PEER_LIMITS } from '../../model/peer-protocol.ts';
 import type {
   CallOptions,
@@ -199,7 +200,7 @@ function parseId(uploadId: string): Started | undefined {
 }
 
 function partInfo(number: number, crc64nvme: bigint, sizeBytes: number): PartInfo {
-  return { number, etag: crc64nvme.toString(16).padStart(16, '0'), sizeBytes, crc64nvme };
+  return { number, etag: formatCrc64(crc64nvme), sizeBytes, crc64nvme };
 }
 
 function absent({ key }: MultipartUpload): DrayError {

@@ -21,7 +21,7 @@ export function addInitCommand(program: Command, host: CommandHost): void {
     .command('init')
     .summary('make a folder a workspace of a new or an existing repository')
     .description(
-      'Makes a folder a workspace, bound to a repository at a URL. Creates the repository when there is none; joins it otherwise. Uploads nothing yet.',
+      'Makes a folder a workspace, bound to a repository at a URL. Makes the repository if there is none; joins it otherwise. Sends no files yet.',
     )
     .argument('[dir]', 'the folder (default: this one)')
     .requiredOption('--remote <url>', 's3://BUCKET/PREFIX, or a folder')

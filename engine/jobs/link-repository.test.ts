@@ -7,6 +7,7 @@ import { pull } from './pull.ts';
 import { push } from './push.ts';
 import { remoteAdd } from './remotes.ts';
 import { status } from './status.ts';
+import { verify } from './verify.ts';
 
 let sandbox: Sandbox;
 let work: string;
@@ -47,6 +48,7 @@ describe('a remote where nothing lies yet', () => {
     for (const job of [
       () => pull(testContext(work, backup), {}),
       () => status(testContext(work, backup), { remote: true }),
+      () => verify(testContext(work, backup), {}),
     ])
       await expect(job()).rejects.toMatchObject({
         code: 'notARepository',
@@ -111,9 +113,17 @@ describe('a remote where nothing lies yet', () => {
       () => push(testContext(work, disk), {}),
       () => pull(testContext(work, disk), {}),
       () => status(testContext(work, disk), { remote: true }),
+      () => verify(testContext(work, disk), {}),
     ])
       await expect(job()).rejects.toMatchObject({ code: 'bucketMissing' });
     expect(existsSync(`${sandbox.folder}/disk`)).toBe(false);
+  });
+
+  it('is a sound repository once it is made, also before its first push', async () => {
+    const fresh = sandbox.path('fresh');
+    mkdirSync(fresh);
+    await initWorkspace(testContext(fresh), { remoteUrl: sandbox.path('new') });
+    expect(await verify(testContext(fresh), {})).toMatchObject({ commits: 0, missing: 0, damaged: 0 });
   });
 
   it('is none any more once it was met, or where refs lie: what is missing is not made anew', async () => {

@@ -108,7 +108,7 @@ async function makeRepository(session: Session, store: ObjectStore): Promise<Des
   return descriptor;
 }
 
-function notARepository(store: ObjectStore, { isUnmet }: { readonly isUnmet: boolean }): DrayError {
+export function notARepository(store: ObjectStore, { isUnmet }: { readonly isUnmet: boolean }): DrayError {
   const { address } = store;
   const message = isUnmet
     ? `There is no repository at ${address} yet. The first "dray push" makes one; check the URL if there should be one.`

@@ -13,11 +13,13 @@ import { TaskSet } from '../base/task-set.ts';
 import type { BlobHash, CommitHash, Entry, FileEntry, SegmentHash } from '../model/entry.ts';
 import type { ObjectStore, RemoteKey } from '../remotes/object-store.ts';
 import { type Commit, readCommit } from '../repository/commit.ts';
+import { readDescriptor } from '../repository/descriptor.ts';
 import { OBJECTS_PREFIX, objectKey, PACKS_PREFIX, packKey } from '../repository/keys.ts';
 import type { SegmentRef } from '../repository/manifest.ts';
 import { readEntries } from '../repository/read-entries.ts';
 import { listRefNames, readRef } from '../repository/refs.ts';
 import { type Connection, connect } from './connection.ts';
+import { notARepository } from './link-repository.ts';
 import { createProgress } from './progress.ts';
 import { resolveCommit } from './resolve-commit.ts';
 import { openSession, type Session } from './session.ts';
@@ -162,7 +164,9 @@ class Verifier {
       listRefNames(this.#store, 'heads', { signal }),
       listRefNames(this.#store, 'tags', { signal }),
     ]);
-    const refs = [...branches, ...tags].map(async (name) => {
+    const names = [...branches, ...tags];
+    if (names.length === 0) await this.#checkRepository();
+    const refs = names.map(async (name) => {
       try {
         const ref = await this.#limit.run(() => readRef(this.#store, name, { signal }), { bytes: 0, signal });
         return ref ? [ref.commit] : [];
@@ -172,6 +176,13 @@ class Verifier {
       }
     });
     return (await Promise.all(refs)).flat();
+  }
+
+  /** Without refs there is nothing to verify, so an empty repository must not be mistaken for none. One request. */
+  async #checkRepository(): Promise<void> {
+    const { context, config, remoteName } = this.#session;
+    if (await readDescriptor(this.#store, { signal: context.signal })) return;
+    throw notARepository(this.#store, { isUnmet: config.remotes[remoteName]?.repository === undefined });
   }
 
   /** The entries of all commits once more, read again: a long history does not fit into memory. */

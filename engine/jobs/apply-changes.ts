@@ -24,7 +24,7 @@ export interface ApplyOptions {
   readonly session: Session;
   readonly connection: Connection;
   readonly link: LinkedRepository;
-  /** Noted durably before the first file is written, for who comes after a power cut. */
+  /** Is on the disk before the first file is written, for the command that runs after a power cut. */
   readonly writing: Writing;
   readonly totals: { readonly files: number; readonly bytes: number };
   /** Files, links and empty folders that go away. */

@@ -149,7 +149,7 @@ interface Check {
   readonly progress: Progress;
   readonly sides: CompareSides;
   readonly filter: TreeFilter;
-  /** The same without bounds of size and age, which count when it is known what lies on both sides. */
+  /** The filter without its bounds of size and age: these are applied when both sides are known. */
   readonly names: TreeFilter;
   tell(event: ComparedEvent): void;
 }

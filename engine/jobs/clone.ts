@@ -200,8 +200,8 @@ function configFor(url: string, descriptor: Descriptor) {
 }
 
 /**
- * The state of a clone of the same URL that is here already. Without a base it was killed on its way. With one it has ended, perhaps so
- * late that nobody was told: it may be asked for again.
+ * The state of an earlier clone of the same URL in this folder. Without a base it was killed before its end.
+ * With one it had ended, perhaps without its report reaching anybody, so the same command is allowed again.
  */
 function findBegun(root: string, url: string, allows: AllowsFolder): Begun | undefined {
   const found = existsSync(join(root, DRAY_FOLDER)) ? findWorkspace(root, allows) : undefined;
@@ -219,7 +219,9 @@ function hasBase({ bases }: WorkspaceState): boolean {
   return Object.keys(bases).length > 0;
 }
 
-/** A workspace with a base goes on to what its own branch has now; for anything else there are `switch` and `pull REF`. */
+/**
+ * Brings a workspace with a base to the tip of its own branch. `switch` and `pull REF` bring other commits.
+ */
 function checkGoesOn(root: string, state: WorkspaceState, target: Target): void {
   const { bases, branch } = state;
   const isOwnBranch = target.tip !== undefined && target.branch === branch;

@@ -1,6 +1,7 @@
 /**
- * Looks once at what a push has sent, before a commit names it. A row of the index is written as soon as the store has answered, because a killed
- * push goes on from it, and is marked as unconfirmed until it was seen here: at the end of the same push, or at the start of the next one.
+ * Looks once for each object that a push has sent, before a commit names it. The index gets the object's row
+ * as soon as the store has answered, so that a killed push can go on from it. The row stays unconfirmed until
+ * this look, at the end of the same push or the start of the next one.
  */
 import type { BlobTable } from '../index/blob-table.ts';
 import { findUnseen, type WrittenObject } from '../query/find-unseen.ts';
@@ -9,7 +10,7 @@ import { hashFromObjectKey, hashFromPackKey } from '../repository/keys.ts';
 import type { AdaptiveLimit } from '../transfer/adaptive-limit.ts';
 import type { Session } from './session.ts';
 
-/** Held in memory at once, and enough for a listing to show many of them. */
+/** Keys in memory at once: enough for a page of a listing to show many of them. */
 const PAGE_ROWS = 10_000;
 
 export interface ConfirmOptions {
@@ -19,7 +20,7 @@ export interface ConfirmOptions {
   readonly limit: AdaptiveLimit;
 }
 
-/** @returns what is not on the store. The index knows of none of it any more. */
+/** @returns The objects that are not on the store. Their rows are gone from the index. */
 export async function confirmUploads(options: ConfirmOptions): Promise<readonly WrittenObject[]> {
   const { blobs, limit, session, store } = options;
   const { signal } = session.context;

@@ -150,7 +150,7 @@ async function transferOnce(transfer: Transfer): Promise<TransferSummary> {
     await run.knowledge.settle();
     if (!request.dryRun) settleDisk(run);
   } finally {
-    // What a run that is stopped had brought needs no second look.
+    // Also after a stop: the next run then knows what this one has copied.
     await run.knowledge.settle().finally(() => mover.close());
     await backup?.close();
   }
@@ -189,7 +189,7 @@ function openRun({ context, isSync, knowledge, pair, request }: Transfer): TreeR
   };
 }
 
-/** What a mark of this run says: the same for the same command. */
+/** The note in this run's mark: equal for equal commands. */
 function noteOf({ identity }: TreePair, { filter }: SyncRequest): string {
   return createHash('sha256')
     .update(
@@ -206,7 +206,7 @@ function inDoubtSince(pair: TreePair): number | undefined {
   return marks.length === 0 ? undefined : Math.min(...marks.map(({ madeMs }) => madeMs));
 }
 
-/** Where the destination is right as far as this command goes, its own cut runs have left nothing. */
+/** After a run without failures, removes the marks of earlier runs of the same command that were cut off. */
 function settleDisk({ context, counts, destination, runNote }: TreeRun): void {
   if (destination.kind === 'local' && counts.copiedFiles > 0) tellNetworkDisk(context, destination.root);
   if (counts.failed > 0) return;

@@ -1,9 +1,11 @@
 /**
- * Runs that wrote into the workspace and did not end: killed, or the power went. After a power cut a file may have the size and the time that
- * a commit gives it, and not the content, and a push would record that as an edit. So a mark names the commit and the command before the
- * first file is written (`workspace/unsynced-mark.ts`), and until the command has run again
- * - a push is refused while a file here is torn: as old as the commit's, to the nanosecond, not longer, and of other content,
- * - a pull or switch, to that commit or to any other, writes torn files anew, and never takes them for edits.
+ * Runs that wrote into the workspace and did not end, because they were killed or the power was cut. After a
+ * power cut a file may have the size and time of the commit's file but other content, and a push would record
+ * that as an edit. So a mark names the commit and the command before the run writes its first file
+ * (`workspace/unsynced-mark.ts`). A file is torn if it has the commit's time, to the nanosecond, is not
+ * longer and has other content. Until the command has run again,
+ * - a push is refused while there are torn files,
+ * - a pull or switch to any commit writes torn files anew, and never takes them for edits.
  */
 import { join } from 'node:path';
 import { DrayError } from '../api/error.ts';
@@ -19,7 +21,7 @@ import { hashFiles, unreadAmong } from './hash-files.ts';
 import type { Session } from './session.ts';
 import { toChange } from './working-changes.ts';
 
-/** What is being written into the workspace, and by which words after `dray`. */
+/** What the run writes into the workspace, and its command line after `dray`. */
 export interface Writing {
   readonly commit: CommitHash;
   readonly words: string;
@@ -51,7 +53,7 @@ export function hasCutRuns(session: Session): boolean {
   return cutRuns(session).length > 0;
 }
 
-/** For whoever looks at the changes meanwhile. */
+/** For commands that show changes. */
 export function tellCutRuns(session: Session): void {
   const run = cutRuns(session).at(-1);
   if (!run) return;
@@ -100,7 +102,7 @@ interface Suspect {
   readonly entry: FileEntry;
 }
 
-/** Changed files that are as old as the commit's, and not longer. */
+/** Changed files with the commit's time that are not longer than the commit's. */
 async function findSuspects(
   session: Session,
   store: ObjectStore,
@@ -160,18 +162,18 @@ export async function takeTorn(
   return { changes, torn };
 }
 
-/** All that was torn is whole again, or gone. */
+/** Call when no torn file is left. */
 export function forgetCutRuns(session: Session): void {
   const own = cutRuns(session).filter(({ remote }) => remote === session.remoteName);
   removeUnsyncedMarks(own.map(({ mark }) => mark));
 }
 
-/** Forgets the runs if nothing of theirs is torn. */
+/** Forgets the runs if none of their files is torn. */
 export async function settleCutRuns(session: Session, store: ObjectStore, base: BaseCommit): Promise<void> {
   if (hasCutRuns(session) && (await findTorn(session, store, base)).length === 0) forgetCutRuns(session);
 }
 
-/** @throws `conflict` while a file here is torn; when none is, that is forgotten. */
+/** Forgets the runs if no file is torn. @throws `conflict` if one is. */
 export async function refuseTorn(
   session: Session,
   store: ObjectStore,

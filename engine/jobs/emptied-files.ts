@@ -1,14 +1,14 @@
 /**
- * Many files that have become empty at once are what a crash, a full disk or a broken program leaves, and seldom what somebody wants to keep.
- * A push of them is refused unless it is asked for.
+ * When many files have become empty at once, a crash, a full disk or a broken program is the likely cause. So
+ * a push refuses to record that unless `--allow-emptied` is given.
  */
 import { DrayError } from '../api/error.ts';
 import type { PushRequest } from '../api/jobs.ts';
 import type { Session } from './session.ts';
 
-/** So many are many, whatever else the base has. */
+/** From this many files on a push is refused, however many the base has. */
 const MANY_FILES = 10;
-/** Of fewer files, this share is. A single one may be a log that began anew. */
+/** Of fewer files, at least two, this share of the base. A single one may be a log that began anew. */
 const MANY_PERCENT = 10;
 const FEW_FILES = 2;
 const NAMED_MAX = 20;

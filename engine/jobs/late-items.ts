@@ -22,7 +22,10 @@ export interface LateItems {
   take(item: TreeItem, error: unknown): boolean;
   /** For a dry run, in which nothing fails: takes an item where a folder of this machine lies in its way. */
   foresee(item: TreeItem): boolean;
-  /** What this machine's folders hold in the way of files and no walk tells of: symbolic links. For who deletes what only the destination has. */
+  /**
+   * Symbolic links of this machine's folders that are in the way of files. No walk lists them, and a sync has
+   * to delete them.
+   */
   unseen(): Iterable<TreeItem>;
   /** Whether something waits for this item of the destination to go. */
   isAwaited(extra: TreeItem): boolean;
@@ -146,7 +149,7 @@ export function createLateItems(run: TreeRun, bring: (item: TreeItem) => Promise
   };
 }
 
-/** An empty folder makes way by itself. */
+/** An empty folder needs no deletion: the write replaces it. */
 function isFilledFolder(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true && readdirSync(path).length > 0;
@@ -189,7 +192,10 @@ function namedAbove(destination: TreeRun['destination'], place: string, named: u
   return files ? above.filter((path) => files.pathOf(path) === named) : above;
 }
 
-/** The links of a local folder that holds nothing else but what the walk tells of. None if the filter keeps anything there: then they are not all that is in the way. */
+/**
+ * The links of a local folder, if all else in it is listed by the walk. None if the filter keeps anything
+ * there: removing the links would not make way.
+ */
 function* linksAlone({ destination, filter, request }: TreeRun, place: string): Generator<TreeItem> {
   // Elsewhere links are items like any other.
   if (destination.kind === 'remote' || destination.special || request.links) return;

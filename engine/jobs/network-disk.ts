@@ -1,8 +1,8 @@
-/** Tells of a disk that does not vouch for itself: what was synced to it lies with a server, which writes when it will. */
+/** Warns of a network disk: its server decides when it writes, so a sync from here proves nothing. */
 import type { JobContext } from '../api/jobs.ts';
 import { findNetworkFileSystem } from '../workspace/sync-disk.ts';
 
-/** For whoever has written files there. @param find For tests. */
+/** Call after files were written there. @param find For tests. */
 export function tellNetworkDisk(
   context: Pick<JobContext, 'emit'>,
   folder: string,
@@ -10,6 +10,6 @@ export function tellNetworkDisk(
 ): void {
   const kind = find(folder);
   if (kind === undefined) return;
-  const message = `${folder} lies on ${kind}. Its server was asked to write everything to its disk, and whether it has cannot be seen from here: after a power cut there, run "dray verify" or "dray check".`;
+  const message = `${folder} lies on ${kind}. Dray asked its server to write everything to its disk and cannot see whether it did. After a power cut there, run "dray verify" or "dray check".`;
   context.emit({ type: 'warning', warning: 'networkDisk', message, path: folder });
 }

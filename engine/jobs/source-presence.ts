@@ -1,11 +1,11 @@
 /**
- * Whether a place at a store is there though nothing was found in it. A store has no folders: a name under which nothing lies is no place, and
- * most likely mistyped. A peer has folders, also empty ones.
+ * Tells an empty place from a mistyped one. A bucket has no folders: a prefix without objects is most likely
+ * mistyped. A peer has folders, and they may be empty.
  */
 import type { Connection } from './connection.ts';
 import type { RemoteSide } from './tree-sides.ts';
 
-/** Only of a peer can it be one. One request. */
+/** Always false where the store has no folders. One request to a peer. */
 export async function isEmptyFolder(
   { limit, store }: Pick<Connection, 'limit' | 'store'>,
   signal: AbortSignal,
@@ -16,7 +16,7 @@ export async function isEmptyFolder(
   return folder !== undefined;
 }
 
-/** One request. */
+/** Whether the place has at least one object or file. One request. */
 export async function holdsSomething(
   { limit, special, store }: RemoteSide,
   signal: AbortSignal,

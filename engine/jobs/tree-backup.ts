@@ -72,7 +72,7 @@ export function createLocalBackup(destination: LocalSide, folder: string): Backu
   };
 }
 
-/** Makes a folder, and so many of those above it as correspond, for nobody who may not look into the one that it stands for. */
+/** Makes a folder of the backup, and those above it, no more open than the folders that they stand for. */
 function makeFolderLike(from: string, to: string, levels: number): void {
   if (existsSync(to)) return;
   if (levels === 1) mkdirSync(dirname(to), { recursive: true });

@@ -1,13 +1,14 @@
 /**
- * What a run of copy or sync has written to a store is looked at once, many objects by one listing, before the run counts on it: before anything
- * is remembered of it, and before a sync deletes. What is not there has failed.
+ * A store may answer 200 and keep nothing. So a copy or sync looks once for each object that it wrote to a
+ * store, many of them by one listing, before it remembers them and before a sync deletes. An object that is
+ * not there counts as failed.
  */
 import type { TreeItem } from '../model/tree-item.ts';
 import { findUnseen, notStored, type WrittenObject } from '../query/find-unseen.ts';
 import type { Moved, TreeConfirmation } from './tree-mover.ts';
 import { type TreeRun, tellFailure } from './tree-run.ts';
 
-/** So many files wait for a look at most: a killed run has forgotten these, and compares them again. */
+/** Files that wait for a look, at most. After a kill the next run compares them again. */
 const WAITING_MAX = 2_000;
 
 interface WaitingFile extends WrittenObject {

@@ -1,12 +1,13 @@
 /**
- * Modes and times of folders: they arrive as they are at the source.
+ * Gives folders at the destination the modes and times of the source.
  *
- * Each write in a folder changes its time, and a mode may forbid to write in it. So while the trees are walked it is only noted which folders
- * have to be set: those that are new or differ, and those in which something is written or removed. They are set when all else is done, what lies in
- * a folder before the folder itself. A run that is killed before leaves times that differ, which the next one sees.
+ * Each write in a folder changes its time, and its mode may forbid writing. So the walk only notes which
+ * folders to set: new ones, those that differ, and those in which something is written or removed. They are
+ * set when all else is done, a folder after everything in it. A run that is killed before leaves times that
+ * differ, and the next run sets them.
  *
- * Only folders of the source are noted; those that the destination alone has stay as they are. Where both ends tell of folders in their listings,
- * the source's begins with the tree's own, under '': one that does not is of a machine that knows nothing of this, and nothing is set.
+ * Folders that only the destination has stay as they are. A source that knows folders lists the root first,
+ * under ''. Without that row the source is an older peer, and no folder is set.
  */
 import { formatPlural } from '../api/numbers.ts';
 import { checkAborted } from '../base/abort.ts';
@@ -20,21 +21,24 @@ import { failItem, type TreeRun, tellChange } from './tree-run.ts';
 
 export interface TreeFolders {
   beginBatch(): void;
-  /** A folder of the source, before what is in it. */
+  /** Notes a folder of the source. Called before its content. */
   enter(source: TreeItem, destination: TreeItem | undefined): void;
-  /** One that the destination alone has. */
+  /** Notes a folder that only the destination has. */
   enterExtra(extra: TreeItem): void;
-  /** Something of the source that the filter lets through lies here. */
+  /** An item that the filter lets through lies here, so the folders above it count. */
   keepAbove(path: string): void;
   /** As `FoldersMet.holderOf`. */
   holderOf(path: string): FolderMet | undefined;
-  /** Something is about to be written in it. To be waited for where it returns a promise: then the folder is shut and has to be opened. */
+  /**
+   * Call before a write in the folder. The promise, if any, opens a folder whose mode forbids writing: wait
+   * for it.
+   */
   beforeWrite(holder: FolderMet): Promise<void> | undefined;
-  /** This item of the destination is to be removed in the end. */
+  /** This item of the destination will be removed at the end. */
   willRemove(path: string): void;
-  /** Opens folders that forbid what is about to be removed. */
+  /** Opens the folders whose mode forbids the removals noted so far. */
   beforeRemovals(): Promise<void>;
-  /** When all else is done. A dry run tells what would be set. */
+  /** Sets the folders when all else is done. A dry run reports what it would set. */
   settle(): Promise<void>;
 }
 
@@ -44,17 +48,20 @@ export interface TreeFoldersOptions {
   readonly refuse: (item: TreeItem) => unknown;
 }
 
-/** Two steps of a double that counts milliseconds now: what the same time may differ by in two scans. */
+/**
+ * The same time may differ by this much in two scans: two steps of a double that counts milliseconds since
+ * 1970.
+ */
 const SCANNED_STEP_MS = 0.0005;
-/** What the owner needs to write and to remove. */
+/** The owner needs these bits to write and to remove. */
 const OPEN_BITS = 0o300;
-/** What a shut folder gets meanwhile. */
+/** The bits that a shut folder gets until the end. */
 const OWNER_BITS = 0o700;
-/** Set on what is everybody's, as the system's temporary folder is. */
+/** Set on folders that everybody may write in, such as `/tmp`. */
 const STICKY = 0o1000;
 const OPENED_AT_ONCE = 500;
 
-/** Undefined where folders are none of the run's business. */
+/** Undefined where one side knows no folders. */
 export function createTreeFolders(run: TreeRun, options: TreeFoldersOptions): TreeFolders | undefined {
   if (!run.source.folders || !run.destination.folders) return undefined;
   return new Folders(run, options);
@@ -105,7 +112,7 @@ class Folders implements TreeFolders {
 
   beforeWrite(holder: FolderMet): Promise<void> | undefined {
     this.#change(holder);
-    // Where what is unfinished lies meanwhile, in a folder of its own.
+    // The folder of unfinished files comes and goes in the root, which changes the root's time.
     if (this.#run.destination.kind === 'local') this.#change(this.#met.root!);
     if (this.#run.request.dryRun) return undefined;
     let there: FolderMet | undefined = holder;
@@ -117,7 +124,7 @@ class Folders implements TreeFolders {
   }
 
   willRemove(path: string): void {
-    // What is empty then goes as well, and with it the time of the folder above.
+    // A folder that becomes empty is removed as well, which changes the time of the one above.
     for (let at = this.holderOf(path); at; at = at.above) {
       if (at.source && !at.isKept) this.#keep(at);
       this.#change(at);
@@ -133,7 +140,7 @@ class Folders implements TreeFolders {
     this.#spillShut();
     for (const page of this.#shut!.pages()) {
       const folders = page.map((text) => JSON.parse(text) as { path: string; mode: number });
-      // What could not be opened is told of by what cannot be removed from it.
+      // If one cannot be opened, the failed removals in it report that.
       await Promise.allSettled(folders.map(({ mode, path }) => this.#ends.open(path, mode)));
     }
   }

@@ -16,7 +16,7 @@ import { cacheFolder } from './tree-sides.ts';
 
 /** Rows that a killed run may lose; what it lost is found out again by a look. */
 const ROWS_AT_ONCE = 200;
-/** Rows and bytes that one sync is for. */
+/** Rows and bytes between two syncs. */
 const SYNCED_ROWS_AT_ONCE = 16_384;
 const SYNCED_BYTES_AT_ONCE = 1024 ** 3;
 const UNUSED_MS = 180 * 24 * 60 * 60 * 1000;
@@ -29,16 +29,21 @@ const RECALLED = {
 
 export interface TreeKnowledge {
   readonly index: TreeIndex;
-  /** What is known of both states (`stateOf`). Quick where paths ascend from call to call. */
+  /**
+   * What an earlier run knows of these two states (`stateOf`). Fast if the paths of successive calls ascend.
+   */
   recall(path: string, pair: Pair): Recalled;
   /**
-   * Notes that both states are equal now, and what shows it, unless nothing vouches for one of them.
+   * Notes that both states are equal now, and what proved it. Notes nothing if a state has no token.
    * @param movedBytes Of the content, where it was just written.
    */
   note(path: string, pair: Pair, proof: PairProof, movedBytes?: number): void;
-  /** From now on nothing is kept that `sync` has not brought to the disk. @param onFailure Of a sync beside the work. */
+  /**
+   * From now on a note is kept only after `sync` has brought the files to the disk.
+   * @param onFailure Gets the error of a sync in the background.
+   */
   keepSynced(sync: () => Promise<void>, onFailure: (error: unknown) => void): void;
-  /** Keeps all that was noted. Throws as the sync. */
+  /** Syncs and keeps all notes. Throws as `sync` does. */
   settle(): Promise<void>;
   /** The time of an object that an earlier run asked for, as long as the listing shows the same upload. */
   recallTime(side: PairSide, item: TreeItem): TreeItem | undefined;
@@ -155,7 +160,7 @@ export function openKnowledge(context: JobContext, options: KnowledgeOptions): T
     forget: (paths) => index.remove(paths),
     close() {
       try {
-        // What is not known to be on the disk is forgotten.
+        // These files may not be on the disk, so their notes are dropped.
         if (!synced) flush();
       } finally {
         index.close();

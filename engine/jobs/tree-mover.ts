@@ -13,7 +13,10 @@ export interface Mover {
   foresee?(item: TreeItem, over: TreeItem | undefined): Promise<ForeseenDelta | undefined>;
   /** Removes items of the destination; tells of each that could not be, by its path. */
   remove(items: readonly string[], onFailed: (path: string, error: unknown) => void): Promise<void>;
-  /** Of folders, here or at a peer: resolves once all that was moved before is on their disk. What is remembered of it has to wait for that. */
+  /**
+   * For folders, here or at a peer: brings all files moved so far to the disk. Only then may they be
+   * remembered.
+   */
   sync?(): Promise<void>;
   /** Waits for work under way. Idempotent. */
   close(): Promise<void>;
@@ -63,11 +66,11 @@ export interface Moved extends Pair {
   readonly isProgressTold?: boolean;
 }
 
-/** Notes what was moved, where the destination is a store once it was seen there (`tree-confirmation.ts`). */
+/** Notes what was moved; at a store only after a look at it there (`tree-confirmation.ts`). */
 export interface TreeConfirmation {
-  /** Notes the item as moved, now or once it was seen. */
+  /** Notes the item as moved, at once or after the look. */
   moved(source: TreeItem, over: TreeItem | undefined, moved: Moved): void;
-  /** Waits until all was looked at. */
+  /** Looks at the items that still wait. */
   settle(): Promise<void>;
 }
 

@@ -100,10 +100,10 @@ const FILE_ERRORS: ReadonlySet<ErrorCode> = new Set([
   'unsupported',
 ]);
 
-/** Refusals of whoever asks, whichever file it is about. */
+/** Refusals that concern the caller, not one file. */
 const REFUSES_ALL: ReadonlySet<unknown> = new Set(['credentials', 'openFiles', 'readOnly']);
 
-/** Whether others may go well after it. */
+/** Whether other files may still succeed after this error. */
 export function isFileError({ code, data }: DrayError): boolean {
   return FILE_ERRORS.has(code) && !REFUSES_ALL.has(data.reason);
 }

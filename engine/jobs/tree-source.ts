@@ -22,7 +22,7 @@ export interface ItemsOptions {
   readonly isUnordered?: boolean;
   /** Where the items go, an object may have content and the name of a folder: at another store. */
   readonly keepsFolderNames?: boolean;
-  /** What is known of times that a filter by age needs. */
+  /** Remembered times of objects, for a filter by age. */
   readonly memory?: TimesMemory;
   /** Counted as skipped or failed by the caller. */
   readonly onSkipped: (path: string, message: string) => void;
@@ -82,7 +82,7 @@ async function* remoteItems(
   }
 }
 
-/** What fails one file is told, anything else ends the walk. */
+/** Reports an error that concerns one file; any other ends the walk. */
 function asFileError(onFailed: ItemsOptions['onFailed']): (path: string, error: unknown) => void {
   return (path, error) => {
     if (!(error instanceof DrayError) || !isFileError(error)) throw error;

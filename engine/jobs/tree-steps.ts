@@ -181,7 +181,7 @@ function firstStep(
     });
 }
 
-/** Written by a run that was cut off, or since. */
+/** Whether the file may have been written by a run that was cut off. */
 function isInDoubt({ inDoubtSinceMs }: TreeRun, { kind, token }: TreeItem): boolean {
   if (inDoubtSinceMs === undefined || kind !== 'file') return false;
   const changedMs = changeTimeOf(token);
@@ -273,7 +273,7 @@ function statesOf(source: TreeItem, destination: TreeItem): Pair {
   return { sourceToken: stateOf(source), destinationToken: stateOf(destination) };
 }
 
-/** What the run has made sure of, for a later one that may ask for more. */
+/** What this run has proved, for later runs that may need stronger proof. */
 function proofOf({ request }: TreeRun, { content }: Evidence): PairProof | undefined {
   const { compare = 'sizeAndTime', immutable = false } = request;
   const isTimeKept = compare === 'sizeAndTime' && !immutable;
@@ -357,7 +357,7 @@ function noteMoved(run: TreeRun, source: TreeItem, over: TreeItem | undefined, m
   progress.add(1, isProgressTold ? 0 : sizeBytes);
 }
 
-/** The source as the walk met it, unless it was another one by then. */
+/** The pair to remember: the source by its state in the listing, unless the file has changed since. */
 function asListed(source: TreeItem, { destinationToken, sourceToken }: Pair): Pair {
   return { sourceToken: sourceToken === source.token ? stateOf(source) : sourceToken, destinationToken };
 }

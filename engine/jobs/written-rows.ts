@@ -1,6 +1,7 @@
 /**
- * Rows of the index for files that were just written. They are kept back until the files are on the disk, so that after a power cut no row
- * vouches for content that was lost. What a killed run kept back is read again by the next one, and not fetched.
+ * Rows of the index for files that were just written. They are written after the files are on the disk, so
+ * that after a power cut no row vouches for lost content. If a run is killed before, the next run reads these
+ * files again instead of fetching them.
  */
 import type { FileEntry } from '../model/entry.ts';
 import { isRacy } from '../workspace/file-reader-open.ts';
@@ -8,7 +9,7 @@ import type { TreeWriter, WrittenStat } from '../workspace/tree-writer-contract.
 import type { LinkedRepository } from './link-repository.ts';
 import type { Session } from './session.ts';
 
-/** Files and bytes that one sync is for. */
+/** Files and bytes between two syncs. */
 const ROWS_AT_ONCE = 16_384;
 const BYTES_AT_ONCE = 1024 ** 3;
 

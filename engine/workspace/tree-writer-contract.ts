@@ -7,20 +7,20 @@ export interface TreeWriterOptions {
   readonly root: string;
   /** A folder on the same file system for temporary files, such as `<root>/.dray/tmp`. Made when absent. */
   readonly temporaryFolder: string;
-  /** The temporary folder is there only as long as it is needed: made for the first file, removed in the end if nothing is in it. */
+  /** The temporary folder is made for the first file, and removed at the end if it is empty. */
   readonly isTemporaryFolderOwn?: boolean;
   /**
    * Others change the tree meanwhile: nothing is known of a folder from one call to the next, and no link that appears leads a write away. Then
    * `root` has to be without links.
    */
   readonly isWatchful?: boolean;
-  /** With what permissions a folder is made, less the umask. Default: those of a new folder. */
+  /** The permissions of a folder that the writer makes, less the umask. Default: those of a new folder. */
   readonly folderModeOf?: (folder: string) => number | undefined;
   /** What dead runs left is swept with the first file that is written, and not before: for who may write nothing at all. */
   readonly isSweptLate?: boolean;
   /**
-   * What a mark says (`unsynced-mark.ts`) that lies in the temporary folder while files are written and not synced. Absent: no mark is made,
-   * and nothing is synced but by `sync`.
+   * The note in the mark (`unsynced-mark.ts`) that stays in the temporary folder until the written files are
+   * synced. Absent: the writer makes no mark, and syncs only when `sync` is called.
    */
   readonly unsyncedNote?: string;
   /** Worker threads at most; default: one for each core, 8 at most. 0: all work is done by the caller's thread. */
@@ -110,14 +110,18 @@ export interface LargeFile {
 /**
  * Puts the entries of a commit into a folder.
  *
- * - Each file is verified, written to a temporary file and put in place in one step: a path holds its old or its new content, never a part.
+ * - Each file is verified, written to a temporary file and put in place in one step: a path holds its old or
+ *   its new content, never a part.
  * - Nothing is written or removed through a symbolic link, and nothing outside of the root.
- * - Files and links in the way are replaced; a folder in the way only when it is empty, else it is a `conflict`.
- * - A large file's content is on the disk before the file is in its place. That of small files is once `sync` has ended, or `close`: after
- *   a power cut before that, a file may have its size and time and not its content. A mark tells then that this may be.
+ * - Files and links in the way are replaced; a folder in the way only when it is empty, else it is a
+ *   `conflict`.
+ * - A large file's content is on the disk before the file takes its place; a small file's only after `sync`
+ *   or `close`. A power cut before that may leave a small file with its size and time but without its
+ *   content. A mark in the temporary folder then says so.
  *
- * It protects against what a commit holds and what lies in the folder, and, if it is watchful, against another process that swaps
- * folders for links while it works. In a workspace it need not be: such a process could write there by itself.
+ * It protects against what a commit holds and what lies in the folder, and, if it is watchful, against
+ * another process that swaps folders for links while it works. In a workspace it need not be: such a process
+ * could write there by itself.
  */
 export interface TreeWriter {
   /**
@@ -143,8 +147,8 @@ export interface TreeWriter {
   /** A file name in the temporary folder, which is there then, for a file that the caller writes and moves or removes by itself. */
   newTemporary(): string;
   /**
-   * Resolves once all that was in its place before is on the disk, and does nothing where nothing new is. Before that no record may say that a
-   * file is right. Throws `io`: then none may at all.
+   * Brings all files that are in their places to the disk. No record may vouch for a file before that, and
+   * none at all if this throws `io`. Does nothing when no new file is there.
    */
   sync(): Promise<void>;
   /** To be called now and then by who keeps a writer for days: sweeps what dead runs left, and shows that this one lives. */

@@ -1,7 +1,8 @@
 /**
- * Says that a run writes into a tree and has not synced it yet: `unsynced-<host>-<pid>-<run>` in its temporary folder. The mark is on the disk
- * before the first file is written, and goes when all is synced. One that a dead run left tells that the power may have gone meanwhile: a
- * file that the run wrote may have its size and time, and not its content.
+ * A mark is a file `unsynced-<host>-<pid>-<run>` in the temporary folder of a run that writes into a tree. It
+ * is on the disk before the run writes its first file, and the run removes it once all files are synced. So a
+ * mark without a living run means: the power may have been cut, and files that the run wrote may have their
+ * size and time but not their content.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -21,9 +22,9 @@ import { hostTag, isAlive, lifeOf } from '../base/process-life.ts';
 
 export interface UnsyncedMark {
   readonly path: string;
-  /** What the run said of itself. */
+  /** The run's own text: which command it is. */
   readonly note: string;
-  /** When it was made, by the file system's clock: what it wrote changed then or later. */
+  /** When the mark was made, by the file system's clock. All files of the run are as young or younger. */
   readonly madeMs: number;
 }
 
@@ -36,15 +37,18 @@ const TICK_MS = 20;
 
 const CONTENT = v.object({
   note: v.string(),
-  /** Tells the process from others that had or will have its number. */
+  /** Tells the process from others with the same number. */
   life: v.optional(v.object({ numbering: v.string(), startTicks: v.string() })),
 });
 type Content = v.InferOutput<typeof CONTENT>;
 
-/** Of runs of this process that are still writing. */
+/** Runs of this process that are still writing. */
 const runsHere = new Set<string>();
 
-/** Makes a mark, on the disk when this returns. @returns Its end: the mark goes if all that was written is synced. */
+/**
+ * Makes a mark, which is on the disk when this returns.
+ * @returns Ends the run: the mark goes if all its files are synced.
+ */
 export function markUnsynced(folder: string, note: string): (isSynced: boolean) => void {
   const run = randomBytes(6).toString('hex');
   const path = `${folder}/unsynced-${hostTag()}-${process.pid}-${run}`;
@@ -64,7 +68,7 @@ export function markUnsynced(folder: string, note: string): (isSynced: boolean) 
   };
 }
 
-/** Of runs that have ended without a sync. */
+/** The marks of runs that have ended without a sync. */
 export function findUnsyncedMarks(folder: string): readonly UnsyncedMark[] {
   return namesIn(folder).flatMap((name): UnsyncedMark[] => {
     const parts = NAME.exec(name);
@@ -73,7 +77,7 @@ export function findUnsyncedMarks(folder: string): readonly UnsyncedMark[] {
   });
 }
 
-/** The trees are whole again, or nobody came back for them. */
+/** For trees that are whole again, and for marks that have expired. */
 export function removeUnsyncedMarks(marks: readonly UnsyncedMark[]): void {
   for (const { path } of marks) rmSync(path, { force: true });
 }
@@ -82,13 +86,16 @@ export function sweepUnsyncedMarks(folder: string, nowMs: number): void {
   removeUnsyncedMarks(findUnsyncedMarks(folder).filter(({ madeMs }) => nowMs - madeMs > KEPT_MS));
 }
 
-/** Who takes a living run for a dead one looks at its files once more than needed; the other way round would vouch for damage. */
+/**
+ * In doubt false: a living run taken for a dead one costs a look at its files; the other way round would
+ * vouch for damaged ones.
+ */
 function isWriting([, host, number, run]: RegExpExecArray, { content, mark }: ReadMark): boolean {
   if (host !== hostTag()) return false;
   const pid = Number(number);
   if (pid === process.pid) return runsHere.has(run!);
   if (!isAlive(pid)) return false;
-  // Its number may be another process's by now, as after a start of the machine.
+  // Another process may have this number by now, for instance after a reboot.
   const life = lifeOf(pid);
   if (life && content.life)
     return life.numbering === content.life.numbering && life.startTicks === content.life.startTicks;
@@ -112,12 +119,12 @@ function readMark(path: string): ReadMark | undefined {
       closeSync(file);
     }
   } catch {
-    // Another run took it away.
+    // Another run removed it.
     return undefined;
   }
 }
 
-/** Whatever it holds, there is a mark. */
+/** A mark with damaged content is still a mark. */
 function contentOf(text: string): Content {
   try {
     return v.parse(CONTENT, JSON.parse(text));
@@ -134,7 +141,7 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** The mark's name is on the disk too. Windows keeps names by itself. */
+/** Brings the mark's name to the disk. Windows does that by itself. */
 function syncFolder(folder: string): void {
   if (process.platform === 'win32') return;
   const fd = openSync(folder, 'r');

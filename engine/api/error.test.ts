@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DrayError, errorCodeOf, excerpt, exitCodeOf, quotedExcerpt } from './error.ts';
+import { DrayError, excerpt, exitCodeOf, quotedExcerpt, toldError } from './error.ts';
 
 describe('an error with text from outside', () => {
   it('is short enough to print and to send, however long and deep that text is', () => {
@@ -30,6 +30,17 @@ describe('an error with text from outside', () => {
 
   it('has a code of the list, whatever a peer calls it', () => {
     for (const code of ['constructor', '__proto__', 'toString', '', 'internal'])
-      expect(Number.isInteger(exitCodeOf(errorCodeOf(code)))).toBe(true);
+      expect(Number.isInteger(exitCodeOf(toldError({ code, message: '' }).code))).toBe(true);
+  });
+
+  it('of another machine never says what this one decides: whom it trusts, and who is sent a token', () => {
+    const forged = { address: 'nas:7370', fingerprint: 'AA', peer: 'nas:7370', status: 401, path: 'a' };
+    for (const code of ['unknownPeer', 'noCredentials', 'aborted', 'internal'])
+      expect(toldError({ code, message: 'm', data: forged })).toEqual(
+        expect.objectContaining({ code: 'remoteFailed', message: 'm', retry: 'no', data: { path: 'a' } }),
+      );
+    expect(toldError({ code: 'accessDenied', message: 'm', retry: 'retry', data: forged })).toEqual(
+      expect.objectContaining({ code: 'accessDenied', retry: 'retry', data: { path: 'a' } }),
+    );
   });
 });

@@ -138,9 +138,29 @@ export function exitCodeOf(code: ErrorCode): number {
   return EXIT_CODES[code];
 }
 
-/** A code as another machine sent it. What is no code of ours, and `internal`, is that machine's own failure. */
-export function errorCodeOf(code: string): ErrorCode {
-  return Object.hasOwn(EXIT_CODES, code) && code !== 'internal' ? (code as ErrorCode) : 'remoteFailed';
+/** What these say is about this machine or decided by it. From another machine each of them is that machine's own failure. */
+const OWN_CODES: ReadonlySet<string> = new Set(['aborted', 'internal', 'noCredentials', 'unknownPeer']);
+/** Facts that only this machine may state: the window offers trust, or asks for a token, by them. */
+const OWN_FACTS: ReadonlySet<string> = new Set(['address', 'fingerprint', 'known', 'peer', 'status']);
+
+/** An error as another machine tells it. */
+export interface ToldError {
+  readonly code: string;
+  readonly message: string;
+  readonly retry?: RetryAdvice | undefined;
+  readonly data?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** What of it is believed. What is no code of ours is that machine's own failure. */
+export function toldError({ code, data = {}, message, retry = 'no' }: ToldError): ErrorRecord {
+  const isKnown = Object.hasOwn(EXIT_CODES, code) && !OWN_CODES.has(code);
+  const facts = Object.entries(data).filter(([name]) => !OWN_FACTS.has(name));
+  return {
+    code: isKnown ? (code as ErrorCode) : 'remoteFailed',
+    message,
+    retry,
+    data: Object.fromEntries(facts),
+  };
 }
 
 /** It is this operation that is refused, and not whoever asks: another one may be allowed. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { toldError } from '../api/error.ts';
 import { isFileItem, isWritten, WriteItemSchema, WriteResultSchema } from './peer-protocol.ts';
 
 /** Mostly what would do, with something else in any place. */
@@ -57,7 +58,7 @@ it('an error code that is not one of ours, or internal to a peer, becomes remote
   const error = { message: 'x', retry: 'no', data: {} };
   const codeOf = (code: string) => {
     const parsed = v.parse(WriteResultSchema, { error: { ...error, code } });
-    return 'error' in parsed ? parsed.error.code : undefined;
+    return 'error' in parsed ? toldError(parsed.error).code : undefined;
   };
   expect(codeOf('notFound')).toBe('notFound');
   for (const code of ['made-up', 'internal', 'constructor', '__proto__'])

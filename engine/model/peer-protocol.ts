@@ -3,7 +3,6 @@
  * specification. What comes from the other end is checked where it is read, never here trusted.
  */
 import * as v from 'valibot';
-import { errorCodeOf } from '../api/error.ts';
 
 export const PEER_PROTOCOL = 1;
 
@@ -124,7 +123,7 @@ function isMode(value: unknown): boolean {
 }
 
 const ErrorRecordSchema = v.strictObject({
-  code: v.pipe(v.string(), v.transform(errorCodeOf)),
+  code: v.string(),
   message: v.string(),
   retry: v.picklist(['no', 'retry', 'backoff']),
   data: v.record(v.string(), v.unknown()),

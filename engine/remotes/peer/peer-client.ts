@@ -1,6 +1,6 @@
 /** Calls to one peer: authorisation, retries, and its answers checked before anything believes them. */
 import * as v from 'valibot';
-import { DrayError, type ErrorCode, errorCodeOf, excerpt } from '../../api/error.ts';
+import { DrayError, type ErrorCode, excerpt, toldError } from '../../api/error.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { createRetryBudget, type RetryPolicy, retrying } from '../../base/retry.ts';
 import { PEER_HEADER, PEER_PROTOCOL } from '../../model/peer-protocol.ts';
@@ -225,8 +225,8 @@ function checkAnswer(address: string, { headers, status }: HttpAnswer, bytes: Ui
       retry: RETRIES[status] ?? (status >= 500 ? 'retry' : 'no'),
       data: { address, status },
     });
-  const { code, data = {}, message, retry } = parsed.output.error;
-  throw new DrayError(errorCodeOf(code), message.slice(0, MESSAGE_CHARS_MAX), {
+  const { code, data, message, retry } = toldError(parsed.output.error);
+  throw new DrayError(code, message.slice(0, MESSAGE_CHARS_MAX), {
     retry,
     data: { ...data, address, status },
   });

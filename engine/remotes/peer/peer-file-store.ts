@@ -5,7 +5,7 @@
  * What an object is described by is lost but for its time (`mtime`) and mode (`mode`, in octal digits), which are the file's own.
  * Conditions are refused: repositories use another face of a peer, which keeps them.
  */
-import { DrayError, type ErrorRecord, errorCodeOf, fromErrorRecord } from '../../api/error.ts';
+import { DrayError, fromErrorRecord, type ToldError, toldError } from '../../api/error.ts';
 import { comparePaths } from '../../model/entry.ts';
 import { formatObjectTime, MTIME_METADATA, parseObjectTime } from '../../model/object-time.ts';
 import { type EntryRow, PEER_LIMITS, type WriteItem } from '../../model/peer-protocol.ts';
@@ -33,7 +33,6 @@ import {
   isPeerReadOnly,
   keepPeerFile,
   listPeerEntries,
-  type PeerError,
   type PeerFileInfo,
   readPeerFile,
   readPeerFiles,
@@ -164,7 +163,7 @@ export function createPeerFileStore(client: PeerClient, below: string): ObjectSt
         const contents = files.filter(({ special }) => !special).map(({ bytes }) => bytes);
         const results = await writePeerFiles(client, { items, contents }, signalOf(options));
         return results.map((result) =>
-          'error' in result ? { error: recordOf(result.error) } : { etag: result.token },
+          'error' in result ? { error: toldError(result.error) } : { etag: result.token },
         );
       },
       async read(keys, options) {
@@ -175,7 +174,7 @@ export function createPeerFileStore(client: PeerClient, below: string): ObjectSt
         );
         let at = 0;
         return results.map((result) => {
-          if ('error' in result) return { error: recordOf(result.error) };
+          if ('error' in result) return { error: toldError(result.error) };
           const bytes = contents.subarray(at, at + result.sizeBytes);
           at += result.sizeBytes;
           return { bytes, mtimeNs: BigInt(result.mtimeNs), mode: result.mode, etag: result.token };
@@ -403,10 +402,6 @@ function unsupported({ address }: PeerClient, what: string): DrayError {
   return new DrayError('unsupported', `${address} does not support ${what} within itself.`);
 }
 
-function recordOf({ code, data = {}, message, retry = 'no' }: PeerError): ErrorRecord {
-  return { code: errorCodeOf(code), message, retry, data };
-}
-
-function errorOf(error: PeerError): DrayError {
-  return fromErrorRecord(recordOf(error));
+function errorOf(error: ToldError): DrayError {
+  return fromErrorRecord(toldError(error));
 }

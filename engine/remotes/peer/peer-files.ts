@@ -1,6 +1,6 @@
 /** What a peer's folder holds and takes, by the calls of the protocol (`engine/peer/PROTOCOL.md`). */
 import * as v from 'valibot';
-import { DrayError } from '../../api/error.ts';
+import { DrayError, type ToldError } from '../../api/error.ts';
 import { crc64Nvme, formatCrc64 } from '../../base/crc64-nvme.ts';
 import {
   EntryPageSchema,
@@ -296,7 +296,6 @@ const PeerErrorSchema = v.object({
   retry: v.optional(v.picklist(['no', 'retry', 'backoff'])),
   data: v.optional(v.record(v.string(), v.unknown())),
 });
-export type PeerError = v.InferOutput<typeof PeerErrorSchema>;
 const RemoveAnswer = v.object({ errors: v.array(v.nullable(PeerErrorSchema)) });
 
 /** One for each path: what kept it from being removed, or null. */
@@ -304,7 +303,7 @@ export async function removePeerFiles(
   client: PeerClient,
   paths: readonly string[],
   signal: AbortSignal,
-): Promise<readonly (PeerError | null)[]> {
+): Promise<readonly (ToldError | null)[]> {
   const { errors } = await client.ask('remove', { paths }, RemoveAnswer, signal);
   if (errors.length !== paths.length) throw malformed(client);
   return errors;

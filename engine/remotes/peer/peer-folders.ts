@@ -1,5 +1,5 @@
 /** Modes and times of a peer's folders, many to a request: written and read like small files, under paths that end in a slash. */
-import type { ErrorRecord } from '../../api/error.ts';
+import { toldError } from '../../api/error.ts';
 import type { FolderFace, FolderToSet } from '../file-face.ts';
 import type { PeerClient } from './peer-client.ts';
 import { readPeerFiles, writePeerFiles } from './peer-files.ts';
@@ -29,7 +29,7 @@ export function createPeerFolders(client: PeerClient, below: string): FolderFace
     },
     async set(folders, { signal = never }) {
       const results = await writePeerFiles(client, { items: folders.map(itemOf), contents: [] }, signal);
-      return results.map((result) => ('error' in result ? (result.error as ErrorRecord) : undefined));
+      return results.map((result) => ('error' in result ? toldError(result.error) : undefined));
     },
   };
 }

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import { type ConfigRequest, type JobContext, TRANSFERS_MAX } from '../api/jobs.ts';
 import { openSession, type Session } from './session.ts';
-import { readSafeDirectories, writeSafeDirectories } from './user-remotes.ts';
+import { changingSettings, readSafeDirectories, writeSafeDirectories } from './user-remotes.ts';
 
 interface Setting {
   readonly meaning: string;
@@ -81,8 +81,11 @@ export async function userConfig(
     return { settings: known.length };
   }
   if (value === '') throw new DrayError('usage', `${SAFE_DIRECTORY} is the path of a workspace, or *.`);
-  const added = value === null ? [] : [...known, value === '*' ? value : resolve(context.directory, value)];
-  writeSafeDirectories(context, [...new Set(added)]);
+  const added = value === null ? [] : [value === '*' ? value : resolve(context.directory, value)];
+  await changingSettings(context, () => {
+    const kept = value === null ? [] : readSafeDirectories(context);
+    writeSafeDirectories(context, [...new Set([...kept, ...added])]);
+  });
   return { settings: value === null ? known.length : 1 };
 }
 

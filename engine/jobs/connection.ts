@@ -21,7 +21,7 @@ import { type AdaptiveLimit, createAdaptiveLimit } from '../transfer/adaptive-li
 import { workspaceConfigPath } from '../workspace/workspace-folder.ts';
 import type { Session } from './session.ts';
 import { sharesService } from './tree-sides.ts';
-import { userConfigFolder } from './user-remotes.ts';
+import { changingSettings, userConfigFolder } from './user-remotes.ts';
 
 export interface Connection {
   readonly store: ObjectStore;
@@ -121,6 +121,7 @@ export async function connectRemote(
 export function knownPeersOf(context: Pick<JobContext, 'environment' | 'trustsNewPeer'>): KnownPeersOptions {
   return {
     folder: userConfigFolder(context),
+    changing: (change) => changingSettings(context, change),
     ...(context.trustsNewPeer ? { trustsNew: context.trustsNewPeer } : {}),
   };
 }

@@ -5,7 +5,7 @@ import type { KnownPeer, LoginRequest, LoginSummary } from '../api/peers.ts';
 import { readKnownPeers, rememberPeer } from '../remotes/peer/known-peers.ts';
 import { addressesWithToken, addressOfEnvironment, keepToken } from '../remotes/peer/peer-tokens.ts';
 import { hostAndPort, parsePeerAddress, peerAddress } from '../remotes/remote-url.ts';
-import { userConfigFolder } from './user-remotes.ts';
+import { changingSettings, userConfigFolder } from './user-remotes.ts';
 
 /** What a header can carry. */
 const TOKEN = /^[\x21-\x7e]{1,1024}$/;
@@ -21,7 +21,8 @@ export async function login(
   { peer, token }: LoginRequest,
 ): Promise<LoginSummary> {
   const address = loginAddress(peer);
-  keepToken(userConfigFolder(context), address, checked(token));
+  const kept = checked(token);
+  await changingSettings(context, () => keepToken(userConfigFolder(context), address, kept));
   return { address };
 }
 
@@ -47,7 +48,10 @@ export async function logout(
   { peer }: Pick<LoginRequest, 'peer'>,
 ): Promise<LoginSummary> {
   const address = loginAddress(peer);
-  if (keepToken(userConfigFolder(context), address, undefined)) return { address };
+  const wasKept = await changingSettings(context, () =>
+    keepToken(userConfigFolder(context), address, undefined),
+  );
+  if (wasKept) return { address };
   throw new DrayError('notFound', `No token is kept for ${address}.`, { data: { address } });
 }
 
@@ -70,5 +74,5 @@ export function listPeers(context: Pick<JobContext, 'environment'>): readonly Kn
 export async function trustPeer(context: Pick<JobContext, 'environment'>, peer: MetPeer): Promise<void> {
   if (hostAndPort(parsePeerAddress(peer.address)) !== peer.address)
     throw new DrayError('usage', `"${excerpt(peer.address)}" is no host and port, such as nas:7370.`);
-  rememberPeer(userConfigFolder(context), peer);
+  await changingSettings(context, () => rememberPeer(userConfigFolder(context), peer));
 }

@@ -10,7 +10,7 @@ import { canNamePlace } from './places.ts';
 import { remoteTest } from './remote-test.ts';
 import { openSession } from './session.ts';
 import { refuseStoreInside } from './store-inside.ts';
-import { allowedBy, readUserRemotes, writeUserRemotes } from './user-remotes.ts';
+import { allowedBy, changingSettings, readUserRemotes, writeUserRemotes } from './user-remotes.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
@@ -25,7 +25,7 @@ export async function remoteAdd(
       `"${request.name}" cannot be a remote's name: letters, digits, dots, dashes and underscores, 64 at most.`,
     );
   }
-  if (request.user) return addUserRemote(context, request);
+  if (request.user) return changingSettings(context, () => addUserRemote(context, request));
   const session = await openSession(context, 'remote add');
   try {
     const { remotes } = session.config;
@@ -65,6 +65,13 @@ function addUserRemote(context: JobContext, { name, url }: RemoteAddRequest): { 
   return { remotes: Object.keys(remotes).length + 1 };
 }
 
+function removeUserRemote(context: JobContext, name: string): { readonly remotes: number } {
+  const { [name]: removed, ...remotes } = readUserRemotes(context);
+  if (!removed) throw new DrayError('usage', `You have no remote "${name}".`);
+  writeUserRemotes(context, remotes);
+  return { remotes: Object.keys(remotes).length };
+}
+
 export interface RemoteScope {
   /** The user's own instead of the workspace's. */
   readonly user?: boolean;
@@ -95,12 +102,7 @@ export async function remoteRemove(
   context: JobContext,
   request: { readonly name: string } & RemoteScope,
 ): Promise<{ readonly remotes: number }> {
-  if (request.user) {
-    const { [request.name]: removed, ...remotes } = readUserRemotes(context);
-    if (!removed) throw new DrayError('usage', `You have no remote "${request.name}".`);
-    writeUserRemotes(context, remotes);
-    return { remotes: Object.keys(remotes).length };
-  }
+  if (request.user) return changingSettings(context, () => removeUserRemote(context, request.name));
   const session = await openSession(context, 'remote remove');
   try {
     const { [request.name]: removed, ...remotes } = session.config.remotes;

@@ -8,8 +8,11 @@ import { dirname, join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
 import type { JobContext } from '../api/jobs.ts';
+import { systemClock } from '../base/clock.ts';
 import { replaceFile } from '../base/replace-file.ts';
 import type { AllowsFolder } from '../workspace/folder-owner.ts';
+import { makeFolder } from '../workspace/workspace-folder.ts';
+import { lockWorkspace } from '../workspace/workspace-lock.ts';
 
 export type UserRemotes = Readonly<Record<string, { readonly url: string }>>;
 
@@ -22,6 +25,36 @@ type UserSettings = Readonly<v.InferOutput<typeof SCHEMA>>;
 /** Where files of the user's own lie, beside the settings. */
 export function userConfigFolder(context: Pick<JobContext, 'environment'>): string {
   return dirname(userConfigPath(context));
+}
+
+/** Held for the milliseconds of a change. */
+const LOCK_NAME = 'dray-settings.lock';
+const LOCK_PATIENCE_MS = 10_000;
+
+/**
+ * Reads and writes files of the user's own in one step: of two processes that change them at once, one waits for the other.
+ * @throws DrayError `locked`, `io`, and whatever `change` throws
+ */
+export async function changingSettings<T>(
+  context: Pick<JobContext, 'environment'>,
+  change: () => T,
+): Promise<T> {
+  const folder = userConfigFolder(context);
+  makeFolder(folder, 0o700);
+  const lock = await lockWorkspace({
+    path: join(folder, LOCK_NAME),
+    what: 'Your settings file',
+    command: 'settings',
+    clock: systemClock,
+    signal: new AbortController().signal,
+    patienceMs: LOCK_PATIENCE_MS,
+    onWait: () => {},
+  });
+  try {
+    return change();
+  } finally {
+    lock.release();
+  }
 }
 
 /** `DRAY_CONFIG` (a file), or `dray/config.json` where the system keeps settings. */

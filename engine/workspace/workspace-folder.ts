@@ -168,10 +168,10 @@ export function createWorkspace(
   return workspace;
 }
 
-/** @throws `io`, `diskFull` */
-export function makeFolder(path: string): void {
+/** @param mode Of each folder that is made; default: the system's. @throws `io`, `diskFull` */
+export function makeFolder(path: string, mode?: number): void {
   try {
-    mkdirSync(path, { recursive: true });
+    mkdirSync(path, { recursive: true, ...(mode === undefined ? {} : { mode }) });
   } catch (error) {
     throw writeError(refusalAbove(path) ?? error, path);
   }

@@ -42,6 +42,8 @@ export interface WorkspaceLock {
 
 export interface LockOptions {
   readonly path: string;
+  /** For people: what it is that is locked. Default: `The workspace`. */
+  readonly what?: string;
   readonly command: string;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -93,7 +95,7 @@ export async function lockWorkspace(options: LockOptions): Promise<WorkspaceLock
       const who = describeHolder(holder);
       throw new DrayError(
         'locked',
-        `The workspace is in use by ${who}. Wait for it to end; if it is gone, delete ${path}.`,
+        `${options.what ?? 'The workspace'} is in use by ${who}. Wait for it to end; if it is gone, delete ${path}.`,
         {
           data: { path, holder },
         },

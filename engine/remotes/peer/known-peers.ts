@@ -12,6 +12,8 @@ export interface KnownPeersOptions {
   readonly folder: string;
   /** Asked at the first meeting, before anything is sent. Absent: nobody new is trusted. */
   readonly trustsNew?: (peer: MetPeer) => Promise<boolean>;
+  /** Carries out a change of what is kept there, while no other process does. */
+  readonly changing: (change: () => void) => Promise<void>;
 }
 
 export interface PeerCheck {
@@ -22,13 +24,17 @@ export interface PeerCheck {
 }
 
 /** @param address `HOST:PORT`. */
-export function createPeerCheck(address: string, { folder, trustsNew }: KnownPeersOptions): PeerCheck {
+export function createPeerCheck(
+  address: string,
+  { changing, folder, trustsNew }: KnownPeersOptions,
+): PeerCheck {
   const file = knownPeersFile(folder);
   let known: string | undefined;
   let meeting: Promise<void> | undefined;
   const ask = async (fingerprint: string) => {
     if (!(await trustsNew?.({ address, fingerprint }))) throw unknownPeer(address, fingerprint);
-    keepPeerRecord(file, address, fingerprint);
+    // Another command may have met it while this one waited for an answer.
+    await changing(() => rememberPeer(folder, { address, fingerprint }));
   };
   return {
     check(fingerprint) {

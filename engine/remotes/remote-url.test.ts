@@ -7,6 +7,7 @@ import {
   formatRemoteUrl,
   parsePeerAddress,
   parseRemoteUrl,
+  peerAddress,
   peerOrigin,
   type RemoteUrl,
 } from './remote-url.ts';
@@ -184,6 +185,25 @@ describe("a peer's URL", () => {
     expect(() => parseRemoteUrl(text, '/', { from: 'typed' })).toThrow(
       expect.objectContaining({ code: 'usage' }),
     ),
+  );
+
+  it.each([
+    ['dray://[0:0:0:0:0:0:0:1]/a', 'dray://[::1]:7370'],
+    ['dray://[FE80::0001]:1', 'dray://[fe80::1]:1'],
+    ['dray://127.1:9', 'dray://127.0.0.1:9'],
+    ['dray://0x7f000001?tls=off', 'dray://127.0.0.1:7370?tls=off'],
+    ['dray://NAS.Example.:443', 'dray://nas.example.:443'],
+  ])('%s is kept, looked up and connected to as %s', (text, address) => {
+    const url = parsePeerAddress(text);
+    expect(peerAddress(url)).toBe(address);
+    expect(peerAddress(parsePeerAddress(formatRemoteUrl(url)))).toBe(address);
+    expect(peerOrigin(url).hostname).toBe(url.host.includes(':') ? `[${url.host}]` : url.host);
+  });
+
+  it.each(['256.1.1.1', '1.2.3.4.5', '[1:2]', '[:::]', 'a.0x'])(
+    'is refused where %s is no host that could be connected to',
+    (host) =>
+      expect(() => parsePeerAddress(`dray://${host}/`)).toThrow(expect.objectContaining({ code: 'usage' })),
   );
 
   it('means an encrypted way on loopback too, unless it says otherwise', () => {

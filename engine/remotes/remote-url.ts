@@ -172,7 +172,7 @@ function parsePeer(text: string, { from = 'elsewhere' }: ParseUrlOptions): PeerR
   const port = Number(parts?.[3] ?? PEER_PORT);
   if (!parts || port === 0 || port > 65_535)
     throw refuse(`"${authority}" is no host and port. A peer's URL has the form dray://HOST:PORT/FOLDER.`);
-  const host = (parts[1] ?? parts[2] ?? '').toLowerCase();
+  const host = hostAsConnected(parts[1] === undefined ? parts[2]! : `[${parts[1]}]`);
   const parameters = parsePeerQuery(query);
   if (parameters.tokenFile !== undefined && from === 'elsewhere')
     throw refuse(
@@ -181,6 +181,18 @@ function parsePeer(text: string, { from = 'elsewhere' }: ParseUrlOptions): PeerR
     );
   const typed = from === 'typed' ? { isTyped: true as const } : {};
   return { kind: 'peer', host, port, prefix: parsePrefix(path), ...parameters, ...typed };
+}
+
+/**
+ * As the URL standard spells it: `[0::1]` is `::1`, and `127.1` is `127.0.0.1`. So one machine has one address for its token, its
+ * certificate and the connection.
+ */
+function hostAsConnected(host: string): string {
+  try {
+    return new URL(`https://${host}`).hostname.replace(/^\[|\]$/g, '');
+  } catch (cause) {
+    throw refuse(`"${host}" is no host. A peer's URL has the form dray://HOST:PORT/FOLDER.`, cause);
+  }
 }
 
 function parsePeerQuery(query: string): Pick<PeerRemoteUrl, 'tls' | 'tokenFile'> {

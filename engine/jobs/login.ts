@@ -3,12 +3,14 @@ import { DrayError, excerpt } from '../api/error.ts';
 import type { JobContext, MetPeer } from '../api/jobs.ts';
 import type { KnownPeer, LoginRequest, LoginSummary } from '../api/peers.ts';
 import { readKnownPeers, rememberPeer } from '../remotes/peer/known-peers.ts';
-import { addressesWithToken, addressOfEnvironment, keepToken } from '../remotes/peer/peer-tokens.ts';
+import {
+  addressesWithToken,
+  addressOfEnvironment,
+  checkToken,
+  keepToken,
+} from '../remotes/peer/peer-tokens.ts';
 import { hostAndPort, parsePeerAddress, peerAddress } from '../remotes/remote-url.ts';
 import { changingSettings, userConfigFolder } from './user-remotes.ts';
-
-/** What a header can carry. */
-const TOKEN = /^[\x21-\x7e]{1,1024}$/;
 
 /** @throws DrayError `usage` when it names no peer. */
 export function loginAddress(peer: string): string {
@@ -21,7 +23,7 @@ export async function login(
   { peer, token }: LoginRequest,
 ): Promise<LoginSummary> {
   const address = loginAddress(peer);
-  const kept = checked(token);
+  const kept = checkToken(token, 'This');
   await changingSettings(context, () => keepToken(userConfigFolder(context), address, kept));
   return { address };
 }
@@ -31,15 +33,11 @@ export function withTypedToken(
   environment: JobContext['environment'],
   { peer, token }: LoginRequest,
 ): JobContext['environment'] {
-  return { ...environment, DRAY_TOKEN: checked(token), DRAY_TOKEN_HOST: loginAddress(peer) };
-}
-
-function checked(token: string): string {
-  if (TOKEN.test(token)) return token;
-  throw new DrayError(
-    'usage',
-    'This is no token: it has 1 to 1,024 letters, digits and signs, and no spaces. "dray serve" shows it when it starts.',
-  );
+  return {
+    ...environment,
+    DRAY_TOKEN: checkToken(token, 'What was typed'),
+    DRAY_TOKEN_HOST: loginAddress(peer),
+  };
 }
 
 /** @throws DrayError `notFound` when there is none, `usage`, `io` */

@@ -76,6 +76,22 @@ describe('The token that a peer is sent', () => {
     );
   });
 
+  it.each(['two words', 'line\nbreak', 'x\r\nhost: evil', 'ключ', 'x'.repeat(2_000)])(
+    'is refused, and named by where it is from, when no header could carry it: %j',
+    (token) => {
+      const refusal = (from: string) =>
+        expect.objectContaining({ code: 'usage', message: expect.stringContaining(from) });
+      expect(() => tokenOf('dray://nas/', { from: 'typed', DRAY_TOKEN: token })).toThrow(
+        refusal('DRAY_TOKEN'),
+      );
+      const file = join(parent, 'token');
+      writeFileSync(file, token);
+      expect(() => tokenOf('dray://nas/', { from: 'typed', DRAY_TOKEN_FILE: file })).toThrow(refusal(file));
+      const url = `dray://nas/?tokenFile=${file}`;
+      expect(() => tokenOf(url, { from: 'typed' })).toThrow(refusal(file));
+    },
+  );
+
   it('that was kept goes before one of the environment that names no host', () => {
     keepToken(folder, 'dray://nas:7370', 'kept');
     expect(tokenOf('dray://nas/', { from: 'typed', DRAY_TOKEN: 'other' })).toBe('kept');

@@ -26,7 +26,11 @@ export interface TokenSources {
 export function tokenFor(url: PeerRemoteUrl, { environment, folder }: TokenSources): string {
   const { DRAY_TOKEN, DRAY_TOKEN_FILE } = environment;
   const ofEnvironment = () =>
-    DRAY_TOKEN || (DRAY_TOKEN_FILE ? readTokenFile(DRAY_TOKEN_FILE) : undefined) || undefined;
+    DRAY_TOKEN
+      ? checkToken(DRAY_TOKEN, 'DRAY_TOKEN')
+      : DRAY_TOKEN_FILE
+        ? readTokenFile(DRAY_TOKEN_FILE)
+        : undefined;
   const address = peerAddress(url);
   if (url.tokenFile !== undefined) return readTokenFile(url.tokenFile);
   const named = addressOfEnvironment(environment);
@@ -49,6 +53,18 @@ export function addressOfEnvironment({ DRAY_TOKEN_HOST: text }: Environment): st
       { cause },
     );
   }
+}
+
+/** What a header can carry. */
+const TOKEN = /^[\x21-\x7e]{1,1024}$/;
+
+/** @param what It is, for people. @throws DrayError `usage` */
+export function checkToken(token: string, what: string): string {
+  if (TOKEN.test(token)) return token;
+  throw new DrayError(
+    'usage',
+    `${what} is no token: it has 1 to 1,024 letters, digits and signs, and no spaces. "dray serve" shows it when it starts.`,
+  );
 }
 
 /** For whom tokens are kept. @throws DrayError `io`, `usage` */
@@ -86,12 +102,14 @@ function noToken(
 }
 
 function readTokenFile(file: string): string {
+  let text: string;
   try {
-    return readFileSync(file, 'utf8').trim();
+    text = readFileSync(file, 'utf8');
   } catch (cause) {
     throw new DrayError('noCredentials', `The token file ${file} cannot be read.`, {
       data: { path: file },
       cause,
     });
   }
+  return checkToken(text.trim(), `The content of ${file}`);
 }

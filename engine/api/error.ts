@@ -203,7 +203,7 @@ export function openFilesLimit(error: unknown): DrayError | undefined {
     if (![code, data?.errno, data?.systemCode].some((each) => OPEN_FILES_CODES.has(each))) continue;
     return new DrayError(
       'io',
-      'Too many files are open at once for this process or system. Raise the limit, as by "ulimit -n 1024", and run the command again.',
+      'Too many files are open at once for this process or system. Raise the limit, for example with "ulimit -n 1024", and run the command again.',
       { cause: error, data: { reason: 'openFiles' } },
     );
   }

@@ -4,6 +4,7 @@
  */
 import { DrayError } from '../api/error.ts';
 import type { PushRequest } from '../api/jobs.ts';
+import { formatPlural } from '../api/numbers.ts';
 import type { Session } from './session.ts';
 
 /** From this many files on a push is refused, however many the base has. */
@@ -21,7 +22,7 @@ export function refuseEmptied({ index }: Session, { allowEmptied }: PushRequest)
   if (!isMany) return;
   throw new DrayError(
     'manyEmptied',
-    `${first[0]} and ${count - 1} more files have become empty since the last push or pull, and nothing was sent. Get them back with "dray restore", or push them as they are with --allow-emptied.`,
+    `${first[0]} and ${formatPlural(count - 1, 'more file')} have become empty since the last push or pull, and nothing was sent. Get them back with "dray restore", or push them as they are with --allow-emptied.`,
     { data: { count, baseFiles, paths: first } },
   );
 }

@@ -71,6 +71,9 @@ export function listPeers(context: Pick<JobContext, 'environment'>): readonly Kn
 /** A person has compared this fingerprint. @throws DrayError `accessDenied` where another one is known, `usage`, `io` */
 export async function trustPeer(context: Pick<JobContext, 'environment'>, peer: MetPeer): Promise<void> {
   if (hostAndPort(parsePeerAddress(peer.address)) !== peer.address)
-    throw new DrayError('usage', `"${excerpt(peer.address)}" is no host and port, such as nas:7370.`);
+    throw new DrayError(
+      'usage',
+      `"${excerpt(peer.address)}" is not a host and port: write it like nas:7370.`,
+    );
   await changingSettings(context, () => rememberPeer(userConfigFolder(context), peer));
 }

@@ -4,6 +4,7 @@
  */
 import { DrayError } from '../api/error.ts';
 import type { JobContext, RestorePlan, RestoreRequest, RestoreSummary } from '../api/jobs.ts';
+import { shellWord } from '../base/shell-word.ts';
 import type { CommitHash, Entry } from '../model/entry.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import type { Commit } from '../repository/commit.ts';
@@ -52,9 +53,9 @@ export async function planRestore(context: JobContext, request: RestoreRequest):
   return withDiffering(context, request, async ({ differing, session }) => planOf(session, differing));
 }
 
-/** As it is typed again. */
+/** The command to type again. */
 function wordsOf({ from, paths }: RestoreRequest): string {
-  return ['restore', ...paths, ...(from === undefined ? [] : ['--from', from])].join(' ');
+  return ['restore', ...paths, ...(from === undefined ? [] : ['--from', from])].map(shellWord).join(' ');
 }
 
 interface Differing {

@@ -1,23 +1,28 @@
 /**
- * Whose `.dray` folder is obeyed: one's own. A workspace's settings say where data and keys go, and anybody can put a `.dray` into a
- * folder above (`/tmp/.dray`), so one that belongs to another user is refused, as git does. Root obeys root and, under sudo, the
- * user who called it. Windows has no such owner numbers: nothing is checked there.
+ * Refuses a `.dray` folder that belongs to another user, as git does with `.git`. A workspace's settings say
+ * where data and keys go, and anybody can put a `.dray` into a folder above (`/tmp/.dray`). Root obeys
+ * workspaces of root and, under sudo, of the user who called it. Windows has no owner numbers, so nothing is
+ * checked there.
  */
 import { fstatSync, lstatSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DrayError } from '../api/error.ts';
+import { shellWord } from '../base/shell-word.ts';
 
-/** Whether the user allows the workspace at this root, whoever owns it. Asked only of those that are not the user's own. */
+/**
+ * Whether the user allows the workspace at this root, whoever owns it. Called only for workspaces of other
+ * users.
+ */
 export type AllowsFolder = (root: string) => boolean;
 
-/** @throws `usage` when the folder, or what a link in its place leads to, belongs to somebody else. */
+/** @throws `usage` when the folder belongs to somebody else, or when it is a link and its target does. */
 export function checkOwner(drayFolder: string): void {
   const found = lstatSync(drayFolder);
   const owners = [found.uid, ...(found.isSymbolicLink() ? [statSync(drayFolder).uid] : [])];
   for (const owner of owners) if (!isOwn(owner)) throw foreign(dirname(drayFolder), drayFolder, owner);
 }
 
-/** The same of a file in it that is open. */
+/** Checks the owner of an open file in the folder. */
 export function checkFileOwner(root: string, path: string, descriptor: number): void {
   const { uid } = fstatSync(descriptor);
   if (!isOwn(uid)) throw foreign(root, path, uid);
@@ -33,7 +38,7 @@ function isOwn(owner: number): boolean {
 function foreign(root: string, path: string, owner: number): DrayError {
   return new DrayError(
     'usage',
-    `${path} belongs to another user (uid ${owner}), and its settings could send your data and keys elsewhere. If you trust it, allow it: dray config --user safe.directory ${root}`,
+    `${path} belongs to another user (uid ${owner}), and its settings could send your data and keys elsewhere. If you trust it, allow it: dray config --user safe.directory ${shellWord(root)}`,
     { data: { path, owner, root } },
   );
 }

@@ -1,15 +1,16 @@
 /**
- * Folders below a root that somebody else may write in meanwhile.
+ * Reaches files below a root where other processes may write at the same time.
  *
- * Invariant on Linux: each folder is opened part by part from the root's descriptor, and no part may be a link. Its files are then reached
- * by that descriptor (`/proc/self/fd/N/name`; Node has no openat), so a link that appears on the way later leads nowhere. The name in the
- * folder is the caller's: O_NOFOLLOW to open it; rename, link, unlink and lstat do not follow it.
+ * Invariant on Linux: each folder is opened part by part from the root's descriptor, and no part may be a
+ * link. Its files are then reached by that descriptor (`/proc/self/fd/N/name`; Node has no openat), so a link
+ * that replaces a folder of the path later is not followed. The caller takes care of the last name:
+ * O_NOFOLLOW to open it; rename, link, unlink and lstat do not follow it.
  *
- * Elsewhere Node cannot hold a folder, so each part is checked right before its use. Another process of the machine can still swap a
- * folder for a link between the check and the use.
+ * Elsewhere Node cannot hold a folder, so each part is checked right before its use. Another process of the
+ * machine can still swap a folder for a link between the check and the use.
  *
- * A few descriptors are kept for the next calls. One is used again only while the system says that it still lies where its path says, and
- * none is kept for long: an open folder keeps its disk from being unmounted.
+ * A few descriptors are kept for the next calls. One is used again only if the system says that it still
+ * belongs to its path. None is kept for long: an open folder keeps its disk from being unmounted.
  */
 import {
   closeSync,
@@ -32,14 +33,14 @@ import { checkTemporaryFolder, isBelowTemporaryFolder } from './temporary-owner.
 export interface HeldFolder {
   /** Undefined where folders cannot be held. */
   readonly fd: number | undefined;
-  /** The way to what has this name in the folder, until `release`; '' is the folder itself. */
+  /** The path of this name in the folder, valid until `release`; '' is the folder itself. */
   at(name: string): string;
   /** To be called once. */
   release(): void;
 }
 
 export interface HoldOptions {
-  /** Makes what is missing, and is told each folder that got a new name. */
+  /** If given, missing folders are made. Gets each folder in which a new name was made. */
   readonly onMake?: (folder: string) => void;
 }
 

@@ -1,19 +1,21 @@
-/** Who made a file: what tells one process from all others, so that what a dead one left can be known. */
+/**
+ * Identifies a process among all others, so that a file in its name can be removed once the process is dead.
+ */
 import { createHash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
-/** What no setting of the clock and no sleep of the machine moves. */
+/** Facts that neither a clock change nor a sleep of the machine alters. */
 export interface ProcessLife {
-  /** The start of the system, and the container, that process numbers belong to. */
+  /** The boot and the container within which process numbers are unique. */
   readonly numbering: string;
   readonly startTicks: string;
 }
 
-/** Of `/proc/PID/stat`, counted from the one after the name, which may hold spaces. */
+/** The index of a field of `/proc/PID/stat`, counted after the name, which may hold spaces. */
 const START_FIELD = 22 - 3;
 
-/** Undefined where the system does not have it (other than Linux), or there is no such process. See proc(5). */
+/** Undefined outside Linux, and where there is no such process. See proc(5). */
 export function lifeOf(pid: number): ProcessLife | undefined {
   if (process.platform !== 'linux') return undefined;
   try {
@@ -35,7 +37,7 @@ export function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // EPERM: it lives and is another user's.
+    // EPERM: the process lives and belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
@@ -54,14 +56,14 @@ function ownMaker() {
   return own;
 }
 
-/** For names of files: this process, of this start of this machine or container. */
+/** A part of file names: this process in this boot of this machine or container. */
 export function makerTag(): string {
   return ownMaker().tag;
 }
 
 const MAKER_TAG = /^([0-9a-f]{8})-(\d{1,10})-(\d{1,20})$/;
 
-/** False also when it cannot be known, as of another machine's process. */
+/** False also when nobody here can tell, as for a process of another machine. */
 export function isMakerGone(tag: string): boolean {
   const parts = MAKER_TAG.exec(tag);
   if (!parts || parts[1] !== ownMaker().numbering || tag === makerTag()) return false;

@@ -1,8 +1,8 @@
-/** Whose temporary folder Dray may use: it may lie in a folder that others write in too. */
+/** Decides which temporary folder Dray may use: it may lie in a folder that other users write in too. */
 import type { Stats } from 'node:fs';
 import { DrayError } from '../api/error.ts';
 
-/** Where writers keep unfinished files: in the folder that they were given, which may lie in any other tree. */
+/** The folder of unfinished files, in the folder that a writer was given. */
 export const TEMPORARY_FOLDER_NAME = '.dray-tmp';
 
 /** Whether a path is a temporary folder, or lies in one. */
@@ -13,15 +13,18 @@ export function isBelowTemporaryFolder(path: string): boolean {
 type Owned = Pick<Stats, 'uid'>;
 
 /**
- * Whether something in a folder was put there by this user, by the system's, or by the owner of that folder, who could replace all of it
- * anyway. (A file server may give all that it makes to one user.) Windows tells no owners.
+ * Whether an item belongs to this user, to root, or to the owner of the folder around it, who could replace
+ * everything in it anyway. (A file server may give all new files to one user.) Always true on Windows, where
+ * Node tells no owners.
  */
 export function isOwn(found: Owned, folder: Owned): boolean {
   const own = process.geteuid?.();
   return own === undefined || found.uid === own || found.uid === 0 || found.uid === folder.uid;
 }
 
-/** @throws DrayError `accessDenied` when it belongs to somebody else, who could put anything there in the place of what Dray does. */
+/**
+ * @throws DrayError `accessDenied` when it belongs to somebody else, who could replace Dray's files in it.
+ */
 export function checkTemporaryFolder(path: string, found: Owned, parent: Owned): void {
   if (isOwn(found, parent)) return;
   throw new DrayError(

@@ -53,7 +53,7 @@ export interface LocalCopied {
 /** Copied by blocking calls: a thread's turn would take longer. */
 const BLOCKING_BYTES_MAX = 256 * 1024;
 const BLOCK_BYTES = 4 * 1024 * 1024;
-/** As large as what a download writes in pieces. */
+/** The size from which a download writes in pieces. */
 const SYNCED_BYTES_MIN = 32 * 1024 * 1024;
 const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = constants;
 const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0);
@@ -164,7 +164,7 @@ function checkSame(source: OpenFile, from: string, copiedBytes: number): void {
     throw new FileFailure('changedWhileRead');
 }
 
-/** Before the file has its time. Where one call syncs all of a file system, small files are left to that. */
+/** Call before the file gets its time. Small files are left to `syncfs` where the system has it. */
 async function syncLarge(path: string, sizeBytes: number): Promise<void> {
   if (sizeBytes < SYNCED_BYTES_MIN && process.platform === 'linux') return;
   const file = await open(path, 'r+');

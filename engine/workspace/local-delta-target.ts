@@ -38,9 +38,9 @@ export interface LocalDeltaTargetOptions {
   /** For `cut`; both ends the same. */
   readonly chunkSize: ChunkSize;
   readonly threads: BlockThreads;
-  /** A name that nothing else has, on the file system of `path`; absent: the file itself is overwritten. */
+  /** An unused name on the file system of `path`. Absent: the file itself is overwritten. */
   readonly newTemporary?: (() => string) | undefined;
-  /** The file is compared with and never begun: what is there stays, whatever `newTemporary` says. */
+  /** The file is only read: nothing is written, whatever `newTemporary` says. */
   readonly isDryRun?: boolean;
   /** Of the new file. */
   readonly mtimeNs: bigint;

@@ -71,12 +71,12 @@ export function statLocalFolder(root: string, path: string): TreeItem | undefine
 }
 
 const PERMISSION_BITS = 0o7777;
-/** What copies of files between folders of this machine keep: no set-uid, set-gid or sticky bit. */
+/** The mode bits that a copy between folders of this machine keeps: no set-uid, set-gid or sticky bit. */
 export const FILE_MODE_BITS = 0o777;
 
 /**
- * For the copy of a folder while it is filled: nobody may look into it who may not look into this one, and its owner may write there.
- * Undefined when there is no such folder.
+ * The mode of a folder's copy while it is filled: no more open to others than the folder itself, and open to
+ * its owner. Undefined when there is no such folder.
  */
 export function newFolderMode(folder: string): number | undefined {
   const stats = lstatOf(folder);

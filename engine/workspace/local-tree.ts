@@ -25,7 +25,7 @@ export interface LocalTreeOptions {
   readonly links?: boolean;
   /** Give links and empty folders as what they are (`TreeItem.special`), and the modes of files. */
   readonly special?: boolean;
-  /** Give the modes of files, and folders that hold something as well, with theirs: all of those that are entered, whatever `includes` says of them. */
+  /** Also give modes, and a row for each folder that is entered, whatever `includes` says of it. */
   readonly folders?: boolean;
   readonly nowMs: number;
   /** Names looked at before a batch is handed out. */

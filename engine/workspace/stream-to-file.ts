@@ -13,7 +13,7 @@ import { writeError } from './tree-writer-error.ts';
 import { putInPlaceOrRemove } from './tree-writer-place.ts';
 
 const NEW_MODE = 0o666;
-/** Nobody else reads it before it has its mode. */
+/** The mode until the end: others cannot read the unfinished file. */
 const OWN_MODE = 0o600;
 
 /** Resolves to the bytes that were written. @throws DrayError `io`, `diskFull`, `conflict` for a folder in the way, `aborted`. */
@@ -48,7 +48,7 @@ export async function writeStreamToFile(
   }
 }
 
-/** Undefined where there is no file yet. */
+/** The mode of the file that is replaced; undefined if there is none. */
 function modeOfFile(path: string): number | undefined {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   return stats?.isFile() && process.platform !== 'win32' ? stats.mode & FILE_MODE_BITS : undefined;

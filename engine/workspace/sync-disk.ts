@@ -1,24 +1,25 @@
 /**
- * Brings what was written to a file system to its disk, all at once: `syncfs` on Linux. Node has no call for it, so the C library is called
- * directly, in a thread of libuv's. Elsewhere there is no such call, and each file is synced by itself.
+ * Brings all that was written to a file system to its disk at once, by `syncfs` on Linux. Node has no such
+ * call, so the C library is called directly, in a thread of libuv. Other systems have none, and each file is
+ * synced by itself.
  */
 import { close, closeSync, fdatasync, fsync, open, openSync, statfsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { errnoOf, writeError } from './tree-writer-error.ts';
 
-/** All that was written below the folder before. */
+/** Syncs all that was written below the folder so far. */
 type SyncFileSystem = (folder: string) => Promise<void>;
 
 export interface DiskSync {
-  /** A file in its place, whose content is to outlive a power cut. */
+  /** Notes a file in its place, for the next sync. */
   note(absolute: string): void;
-  /** Something is going to be in its place, by somebody who syncs it where that has to be done for each file. */
+  /** Notes that a file will be there whose writer syncs it by itself if `syncfs` is missing. */
   noteAny(): void;
-  /** Resolves once all that was noted before is on the disk. Throws `io`: then nothing may be said of it. */
+  /** Resolves once all noted files are on the disk. Throws `io`: then nobody knows which of them are. */
   sync(): Promise<void>;
 }
 
-/** Files that are synced by themselves are open at once. */
+/** Files that are open at once to be synced one by one. */
 const FILES_AT_ONCE = 16;
 
 const openFile = promisify(open);
@@ -27,7 +28,7 @@ const closeFile = promisify(close);
 const syncData = promisify(fdatasync);
 
 let loaded: Promise<SyncFileSystem | undefined> | undefined;
-/** Until this is known, files are noted one by one. */
+/** Until it is known whether `syncfs` works, files are noted one by one. */
 let hasSyncfs = false;
 
 export function openDiskSync(folder: string): DiskSync {
@@ -80,14 +81,14 @@ async function load(): Promise<SyncFileSystem | undefined> {
 }
 
 /**
- * The content of one open file, before it has its time: with its size and its time it would pass for whole after a power cut. Throws Node's
- * errors.
+ * Syncs the content of one open file. Call it before the file gets its time: with the right size and time a
+ * file passes for whole after a power cut. Throws Node's errors.
  */
 export async function syncContent(fd: number): Promise<void> {
   try {
     await syncData(fd);
   } catch (error) {
-    // Some file systems, over a network as a rule, have no such call.
+    // Some file systems, mostly on networks, have no such call.
     if (errnoOf(error) !== 'EINVAL' && errnoOf(error) !== 'ENOTSUP') throw error;
   }
 }
@@ -102,7 +103,7 @@ async function syncFiles(paths: ReadonlySet<string>): Promise<void> {
 
 async function syncOne(path: string): Promise<void> {
   try {
-    // Windows syncs only what is open for writing.
+    // Windows syncs a file only if it is open for writing.
     const fd = await openFile(path, process.platform === 'win32' ? 'r+' : 'r');
     try {
       await syncFile(fd);
@@ -111,7 +112,7 @@ async function syncOne(path: string): Promise<void> {
     }
   } catch (error) {
     const code = errnoOf(error) ?? '';
-    // Gone, or replaced, by now; a link; what may only be read; a file system that cannot.
+    // The file is gone or replaced by now, is a link or read-only, or the file system cannot sync.
     if (!PASSED_OVER.has(code)) throw error;
   }
 }
@@ -125,7 +126,10 @@ const PASSED_OVER: ReadonlySet<string> = new Set([
   'EISDIR',
 ]);
 
-/** Types of statfs(2), and of Linux's include/uapi/linux/magic.h, whose server decides when it writes to its disk. */
+/**
+ * Network file systems, whose server decides when it writes to its disk, by their type in statfs(2) and
+ * Linux's include/uapi/linux/magic.h.
+ */
 const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
   [0xff534d42, 'SMB'],
@@ -137,7 +141,10 @@ const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x5346414f, 'AFS'],
 ]);
 
-/** The kind of file system that does not vouch for its disk; undefined where a sync is as good as the disk. @param stat For tests. */
+/**
+ * The name of the network file system that holds the folder; undefined on a disk of this machine.
+ * @param stat For tests.
+ */
 export function findNetworkFileSystem(
   folder: string,
   stat: (folder: string) => { readonly type: number } = statfsSync,

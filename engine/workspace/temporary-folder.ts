@@ -1,11 +1,13 @@
 /**
- * A folder of unfinished files: on the file system of the finished ones, under a name that no scan looks into.
+ * A folder of unfinished files: on the file system of the finished ones, under a name that no scan looks
+ * into.
  *
- * Every file that Dray writes gets its temporary name here, so that a killed run leaves nothing that a later scan could take for data.
- * Whoever opens the folder next removes what dead runs left in it.
+ * Every file that Dray writes gets its temporary name here, so that a killed run leaves nothing that a later
+ * scan could take for data. Whoever opens the folder next removes what dead runs left in it.
  *
- * One that appears in the user's own tree may lie in a folder that others write in too. It is held from its first file to its end
- * (`base/held-folders.ts`), so nothing is swept or written through a link, and it is not used when it belongs to another user.
+ * A temporary folder in the user's own tree may lie where other users write too. It is held from its first
+ * file to its end (`base/held-folders.ts`), so nothing is swept or written through a link. It is not used if
+ * it belongs to another user.
  */
 import {
   existsSync,
@@ -35,7 +37,7 @@ export interface TemporaryFolder {
   prepare(): void;
   /** A name that nothing else has. Prepares the folder. */
   newName(): string;
-  /** Sweeps again, and says that this run still works here. For runs of days. */
+  /** Sweeps again, and marks this run as alive. For runs of days. */
   tend(nowMs: number): void;
   /** Removes what this run left, and the folder where it is its own and empty. */
   close(): void;
@@ -55,20 +57,20 @@ export function openTemporaryFolder(
   let next = 0;
   const here = () => held?.at('') ?? path;
   const prefix = () => here() + own;
-  // Threads number their files from 0, this thread under 9999.
+  // Worker threads are numbered from 0 in file names; this thread is 9999.
   const holder = () => `${prefix()}9998.0`;
   const hold = () => {
     for (let tries = 1; ; tries += 1) {
       try {
         held = holdOwn(path, parent);
         sweep(here(), systemClock.nowMs());
-        // With a file in it, the folder stays when another writer ends, which would remove it empty.
+        // A file in the folder keeps another writer, when it ends, from removing it.
         writeFileSync(holder(), '', { flag: 'wx' });
         return;
       } catch (error) {
         held?.release();
         held = undefined;
-        // Removed in between.
+        // Another writer removed the folder in between.
         if (errnoOf(error) !== 'ENOENT' || tries === HOLD_TRIES_MAX) throw writeError(error, path);
       }
     }
@@ -94,7 +96,7 @@ export function openTemporaryFolder(
       }
       if (!existsSync(here())) return;
       sweep(here(), nowMs);
-      // As young as can be, so that no other writer takes it for a dead one's.
+      // Touched now, so that no other writer takes it for a dead run's.
       if (isOwn) writeFileSync(holder(), '');
     },
     close() {
@@ -108,7 +110,10 @@ export function openTemporaryFolder(
   };
 }
 
-/** Holds the folder, made where it is missing. Where nobody holds the folder above, that is as the user named it: links on its way count. */
+/**
+ * Holds the folder and makes it if it is missing. Links in the path of a parent that is not held are
+ * followed: the user named it.
+ */
 function holdOwn(path: string, parent: HeldFolders | undefined): HeldFolder {
   if (!parent) mkdirSync(dirname(path), { recursive: true });
   return parentOf(path, parent).holdSync(basename(path), { onMake: () => {} });
@@ -118,13 +123,13 @@ function parentOf(path: string, parent: HeldFolders | undefined): HeldFolders {
   return parent ?? createHeldFolders(realpathSync(dirname(path)));
 }
 
-/** For one file that is written by itself: `.dray-tmp` beside it. */
+/** The `.dray-tmp` beside a single file that is written. */
 export function openTemporaryFolderBeside(file: string): TemporaryFolder {
   const parent = dirname(file);
   const folder = openTemporaryFolder(join(parent, TEMPORARY_FOLDER_NAME), { isOwn: true });
   const prepare = () => {
     try {
-      // A missing parent is an error, not something to make.
+      // A missing parent is an error and is not made.
       lstatSync(parent);
     } catch (error) {
       throw writeError(error, file);
@@ -157,7 +162,7 @@ function sweepHeld(path: string, parent: HeldFolders | undefined, nowMs: number)
       held.release();
     }
   } catch {
-    // Gone meanwhile, a link, or not ours: nothing is touched.
+    // It is gone, a link, or not ours: leave it alone.
     return false;
   }
 }
@@ -179,7 +184,7 @@ function sweep(folder: string, nowMs: number): void {
   sweepUnsyncedMarks(folder, nowMs);
 }
 
-/** What a stop left between two steps of a task. */
+/** Files that an abort left between two steps of a task. */
 function removeOwn(folder: string, namePrefix: string): void {
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder))

@@ -129,8 +129,8 @@ export function requireWorkspace(folder: string, allows: AllowsFolder): Workspac
 }
 
 /**
- * @throws `workspaceExists` when `root` is a workspace or lies inside one. Another user's workspace around it is none: it is never
- *   obeyed, so it must not keep anybody from working below it either.
+ * @throws `workspaceExists` when `root` is a workspace or lies inside one. Another user's workspace does not
+ * count: Dray does not obey it, so it must not block work below it either.
  */
 export function refuseNesting(root: string): void {
   const outer = [...workspaceRoots(root)].find((at) => at === resolve(root) || isOwnWorkspace(at));
@@ -196,7 +196,10 @@ export function removeWorkspace(root: string): void {
   rmSync(join(root, DRAY_FOLDER), { recursive: true, force: true });
 }
 
-/** What `createWorkspace`, and `removeWorkspace` in reverse, may leave when they are killed: all but the settings. */
+/**
+ * The names that `createWorkspace` and `removeWorkspace` may leave when they are killed: all but the
+ * settings.
+ */
 const NAMES_BEFORE_SETTINGS = /^(?:config\.json\.new|state\.json(?:\.new)?|index\.db.*|lock.*|tmp)$/;
 
 /** Whether `root` has a `.dray/` that a killed run left without settings, so that it may be made again. */
@@ -237,7 +240,7 @@ function readJson<S extends v.GenericSchema>(
   try {
     const file = openSync(path, 'r');
     try {
-      // Of the very file that is read: a path may lead to another one a moment later.
+      // Checks the file that is open: the path may lead to another one a moment later.
       if (!isAllowed) checkFileOwner(root, path, file);
       text = readFileSync(file, 'utf8');
     } finally {

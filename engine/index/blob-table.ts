@@ -24,9 +24,9 @@ export interface UnconfirmedRow {
 }
 
 /**
- * Blobs known to be on one repository, and where. A row is written only after the store answered for the object (or a
- * commit named it), so a row is a checkpoint: what it names need not be sent again. Until the object was seen on the store its key is
- * among the unconfirmed ones, and no commit may name it.
+ * Blobs known to be on one repository, and where. A row is written only after the store answered for the
+ * object (or a commit named it), so a row is a checkpoint: what it names need not be sent again. Its key
+ * stays unconfirmed until a look has found the object on the store. Before that no commit may name it.
  */
 export class BlobTable {
   readonly #repository: number;
@@ -72,7 +72,7 @@ export class BlobTable {
       'SELECT key, size AS sizeBytes FROM unconfirmed WHERE repository = ? ORDER BY key LIMIT ?',
     );
     this.#confirm = database.prepare('DELETE FROM unconfirmed WHERE repository = ? AND key <= ?');
-    // Both look at every row: they are for a store that has lost something.
+    // Both read every row, but only a store that has lost something needs them.
     this.#removeObject = database.prepare(
       `DELETE FROM blob WHERE repository = @repository
        AND ((place = 1 AND hash = @hash) OR (place = 3 AND instr(chunks, @hash) > 0))`,
@@ -137,12 +137,15 @@ export class BlobTable {
     this.#remove.run(this.#repository, hash);
   }
 
-  /** The store has answered for this object, and it was not seen there yet. Before its rows, or with them. */
+  /**
+   * Notes an object that the store has answered for, as unconfirmed. Call it before the object's rows are
+   * written, or with them.
+   */
   noteSent(key: string, sizeBytes: number): void {
     this.#noteSent.run(this.#repository, key, sizeBytes);
   }
 
-  /** The first ones in order of their keys. */
+  /** The first unconfirmed objects in order of their keys. */
   pageOfUnconfirmed(limit: number): readonly UnconfirmedRow[] {
     return this.#unconfirmed.all(this.#repository, limit);
   }
@@ -151,7 +154,7 @@ export class BlobTable {
     this.#confirm.run(this.#repository, key);
   }
 
-  /** The object is not on the repository: neither is a file of which it is a chunk. */
+  /** Forgets an object that is not on the repository, and each file that has it as a chunk. */
   removeObject(hash: BlobHash): void {
     this.#removeObject.run({ repository: this.#repository, hash });
   }

@@ -10,12 +10,13 @@ export interface KnownPair {
 }
 
 /**
- * Why the two are taken for equal. `content`: their content was compared, or one was copied to the other, and the destination has the
- * time of the source. `time`: only size and modification time say so. `contentAlone`: nobody saw to the time.
+ * The proof that the two are equal. `content`: their content was compared, or one was copied to the other,
+ * and the destination has the time of the source. `time`: only size and modification time are equal.
+ * `contentAlone`: as `content`, but the times were not compared.
  */
 export type PairProof = 'content' | 'time' | 'contentAlone';
 
-/** Bits: the content was compared, and the time was seen to. */
+/** Bit 1: the content is proved equal. Bit 2: the time is. */
 const PROVEN = { contentAlone: 1, time: 2, content: 3 } as const satisfies Record<PairProof, number>;
 const PROOFS = new Map<number, PairProof>(
   (Object.keys(PROVEN) as PairProof[]).map((proof) => [PROVEN[proof], proof]),
@@ -25,7 +26,7 @@ export interface KnownPairs {
   find(path: string): KnownPair | undefined;
   /** Rows after the path, in byte order. `rowsMax`: 1,000, if not given. */
   page(after: string, rowsMax?: number): readonly KnownPair[];
-  /** In one transaction. What is known of the same two tokens stays so. */
+  /** In one transaction. For the same two tokens, earlier proof is kept and added to. */
   put(rows: readonly KnownPair[]): void;
   remove(paths: readonly string[]): void;
 }

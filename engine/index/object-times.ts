@@ -1,10 +1,11 @@
 /**
- * Which modification time an object keeps in its metadata, as an earlier run read it. An etag does not vouch for that: a copy of an
- * object onto itself changes the time and may keep the etag. So a row counts only while the listing shows the same upload.
+ * Remembers the modification time that an object keeps in its metadata, as an earlier run read it. A copy of
+ * an object onto itself changes this time and may keep the etag. So a row counts only while the listing shows
+ * the same time of upload as well.
  */
 import type Database from 'better-sqlite3';
 
-/** One state of an object, as a listing shows it. */
+/** The state of an object, as a listing shows it. */
 export interface ObjectState {
   readonly path: string;
   readonly token: string;

@@ -65,7 +65,10 @@ export function openIndex(path: string): OpenedIndex {
   return { index, isNew, ...(rebuiltBecause === undefined ? {} : { rebuiltBecause }) };
 }
 
-/** A copy of an index in a folder where nothing can be written, and so nobody writes. An absent one stays absent. */
+/**
+ * Copies the index of a folder that cannot be written, where nobody changes it meanwhile. A missing index
+ * stays missing.
+ */
 export function copyFrozenIndex(path: string, copyPath: string): void {
   for (const suffix of ['', '-wal']) {
     if (!existsSync(path + suffix)) continue;

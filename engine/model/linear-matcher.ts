@@ -1,15 +1,16 @@
 /**
- * Matches a text against a list of patterns at once, in one pass: a finite automaton, of which only the states that texts reach are built
- * (Thompson, "Regular Expression Search Algorithm", 1968; RE2 does the same).
+ * Matches a text against a whole list of patterns in one pass. It is a finite automaton that builds only the
+ * states that texts reach (Thompson, "Regular Expression Search Algorithm", 1968; RE2 does the same).
  *
- * Invariant: no pattern makes it slow. A character costs a look in a table, or else, for a new state, at most one step for each part of
- * the patterns. JavaScript's own regular expressions backtrack: many stars take them a time that is a high power of the text's length.
- * The memory for states is bounded: when it is full, all are forgotten.
+ * Invariant: no pattern makes it slow. A character costs a look in a table, or, for a new state, at most one
+ * step for each part of the patterns. JavaScript's own regular expressions backtrack: with many stars their
+ * time grows as a high power of the text's length. The memory for states is bounded: when it is full, all
+ * states are dropped and built anew.
  */
 
 export interface LinearPattern {
   readonly parts: readonly Part[];
-  /** It may begin after any `/`; otherwise it begins with the text. It always ends with the text. */
+  /** The match may begin after any `/`; otherwise it begins with the text. It always ends with the text. */
   readonly isFloating: boolean;
 }
 
@@ -43,7 +44,7 @@ interface Node {
 }
 
 interface State {
-  /** Of nodes that accept a character. */
+  /** Only nodes that accept a character. */
   readonly ids: readonly number[];
   readonly matched: readonly number[];
   readonly ascii: (State | undefined)[];
@@ -53,7 +54,7 @@ interface State {
 const ASCII_MAX = 127;
 const SURROGATES_MIN = 0xd800;
 const SURROGATES_MAX = 0xdfff;
-/** What the states of a matcher may hold, in ids and slots: some 16 MiB. */
+/** Ids and slots of all states of a matcher, at most: some 16 MiB. */
 const ROOM = 1 << 20;
 
 export function createLinearMatcher(patterns: readonly LinearPattern[]): LinearMatcher {
@@ -145,14 +146,14 @@ function addPart(nodes: Node[], { end, next, part }: Omit<Sequence, 'parts'> & {
   }
 }
 
-/** All states that there are, each once. */
+/** All states built so far, each once. */
 function createStates(nodes: readonly Node[]) {
   const known = new Map<string, State>();
   const seenIn = new Uint32Array(nodes.length);
   let round = 0;
   let room = ROOM;
 
-  /** The nodes to which these lead without a character. */
+  /** The nodes that these reach without reading a character. */
   function close(targets: readonly number[]): { readonly ids: number[]; readonly matched: number[] } {
     const ids: number[] = [];
     const matched: number[] = [];

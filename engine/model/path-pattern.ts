@@ -1,16 +1,20 @@
 /**
- * Patterns of paths as rclone has them (its documentation, "Filtering", 2025), so that a list of rules means the same to both:
+ * Patterns of paths as rclone has them (its documentation, "Filtering", 2025), so that a list of rules means
+ * the same to both:
  *
- * - `*` any characters but `/`, `**` any, `?` one but `/`; `{a,b}` either of, also in each other; `\` takes the next character as it is;
- * - `[a-z]`, `[^a-z]` one of a set, as in a regular expression; in a set `[:alpha:]` and its kin; anywhere `\d`, `\s`, `\w` and their
- *   opposites `\D`, `\S`, `\W`, all of ASCII;
- * - one that begins with `/` is matched from the root of the tree, any other from the beginning of any part of the path; both to its end;
+ * - `*` any characters but `/`, `**` any, `?` one but `/`; `{a,b}` either of, also in each other; `\` takes
+ *   the next character as it is;
+ * - `[a-z]`, `[^a-z]` one of a set, as in a regular expression; in a set `[:alpha:]` and its kin; anywhere
+ *   `\d`, `\s`, `\w` and their opposites `\D`, `\S`, `\W`, all of ASCII;
+ * - one that begins with `/` is matched from the root of the tree, any other from the beginning of any part
+ *   of the path; both to its end;
  * - one that ends in `/` means a folder and all in it. Case counts.
  *
  * rclone's `{{regular expressions}}` are refused: they are Go's, and some would mean something else here.
  *
- * The reader is our own, since picomatch and its kin match names as shells do: they have other rules for dots, for `**` beside
- * other characters, and for where a pattern without a slash applies. Patterns are shared, so they are matched in linear time.
+ * The parser is our own, since picomatch and its kin match names as shells do: they have other rules for
+ * dots, for `**` beside other characters, and for where a pattern without a slash applies. Patterns come from
+ * other people too, so they are matched in linear time.
  */
 import { DrayError } from '../api/error.ts';
 import { BadPattern } from './bad-pattern.ts';
@@ -25,12 +29,12 @@ import {
 } from './linear-matcher.ts';
 import { readEscape, readSet } from './pattern-set.ts';
 
-/** Answers name patterns by their places in the list, ascending. */
+/** Answers are the indexes of patterns in the list, ascending. */
 export interface PathPatterns {
   matchesOf(path: string): readonly number[];
-  /** Those that match all that is in the folder, whose path ends in `/`. Each of them is certain. */
+  /** The patterns that certainly match everything in the folder, whose path ends in `/`. */
   coveringFolder(folder: string): readonly number[];
-  /** Those that may match something in the folder. That the others don't is certain. */
+  /** The patterns that may match something in the folder. All others certainly don't. */
   reachingInto(folder: string): readonly number[];
 }
 
@@ -41,14 +45,14 @@ export function compilePathPatterns(patterns: readonly string[]): PathPatterns {
   const reach = createLinearMatcher(all.map(({ route }) => ({ parts: route, isFloating: false })));
   return {
     matchesOf: matcher.matchesOf,
-    // A pattern that matches the folder's own path by an open end matches whatever follows.
+    // A pattern with an open end that matches the folder's own path matches everything below it.
     coveringFolder: (folder) => matcher.matchesOf(folder).filter((at) => all[at]!.endsOpen),
     reachingInto: reach.matchesOf,
   };
 }
 
 interface ReadPattern extends LinearPattern {
-  /** Matches the folders through which a path has to go to be matched; their paths end in `/`. */
+  /** Matches the folders, whose paths end in `/`, that a matching path goes through. */
   readonly route: readonly Part[];
   readonly endsOpen: boolean;
 }

@@ -83,7 +83,10 @@ export function isReservedName(part: string, platform: string = process.platform
 /** The short name under which FAT and NTFS, on any system, find `.dray-tmp` as well. */
 const TEMPORARY_SHORT_NAME = /^dray-t~[0-9]+$/;
 
-/** Whether a name stands for a folder of Dray's own: `.dray` of a workspace or `.dray-tmp`. Nobody reaches those by a path or a key. */
+/**
+ * Whether a name stands for a folder of Dray's own, `.dray` or `.dray-tmp`. No path and no key may lead
+ * there.
+ */
 export function isOwnFolderName(part: string): boolean {
   if (isReservedName(part)) return true;
   const name = part.replace(UNSEEN_BY_HFS, '').toLowerCase();

@@ -1,13 +1,13 @@
 /**
- * What becomes of one item of a copy: a pure rule over what is known of both sides. It is asked again with more evidence until it needs
- * no further look, the cheapest look first.
+ * What becomes of one item of a copy: a pure rule over what is known of both sides. It is asked again with
+ * more evidence until it needs no further look, the cheapest look first.
  *
- * Items of different sizes differ, and no look is spent on them. Of equal sizes, by default: what the index knows to be equal is; else
- * content decides where it can be had without asking the store (two MD5 etags, or a small file's MD5 against an etag); else the
- * times do, and where nobody kept a time, the content.
+ * Items of different sizes differ, and no look is spent on them. Of equal sizes, by default: what the index
+ * knows to be equal is; else content decides where it can be had without asking the store (two MD5 etags, or
+ * a small file's MD5 against an etag); else the times do, and where nobody kept a time, the content.
  *
- * Whatever showed that the content is equal, the destination gets the time of the source unless it is known to have it: no size and
- * no state of the index lets a stale time stay. Where one side keeps no time, none is stale.
+ * If the content is equal, the destination gets the time of the source unless it is known to have it,
+ * whatever its size and whatever the index knows. Where one side keeps no time, there is nothing to set.
  */
 import type { CompareMode } from '../api/trees.ts';
 import type { TreeItem } from './tree-item.ts';
@@ -45,7 +45,10 @@ export interface DecisionInput {
   readonly compare: CompareMode;
   readonly update: boolean;
   readonly immutable: boolean;
-  /** The destination's size and time say nothing of its content: a run that may have written it was cut off. */
+  /**
+   * A run that was cut off may have written the destination, so its size and time prove nothing about its
+   * content.
+   */
   readonly isInDoubt?: boolean;
   readonly evidence: Evidence;
 }

@@ -16,7 +16,7 @@ import type { TreeItem } from './tree-item.ts';
 export interface TreeFilter {
   /** @throws Error for an item that `needsTime`. */
   includes(item: FilteredItem): boolean;
-  /** Whether all but the item's age lets it through, and a listing is all that is known of its age. */
+  /** Whether only the item's age is left to decide, and a listing does not tell it. */
   needsTime(item: FilteredItem): boolean;
   /** Whether anything in the folder (its path ends in `/`) may be included. */
   mayContain(folder: string): boolean;
@@ -64,7 +64,7 @@ export function createTreeFilter(request: TreeFilterRequest): TreeFilter {
   };
 }
 
-/** A scan tells the time of a file, and so does a listing of files; an object has to be asked. */
+/** Scans and listings of files tell their times; an object's time takes a HEAD. */
 export function isTimeKnown({ isFile, kind = 'file', mtimeNs, wasAsked }: FilteredItem): boolean {
   return kind === 'file' || isFile === true || mtimeNs !== undefined || wasAsked === true;
 }
@@ -99,7 +99,9 @@ export interface RuleLine {
   readonly text: string;
 }
 
-/** As Go's `strings.TrimSpace` has it: other than JavaScript's `trim`, with U+0085 and without U+FEFF. */
+/**
+ * White space as Go's `strings.TrimSpace` has it: unlike JavaScript's `trim`, with U+0085 and without U+FEFF.
+ */
 const WHITE_SPACE =
   '\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000';
 
@@ -130,7 +132,8 @@ function compileRules(rules: readonly FilterRule[]): CompiledRules | undefined {
       const first = patterns.matchesOf(path)[0];
       return first === undefined || isInclude[first]!;
     },
-    // Nothing is allowed when a rule excludes all of the folder, and no rule before it may include something in it.
+    // Nothing is allowed if a rule excludes all of the folder and no earlier rule may include something in
+    // it.
     mayAllowIn(folder) {
       const shutting = patterns.coveringFolder(folder).find((at) => !isInclude[at]);
       if (shutting === undefined) return true;
@@ -140,7 +143,7 @@ function compileRules(rules: readonly FilterRule[]): CompiledRules | undefined {
   };
 }
 
-/** rclone's `+ folder/` matches folders alone, so it takes no file: few who write it mean that. */
+/** rclone's `+ folder/` matches folders alone, so it takes no file. Few people mean that. */
 function refuseFolderAlone({ action, pattern }: FilterRule): void {
   if (action !== 'include' || !pattern.endsWith('/')) return;
   const message = `The pattern "${pattern}" includes a folder and no file in it, as in rclone: write "${pattern}**".`;

@@ -58,7 +58,7 @@ export function fileToken(
   return `${stat.sizeBytes}${between}${stat.mtimeMs}${between}${stat.ctimeMs}${between}${stat.inode}`;
 }
 
-/** When the file changed, as its token tells; undefined of a token that vouches for nothing. */
+/** When the file changed, by its token; undefined if the token is ''. */
 export function changeTimeOf(token: string): number | undefined {
   const [, , changedMs] = token.split(' ');
   return changedMs === undefined ? undefined : Number(changedMs);

@@ -34,7 +34,7 @@ export class PeerRefusal extends Error {
   }
 }
 
-/** Every write is refused alike: the client does not try the next file. */
+/** The same refusal for every write, so that the client does not try the next file. */
 export function readOnlyRefusal(): PeerRefusal {
   return new PeerRefusal(403, 'accessDenied', READ_ONLY_MESSAGE, { reason: 'readOnly' });
 }
@@ -65,7 +65,9 @@ const CODE_OF_ERRNO: Readonly<Record<string, ErrorCode>> = {
   EROFS: 'accessDenied',
   ELOOP: 'unsafePath',
 };
-/** Of what lies there and is no file that could be read. A request that meets it is no failure of the server. */
+/**
+ * Statuses for items that are there but cannot be read as files. Such a request is no failure of the server.
+ */
 const STATUS_OF_REASON: Readonly<Record<string, number>> = {
   changedWhileRead: 409,
   notAFile: 409,
@@ -116,7 +118,7 @@ export async function answerError(
   const record = recordOf(error);
   // A small body came with its head, and is seen a moment later. The rest of a large one is not waited for.
   if (isUnread(request)) await nextTurn();
-  // Whoever has not shown the token keeps no connection.
+  // A client without the right token keeps no connection.
   if (isUnread(request) || status === 401 || status === 429) response.setHeader('connection', 'close');
   if (status === 401) response.setHeader('www-authenticate', 'Bearer');
   if (status === 429 || status === 503) response.setHeader('retry-after', '1');
@@ -124,7 +126,7 @@ export async function answerError(
   answerJson(response, status, { error: record });
 }
 
-/** Headers have to stay small: without this one the client goes by the status. */
+/** Headers have to stay small. Without this header the client judges by the status. */
 const ERROR_HEADER_CHARACTERS_MAX = 8 * 1024;
 
 function setErrorHeader(response: ServerResponse, { code, message, retry }: ErrorRecord): void {
@@ -133,14 +135,15 @@ function setErrorHeader(response: ServerResponse, { code, message, retry }: Erro
 }
 
 /**
- * A call looks at a path and then uses it, and another process may take it away in between. What the file system says then is about the
- * request and no failure of the server. Its own words name paths of this machine, so they are not passed on.
+ * Another process may remove or replace a file between two steps of a call. The file system's error then
+ * concerns the request and is no failure of the server. Its text names paths of this machine, so it is not
+ * passed on.
  */
 export function asRefusal(error: unknown): unknown {
   const { code: errno = '', syscall } = error as NodeJS.ErrnoException;
   const code = syscall === undefined ? undefined : CODE_OF_ERRNO[errno];
   if (code === undefined || error instanceof DrayError) return error;
-  const message = `What lies there changed while it was looked at, or cannot be used: ${errno}.`;
+  const message = `The file or folder there cannot be used, or it changed during the call (${errno}). Try again.`;
   return new DrayError(code, message, { data: { errno }, cause: error });
 }
 
@@ -152,7 +155,7 @@ function statusOf(error: unknown): number {
     STATUS[error.code] ??
     STATUS_OF_REASON[String(reason)] ??
     STATUS[CODE_OF_ERRNO[String(errno ?? systemCode)] ?? 'internal'] ??
-    // Another writer is at the same object: the client tries again.
+    // Another writer works on the same object: the client tries again.
     (error.retry === 'no' ? STATUS_UNFORESEEN : 503)
   );
 }

@@ -18,7 +18,10 @@ import type { WriteParts } from './peer-writes.ts';
 
 const Keep = v.strictObject({ from: v.string(), to: v.string() });
 const PIECE_BYTES = 1024 * 1024;
-/** What `holdParent` and `readlink` say where something else or nothing lies. Windows says `UNKNOWN` of a file. */
+/**
+ * Codes of `holdParent` and `readlink` for anything but a link, or for nothing. For a file Windows says
+ * `UNKNOWN`.
+ */
 const NO_LINK = new Set(['EINVAL', 'ENOENT', 'UNKNOWN', 'notFound']);
 const PERMISSION_BITS = 0o7777n;
 const readAt = promisify(read);
@@ -41,7 +44,10 @@ export async function answerKeep(call: PeerCall, parts: WriteParts): Promise<voi
   }
 }
 
-/** Undefined: it is no link. One call asks and reads: another process may exchange the file and a link at any moment. */
+/**
+ * Undefined if it is no link. Asks and reads in one call, since another process may swap a file and a link at
+ * any moment.
+ */
 function targetOf(folder: OfferedFolder, path: string): Buffer | undefined {
   let held: HeldParent | undefined;
   try {

@@ -1,6 +1,6 @@
 /**
- * From the paths that clients send to files below the offered folder. Each is reached by its held folder (`base/held-folders.ts`): a folder
- * that becomes a link meanwhile leads nowhere.
+ * Leads from the paths that clients send to files below the offered folder. Each file is reached by its held
+ * folder (`base/held-folders.ts`), so a folder that is swapped for a link meanwhile is not followed.
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, realpathSync, type Stats } from 'node:fs';
 import { DrayError } from '../api/error.ts';
@@ -13,7 +13,7 @@ import { PeerRefusal } from './peer-call.ts';
 export interface OfferedFolder {
   /** With all links resolved, as it was when the server began. */
   readonly realRoot: string;
-  /** Below it. Each call sees anew whether it is still there, and no link. */
+  /** The folders below it. Each call checks anew that it is still there and is no link. */
   readonly folders: HeldFolders;
 }
 

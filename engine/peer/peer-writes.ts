@@ -169,7 +169,7 @@ const RemoveHead = v.strictObject({
 /** Files, links and empty folders (with a slash at their end); what is not there is no error. */
 const NothingHead = v.strictObject({});
 
-/** Answered once all that was written before, by any client, is on the disk. */
+/** Answers once all earlier writes, of any client, are on the disk. */
 export async function answerSync(call: PeerCall, { budget, writer }: WriteParts): Promise<void> {
   const body = await receiveBody(call, { budget, maxBytes: PEER_LIMITS.jsonBytesMax });
   try {

@@ -305,7 +305,7 @@ function admit({ admission, guard, request }: Incoming): void {
   try {
     guard(request);
   } catch (error) {
-    // Without any token nothing was guessed.
+    // A request without a token is no guess.
     const isWrong = error instanceof PeerRefusal && error.status === 401 && request.headers.authorization;
     if (isWrong) admission.refused(request.socket);
     throw error;

@@ -37,7 +37,8 @@ export interface FileFace {
   /** Sets what is given of a file, whose content stays. Its etag after that. One request. */
   touch(key: string, to: FileTouch, options: FileCall): Promise<string>;
   /**
-   * Resolves once all that `write` wrote before is on the machine's disk, or the machine is too old to know this call. One request.
+   * Resolves once all that `write` wrote so far is on the machine's disk, or if the machine is too old to
+   * know this call. One request.
    */
   sync(options: FileCall): Promise<void>;
   readonly folders: FolderFace;

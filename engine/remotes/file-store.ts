@@ -1,9 +1,10 @@
 /**
  * A plain folder as an object store: each object is the file of its key, so every other tool can read it.
  *
- * Writes are atomic, durable and conditional among all processes that use this store (`file/object-placer.ts` says how).
- * Not kept: content type and metadata. Not seen: symbolic links and special files. The root may be a link; it is resolved once. No link
- * below it is followed: a key through one is refused, and nothing behind it is listed.
+ * Writes are atomic, durable and conditional among all processes that use this store (`file/object-placer.ts`
+ * says how). It keeps no content type and no metadata, and does not show symbolic links and special files.
+ * The root may be a link, which is resolved once. Links below it are not followed: a key through one is
+ * refused, and nothing behind it is listed.
  */
 import { type BigIntStats, constants } from 'node:fs';
 import { copyFile, type FileHandle, lstat, mkdir, realpath, stat } from 'node:fs/promises';
@@ -49,9 +50,12 @@ import type {
 export interface FileStoreOptions {
   /** An absolute path, or folders that are held already and that the caller closes. */
   readonly root: string | HeldFolders;
-  /** Make the folder when it does not exist, with those above it; `alone`: only in a folder that exists, for that may be a disk. */
+  /**
+   * Make a missing folder, with those above it. `alone`: only if the folder above exists, since its disk may
+   * not be mounted.
+   */
   readonly create?: boolean | 'alone';
-  /** Take the folder for an empty one when it does not exist, but the folder above does. */
+  /** Take a missing folder for an empty one, if the folder above exists. */
   readonly mayBeMissing?: boolean;
   readonly clock?: Clock;
   /** False: do without hard links even where there are some. For tests. */

@@ -23,7 +23,10 @@ export interface ObjectStore {
   /** Where its keys lie, as other stores of the same service name them: what `copy` can copy from. Absent: only its own keys. */
   readonly place?: StorePlace;
 
-  /** An answered write is known to be there: a folder of this machine, or a peer that looks before it answers. Absent: worth a look. */
+  /**
+   * The store answers a write only when the object is there: folders and peers do. Absent: look for the
+   * object afterwards.
+   */
   readonly confirmsWrites?: true;
 
   /** Undefined when there is no such object. One request. */

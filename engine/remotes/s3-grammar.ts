@@ -32,7 +32,7 @@ export function checkBucket(bucket: string): string {
   throw noBucket(bucket);
 }
 
-/** As a URL has to name it: S3 has no shorter ones. */
+/** As `checkBucket`, and refuses names that are shorter than S3 allows. */
 export function checkBucketOfUrl(bucket: string): string {
   if (checkBucket(bucket).length >= BUCKET_CHARS_MIN) return bucket;
   throw noBucket(bucket);
@@ -52,7 +52,7 @@ export function checkProfile(profile: string): string {
  */
 export function parseEndpoint(text: string, from = 'The endpoint'): string {
   const url = text.length > ENDPOINT_CHARS_MAX ? null : URL.parse(text);
-  // The text is not repeated before it is known to hold no password.
+  // Until it is known to hold no password, the text is not repeated in an error.
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
     throw refuse(`${from} must be a URL such as https://storage.example.com.`);
   if (url.username !== '' || url.password !== '')

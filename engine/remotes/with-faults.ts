@@ -140,7 +140,7 @@ async function runFaulty<T>(plans: FaultPlan[], call: FaultCall, run: () => Prom
   if (!plan) return run();
   plan.left -= 1;
   if (plan.errorInstead) throw plan.errorInstead.error;
-  // The value is of the test's own making.
+  // The test itself chose this value.
   if (plan.answerInstead) return plan.answerInstead.value as never;
   await plan.before?.(call);
   const value = await run();

@@ -138,7 +138,7 @@ async function namesIn(folder: string, { root, reader }: Walk): Promise<readonly
   });
 }
 
-/** Folders whose objects are looked at at once: each is open meanwhile. */
+/** Folders that are open at once to look at their objects. */
 const FOLDERS_AT_ONCE = 8;
 
 /** Without those that were removed since their folder was read. */

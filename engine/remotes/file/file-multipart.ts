@@ -1,9 +1,11 @@
 /**
- * Multipart uploads in a folder: `.dray-tmp/uploads/<id>/` with `upload.json` and one file for each part, named by its
- * number, each put there by a rename. A part's etag is its file's. Beside it lies the checksum that it came with, if any,
- * with the etag of the file that it belongs to: a checksum left by an earlier sending of the part is so never believed.
+ * Multipart uploads in a folder: `.dray-tmp/uploads/<id>/` with `upload.json` and one file for each part,
+ * named by its number, each put there by a rename. A part's etag is its file's. Beside it lies the checksum
+ * that it came with, if any, with the etag of the file that it belongs to: a checksum left by an earlier
+ * sending of the part is so never believed.
  *
- * What lies there is used only if Dray itself may have put it there: a plain file, of one name, of this user. No link is followed.
+ * A file there is used only if Dray may have made it: a plain file of this user with one name. No link is
+ * followed.
  */
 import { randomUUID } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
@@ -179,7 +181,7 @@ async function writePart(
   }
 }
 
-/** Never through what lies in its place. */
+/** Never writes through a link in its place. */
 async function replaceFile(root: FileRoot, path: string, text: string): Promise<void> {
   const temporary = await root.newTemporary();
   try {
@@ -252,7 +254,7 @@ async function readUpload(root: FileRoot, uploadId: string): Promise<FoundUpload
   return undefined;
 }
 
-/** The longest is an upload's with its key. */
+/** The largest record is that of an upload, which holds its key. */
 const RECORD_BYTES_MAX = 16 * 1024;
 
 /** A small file of JSON; undefined when it is not there, was cut off by a crash, or is not Dray's own. */
@@ -299,7 +301,7 @@ async function openOwn(
   return undefined;
 }
 
-/** A link, and a file of somebody else's, is no part. */
+/** A link or another user's file is no part. */
 async function listParts(folder: HeldFolder): Promise<readonly PartInfo[]> {
   const names = (await readdir(folder.at(''))).filter((name) => /^\d{5}$/.test(name)).sort();
   const owner = await lstat(folder.at(''));
@@ -323,7 +325,7 @@ async function storedChecksum(
   name: string,
   etag: string,
 ): Promise<Pick<PartInfo, 'sha256' | 'crc32' | 'crc64nvme'>> {
-  // None was given, or a crash cut the record off: the part is as good as one without.
+  // No checksum was given, or a crash cut the record off: the part counts as one without.
   const stored = (await readRecord(folder, `${name}.json`))?.fields;
   if (!stored || stored.etag !== etag) return {};
   if (typeof stored.sha256 === 'string') return { sha256: stored.sha256 };
@@ -332,7 +334,7 @@ async function storedChecksum(
   return typeof stored.crc32 === 'number' ? { crc32: stored.crc32 } : {};
 }
 
-/** Each is looked at again once it is open: another file may have taken its name since the parts were listed. */
+/** Checks each part again once it is open: another file may have taken its name since the listing. */
 async function* partBytes(
   folder: HeldFolder,
   upload: MultipartUpload,

@@ -30,16 +30,16 @@ export type TempArea = (typeof AREAS)[number];
 const HOUR_MS = 3_600_000;
 const WRITE_KEPT_MS = 24 * HOUR_MS;
 const UPLOAD_KEPT_MS = 7 * 24 * HOUR_MS;
-/** Another process may tidy a folder away as often as it is made. */
+/** Another process may remove the empty folder each time that it is made. */
 const AREA_ATTEMPTS_MAX = 4;
 
 /** A new file of our own in `writes`. */
 export interface TemporaryFile {
-  /** Leads to it until `release`. */
+  /** Its path, valid until `release`. */
   readonly path: string;
   /** Open for reading and writing. Whoever fills it closes it. */
   readonly file: FileHandle;
-  /** Removes it, where it was not put in place. */
+  /** Removes the file unless it was put in place. */
   release(): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export interface FileRoot {
   holdMade(folder: string, changed?: string[]): Promise<HeldFolder>;
   /** Holds a folder below `.dray-tmp`, made when it is not there. */
   area(area: TempArea): Promise<HeldFolder>;
-  /** Areas that lay there when they were first held: something may be left in them. */
+  /** Areas that were there when they were first held: dead writers may have left files in them. */
   readonly found: Set<TempArea>;
   newTemporary(): Promise<TemporaryFile>;
   /** Throws `bucketMissing` when the root itself is gone: an absent file then means nothing. */
@@ -73,7 +73,7 @@ export function createFileRoot(folders: HeldFolders, clock: Clock, mayBeMissing 
   let swept = false;
   const entered = new Set<TempArea>();
 
-  /** An absent folder means something only while the root is there. */
+  /** A missing folder says something only while the root is there. */
   const orMissing = async (holding: Promise<HeldFolder>): Promise<HeldFolder> => {
     try {
       return await holding;
@@ -133,7 +133,7 @@ export function createFileRoot(folders: HeldFolders, clock: Clock, mayBeMissing 
           };
         } catch (error) {
           folder.release();
-          // Another process tidied the folder away when it was done.
+          // Another process removed the empty folder when it was done.
           if (systemCode(error) !== 'ENOENT' || attempt === AREA_ATTEMPTS_MAX) throw error;
         }
       }

@@ -14,7 +14,8 @@ export type FolderNames = readonly string[];
 
 export interface FolderReader {
   /**
-   * Regular files and folders. Links, sockets and devices are no objects, and Dray's own folders are nobody's. Throws Node's errors.
+   * Gives regular files and folders, but no links, sockets, devices and folders of Dray's own. Throws Node's
+   * errors.
    * @param folder Tells it from others. @param path Leads to it now.
    */
   names(folder: string, path: string): Promise<FolderNames>;

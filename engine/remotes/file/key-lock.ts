@@ -24,7 +24,7 @@ const STALE_AFTER_MS = 30_000;
 const WAIT_MAX_MS = 120_000;
 const POLL_MS = 10;
 const GUARD_END = '.break';
-/** How often others may remove the folder of locks, which they see empty, between our look at it and our lock. */
+/** How often others may remove the empty folder of locks before we have put our lock there. */
 const TIDIED_MAX = 3;
 
 export interface HeldLock {
@@ -99,7 +99,7 @@ async function take(name: string, mine: string, options: LockOptions): Promise<L
       return { path, release: () => folder.release() };
     } catch (error) {
       const code = systemCode(error);
-      // ENOENT: another process tidied the folder away.
+      // ENOENT: another process removed the empty folder.
       if (code === 'ENOENT' && tidied < TIDIED_MAX) tidied += 1;
       else if (code === 'EEXIST') await patience(path);
       else throw error;
@@ -109,7 +109,7 @@ async function take(name: string, mine: string, options: LockOptions): Promise<L
   }
 }
 
-/** To be called each time that another writer has the lock: waits for a moment, or breaks a lock that is nobody's. */
+/** Call whenever another writer has the lock: waits for a moment, or breaks the lock of a dead one. */
 function patienceOf(name: string, mine: string, { clock, key, root, signal }: LockOptions) {
   const startMs = clock.monotonicMs();
   let seen: string | undefined;
@@ -133,7 +133,7 @@ function patienceOf(name: string, mine: string, { clock, key, root, signal }: Lo
   };
 }
 
-/** Of killed processes, on keys that nobody may ask for again. Best effort. */
+/** Removes locks of killed processes, also on keys that nobody asks for again. Best effort. */
 async function breakDeadLocks(folder: HeldFolder, mine: string): Promise<void> {
   for (const name of await readdir(folder.at('')).catch(() => [])) {
     const path = folder.at(name);

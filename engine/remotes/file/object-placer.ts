@@ -22,8 +22,8 @@ import { withKeyLock } from './key-lock.ts';
 
 export interface ObjectPlacer {
   /**
-   * @param fill Writes all bytes into the new file, and returns what it computed of them where it was asked to. It leaves the file open.
-   * What it throws leaves nothing behind.
+   * @param fill Writes all bytes into the new file, leaves it open, and returns the checksum if one was asked
+   * for. If it throws, nothing is left behind.
    */
   place(key: RemoteKey, options: PutOptions, fill: FillFile): Promise<PutOutcome>;
   /** Removes the object's file. False when there was none. */
@@ -48,7 +48,10 @@ interface Placing {
 
 /** Answers of `link` where the file system has no hard links (exFAT, some network mounts). */
 const NO_HARD_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
-/** A folder can be pruned by a removal between its making and the link: it is made again, so often at most. */
+/**
+ * Another writer may remove the folder, empty, before the link is made. The folder is made again this often
+ * at most.
+ */
 const FOLDER_ATTEMPTS_MAX = 20;
 
 /** @param hardLinks False to do without them. For tests: what the file system has is found out. */
@@ -187,7 +190,7 @@ async function inItsFolder<T>(
         folder.release();
       }
     } catch (error) {
-      // Another writer removed the folder, which it saw empty.
+      // Another writer removed the empty folder.
       if (systemCode(error) !== 'ENOENT' || attempt === FOLDER_ATTEMPTS_MAX) throw error;
     }
   }

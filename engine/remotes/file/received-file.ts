@@ -4,7 +4,7 @@ import type { ObjectChecksums, PutOptions, RemoteKey } from '../object-store.ts'
 import { receiveChecksum } from '../received-checksum.ts';
 import { fillFile } from './file-bytes.ts';
 
-/** @returns What was computed of the bytes, where the caller announced a checksum. */
+/** @returns The checksum of the bytes, if the caller announced one. */
 export async function writeReceived(
   file: FileHandle,
   pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,

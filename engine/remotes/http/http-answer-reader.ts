@@ -153,7 +153,7 @@ export class AnswerReader {
     maxBytes: number,
   ): { readonly text: string; readonly takenBytes: number } | undefined {
     const heldBytes = this.#heldBytes;
-    // The mark may have begun in what is held. What lies beyond the bound is never held.
+    // The mark may have begun in the bytes that are held. No byte beyond the bound is held.
     const all = this.#held ? this.#hold(bytes.subarray(0, maxBytes + mark.length)) : bytes;
     const end = all.indexOf(mark, Math.max(0, heldBytes - mark.length + 1));
     if ((end < 0 ? all.byteLength : end) > maxBytes) throw malformed('its head has no end');
@@ -167,7 +167,10 @@ export class AnswerReader {
     return { text: all.toString('utf8', 0, end), takenBytes: end + mark.length - heldBytes };
   }
 
-  /** Adds to what is held, and returns all of it. Memory doubles: a head that comes byte by byte is not copied each time. */
+  /**
+   * Adds to the held bytes and returns all of them. The buffer doubles, so a head that comes byte by byte is
+   * not copied each time.
+   */
   #hold(bytes: Buffer): Buffer {
     const sizeBytes = this.#heldBytes + bytes.byteLength;
     if (!this.#held || this.#held.byteLength < sizeBytes) {

@@ -326,7 +326,7 @@ export class HttpConnection {
   }
 }
 
-/** What comes in place of a server's part of the handshake when the server speaks no TLS. */
+/** OpenSSL's codes for a server that answers the handshake with something else than TLS. */
 const NO_TLS_CODES: ReadonlySet<unknown> = new Set([
   'ERR_SSL_WRONG_VERSION_NUMBER',
   'ERR_SSL_PACKET_LENGTH_TOO_LONG',

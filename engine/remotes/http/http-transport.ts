@@ -1,4 +1,4 @@
-/** What whoever asks an HTTP server sees of the connections to it. */
+/** Sends requests to one HTTP server; how many connections it uses is its own affair. */
 import type { ByteQueue } from './byte-queue.ts';
 import type { HttpAnswer, HttpRequest } from './http-message.ts';
 

@@ -1,7 +1,8 @@
 /**
- * For an `http:` origin whose server speaks TLS. What such a server does with a plain request differs: it resets the connection,
- * answers 400 in plain text, or sends a TLS alert. So a failure of one of these kinds, before the server ever answered otherwise, asks
- * once whether it speaks TLS. A server that does fails with `HTTP_WANTS_TLS`, which names the remedy and is not retried.
+ * Finds out that the server of an `http:` origin speaks TLS. To a plain request such servers reset the
+ * connection, answer 400 in plain text, or send a TLS alert. When a request fails in one of these ways, and
+ * the server has not answered otherwise before, this asks the server once whether it speaks TLS. If it does,
+ * the request fails with `HTTP_WANTS_TLS`, which names the remedy and is not retried.
  */
 import { isIP } from 'node:net';
 import { type HttpAnswer, HttpError } from './http-message.ts';
@@ -16,7 +17,7 @@ const SUSPECT_CODES: ReadonlySet<unknown> = new Set([
 ]);
 
 export function withTlsHint(transport: HttpTransport, origin: URL): HttpTransport {
-  /** The server has answered as one without TLS does, or was asked. */
+  /** The server has given a plain answer, or was asked and speaks no TLS. */
   let isPlain = false;
   let asked: Promise<boolean> | undefined;
   const refuseTls = async () => {
@@ -63,12 +64,12 @@ export function withTlsHint(transport: HttpTransport, origin: URL): HttpTranspor
   };
 }
 
-/** Stores and peers answer in XML and JSON. What refuses a plain request to a port of TLS is a library, in text or HTML. */
+/** Stores and peers answer in XML and JSON. A TLS library refuses a plain request in text or HTML. */
 function isSuspect({ headers, status }: HttpAnswer): boolean {
   return status === 400 && !/xml|json/i.test(String(headers['content-type']));
 }
 
-/** By a handshake alone; nothing is sent, and whose certificate it is does not matter. */
+/** Tries a handshake and sends nothing. Any certificate will do. */
 async function speaksTls({ hostname, port }: URL): Promise<boolean> {
   const { connect } = await import('node:tls');
   const host = hostname.replace(/^\[|\]$/g, '');

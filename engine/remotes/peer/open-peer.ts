@@ -16,7 +16,10 @@ export interface OpenPeerOptions {
   readonly onWire?: (bytes: number) => void;
   /** Calls are repeated here; absent: who wraps the store does that. */
   readonly retries?: boolean;
-  /** What this user keeps of peers. Absent: a certificate has to be signed by somebody whom this machine trusts. */
+  /**
+   * The tokens and certificates that this user keeps. Absent: only a certificate that this machine's
+   * authorities signed is accepted.
+   */
   readonly knownPeers?: KnownPeersOptions;
 }
 

@@ -81,7 +81,7 @@ const ErrorBody = v.object({
 });
 const JSON_BYTES_MAX = 16 * 1024 * 1024;
 const ERROR_BYTES_MAX = 64 * 1024;
-/** Of what a peer says about an error. */
+/** Characters of a peer's error message, at most. */
 const MESSAGE_CHARS_MAX = 1_000;
 
 export async function openPeerClient(options: PeerClientOptions): Promise<PeerClient> {
@@ -196,7 +196,7 @@ async function readError(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return Buffer.concat(pieces);
 }
 
-/** Where neither a body nor a header says more. */
+/** For answers whose body and headers say no more. */
 const CODES: Readonly<Record<number, ErrorCode>> = {
   401: 'accessDenied',
   403: 'accessDenied',

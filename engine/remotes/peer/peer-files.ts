@@ -333,7 +333,10 @@ export async function keepPeerFile(
   await client.ask('keep', paths, Nothing, signal);
 }
 
-/** All that was written there before is on the peer's disk then, or the peer is older than this call. */
+/**
+ * Resolves once all earlier writes are on the peer's disk, or at once if the peer is too old to know this
+ * call.
+ */
 export async function syncPeerFiles(client: PeerClient, signal: AbortSignal): Promise<void> {
   try {
     await client.ask('sync', {}, Nothing, signal);

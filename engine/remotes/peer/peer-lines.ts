@@ -4,7 +4,10 @@ import { DrayError } from '../../api/error.ts';
 const NEWLINE = 0x0a;
 const LINE_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Memory doubles: a line that comes in tiny pieces takes no more than its bytes, and each byte is copied a few times. */
+/**
+ * The buffer doubles when it is full. So each byte of a line is copied a few times at most, however small the
+ * pieces are.
+ */
 export async function* linesOf(address: string, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let held: Uint8Array = new Uint8Array(0);
   let heldBytes = 0;

@@ -152,7 +152,7 @@ export function moveTo(connection: S3Connection, failure: S3Failure, asked: S3Pl
   const isRedirection =
     [301, 307, 400].includes(failure.status) || failure.code === 'AuthorizationHeaderMalformed';
   if (!isRedirection || failure.region === undefined || failure.region === asked.region) return false;
-  // It becomes a part of the host that the next request is signed for and sent to.
+  // The region becomes a part of the host that the next request is signed for and sent to.
   if (!isRegion(failure.region)) return false;
   if (failure.region !== place.region) connection.place = { ...place, region: failure.region };
   return true;

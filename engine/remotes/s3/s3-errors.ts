@@ -43,8 +43,8 @@ const ARCHIVE_CODES: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /**
- * Stores that keep objects as files cannot have both `a` and `a/b`: what the object that is there already is to the one that was written.
- * versitygw answers 409 with the first two, MinIO the others.
+ * Stores that keep objects as files cannot have both `a` and `a/b`. These codes say which of the two is there
+ * already. versitygw answers 409 with the first two, MinIO the others.
  */
 const IN_THE_WAY: Readonly<Record<string, 'fileInTheWay' | 'folderInTheWay'>> = {
   ObjectParentIsFile: 'fileInTheWay',

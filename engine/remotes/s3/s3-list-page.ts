@@ -40,7 +40,7 @@ export function parseListPage(xml: string): RawListPage {
   }
 }
 
-/** So much of a page is read in one turn of the event loop. */
+/** Characters of a page that are read in one turn of the event loop. */
 export const SLICE_CHARS = 1024 * 1024;
 
 /** Yields after each slice. */
@@ -76,18 +76,18 @@ function* parseInSlices(xml: string): Generator<void, RawListPage> {
   };
 }
 
-/** What an object costs beside its key, as if it were text. */
+/** What an object costs in memory beside its key, counted as characters. */
 const OBJECT_CHARS = 64;
 const ROOT = 'listbucketresult';
 
-/** It begins with the element, and ends with its end. */
+/** The text begins with the element and ends with its end tag. */
 function isWholeList(xml: string): boolean {
   const root = rootOf(xml);
   if (root?.name.toLowerCase() !== ROOT) return false;
   let end = xml.length;
   while (isSpace(xml.charCodeAt(end - 1))) end -= 1;
   if (xml[end - 1] !== '>') return false;
-  // An element without content, which has one `>`.
+  // An element without content (`<a/>`), which has one `>`.
   if (xml[end - 2] === '/') return xml.indexOf('>', root.end) === end - 1;
   end -= 1;
   while (isSpace(xml.charCodeAt(end - 1))) end -= 1;

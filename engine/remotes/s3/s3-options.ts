@@ -133,7 +133,7 @@ function isHostLabel(bucket: string): boolean {
   return /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(bucket);
 }
 
-/** All that are set are checked: the SDK's chain of credentials takes them in an order of its own. */
+/** Checks all that are set, since the SDK's chain of credentials takes them in an order of its own. */
 function regionSetting({ environment, region }: S3Options, { name, settings }: AwsProfile): string {
   const given = [
     ['The region of the remote', region],

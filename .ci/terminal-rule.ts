@@ -1,6 +1,6 @@
 /**
- * One module writes to the standard streams of a process, `app/cli/terminal.ts`, since it is what keeps control characters of file names and
- * stores' messages from a terminal. Every other way to them is an offence.
+ * Only `app/cli/terminal.ts` writes to the standard streams, because it keeps control characters of file
+ * names and stores' messages from the terminal. This rule reports every other write to them.
  */
 export interface TerminalWrite {
   /** From 1. */
@@ -8,7 +8,7 @@ export interface TerminalWrite {
   readonly what: string;
 }
 
-/** Where the rule holds. Tests and what builds the project write for developers. */
+/** The rule holds here. Tests and build scripts write for developers. */
 const FOLDERS = ['app/cli/', 'app/desktop/', 'app/quickstart/', 'app/web/', 'engine/', 'renderer/'];
 const WRITERS: ReadonlySet<string> = new Set([
   'app/cli/terminal.ts',

@@ -1,10 +1,12 @@
 /**
- * What it costs that a clone is on the disk when it ends: clones of the same repository by this build and by another one, in turn, beside git's
- * and restic's. Everything lies in folders of one disk. Medians and ratios are printed as Markdown.
+ * Measures what it costs that a clone is on the disk when it ends. It clones the same repository by this
+ * build and by another one, in turn, beside git and restic. Everything lies in folders of one disk. Medians
+ * and ratios are printed as Markdown.
  *
  *   npm run build && node bench/sync-cost.ts --other FOLDER [--runs 5] [--folder FOLDER] [--files 50000]
  *
- * `--other` is a checkout of an earlier commit, built. Before each run all that is dirty is written out; the run alone is timed.
+ * `--other` is a checkout of an earlier commit, built. Before each run the disk cache is written out; only
+ * the run is timed.
  */
 import { spawnSync } from 'node:child_process';
 import { randomFillSync } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
- * A clone that is killed before each of its changes to the file system in turn. Whenever that is, the same command again ends well, and the
- * workspace is then the one that a clone without a kill makes.
+ * Kills a clone before each of its changes to the file system in turn. Each time the same command, run again,
+ * ends well and leaves the same workspace as a clone that was never killed.
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,6 @@
-/** A store, or a way to it, that damages a body once: it is fetched once more. One that does so again is accused, by the object's name. */
+/**
+ * A body that arrives damaged once is fetched once more. If it is damaged again, the error names the object.
+ */
 import { mkdirSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { cloneWorkspace } from '../engine/jobs/clone.ts';
@@ -33,7 +35,10 @@ async function startRepository(): Promise<void> {
 
 const DOCUMENTS_AND_BLOBS = /^data\/(?:commits|manifests|objects|packs)\//;
 
-/** The first answer for each key is damaged, so each kind of read meets it. @returns how many were. */
+/**
+ * Damages the first answer for each key, so that each kind of read meets one.
+ * @returns How many were damaged.
+ */
 function damageFirst(fault: Fault, keys = DOCUMENTS_AND_BLOBS): Set<string> {
   const damaged = new Set<string>();
   store.fault = ({ key, method }: FakeRequest) => {

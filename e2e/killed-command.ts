@@ -51,7 +51,7 @@ export function runKilledAt(
   });
 }
 
-/** Runs it to its end, which has to be a good one. @returns how many steps it has. */
+/** Runs the command to its end, which must be a success. @returns The number of its steps. */
 export async function countSteps(
   parameters: readonly string[],
   sandbox: Sandbox,

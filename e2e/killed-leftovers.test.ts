@@ -1,6 +1,7 @@
 /**
- * Commands that write one file, killed before each of their changes to the file system in turn. Whenever that is: a push and a copy of the folder
- * take nothing of it along, the file is the old or the new one, and the same command again leaves the file alone.
+ * Kills commands that write one file before each of their changes to the file system in turn. Each time a
+ * push and a copy of the folder take nothing unfinished along, the file is the old or the new one, and the
+ * same command, run again, leaves only the file.
  */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

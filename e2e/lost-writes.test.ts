@@ -1,4 +1,7 @@
-/** A store that answers a write with 200 and keeps nothing: what depends on the write fails, and the next run writes again. */
+/**
+ * When a store answers a write with 200 and keeps nothing, everything that needs the write fails, and the
+ * next run writes again.
+ */
 import { mkdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { checkTrees } from '../engine/jobs/check-trees.ts';

@@ -1,9 +1,9 @@
-/** Stores that answer with as much as they may: a command that reads their answers still ends at Ctrl-C. */
+/** A command that reads the largest answers that a store may send still ends at Ctrl-C. */
 import { expect, it } from 'vitest';
 import { runCli } from '../app/cli/run-cli.ts';
 import { startFakeS3 } from './servers/fake-s3.ts';
 
-/** As much as the client takes for a page. */
+/** The largest page that the client accepts. */
 const PAGE_BYTES = 8 * 1024 * 1024;
 const ANSWERS_BEFORE_STOP = 3;
 

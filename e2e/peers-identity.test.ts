@@ -1,4 +1,6 @@
-/** What a peer is sent before anybody trusts it, and whose token goes where: by the command, over real sockets. */
+/**
+ * What the command sends to a peer before anybody trusts it, and which token goes where, over real sockets.
+ */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
@@ -275,7 +277,7 @@ describe('dray serve', () => {
   });
 });
 
-/** Notes what it is asked with, and refuses everything. */
+/** Records the headers of requests, and refuses everything. */
 async function listenForTokens(): Promise<{ readonly port: number; readonly seen: string[] }> {
   const seen: string[] = [];
   const listener = createServer(({ headers }: { headers: IncomingHttpHeaders }, response) => {

@@ -1,6 +1,6 @@
 /**
- * The power goes while a command writes, or after it has ended. The same command ends in the exact state afterwards, and until then status
- * vouches for no damaged file and no push records one.
+ * Cuts the power while a command writes, or after it has ended. The same command, run again, reaches the
+ * exact state. Until then status takes no damaged file for whole and no push records one.
  *
  * 12 cuts by default. `DRAY_POWER_CUTS=50` makes more of them, `DRAY_POWER_SEED` other ones.
  */
@@ -24,7 +24,7 @@ const NAMES = ['clone', 'pull', 'copy', 'sync', 'restore', 'push to file:'] as c
 const MOUNT_OPTIONS = ['commit=1', 'data=writeback,nodelalloc', 'nodelalloc', 'defaults'];
 /** Of the cuts, those that come after the command has ended. */
 const LATE_PART = 0.3;
-/** What a command tells when it begins to write. */
+/** The event with which a command begins to write. */
 const WRITES = /"phase":"(download|write|upload|commit)"/;
 
 const whyNot = findWhyNoLoopDisks();
@@ -66,7 +66,7 @@ describe.skipIf(whyNot !== undefined)(`After ${CUTS} cuts of the power (seed ${S
   );
 });
 
-/** How long a run that nothing happens to writes. */
+/** How long an undisturbed run writes. */
 async function timeOf(bed: PowerCutBed, job: PowerCutJob): Promise<number> {
   begin(bed, job, 'defaults');
   let startedMs = performance.now();

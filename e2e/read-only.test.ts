@@ -1,4 +1,7 @@
-/** Disks that cannot be written, and few files that may be open: what only reads works, and all else says in one line what is wrong. */
+/**
+ * On a read-only disk, and with few files that may be open, commands that only read work. All others say in
+ * one line what is wrong.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -33,7 +36,9 @@ function runAfter(line: string, parameters: readonly string[], mounts = false) {
 const READ_ONLY = (folder: string) =>
   `mount --bind ${folder} ${folder} && mount -o remount,ro,bind ${folder}`;
 
-/** Root writes through modes, so a mount it is; without the right to mount the test is left out. */
+/**
+ * Modes do not stop root, so the disk is a read-only mount. Without the right to mount the test is skipped.
+ */
 const canMount =
   process.platform === 'linux' &&
   spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;

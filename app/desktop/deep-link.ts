@@ -58,7 +58,7 @@ export function describeDeepLink(link: DeepLink): { readonly message: string; re
   }
 }
 
-/** What leaves this machine, and for which host. */
+/** Says what leaves this machine, and to which host. */
 function sentTo(place: string): string {
   const [, scheme, host] = /^([a-z0-9]+):\/\/([^/]*)/.exec(place) ?? [];
   return scheme === 'dray'

@@ -1,7 +1,8 @@
 /**
- * The keys of stores for the engine, which a program that is started from a dock does not get from a shell. Each pair has the name that a
- * remote calls its profile. The system's own store of keys encrypts them; the file belongs to its owner alone; they are decrypted for the
- * engine's environment and for nobody else. Tokens of other machines are the engine's business: see `engine/jobs/login.ts`.
+ * Keeps the keys of stores for the engine: a program that is started from a dock gets none from a shell. A
+ * pair of keys has the name that a remote calls its profile. The system's keyring encrypts them, only the
+ * user can read the file, and only the engine's environment gets them decrypted. The engine keeps the tokens
+ * of other machines: see `engine/jobs/login.ts`.
  */
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -28,7 +29,7 @@ export interface Secrets {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** By profile the encrypted bytes, as base64. */
+/** The encrypted bytes in base64, by profile. */
 type Sealed = Readonly<Record<string, string>>;
 
 export function openSecrets(
@@ -58,7 +59,7 @@ export function openSecrets(
   return {
     state,
     async saveKeys(profile, keys) {
-      // Sealed first: from the reading to the writing nobody else has a turn.
+      // Encrypted first, so that nothing can run between reading and writing the file.
       const text = keys && (await seal(JSON.stringify(keys)));
       const { [profile]: _old, ...others } = readToChange(path);
       if (text !== undefined && Object.keys(others).length >= PROFILES_MAX)
@@ -129,7 +130,10 @@ function readToChange(path: string): Sealed {
   return sealed ?? {};
 }
 
-/** Undefined: it makes no sense. The token for all machines that earlier versions kept goes to nobody, and with the next writing. */
+/**
+ * Undefined if the file makes no sense. Earlier versions kept one token for all machines: it is sent nowhere,
+ * and the next write drops it.
+ */
 function parseSealed(text: string): Sealed | undefined {
   try {
     const { keys } = JSON.parse(text) as { readonly keys?: unknown };

@@ -14,7 +14,7 @@ export function limitedDrops(context: DropContext, clock: Clock = systemClock): 
   const windowFile = openWindowFile(userConfigFolder(context));
   const throttle = createThrottle({ clock, bytesPerSecond: createBandwidthRate(windowFile, clock) });
   const { connection, environment } = context;
-  // Places are read as the engine reads them in Browse, wherever the window was started. Nothing else is taken from the command line:
-  // the page names the places, and nobody typed them there.
+  // Places are read as in Browse, wherever the window was started. The page names them and nobody typed them,
+  // so nothing else comes from the command line.
   return { connection, environment, directory: homedir(), throttle };
 }

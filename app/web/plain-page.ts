@@ -13,10 +13,12 @@ export function sendPlainPage(response: ServerResponse, text: keyof typeof TEXTS
 }
 
 /**
- * A link that was clicked on another site's page, or that a file led to, brings no cookie of the kind `SameSite=Strict`, though the
- * browser has it; a redirect of such a link brings none either. From a page of ours the same address brings it.
+ * A link that was clicked on another site's page, or that a file led to, brings no cookie of the kind
+ * `SameSite=Strict`, though the browser has it; a redirect of such a link brings none either. From a page of
+ * ours the same address brings it.
  *
- * @param hash Where in the window, and its key. Browsers don't send this part of an address, so the page adds it.
+ * @param hash The place in the window, and its key. Browsers don't send this part of an address, so the page
+ * adds it.
  */
 export function sendOnceMore(response: ServerResponse, hash = ''): void {
   const address = `/?again${hash.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}`;

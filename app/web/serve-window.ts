@@ -140,7 +140,7 @@ async function route(serving: Serving, request: IncomingMessage, response: Serve
   }
   const key = request.headers[WINDOW_KEY_HEADER]?.toString();
   const isKeyed = key !== undefined && serving.session.isKey(key);
-  // A page that shows a key of another run learns it here.
+  // A page with the key of an earlier run learns here that it is void.
   if (key !== undefined && !isKeyed) return sendPlainPage(response, 'noSession');
   // Here it has its cookie: the address becomes the usual one.
   if (isPage && url.searchParams.has('again')) return leadToWindow(response);
@@ -175,8 +175,10 @@ function redeem(serving: Serving, redeeming: Redeeming): void {
 }
 
 /**
- * Gives the cookie and the key where the link is good for them; a browser that has the cookie already may enter too.
- * @returns The end of the window's address, which browsers keep to themselves; undefined: no entrance.
+ * Gives the cookie and the key to the first browser that opens the link. A browser that has the cookie
+ * already may enter too.
+ * @returns The fragment of the window's address, which browsers send to no server. Undefined: the browser may
+ * not enter.
  */
 function enter(serving: Serving, { port, request, response, token }: Redeeming): string | undefined {
   const { onOpened, session, startsAt = '' } = serving;

@@ -1,12 +1,13 @@
 /**
- * Who may talk to the window's server: a browser that opened a link, once, and from then on sends its cookie and its key.
+ * Decides who may talk to the window's server: a browser that opened a link, once, and from then on sends its
+ * cookie and its key.
  *
- * The cookie alone opens nothing but the window's own files. Browsers send it to every port of this machine, so another
- * user's server may get it. The key comes in the fragment of an address, which browsers send to no server. Only the
- * pages of this origin can read the key, and only their code sends it.
+ * The cookie alone opens nothing but the window's own files. Browsers send it to every port of this machine,
+ * so another user's server may get it. The key comes in the fragment of an address, which browsers send to no
+ * server. Only the pages of this origin can read the key, and only their code sends it.
  *
- * Cookies know no ports. So the cookie's name holds the port that the browser sees, which a tunnel makes another one than the server's:
- * two windows, here or through tunnels, do not push each other out.
+ * Cookies know no ports. So the cookie's name holds the port that the browser sees, which a tunnel makes
+ * another one than the server's: two windows, here or through tunnels, do not push each other out.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
@@ -17,7 +18,10 @@ const LINKS_MAX = 16;
 export interface Session {
   /** A token for one more link. */
   newToken(): string;
-  /** The cookie's header and the key when the token is right, and then never again. @param port As the browser sees it. */
+  /**
+   * The cookie's header and the key if the token is right. Works once.
+   * @param port As the browser sees it.
+   */
   redeem(token: string, port: string): { readonly cookie: string; readonly key: string } | undefined;
   /** @param header The request's `Cookie`. @param port As the browser sees it. */
   isKnown(header: string | undefined, port: string): boolean;

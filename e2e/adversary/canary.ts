@@ -8,7 +8,7 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileS
 import { join } from 'node:path';
 
 export const CANARY_SECRET = 'CANARY-THAT-NOBODY-MAY-READ';
-/** A name in the canary that no client asks for: only who lists a folder there learns it. */
+/** A name in the canary that no client asks for: only a listing of its folder tells it. */
 export const CANARY_NAME = 'only-a-listing-tells-this-name';
 const LONG_AGO_SECONDS = 1_000_000_000;
 /** Names that a sweep of old temporary files, or a part of an upload, would have. */
@@ -51,7 +51,8 @@ export function layCanary(root: string): Canary {
     }
     for (const name of readdirSync(root, { recursive: true, encoding: 'utf8' }))
       if (!before.has(name)) traces.push(`${name} was added`);
-    // This look itself has listed the folders. What is gone stays gone, and is a trace each time.
+    // This check itself has listed the folders, so their times are set anew. A missing file is reported each
+    // time.
     if (traces.length === 0) before = arm();
     return traces;
   };

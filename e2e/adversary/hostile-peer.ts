@@ -1,4 +1,4 @@
-/** A peer that lies: it answers each request of the protocol in the right form mostly, with what no honest peer would say. */
+/** A peer that lies: its answers mostly have the right form, and content that no honest peer would send. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { crc64Nvme, formatCrc64, loadCrc64 } from '../../engine/base/crc64-nvme.ts';
@@ -6,7 +6,9 @@ import type { Draw } from '../seeded-draw.ts';
 
 await loadCrc64();
 
-/** `target`: where links lead that the peer lists, an absolute path outside of the client's folder. */
+/**
+ * `target`: an absolute path outside of the client's folder, to which the links in the peer's listings lead.
+ */
 export interface HostilePeerOptions {
   readonly draw: Draw;
   readonly target: string;
@@ -134,7 +136,7 @@ function describe(draw: Draw): unknown {
   };
 }
 
-/** In byte order mostly, since a listing out of order is refused as a whole. */
+/** Mostly in byte order, since clients refuse a whole listing that is out of order. */
 function listing({ draw, target }: HostilePeerOptions): string {
   const rows = new Map<string, unknown[]>();
   const count = 1 + draw.below(8);

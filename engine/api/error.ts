@@ -26,7 +26,10 @@ const EXIT_CODES = {
   noCredentials: 1,
   /** The remote refused the credentials or the operation. */
   accessDenied: 1,
-  /** A peer is met for the first time and nobody trusted its certificate; nothing was sent. `data`: `address`, `fingerprint`. */
+  /**
+   * This is the first meeting with a peer, and nobody trusted its certificate. Nothing was sent. `data`:
+   * `address`, `fingerprint`.
+   */
   unknownPeer: 1,
   /** This machine's clock and the remote's differ too much for a signature to hold. */
   clockSkew: 1,
@@ -88,18 +91,18 @@ export class DrayError extends Error {
   }
 }
 
-/** Whoever prints, stores or sends an error may rely on these: names and messages in it come from stores, peers and repositories. */
+/** Bounds of every error, whose names and messages may come from stores, peers and repositories. */
 const MESSAGE_CHARS_MAX = 4_000;
 const DATA_CHARS_MAX = 8_192;
 const DATA_DEPTH_MAX = 8;
 const EXCERPT_CHARS_MAX = 200;
 
-/** A text from outside as a message shows it: at most 200 characters of it. */
+/** At most 200 characters of a text from outside, for a message. */
 export function excerpt(text: string): string {
   return cut(text, EXCERPT_CHARS_MAX);
 }
 
-/** The same in JSON's quotes. A value that is no text is named by its type alone: it may be as deep as it likes. */
+/** The same in JSON's quotes. Of a value that is no text only the type is named, since it may be large. */
 export function quotedExcerpt(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(excerpt(value));
   const isPlain = value === null || ['boolean', 'number', 'undefined'].includes(typeof value);
@@ -108,12 +111,12 @@ export function quotedExcerpt(value: unknown): string {
 
 function cut(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text;
-  // Not between the halves of a character.
+  // Don't cut between the halves of a surrogate pair.
   const end = text.isWellFormed() && !text.slice(0, charsMax).isWellFormed() ? charsMax - 1 : charsMax;
   return `${text.slice(0, end)}...`;
 }
 
-/** Strings are cut and depth is bounded; the value itself where nothing of it is beyond. */
+/** Cuts strings and bounds the depth. Returns the value itself if nothing exceeds the bounds. */
 function boundedData(value: unknown, depth: number): unknown {
   if (typeof value === 'string') return cut(value, DATA_CHARS_MAX);
   if (Array.isArray(value)) {
@@ -185,11 +188,13 @@ export function fromErrorRecord(record: ErrorRecord): DrayError {
   return new DrayError(record.code, record.message, { retry: record.retry, data: record.data });
 }
 
-/** EMFILE: of this process; ENFILE: of the system. A thread that cannot start wants files, too. */
+/** EMFILE: the limit of this process; ENFILE: of the system. A thread that cannot start needs files, too. */
 const OPEN_FILES_CODES: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ERR_WORKER_INIT_FAILED']);
 const CAUSES_MAX = 10;
 
-/** An error that names the limit of open files, where that is what the error, or one of its causes, is about. No file is at fault then. */
+/**
+ * Names the limit of open files if the error, or one of its causes, is about that. No file is at fault then.
+ */
 export function openFilesLimit(error: unknown): DrayError | undefined {
   let at = error as
     | { code?: unknown; cause?: unknown; data?: { errno?: unknown; systemCode?: unknown } }

@@ -168,7 +168,7 @@ export interface CheckEvent {
   readonly result: 'ok' | 'failed' | 'warning' | 'notSupported';
   readonly detail: string;
   readonly paths?: readonly string[];
-  /** Of a check of a remote that failed with it. */
+  /** The error with which a check of a remote failed. */
   readonly error?: ErrorRecord;
 }
 
@@ -180,7 +180,7 @@ export interface RemoteEvent {
   readonly isDefault: boolean;
 }
 
-/** A remote was found by its name: which settings it came from. */
+/** Says in which settings a remote's name was found. */
 export interface RemoteUsedEvent {
   readonly type: 'remoteUsed';
   readonly name: string;

@@ -187,7 +187,10 @@ export interface HostRequests {
   'remotes.list': { input: Nothing; answer: { readonly remotes: readonly RemoteCard[] } };
   'remotes.add': { input: { readonly name: string; readonly url: string }; answer: Nothing };
   'remotes.remove': { input: { readonly name: string }; answer: Nothing };
-  /** Tells `check` events. `keys` of the profile that the target names, or the `token` of its machine, are for this test alone. */
+  /**
+   * Emits `check` events. Uses `keys` (for the profile that the target names) or `token` (for its machine)
+   * for this test alone.
+   */
   'remotes.test': {
     input: { readonly target: string; readonly keys?: AccessKeys; readonly token?: string };
     answer: { readonly passed: number; readonly failed: number };
@@ -199,7 +202,7 @@ export interface HostRequests {
   'remotes.usage': { input: Nothing; answer: { readonly months: readonly UsageRow[] } };
 
   // Peers
-  /** Those that have a token or are trusted. */
+  /** The machines that have a token or are trusted. */
   'peers.list': { input: Nothing; answer: { readonly peers: readonly KnownPeer[] } };
   /** Keeps the token for this machine alone. */
   'peers.login': { input: LoginRequest; answer: LoginSummary };

@@ -41,9 +41,9 @@ export interface LoginSummary {
 
 /** What this user keeps of one peer; never the token itself. */
 export interface KnownPeer {
-  /** `dray://HOST:PORT`, with `?tls=off` where the way is not encrypted. */
+  /** `dray://HOST:PORT`, with `?tls=off` where the connection is not encrypted. */
   readonly address: string;
-  /** `environment`: it goes before one that is kept. */
+  /** `environment`: this one is sent in place of one that is kept. */
   readonly token?: 'kept' | 'environment';
   /** Of the certificate that is trusted. */
   readonly fingerprint?: string;

@@ -37,7 +37,7 @@ function endingOf({ endedMs, id, state }: Transfer): string {
 }
 
 function bodyOf({ state, error, failed, filesDone }: Transfer): string {
-  // A message of an unknown peer names options of the command; the window has a button.
+  // The message of `unknownPeer` names options of the command; the window has a button instead.
   if (state === 'failed')
     return !error || error.code === 'unknownPeer' ? 'Dray shows what to do.' : error.message;
   const files = `${filesDone.toLocaleString('en')} ${filesDone === 1 ? 'file' : 'files'}`;

@@ -25,10 +25,13 @@ export interface TreeFilterRequest {
   readonly filesFrom?: readonly string[];
   readonly minSizeBytes?: number;
   readonly maxSizeBytes?: number;
-  /** Modified at or after, and at or before; ms since the epoch. Of an object by its `mtime` metadata, which takes a HEAD. */
+  /**
+   * Modified at or after, and at or before; ms since the epoch. An object's time is its `mtime` metadata,
+   * which takes a HEAD.
+   */
   readonly newerThanMs?: number;
   readonly olderThanMs?: number;
-  /** Take the time of an object's upload, which the listing tells, for its age. */
+  /** Judge an object's age by the time of its upload, which the listing tells. */
   readonly serverTime?: boolean;
 }
 
@@ -50,7 +53,7 @@ export interface CopyRequest extends TreePairRequest {
   readonly update?: boolean;
   /** Do not look at the destination: send everything. */
   readonly noCheckDestination?: boolean;
-  /** Do not look at the destination afterwards, whether what the store took is there. */
+  /** Do not look afterwards whether the store has kept the objects. */
   readonly noConfirm?: boolean;
   /** Never change what is there: a file that differs is an error of that file. */
   readonly immutable?: boolean;

@@ -1,5 +1,5 @@
 /**
- * The key that a page of `dray ui` shows beside its cookie: how it comes to the page, and how the page sends it.
+ * The key that a page of `dray ui` sends beside its cookie.
  *
  * It comes as the fragment of an address (`#key=...`), which browsers send to no server. The page sends it back as a header
  * of requests, and as a subprotocol of the WebSocket: a page can set no other header there.
@@ -13,13 +13,13 @@ export function withKey(key: string, hash: string): string {
   return `#key=${key}${hash.slice(1)}`;
 }
 
-/** The key and the rest of the address's end; undefined where it holds no key. */
+/** The key and the rest of the fragment; undefined if it holds no key. */
 export function splitKey(hash: string): { readonly key: string; readonly hash: string } | undefined {
   const [, key, rest = ''] = /^#key=([\w-]+)(\/.*)?$/.exec(hash) ?? [];
   return key === undefined ? undefined : { key, hash: rest === '' ? '' : `#${rest}` };
 }
 
-/** The first one is the one that the server names in its answer. */
+/** The subprotocols of the WebSocket. The server names the first one in its answer. */
 export function protocolsOf(key: string | undefined): readonly string[] {
   return key === undefined ? [PROTOCOL] : [PROTOCOL, `${KEY_PREFIX}${key}`];
 }

@@ -1,4 +1,4 @@
-/** Other machines: which of them have a token or are trusted. A token goes in and never comes back. */
+/** The other machines that have a token or are trusted. Pages give tokens and never get them back. */
 import { listPeers, login, logout, trustPeer } from '../jobs/login.ts';
 import type { HandlersOf } from './host-call.ts';
 

@@ -41,7 +41,7 @@ export const REMOTES: HandlersOf<'remotes'> = {
     if (token !== undefined) environment = withTypedToken(environment, { peer: url, token });
     const { failed, ok } = await remoteTestTarget(
       jobContextOf(call, homedir(), { environment }),
-      // By its name: what a page gives as a URL may name less.
+      // By its name: a URL of a page must not hold all that the user's own may.
       { target: isKnown ? name : target },
     );
     return { passed: ok, failed };

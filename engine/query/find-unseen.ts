@@ -1,9 +1,8 @@
 /**
- * Looks once at objects that a store said it has written. A store that answers 200 and keeps nothing is found out here, before anything counts on
- * the objects.
+ * Finds the objects that a store said it has written and has not kept, before anything counts on them.
  *
- * By listing where that shows many of them at once, else by HEAD. A listing that does not show an object is checked by a HEAD, so no store is
- * accused because of an odd listing.
+ * It lists where a page shows many of the objects, and sends a HEAD for each of the others. An object that a
+ * listing does not show gets a HEAD as well, so an odd listing alone accuses no store.
  */
 import { DrayError } from '../api/error.ts';
 import { comparePaths } from '../model/entry.ts';
@@ -14,9 +13,9 @@ import type { RequestLimit } from './object-pages.ts';
 export interface WrittenObject {
   readonly key: RemoteKey;
   readonly sizeBytes: number;
-  /** What the store answered; absent or '' where it told none, or where the key names the content. */
+  /** The etag that the store answered; absent or '' if it told none, or if the key names the content. */
   readonly etag?: string;
-  /** Of what lay there before: still there, it shows that nothing was written. */
+  /** The etag of the object before. If it is still there, nothing was written. */
   readonly replacedEtag?: string;
 }
 
@@ -30,10 +29,10 @@ export interface LookOptions {
   readonly signal: AbortSignal;
 }
 
-/** So many requests of HEAD cost what a page of a listing does (S3: $0.4 and $5 per million). */
+/** A page of a listing costs as much as this many HEADs (S3: $5 and $0.4 per million). */
 export const HEADS_PER_PAGE = 12;
 
-/** @returns those that are not there as they were written, in order of their keys. */
+/** @returns The objects that are not there as they were written, in order of their keys. */
 export async function findUnseen<T extends WrittenObject>(
   store: ObjectStore,
   written: readonly T[],
@@ -70,7 +69,7 @@ export async function findUnseen<T extends WrittenObject>(
   return doubtful.filter((_, at) => !isSeen[at]);
 }
 
-/** An error for whoever cannot go on without the object. */
+/** The error for an object that the store has not kept. */
 export function notStored(store: ObjectStore, { key }: WrittenObject): DrayError {
   return new DrayError(
     'remoteFailed',
@@ -79,7 +78,10 @@ export function notStored(store: ObjectStore, { key }: WrittenObject): DrayError
   );
 }
 
-/** Another etag than ours may be a newer object of somebody else's; only the old one, or no object, shows a lost write. */
+/**
+ * Only the old etag, or no object, shows a lost write. Any other etag may be that of somebody else's newer
+ * object.
+ */
 function isAsWritten(written: WrittenObject, found: FoundObject | undefined): boolean {
   if (!found) return false;
   const { etag = '', replacedEtag = '', sizeBytes } = written;
@@ -88,7 +90,7 @@ function isAsWritten(written: WrittenObject, found: FoundObject | undefined): bo
   return replacedEtag === '' ? found.sizeBytes === sizeBytes : found.etag !== replacedEtag;
 }
 
-/** The longest prefix up to a slash that both have. */
+/** The longest common prefix that ends in a slash. */
 function commonFolder(one: string, other: string): string {
   let length = 0;
   while (length < one.length && one[length] === other[length]) length += 1;

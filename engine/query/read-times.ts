@@ -11,21 +11,25 @@ export interface TimesOptions {
   readonly store: Pick<ObjectStore, 'head'>;
   readonly limit: RequestLimit;
   readonly signal: AbortSignal;
-  /** An object whose time cannot be read is left out, and its failure goes here. It throws what is no failure of one object. */
+  /**
+   * Gets the error of an object whose time cannot be read, which is then left out. Throws errors that concern
+   * more than one object.
+   */
   readonly onFailed: (path: string, error: unknown) => void;
   readonly memory?: TimesMemory | undefined;
 }
 
 export interface TimesMemory {
-  /** The item with its time; undefined when that is not known. */
+  /** The item with its remembered time; undefined if none is remembered. */
   recall(item: TreeItem): TreeItem | undefined;
   note(items: readonly TreeItem[]): void;
   asked(): void;
 }
 
 /**
- * The same items in the same order, each with all that the filter needs. Leaves out an object that went away meanwhile: nothing is to
- * be copied or deleted there. All are asked at once; the limit bounds how many are in flight.
+ * The same items in the same order, each with all that the filter needs. Leaves out objects that have
+ * vanished since: there is nothing to copy or delete. Asks for all at once; `limit` bounds how many requests
+ * are in flight.
  */
 export async function readTimes(
   items: readonly TreeItem[],
@@ -58,7 +62,7 @@ async function ask(
   const info = await limit.run(() => store.head(item.path, { signal }), { bytes: 0, signal });
   if (!info) return undefined;
   const asked = headItemOf(item.path, info);
-  // Replaced since the listing: what the listing says of its content would go with the time of another one.
+  // The object was replaced since the listing: its new time does not belong to the content that was listed.
   if (info.etag !== item.token) throw changed(item.path);
   const known = {
     ...item,
@@ -69,7 +73,7 @@ async function ask(
   return known;
 }
 
-/** Another upload may still bear the same second, which is all that some stores tell of a time. */
+/** Two uploads may have the same second, and some stores tell no more of a time. */
 function isYoung({ modifiedMs }: TreeItem, { remoteTimeMs }: ObjectInfo): boolean {
   return remoteTimeMs === undefined || Math.floor(remoteTimeMs / 1000) <= Math.floor(modifiedMs / 1000);
 }

@@ -15,29 +15,32 @@ import type { RemoteKey } from '../remotes/object-store.ts';
 
 /** The only repository format that this version reads and writes. */
 export const FORMAT = 1;
-/** Of a commit or a segment, uncompressed: what a reader is ever ready to hold (`documentBounds` says when). */
+/** The largest commit or segment, uncompressed, that a reader ever holds (`documentBounds` says when). */
 export const DOCUMENT_MAX_BYTES = 256 * 1024 * 1024;
 /** Of a commit or a segment as stored. */
 export const STORED_DOCUMENT_MAX_BYTES = 64 * 1024 * 1024;
 
-/** Of `{`, `[` and `,` outside of strings in a commit or a segment: each value takes some ten times as much memory as its text. */
+/**
+ * `{`, `[` and `,` outside of strings in a commit or a segment, at most: a value takes some ten times the
+ * memory of its text.
+ */
 export const DOCUMENT_VALUES_MAX = 12_000_000;
 /** How deep lists and objects may lie in each other; format 1 needs 6. */
 export const DOCUMENT_DEPTH_MAX = 64;
-/** Of one text, as it stands in the JSON: a message of 65,536 units takes at most six bytes for each. */
+/** The longest text as written in JSON: a message of 65,536 units takes at most six bytes for each. */
 export const DOCUMENT_TEXT_MAX_BYTES = 512 * 1024;
 
 /** A segment of 8,192 entries with paths of 4,096 bytes each, however well they compress. */
 const RAW_BYTES_FREE = 32 * 1024 * 1024;
-/** 8,192 entries and 65,536 chunks have a third of it. */
+/** 8,192 entries and 65,536 chunks take a third of it. */
 const VALUES_FREE = 1_000_000;
-/** Hashes do not compress, so what goes beyond grows with what is stored. */
+/** More values than these need hashes, which do not compress: the bound grows with the stored bytes. */
 const RAW_BYTES_PER_STORED = 64;
 const VALUES_PER_STORED = 1 / 4;
 
 /**
- * What a reader is ready to make of so many stored bytes. Memory grows with what somebody has to store and send: 8 KB of zstd can stand for
- * 256 MiB, and took 1.1 GiB.
+ * How much a reader unpacks from so many stored bytes. A large document then takes many stored bytes: before
+ * this bound 8 KB of zstd stood for 256 MiB and took 1.1 GiB of memory.
  */
 export function documentBounds(storedBytes: number): { readonly rawBytes: number; readonly values: number } {
   return {
@@ -90,7 +93,7 @@ export function encodeDocument(text: string): EncodedDocument {
  */
 export function decodeDocument(key: RemoteKey, hash: string, stored: Uint8Array): JsonObject {
   const { rawBytes } = documentBounds(stored.byteLength);
-  // By what the frame declares, before any work; and by what comes out of it.
+  // Checked twice: the size that the frame declares, before any work, and the size that comes out.
   if ((declaredSizeOf(stored) ?? 0) > rawBytes) throw damaged(key, 'it is larger than a document may be');
   let raw: Buffer;
   try {
@@ -102,7 +105,9 @@ export function decodeDocument(key: RemoteKey, hash: string, stored: Uint8Array)
   return parseDocument(key, raw, stored.byteLength);
 }
 
-/** What the first frame says of its content (RFC 8878, section 3.1.1.1); undefined where it says nothing. */
+/**
+ * The content size that the first frame declares (RFC 8878, section 3.1.1.1); undefined if it declares none.
+ */
 export function declaredSizeOf(stored: Uint8Array): number | undefined {
   const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength);
   if (stored.byteLength < 18 || view.getUint32(0, true) !== ZSTD_MAGIC) return undefined;
@@ -140,10 +145,13 @@ export function parseDocument(key: RemoteKey, raw: Uint8Array, storedBytes = raw
 const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c];
 /** `[` and `{` have the same lower bits, as `]` and `}` have. */
 const [OPENING, CLOSING, BRACKET_BITS] = [0x5b, 0x5d, 0xdf];
-/** Most are smaller than this, and no smaller one can take much: a look at each byte would take as long as reading it. */
+/**
+ * Smaller documents are not checked: they cannot take much memory, and checking each byte takes as long as
+ * parsing.
+ */
 const SCANNED_ABOVE_BYTES = 2 * 1024 * 1024;
 
-/** What a reader is not ready to make of the document; undefined where all of it fits. Before it is parsed, in one pass. */
+/** Which bound the document exceeds; undefined if none. Found in one pass, before it is parsed. */
 function excessOf(raw: Uint8Array, storedBytes: number): string | undefined {
   if (raw.length <= SCANNED_ABOVE_BYTES) return undefined;
   const { values: valuesMax } = documentBounds(storedBytes);

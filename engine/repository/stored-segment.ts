@@ -8,7 +8,7 @@ import { segmentKey } from './keys.ts';
 import { type SegmentRef, sameTotals, totalsOfEntries } from './manifest.ts';
 import { decodeSegment, type EncodedSegment } from './segment.ts';
 
-/** One request, and one more for damaged bytes. A missing segment is `damaged`: a commit that names it cannot be without it. */
+/** One request, and one more for damaged bytes. A missing segment is `damaged`, since a commit names it. */
 export async function readSegment(
   store: ObjectStore,
   segment: SegmentRef,

@@ -38,7 +38,7 @@ export async function downloadWhole(request: WholeDownload): Promise<WholeDownlo
     () => readWhole(request),
     ({ bytes, info }) => {
       if (bytes.length !== sizeBytes) throw wrongLength(key, bytes.length, sizeBytes);
-      // An answer that tells nothing of its content is held against what the listing told.
+      // An answer without an etag is compared with the listing.
       const sum = bestSum(info) ?? bestSum({ ...info, etag });
       const isRight = sum && matchesSum(bytes, sum);
       if (isRight === false) throw wrongContent(key, sum!.by);

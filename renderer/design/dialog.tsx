@@ -98,7 +98,7 @@ export function FormDialog({
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          // React hands it on to a form that this dialog was opened from.
+          // React also passes the event on to a form that contains this dialog.
           event.stopPropagation();
           if (!isDisabled) onSubmit();
         }}

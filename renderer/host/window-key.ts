@@ -1,6 +1,7 @@
 /**
- * The key of this window in a browser. Its link brought it; the tab keeps it over a reload, and gives it to another tab of
- * this origin that asks. Other origins, a server on another port of this machine among them, can do neither.
+ * The key of this window in a browser. The tab got it from its link, keeps it over a reload, and gives it to
+ * another tab of this origin that asks. Other origins cannot get it, nor can a server on another port of this
+ * machine.
  */
 import { splitKey } from '../../engine/api/window-key.ts';
 
@@ -14,7 +15,7 @@ interface Told {
 
 let others: BroadcastChannel | undefined;
 
-/** Takes the key out of the address, before anything reads that. */
+/** Takes the key out of the address before anything else reads the address. */
 export function takeWindowKey(): void {
   const found = splitKey(location.hash);
   if (found) {
@@ -54,7 +55,7 @@ export async function findWindowKey(): Promise<string | undefined> {
   return told;
 }
 
-/** The engine refused it: it is of an earlier run. */
+/** Call when the engine refused the key, which is then of an earlier run. */
 export function forgetWindowKey(key: string): void {
   if (heldWindowKey() === key) sessionStorage.removeItem(NAME);
 }

@@ -192,7 +192,7 @@ describe('A token', () => {
     expect(await run(['-C', sandbox.path('source'), 'push'])).toMatchObject({ exitCode: 1 });
   });
 
-  it('that is none is refused by login', async () => {
+  it('that makes no sense is refused by login', async () => {
     for (const text of ['two words\n', '', '\n', 'x'.repeat(1025)])
       expect(await run(['login', 'nas'], {}, text)).toMatchObject({ exitCode: 2 });
     expect(await run(['login', 'a b'], {}, TEST_TOKEN)).toMatchObject({ exitCode: 2 });

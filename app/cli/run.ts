@@ -15,7 +15,7 @@ const EXIT_READER_GONE = 141;
 
 export function run(asked: readonly string[]): Promise<void> {
   const [first, name = '-'] = asked;
-  // Help for a command that there is not ends as the command itself would.
+  // Help for an unknown command ends as the command itself would.
   const isHelpless = first === 'help' && !name.startsWith('-') && !isCommandName(name);
   const parameters = isHelpless ? asked.slice(1) : asked;
   return runProgram((host, wanted) => buildProgram(host, wanted), parameters, commandsNamed(parameters));

@@ -73,7 +73,7 @@ export function onStreamError(listener: (stream: StreamName, error: NodeJS.Errno
     process[name].on('error', (error) => listener(name, error));
 }
 
-/** For a process that ends right after it. */
+/** Writes a line at once, for a process that ends right after it. */
 export function writeLineAtOnce(text: string): void {
   try {
     writeSync(process.stderr.fd, formatLine(text));

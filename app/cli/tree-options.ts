@@ -73,7 +73,7 @@ export function addCopyOptions(command: Command): void {
     .option('--explain', 'show how the destination was looked at, and what that took')
     .option('-u, --update', 'leave alone what is newer at the destination')
     .option('--no-check-dest', 'do not look at the destination: send everything')
-    .option('--no-confirm', 'do not look afterwards whether a store has kept what it took')
+    .option('--no-confirm', 'do not look afterwards whether a store has kept the objects')
     .option('--immutable', 'never change a file that is there: one that differs fails')
     .option('--backup-dir <place>', 'keep what is overwritten or deleted there')
     .option('--links', 'keep symbolic links, as NAME.rclonelink objects')

@@ -90,7 +90,7 @@ describe('a remote where nothing lies yet', () => {
     await expect(firstPush()).rejects.toMatchObject({ code: 'bucketMissing' });
   });
 
-  it('is left empty by all else, and by a dry run, which foresees the first push', async () => {
+  it('stays empty after all other commands, and after a dry run, which foresees the first push', async () => {
     await refusedByReaders();
     const foreseen = {
       result: 'wouldPush',
@@ -126,7 +126,7 @@ describe('a remote where nothing lies yet', () => {
     expect(await verify(testContext(fresh), {})).toMatchObject({ commits: 0, missing: 0, damaged: 0 });
   });
 
-  it('is none any more once it was met, or where refs lie: what is missing is not made anew', async () => {
+  it('is not made anew once the workspace has met it, or where refs lie', async () => {
     await firstPush();
     rmSync(sandbox.path('backup/dray.json'));
     rmSync(sandbox.path('backup/refs'), { recursive: true });

@@ -146,8 +146,8 @@ describe.each(PARSERS)('reading $name', ({ fragments, frames, parse }) => {
   });
 });
 
-describe('the count of what is looked at', () => {
-  it('takes a regular expression that may backtrack for a square, and a search that restarts for what it is', () => {
+describe('the count of characters that are read', () => {
+  it('charges a regular expression that may backtrack with a square, and a search that restarts with what it reads', () => {
     const [end, spaces] = ['(?:<\\/a\\s*>|<a[^>]*\\/>)\\s*$', '\\/+$'].map((source) => new RegExp(source));
     for (const pattern of [end!, spaces!]) expect(mayBacktrack(pattern.source)).toBe(true);
     for (const pattern of [/^[\w*+-]+$/, /\s+/g, /^\d{1,3} x/, /[*+]/])

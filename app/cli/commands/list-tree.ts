@@ -27,7 +27,7 @@ export function addListTreeCommand(program: Command, host: CommandHost): void {
     .option('-r, --recursive', 'everything below, not one level')
     .option(
       '-l, --long',
-      'mode, size and time as well: of an object its own (a HEAD for each), or with --use-server-modtime its upload',
+      "mode, size and time as well: an object's own time (a HEAD for each), or with --use-server-modtime its upload's",
     )
     .action((ref: string | undefined, path: string | undefined, options: ListTreeOptions, self: Command) => {
       if (ref !== undefined && isPlace(ref)) {

@@ -11,7 +11,7 @@ export function addLoginCommand(program: Command, host: CommandHost): void {
     .command('login')
     .summary('keep the token of another machine')
     .description(
-      'Keeps the token that "dray serve" showed on another machine. It is sent to this host and port alone. It is asked for without showing it, or read from standard input.',
+      'Keeps the token that "dray serve" showed on another machine. Asks for it without showing it, or reads it from standard input. It is sent to this host and port alone.',
     )
     .argument('<host[:port]>', 'the other machine (port 7370 if none is given), or its dray:// URL')
     .action((peer: string, _options: object, self: Command) =>

@@ -96,7 +96,7 @@ function toRules(asGiven: readonly GivenRule[], { directory, emit }: FilterConte
   const ordered = RULE_OPTIONS.flatMap((option) => asGiven.filter((rule) => rule.option === option));
   if (ordered.some((rule, at) => rule !== asGiven[at])) {
     const flags = [...new Set(ordered.map(({ option }) => option.flag))].join(', then ');
-    const message = `As in rclone, rules are ordered by option, not as given: ${flags}. Use --filter for all of them to choose the order.`;
+    const message = `As in rclone, rules are ordered by option, not as given: ${flags}. Write all rules with --filter to choose the order.`;
     emit({ type: 'warning', warning: 'rulesReordered', message });
   }
   let rules: FilterRule[] = [];

@@ -1,12 +1,13 @@
 /**
- * Connections before they have shown the token. They share a small part of all connections, for a short time: one more than that ends
- * the oldest one of the address that has most of them. So clients without a token never take the places of those who have it, and no
- * address takes the places of another.
+ * Limits connections that have not shown the token. They share a small part of all connections, for a short
+ * time. One more than that ends the oldest one of the address that has most of them. So clients without a
+ * token never take the places of clients with it, and no address takes the places of another.
  *
- * Wrong tokens are counted for each address. The right token is let in whatever the count is: all users of a machine share the address of
- * loopback, and all of an office the router's, so a limit that held for it would let one of them lock out the others. The limit
- * therefore does not make guessing hard. The token does: 256 bits, or 16 characters of one's own at least, and a connection for each guess.
- * The limit is for clients that repeat an old token: beyond it they are told to wait, and Dray's own client does.
+ * Wrong tokens are counted for each address. The right token is let in whatever the count is: all users of a
+ * machine share the address of loopback, and all of an office the router's, so a limit that held for it would
+ * let one of them lock out the others. The limit therefore does not make guessing hard. The token does: 256
+ * bits, or 16 characters of one's own at least, and a connection for each guess. The limit is for clients
+ * that repeat an old token: beyond it they are told to wait, and Dray's own client does.
  */
 import type { Socket } from 'node:net';
 import type { Clock } from '../base/clock.ts';
@@ -16,7 +17,7 @@ export interface AdmissionOptions {
   readonly clock: Clock;
   /** Of all connections, those with the token included. */
   readonly connectionsMax: number;
-  /** From its first moment to its first request with the token, the handshake of TLS included. */
+  /** The time from its start to its first request with the token, the TLS handshake included. */
   readonly waitMs: number;
 }
 
@@ -30,7 +31,7 @@ export interface Admission {
   letIn(socket: Socket): void;
 }
 
-/** What its socket says of itself is gone as soon as it is closed. */
+/** Holds the socket's address, which the socket itself forgets once it is closed. */
 interface Waiting {
   readonly key: string;
   readonly address: string;
@@ -39,13 +40,13 @@ interface Waiting {
 }
 
 const WAITING_SHARE = 1 / 4;
-/** One client opens so many at once. */
+/** One client opens this many at once. */
 const WAITING_MIN = 16;
 const WAITING_SHARE_MAX = 1 / 2;
-/** So many of an address are answered with 401 at once, and one more each second. */
+/** Wrong tokens of an address that are answered with 401 at once; one more is each second. */
 export const WRONG_TOKENS_MAX = 10;
 const FORGIVEN_EVERY_MS = 1_000;
-/** Whose wrong tokens are counted; the address whose last 401 is the oldest is forgotten first. */
+/** Addresses whose wrong tokens are counted. The one whose last 401 is the oldest is forgotten first. */
 const ADDRESSES_MAX = 1_024;
 
 export function createAdmission({ clock, connectionsMax, waitMs }: AdmissionOptions): Admission {
@@ -96,7 +97,7 @@ export function createAdmission({ clock, connectionsMax, waitMs }: AdmissionOpti
   };
 }
 
-/** The oldest of the address that has most. */
+/** The oldest connection of the address that has most of them. */
 function largestCrowd(waiting: Iterable<Waiting>): Waiting {
   const crowds = Map.groupBy(waiting, ({ address }) => address);
   return [...crowds.values()].reduce((most, crowd) => (crowd.length > most.length ? crowd : most))[0]!;
@@ -107,7 +108,7 @@ function keyOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 
-/** Of IPv6 the network: whoever has one address of it has all. */
+/** For IPv6 the network of 64 bits, since whoever has one address of it has all. */
 function addressOf({ remoteAddress = '' }: Socket): string {
   if (!remoteAddress.includes(':') || remoteAddress.startsWith('::ffff:')) return remoteAddress;
   const [head = '', tail = ''] = remoteAddress.split('::', 2);

@@ -1,6 +1,7 @@
 /**
- * The certificates of peers that were met, by host and port, as ssh remembers hosts. Nobody signs a peer's certificate, so a person
- * decides at the first meeting, and every later one has to be with the same. Until then nothing is sent, the token least of all.
+ * Remembers the certificates of peers by host and port, as ssh remembers hosts. Nobody signs a peer's
+ * certificate, so a person decides at the first meeting, and the peer has to show the same certificate at
+ * every later one. Nothing is sent before that decision.
  */
 import { join } from 'node:path';
 import { DrayError } from '../../api/error.ts';
@@ -17,7 +18,7 @@ export interface KnownPeersOptions {
 }
 
 export interface PeerCheck {
-  /** For each connection: what to refuse it with. `unknownPeer` at the first meeting. */
+  /** Called for each connection. Gives the error that refuses it: `unknownPeer` at the first meeting. */
   readonly check: (fingerprint: string) => DrayError | undefined;
   /** Asks whether the peer that was just refused is to be trusted, and remembers it. @throws DrayError `unknownPeer` */
   readonly meet: (fingerprint: string) => Promise<void>;

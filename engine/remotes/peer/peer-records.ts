@@ -13,13 +13,16 @@ export interface PeerRecordFile {
   readonly field: 'peers' | 'tokens';
   /** For people: "The list of known peers". */
   readonly name: string;
-  /** It holds secrets, so it is refused while others can read it. */
+  /** The file holds secrets, so it is refused while others can read it. */
   readonly isSecret: boolean;
 }
 
 type Records = Readonly<Record<string, string>>;
 
-/** @throws DrayError `io`, `usage` when it is damaged: taken for empty, it would trust whoever answers. */
+/**
+ * @throws DrayError `io`, `usage` for a damaged file: taken for an empty one, it would ask to trust a known
+ * peer anew.
+ */
 export function readPeerRecords({ field, isSecret, name, path }: PeerRecordFile): Records {
   let text: string;
   try {

@@ -1,5 +1,6 @@
 /**
- * Which token a peer is sent. A token belongs to one address: host, port, and whether the way is encrypted. It is found, in this order, in
+ * Finds the token for a peer. A token belongs to one address: host, port, and whether the connection is
+ * encrypted. It is taken, in this order, from
  *
  * 1. the file that the URL names, which only a URL of the user's own may do;
  * 2. `DRAY_TOKEN` or `DRAY_TOKEN_FILE`, where `DRAY_TOKEN_HOST` names this address;
@@ -42,14 +43,14 @@ export function tokenFor(url: PeerRemoteUrl, { environment, folder }: TokenSourc
   throw noToken(address, { isWithheld: Boolean(DRAY_TOKEN || DRAY_TOKEN_FILE), named });
 }
 
-/** The one that `DRAY_TOKEN_HOST` names. @throws DrayError `usage` when it makes no sense. */
+/** The address that `DRAY_TOKEN_HOST` names. @throws DrayError `usage` when it makes no sense. */
 export function addressOfEnvironment({ DRAY_TOKEN_HOST: text }: Environment): string | undefined {
   try {
     return text ? peerAddress(parsePeerAddress(text)) : undefined;
   } catch (cause) {
     throw new DrayError(
       'usage',
-      `DRAY_TOKEN_HOST is "${text}", which is no HOST, HOST:PORT or dray:// URL.`,
+      `DRAY_TOKEN_HOST is "${text}". It has to be HOST, HOST:PORT or a dray:// URL.`,
       { cause },
     );
   }
@@ -67,7 +68,7 @@ export function checkToken(token: string, what: string): string {
   );
 }
 
-/** For whom tokens are kept. @throws DrayError `io`, `usage` */
+/** The addresses for which tokens are kept. @throws DrayError `io`, `usage` */
 export function addressesWithToken(folder: string): readonly string[] {
   return Object.keys(readPeerRecords(tokensFile(folder)));
 }

@@ -1,7 +1,8 @@
 /** A certificate for those who have none: made once, kept with the user's settings, so that clients know it again. */
 import { X509Certificate } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { replaceFile } from '../base/replace-file.ts';
 import { readCertificate, type ServerCertificate } from './peer-certificate.ts';
 
 const YEARS = 10;
@@ -19,14 +20,7 @@ export async function ownCertificate(folder: string, name: string): Promise<Serv
   notAfterDate.setFullYear(notAfterDate.getFullYear() + YEARS);
   const { generate } = await import('selfsigned');
   const made = await generate([{ name: 'commonName', value: name }], { keyType: 'ec', notAfterDate });
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  for (const [path, text] of [
-    [keyPath, made.private],
-    [certPath, made.cert],
-  ] as const) {
-    const temporary = `${path}.${process.pid}.tmp`;
-    writeFileSync(temporary, text, { mode: 0o600 });
-    renameSync(temporary, path);
-  }
+  replaceFile(keyPath, made.private, 0o600);
+  replaceFile(certPath, made.cert, 0o600);
   return { cert: made.cert, key: made.private };
 }

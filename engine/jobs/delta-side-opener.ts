@@ -8,7 +8,6 @@ import type { DeltaRequest } from '../api/peers.ts';
 import type { BlockSignature } from '../base/block-digest.ts';
 import { systemClock } from '../base/clock.ts';
 import { DELTA_CHUNK_SIZE, type DeltaFile, type DeltaTarget } from '../model/delta-sides.ts';
-import { READ_ONLY_MESSAGE } from '../model/peer-protocol.ts';
 import { travellingMode } from '../model/special-modes.ts';
 import type { PeerClient } from '../remotes/peer/peer-client.ts';
 import { createThrottle, throttledDeltaSource, throttledDeltaTarget } from '../remotes/with-throttle.ts';
@@ -20,6 +19,7 @@ import { openTemporaryFolderBeside, type TemporaryFolder } from '../workspace/te
 import { connectPeerOf } from './connection.ts';
 import { followLink } from './local-items.ts';
 import type { LocalPlace, RemotePlace } from './places.ts';
+import { readOnlyError } from './tree-sides.ts';
 
 const BLOCK_BYTES = 64 * 1024;
 
@@ -70,7 +70,7 @@ export class SideOpener {
     const mode = travellingMode(source.mode, {});
     if (place.kind === 'remote') {
       const { client, path } = await this.#connect(place);
-      if (isDryRun) await refuseReadOnly(client, this.#context.signal);
+      if (isDryRun) await refuseReadOnly(client, place, this.#context.signal);
       const { deltaOpening, openPeerDeltaTarget } = await import('../remotes/peer/peer-delta-sides.ts');
       const target = place.isFolderForm ? [path, name].filter((part) => part !== '').join('/') : path;
       const wish = { isInPlace, isDryRun, mtimeNs: mtimeNs.toString(), mode };
@@ -133,8 +133,7 @@ function throttlesOf({
 }
 
 /** The peer compares for a dry run all the same, but the run itself would end like this. */
-async function refuseReadOnly(client: PeerClient, signal: AbortSignal): Promise<void> {
+async function refuseReadOnly(client: PeerClient, { text }: RemotePlace, signal: AbortSignal): Promise<void> {
   const { isPeerReadOnly } = await import('../remotes/peer/peer-files.ts');
-  if (await isPeerReadOnly(client, signal))
-    throw new DrayError('accessDenied', READ_ONLY_MESSAGE, { data: { reason: 'readOnly' } });
+  if (await isPeerReadOnly(client, signal)) throw readOnlyError(text);
 }

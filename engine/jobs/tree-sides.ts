@@ -67,6 +67,11 @@ export async function readOnlyRefusal(
   signal: AbortSignal,
 ): Promise<DrayError | undefined> {
   if (!(await store.files?.isReadOnly({ signal }))) return undefined;
+  return readOnlyError(text);
+}
+
+/** @param text The place, for people. */
+export function readOnlyError(text: string): DrayError {
   return new DrayError('accessDenied', `${text}: ${READ_ONLY_MESSAGE}`, {
     data: { place: text, reason: 'readOnly' },
   });

@@ -3,7 +3,7 @@
 import { DrayError } from '../api/error.ts';
 import type { CommitEvent, EntryEvent } from '../api/events.ts';
 import type { ChangeRow, EntryRow, RefRow } from '../api/host.ts';
-import { trimEnd } from '../base/trim-ends.ts';
+import { trimEnd } from '../api/trim-ends.ts';
 import { walkHistory } from '../jobs/log.ts';
 import { resolveCommit } from '../jobs/resolve-commit.ts';
 import type { CommitHash } from '../model/entry.ts';

@@ -5,7 +5,7 @@ import type { TransferOrder } from '../api/host.ts';
 import type { JobContext, PullSummary, PushSummary, RestoreSummary } from '../api/jobs.ts';
 import { formatPlural } from '../api/numbers.ts';
 import type { TransferSummary, TreePairRequest } from '../api/trees.ts';
-import { trimEnd } from '../base/trim-ends.ts';
+import { trimEnd } from '../api/trim-ends.ts';
 import { readWorkspaceCard } from './workspace-card.ts';
 
 export type TransferOutcome = PushSummary | PullSummary | RestoreSummary | TransferSummary;

@@ -2,8 +2,8 @@
 import { DrayError } from '../api/error.ts';
 import type { EntryEvent } from '../api/events.ts';
 import type { JobContext, ListTreeRequest, ListTreeSummary } from '../api/jobs.ts';
+import { trimEnd, trimStart } from '../api/trim-ends.ts';
 import { createHeapBound } from '../base/heap-bound.ts';
-import { trimEnd, trimStart } from '../base/trim-ends.ts';
 import type { Entry } from '../model/entry.ts';
 import { formatModifiedTime } from '../repository/modified-time.ts';
 import { readEntries } from '../repository/read-entries.ts';

@@ -10,7 +10,7 @@ import { basename, dirname, join, resolve, sep } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { ConnectionFlags, JobContext } from '../api/jobs.ts';
 import type { PlaceRequest } from '../api/trees.ts';
-import { trimEnd, trimStart } from '../base/trim-ends.ts';
+import { trimEnd, trimStart } from '../api/trim-ends.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import { resolveLocation } from '../remotes/open-remote.ts';
 import { type PeerRemoteUrl, peerOrigin, type S3RemoteUrl } from '../remotes/remote-url.ts';

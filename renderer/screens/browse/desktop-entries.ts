@@ -1,5 +1,6 @@
 /** In the desktop app, what is dropped has a path, and the engine copies it by that. A browser keeps paths to itself. */
 import type { TransferOrder } from '../../../engine/api/host.ts';
+import { trimEnd } from '../../../engine/api/trim-ends.ts';
 import { fileOrders } from './copy-orders.ts';
 import { below, type Location, placeOf } from './places.ts';
 
@@ -44,7 +45,7 @@ export function copyOrdersOf(entries: readonly DesktopEntry[], into: Location): 
       .filter(({ isFolder }) => isFolder)
       .map(({ path }): TransferOrder => {
         const destination = placeOf(below(into, lastName(path)));
-        return { kind: 'copy', source: `${path.replace(/[/\\]+$/, '')}/`, destination };
+        return { kind: 'copy', source: `${trimEnd(path, '/\\')}/`, destination };
       }),
   ];
 }
@@ -52,5 +53,5 @@ export function copyOrdersOf(entries: readonly DesktopEntry[], into: Location): 
 /** On Windows alone a backslash parts names; elsewhere it is a letter. */
 function lastName(path: string): string {
   const slashed = /^(?:[A-Za-z]:|\\\\)/.test(path) ? path.replaceAll('\\', '/') : path;
-  return slashed.replace(/\/+$/, '').split('/').at(-1)!;
+  return trimEnd(slashed, '/').split('/').at(-1)!;
 }

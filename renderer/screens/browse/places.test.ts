@@ -100,4 +100,12 @@ describe('What a pane can show', () => {
       url: 's3://elsewhere/p?region=x',
     });
   });
+
+  it('goes to a named remote by a link, the root and what is below it', () => {
+    const roots = rootsOf(local, [{ name: 'lab', url: 's3://lab', of: 'user' }]);
+    expect(linkedRoot(roots, 'lab:')).toBe(roots[1]);
+    const other = linkedRoot(roots, 'nas-2:');
+    expect(placeOf({ root: other, folder: '' })).toBe('nas-2:');
+    expect(placeOf({ root: linkedRoot(roots, 'lab:a/b'), folder: 'c/' })).toBe('lab:a/b/c/');
+  });
 });

@@ -5,6 +5,7 @@
  * percent-encoded and comes before its parameters.
  */
 import type { RemoteCard } from '../../../engine/api/host.ts';
+import { trimEnd } from '../../../engine/api/trim-ends.ts';
 
 export type Root =
   /** `prefix`: `/`, or a drive such as `C:/`; `home`: the folder that it opens with. */
@@ -53,10 +54,15 @@ export function rootsOf(local: Root, cards: readonly RemoteCard[]): readonly Roo
   return [...roots.values()];
 }
 
+/** A remote by its name, as the engine reads it: a single letter and a colon are a drive. */
+const NAMED = /^([A-Za-z0-9][A-Za-z0-9._-]+):$/;
+
 /** The root that a link names: one of these, or one of its own. */
 export function linkedRoot(roots: readonly Root[], place: string): Root {
   const [label = ''] = place.split('?', 1);
-  const linked: Root = { kind: 'url', label, url: place };
+  const name = NAMED.exec(place)?.[1];
+  const linked: Root =
+    name === undefined ? { kind: 'url', label, url: place } : { kind: 'named', label: name, name };
   return roots.find((root) => rootKey(root) === rootKey(linked)) ?? linked;
 }
 
@@ -69,7 +75,7 @@ export function placeOf({ root, folder }: Location, entry = ''): string {
   // A folder that was added as a plain path stays one: there, nothing is encoded.
   const isUrl = /^[a-z][a-z0-9+.-]+:\/\//i.test(base);
   const encoded = isUrl ? path.split('/').map(encodeURIComponent).join('/') : path;
-  const joined = `${base.replace(/\/+$/, '')}/${encoded}`;
+  const joined = `${trimEnd(base, '/')}/${encoded}`;
   return parameters === undefined ? joined : `${joined}?${parameters}`;
 }
 
@@ -104,7 +110,7 @@ export function nameOf(path: string): string {
 export function describeLocation({ root, folder }: Location): string {
   if (root.kind === 'local') return `${root.prefix}${folder}`;
   // A place that a link named has its own address for a name.
-  if (/^[a-z][a-z0-9]*:\/\/|^\//.test(root.label)) return `${root.label.replace(/\/+$/, '')}/${folder}`;
+  if (/^[a-z][a-z0-9]*:\/\/|^\//.test(root.label)) return `${trimEnd(root.label, '/')}/${folder}`;
   return `${root.label}:${folder}`;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openCommits } from './commit-words.ts';
+import { authorName, openCommits } from './commit-words.ts';
 
 const commits = (...ids: readonly string[]) => ids.map((commit) => ({ commit }));
 
@@ -13,5 +13,24 @@ describe('What stands open of a history', () => {
     expect(openCommits(commits('c', 'b'), ['x', 'y'])).toEqual(['c']);
     expect(openCommits(commits('c', 'b'), ['x', 'b'])).toEqual(['b']);
     expect(openCommits([], ['x'])).toEqual([]);
+  });
+});
+
+describe('The name of an author', () => {
+  it.each([
+    ['Ada Okafor <ada@example.org>', 'Ada Okafor'],
+    ['Ada <a> <ada@example.org> ', 'Ada <a>'],
+    ['Ada <a <b>', 'Ada'],
+    ['Ada >', 'Ada >'],
+    ['Ada', 'Ada'],
+    ['<ada@example.org>', '<ada@example.org>'],
+    ['', ''],
+  ])('of %j is %j', (author, name) => expect(authorName(author)).toBe(name));
+
+  it('is found in a text of many spaces and brackets, which is looked through once', () => {
+    const spaces = ' '.repeat(50_000);
+    expect(authorName(`a${spaces}b`)).toBe(`a${spaces}b`);
+    const brackets = '<'.repeat(50_000);
+    expect(authorName(brackets)).toBe(brackets);
   });
 });

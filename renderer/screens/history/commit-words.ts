@@ -13,7 +13,11 @@ export function bodyOf({ message }: Pick<CommitEvent, 'message'>): string {
 
 /** `Ada Okafor <ada@example.org>` without its address. */
 export function authorName(author: string): string {
-  return author.replace(/\s*<[^>]*>\s*$/, '') || author;
+  const text = author.trimEnd();
+  if (!text.endsWith('>')) return author;
+  // By hand, since anybody may be a commit's author: a pattern for it takes a time that grows with the square of the text.
+  const start = text.indexOf('<', text.lastIndexOf('>', text.length - 2) + 1);
+  return (start === -1 ? '' : text.slice(0, start).trimEnd()) || author;
 }
 
 /** Which of them stand open: the chosen ones that the list still has, else the newest, so that the panel is never empty. */

@@ -1,5 +1,6 @@
 /** A place for data as a form has it, and the URL that it comes to. The engine judges the URL; here is said what a form can know. Pure. */
 import type { AccessKeys } from '../../../engine/api/host.ts';
+import { trimEnd } from '../../../engine/api/trim-ends.ts';
 
 /** `address`: a URL as it is. */
 export type PlaceKind = 's3' | 'folder' | 'peer' | 'address';
@@ -88,7 +89,7 @@ export function urlOf(fields: PlaceFields): string {
   if (fields.kind === 'address') return fields.address;
   if (fields.kind === 'peer') return `dray://${fields.host}${path}`;
   const { endpoint, pathStyle, profile, region } = fields;
-  const parameters = Object.entries({ endpoint: endpoint.replace(/\/+$/, ''), region, profile, pathStyle })
+  const parameters = Object.entries({ endpoint: trimEnd(endpoint, '/'), region, profile, pathStyle })
     .filter(([, value]) => value !== '')
     .map(([name, value]) => `${name}=${encodeReadably(value)}`);
   return `s3://${fields.bucket}${path}${parameters.length === 0 ? '' : `?${parameters.join('&')}`}`;

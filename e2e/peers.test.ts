@@ -220,6 +220,7 @@ describe('a peer that refuses', () => {
         expect(stderr).toContain('The peer is read-only');
         expect(stdout).not.toContain('Removed');
       }
+      expect(dry.stderr, command.join(' ')).toContain(`dray://127.0.0.1:${server.address.port}`);
     }
     expect(await run(['copy', 'offered', readOnly, '-n'])).toMatchObject({ exitCode: 0, stderr: '' });
   });

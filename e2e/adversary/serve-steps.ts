@@ -348,8 +348,10 @@ export function createSender(port: number, token: string): Sender {
           response.on('error', () => resolve({ status: CUT, body: Buffer.concat(pieces) }));
         },
       );
-      sent.on('error', (error) => {
+      sent.on('error', (error: NodeJS.ErrnoException) => {
         if (sent.reusedSocket) send(step).then(resolve, reject);
+        // A listing that fails right after its head is cut before the head has left.
+        else if (error.code === 'ECONNRESET') resolve({ status: CUT, body: Buffer.alloc(0) });
         else reject(new Error(`${step.method} ${step.target}: ${error.message}`, { cause: error }));
       });
       sent.end(step.body);

@@ -82,7 +82,7 @@ describe('What is remembered of two places', () => {
       },
       () => {},
     );
-    first.note('a', tokens, 'content');
+    first.note('a', tokens, 'content', 1);
     await expect(first.settle()).rejects.toThrow('broken');
     first.note('b', tokens, 'content');
     first.close();

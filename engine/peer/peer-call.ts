@@ -57,6 +57,7 @@ const STATUS: Readonly<Partial<Record<ErrorCode, number>>> = {
 const CODE_OF_ERRNO: Readonly<Record<string, ErrorCode>> = {
   ENOENT: 'notFound',
   ENOTDIR: 'notFound',
+  ENAMETOOLONG: 'notFound',
   EISDIR: 'conflict',
   EEXIST: 'conflict',
   ENOTEMPTY: 'conflict',

@@ -1,4 +1,4 @@
-import { mkdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { comparePaths } from '../model/entry.ts';
@@ -72,6 +72,14 @@ describe('the entries of a folder', () => {
     await expect(list({ below: 'b' })).rejects.toMatchObject({ code: 'notFound' });
     for (const query of ['limit=0', 'limit=x', 'path=..', 'path=a//b', 'path=%00'])
       expect((await peer.send('GET', `entries?${query}`)).status, query).toBeGreaterThanOrEqual(400);
+  });
+
+  it('are kept aside by doing nothing where nothing can lie', async () => {
+    for (const from of ['absent', 'absent/file', 'b/below-a-file', 'x'.repeat(300)]) {
+      const body = JSON.stringify({ from, to: 'kept' });
+      expect((await peer.send('POST', 'keep', { body })).status, from).toBe(200);
+    }
+    expect(existsSync(peer.path('kept'))).toBe(false);
   });
 
   it.runIf(process.platform === 'linux')(

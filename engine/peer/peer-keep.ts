@@ -1,28 +1,17 @@
 /** `POST /v1/keep`: copies a file or a link within the offered folder, for who is about to replace or remove it. */
 
-import { closeSync, fstatSync, read, readlinkSync } from 'node:fs';
+import { closeSync, fstatSync, read } from 'node:fs';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
 import { PEER_LIMITS } from '../model/peer-protocol.ts';
 import { travelling } from '../model/special-modes.ts';
 import { answerJson, type PeerCall, PeerRefusal, parseJson, receiveBody } from './peer-call.ts';
-import {
-  type HeldParent,
-  holdParent,
-  type OfferedFolder,
-  openPeerFile,
-  parsePeerPath,
-} from './peer-paths.ts';
+import { openPeerFile, parsePeerPath, readPeerLink } from './peer-paths.ts';
 import type { WriteParts } from './peer-writes.ts';
 
 const Keep = v.strictObject({ from: v.string(), to: v.string() });
 const PIECE_BYTES = 1024 * 1024;
-/**
- * Codes of `holdParent` and `readlink` for anything but a link, or for nothing. For a file Windows says
- * `UNKNOWN`.
- */
-const NO_LINK = new Set(['EINVAL', 'ENOENT', 'UNKNOWN', 'notFound']);
 const PERMISSION_BITS = 0o7777n;
 const readAt = promisify(read);
 
@@ -35,29 +24,12 @@ export async function answerKeep(call: PeerCall, parts: WriteParts): Promise<voi
     const [from, to] = [parsePeerPath(parsed.output.from), parsePeerPath(parsed.output.to)];
     if (from === to) throw new PeerRefusal(400, 'usage', 'A file cannot be kept under its own name.');
     const { folder, writer } = parts;
-    const target = targetOf(folder, from);
+    const target = readPeerLink(folder, from);
     if (target === undefined) await copyFile(call, parts, { from, to });
     else writer.writeLink(to, target);
     answerJson(call.response, 200, {});
   } finally {
     body.release();
-  }
-}
-
-/**
- * Undefined if it is no link. Asks and reads in one call, since another process may swap a file and a link at
- * any moment.
- */
-function targetOf(folder: OfferedFolder, path: string): Buffer | undefined {
-  let held: HeldParent | undefined;
-  try {
-    held = holdParent(folder, path);
-    return readlinkSync(held.path, 'buffer');
-  } catch (error) {
-    if (NO_LINK.has((error as NodeJS.ErrnoException).code ?? '')) return undefined;
-    throw error;
-  } finally {
-    held?.close();
   }
 }
 

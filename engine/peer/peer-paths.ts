@@ -2,7 +2,16 @@
  * Leads from the paths that clients send to files below the offered folder. Each file is reached by its held
  * folder (`base/held-folders.ts`), so a folder that is swapped for a link meanwhile is not followed.
  */
-import { closeSync, constants, fstatSync, lstatSync, openSync, realpathSync, type Stats } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  type Stats,
+} from 'node:fs';
 import { DrayError } from '../api/error.ts';
 import { createHeldFolders, folderAbove, type HeldFolders, isLinkOnTheWay } from '../base/held-folders.ts';
 import { PEER_LIMITS } from '../model/peer-protocol.ts';
@@ -124,11 +133,34 @@ export function holdParent({ folders }: OfferedFolder, path: string): HeldParent
 }
 
 /** What lies there, never through a link; undefined when nothing does. @throws DrayError `unsafePath` */
-export function statPeerPath({ folders }: OfferedFolder, path: string): Stats | undefined {
+export function statPeerPath(folder: OfferedFolder, path: string): Stats | undefined {
+  return lookAt(folder, path, (at) => lstatSync(at, { throwIfNoEntry: false }));
+}
+
+/**
+ * A link's target; undefined when something else lies there, or nothing. One call looks and reads: another process may exchange a file and a
+ * link at any moment. @throws DrayError `unsafePath`
+ */
+export function readPeerLink(folder: OfferedFolder, path: string): Buffer | undefined {
+  return lookAt(folder, path, (at) => {
+    try {
+      return readlinkSync(at, 'buffer');
+    } catch (error) {
+      if (NO_LINK.has((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+      throw error;
+    }
+  });
+}
+
+/** Of `readlink`, where no link lies; Windows says `UNKNOWN`. */
+const NO_LINK = new Set(['EINVAL', 'UNKNOWN']);
+
+/** @param look By a path in the folder that is held. Undefined where there is nothing to look at. */
+function lookAt<T>({ folders }: OfferedFolder, path: string, look: (at: string) => T): T | undefined {
   try {
     const parent = folders.holdSync(folderAbove(path));
     try {
-      return lstatSync(parent.at(nameOf(path)), { throwIfNoEntry: false });
+      return look(parent.at(nameOf(path)));
     } finally {
       parent.release();
     }

@@ -1,4 +1,4 @@
-/** What a person can do about an error of another machine, and the words for it: the engine's own name options of the command. Pure. */
+/** What a person can do in the window about another machine's error, and the words for it. The engine's own words name options of the command. */
 import type { ErrorCode } from '../../engine/api/error.ts';
 
 /** A `DrayError`, its record, or whatever else has a message. */

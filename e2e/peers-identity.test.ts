@@ -52,7 +52,7 @@ afterEach(async () => {
 
 const knownPeers = () => JSON.parse(readFileSync(sandbox.path('settings/known-peers.json'), 'utf8'));
 
-describe('A peer that was never met', () => {
+describe('A new peer', () => {
   it.each([
     ['ls', () => ['ls', place()]],
     ['cat', () => ['cat', place('a')]],
@@ -117,7 +117,7 @@ describe('A peer that was never met', () => {
       ['no', 1, false],
       ['', 1, false],
     ])(
-      'is asked about before anything is sent, and the answer is "%s"',
+      'asks the user before Dray sends anything, and obeys the answer "%s"',
       async (answer, exitCode, isTrusted) => {
         const asked = await runAtTerminal(['cat', place('a')], {
           cwd: sandbox.folder,
@@ -139,7 +139,7 @@ describe('A peer that was never met', () => {
       },
     );
 
-    it('has its token asked for without showing it', async () => {
+    it('asks for the token at "dray login" and does not show it', async () => {
       const address = `127.0.0.1:${server.address.port}`;
       const asked = await runAtTerminal(['login', address], {
         cwd: sandbox.folder,
@@ -221,10 +221,10 @@ describe('A token', () => {
   });
 });
 
-describe('An end that speaks TLS, and one that does not,', () => {
+describe('A server that speaks TLS, or one that does not,', () => {
   const bucket = (origin: string) => ['ls', `s3://bucket?endpoint=${origin}`, '--region', 'here'];
 
-  it('are told apart at once, and the error says which URL to write', async () => {
+  it('is recognised at once, and the error says which URL to write', async () => {
     const plain = await listenForTokens();
     const at = (port: number) => `127.0.0.1:${port}`;
     const [tlsPort, plainPort] = [server.address.port, plain.port];
@@ -250,7 +250,7 @@ describe('An end that speaks TLS, and one that does not,', () => {
 });
 
 describe('dray serve', () => {
-  it('on loopback is encrypted, and shows the fingerprint that clients are asked about', async () => {
+  it('encrypts on loopback, and prints the fingerprint that a client shows before it trusts the server', async () => {
     const { startServing, stopServing } = await import('./servers/dray-serve.ts');
     sandbox.write('token', `${TEST_TOKEN}\n`);
     const serving = await startServing({

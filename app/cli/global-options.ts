@@ -34,9 +34,9 @@ function createGlobalOptions(): Option[] {
     new Option('--anonymous', 'sign no request: for public buckets'),
     new Option(
       '--trust-peer <fingerprint>',
-      'trust a dray:// peer that was never met, if its certificate has this fingerprint',
+      'trust a new dray:// peer if its certificate has this fingerprint',
     ).argParser(parseFingerprint),
-    new Option('--trust-new-peer', 'trust any dray:// peer that was never met'),
+    new Option('--trust-new-peer', 'trust any new dray:// peer'),
     new Option('--client <kind>', 'how S3 is spoken to').choices(['auto', 'sdk']).hideHelp(),
   ];
 }

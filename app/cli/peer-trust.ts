@@ -1,4 +1,4 @@
-/** Decides about a peer that is met for the first time: by the flags, else by asking at the terminal, else not at all. */
+/** Decides whether to trust a peer that this machine has not connected to before. The flags decide, or the user at the terminal. Without either, the answer is no. */
 import type { MetPeer } from '../../engine/api/jobs.ts';
 import type { Output } from './output.ts';
 import { askYesNo, canAsk } from './prompts.ts';
@@ -19,9 +19,12 @@ export function createPeerTrust(
     if (expected !== undefined) return expected === fingerprint;
     if (!isNewTrusted && !canAsk()) return false;
     output.progress.stop();
-    output.problem('plain', `dray://${address} is met for the first time. Its certificate's fingerprint is`);
+    output.problem(
+      'plain',
+      `This machine has not connected to dray://${address} before. The fingerprint of its certificate is`,
+    );
     output.problem('plain', `  ${fingerprint}`);
     if (isNewTrusted) return true;
-    return askYesNo('Is that what "dray serve" shows there? Trust it from now on? (yes/no) ', signal);
+    return askYesNo('Does "dray serve" show the same one there? Trust it from now on? (yes/no) ', signal);
   };
 }

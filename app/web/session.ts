@@ -1,6 +1,6 @@
 /**
- * Decides who may talk to the window's server: a browser that opened a link, once, and from then on sends its
- * cookie and its key.
+ * Decides who may talk to the window's server. A browser opens a link, which works once. It gets a cookie and a
+ * key, and sends both with every later request.
  *
  * The cookie alone opens nothing but the window's own files. Browsers send it to every port of this machine,
  * so another user's server may get it. The key comes in the fragment of an address, which browsers send to no

@@ -15,7 +15,7 @@ export interface JobContext {
    * file. Never true for a URL that a page, a link or a settings file gave.
    */
   readonly isTyped?: boolean;
-  /** Asked when a peer is met for the first time, before anything is sent to it. Absent: nobody new is trusted. */
+  /** Says whether to trust a peer that this machine has not connected to before. Dray calls it before it sends anything. Without it, Dray trusts no new peer. */
   readonly trustsNewPeer?: (peer: MetPeer) => Promise<boolean>;
   readonly signal: AbortSignal;
   readonly emit: (event: JobEvent) => void;

@@ -45,7 +45,7 @@ describe('a token', () => {
     await expect(client.ask('peers.logout', { peer: 'nas' })).rejects.toMatchObject({ code: 'notFound' });
   });
 
-  it('of the environment is told for the machine that it names, and for no other', async () => {
+  it('from the environment is listed for the machine that DRAY_TOKEN_HOST names, and for no other', async () => {
     const { host } = fixture;
     host.setEnvironment({ ...host.environment, DRAY_TOKEN: 'x' });
     expect(await peers()).toEqual([]);

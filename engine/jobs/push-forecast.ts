@@ -29,11 +29,11 @@ export interface ForeseenPush {
   readonly base: Commit | undefined;
   /** Of the store: a row of the price table. */
   readonly provider: string;
-  /** The store vouches for what it took, so that nothing is looked at afterwards. */
+  /** The store itself confirms what it stored, so Dray does not look at it again. */
   readonly confirmsWrites: boolean;
 }
 
-/** Not foreseen: requests that fail and are made again, and the tests of a remote that is new to this machine. */
+/** The forecast leaves out failed requests that Dray makes again, and the requests that test a remote new to this machine. */
 export function createPushForecast({
   isForeseen,
   layout: { packTarget },

@@ -11,14 +11,12 @@ import { openTreeIndex, type TreeIndex } from '../index/tree-index.ts';
 import type { Recalled } from '../model/tree-decision.ts';
 import type { TreeItem } from '../model/tree-item.ts';
 import { forgivingIndex } from './forgiving-index.ts';
+import { createSyncedBatches, type SyncedBatches } from './synced-batches.ts';
 import type { Pair } from './tree-mover.ts';
 import { cacheFolder } from './tree-sides.ts';
 
 /** Rows that a killed run may lose; what it lost is found out again by a look. */
 const ROWS_AT_ONCE = 200;
-/** Rows and bytes between two syncs. */
-const SYNCED_ROWS_AT_ONCE = 16_384;
-const SYNCED_BYTES_AT_ONCE = 1024 ** 3;
 const UNUSED_MS = 180 * 24 * 60 * 60 * 1000;
 
 const RECALLED = {
@@ -99,27 +97,7 @@ export function openKnowledge(context: JobContext, options: KnowledgeOptions): T
     index.put(rows);
     rows = [];
   };
-  let synced:
-    | { readonly sync: () => Promise<void>; readonly onFailure: (error: unknown) => void }
-    | undefined;
-  let unsyncedBytes = 0;
-  let last: Promise<void> = Promise.resolve();
-  const settle = (): Promise<void> => {
-    if (!synced) {
-      flush();
-      return last;
-    }
-    const { sync } = synced;
-    const taken = rows;
-    const hasMoved = unsyncedBytes > 0;
-    rows = [];
-    unsyncedBytes = 0;
-    last = last.then(async () => {
-      if (hasMoved) await sync();
-      if (taken.length > 0) index.put(taken);
-    });
-    return last;
-  };
+  let synced: SyncedBatches<KnownPair> | undefined;
   return {
     index,
     recall(path, { sourceToken, destinationToken }) {
@@ -131,17 +109,24 @@ export function openKnowledge(context: JobContext, options: KnowledgeOptions): T
       return known.proof === 'time' ? 'unknown' : 'equalContent';
     },
     keepSynced(sync, onFailure) {
-      synced = { sync, onFailure };
+      synced = createSyncedBatches({
+        sync: async (writtenBytes) => {
+          if (writtenBytes > 0) await sync();
+        },
+        keep: (known) => index.put(known),
+        onFailure,
+      });
     },
-    settle,
+    async settle() {
+      if (synced) await synced.flush();
+      else flush();
+    },
     note(path, { sourceToken, destinationToken }, proof, movedBytes = 0) {
       if (sourceToken === '' || destinationToken === '') return;
-      rows.push({ path, tokens: [sourceToken, destinationToken], proof });
-      unsyncedBytes += movedBytes;
-      if (!synced) {
-        if (rows.length >= ROWS_AT_ONCE) flush();
-      } else if (rows.length >= SYNCED_ROWS_AT_ONCE || unsyncedBytes >= SYNCED_BYTES_AT_ONCE)
-        settle().catch(synced.onFailure);
+      const known: KnownPair = { path, tokens: [sourceToken, destinationToken], proof };
+      if (synced) return synced.add(known, movedBytes);
+      rows.push(known);
+      if (rows.length >= ROWS_AT_ONCE) flush();
     },
     recallTime(side, item) {
       const known = options.noIndex || item.token === '' ? undefined : index.objectTime(side, item);

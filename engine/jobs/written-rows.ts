@@ -1,17 +1,10 @@
-/**
- * Rows of the index for files that were just written. They are written after the files are on the disk, so
- * that after a power cut no row vouches for lost content. If a run is killed before, the next run reads these
- * files again instead of fetching them.
- */
+/** Rows of the index for files that were just written. They are kept once the files are on the disk. */
 import type { FileEntry } from '../model/entry.ts';
 import { isRacy } from '../workspace/file-reader-open.ts';
 import type { TreeWriter, WrittenStat } from '../workspace/tree-writer-contract.ts';
 import type { LinkedRepository } from './link-repository.ts';
 import type { Session } from './session.ts';
-
-/** Files and bytes between two syncs. */
-const ROWS_AT_ONCE = 16_384;
-const BYTES_AT_ONCE = 1024 ** 3;
+import { createSyncedBatches } from './synced-batches.ts';
 
 export interface WrittenRows {
   /** A file whose mtime is as young as its record is read again by the next scan. */
@@ -34,35 +27,25 @@ export function createWrittenRows(
   writer: Pick<TreeWriter, 'sync'>,
   onFailure: (error: unknown) => void,
 ): WrittenRows {
-  let rows: Row[] = [];
-  let bytes = 0;
   let count = 0;
-  let last: Promise<void> = Promise.resolve();
-  const flush = (): Promise<void> => {
-    const taken = rows;
-    rows = [];
-    bytes = 0;
-    last = last.then(async () => {
-      await writer.sync();
-      if (taken.length === 0) return;
+  const batches = createSyncedBatches<Row>({
+    sync: () => writer.sync(),
+    keep: (rows) =>
       index.transaction(() => {
-        for (const { entry, stat } of taken) {
+        for (const { entry, stat } of rows) {
           index.files.setWritten(entry, stat);
           blobs.add(entry.blob, entry.location);
         }
-      });
-    });
-    return last;
-  };
+      }),
+    onFailure,
+  });
   return {
     add(entry, stat) {
       const isYoung = isRacy(stat.mtimeMs, clock.nowMs());
-      rows.push({ entry, stat: isYoung ? { ...stat, inode: -1 } : stat });
-      bytes += entry.sizeBytes;
       count += 1;
-      if (rows.length >= ROWS_AT_ONCE || bytes >= BYTES_AT_ONCE) flush().catch(onFailure);
+      batches.add({ entry, stat: isYoung ? { ...stat, inode: -1 } : stat }, entry.sizeBytes);
     },
     count: () => count,
-    finish: flush,
+    finish: batches.flush,
   };
 }

@@ -4,10 +4,11 @@
  * token never take the places of clients with it, and no address takes the places of another.
  *
  * Wrong tokens are counted for each address. The right token is let in whatever the count is: all users of a
- * machine share the address of loopback, and all of an office the router's, so a limit that held for it would
- * let one of them lock out the others. The limit therefore does not make guessing hard. The token does: 256
- * bits, or 16 characters of one's own at least, and a connection for each guess. The limit is for clients
- * that repeat an old token: beyond it they are told to wait, and Dray's own client does.
+ * machine share the address of loopback, and all users of an office share the router's. If the limit held for
+ * the right token too, one of them could lock out the others. So the limit does not make guessing hard. The
+ * token does: it has 256 bits, or at least 16 characters that the user chose, and each guess needs a new
+ * connection. The limit slows clients that repeat an old token. The server tells them to wait, and Dray's own
+ * client does.
  */
 import type { Socket } from 'node:net';
 import type { Clock } from '../base/clock.ts';

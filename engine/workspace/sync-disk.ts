@@ -7,8 +7,12 @@ import { close, closeSync, fdatasync, fsync, open, openSync, statfsSync } from '
 import { promisify } from 'node:util';
 import { errnoOf, writeError } from './tree-writer-error.ts';
 
-/** Syncs all that was written below the folder so far. */
-type SyncFileSystem = (folder: string) => Promise<void>;
+interface DiskCalls {
+  /** Syncs all that was written below the folder so far. */
+  readonly syncFileSystem: (folder: string) => Promise<void>;
+  /** Starts to write a file's dirty pages to the disk, and does not wait for them. */
+  readonly startWriting: (fd: number) => Promise<void>;
+}
 
 export interface DiskSync {
   /** Notes a file in its place, for the next sync. */
@@ -22,12 +26,15 @@ export interface DiskSync {
 /** Files that are open at once to be synced one by one. */
 const FILES_AT_ONCE = 16;
 
+/** sync_file_range(2), from Linux's include/uapi/linux/fs.h: start, and wait for nothing. */
+const SYNC_FILE_RANGE_WRITE = 2;
+
 const openFile = promisify(open);
 const syncFile = promisify(fsync);
 const closeFile = promisify(close);
 const syncData = promisify(fdatasync);
 
-let loaded: Promise<SyncFileSystem | undefined> | undefined;
+let loaded: Promise<DiskCalls | undefined> | undefined;
 /** Until it is known whether `syncfs` works, files are noted one by one. */
 let hasSyncfs = false;
 
@@ -48,9 +55,9 @@ export function openDiskSync(folder: string): DiskSync {
       isDirty = false;
       const noted = paths;
       paths = new Set();
-      const syncFileSystem = await loaded;
+      const calls = await loaded;
       try {
-        if (syncFileSystem) await syncFileSystem(folder);
+        if (calls) await calls.syncFileSystem(folder);
         else await syncFiles(noted);
       } catch (error) {
         isDirty = true;
@@ -60,24 +67,40 @@ export function openDiskSync(folder: string): DiskSync {
   };
 }
 
-async function load(): Promise<SyncFileSystem | undefined> {
+async function load(): Promise<DiskCalls | undefined> {
   if (process.platform !== 'linux') return undefined;
   try {
     const { default: koffi } = await import('koffi');
-    const syncfs = koffi.load(null).func('int syncfs(int fd)');
+    const library = koffi.load(null);
+    const syncfs = promisify<number, number>(library.func('int syncfs(int fd)').async);
+    const syncFileRange = promisify<number, number, number, number, number>(
+      library.func('int sync_file_range(int fd, int64 offset, int64 nbytes, uint flags)').async,
+    );
     hasSyncfs = true;
-    return async (folder) => {
-      const fd = openSync(folder, 'r');
-      try {
-        const result = await promisify<number, number>(syncfs.async)(fd);
-        if (result !== 0) throw new Error('the system could not write all of it to the disk');
-      } finally {
-        closeSync(fd);
-      }
+    return {
+      async syncFileSystem(folder) {
+        const fd = openSync(folder, 'r');
+        try {
+          if ((await syncfs(fd)) !== 0) throw new Error('the system could not write all of it to the disk');
+        } finally {
+          closeSync(fd);
+        }
+      },
+      // A failure shows again at the sync.
+      startWriting: async (fd) => void (await syncFileRange(fd, 0, 0, SYNC_FILE_RANGE_WRITE)),
     };
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Lets the disk work on a large file while more of it arrives, so that the sync at its end waits for less. On
+ * Linux alone. Keep the file open until this resolves.
+ */
+export async function startWriteback(fd: number): Promise<void> {
+  loaded ??= load();
+  await (await loaded)?.startWriting(fd);
 }
 
 /**

@@ -4,7 +4,7 @@ import { close, closeSync, constants, ftruncateSync, openSync, read, unlinkSync 
 import { promisify } from 'node:util';
 import { DrayError } from '../api/error.ts';
 import type { BlobHash } from '../model/entry.ts';
-import { syncContent } from './sync-disk.ts';
+import { startWriteback, syncContent } from './sync-disk.ts';
 import type { FileMeta, LargeFile, WrittenStat } from './tree-writer-contract.ts';
 import { contentDiffers, damagedFile, writeError } from './tree-writer-error.ts';
 import { type GatheredWriter, openGatheredWriter } from './tree-writer-gathered.ts';
@@ -31,6 +31,8 @@ export interface LargeFileOptions {
 
 const readAt = promisify(read);
 const OWN_MODE = 0o600;
+/** 2, 8 and 32 MB cost the same here; with none, the sync at the end took twice as long. */
+const WRITEBACK_BYTES = 8 * 1024 * 1024;
 
 /** Makes the temporary file. Throws `diskFull` and `io`. */
 export function openLargeFile(options: LargeFileOptions): LargeFile {
@@ -41,6 +43,8 @@ export function openLargeFile(options: LargeFileOptions): LargeFile {
   const writing = new Set<Promise<unknown>>();
   let state: 'open' | 'committing' | 'ended' = 'open';
   let isFdOpen = true;
+  /** Written since the disk was last told to begin. */
+  let unstartedBytes = 0;
   let streamDigest: string | undefined;
   let ending: Promise<void> | undefined;
 
@@ -71,14 +75,28 @@ export function openLargeFile(options: LargeFileOptions): LargeFile {
 
   /** The write, and its note once it is on the disk. */
   function note(offset: number, length: number, work: Promise<unknown>): Promise<void> {
-    return track(work.then(() => void pieces.set(offset, length)));
+    return track(
+      work.then(() => void pieces.set(offset, length)),
+      length,
+    );
   }
 
-  function track(noted: Promise<void>): Promise<void> {
-    writing.add(noted);
-    const forget = () => void writing.delete(noted);
-    noted.then(forget, forget);
+  function track(write: Promise<void>, length: number): Promise<void> {
+    const noted = write.then(() => {
+      unstartedBytes += length;
+      if (unstartedBytes < WRITEBACK_BYTES) return;
+      unstartedBytes = 0;
+      hold(startWriteback(fd));
+    });
+    hold(noted);
     return noted;
+  }
+
+  /** The file stays open until the work has ended. */
+  function hold(work: Promise<void>): void {
+    writing.add(work);
+    const forget = () => void writing.delete(work);
+    work.then(forget, forget);
   }
 
   async function write(offset: number, bytes: Uint8Array, verify?: BlobHash): Promise<void> {
@@ -101,6 +119,7 @@ export function openLargeFile(options: LargeFileOptions): LargeFile {
       gathered.write(offset, pieces).catch((error: unknown) => {
         throw writeError(error, meta.path);
       }),
+      totalBytes(pieces),
     );
   }
 

@@ -4,7 +4,7 @@ import { type Failed, failureWords, hostOf, isEncrypted, peerNeedOf } from './pe
 const FINGERPRINT = Array(32).fill('A7').join(':');
 const UNKNOWN: Failed = {
   code: 'unknownPeer',
-  message: 'dray://nas:7370 was never met before: --trust-new-peer',
+  message: 'This machine has not connected to dray://nas:7370 before: --trust-new-peer',
   data: { address: 'nas:7370', fingerprint: FINGERPRINT },
 };
 const WITHOUT_TOKEN: Failed = {

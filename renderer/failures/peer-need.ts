@@ -9,7 +9,7 @@ export interface Failed {
 }
 
 export type PeerNeed =
-  /** The machine was never met. `host`: `HOST:PORT`. */
+  /** The machine is new, so the user has to trust it. `host`: `HOST:PORT`. */
   | { readonly needs: 'trust'; readonly host: string; readonly fingerprint: string }
   /** `peer`: the address that the token is kept for. `isRefused`: there is one, which the machine does not take. */
   | { readonly needs: 'token'; readonly host: string; readonly peer: string; readonly isRefused: boolean };

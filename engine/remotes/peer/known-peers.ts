@@ -89,7 +89,7 @@ function otherCertificate(
 function unknownPeer(address: string, fingerprint: string): DrayError {
   return new DrayError(
     'unknownPeer',
-    `dray://${address} was never met before, so nothing was sent. Its certificate's fingerprint is ${fingerprint}. Compare it with what "dray serve" shows there, then trust it: --trust-peer ${fingerprint}, or --trust-new-peer for whoever answers.`,
+    `This machine has not connected to dray://${address} before, so Dray sent nothing. The fingerprint of its certificate is ${fingerprint}. Compare it with the one that "dray serve" shows there. To trust it, add --trust-peer ${fingerprint}. To trust any new peer, add --trust-new-peer.`,
     { data: { address, fingerprint } },
   );
 }

@@ -274,7 +274,7 @@ async function translating<T>(
   }
 }
 
-/** The first connection to a peer that was never met ends before a byte is sent. Once it is trusted, the same request goes again. */
+/** Dray ends the first connection to a new peer before it sends a byte. Once the peer is trusted, it sends the same request again. */
 async function meeting<T>(identity: PeerCheck | undefined, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { trimEnd, trimStart } from '../api/trim-ends.ts';
-import { countScans } from './count-scans.fixture.ts';
+import { countScans } from '../base/count-scans.fixture.ts';
+import { trimEnd, trimStart } from './trim-ends.ts';
 
 describe('trimming', () => {
   it.each([

@@ -40,27 +40,28 @@ describe('the import rules', () => {
     const files = {
       'engine/api/error.ts': 'export const x = 1;\n',
       'engine/model/entry.ts': "import { x } from '../api/error.ts';\nexport const y = x;\n",
-      'engine/jobs/push.ts': "import { y } from '../model/entry.ts';\nexport const z = y;\n",
-      'app/cli/run.ts': "export const run = async () => (await import('../../engine/jobs/push.ts')).z;\n",
+      'engine/jobs/push/push.ts': "import { y } from '../../model/entry.ts';\nexport const z = y;\n",
+      'app/cli/run.ts':
+        "export const run = async () => (await import('../../engine/jobs/push/push.ts')).z;\n",
     };
     expect(check(files)).toEqual([]);
   });
 
   it('refuse an import that points up, also as a type and when loaded late', () => {
-    const jobs = { 'engine/jobs/push.ts': 'export type P = 1;\n' };
-    const type = "import type { P } from '../jobs/push.ts';\nexport const a = 1 as P;\n";
-    const late = "\nexport const a = () => import('../jobs/push.ts');\n";
+    const jobs = { 'engine/jobs/push/push.ts': 'export type P = 1;\n' };
+    const type = "import type { P } from '../jobs/push/push.ts';\nexport const a = 1 as P;\n";
+    const late = "\nexport const a = () => import('../jobs/push/push.ts');\n";
     expect(check({ ...jobs, 'engine/model/a.ts': type })).toEqual([
-      'engine/model/a.ts:1: imports engine/jobs/push.ts: engine/model may not import engine/jobs',
+      'engine/model/a.ts:1: imports engine/jobs/push/push.ts: engine/model may not import engine/jobs',
     ]);
     expect(check({ ...jobs, 'engine/query/a.ts': late })).toEqual([
-      'engine/query/a.ts:2: imports engine/jobs/push.ts: engine/query may not import engine/jobs',
+      'engine/query/a.ts:2: imports engine/jobs/push/push.ts: engine/query may not import engine/jobs',
     ]);
   });
 
   it('refuse an import between neighbours, except in their tests', () => {
-    const scan = { 'engine/workspace/scan.ts': 'export const scan = 1;\n' };
-    const source = "import { scan } from '../workspace/scan.ts';\nexport const a = scan;\n";
+    const scan = { 'engine/files/scan/scan.ts': 'export const scan = 1;\n' };
+    const source = "import { scan } from '../files/scan/scan.ts';\nexport const a = scan;\n";
     expect(check({ ...scan, 'engine/transfer/a.ts': source })).toHaveLength(1);
     expect(check({ ...scan, 'engine/transfer/a.test.ts': source })).toEqual([]);
   });

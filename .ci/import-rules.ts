@@ -20,20 +20,30 @@ export interface Offence {
 const LINES_MAX = 500;
 
 /** What each folder may import, beside itself. Folders that are not named here hold no code. */
-const ABOVE_MODEL = ['engine/api', 'engine/base', 'engine/model'];
-const MIDDLE = [...ABOVE_MODEL, 'engine/index', 'engine/remotes'];
-const PARTS = [...MIDDLE, 'engine/repository', 'engine/workspace', 'engine/query', 'engine/transfer'];
+const MODEL = ['engine/api', 'engine/base', 'engine/checksums', 'engine/model'];
+const MIDDLE = [...MODEL, 'engine/index', 'engine/peer-protocol', 'engine/remotes'];
+const PARTS = [
+  ...MIDDLE,
+  'engine/files',
+  'engine/repository',
+  'engine/workspace',
+  'engine/query',
+  'engine/transfer',
+];
 const ENGINE = [...PARTS, 'engine/peer', 'engine/jobs'];
 /** Windows are hosts of the engine behind a port. */
 const WINDOW = [...ENGINE, 'engine/host'];
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'engine/api': [],
   'engine/base': ['engine/api'],
+  'engine/checksums': ['engine/api', 'engine/base'],
   'engine/model': ['engine/api', 'engine/base'],
-  'engine/index': ABOVE_MODEL,
-  'engine/remotes': ABOVE_MODEL,
+  'engine/peer-protocol': MODEL,
+  'engine/index': MODEL,
+  'engine/files': MODEL,
+  'engine/remotes': [...MODEL, 'engine/peer-protocol'],
   'engine/repository': MIDDLE,
-  'engine/workspace': MIDDLE,
+  'engine/workspace': [...MIDDLE, 'engine/files'],
   'engine/query': MIDDLE,
   'engine/transfer': MIDDLE,
   'engine/peer': PARTS,

@@ -27,7 +27,7 @@ describe('the rule of one writer to the terminal', () => {
 
   it('lets the writer itself, tests, builds and everything else of the process be', () => {
     const code = 'process.stdout.write(name);';
-    expect(linesOf(code, 'app/cli/terminal.ts')).toEqual([]);
+    expect(linesOf(code, 'app/cli/output/terminal.ts')).toEqual([]);
     expect(linesOf(code, 'app/cli/some.test.ts')).toEqual([]);
     expect(linesOf(code, 'app/build/build.ts')).toEqual([]);
     expect(linesOf('process.stdin.isTTY; process.exitCode = 1; // process.stdout')).toEqual([1]);
@@ -39,7 +39,7 @@ describe('the rule of one writer to the terminal', () => {
   it('is one of the rules that the project is checked by', () => {
     const offences = findOffences(new Map([['engine/jobs/some.ts', 'console.log(1);\n']]));
     expect(offences).toEqual([
-      { file: 'engine/jobs/some.ts', line: 1, what: expect.stringMatching(/app\/cli\/terminal\.ts/) },
+      { file: 'engine/jobs/some.ts', line: 1, what: expect.stringMatching(/app\/cli\/output\/terminal\.ts/) },
     ]);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * Only `app/cli/terminal.ts` writes to the standard streams, because it keeps control characters of file
+ * Only `app/cli/output/terminal.ts` writes to the standard streams, because it keeps control characters of file
  * names and stores' messages from the terminal. This rule reports every other write to them.
  */
 export interface TerminalWrite {
@@ -11,7 +11,7 @@ export interface TerminalWrite {
 /** The rule holds here. Tests and build scripts write for developers. */
 const FOLDERS = ['app/cli/', 'app/desktop/', 'app/quickstart/', 'app/web/', 'engine/', 'renderer/'];
 const WRITERS: ReadonlySet<string> = new Set([
-  'app/cli/terminal.ts',
+  'app/cli/output/terminal.ts',
   // Runs on Nodes too old to load anything else, and prints nothing but two version numbers.
   'app/cli/main.ts',
 ]);
@@ -35,7 +35,7 @@ export function findTerminalWrites(file: string, source: string): TerminalWrite[
     const isComment = /^\s*(?:\/\/|\/?\*)/.test(text);
     const isOffence = !isComment && WAYS.some((way) => way.test(text));
     const what =
-      'writes to the terminal by itself: use app/cli/terminal.ts, which escapes control characters';
+      'writes to the terminal by itself: use app/cli/output/terminal.ts, which escapes control characters';
     return isOffence ? [{ line: index + 1, what }] : [];
   });
 }

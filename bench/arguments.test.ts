@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseArguments } from './arguments.ts';
-import { PEER_NAMES } from './peers.ts';
-import { createScenarios } from './scenarios.ts';
+import { PEER_NAMES } from './machines/peers.ts';
+import { createScenarios } from './scenarios/scenarios.ts';
 
 describe('the arguments', () => {
   it('mean everything, five times, when there are none', () => {

@@ -1,9 +1,9 @@
 /** What `npm run bench` can be told. */
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
-import { SERVER_NAMES, type ServerName } from './bench-servers.ts';
-import { PEER_NAMES, type PeerName } from './peers.ts';
-import type { StoreKind } from './results.ts';
+import { SERVER_NAMES, type ServerName } from './machines/bench-servers.ts';
+import { PEER_NAMES, type PeerName } from './machines/peers.ts';
+import type { StoreKind } from './page/results.ts';
 
 export const USAGE = `Usage: npm run bench -- [OPTION]...
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isMeasured, joinEnvironments } from './continue-run.ts';
-import type { ScenarioResult } from './results.ts';
+import type { ScenarioResult } from './page/results.ts';
 
 const ENVIRONMENT = { date: '2026-11-21', machine: '2 cores', server: 'versitygw', dray: '0.1.0 (abc)' };
 const EARLIER = { environment: ENVIRONMENT, isQuick: false };

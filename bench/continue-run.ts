@@ -1,7 +1,7 @@
 /** Going on with a run that was stopped: one of the same build, on the same machine, with the same tools. */
-import type { ServerName } from './bench-servers.ts';
-import type { Figures, ScenarioResult } from './results.ts';
-import type { Heat } from './scenario.ts';
+import type { ServerName } from './machines/bench-servers.ts';
+import type { Figures, ScenarioResult } from './page/results.ts';
+import type { Heat } from './scenarios/scenario.ts';
 
 /** Of the environment: more scenarios may ask for more servers, and for other places of their data. */
 const MAY_DIFFER: ReadonlySet<string> = new Set(['date', 'server', 'not measured']);

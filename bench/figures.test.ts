@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { judge } from './judge.ts';
-import { formatFigures } from './report.ts';
-import type { EntrantResult, Figures, Target } from './results.ts';
+import { judge } from './page/judge.ts';
+import { formatFigures } from './page/report.ts';
+import type { EntrantResult, Figures, Target } from './page/results.ts';
 
 const PROGRAM = fileURLToPath(new URL('figures.ts', import.meta.url));
 

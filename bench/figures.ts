@@ -15,24 +15,30 @@ import { promisify } from 'node:util';
 import { buildCommand } from '../app/build/build.ts';
 import { roomyFolder } from '../e2e/servers/memory-folder.ts';
 import { type BenchArguments, parseArguments, USAGE } from './arguments.ts';
-import { type Bench, openBench } from './bench.ts';
-import type { ServerName } from './bench-servers.ts';
-import type { Contender, ContenderName, Courier } from './contender.ts';
-import { createDray, createDrayCopy, createPeer, DRAY_COMMAND } from './contenders.ts';
 import { isMeasured, joinEnvironments } from './continue-run.ts';
-import { describeEnvironment } from './environment.ts';
-import { FIGURES_FOLDER, readFigures, readSittings, WHOLE_RUN_FILE, writeFigures } from './figures-file.ts';
-import { type FoundPeer, findPeer, type InstalledPeer, PEER_NAMES } from './peers.ts';
-import { type BenchPlan, findStoreChoices, type PlannedHeat, planBenches } from './plan-benches.ts';
-import { createRcloneByDefault, createRcloneCourier } from './rclone.ts';
-import { REASONS } from './reasons.ts';
-import { formatEnvironment, formatFigures, formatScenario, formatSummary } from './report.ts';
-import { type Figures, PREPARING_FAILED, type ScenarioResult } from './results.ts';
-import { renderResults, writeResults } from './results-page.ts';
-import { leaveOut, runScenario } from './run-scenario.ts';
-import { chooseHeats, type Heat, listHeats, type Scenario } from './scenario.ts';
-import { createScenarios } from './scenarios.ts';
-import { findMissingYardsticks } from './yardsticks.ts';
+import type { Contender, ContenderName, Courier } from './entrants/contender.ts';
+import { createDray, createDrayCopy, createPeer, DRAY_COMMAND } from './entrants/contenders.ts';
+import { createRcloneByDefault, createRcloneCourier } from './entrants/rclone.ts';
+import { type Bench, openBench } from './machines/bench.ts';
+import type { ServerName } from './machines/bench-servers.ts';
+import { describeEnvironment } from './machines/environment.ts';
+import { type FoundPeer, findPeer, type InstalledPeer, PEER_NAMES } from './machines/peers.ts';
+import { findMissingYardsticks } from './machines/yardsticks.ts';
+import {
+  FIGURES_FOLDER,
+  readFigures,
+  readSittings,
+  WHOLE_RUN_FILE,
+  writeFigures,
+} from './page/figures-file.ts';
+import { REASONS } from './page/reasons.ts';
+import { formatEnvironment, formatFigures, formatScenario, formatSummary } from './page/report.ts';
+import { type Figures, PREPARING_FAILED, type ScenarioResult } from './page/results.ts';
+import { renderResults, writeResults } from './page/results-page.ts';
+import { type BenchPlan, findStoreChoices, type PlannedHeat, planBenches } from './scenarios/plan-benches.ts';
+import { leaveOut, runScenario } from './scenarios/run-scenario.ts';
+import { chooseHeats, type Heat, listHeats, type Scenario } from './scenarios/scenario.ts';
+import { createScenarios } from './scenarios/scenarios.ts';
 
 async function main(): Promise<void> {
   const given = parseArguments(process.argv.slice(2));

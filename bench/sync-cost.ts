@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { medianOf } from './statistics.ts';
+import { medianOf } from './page/statistics.ts';
 
 const MIB = 1024 * 1024;
 const SMALL_BYTES = 1024;

@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { CliResult } from '../app/cli/run-cli.ts';
-import { describeTree } from '../engine/jobs/same-trees.ts';
+import type { CliResult } from '../app/cli/run-cli.fixture.ts';
+import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
 import { createS3Dataset, type S3Dataset } from './s3-dataset.ts';
 import { freePort } from './servers/tools.ts';
 import { type BadNetwork, startToxiproxy } from './servers/toxiproxy.ts';

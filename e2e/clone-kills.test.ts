@@ -4,12 +4,12 @@
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cloneWorkspace } from '../engine/jobs/clone.ts';
-import { initWorkspace } from '../engine/jobs/init.ts';
-import { createSandbox, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
-import { push } from '../engine/jobs/push.ts';
-import { describeTree } from '../engine/jobs/same-trees.ts';
-import { status } from '../engine/jobs/status.ts';
+import { cloneWorkspace } from '../engine/jobs/pull/clone.ts';
+import { push } from '../engine/jobs/push/push.ts';
+import { initWorkspace } from '../engine/jobs/remotes/init.ts';
+import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
+import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
+import { status } from '../engine/jobs/working-copy/status.ts';
 import { countSteps, runKilledAt } from './killed-command.ts';
 
 let sandbox: Sandbox;

@@ -8,8 +8,8 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCli } from '../app/cli/run-cli.ts';
-import { createSandbox, type Sandbox } from '../engine/jobs/job-fixture.ts';
+import { runCli } from '../app/cli/run-cli.fixture.ts';
+import { createSandbox, type Sandbox } from '../engine/jobs/session/job.fixture.ts';
 import { type S3Server, startVersitygw } from './servers/versitygw.ts';
 
 const MIB = 1024 * 1024;

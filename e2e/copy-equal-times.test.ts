@@ -7,9 +7,9 @@ import { lstatSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { CopyRequest } from '../engine/api/trees.ts';
-import { copyTree } from '../engine/jobs/copy-tree.ts';
-import { createSandbox, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
-import { serveForTest, TEST_TOKEN } from '../engine/peer/peer-fixture.ts';
+import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
+import { copyTree } from '../engine/jobs/trees/copy-tree.ts';
+import { serveForTest, TEST_TOKEN } from '../engine/peer/peer.fixture.ts';
 import type { PeerServer } from '../engine/peer/serve-folder.ts';
 import { type S3Server, startVersitygw } from './servers/versitygw.ts';
 

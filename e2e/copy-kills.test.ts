@@ -7,13 +7,13 @@ import type { ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CliResult, runCli } from '../app/cli/run-cli.ts';
+import { type CliResult, runCli } from '../app/cli/run-cli.fixture.ts';
 import { DrayError } from '../engine/api/error.ts';
 import type { PlaceRequest } from '../engine/api/trees.ts';
-import { copyTree } from '../engine/jobs/copy-tree.ts';
-import { createSandbox, eventsOf, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
-import { describeTree } from '../engine/jobs/same-trees.ts';
-import { uploads } from '../engine/jobs/uploads.ts';
+import { uploads } from '../engine/jobs/remotes/uploads.ts';
+import { createSandbox, eventsOf, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
+import { copyTree } from '../engine/jobs/trees/copy-tree.ts';
+import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
 import {
   type MixedTree,
   PART_BYTES,

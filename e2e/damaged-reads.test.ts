@@ -3,12 +3,12 @@
  */
 import { mkdirSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { cloneWorkspace } from '../engine/jobs/clone.ts';
-import { copyTree } from '../engine/jobs/copy-tree.ts';
-import { initWorkspace } from '../engine/jobs/init.ts';
-import { push } from '../engine/jobs/push.ts';
-import { describeTree } from '../engine/jobs/same-trees.ts';
-import { verify } from '../engine/jobs/verify.ts';
+import { verify } from '../engine/jobs/history/verify.ts';
+import { cloneWorkspace } from '../engine/jobs/pull/clone.ts';
+import { push } from '../engine/jobs/push/push.ts';
+import { initWorkspace } from '../engine/jobs/remotes/init.ts';
+import { copyTree } from '../engine/jobs/trees/copy-tree.ts';
+import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
 import { contextIn, sandbox, store } from './fresh-store.ts';
 import type { FakeRequest, Fault } from './servers/fake-s3.ts';
 

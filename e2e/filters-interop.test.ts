@@ -8,11 +8,11 @@ import { mkdirSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { addFilterOptions, type FilterOptions, toFilter } from '../app/cli/filter-options.ts';
-import { findPeer } from '../bench/peers.ts';
+import { addFilterOptions, type FilterOptions, toFilter } from '../app/cli/options/filter-options.ts';
+import { findPeer } from '../bench/machines/peers.ts';
 import { DrayError } from '../engine/api/error.ts';
-import { createSandbox, eventsOf, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
-import { listPlace } from '../engine/jobs/list-place.ts';
+import { listPlace } from '../engine/jobs/places/list-place.ts';
+import { createSandbox, eventsOf, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
 import { type FilterList, sampleFilterLists, toArguments, writeTree } from './filter-lists.ts';
 
 const LISTS = Number(process.env.DRAY_FILTER_LISTS ?? 150);

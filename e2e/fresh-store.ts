@@ -2,7 +2,12 @@
  * An empty store and an empty sandbox for each test of a file that imports this. Tests read `store` and `sandbox` as they run: each test has others.
  */
 import { afterEach, beforeEach } from 'vitest';
-import { createSandbox, type Sandbox, type TestContext, testContext } from '../engine/jobs/job-fixture.ts';
+import {
+  createSandbox,
+  type Sandbox,
+  type TestContext,
+  testContext,
+} from '../engine/jobs/session/job.fixture.ts';
 import { type FakeS3, startFakeS3 } from './servers/fake-s3.ts';
 
 export let store: FakeS3;

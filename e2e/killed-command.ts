@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import type { Sandbox } from '../engine/jobs/job-fixture.ts';
+import type { Sandbox } from '../engine/jobs/session/job.fixture.ts';
 
 const MAIN = fileURLToPath(new URL('../app/cli/main.ts', import.meta.url));
 const PRELOAD = new URL('./kill-at-step.ts', import.meta.url).href;

@@ -5,11 +5,11 @@
  */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runCli } from '../app/cli/run-cli.ts';
-import { copyTree } from '../engine/jobs/copy-tree.ts';
-import { initWorkspace } from '../engine/jobs/init.ts';
-import { createSandbox, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
-import { push } from '../engine/jobs/push.ts';
+import { runCli } from '../app/cli/run-cli.fixture.ts';
+import { push } from '../engine/jobs/push/push.ts';
+import { initWorkspace } from '../engine/jobs/remotes/init.ts';
+import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
+import { copyTree } from '../engine/jobs/trees/copy-tree.ts';
 import { countSteps, runKilledAt } from './killed-command.ts';
 
 let sandbox: Sandbox;

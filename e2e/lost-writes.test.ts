@@ -4,14 +4,14 @@
  */
 import { mkdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { checkTrees } from '../engine/jobs/check-trees.ts';
-import { cloneWorkspace } from '../engine/jobs/clone.ts';
-import { copyTree, syncTree } from '../engine/jobs/copy-tree.ts';
-import { initWorkspace } from '../engine/jobs/init.ts';
-import { eventsOf } from '../engine/jobs/job-fixture.ts';
-import { push } from '../engine/jobs/push.ts';
-import { describeTree } from '../engine/jobs/same-trees.ts';
-import { verify } from '../engine/jobs/verify.ts';
+import { verify } from '../engine/jobs/history/verify.ts';
+import { cloneWorkspace } from '../engine/jobs/pull/clone.ts';
+import { push } from '../engine/jobs/push/push.ts';
+import { initWorkspace } from '../engine/jobs/remotes/init.ts';
+import { eventsOf } from '../engine/jobs/session/job.fixture.ts';
+import { checkTrees } from '../engine/jobs/trees/check/check-trees.ts';
+import { copyTree, syncTree } from '../engine/jobs/trees/copy-tree.ts';
+import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
 import { contextIn, sandbox, store } from './fresh-store.ts';
 import type { FakeRequest } from './servers/fake-s3.ts';
 

@@ -6,8 +6,8 @@ import { writeFileSync } from 'node:fs';
 import { createServer, request as requestFrom, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { copyTree, syncTree } from '../engine/jobs/copy-tree.ts';
-import { createSandbox, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
+import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
+import { copyTree, syncTree } from '../engine/jobs/trees/copy-tree.ts';
 import { startMinio } from './servers/minio.ts';
 import type { S3Endpoint } from './servers/versitygw.ts';
 

@@ -1,7 +1,7 @@
 /** A tree as people have them: many small files, a few large ones, and what a server's log says of its pieces. */
 import { createCipheriv } from 'node:crypto';
 import { utimesSync } from 'node:fs';
-import type { Sandbox } from '../engine/jobs/job-fixture.ts';
+import type { Sandbox } from '../engine/jobs/session/job.fixture.ts';
 import type { LoggedRequest } from './servers/versitygw.ts';
 
 const MIB = 1024 * 1024;

@@ -1,19 +1,19 @@
 /** The small commands on objects (ls, du, rm, cat, uploads, streams), on real servers of two makes. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { copyTree } from '../engine/jobs/copy-tree.ts';
+import { usage } from '../engine/jobs/places/disk-usage.ts';
+import { listPlace } from '../engine/jobs/places/list-place.ts';
+import { readPlace } from '../engine/jobs/places/read-place.ts';
+import { removePlace } from '../engine/jobs/places/remove-place.ts';
+import { uploads } from '../engine/jobs/remotes/uploads.ts';
 import {
   createSandbox,
   eventsOf,
   type Sandbox,
   type TestContext,
   testContext,
-} from '../engine/jobs/job-fixture.ts';
-import { listPlace } from '../engine/jobs/list-place.ts';
-import { readPlace } from '../engine/jobs/read-place.ts';
-import { removePlace } from '../engine/jobs/remove-place.ts';
-import { uploads } from '../engine/jobs/uploads.ts';
-import { usage } from '../engine/jobs/usage.ts';
+} from '../engine/jobs/session/job.fixture.ts';
+import { copyTree } from '../engine/jobs/trees/copy-tree.ts';
 import type { ObjectStore } from '../engine/remotes/object-store.ts';
 import { openS3Store } from '../engine/remotes/s3/open-s3-store.ts';
 import { startMinio } from './servers/minio.ts';

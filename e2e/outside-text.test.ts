@@ -1,6 +1,6 @@
 /** A command that reads the largest answers that a store may send still ends at Ctrl-C. */
 import { expect, it } from 'vitest';
-import { runCli } from '../app/cli/run-cli.ts';
+import { runCli } from '../app/cli/run-cli.fixture.ts';
 import { startFakeS3 } from './servers/fake-s3.ts';
 
 /** The largest page that the client accepts. */

@@ -11,12 +11,12 @@ import {
   utimesSync,
 } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runCli } from '../app/cli/run-cli.ts';
-import { copyStream } from '../engine/jobs/copy-stream.ts';
-import { copyTree } from '../engine/jobs/copy-tree.ts';
-import { createSandbox, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
-import { describeTree } from '../engine/jobs/same-trees.ts';
-import { noise, plainPlace, serveForTest, TEST_TOKEN } from '../engine/peer/peer-fixture.ts';
+import { runCli } from '../app/cli/run-cli.fixture.ts';
+import { copyStream } from '../engine/jobs/places/copy-stream.ts';
+import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
+import { copyTree } from '../engine/jobs/trees/copy-tree.ts';
+import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
+import { noise, plainPlace, serveForTest, TEST_TOKEN } from '../engine/peer/peer.fixture.ts';
 import type { PeerServer } from '../engine/peer/serve-folder.ts';
 
 const MIB = 1024 * 1024;

@@ -13,9 +13,9 @@ import {
 } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runCli } from '../app/cli/run-cli.ts';
-import { createSandbox, type Sandbox } from '../engine/jobs/job-fixture.ts';
-import { noise, plainPlace, serveForTest, TEST_TOKEN } from '../engine/peer/peer-fixture.ts';
+import { runCli } from '../app/cli/run-cli.fixture.ts';
+import { createSandbox, type Sandbox } from '../engine/jobs/session/job.fixture.ts';
+import { noise, plainPlace, serveForTest, TEST_TOKEN } from '../engine/peer/peer.fixture.ts';
 import type { PeerServer } from '../engine/peer/serve-folder.ts';
 
 const MIB = 1024 * 1024;

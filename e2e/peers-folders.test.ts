@@ -7,9 +7,9 @@ import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSandbox, type Sandbox } from '../engine/jobs/job-fixture.ts';
-import { findRsync } from '../engine/jobs/local-rsync.ts';
-import { plainPlace } from '../engine/peer/peer-fixture.ts';
+import { findRsync } from '../engine/jobs/delta/local-rsync.ts';
+import { createSandbox, type Sandbox } from '../engine/jobs/session/job.fixture.ts';
+import { plainPlace } from '../engine/peer/peer.fixture.ts';
 import { type Serving, startServing, stopServing } from './servers/dray-serve.ts';
 
 const TOKEN = 'token-of-the-tests-that-is-long-enough';

@@ -2,9 +2,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { runCli } from '../app/cli/run-cli.ts';
-import { createSandbox } from '../engine/jobs/job-fixture.ts';
-import { TEST_TOKEN } from '../engine/peer/peer-fixture.ts';
+import { runCli } from '../app/cli/run-cli.fixture.ts';
+import { createSandbox } from '../engine/jobs/session/job.fixture.ts';
+import { TEST_TOKEN } from '../engine/peer/peer.fixture.ts';
 
 const FORGED = {
   code: 'unknownPeer',

@@ -1,5 +1,5 @@
 /** Requests for the fuzz of a peer, as bytes, all drawn from a seed: most of them wrong in one way or several, some of them right. */
-import { crc64Nvme, formatCrc64, loadCrc64 } from '../engine/base/crc64-nvme.ts';
+import { crc64Nvme, formatCrc64, loadCrc64 } from '../engine/checksums/crc64-nvme.ts';
 import { type Draw, drawFrom } from './seeded-draw.ts';
 
 export interface FuzzRequest {

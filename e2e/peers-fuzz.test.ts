@@ -6,8 +6,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createSandbox, type Sandbox } from '../engine/jobs/job-fixture.ts';
-import { describeTree } from '../engine/jobs/same-trees.ts';
+import { createSandbox, type Sandbox } from '../engine/jobs/session/job.fixture.ts';
+import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
 import { conversation, FUZZ_TOKEN, SECRET, UNWELCOME } from './peers-fuzz-requests.ts';
 import { converse } from './peers-fuzz-socket.ts';
 

@@ -10,10 +10,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCli } from '../app/cli/run-cli.ts';
-import { createSandbox, type Sandbox } from '../engine/jobs/job-fixture.ts';
-import { describeTree } from '../engine/jobs/same-trees.ts';
-import { plainPlace } from '../engine/peer/peer-fixture.ts';
+import { runCli } from '../app/cli/run-cli.fixture.ts';
+import { createSandbox, type Sandbox } from '../engine/jobs/session/job.fixture.ts';
+import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
+import { plainPlace } from '../engine/peer/peer.fixture.ts';
 import { type Serving, startServing, stopServing } from './servers/dray-serve.ts';
 
 const MIB = 1024 * 1024;

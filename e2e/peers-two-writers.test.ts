@@ -1,10 +1,10 @@
 /** Two clients that write one file of a peer at the same time: in the end it is the one's or the other's, whole, and nothing is left over. */
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { copyTree } from '../engine/jobs/copy-tree.ts';
-import { deltaFile } from '../engine/jobs/delta-file.ts';
-import { createSandbox, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
-import { noise, plainPlace, serveForTest, TEST_TOKEN } from '../engine/peer/peer-fixture.ts';
+import { deltaFile } from '../engine/jobs/delta/delta-file.ts';
+import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
+import { copyTree } from '../engine/jobs/trees/copy-tree.ts';
+import { noise, plainPlace, serveForTest, TEST_TOKEN } from '../engine/peer/peer.fixture.ts';
 import type { PeerServer } from '../engine/peer/serve-folder.ts';
 
 const MIB = 1024 * 1024;

@@ -14,9 +14,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { runCli } from '../app/cli/run-cli.ts';
-import { createSandbox, type Sandbox } from '../engine/jobs/job-fixture.ts';
-import { plainPlace, serveForTest, TEST_TOKEN } from '../engine/peer/peer-fixture.ts';
+import { runCli } from '../app/cli/run-cli.fixture.ts';
+import { createSandbox, type Sandbox } from '../engine/jobs/session/job.fixture.ts';
+import { plainPlace, serveForTest, TEST_TOKEN } from '../engine/peer/peer.fixture.ts';
 import type { PeerServer } from '../engine/peer/serve-folder.ts';
 import { startVersitygw } from './servers/versitygw.ts';
 

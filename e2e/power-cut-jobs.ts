@@ -2,10 +2,10 @@
 import { cpSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
-import { type CliOptions, type CliResult, runCli } from '../app/cli/run-cli.ts';
-import type { Sandbox } from '../engine/jobs/job-fixture.ts';
-import { describeTree } from '../engine/jobs/same-trees.ts';
-import { noise } from '../engine/peer/peer-fixture.ts';
+import { type CliOptions, type CliResult, runCli } from '../app/cli/run-cli.fixture.ts';
+import type { Sandbox } from '../engine/jobs/session/job.fixture.ts';
+import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
+import { noise } from '../engine/peer/peer.fixture.ts';
 import type { LoopDisks } from './loop-disk.ts';
 import type { S3Server } from './servers/versitygw.ts';
 

@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { PutBucketPolicyCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cloneWorkspace } from '../engine/jobs/clone.ts';
-import { copyTree } from '../engine/jobs/copy-tree.ts';
-import { initWorkspace } from '../engine/jobs/init.ts';
-import { createSandbox, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
-import { pull } from '../engine/jobs/pull.ts';
-import { push } from '../engine/jobs/push.ts';
+import { cloneWorkspace } from '../engine/jobs/pull/clone.ts';
+import { pull } from '../engine/jobs/pull/pull.ts';
+import { push } from '../engine/jobs/push/push.ts';
+import { initWorkspace } from '../engine/jobs/remotes/init.ts';
+import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
+import { copyTree } from '../engine/jobs/trees/copy-tree.ts';
 import { type S3Server, startVersitygw } from './servers/versitygw.ts';
 
 let server: S3Server;

@@ -4,10 +4,10 @@
  */
 import { rmSync, statSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { push } from '../engine/jobs/push.ts';
-import { describeTree } from '../engine/jobs/same-trees.ts';
-import { status } from '../engine/jobs/status.ts';
-import { verify } from '../engine/jobs/verify.ts';
+import { verify } from '../engine/jobs/history/verify.ts';
+import { push } from '../engine/jobs/push/push.ts';
+import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
+import { status } from '../engine/jobs/working-copy/status.ts';
 import { createS3Dataset, type S3Dataset } from './s3-dataset.ts';
 import { type S3Server, startVersitygw } from './servers/versitygw.ts';
 

@@ -6,9 +6,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { initWorkspace } from '../engine/jobs/init.ts';
-import { createSandbox, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
-import { push } from '../engine/jobs/push.ts';
+import { push } from '../engine/jobs/push/push.ts';
+import { initWorkspace } from '../engine/jobs/remotes/init.ts';
+import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
 
 const MAIN = fileURLToPath(new URL('../app/cli/main.ts', import.meta.url));
 

@@ -17,10 +17,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pull } from '../engine/jobs/pull.ts';
-import { push } from '../engine/jobs/push.ts';
-import { describeTree } from '../engine/jobs/same-trees.ts';
-import { verify } from '../engine/jobs/verify.ts';
+import { verify } from '../engine/jobs/history/verify.ts';
+import { pull } from '../engine/jobs/pull/pull.ts';
+import { push } from '../engine/jobs/push/push.ts';
+import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
 import { createS3Dataset, type S3Dataset } from './s3-dataset.ts';
 import { type S3Server, startVersitygw } from './servers/versitygw.ts';
 

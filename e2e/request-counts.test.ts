@@ -7,8 +7,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RequestTotals } from '../engine/api/jobs.ts';
-import { pull } from '../engine/jobs/pull.ts';
-import { push } from '../engine/jobs/push.ts';
+import { pull } from '../engine/jobs/pull/pull.ts';
+import { push } from '../engine/jobs/push/push.ts';
 import { createS3Dataset, listRequests, type S3Dataset } from './s3-dataset.ts';
 import { type S3Server, startVersitygw } from './servers/versitygw.ts';
 

@@ -3,8 +3,8 @@
  * are answered: whatever stands before the first PUT or GET of an object was waited for.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { copyTree } from '../engine/jobs/copy-tree.ts';
-import { createSandbox, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
+import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
+import { copyTree } from '../engine/jobs/trees/copy-tree.ts';
 import { type S3Server, startVersitygw } from './servers/versitygw.ts';
 
 let server: S3Server;

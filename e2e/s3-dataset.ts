@@ -1,10 +1,15 @@
 /** Workspaces of one repository on a real S3 server, used in this process as a host does, or through the real command. */
 import { mkdirSync } from 'node:fs';
-import { type CliOptions, type CliResult, runCli } from '../app/cli/run-cli.ts';
+import { type CliOptions, type CliResult, runCli } from '../app/cli/run-cli.fixture.ts';
 import type { InitRequest, PullSummary } from '../engine/api/jobs.ts';
-import { cloneWorkspace } from '../engine/jobs/clone.ts';
-import { initWorkspace } from '../engine/jobs/init.ts';
-import { createSandbox, type Sandbox, type TestContext, testContext } from '../engine/jobs/job-fixture.ts';
+import { cloneWorkspace } from '../engine/jobs/pull/clone.ts';
+import { initWorkspace } from '../engine/jobs/remotes/init.ts';
+import {
+  createSandbox,
+  type Sandbox,
+  type TestContext,
+  testContext,
+} from '../engine/jobs/session/job.fixture.ts';
 import type { LoggedRequest, S3Server } from './servers/versitygw.ts';
 
 export interface S3Dataset extends Disposable {

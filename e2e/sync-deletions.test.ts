@@ -11,9 +11,9 @@ import {
 } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SyncRequest } from '../engine/api/trees.ts';
-import { syncTree } from '../engine/jobs/copy-tree.ts';
-import { eventsOf } from '../engine/jobs/job-fixture.ts';
-import { plainPlace, serveForTest, TEST_TOKEN } from '../engine/peer/peer-fixture.ts';
+import { eventsOf } from '../engine/jobs/session/job.fixture.ts';
+import { syncTree } from '../engine/jobs/trees/copy-tree.ts';
+import { plainPlace, serveForTest, TEST_TOKEN } from '../engine/peer/peer.fixture.ts';
 import type { PeerServer } from '../engine/peer/serve-folder.ts';
 import { contextIn, sandbox, store } from './fresh-store.ts';
 

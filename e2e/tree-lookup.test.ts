@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { comparePaths } from '../engine/model/entry.ts';
 import type { TreeItem } from '../engine/model/tree-item.ts';
-import { beforePath } from '../engine/query/before-path.ts';
-import { readTreePage } from '../engine/query/object-pages.ts';
-import { createLookupTally, lookUpDestination } from '../engine/query/tree-lookup.ts';
+import { beforePath } from '../engine/query/trees/before-path.ts';
+import { readTreePage } from '../engine/query/trees/object-pages.ts';
+import { createLookupTally, lookUpDestination } from '../engine/query/trees/tree-lookup.ts';
 import type { ObjectStore } from '../engine/remotes/object-store.ts';
 import { openS3Store } from '../engine/remotes/s3/open-s3-store.ts';
-import { createMeter, withMeter } from '../engine/remotes/with-meter.ts';
+import { createMeter, withMeter } from '../engine/remotes/wrappers/with-meter.ts';
 import { startMinio } from './servers/minio.ts';
 import { type S3Endpoint, startVersitygw } from './servers/versitygw.ts';
 

@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CopyRequest } from '../engine/api/trees.ts';
-import { checkTrees } from '../engine/jobs/check-trees.ts';
-import { copyTree, syncTree } from '../engine/jobs/copy-tree.ts';
-import { eventsOf, type TestContext } from '../engine/jobs/job-fixture.ts';
+import { eventsOf, type TestContext } from '../engine/jobs/session/job.fixture.ts';
+import { checkTrees } from '../engine/jobs/trees/check/check-trees.ts';
+import { copyTree, syncTree } from '../engine/jobs/trees/copy-tree.ts';
 import { contextIn, sandbox, store } from './fresh-store.ts';
 
 const down = (more: Partial<CopyRequest> = {}): CopyRequest => ({

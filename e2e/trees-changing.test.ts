@@ -2,8 +2,8 @@
 import { readFileSync, truncateSync, utimesSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CopyRequest } from '../engine/api/trees.ts';
-import { copyTree } from '../engine/jobs/copy-tree.ts';
-import { eventsOf, type TestContext } from '../engine/jobs/job-fixture.ts';
+import { eventsOf, type TestContext } from '../engine/jobs/session/job.fixture.ts';
+import { copyTree } from '../engine/jobs/trees/copy-tree.ts';
 import { contextIn, sandbox, store } from './fresh-store.ts';
 import { type FakeS3, startFakeS3 } from './servers/fake-s3.ts';
 

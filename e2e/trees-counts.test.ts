@@ -8,11 +8,16 @@ import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:f
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCli } from '../app/cli/run-cli.ts';
+import { runCli } from '../app/cli/run-cli.fixture.ts';
 import type { TransferSummary } from '../engine/api/trees.ts';
-import { checkTrees } from '../engine/jobs/check-trees.ts';
-import { copyTree, syncTree } from '../engine/jobs/copy-tree.ts';
-import { createSandbox, type Sandbox, type TestContext, testContext } from '../engine/jobs/job-fixture.ts';
+import {
+  createSandbox,
+  type Sandbox,
+  type TestContext,
+  testContext,
+} from '../engine/jobs/session/job.fixture.ts';
+import { checkTrees } from '../engine/jobs/trees/check/check-trees.ts';
+import { copyTree, syncTree } from '../engine/jobs/trees/copy-tree.ts';
 import { listRequests } from './s3-dataset.ts';
 import { type LoggedRequest, type S3Server, startVersitygw } from './servers/versitygw.ts';
 

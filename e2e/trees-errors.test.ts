@@ -12,17 +12,17 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCli } from '../app/cli/run-cli.ts';
+import { runCli } from '../app/cli/run-cli.fixture.ts';
 import type { SyncRequest } from '../engine/api/trees.ts';
-import { checkTrees } from '../engine/jobs/check-trees.ts';
-import { copyTree, syncTree } from '../engine/jobs/copy-tree.ts';
 import {
   createSandbox,
   eventsOf,
   type Sandbox,
   type TestContext,
   testContext,
-} from '../engine/jobs/job-fixture.ts';
+} from '../engine/jobs/session/job.fixture.ts';
+import { checkTrees } from '../engine/jobs/trees/check/check-trees.ts';
+import { copyTree, syncTree } from '../engine/jobs/trees/copy-tree.ts';
 import type { ObjectStore } from '../engine/remotes/object-store.ts';
 import { openS3Store } from '../engine/remotes/s3/open-s3-store.ts';
 import { type S3Server, startVersitygw } from './servers/versitygw.ts';

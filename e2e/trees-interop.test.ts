@@ -7,16 +7,16 @@ import { randomBytes } from 'node:crypto';
 import { utimesSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type FoundPeer, findPeer, type PeerName } from '../bench/peers.ts';
-import { checkTrees } from '../engine/jobs/check-trees.ts';
-import { copyTree } from '../engine/jobs/copy-tree.ts';
+import { type FoundPeer, findPeer, type PeerName } from '../bench/machines/peers.ts';
 import {
   createSandbox,
   eventsOf,
   type Sandbox,
   type TestContext,
   testContext,
-} from '../engine/jobs/job-fixture.ts';
+} from '../engine/jobs/session/job.fixture.ts';
+import { checkTrees } from '../engine/jobs/trees/check/check-trees.ts';
+import { copyTree } from '../engine/jobs/trees/copy-tree.ts';
 import { startMinio } from './servers/minio.ts';
 import { type S3Endpoint, startVersitygw } from './servers/versitygw.ts';
 

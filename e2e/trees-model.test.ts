@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PlaceRequest, SyncRequest } from '../engine/api/trees.ts';
-import { copyTree, syncTree } from '../engine/jobs/copy-tree.ts';
-import { createSandbox, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
+import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
+import { copyTree, syncTree } from '../engine/jobs/trees/copy-tree.ts';
 import { compilePatterns } from './model-patterns.ts';
 import { type FakeS3, startFakeS3 } from './servers/fake-s3.ts';
 

@@ -10,9 +10,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CheckTreesRequest, PlaceRequest, TransferSummary } from '../engine/api/trees.ts';
-import { checkTrees } from '../engine/jobs/check-trees.ts';
-import { copyTree, syncTree } from '../engine/jobs/copy-tree.ts';
-import { createSandbox, eventsOf, type Sandbox, testContext } from '../engine/jobs/job-fixture.ts';
+import { createSandbox, eventsOf, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
+import { checkTrees } from '../engine/jobs/trees/check/check-trees.ts';
+import { copyTree, syncTree } from '../engine/jobs/trees/copy-tree.ts';
 import { startMinio } from './servers/minio.ts';
 import { type S3Endpoint, type S3Server, startVersitygw } from './servers/versitygw.ts';
 

@@ -1,9 +1,9 @@
 /** `dray rm` and `dray uploads` against stores that do not do all that they are asked. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RemovePlaceRequest } from '../engine/api/trees.ts';
-import { eventsOf, testContext } from '../engine/jobs/job-fixture.ts';
-import { removePlace } from '../engine/jobs/remove-place.ts';
-import { uploads } from '../engine/jobs/uploads.ts';
+import { removePlace } from '../engine/jobs/places/remove-place.ts';
+import { uploads } from '../engine/jobs/remotes/uploads.ts';
+import { eventsOf, testContext } from '../engine/jobs/session/job.fixture.ts';
 import { type FakeS3, startFakeS3 } from './servers/fake-s3.ts';
 
 let store: FakeS3;

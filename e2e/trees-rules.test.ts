@@ -2,9 +2,9 @@
 import { existsSync, readFileSync, utimesSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { CheckTreesRequest, SyncRequest } from '../engine/api/trees.ts';
-import { checkTrees } from '../engine/jobs/check-trees.ts';
-import { copyTree, syncTree } from '../engine/jobs/copy-tree.ts';
-import { eventsOf } from '../engine/jobs/job-fixture.ts';
+import { eventsOf } from '../engine/jobs/session/job.fixture.ts';
+import { checkTrees } from '../engine/jobs/trees/check/check-trees.ts';
+import { copyTree, syncTree } from '../engine/jobs/trees/copy-tree.ts';
 import { contextIn, sandbox, store } from './fresh-store.ts';
 
 /** When the fake store says that everything was stored. */

@@ -3,13 +3,13 @@
  * they land, nothing that a push reported as stored is ever lost, and nothing is half done.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventsOf, type TestContext } from '../engine/jobs/job-fixture.ts';
-import { log } from '../engine/jobs/log.ts';
-import { pull } from '../engine/jobs/pull.ts';
-import { push } from '../engine/jobs/push.ts';
-import { tag } from '../engine/jobs/refs.ts';
-import { describeTree } from '../engine/jobs/same-trees.ts';
-import { status } from '../engine/jobs/status.ts';
+import { log } from '../engine/jobs/history/log.ts';
+import { tag } from '../engine/jobs/history/refs.ts';
+import { pull } from '../engine/jobs/pull/pull.ts';
+import { push } from '../engine/jobs/push/push.ts';
+import { eventsOf, type TestContext } from '../engine/jobs/session/job.fixture.ts';
+import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
+import { status } from '../engine/jobs/working-copy/status.ts';
 import { createS3Dataset, type S3Dataset } from './s3-dataset.ts';
 import { type S3Server, startVersitygw } from './servers/versitygw.ts';
 

@@ -4,11 +4,16 @@ import { mkdirSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { cloneWorkspace } from '../engine/jobs/clone.ts';
-import { initWorkspace } from '../engine/jobs/init.ts';
-import { createSandbox, eventsOf, type TestContext, testContext } from '../engine/jobs/job-fixture.ts';
-import { push } from '../engine/jobs/push.ts';
-import { remoteTestTarget } from '../engine/jobs/remotes.ts';
+import { cloneWorkspace } from '../engine/jobs/pull/clone.ts';
+import { push } from '../engine/jobs/push/push.ts';
+import { initWorkspace } from '../engine/jobs/remotes/init.ts';
+import { remoteTestTarget } from '../engine/jobs/remotes/remotes.ts';
+import {
+  createSandbox,
+  eventsOf,
+  type TestContext,
+  testContext,
+} from '../engine/jobs/session/job.fixture.ts';
 
 let server: Server;
 let url: string;

@@ -19,10 +19,10 @@ const TARGET = 'node22';
 const requireHere = createRequire(import.meta.url);
 
 const WORKERS = {
-  'hash-worker': 'engine/workspace/hash-worker.ts',
-  'write-worker': 'engine/workspace/write-worker.ts',
-  'block-worker': 'engine/workspace/block-worker.ts',
-  'digest-worker': 'engine/transfer/digest-worker.ts',
+  'hash-worker': 'engine/files/read/hash-worker.ts',
+  'write-worker': 'engine/files/write/write-worker.ts',
+  'block-worker': 'engine/files/blocks/block-worker.ts',
+  'digest-worker': 'engine/transfer/download/digest-worker.ts',
 };
 
 /** Imported dynamically everywhere; file and package. */

@@ -3,9 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Command } from 'commander';
 import { DrayError } from '../../engine/api/error.ts';
 import type { JobContext } from '../../engine/api/jobs.ts';
-import { printChanges } from './change-lines.ts';
 import { type CommandHost, type CommandRun, EXIT_DIFFERENCES, runCommand } from './command-host.ts';
-import { addGlobalOptions, createBandwidthOption } from './global-options.ts';
+import { addGlobalOptions, createBandwidthOption } from './options/global-options.ts';
+import { printChanges } from './output/change-lines.ts';
 import { runProgram } from './run.ts';
 
 interface Summary {

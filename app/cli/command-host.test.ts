@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type CliOptions, runCli } from './run-cli.ts';
+import { type CliOptions, runCli } from './run-cli.fixture.ts';
 
 function runFixture(parameters: readonly string[], options: CliOptions = {}) {
   return runCli(parameters, { ...options, script: './command-host.fixture.ts' });

@@ -3,12 +3,12 @@ import type { Command } from 'commander';
 import { DrayError, type ErrorCode, exitCodeOf } from '../../engine/api/error.ts';
 import type { FileFailedEvent, JobEvent } from '../../engine/api/events.ts';
 import type { JobContext } from '../../engine/api/jobs.ts';
-import { reportError } from './error-lines.ts';
-import { readGlobalOptions } from './global-options.ts';
-import { createOutput, type Output } from './output.ts';
+import { readGlobalOptions } from './options/global-options.ts';
+import { reportError } from './output/error-lines.ts';
+import { createOutput, type Output } from './output/output.ts';
+import { quotePath } from './output/terminal-text.ts';
 import { createPeerTrust } from './peer-trust.ts';
 import { watchStopSignals } from './stop-signals.ts';
-import { quotePath } from './terminal-text.ts';
 
 export const EXIT_FAILED = 1;
 export const EXIT_DIFFERENCES = 3;

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CliResult, runCli } from './run-cli.ts';
+import { type CliResult, runCli } from './run-cli.fixture.ts';
 
 let base: string;
 let data: string;

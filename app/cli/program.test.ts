@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CommandHost } from './command-host.ts';
 import { buildProgram, commandsNamed } from './program.ts';
-import { runCli } from './run-cli.ts';
+import { runCli } from './run-cli.fixture.ts';
 
 let folder: string;
 beforeAll(() => {

@@ -25,8 +25,8 @@ import { addSwitchCommand } from './commands/switch.ts';
 import { addUiCommand } from './commands/ui.ts';
 import { addUploadsCommand } from './commands/uploads.ts';
 import { addVerifyCommand } from './commands/verify.ts';
-import { addGlobalOptions, valuedGlobalOptions } from './global-options.ts';
-import { writeAsIs } from './terminal.ts';
+import { addGlobalOptions, valuedGlobalOptions } from './options/global-options.ts';
+import { writeAsIs } from './output/terminal.ts';
 
 const CLOSING_HELP = `
 Exit codes:

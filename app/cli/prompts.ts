@@ -1,7 +1,7 @@
 /** Questions to a person at the terminal. They go to stderr, since stdout may be read by a program. */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { isTerminal, writeLine, writeQuestion } from './terminal.ts';
+import { isTerminal, writeLine, writeQuestion } from './output/terminal.ts';
 
 /** Somebody sees the question and can answer it. */
 export function canAsk(): boolean {

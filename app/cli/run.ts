@@ -2,11 +2,11 @@
 import { type Command, CommanderError } from 'commander';
 import { DrayError } from '../../engine/api/error.ts';
 import { type CommandHost, EXIT_FAILED } from './command-host.ts';
-import { reportError } from './error-lines.ts';
-import { otherToolsCommand } from './other-tools-commands.ts';
-import { createOutput } from './output.ts';
+import { otherToolsCommand } from './options/other-tools-commands.ts';
+import { reportError } from './output/error-lines.ts';
+import { createOutput } from './output/output.ts';
+import { onStreamError, writeLineAtOnce, writeOutputWhole, writtenOutput } from './output/terminal.ts';
 import { buildProgram, commandsNamed, isCommandName } from './program.ts';
-import { onStreamError, writeLineAtOnce, writeOutputWhole, writtenOutput } from './terminal.ts';
 
 const EXIT_USAGE = 2;
 const UNKNOWN_COMMAND = 'commander.unknownCommand';

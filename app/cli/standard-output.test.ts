@@ -5,7 +5,7 @@ import { devNull, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { formatCompletionScript } from './completion-script.ts';
+import { formatCompletionScript } from './options/completion-script.ts';
 import { buildProgram } from './program.ts';
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));

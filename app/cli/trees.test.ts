@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CliResult, runCli } from './run-cli.ts';
+import { type CliResult, runCli } from './run-cli.fixture.ts';
 
 let base: string;
 beforeEach(() => {

@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { HostMessage } from '../../engine/api/host.ts';
-import { createSandbox, type Sandbox } from '../../engine/jobs/job-fixture.ts';
+import { createSandbox, type Sandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { askOnce, openLink } from '../web/ask-once.fixture.ts';
-import { runCli } from './run-cli.ts';
+import { runCli } from './run-cli.fixture.ts';
 
 let sandbox: Sandbox;
 beforeEach(() => {

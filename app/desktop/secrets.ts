@@ -2,7 +2,7 @@
  * Keeps the keys of stores for the engine: a program that is started from a dock gets none from a shell. A
  * pair of keys has the name that a remote calls its profile. The system's keyring encrypts them, only the
  * user can read the file, and only the engine's environment gets them decrypted. The engine keeps the tokens
- * of other machines: see `engine/jobs/login.ts`.
+ * of other machines: see `engine/jobs/remotes/login.ts`.
  */
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';

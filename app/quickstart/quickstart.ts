@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildCommand } from '../build/build.ts';
-import { writeLine } from '../cli/terminal.ts';
+import { writeLine } from '../cli/output/terminal.ts';
 import { compareTrees } from './compare-trees.ts';
 import { copyFolder, measureFolder, refuseFolder } from './copy-folder.ts';
 import { makeChanges } from './make-changes.ts';

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { expect, it } from 'vitest';
 import { systemClock } from '../../engine/base/clock.ts';
-import { createSandbox } from '../../engine/jobs/job-fixture.ts';
+import { createSandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { limitedDrops } from './drop-context.ts';
 
 it('dropped files keep to the bandwidth that the settings allow', async () => {

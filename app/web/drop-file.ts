@@ -24,8 +24,8 @@ export async function dropFile(
     throw new DrayError('unsafePath', message, { data: { path } });
   }
   const [{ copyTree }, { parsePlace }] = await Promise.all([
-    import('../../engine/jobs/copy-tree.ts'),
-    import('../../engine/jobs/places.ts'),
+    import('../../engine/jobs/trees/copy-tree.ts'),
+    import('../../engine/jobs/places/places.ts'),
   ]);
   const job: JobContext = { ...context, signal, emit: () => {}, standardInput: readDropped(request) };
   const destination = { place: placeBelow(place, path) };

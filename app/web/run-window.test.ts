@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
-import { createSandbox, testContext } from '../../engine/jobs/job-fixture.ts';
+import { createSandbox, testContext } from '../../engine/jobs/session/job.fixture.ts';
 import { runWindow } from './run-window.ts';
 
 it('a window whose engine crashes again and again ends with it, and frees its port', async () => {

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createSandbox, type Sandbox } from '../../engine/jobs/job-fixture.ts';
+import { createSandbox, type Sandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { keyOf, PAGE, pathOf, startTestWindow, type TestWindow } from './window-server.fixture.ts';
 
 /** However busy the machine is. */

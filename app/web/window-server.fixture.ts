@@ -1,7 +1,7 @@
 /** A window's server on a port of its own, with an engine that does what the test says, and a browser's way of asking. */
 import { request } from 'node:http';
 import type { HostPort } from '../../engine/api/host-port.ts';
-import type { Sandbox } from '../../engine/jobs/job-fixture.ts';
+import type { Sandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { serveWindow, type WindowServer, type WindowServerOptions } from './serve-window.ts';
 import { readWindowFiles } from './window-files.ts';
 

@@ -3,7 +3,7 @@ import { connect as connectTo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import WebSocket from 'ws';
 import { protocolsOf } from '../../engine/api/window-key.ts';
-import { createSandbox, type Sandbox } from '../../engine/jobs/job-fixture.ts';
+import { createSandbox, type Sandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { startTestWindow, type TestWindow } from './window-server.fixture.ts';
 
 const MIB = 1024 * 1024;

@@ -1,7 +1,7 @@
 /** A peer that lies: its answers mostly have the right form, and content that no honest peer would send. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { crc64Nvme, formatCrc64, loadCrc64 } from '../../engine/base/crc64-nvme.ts';
+import { crc64Nvme, formatCrc64, loadCrc64 } from '../../engine/checksums/crc64-nvme.ts';
 import type { Draw } from '../seeded-draw.ts';
 
 await loadCrc64();

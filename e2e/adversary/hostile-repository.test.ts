@@ -13,18 +13,23 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { cloneWorkspace } from '../../engine/jobs/clone.ts';
-import { keysBelow } from '../../engine/jobs/damage-fixture.ts';
-import { diff } from '../../engine/jobs/diff.ts';
-import { initWorkspace } from '../../engine/jobs/init.ts';
-import { createSandbox, type Sandbox, type TestContext, testContext } from '../../engine/jobs/job-fixture.ts';
-import { listTree } from '../../engine/jobs/list-tree.ts';
-import { log } from '../../engine/jobs/log.ts';
-import { pull } from '../../engine/jobs/pull.ts';
-import { push } from '../../engine/jobs/push.ts';
-import { restore } from '../../engine/jobs/restore.ts';
-import { status } from '../../engine/jobs/status.ts';
-import { verify } from '../../engine/jobs/verify.ts';
+import { listTree } from '../../engine/jobs/history/list-tree.ts';
+import { log } from '../../engine/jobs/history/log.ts';
+import { verify } from '../../engine/jobs/history/verify.ts';
+import { cloneWorkspace } from '../../engine/jobs/pull/clone.ts';
+import { pull } from '../../engine/jobs/pull/pull.ts';
+import { push } from '../../engine/jobs/push/push.ts';
+import { initWorkspace } from '../../engine/jobs/remotes/init.ts';
+import { keysBelow } from '../../engine/jobs/session/damage.fixture.ts';
+import {
+  createSandbox,
+  type Sandbox,
+  type TestContext,
+  testContext,
+} from '../../engine/jobs/session/job.fixture.ts';
+import { diff } from '../../engine/jobs/working-copy/diff.ts';
+import { restore } from '../../engine/jobs/working-copy/restore.ts';
+import { status } from '../../engine/jobs/working-copy/status.ts';
 import { drawFrom } from '../seeded-draw.ts';
 import { type Canary, layCanary } from './canary.ts';
 import { changeRepository, type Objects } from './hostile-documents.ts';

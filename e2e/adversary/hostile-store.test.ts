@@ -4,17 +4,22 @@
  */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { checkTrees } from '../../engine/jobs/check-trees.ts';
-import { cloneWorkspace } from '../../engine/jobs/clone.ts';
-import { copyTree, syncTree } from '../../engine/jobs/copy-tree.ts';
-import { initWorkspace } from '../../engine/jobs/init.ts';
-import { createSandbox, type Sandbox, type TestContext, testContext } from '../../engine/jobs/job-fixture.ts';
-import { listPlace } from '../../engine/jobs/list-place.ts';
-import { pull } from '../../engine/jobs/pull.ts';
-import { push } from '../../engine/jobs/push.ts';
-import { describeTree } from '../../engine/jobs/same-trees.ts';
-import { usage } from '../../engine/jobs/usage.ts';
-import { verify } from '../../engine/jobs/verify.ts';
+import { verify } from '../../engine/jobs/history/verify.ts';
+import { usage } from '../../engine/jobs/places/disk-usage.ts';
+import { listPlace } from '../../engine/jobs/places/list-place.ts';
+import { cloneWorkspace } from '../../engine/jobs/pull/clone.ts';
+import { pull } from '../../engine/jobs/pull/pull.ts';
+import { push } from '../../engine/jobs/push/push.ts';
+import { initWorkspace } from '../../engine/jobs/remotes/init.ts';
+import {
+  createSandbox,
+  type Sandbox,
+  type TestContext,
+  testContext,
+} from '../../engine/jobs/session/job.fixture.ts';
+import { checkTrees } from '../../engine/jobs/trees/check/check-trees.ts';
+import { copyTree, syncTree } from '../../engine/jobs/trees/copy-tree.ts';
+import { describeTree } from '../../engine/jobs/trees/same-trees.fixture.ts';
 import { type Draw, drawFrom } from '../seeded-draw.ts';
 import { layCanary } from './canary.ts';
 import { type HostileStore, startHostileStore } from './hostile-store.ts';

@@ -1,6 +1,6 @@
 /** The steps of a hostile client of `dray serve`: every call of the protocol, in random order, with what earlier ones gave. */
 import { Agent, request as httpRequest } from 'node:http';
-import { crc64Nvme, formatCrc64, loadCrc64 } from '../../engine/base/crc64-nvme.ts';
+import { crc64Nvme, formatCrc64, loadCrc64 } from '../../engine/checksums/crc64-nvme.ts';
 import type { Draw } from '../seeded-draw.ts';
 
 export interface Step {

@@ -1,8 +1,8 @@
 /** The jobs whose counts are pinned, in the order in which they run: what one leaves is what the next begins with. */
 import { closeSync, mkdirSync, openSync, utimesSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Sandbox } from '../../engine/jobs/job-fixture.ts';
-import { noise } from '../../engine/peer/peer-fixture.ts';
+import type { Sandbox } from '../../engine/jobs/session/job.fixture.ts';
+import { noise } from '../../engine/peer/peer.fixture.ts';
 
 export interface GuardedJob {
   readonly name: string;

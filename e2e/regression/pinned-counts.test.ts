@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { createSandbox } from '../../engine/jobs/job-fixture.ts';
+import { createSandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { findWhyNotTraced, parseStraceSummary } from './kernel-calls.ts';
 import { compareCounts, describeDifferences, writePinned } from './pinned-counts.ts';
 

@@ -5,8 +5,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSandbox, type Sandbox } from '../../engine/jobs/job-fixture.ts';
-import { plainPlace, TEST_TOKEN } from '../../engine/peer/peer-fixture.ts';
+import { createSandbox, type Sandbox } from '../../engine/jobs/session/job.fixture.ts';
+import { plainPlace, TEST_TOKEN } from '../../engine/peer/peer.fixture.ts';
 import { type ByteCounter, startByteCounter } from '../servers/byte-counter.ts';
 import { type LoggedRequest, type S3Server, startVersitygw } from '../servers/versitygw.ts';
 import { type CountedCommand, openCountedCommand } from './counted-command.ts';

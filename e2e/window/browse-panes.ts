@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Browser, Locator } from 'playwright';
-import { runCli } from '../../app/cli/run-cli.ts';
+import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import type { S3Server } from '../servers/versitygw.ts';
 import { type OpenWindow, type OpenWindowOptions, openWindow } from './open-window.ts';
 

@@ -1,7 +1,7 @@
 /** A workspace on a real S3 server, pushed once and changed since in every way that the screen of changes shows. */
 import { appendFileSync, readdirSync, renameSync, unlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { push } from '../../engine/jobs/push.ts';
+import { push } from '../../engine/jobs/push/push.ts';
 import { createS3Dataset, type S3Dataset } from '../s3-dataset.ts';
 import type { S3Server } from '../servers/versitygw.ts';
 import { encodePng } from './encode-png.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { push } from '../../engine/jobs/push.ts';
+import { push } from '../../engine/jobs/push/push.ts';
 import type { S3Dataset } from '../s3-dataset.ts';
 import { type BadNetwork, startToxiproxy } from '../servers/toxiproxy.ts';
 import { type S3Server, startVersitygw } from '../servers/versitygw.ts';

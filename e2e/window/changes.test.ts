@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, unlinkSync } from 'node:fs';
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
-import { push } from '../../engine/jobs/push.ts';
+import { push } from '../../engine/jobs/push/push.ts';
 import type { S3Dataset } from '../s3-dataset.ts';
 import { startToxiproxy } from '../servers/toxiproxy.ts';
 import { askEngine } from './ask-engine.ts';

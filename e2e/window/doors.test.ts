@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import NodeSocket from 'ws';
-import { runCli } from '../../app/cli/run-cli.ts';
+import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { writeLinkFile } from '../../app/web/link-file.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright';
-import { runCli } from '../../app/cli/run-cli.ts';
+import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import type { S3Server } from '../servers/versitygw.ts';
 import { writeTree } from './browse-panes.ts';
 import type { OpenWindow, Theme } from './open-window.ts';

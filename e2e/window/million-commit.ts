@@ -1,14 +1,14 @@
 /** A branch whose newest commit holds a million files more than the workspace: made by the engine's own parts, without the files. */
-import { fetchCommit } from '../../engine/jobs/base-commit.ts';
-import { connect } from '../../engine/jobs/connection.ts';
-import { linkRepository } from '../../engine/jobs/link-repository.ts';
-import { openSession } from '../../engine/jobs/session.ts';
+import { fetchCommit } from '../../engine/jobs/session/base-commit.ts';
+import { connect } from '../../engine/jobs/session/connection.ts';
+import { linkRepository } from '../../engine/jobs/session/link-repository.ts';
+import { openSession } from '../../engine/jobs/session/session.ts';
 import type { Entry } from '../../engine/model/entry.ts';
-import { buildManifest } from '../../engine/repository/build-manifest.ts';
 import { encodeCommit, storeCommit } from '../../engine/repository/commit.ts';
-import type { EntryChange } from '../../engine/repository/manifest.ts';
+import { buildManifest } from '../../engine/repository/manifest/build-manifest.ts';
+import type { EntryChange } from '../../engine/repository/manifest/manifest.ts';
+import { readSegment, writeSegment } from '../../engine/repository/manifest/stored-segment.ts';
 import { moveRef } from '../../engine/repository/refs.ts';
-import { readSegment, writeSegment } from '../../engine/repository/stored-segment.ts';
 import type { S3Dataset } from '../s3-dataset.ts';
 
 export const FOLDERS = 1_000;

@@ -1,7 +1,7 @@
 /** A million rows through the real engine: what the page draws, asks for and holds stays bounded from end to end. */
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
-import { push } from '../../engine/jobs/push.ts';
+import { push } from '../../engine/jobs/push/push.ts';
 import { createS3Dataset } from '../s3-dataset.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';

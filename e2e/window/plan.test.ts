@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
-import { push } from '../../engine/jobs/push.ts';
+import { push } from '../../engine/jobs/push/push.ts';
 import { createS3Dataset, type S3Dataset } from '../s3-dataset.ts';
 import type { S3Server } from '../servers/versitygw.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';

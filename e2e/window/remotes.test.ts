@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Locator, Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
-import { runCli } from '../../app/cli/run-cli.ts';
+import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { installFakeDesktop, savedKeys } from './fake-desktop.ts';
 import { findChromium } from './find-chromium.ts';

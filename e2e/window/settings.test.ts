@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCli } from '../../app/cli/run-cli.ts';
+import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { startRequestGate } from '../servers/request-gate.ts';
 import { startVersitygw } from '../servers/versitygw.ts';
 import { findChromium } from './find-chromium.ts';

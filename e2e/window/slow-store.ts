@@ -1,7 +1,7 @@
 /** A real store behind a network that a test makes slow, cuts and mends, with what went over the wire counted. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runCli } from '../../app/cli/run-cli.ts';
+import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { type ByteCounter, startByteCounter } from '../servers/byte-counter.ts';
 import { type BadNetwork, startToxiproxy } from '../servers/toxiproxy.ts';
 import { type LoggedRequest, type S3Server, startVersitygw } from '../servers/versitygw.ts';

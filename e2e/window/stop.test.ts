@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
-import { runCli } from '../../app/cli/run-cli.ts';
+import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { openLink } from '../../app/web/ask-once.fixture.ts';
 import type { AnswerOf, HostMessage, HostRequestName, InputOf, Transfer } from '../../engine/api/host.ts';
 import { protocolsOf } from '../../engine/api/window-key.ts';

@@ -1,7 +1,7 @@
 /** A workspace to show: the survey of a coast, pushed in seasons by two people to a real store, with work that is not pushed yet. */
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { runCli } from '../../app/cli/run-cli.ts';
+import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { encodePng } from './encode-png.ts';
 
 const TILES = 24;

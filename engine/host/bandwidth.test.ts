@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { createBandwidthRate } from './bandwidth.ts';
-import { createHostFixture, type HostFixture } from './host-fixture.ts';
+import { createHostFixture, type HostFixture } from './host.fixture.ts';
 
 describe('The rate of transfers', () => {
   let fixture: HostFixture;

@@ -1,10 +1,10 @@
 import { unlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { testContext } from '../jobs/job-fixture.ts';
-import { push } from '../jobs/push.ts';
-import { branch, tag } from '../jobs/refs.ts';
-import { createHostFixture, type HostFixture } from './host-fixture.ts';
+import { branch, tag } from '../jobs/history/refs.ts';
+import { push } from '../jobs/push/push.ts';
+import { testContext } from '../jobs/session/job.fixture.ts';
+import { createHostFixture, type HostFixture } from './host.fixture.ts';
 
 const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';

@@ -4,15 +4,15 @@ import { DrayError } from '../api/error.ts';
 import type { CommitEvent, EntryEvent } from '../api/events.ts';
 import type { ChangeRow, EntryRow, RefRow } from '../api/host.ts';
 import { trimEnd } from '../api/trim-ends.ts';
-import { walkHistory } from '../jobs/log.ts';
-import { resolveCommit } from '../jobs/resolve-commit.ts';
+import { walkHistory } from '../jobs/history/log.ts';
+import { resolveCommit } from '../jobs/session/resolve-commit.ts';
 import type { CommitHash } from '../model/entry.ts';
 import { parseModifiedTime } from '../repository/modified-time.ts';
 import { listRefs } from '../repository/refs.ts';
+import { previewEntry } from './browse/preview-sources.ts';
 import { checkSafePath } from './check-path.ts';
 import { formatMoment } from './format-moment.ts';
 import { type HandlersOf, jobContextOf } from './host-call.ts';
-import { previewEntry } from './preview-sources.ts';
 import { type Commits, withCommits } from './repository-read.ts';
 
 const ENTRIES_MAX = 10_000;
@@ -26,7 +26,7 @@ export const HISTORY: HandlersOf<'history'> = {
     }),
 
   'history.entries': async ({ commit, folder, root }, call) => {
-    const { listTree } = await import('../jobs/list-tree.ts');
+    const { listTree } = await import('../jobs/history/list-tree.ts');
     const path = trimEnd(folder, '/');
     if (path !== '') checkSafePath(path);
     const entries: EntryRow[] = [];
@@ -44,7 +44,7 @@ export const HISTORY: HandlersOf<'history'> = {
   },
 
   'history.compare': async ({ from, limit, root, to }, call) => {
-    const { diff } = await import('../jobs/diff.ts');
+    const { diff } = await import('../jobs/working-copy/diff.ts');
     const rows: ChangeRow[] = [];
     let isCut = false;
     const context = jobContextOf(call, root, {
@@ -60,7 +60,7 @@ export const HISTORY: HandlersOf<'history'> = {
   },
 
   'history.planRestore': async ({ commit, paths, root }, call) => {
-    const { planRestore } = await import('../jobs/restore.ts');
+    const { planRestore } = await import('../jobs/working-copy/restore.ts');
     for (const path of paths) checkSafePath(path.replace(/\/$/, ''));
     return planRestore(jobContextOf(call, root), { paths, from: commit });
   },

@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { onlyKey, spoilObject } from '../jobs/damage-fixture.ts';
-import { testContext } from '../jobs/job-fixture.ts';
-import { push } from '../jobs/push.ts';
+import { push } from '../jobs/push/push.ts';
+import { onlyKey, spoilObject } from '../jobs/session/damage.fixture.ts';
+import { testContext } from '../jobs/session/job.fixture.ts';
 import { bandwidthNow } from './bandwidth.ts';
-import { createHostFixture, type HostFixture } from './host-fixture.ts';
+import { createHostFixture, type HostFixture } from './host.fixture.ts';
 
 let fixture: HostFixture;
 beforeEach(() => {

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { FolderListing } from '../api/host.ts';
-import { allowedBy } from '../jobs/user-remotes.ts';
+import { allowedBy } from '../jobs/remotes/user-remotes.ts';
 import { DRAY_FOLDER, requireWorkspace } from '../workspace/workspace-folder.ts';
 import { type HandlersOf, jobContextOf } from './host-call.ts';
 import type { HostState } from './host-state.ts';
@@ -20,13 +20,13 @@ export const HOME: HandlersOf<'home'> = {
   'home.addWorkspace': async ({ root }, { host }) =>
     addWorkspace(host, requireWorkspace(root, allowedBy(host)).root),
   'home.createWorkspace': async ({ remoteUrl, root }, call) => {
-    const { initWorkspace } = await import('../jobs/init.ts');
+    const { initWorkspace } = await import('../jobs/remotes/init.ts');
     mkdirSync(root, { recursive: true });
     const { workspace } = await initWorkspace(jobContextOf(call, resolve(root)), { remoteUrl });
     return addWorkspace(call.host, workspace);
   },
   'home.cloneWorkspace': async ({ root, url }, call) => {
-    const { cloneWorkspace } = await import('../jobs/clone.ts');
+    const { cloneWorkspace } = await import('../jobs/pull/clone.ts');
     const context = jobContextOf(call, dirname(resolve(root)));
     const { failed, workspace } = await cloneWorkspace(context, { url, directory: resolve(root) });
     return { ...addWorkspace(call.host, workspace), failed };

@@ -1,7 +1,7 @@
 /** What every handler of a request is given. */
 import type { AnswerOf, HostEvent, HostRequestName, InputOf } from '../api/host.ts';
 import type { JobContext } from '../api/jobs.ts';
-import type { PortOwner } from './change-lists.ts';
+import type { PortOwner } from './changes/change-lists.ts';
 import type { HostState } from './host-state.ts';
 
 export interface HostCall {

@@ -9,11 +9,11 @@ type Areas = { readonly [A in AreaOf<HostRequestName>]: () => Promise<HandlersOf
 
 const AREAS: Areas = {
   home: async () => (await import('./home.ts')).HOME,
-  changes: async () => (await import('./changes.ts')).CHANGES,
+  changes: async () => (await import('./changes/changes.ts')).CHANGES,
   plan: async () => (await import('./plan.ts')).PLAN,
-  transfers: async () => (await import('./transfers.ts')).TRANSFERS,
+  transfers: async () => (await import('./transfers/transfers.ts')).TRANSFERS,
   history: async () => (await import('./history.ts')).HISTORY,
-  browse: async () => (await import('./browse.ts')).BROWSE,
+  browse: async () => (await import('./browse/browse.ts')).BROWSE,
   peers: async () => (await import('./peers.ts')).PEERS,
   remotes: async () => (await import('./remotes.ts')).REMOTES,
   settings: async () => (await import('./settings.ts')).SETTINGS,

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createHostFixture, type HostFixture, transferIn } from './host-fixture.ts';
+import { createHostFixture, type HostFixture, transferIn } from './host.fixture.ts';
 
 describe('Transfers of a host', () => {
   let fixture: HostFixture;

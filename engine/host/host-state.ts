@@ -2,11 +2,11 @@
 import { DrayError } from '../api/error.ts';
 import type { ConnectionFlags, JobContext, Throttle } from '../api/jobs.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { userConfigFolder } from '../jobs/user-remotes.ts';
-import { createThrottle } from '../remotes/with-throttle.ts';
+import { userConfigFolder } from '../jobs/remotes/user-remotes.ts';
+import { createThrottle } from '../remotes/wrappers/with-throttle.ts';
 import { createBandwidthRate } from './bandwidth.ts';
-import { type ChangeLists, createChangeLists } from './change-lists.ts';
-import type { TransferQueue } from './transfer-queue.ts';
+import { type ChangeLists, createChangeLists } from './changes/change-lists.ts';
+import type { TransferQueue } from './transfers/transfer-queue.ts';
 import { openUsageFile, type UsageFile } from './usage-file.ts';
 import { openWindowFile, type WindowFile } from './window-file.ts';
 
@@ -68,7 +68,9 @@ export function createHost({
       // A request whose handler was still being loaded: nobody would give back what is opened for it.
       if (isClosed) return Promise.reject(new DrayError('aborted', 'The engine has been closed.'));
       if (queue) return queue;
-      const opening = import('./transfer-queue.ts').then(({ openTransferQueue }) => openTransferQueue(host));
+      const opening = import('./transfers/transfer-queue.ts').then(({ openTransferQueue }) =>
+        openTransferQueue(host),
+      );
       queue = opening;
       // A disk that was full, or not there, may be mended: who asks next tries again.
       opening.catch(() => {

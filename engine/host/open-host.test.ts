@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DrayError } from '../api/error.ts';
 import { connectHost } from '../api/host-client.ts';
-import { createSandbox, type Sandbox } from '../jobs/job-fixture.ts';
+import { createSandbox, type Sandbox } from '../jobs/session/job.fixture.ts';
 import { type OpenHost, type OpenHostOptions, openHost } from './open-host.ts';
 
 let sandbox: Sandbox;

@@ -3,10 +3,10 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CheckEvent } from '../api/events.ts';
 import type { AskOptions } from '../api/host-client.ts';
+import { plainPlace, serveForTest, startTestPeer, TEST_TOKEN } from '../peer/peer.fixture.ts';
 import { fingerprintOf } from '../peer/peer-certificate.ts';
-import { plainPlace, serveForTest, startTestPeer, TEST_TOKEN } from '../peer/peer-fixture.ts';
 import { ownCertificate } from '../peer/peer-own-certificate.ts';
-import { createHostFixture, type HostFixture } from './host-fixture.ts';
+import { createHostFixture, type HostFixture } from './host.fixture.ts';
 
 const FINGERPRINT = Array(32).fill('A7').join(':');
 const OTHER = Array(32).fill('B8').join(':');

@@ -1,5 +1,5 @@
 /** The other machines that have a token or are trusted. Pages give tokens and never get them back. */
-import { listPeers, login, logout, trustPeer } from '../jobs/login.ts';
+import { listPeers, login, logout, trustPeer } from '../jobs/remotes/login.ts';
 import type { HandlersOf } from './host-call.ts';
 
 export const PEERS: HandlersOf<'peers'> = {

@@ -15,7 +15,7 @@ const NOTHING: RequestTotals = {
 
 export const PLAN: HandlersOf<'plan'> = {
   'plan.push': async ({ root }, call) => {
-    const { push } = await import('../jobs/push.ts');
+    const { push } = await import('../jobs/push/push.ts');
     const { changes, forecast, query, uploadedObjects } = await push(jobContextOf(call, root), {
       dryRun: true,
     });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { withKeptKeys } from '../base/kept-keys.ts';
-import { createHostFixture, type HostFixture } from './host-fixture.ts';
+import { createHostFixture, type HostFixture } from './host.fixture.ts';
 
 let fixture: HostFixture;
 beforeEach(() => {

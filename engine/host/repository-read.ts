@@ -1,8 +1,8 @@
 /** Reading what commits hold, beside whatever job writes in the workspace. */
 import type { JobContext } from '../api/jobs.ts';
-import { fetchCommit } from '../jobs/base-commit.ts';
-import { connect } from '../jobs/connection.ts';
-import { openSession, type Session } from '../jobs/session.ts';
+import { fetchCommit } from '../jobs/session/base-commit.ts';
+import { connect } from '../jobs/session/connection.ts';
+import { openSession, type Session } from '../jobs/session/session.ts';
 import type { CommitHash } from '../model/entry.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import type { Commit } from '../repository/commit.ts';

@@ -94,7 +94,7 @@ export class RepositoryTable {
       .run(hold ? 1 : 0, repository);
   }
 
-  /** The journal of multipart uploads to the repository (the shape that `transfer/multipart-upload.ts` asks for). */
+  /** The journal of multipart uploads to the repository (the shape that `transfer/upload/multipart-upload.ts` asks for). */
   uploadJournal(repository: number): UploadJournalRows {
     const load = this.#database.prepare<[number, string], { upload_id: string; part_size: number }>(
       'SELECT upload_id, part_size FROM upload WHERE repository = ? AND key = ?',

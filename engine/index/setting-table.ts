@@ -30,7 +30,7 @@ export class SettingTable {
     else this.#set.run('base', value);
   }
 
-  /** JSON of what a push was about to land when it was last heard of (jobs/landing.ts). */
+  /** JSON of what a push was about to land when it was last heard of (jobs/push/unconfirmed-push.ts). */
   get landing(): string | undefined {
     return this.#get.get('landing')?.value;
   }
@@ -40,7 +40,7 @@ export class SettingTable {
     else this.#set.run('landing', value);
   }
 
-  /** How large files were cut for the hashes of the file rows (jobs/base-commit.ts). */
+  /** How large files were cut for the hashes of the file rows (jobs/session/base-commit.ts). */
   get cut(): string | undefined {
     return this.#get.get('cut')?.value;
   }

@@ -3,8 +3,8 @@ import { EventEmitter } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../base/clock.ts';
+import { startTestPeer, TEST_TOKEN, type TestPeer } from './peer.fixture.ts';
 import { createAdmission, WRONG_TOKENS_MAX } from './peer-admission.ts';
-import { startTestPeer, TEST_TOKEN, type TestPeer } from './peer-fixture.ts';
 
 interface FakeClock extends Clock {
   pass(ms: number): void;

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, readlinkSync, statSync, symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { WriteItem } from '../model/peer-protocol.ts';
+import type { WriteItem } from '../peer-protocol/messages.ts';
 import {
   readPeerFiles,
   removePeerFiles,
@@ -8,7 +8,7 @@ import {
   touchPeerFile,
   writePeerFiles,
 } from '../remotes/peer/peer-files.ts';
-import { noise, startTestPeer, type TestPeer } from './peer-fixture.ts';
+import { noise, startTestPeer, type TestPeer } from './peer.fixture.ts';
 
 const MIB = 1024 * 1024;
 const { signal } = new AbortController();

@@ -6,7 +6,7 @@ import { isMarkedAsUntransferable } from 'node:worker_threads';
 import { DrayError, type ErrorCode, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import type { Budget } from '../base/budget.ts';
 import type { LeasedMemory } from '../base/leased-memory.ts';
-import { PEER_HEADER, PEER_LIMITS, PEER_PROTOCOL, READ_ONLY_MESSAGE } from '../model/peer-protocol.ts';
+import { PEER_HEADER, PEER_LIMITS, PEER_PROTOCOL, READ_ONLY_MESSAGE } from '../peer-protocol/messages.ts';
 import type { PeerPatience } from './peer-patience.ts';
 
 export interface PeerCall {

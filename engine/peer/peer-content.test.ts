@@ -1,8 +1,8 @@
 import { symlinkSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { crc64Nvme } from '../base/crc64-nvme.ts';
+import { crc64Nvme } from '../checksums/crc64-nvme.ts';
 import { getPeerFile, headPeerFile, readPeerRange } from '../remotes/peer/peer-files.ts';
-import { noise, startTestPeer, type TestPeer } from './peer-fixture.ts';
+import { noise, startTestPeer, type TestPeer } from './peer.fixture.ts';
 
 const { signal } = new AbortController();
 const content = noise(1_200_000, 3);

@@ -3,10 +3,10 @@
 import { closeSync, fstatSync, read } from 'node:fs';
 import { promisify } from 'node:util';
 import { DrayError } from '../api/error.ts';
-import { crc64Nvme, formatCrc64 } from '../base/crc64-nvme.ts';
-import { PEER_HEADER, PEER_PROTOCOL } from '../model/peer-protocol.ts';
+import { crc64Nvme, formatCrc64 } from '../checksums/crc64-nvme.ts';
+import { readStatOf } from '../files/read/open-file.ts';
 import { isSparse } from '../model/sparse-file.ts';
-import { readStatOf } from '../workspace/file-reader-open.ts';
+import { PEER_HEADER, PEER_PROTOCOL } from '../peer-protocol/messages.ts';
 import { type PeerCall, PeerRefusal } from './peer-call.ts';
 import { type OfferedFolder, openPeerFile, parsePeerPath } from './peer-paths.ts';
 import { exactToken, peerToken } from './peer-token.ts';

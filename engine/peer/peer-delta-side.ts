@@ -2,14 +2,14 @@
 
 import { DrayError } from '../api/error.ts';
 import type { Clock } from '../base/clock.ts';
+import type { BlockThreads } from '../files/blocks/block-threads.ts';
+import { type LocalDeltaSource, openLocalDeltaSource } from '../files/blocks/local-delta-source.ts';
+import { openLocalDeltaTarget } from '../files/blocks/local-delta-target.ts';
+import type { TreeWriter } from '../files/write/tree-writer-types.ts';
+import { parentOf } from '../files/write/writer-folders.ts';
 import type { DeltaTarget } from '../model/delta-sides.ts';
-import type { DeltaOpen } from '../model/peer-deltas.ts';
 import { travelling } from '../model/special-modes.ts';
-import type { BlockThreads } from '../workspace/block-threads.ts';
-import { type LocalDeltaSource, openLocalDeltaSource } from '../workspace/local-delta-source.ts';
-import { openLocalDeltaTarget } from '../workspace/local-delta-target.ts';
-import type { TreeWriter } from '../workspace/tree-writer-contract.ts';
-import { parentOf } from '../workspace/tree-writer-folders.ts';
+import type { DeltaOpen } from '../peer-protocol/deltas.ts';
 import { holdParent, type OfferedFolder, parsePeerPath } from './peer-paths.ts';
 import { peerToken } from './peer-token.ts';
 

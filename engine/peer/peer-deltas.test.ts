@@ -2,8 +2,8 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PEER_LIMITS } from '../model/peer-protocol.ts';
-import { noise, startTestPeer, TEST_TOKEN, type TestPeer } from './peer-fixture.ts';
+import { PEER_LIMITS } from '../peer-protocol/messages.ts';
+import { noise, startTestPeer, TEST_TOKEN, type TestPeer } from './peer.fixture.ts';
 
 const MIB = 1024 * 1024;
 const SIZE = 4 * MIB;

@@ -9,12 +9,12 @@ import { DrayError } from '../api/error.ts';
 import type { Budget } from '../base/budget.ts';
 import type { Clock } from '../base/clock.ts';
 import { createLeasedMemory, type LeasedMemory } from '../base/leased-memory.ts';
+import { type BlockThreads, openBlockThreads } from '../files/blocks/block-threads.ts';
+import type { TreeWriter } from '../files/write/tree-writer-types.ts';
 import type { DeltaSource, DeltaStart, DeltaTarget } from '../model/delta-sides.ts';
 import { totalBytes } from '../model/delta-sides.ts';
-import { DELTA_CALLS, type DeltaCall, type DeltaOpen, DeltaOpenSchema } from '../model/peer-deltas.ts';
-import { PEER_HEADER, PEER_LIMITS } from '../model/peer-protocol.ts';
-import { type BlockThreads, openBlockThreads } from '../workspace/block-threads.ts';
-import type { TreeWriter } from '../workspace/tree-writer-contract.ts';
+import { DELTA_CALLS, type DeltaCall, type DeltaOpen, DeltaOpenSchema } from '../peer-protocol/deltas.ts';
+import { PEER_HEADER, PEER_LIMITS } from '../peer-protocol/messages.ts';
 import {
   answerBatch,
   answerJson,

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { comparePaths } from '../model/entry.ts';
 import { listPeerEntries, type PeerListOptions } from '../remotes/peer/peer-files.ts';
-import { startTestPeer, type TestPeer } from './peer-fixture.ts';
+import { startTestPeer, type TestPeer } from './peer.fixture.ts';
 
 const { signal } = new AbortController();
 const FILES = ['a/b/c', 'a/b-c', 'a-b/x', 'a/\u00e4', 'a', 'b', 'z/\ufffd', 'z/\u{1f600}', 'z/1'].filter(

@@ -7,8 +7,8 @@ import type { ErrorCode } from '../api/error.ts';
 import type { Clock } from '../base/clock.ts';
 import { openPeerClient, type PeerClient } from '../remotes/peer/peer-client.ts';
 import { createPeerFileStore } from '../remotes/peer/peer-file-store.ts';
-import { withRetry } from '../remotes/with-retry.ts';
-import { startTestPeer, TEST_TOKEN, type TestPeer } from './peer-fixture.ts';
+import { withRetry } from '../remotes/wrappers/with-retry.ts';
+import { startTestPeer, TEST_TOKEN, type TestPeer } from './peer.fixture.ts';
 
 const still: Clock = { nowMs: () => 0, monotonicMs: () => 0, random: () => 0, sleep: async () => {} };
 let peer: TestPeer;

@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, mkdirSync, symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listPeerEntries, type PeerListOptions } from '../remotes/peer/peer-files.ts';
 import { createPeerFolders } from '../remotes/peer/peer-folders.ts';
-import { startTestPeer, type TestPeer } from './peer-fixture.ts';
+import { startTestPeer, type TestPeer } from './peer.fixture.ts';
 
 const { signal } = new AbortController();
 let peer: TestPeer;

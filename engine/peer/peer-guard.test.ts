@@ -4,8 +4,8 @@ import { request } from 'node:http';
 import { basename } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hostTag } from '../base/process-life.ts';
-import { describeTree } from '../jobs/same-trees.ts';
-import { startTestPeer, TEST_TOKEN, type TestPeer } from './peer-fixture.ts';
+import { describeTree } from '../jobs/trees/same-trees.fixture.ts';
+import { startTestPeer, TEST_TOKEN, type TestPeer } from './peer.fixture.ts';
 import { createGuard } from './peer-guard.ts';
 import { PEER_ROUTES } from './serve-folder.ts';
 

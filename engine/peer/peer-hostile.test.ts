@@ -18,7 +18,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createOutside, type Outside } from '../base/held-folders.fixture.ts';
 import { createPeerObjectStore } from '../remotes/peer/peer-object-store.ts';
-import { noise, serveForTest, startTestPeer, type TestPeer } from './peer-fixture.ts';
+import { noise, serveForTest, startTestPeer, type TestPeer } from './peer.fixture.ts';
 
 const UPLOAD_ID = '01234567-89ab-cdef-0123-456789abcdef';
 const refused = { code: 'unsafePath' };

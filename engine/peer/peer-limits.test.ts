@@ -4,9 +4,9 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { PEER_LIMITS } from '../model/peer-protocol.ts';
+import { PEER_LIMITS } from '../peer-protocol/messages.ts';
 import { headPeerFile } from '../remotes/peer/peer-files.ts';
-import { noise, serveForTest, startTestPeer, TEST_TOKEN, type TestPeer } from './peer-fixture.ts';
+import { noise, serveForTest, startTestPeer, TEST_TOKEN, type TestPeer } from './peer.fixture.ts';
 import { ownCertificate } from './peer-own-certificate.ts';
 
 let peer: TestPeer;

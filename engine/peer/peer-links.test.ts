@@ -12,7 +12,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createOutside, type Outside } from '../base/held-folders.fixture.ts';
 import { sumOf } from '../remotes/peer/peer-files.ts';
-import { noise, startTestPeer, type TestPeer } from './peer-fixture.ts';
+import { noise, startTestPeer, type TestPeer } from './peer.fixture.ts';
 
 let peer: TestPeer;
 let outside: Outside;

@@ -4,12 +4,12 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { FILE_STORE } from '../remotes/contract-abilities.ts';
-import { describeObjectStoreContract } from '../remotes/contract-suite.ts';
+import { FILE_STORE } from '../remotes/contract/abilities.ts';
+import { describeObjectStoreContract } from '../remotes/contract/suite.ts';
 import type { PartInfo } from '../remotes/object-store.ts';
 import { openPeerRemote } from '../remotes/peer/open-peer.ts';
 import { createPeerObjectStore } from '../remotes/peer/peer-object-store.ts';
-import { noise, serveForTest, startTestPeer, TEST_TOKEN } from './peer-fixture.ts';
+import { noise, serveForTest, startTestPeer, TEST_TOKEN } from './peer.fixture.ts';
 
 describeObjectStoreContract(
   'A folder of a peer',

@@ -5,9 +5,9 @@
 import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
 import type { Budget } from '../base/budget.ts';
-import { OBJECT_CALLS, type ObjectCall, type ObjectCallInput, objectJson } from '../model/peer-objects.ts';
-import { PEER_HEADER, PEER_LIMITS, PEER_PROTOCOL } from '../model/peer-protocol.ts';
-import { openFileStore } from '../remotes/file-store.ts';
+import { PEER_HEADER, PEER_LIMITS, PEER_PROTOCOL } from '../peer-protocol/messages.ts';
+import { OBJECT_CALLS, type ObjectCall, type ObjectCallInput, objectJson } from '../peer-protocol/objects.ts';
+import { openFileStore } from '../remotes/file/file-store.ts';
 import type { ListRequest, MultipartStore, ObjectStore } from '../remotes/object-store.ts';
 import {
   type Body,

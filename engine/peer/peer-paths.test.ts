@@ -10,8 +10,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { heldReach } from '../workspace/tree-reach.ts';
-import { startTestPeer } from './peer-fixture.ts';
+import { heldReach } from '../files/scan/tree-reach.ts';
+import { startTestPeer } from './peer.fixture.ts';
 import {
   holdParent,
   openOffered,

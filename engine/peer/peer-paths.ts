@@ -14,9 +14,9 @@ import {
 } from 'node:fs';
 import { DrayError } from '../api/error.ts';
 import { createHeldFolders, folderAbove, type HeldFolders, isLinkOnTheWay } from '../base/held-folders.ts';
-import { PEER_LIMITS } from '../model/peer-protocol.ts';
+import { heldReach } from '../files/scan/tree-reach.ts';
 import { checkEntryPath, isOwnFolderName } from '../model/safe-path.ts';
-import { heldReach } from '../workspace/tree-reach.ts';
+import { PEER_LIMITS } from '../peer-protocol/messages.ts';
 import { PeerRefusal } from './peer-call.ts';
 
 export interface OfferedFolder {

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Budget } from '../base/budget.ts';
-import { crc64Nvme, loadCrc64 } from '../base/crc64-nvme.ts';
+import { crc64Nvme, loadCrc64 } from '../checksums/crc64-nvme.ts';
+import { noise } from './peer.fixture.ts';
 import type { PeerCall } from './peer-call.ts';
-import { noise } from './peer-fixture.ts';
 import { createRangeReceiver } from './peer-ranges.ts';
 
 beforeAll(loadCrc64);

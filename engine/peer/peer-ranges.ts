@@ -4,7 +4,7 @@
  */
 import { DrayError } from '../api/error.ts';
 import type { Budget, Permit } from '../base/budget.ts';
-import { crc64Nvme } from '../base/crc64-nvme.ts';
+import { crc64Nvme } from '../checksums/crc64-nvme.ts';
 import { bodyBytesOf, freeOwn, type PeerCall, PeerRefusal, watchPace } from './peer-call.ts';
 
 /** One write to the disk, or a chunk more. */

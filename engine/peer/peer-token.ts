@@ -1,6 +1,7 @@
 /** What stands for a file's content at a peer: an etag, made of what `stat` says. */
+
+import { isRacy } from '../files/read/open-file.ts';
 import { fileToken } from '../model/tree-item.ts';
-import { isRacy } from '../workspace/file-reader-open.ts';
 
 type TokenStat = Parameters<typeof fileToken>[0];
 

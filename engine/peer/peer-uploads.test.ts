@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Budget } from '../base/budget.ts';
 import { systemClock } from '../base/clock.ts';
-import { crc64Nvme, formatCrc64 } from '../base/crc64-nvme.ts';
+import { crc64Nvme, formatCrc64 } from '../checksums/crc64-nvme.ts';
 import { createPeerFileStore } from '../remotes/peer/peer-file-store.ts';
 import {
   type BeginUpload,
@@ -12,12 +12,12 @@ import {
   putPeerHoles,
   putPeerRange,
 } from '../remotes/peer/peer-files.ts';
-import { withRetry } from '../remotes/with-retry.ts';
-import { budgetedMemory } from '../transfer/budgeted-memory.ts';
-import { uploadInParts } from '../transfer/multipart-upload.ts';
-import { partSizeFor } from '../transfer/part-size.ts';
-import { bytesSource, KEY, uploadOf } from '../transfer/upload-fixture.ts';
-import { noise, startTestPeer, type TestPeer } from './peer-fixture.ts';
+import { withRetry } from '../remotes/wrappers/with-retry.ts';
+import { budgetedMemory } from '../transfer/upload/budgeted-memory.ts';
+import { uploadInParts } from '../transfer/upload/multipart-upload.ts';
+import { partSizeFor } from '../transfer/upload/part-size.ts';
+import { bytesSource, KEY, uploadOf } from '../transfer/upload/upload.fixture.ts';
+import { noise, startTestPeer, type TestPeer } from './peer.fixture.ts';
 
 const KIB = 1024;
 const RANGE = 64 * KIB;

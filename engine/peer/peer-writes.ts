@@ -3,7 +3,13 @@
 import * as v from 'valibot';
 import { DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import type { Budget } from '../base/budget.ts';
-import { crc64Nvme, formatCrc64 } from '../base/crc64-nvme.ts';
+import { crc64Nvme, formatCrc64 } from '../checksums/crc64-nvme.ts';
+import { type FolderParts, setFolder } from '../files/disk/set-folder.ts';
+import { loadSetMtime } from '../files/disk/set-mtime.ts';
+import { touchLocal } from '../files/scan/local-place.ts';
+import { heldReach } from '../files/scan/tree-reach.ts';
+import type { PackedFile, TreeWriter, WrittenStat } from '../files/write/tree-writer-types.ts';
+import { travelling } from '../model/special-modes.ts';
 import {
   isFileItem,
   PEER_HEADER,
@@ -11,13 +17,7 @@ import {
   type PeerWriteResult,
   type WriteItem,
   WriteItemSchema,
-} from '../model/peer-protocol.ts';
-import { travelling } from '../model/special-modes.ts';
-import { touchLocal } from '../workspace/local-place.ts';
-import { type FolderParts, setFolder } from '../workspace/set-folder.ts';
-import { loadSetMtime } from '../workspace/set-mtime.ts';
-import { heldReach } from '../workspace/tree-reach.ts';
-import type { PackedFile, TreeWriter, WrittenStat } from '../workspace/tree-writer-contract.ts';
+} from '../peer-protocol/messages.ts';
 import { answerJson, bodyBytesOf, type PeerCall, PeerRefusal, parseJson, receiveBody } from './peer-call.ts';
 import { type OfferedFolder, parsePeerPath, statPeerPath } from './peer-paths.ts';
 import { peerToken } from './peer-token.ts';

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { loadCrc64 } from '../base/crc64-nvme.ts';
-import { PEER_LIMITS, PEER_PROTOCOL } from '../model/peer-protocol.ts';
+import { loadCrc64 } from '../checksums/crc64-nvme.ts';
+import { openTreeWriter } from '../files/write/tree-writer.ts';
+import type { TreeWriter } from '../files/write/tree-writer-types.ts';
 import { TEMPORARY_FOLDER_NAME } from '../model/unfinished-name.ts';
-import { openTreeWriter } from '../workspace/tree-writer.ts';
-import type { TreeWriter } from '../workspace/tree-writer-contract.ts';
+import { PEER_LIMITS, PEER_PROTOCOL } from '../peer-protocol/messages.ts';
 import { type Admission, createAdmission } from './peer-admission.ts';
 import {
   answerError,

@@ -1,6 +1,6 @@
 /** What a store of another machine's files can do beyond objects: many files to a request, with their times and modes. */
 import type { ErrorRecord } from '../api/error.ts';
-import type { BlockSignature } from '../base/block-digest.ts';
+import type { BlockSignature } from '../checksums/block-digest.ts';
 import type { DeltaFile, DeltaTarget } from '../model/delta-sides.ts';
 import type { SpecialItem } from '../model/tree-item.ts';
 

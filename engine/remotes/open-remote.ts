@@ -9,10 +9,10 @@ import { type Clock, systemClock } from '../base/clock.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { KnownPeersOptions } from './peer/known-peers.ts';
 import type { PeerRemoteUrl, RemoteUrl, S3Location, S3RemoteUrl } from './remote-url.ts';
-import { checkProfile, checkRegion, parseEndpoint } from './s3-grammar.ts';
-import { createMeter, type Meter, withMeter } from './with-meter.ts';
-import { type RetryOptions, withRetry } from './with-retry.ts';
-import { createThrottle, withThrottle } from './with-throttle.ts';
+import { checkProfile, checkRegion, parseEndpoint } from './s3/s3-grammar.ts';
+import { createMeter, type Meter, withMeter } from './wrappers/with-meter.ts';
+import { type RetryOptions, withRetry } from './wrappers/with-retry.ts';
+import { createThrottle, withThrottle } from './wrappers/with-throttle.ts';
 
 export interface OpenRemoteOptions {
   readonly connection: ConnectionFlags;
@@ -112,7 +112,7 @@ async function openS3(url: S3RemoteUrl, options: OpenRemoteOptions): Promise<Obj
 }
 
 async function openFolder(path: string, options: OpenRemoteOptions, clock: Clock): Promise<ObjectStore> {
-  const { openFileStore } = await import('./file-store.ts');
+  const { openFileStore } = await import('./file/file-store.ts');
   const { create = false, mayBeMissing = false } = options;
   return openFileStore({ root: path, create, mayBeMissing, clock });
 }

@@ -4,16 +4,16 @@ import { countScans, mayBacktrack } from '../base/count-scans.fixture.ts';
 import { parseHead } from './http/http-answer-head.ts';
 import { AnswerReader } from './http/http-answer-reader.ts';
 import { HttpError } from './http/http-message.ts';
-import { parseSections } from './s3/aws-profile.ts';
-import { parseListPage, readListPage, SLICE_CHARS } from './s3/s3-list-page.ts';
-import { parseErrorBody, readResult } from './s3/s3-xml.ts';
+import { parseListPage, readListPage, SLICE_CHARS } from './s3/answers/s3-list-page.ts';
+import { parseErrorBody, readResult } from './s3/answers/s3-xml.ts';
 import {
   parseCopiedPart,
   parsePartsPage,
   parseRemovalErrors,
   parseUploadsPage,
   parseWritten,
-} from './s3/s3-xml-results.ts';
+} from './s3/answers/s3-xml-results.ts';
+import { parseSections } from './s3/keys/aws-profile.ts';
 
 const XML_FRAGMENTS = [
   ...['<ListBucketResult', '<ListBucketResult ', '</ListBucketResult', '</ListBucketResult ', '<Contents>'],

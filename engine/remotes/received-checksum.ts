@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { DrayError } from '../api/error.ts';
-import { crc64Nvme, loadCrc64 } from '../base/crc64-nvme.ts';
+import { crc64Nvme, loadCrc64 } from '../checksums/crc64-nvme.ts';
 import type { ChecksumKind, ObjectChecksums, PartInfo, PutOptions, RemoteKey } from './object-store.ts';
 
 export interface ReceivedChecksum {

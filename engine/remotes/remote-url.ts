@@ -12,7 +12,7 @@ import { basename, isAbsolute, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { DrayError } from '../api/error.ts';
 import { trimEnd, trimStart } from '../api/trim-ends.ts';
-import { checkBucketOfUrl, checkProfile, checkRegion, parseEndpoint } from './s3-grammar.ts';
+import { checkBucketOfUrl, checkProfile, checkRegion, parseEndpoint } from './s3/s3-grammar.ts';
 
 export type RemoteUrl = FileRemoteUrl | S3RemoteUrl | PeerRemoteUrl;
 

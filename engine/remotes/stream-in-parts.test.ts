@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { DrayError } from '../api/error.ts';
 import type { Clock } from '../base/clock.ts';
-import { collect, MIB, noise, PART_BYTES, pieces, same, sha256 } from './contract-fixtures.ts';
-import { createMemoryStore } from './memory-store.ts';
+import { collect, MIB, noise, PART_BYTES, pieces, same, sha256 } from './contract/fixtures.ts';
+import { createMemoryStore } from './memory/memory-store.ts';
 import type { MultipartStore, ObjectStore } from './object-store.ts';
 import { computeChecksum } from './received-checksum.ts';
 import { putStreamInParts } from './stream-in-parts.ts';
-import { createFaults, withFaults } from './with-faults.ts';
-import { createMeter, withMeter } from './with-meter.ts';
-import { withRetry } from './with-retry.ts';
+import { createFaults, withFaults } from './wrappers/with-faults.ts';
+import { createMeter, withMeter } from './wrappers/with-meter.ts';
+import { withRetry } from './wrappers/with-retry.ts';
 
 const OPTIONS = { partSizeBytes: PART_BYTES };
 const still: Clock = { nowMs: () => 0, monotonicMs: () => 0, random: () => 0, sleep: async () => {} };

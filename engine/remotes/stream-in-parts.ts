@@ -2,8 +2,8 @@
 import assert from 'node:assert';
 import { DrayError } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
-import { combineCrc64 } from '../base/crc-combine.ts';
-import { crc64Nvme, loadCrc64 } from '../base/crc64-nvme.ts';
+import { combineCrc64 } from '../checksums/crc-combine.ts';
+import { crc64Nvme, loadCrc64 } from '../checksums/crc64-nvme.ts';
 import type {
   MultipartStore,
   MultipartUpload,

@@ -4,12 +4,12 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DrayError } from '../api/error.ts';
 import type { CommitHash } from '../model/entry.ts';
-import { createMemoryStore } from '../remotes/memory-store.ts';
+import { createMemoryStore } from '../remotes/memory/memory-store.ts';
 import { type Commit, decodeCommit, encodeCommit, readCommit, writeCommit } from './commit.ts';
+import { countedEntries, entriesArbitrary, fileEntry, hashOfText } from './entries.fixture.ts';
 import { commitKey } from './keys.ts';
-import { EMPTY_MANIFEST, type Manifest, totalsOfManifest } from './manifest.ts';
-import { encodeSegment } from './segment.ts';
-import { countedEntries, entriesArbitrary, fileEntry, hashOfText } from './test-entries.ts';
+import { EMPTY_MANIFEST, type Manifest, totalsOfManifest } from './manifest/manifest.ts';
+import { encodeSegment } from './manifest/segment.ts';
 
 function commitOf(manifest: Manifest, more: Partial<Commit> = {}): Commit {
   return {

@@ -38,8 +38,8 @@ import {
   sameTotals,
   type Totals,
   totalsOfManifest,
-} from './manifest.ts';
-import { parseSegment, segmentToText } from './segment.ts';
+} from './manifest/manifest.ts';
+import { parseSegment, segmentToText } from './manifest/segment.ts';
 
 export interface Commit {
   /** The id of the repository that it was made for. */

@@ -17,7 +17,7 @@ import type { Layout } from '../model/layout.ts';
 import type { CallOptions, ObjectStore } from '../remotes/object-store.ts';
 import { checkSchema, damaged, FORMAT, type JsonObject, parseDocument, tooNew } from './document.ts';
 import { DESCRIPTOR_KEY } from './keys.ts';
-import { BLOB_MAX_BYTES, PACK_MAX_BYTES } from './pack-format.ts';
+import { BLOB_MAX_BYTES, PACK_MAX_BYTES } from './packs/pack-format.ts';
 
 export interface Descriptor {
   readonly format: number;

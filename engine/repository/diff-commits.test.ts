@@ -2,14 +2,14 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Change } from '../model/diff.ts';
 import type { Entry, PackHash } from '../model/entry.ts';
-import { createMemoryStore } from '../remotes/memory-store.ts';
+import { createMemoryStore } from '../remotes/memory/memory-store.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
-import { buildManifest } from './build-manifest.ts';
 import { diffCommits } from './diff-commits.ts';
-import type { Manifest } from './manifest.ts';
-import { encodeSegment } from './segment.ts';
-import { readSegment, writeSegment } from './stored-segment.ts';
-import { byPath, countedEntries, entriesArbitrary, fileEntry, hashOfText } from './test-entries.ts';
+import { byPath, countedEntries, entriesArbitrary, fileEntry, hashOfText } from './entries.fixture.ts';
+import { buildManifest } from './manifest/build-manifest.ts';
+import type { Manifest } from './manifest/manifest.ts';
+import { encodeSegment } from './manifest/segment.ts';
+import { readSegment, writeSegment } from './manifest/stored-segment.ts';
 
 async function collect(store: ObjectStore, before: Manifest | undefined, after: Manifest): Promise<Change[]> {
   const all: Change[] = [];

@@ -9,8 +9,8 @@ import type { Change } from '../model/diff.ts';
 import { diffSortedBatches } from '../model/diff-sorted.ts';
 import type { BlobLocation, Entry } from '../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../remotes/object-store.ts';
-import { EMPTY_MANIFEST, type Manifest } from './manifest.ts';
-import { readEntries } from './read-entries.ts';
+import { EMPTY_MANIFEST, type Manifest } from './manifest/manifest.ts';
+import { readEntries } from './manifest/read-entries.ts';
 
 /**
  * Every path whose entry differs in anything that is stored, times and locations included (`kindOfChange` tells what

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { CommitHash } from '../model/entry.ts';
-import { createMemoryStore } from '../remotes/memory-store.ts';
+import { createMemoryStore } from '../remotes/memory/memory-store.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
+import { hashOfText } from './entries.fixture.ts';
 import { commitKey } from './keys.ts';
 import { checkRefName } from './ref-name.ts';
 import { deleteRef, listRefs, moveRef, type RefValue, readRef } from './refs.ts';
 import { resolveRef } from './resolve-ref.ts';
-import { hashOfText } from './test-entries.ts';
 
 const REPOSITORY = '6d8b7a52-5a0c-4f0f-9c55-0d6f5c1e2a77';
 

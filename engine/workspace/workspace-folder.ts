@@ -23,8 +23,8 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
+import { writeError } from '../files/write/write-error.ts';
 import { type AllowsFolder, checkFileOwner, checkOwner } from './folder-owner.ts';
-import { writeError } from './tree-writer-error.ts';
 
 const FORMAT = 1;
 const BYTES = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
@@ -57,7 +57,7 @@ const STATE = v.object({
   branch: v.string(),
   /** By remote name: the commit that the workspace is based on. */
   bases: v.record(v.string(), COMMIT),
-  /** By remote name: commits of which some files may be here already (jobs/arrivals.ts). */
+  /** By remote name: commits of which some files may be here already (jobs/pull/interrupted-pull.ts). */
   arriving: v.optional(
     v.record(v.string(), v.pipe(v.array(v.object({ commit: COMMIT, command: v.string() })), v.minLength(1))),
   ),

@@ -23,7 +23,7 @@ import { dirname } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { Clock } from '../base/clock.ts';
 import { bootId, lifeOf, type ProcessLife } from '../base/process-life.ts';
-import { writeError } from './tree-writer-error.ts';
+import { writeError } from '../files/write/write-error.ts';
 
 export interface LockHolder {
   readonly pid: number;

@@ -2,11 +2,11 @@ import type { Command } from 'commander';
 import type { PullSummary } from '../../../engine/api/jobs.ts';
 import { formatHash, formatPlural } from '../../../engine/api/numbers.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
-import { addExamples } from '../examples.ts';
-import { given } from '../given.ts';
-import { createBandwidthOption } from '../global-options.ts';
-import { quotePath } from '../terminal-text.ts';
-import { formatTransfer } from '../transfer-line.ts';
+import { addExamples } from '../options/examples.ts';
+import { given } from '../options/given.ts';
+import { createBandwidthOption } from '../options/global-options.ts';
+import { quotePath } from '../output/terminal-text.ts';
+import { formatTransfer } from '../output/transfer-line.ts';
 
 export function addCloneCommand(program: Command, host: CommandHost): void {
   const command = program
@@ -20,7 +20,7 @@ export function addCloneCommand(program: Command, host: CommandHost): void {
     .action((url: string, directory: string | undefined, options: { readonly ref?: string }, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
-          (await import('../../../engine/jobs/clone.ts')).cloneWorkspace(context, {
+          (await import('../../../engine/jobs/pull/clone.ts')).cloneWorkspace(context, {
             url,
             ...given({ directory, ref: options.ref }),
           }),

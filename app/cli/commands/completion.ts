@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { addExamples } from '../examples.ts';
-import { writeAsIs } from '../terminal.ts';
+import { addExamples } from '../options/examples.ts';
+import { writeAsIs } from '../output/terminal.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
@@ -12,7 +12,7 @@ export function addCompletionCommand(program: Command): void {
   command
     .addArgument(command.createArgument('<shell>', 'which shell').choices(SHELLS))
     .action(async (shell: (typeof SHELLS)[number]) => {
-      const { formatCompletionScript } = await import('../completion-script.ts');
+      const { formatCompletionScript } = await import('../options/completion-script.ts');
       writeAsIs(formatCompletionScript(program, shell));
     });
   addExamples(command, [

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type CommandHost, type CommandView, runCommand, usageError } from '../command-host.ts';
-import { addExamples } from '../examples.ts';
-import { given } from '../given.ts';
+import { addExamples } from '../options/examples.ts';
+import { given } from '../options/given.ts';
 
 export function addConfigCommand(program: Command, host: CommandHost): void {
   const command = program
@@ -26,7 +26,7 @@ export function addConfigCommand(program: Command, host: CommandHost): void {
             if (options.unset && (name === undefined || value !== undefined)) {
               throw usageError('--unset takes a name and no value: dray config NAME --unset.');
             }
-            const { config, userConfig } = await import('../../../engine/jobs/config.ts');
+            const { config, userConfig } = await import('../../../engine/jobs/remotes/config.ts');
             return (options.user ? userConfig : config)(context, {
               ...given({ name, value }),
               ...(options.unset ? { value: null } : {}),

@@ -1,14 +1,19 @@
 import type { Command } from 'commander';
 import { formatBytes, formatCount, formatDollars, formatPlural } from '../../../engine/api/numbers.ts';
 import type { TransferSummary } from '../../../engine/api/trees.ts';
-import { printChanges } from '../change-lines.ts';
 import { type CommandHost, type CommandView, runCommand, usageError } from '../command-host.ts';
-import { addExamples } from '../examples.ts';
-import { readGlobalOptions } from '../global-options.ts';
-import { formatLookup } from '../lookup-table.ts';
+import { addExamples } from '../options/examples.ts';
+import { readGlobalOptions } from '../options/global-options.ts';
+import {
+  addCopyOptions,
+  type CopyOptions,
+  createMaxDeleteOption,
+  toCopyRequest,
+} from '../options/tree-options.ts';
+import { printChanges } from '../output/change-lines.ts';
+import { formatLookup } from '../output/lookup-table.ts';
+import { formatTransfer } from '../output/transfer-line.ts';
 import { withStreams } from '../standard-streams.ts';
-import { formatTransfer } from '../transfer-line.ts';
-import { addCopyOptions, type CopyOptions, createMaxDeleteOption, toCopyRequest } from '../tree-options.ts';
 
 const PLACES =
   'A place is a local path, s3://BUCKET/PREFIX or NAME:PREFIX of a named remote. A folder is copied with what is in it; a single file goes into a place that ends in "/" or is a folder, and otherwise takes its name.';
@@ -73,7 +78,7 @@ export function addSyncCommand(program: Command, host: CommandHost): void {
   ]);
 }
 
-const loadJob = () => import('../../../engine/jobs/copy-tree.ts');
+const loadJob = () => import('../../../engine/jobs/trees/copy-tree.ts');
 
 function createView(
   options: CopyOptions,

@@ -7,10 +7,10 @@ import type {
   DeltaTiming,
 } from '../../../engine/api/peers.ts';
 import { type CommandHost, type CommandView, runCommand, usageError } from '../command-host.ts';
-import { addExamples } from '../examples.ts';
-import { given } from '../given.ts';
-import { createBandwidthOption } from '../global-options.ts';
-import { formatTable } from '../table.ts';
+import { addExamples } from '../options/examples.ts';
+import { given } from '../options/given.ts';
+import { createBandwidthOption } from '../options/global-options.ts';
+import { formatTable } from '../output/table.ts';
 
 interface DeltaOptions {
   readonly blockSize?: number;
@@ -70,14 +70,14 @@ export function addDeltaCommand(program: Command, host: CommandHost): void {
       return benchmark === undefined
         ? runCommand(host, self, {
             start: async (context) =>
-              (await import('../../../engine/jobs/delta-file.ts')).deltaFile(context, request),
+              (await import('../../../engine/jobs/delta/delta-file.ts')).deltaFile(context, request),
             view,
             resumable: true,
           })
         : runCommand(host, self, {
             start: async (context) => {
               if (options.dryRun) throw usageError('A benchmark writes: leave out --dry-run or --benchmark.');
-              const { benchmarkDelta } = await import('../../../engine/jobs/delta-benchmark.ts');
+              const { benchmarkDelta } = await import('../../../engine/jobs/delta/delta-benchmark.ts');
               return benchmarkDelta(context, { ...request, rows: benchmark });
             },
             view: benchmarkView,

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { DiffSummary } from '../../../engine/api/jobs.ts';
 import { formatHash } from '../../../engine/api/numbers.ts';
-import { countChanges, formatChangeTotals, printChanges } from '../change-lines.ts';
 import { type CommandHost, type CommandView, EXIT_DIFFERENCES, runCommand } from '../command-host.ts';
-import { addExamples } from '../examples.ts';
-import { given } from '../given.ts';
+import { addExamples } from '../options/examples.ts';
+import { given } from '../options/given.ts';
+import { countChanges, formatChangeTotals, printChanges } from '../output/change-lines.ts';
 
 interface DiffOptions {
   readonly exitCode?: true;
@@ -23,7 +23,7 @@ export function addDiffCommand(program: Command, host: CommandHost): void {
     .action((from: string | undefined, to: string | undefined, options: DiffOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
-          (await import('../../../engine/jobs/diff.ts')).diff(context, given({ from, to })),
+          (await import('../../../engine/jobs/working-copy/diff.ts')).diff(context, given({ from, to })),
         view: createDiffView(options),
       }),
     );

@@ -2,10 +2,10 @@ import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { InitRequest, InitSummary } from '../../../engine/api/jobs.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
-import { addExamples } from '../examples.ts';
-import { given } from '../given.ts';
-import { parseSizeOption, readGlobalOptions } from '../global-options.ts';
-import { quotePath } from '../terminal-text.ts';
+import { addExamples } from '../options/examples.ts';
+import { given } from '../options/given.ts';
+import { parseSizeOption, readGlobalOptions } from '../options/global-options.ts';
+import { quotePath } from '../output/terminal-text.ts';
 
 interface InitOptions {
   readonly remote: string;
@@ -43,7 +43,7 @@ export function addInitCommand(program: Command, host: CommandHost): void {
       runCommand(host, self, {
         directory: resolve(readGlobalOptions(self).directory, directory ?? '.'),
         start: async (context) =>
-          (await import('../../../engine/jobs/init.ts')).initWorkspace(
+          (await import('../../../engine/jobs/remotes/init.ts')).initWorkspace(
             context,
             toRequest(options, readGlobalOptions(self).directory),
           ),

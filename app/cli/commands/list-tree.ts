@@ -4,11 +4,11 @@ import type { ListTreeSummary } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
 import type { ListPlaceSummary } from '../../../engine/api/trees.ts';
 import { type CommandHost, type CommandView, runCommand, usageError } from '../command-host.ts';
-import { addExamples } from '../examples.ts';
-import { addFilterOptions, type FilterOptions, toFilter } from '../filter-options.ts';
-import { given } from '../given.ts';
-import { quotePath } from '../terminal-text.ts';
-import { formatRequests } from '../transfer-line.ts';
+import { addExamples } from '../options/examples.ts';
+import { addFilterOptions, type FilterOptions, toFilter } from '../options/filter-options.ts';
+import { given } from '../options/given.ts';
+import { quotePath } from '../output/terminal-text.ts';
+import { formatRequests } from '../output/transfer-line.ts';
 
 interface ListTreeOptions extends FilterOptions {
   readonly recursive?: true;
@@ -38,7 +38,7 @@ export function addListTreeCommand(program: Command, host: CommandHost): void {
         start: async (context) => {
           if (toFilter(options, context))
             throw usageError('Filters are for places, not for commits: name a folder of the commit instead.');
-          const { listTree } = await import('../../../engine/jobs/list-tree.ts');
+          const { listTree } = await import('../../../engine/jobs/history/list-tree.ts');
           return listTree(context, given({ ref, path, recursive: options.recursive }));
         },
         view: createListTreeView(options),
@@ -65,7 +65,7 @@ function listPlaceNow(
 ): Promise<void> {
   return runCommand<ListPlaceSummary>(host, self, {
     start: async (context) =>
-      (await import('../../../engine/jobs/list-place.ts')).listPlace(context, {
+      (await import('../../../engine/jobs/places/list-place.ts')).listPlace(context, {
         place,
         ...given({
           withTimes: options.long && !options.useServerModtime ? true : undefined,

@@ -2,12 +2,12 @@ import type { Command } from 'commander';
 import type { CommitEvent } from '../../../engine/api/events.ts';
 import type { LogSummary } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
-import type { Paint } from '../colors.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
-import { addExamples } from '../examples.ts';
-import { given } from '../given.ts';
-import { parseCount } from '../global-options.ts';
-import { quotePath } from '../terminal-text.ts';
+import { addExamples } from '../options/examples.ts';
+import { given } from '../options/given.ts';
+import { parseCount } from '../options/global-options.ts';
+import type { Paint } from '../output/colors.ts';
+import { quotePath } from '../output/terminal-text.ts';
 
 interface LogOptions {
   readonly number?: number;
@@ -23,7 +23,10 @@ export function addLogCommand(program: Command, host: CommandHost): void {
     .action((ref: string | undefined, options: LogOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
-          (await import('../../../engine/jobs/log.ts')).log(context, given({ ref, limit: options.number })),
+          (await import('../../../engine/jobs/history/log.ts')).log(
+            context,
+            given({ ref, limit: options.number }),
+          ),
         view: logView,
       }),
     );

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { LoginSummary } from '../../../engine/api/peers.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
-import { addExamples } from '../examples.ts';
+import { addExamples } from '../options/examples.ts';
 import { readSecret } from '../prompts.ts';
 
-const loadJobs = () => import('../../../engine/jobs/login.ts');
+const loadJobs = () => import('../../../engine/jobs/remotes/login.ts');
 
 export function addLoginCommand(program: Command, host: CommandHost): void {
   const command = program

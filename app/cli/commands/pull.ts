@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander';
 import type { PullSummary } from '../../../engine/api/jobs.ts';
 import { formatHash, formatPlural } from '../../../engine/api/numbers.ts';
-import { formatChangeTotals, formatConflict, printChanges } from '../change-lines.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
-import { addExamples } from '../examples.ts';
-import { given } from '../given.ts';
-import { createBandwidthOption } from '../global-options.ts';
-import { formatTransfer } from '../transfer-line.ts';
+import { addExamples } from '../options/examples.ts';
+import { given } from '../options/given.ts';
+import { createBandwidthOption } from '../options/global-options.ts';
+import { formatChangeTotals, formatConflict, printChanges } from '../output/change-lines.ts';
+import { formatTransfer } from '../output/transfer-line.ts';
 
 interface PullOptions {
   readonly dryRun?: true;
@@ -29,7 +29,7 @@ export function addPullCommand(program: Command, host: CommandHost): void {
     .action((ref: string | undefined, options: PullOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
-          (await import('../../../engine/jobs/pull.ts')).pull(
+          (await import('../../../engine/jobs/pull/pull.ts')).pull(
             context,
             given({ ref, dryRun: options.dryRun, conflicts: chooseSide(options) }),
           ),

@@ -2,14 +2,14 @@ import { type Command, Option } from 'commander';
 import type { JobEvent, QueryMode } from '../../../engine/api/events.ts';
 import type { PushSummary } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatCount, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
-import { formatChangeTotals, formatConflict, printChanges } from '../change-lines.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
-import { addExamples } from '../examples.ts';
-import { given } from '../given.ts';
-import { createBandwidthOption } from '../global-options.ts';
-import type { Output } from '../output.ts';
-import { formatQueryActual, formatQueryPlan } from '../query-plan-table.ts';
-import { formatTransfer } from '../transfer-line.ts';
+import { addExamples } from '../options/examples.ts';
+import { given } from '../options/given.ts';
+import { createBandwidthOption } from '../options/global-options.ts';
+import { formatChangeTotals, formatConflict, printChanges } from '../output/change-lines.ts';
+import type { Output } from '../output/output.ts';
+import { formatQueryActual, formatQueryPlan } from '../output/query-plan-table.ts';
+import { formatTransfer } from '../output/transfer-line.ts';
 
 interface PushOptions {
   readonly message?: string;
@@ -44,7 +44,7 @@ export function addPushCommand(program: Command, host: CommandHost): void {
     .action((options: PushOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
-          (await import('../../../engine/jobs/push.ts')).push(context, {
+          (await import('../../../engine/jobs/push/push.ts')).push(context, {
             ...given({
               message: options.message,
               dryRun: options.dryRun,

@@ -3,9 +3,9 @@ import type { JobEvent } from '../../../engine/api/events.ts';
 import type { RefSummary } from '../../../engine/api/jobs.ts';
 import { formatHash } from '../../../engine/api/numbers.ts';
 import { type CommandHost, type CommandView, runCommand, usageError } from '../command-host.ts';
-import { addExamples } from '../examples.ts';
-import { given } from '../given.ts';
-import type { Output } from '../output.ts';
+import { addExamples } from '../options/examples.ts';
+import { given } from '../options/given.ts';
+import type { Output } from '../output/output.ts';
 
 interface TagOptions {
   readonly delete?: true;
@@ -28,7 +28,7 @@ export function addTagCommand(program: Command, host: CommandHost): void {
         start: async (context) => {
           if (options.delete && name === undefined)
             throw usageError('Which tag? Give its name: dray tag NAME --delete.');
-          const { tag } = await import('../../../engine/jobs/refs.ts');
+          const { tag } = await import('../../../engine/jobs/history/refs.ts');
           return tag(context, given({ name, ref, remove: options.delete, force: options.force }));
         },
         view: createRefView('tag', name),
@@ -55,7 +55,7 @@ export function addBranchCommand(program: Command, host: CommandHost): void {
         start: async (context) => {
           if (options.delete && name === undefined)
             throw usageError('Which branch? Give its name: dray branch NAME --delete.');
-          const { branch } = await import('../../../engine/jobs/refs.ts');
+          const { branch } = await import('../../../engine/jobs/history/refs.ts');
           return branch(context, given({ name, remove: options.delete }));
         },
         view: createRefView('branch', name),

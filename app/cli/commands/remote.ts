@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import type { RemoteTestSummary } from '../../../engine/api/jobs.ts';
 import { formatPlural } from '../../../engine/api/numbers.ts';
-import { printCheck } from '../check-lines.ts';
 import { type CommandHost, type CommandView, EXIT_FAILED, runCommand } from '../command-host.ts';
-import { addExamples } from '../examples.ts';
-import { given } from '../given.ts';
+import { addExamples } from '../options/examples.ts';
+import { given } from '../options/given.ts';
+import { printCheck } from '../output/check-lines.ts';
 
-const loadJobs = () => import('../../../engine/jobs/remotes.ts');
+const loadJobs = () => import('../../../engine/jobs/remotes/remotes.ts');
 
 export function addRemoteCommand(program: Command, host: CommandHost): void {
   const remote = program

@@ -2,12 +2,12 @@ import type { Command } from 'commander';
 import type { RestorePlan, RestoreSummary } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
-import { addExamples } from '../examples.ts';
-import { given } from '../given.ts';
-import { createBandwidthOption } from '../global-options.ts';
-import { quotePath } from '../terminal-text.ts';
+import { addExamples } from '../options/examples.ts';
+import { given } from '../options/given.ts';
+import { createBandwidthOption } from '../options/global-options.ts';
+import { quotePath } from '../output/terminal-text.ts';
 
-const loadJob = () => import('../../../engine/jobs/restore.ts');
+const loadJob = () => import('../../../engine/jobs/working-copy/restore.ts');
 
 interface RestoreOptions {
   readonly from?: string;

@@ -4,10 +4,10 @@ import { formatPlural } from '../../../engine/api/numbers.ts';
 import type { ServeRequest, ServeSummary } from '../../../engine/api/peers.ts';
 import { readVersion } from '../../../engine/base/dray-version.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
-import { addExamples } from '../examples.ts';
-import { given } from '../given.ts';
-import type { Output } from '../output.ts';
-import { quotePath } from '../terminal-text.ts';
+import { addExamples } from '../options/examples.ts';
+import { given } from '../options/given.ts';
+import type { Output } from '../output/output.ts';
+import { quotePath } from '../output/terminal-text.ts';
 
 interface ServeOptions {
   readonly listen?: { readonly host: string; readonly port: number };
@@ -45,7 +45,7 @@ export function addServeCommand(program: Command, host: CommandHost): void {
     .action((folder: string, options: ServeOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
-          (await import('../../../engine/jobs/serve.ts')).serve(context, {
+          (await import('../../../engine/jobs/places/serve.ts')).serve(context, {
             folder,
             software: `dray ${readVersion()}`,
             ...given({

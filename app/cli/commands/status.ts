@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { StatusSummary } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
-import { countChanges, formatChangeTotals, printChanges } from '../change-lines.ts';
 import { type CommandHost, type CommandView, EXIT_DIFFERENCES, runCommand } from '../command-host.ts';
-import { addExamples } from '../examples.ts';
+import { addExamples } from '../options/examples.ts';
+import { countChanges, formatChangeTotals, printChanges } from '../output/change-lines.ts';
 
 interface StatusOptions {
   readonly remote?: string | true;
@@ -22,7 +22,7 @@ export function addStatusCommand(program: Command, host: CommandHost): void {
     .action((options: StatusOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
-          (await import('../../../engine/jobs/status.ts')).status(
+          (await import('../../../engine/jobs/working-copy/status.ts')).status(
             context,
             options.remote === undefined ? {} : { remote: true },
           ),

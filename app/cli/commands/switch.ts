@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { PullSummary } from '../../../engine/api/jobs.ts';
-import { formatConflict } from '../change-lines.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
-import { addExamples } from '../examples.ts';
-import { createBandwidthOption } from '../global-options.ts';
+import { addExamples } from '../options/examples.ts';
+import { createBandwidthOption } from '../options/global-options.ts';
+import { formatConflict } from '../output/change-lines.ts';
 import { formatPullEnd } from './pull.ts';
 
 export function addSwitchCommand(program: Command, host: CommandHost): void {
@@ -19,7 +19,7 @@ export function addSwitchCommand(program: Command, host: CommandHost): void {
     .action((name: string, options: { readonly create?: true }, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
-          (await import('../../../engine/jobs/switch.ts')).switchBranch(context, {
+          (await import('../../../engine/jobs/pull/switch.ts')).switchBranch(context, {
             name,
             ...(options.create ? { create: true } : {}),
           }),

@@ -3,9 +3,9 @@ import type { WindowEvent } from '../../../engine/api/events.ts';
 import { formatPlural } from '../../../engine/api/numbers.ts';
 import type { WindowSummary } from '../../web/run-window.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
-import { addExamples } from '../examples.ts';
-import { given } from '../given.ts';
-import type { Output } from '../output.ts';
+import { addExamples } from '../options/examples.ts';
+import { given } from '../options/given.ts';
+import type { Output } from '../output/output.ts';
 
 /** The transfers of its engine come to rest first, each in the middle of some request. */
 const GRACE_MS = 10_000;

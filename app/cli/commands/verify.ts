@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { VerifySummary } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
-import { printCheck } from '../check-lines.ts';
 import { type CommandHost, type CommandView, EXIT_FAILED, runCommand } from '../command-host.ts';
-import { addExamples } from '../examples.ts';
-import { given } from '../given.ts';
-import { createBandwidthOption } from '../global-options.ts';
+import { addExamples } from '../options/examples.ts';
+import { given } from '../options/given.ts';
+import { createBandwidthOption } from '../options/global-options.ts';
+import { printCheck } from '../output/check-lines.ts';
 
 interface VerifyOptions {
   /** True without a number: everything. */
@@ -25,7 +25,7 @@ export function addVerifyCommand(program: Command, host: CommandHost): void {
     .action((ref: string | undefined, options: VerifyOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
-          (await import('../../../engine/jobs/verify.ts')).verify(
+          (await import('../../../engine/jobs/history/verify.ts')).verify(
             context,
             given({ ref, readDataPercent: options.readData === true ? 100 : options.readData }),
           ),

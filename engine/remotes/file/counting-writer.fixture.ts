@@ -1,6 +1,7 @@
 /** A process of its own for `file-store.test.ts`: adds to a counter by compare-and-swap. ROOT INCREMENTS HARD_LINKS */
-import { openFileStore } from '../file-store.ts';
+
 import type { PutOptions } from '../object-store.ts';
+import { openFileStore } from './file-store.ts';
 
 const [root = '', increments = '0', hardLinks = 'true'] = process.argv.slice(2);
 const store = await openFileStore({ root, hardLinks: hardLinks === 'true' });

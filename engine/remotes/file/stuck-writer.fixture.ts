@@ -1,5 +1,5 @@
 /** A process of its own for `file-store-hostile.test.ts`: begins to write an object, says so and never ends. ROOT */
-import { openFileStore } from '../file-store.ts';
+import { openFileStore } from './file-store.ts';
 
 async function* endless(): AsyncGenerator<Uint8Array> {
   yield new Uint8Array(1000);

@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createSandbox, type Sandbox } from '../../jobs/job-fixture.ts';
+import { createSandbox, type Sandbox } from '../../jobs/session/job.fixture.ts';
 import { ownCertificate } from '../../peer/peer-own-certificate.ts';
 import { openHttpTransport } from './http-exchange.ts';
 import type { HttpTransport } from './http-transport.ts';

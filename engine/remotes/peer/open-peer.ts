@@ -1,5 +1,5 @@
 /** From a peer's URL to a store. */
-import { loadCrc64 } from '../../base/crc64-nvme.ts';
+import { loadCrc64 } from '../../checksums/crc64-nvme.ts';
 import type { ObjectStore } from '../object-store.ts';
 import { hostAndPort, type PeerRemoteUrl, peerOrigin } from '../remote-url.ts';
 import { createPeerCheck, type KnownPeersOptions } from './known-peers.ts';

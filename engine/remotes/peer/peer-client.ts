@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { DrayError, type ErrorCode, excerpt, toldError } from '../../api/error.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { createRetryBudget, type RetryPolicy, retrying } from '../../base/retry.ts';
-import { PEER_HEADER, PEER_PROTOCOL } from '../../model/peer-protocol.ts';
+import { PEER_HEADER, PEER_PROTOCOL } from '../../peer-protocol/messages.ts';
 import { openHttpTransport } from '../http/http-exchange.ts';
 import { AnswerTooLarge, type HttpAnswer, HttpError } from '../http/http-message.ts';
 import type { HttpTransport } from '../http/http-transport.ts';

@@ -1,11 +1,11 @@
 /** The sides of a block delta that lie at a peer. */
 import * as v from 'valibot';
 import { DrayError } from '../../api/error.ts';
-import type { BlockSignature } from '../../base/block-digest.ts';
+import type { BlockSignature } from '../../checksums/block-digest.ts';
 import type { DeltaChunks, DeltaFile, DeltaTarget } from '../../model/delta-sides.ts';
 import { DELTA_CHUNK_SIZE, totalBytes } from '../../model/delta-sides.ts';
-import { type DeltaCall, type DeltaOpen, DeltaOpenedSchema } from '../../model/peer-deltas.ts';
-import { PEER_HEADER } from '../../model/peer-protocol.ts';
+import { type DeltaCall, type DeltaOpen, DeltaOpenedSchema } from '../../peer-protocol/deltas.ts';
+import { PEER_HEADER } from '../../peer-protocol/messages.ts';
 import { type PeerClient, parseAnswer } from './peer-client.ts';
 
 type Opening = Omit<DeltaOpen, 'side' | 'isInPlace' | 'isDryRun' | 'mtimeNs' | 'mode'>;

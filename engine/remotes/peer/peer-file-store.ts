@@ -8,7 +8,7 @@
 import { DrayError, fromErrorRecord, type ToldError, toldError } from '../../api/error.ts';
 import { comparePaths } from '../../model/entry.ts';
 import { formatObjectTime, MTIME_METADATA, parseObjectTime } from '../../model/object-time.ts';
-import { type EntryRow, PEER_LIMITS, type WriteItem } from '../../model/peer-protocol.ts';
+import { type EntryRow, PEER_LIMITS, type WriteItem } from '../../peer-protocol/messages.ts';
 import { type EntriesOptions, type FileEntry, type FileToWrite, MODE_METADATA } from '../file-face.ts';
 import { checkKey } from '../object-key.ts';
 import type {

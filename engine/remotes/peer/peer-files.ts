@@ -1,7 +1,7 @@
 /** What a peer's folder holds and takes, by the calls of the protocol (`engine/peer/PROTOCOL.md`). */
 import * as v from 'valibot';
 import { DrayError, type ToldError } from '../../api/error.ts';
-import { crc64Nvme, formatCrc64 } from '../../base/crc64-nvme.ts';
+import { crc64Nvme, formatCrc64 } from '../../checksums/crc64-nvme.ts';
 import {
   EntryPageSchema,
   type EntryRow,
@@ -14,7 +14,7 @@ import {
   ReadResultSchema,
   type WriteItem,
   WriteResultSchema,
-} from '../../model/peer-protocol.ts';
+} from '../../peer-protocol/messages.ts';
 import { checkReadSize } from '../byte-range.ts';
 import type { FileTouch } from '../file-face.ts';
 import type { ByteRange } from '../object-store.ts';

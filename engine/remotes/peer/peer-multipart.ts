@@ -7,8 +7,8 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { DrayError } from '../../api/error.ts';
-import { formatCrc64 } from '../../base/crc64-nvme.ts';
-import { PEER_LIMITS } from '../../model/peer-protocol.ts';
+import { formatCrc64 } from '../../checksums/crc64-nvme.ts';
+import { PEER_LIMITS } from '../../peer-protocol/messages.ts';
 import type {
   CallOptions,
   MultipartStore,

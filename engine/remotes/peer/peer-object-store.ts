@@ -1,7 +1,12 @@
 /** A folder of a peer as an object store with all that the contract promises: the peer's own file store, at a distance. For repositories. */
 import { DrayError } from '../../api/error.ts';
-import { OBJECT_ANSWERS, type ObjectAnswer, type ObjectCall, objectJson } from '../../model/peer-objects.ts';
-import { PEER_HEADER, PEER_LIMITS } from '../../model/peer-protocol.ts';
+import { PEER_HEADER, PEER_LIMITS } from '../../peer-protocol/messages.ts';
+import {
+  OBJECT_ANSWERS,
+  type ObjectAnswer,
+  type ObjectCall,
+  objectJson,
+} from '../../peer-protocol/objects.ts';
 import { checkReadSize } from '../byte-range.ts';
 import type {
   CallOptions,

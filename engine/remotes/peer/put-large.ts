@@ -1,5 +1,5 @@
 /** Writes from memory what one request to a peer may not hold. */
-import { crc64Nvme } from '../../base/crc64-nvme.ts';
+import { crc64Nvme } from '../../checksums/crc64-nvme.ts';
 import type { MultipartStore, PartInfo, PutOptions, PutOutcome } from '../object-store.ts';
 
 const PART_BYTES = 8 * 1024 * 1024;

@@ -4,7 +4,7 @@ import type { CopyOptions, MultipartStore, ObjectInfo } from '../object-store.ts
 import { type Copier, copyInParts, copyWithin } from './copy-within.ts';
 import type { S3Connection } from './s3-connection.ts';
 import { resolvePlace } from './s3-options.ts';
-import { createSdkS3Store, type SdkS3Store } from './sdk-s3-store.ts';
+import { createSdkS3Store, type SdkS3Store } from './sdk/sdk-s3-store.ts';
 
 const MIB = 1024 * 1024;
 

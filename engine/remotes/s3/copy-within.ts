@@ -17,8 +17,8 @@ import type {
   PutOptions,
   PutOutcome,
 } from '../object-store.ts';
+import { isAbsentKey, type S3Failure, translateFailure, unwrittenOr } from './answers/s3-errors.ts';
 import type { FullPlace } from './s3-copy-source.ts';
-import { isAbsentKey, type S3Failure, translateFailure, unwrittenOr } from './s3-errors.ts';
 import type { S3Place } from './s3-options.ts';
 
 /** S3's limit of one CopyObject. */

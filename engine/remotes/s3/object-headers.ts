@@ -8,9 +8,9 @@ import type {
   ObjectInfo,
   PutOptions,
 } from '../object-store.ts';
+import { unquote } from './answers/s3-xml.ts';
 import { dateOf, headerOf } from './s3-connection.ts';
 import { checksumPair, objectChecksumsOf } from './s3-values.ts';
-import { unquote } from './s3-xml.ts';
 
 type Headers = Record<string, string>;
 

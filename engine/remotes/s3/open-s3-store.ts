@@ -1,10 +1,10 @@
 /** Opens a prefix of a bucket on any S3-compatible store. Sends nothing yet. */
 import type { ObjectStore } from '../object-store.ts';
-import { createLeanS3Store } from './lean-s3-store.ts';
+import { credentialSourceOf, identityOf } from './keys/credentials.ts';
+import { readProfile } from './keys/profile.ts';
+import { createLeanS3Store } from './lean/lean-s3-store.ts';
 import type { S3Connection } from './s3-connection.ts';
-import { credentialSourceOf, identityOf } from './s3-credentials.ts';
 import { readAuthorities, resolvePlace, type S3Options, storePlaceOf } from './s3-options.ts';
-import { readProfile } from './s3-profile.ts';
 
 /** Sockets, not requests under way: the scheduler bounds those. */
 const MAX_CONNECTIONS = 128;
@@ -25,6 +25,6 @@ export async function openS3Store(options: S3Options): Promise<ObjectStore> {
   };
   const storePlace = storePlaceOf(connection.place, identityOf(options, profile));
   if (options.client !== 'sdk') return createLeanS3Store(connection, storePlace);
-  const { createSdkS3Store } = await import('./sdk-s3-store.ts');
+  const { createSdkS3Store } = await import('./sdk/sdk-s3-store.ts');
   return createSdkS3Store(connection, storePlace);
 }

@@ -1,10 +1,10 @@
 /** Removing many objects, the same for both clients: by pages, one by one where the store has no bulk delete. */
 import pLimit from 'p-limit';
 import { DrayError } from '../../api/error.ts';
-import { type S3Failure, translateFailure } from './s3-errors.ts';
+import { type S3Failure, translateFailure } from './answers/s3-errors.ts';
+import { isWritableInXml } from './answers/s3-xml-requests.ts';
+import type { RawRemovalError } from './answers/s3-xml-results.ts';
 import type { S3Place } from './s3-options.ts';
-import { isWritableInXml } from './s3-xml-requests.ts';
-import type { RawRemovalError } from './s3-xml-results.ts';
 
 /** S3's limit of one DeleteObjects. */
 const KEYS_PER_REQUEST = 1000;

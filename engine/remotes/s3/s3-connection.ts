@@ -7,12 +7,12 @@ import { openHttpTransport } from '../http/http-exchange.ts';
 import type { HttpAnswer } from '../http/http-message.ts';
 import type { HttpTransport } from '../http/http-transport.ts';
 import type { BodyMemory } from '../object-store.ts';
-import { isRegion } from '../s3-grammar.ts';
-import type { CredentialSource } from './s3-credentials.ts';
-import { type S3Call, type S3Failure, translateFailure, translateThrown } from './s3-errors.ts';
+import { type S3Call, type S3Failure, translateFailure, translateThrown } from './answers/s3-errors.ts';
+import { parseErrorBody } from './answers/s3-xml.ts';
+import type { CredentialSource } from './keys/credentials.ts';
+import { isRegion } from './s3-grammar.ts';
 import { requestBaseOf, type S3Place } from './s3-options.ts';
 import { createSigner, encodeKey, encodeQuery, type Signer, type UnsignedRequest } from './s3-signer.ts';
-import { parseErrorBody } from './s3-xml.ts';
 
 /** Shared by the lean client and the SDK's, so that either one's discovery of the region serves both. */
 export interface S3Connection {

@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AwsProfile, parseSections, readAwsProfile } from './aws-profile.ts';
+import type { S3Failure } from './answers/s3-errors.ts';
+import { type AwsProfile, parseSections, readAwsProfile } from './keys/aws-profile.ts';
+import { credentialSourceOf, identityOf } from './keys/credentials.ts';
 import { moveTo, type S3Connection } from './s3-connection.ts';
-import { credentialSourceOf, identityOf } from './s3-credentials.ts';
-import type { S3Failure } from './s3-errors.ts';
 import { readAuthorities, requestBaseOf, resolvePlace, type S3Options, storePlaceOf } from './s3-options.ts';
 
 const NO_PROFILE: AwsProfile = { name: 'default', settings: {} };

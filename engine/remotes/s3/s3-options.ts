@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { DrayError } from '../../api/error.ts';
 import type { StorePlace } from '../object-store.ts';
-import { checkBucket, checkRegion, parseEndpoint } from '../s3-grammar.ts';
-import type { AwsProfile } from './aws-profile.ts';
+import type { AwsProfile } from './keys/aws-profile.ts';
+import { checkBucket, checkRegion, parseEndpoint } from './s3-grammar.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { SignatureV4 } from '@smithy/signature-v4';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Credentials } from './s3-credentials.ts';
+import type { Credentials } from './keys/credentials.ts';
 import { createSigner, encodeKey, encodeQuery, UNSIGNED_PAYLOAD, type UnsignedRequest } from './s3-signer.ts';
 
 const EMPTY_SHA256 = sha256('');

@@ -5,7 +5,7 @@
  * against AWS's own `@smithy/signature-v4`.
  */
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
-import type { CredentialSource, Credentials } from './s3-credentials.ts';
+import type { CredentialSource, Credentials } from './keys/credentials.ts';
 
 export interface UnsignedRequest {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { startMinio } from '../../../e2e/servers/minio.ts';
 import { type S3Endpoint, startVersitygw } from '../../../e2e/servers/versitygw.ts';
-import { MINIO, type StoreAbilities, VERSITYGW } from '../contract-abilities.ts';
-import { describeObjectStoreContract } from '../contract-suite.ts';
+import { MINIO, type StoreAbilities, VERSITYGW } from '../contract/abilities.ts';
+import { describeObjectStoreContract } from '../contract/suite.ts';
 import { openS3Store } from './open-s3-store.ts';
 
 function describeOn(

@@ -7,7 +7,7 @@ import type {
   PartInfo,
   PutOptions,
 } from '../object-store.ts';
-import type { RawListPage } from './s3-list-page.ts';
+import type { RawListPage } from './answers/s3-list-page.ts';
 
 /** SHA-256 from hex, as names have it, to base64, as S3's headers have it. */
 export function base64OfHex(hex: string): string {

@@ -1,0 +1,144 @@
+/** The options that choose the files of a tree, and the filter that they make. */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import { DrayError } from '../../../engine/api/error.ts';
+import type { JobContext } from '../../../engine/api/jobs.ts';
+import type { FilterRule, TreeFilterRequest } from '../../../engine/api/trees.ts';
+import { parseFilterRule, type RuleLine, readRuleLines } from '../../../engine/model/tree-filter.ts';
+import { parseMomentOption } from '../output/moment.ts';
+import { given } from './given.ts';
+import { parseSizeOption } from './global-options.ts';
+
+export interface FilterOptions {
+  /** In the order given, whichever option each came by. */
+  readonly rules?: readonly GivenRule[];
+  readonly filesFrom?: string;
+  readonly minSize?: number;
+  readonly maxSize?: number;
+  readonly newer?: number;
+  readonly older?: number;
+  readonly useServerModtime?: true;
+}
+
+/** What a filter needs of a job: the folder that files are relative to, and where warnings go. */
+export type FilterContext = Pick<JobContext, 'directory' | 'emit'>;
+
+/** rclone reads all rules of the first option, then all of the next (its documentation, "Filtering", 2026). */
+const RULE_OPTIONS = [
+  { flag: '--include', action: 'include', help: 'take what matches, and leave out what no rule takes' },
+  { flag: '--include-from', action: 'include', isFile: true, help: 'patterns to include, one a line' },
+  { flag: '--exclude', action: 'exclude', help: 'leave out what matches' },
+  { flag: '--exclude-from', action: 'exclude', isFile: true, help: 'patterns to exclude, one a line' },
+  { flag: '--filter', help: '"+ PATTERN" takes, "- PATTERN" leaves out; the first that matches decides' },
+  { flag: '--filter-from', isFile: true, help: 'such rules from a file, one a line' },
+] as const satisfies readonly RuleOption[];
+
+interface RuleOption {
+  readonly flag: string;
+  readonly help: string;
+  /** The value names a file of patterns or rules. */
+  readonly isFile?: true;
+  /** What all its patterns do; undefined: each rule says so itself. */
+  readonly action?: FilterRule['action'];
+}
+
+interface GivenRule {
+  readonly option: RuleOption;
+  readonly value: string;
+}
+
+export function addFilterOptions(command: Command): void {
+  command.optionsGroup('Which files:');
+  for (const option of RULE_OPTIONS) command.addOption(createRuleOption(option));
+  command
+    .option('--files-from <file>', 'only the paths that the file names, one a line')
+    .addOption(new Option('--min-size <size>', 'only files of at least this size').argParser(parseSizeOption))
+    .addOption(new Option('--max-size <size>', 'only files of at most this size').argParser(parseSizeOption))
+    .addOption(
+      new Option('--newer <when>', 'only those modified since: 7d, 12h, 30m, or a date').argParser(
+        parseMomentOption,
+      ),
+    )
+    .addOption(new Option('--older <when>', 'only those not modified since').argParser(parseMomentOption))
+    .option('--use-server-modtime', 'take the upload time for the age of an object; spares a HEAD for each');
+}
+
+/** All of them keep their rules under one name. */
+function createRuleOption(rule: RuleOption): Option {
+  const value = rule.isFile ? '<file>' : rule.action ? '<pattern>' : '<rule>';
+  const option = new Option(`${rule.flag} ${value}`, rule.help).argParser(
+    (text: string, before: readonly GivenRule[] | undefined) => [
+      ...(before ?? []),
+      { option: rule, value: text },
+    ],
+  );
+  option.attributeName = () => 'rules';
+  return option;
+}
+
+/** Undefined when nothing is filtered. @throws `usage` for a rule or a file that cannot be read. */
+export function toFilter(options: FilterOptions, context: FilterContext): TreeFilterRequest | undefined {
+  const { filesFrom, maxSize, minSize, newer, older, rules, useServerModtime } = options;
+  const filter = given({
+    rules: rules && toRules(rules, context),
+    filesFrom: filesFrom === undefined ? undefined : pathsOf(readText(filesFrom, context.directory)),
+    minSizeBytes: minSize,
+    maxSizeBytes: maxSize,
+    newerThanMs: newer,
+    olderThanMs: older,
+    serverTime: useServerModtime,
+  });
+  return Object.keys(filter).length === 0 ? undefined : filter;
+}
+
+function toRules(asGiven: readonly GivenRule[], { directory, emit }: FilterContext): readonly FilterRule[] {
+  const ordered = RULE_OPTIONS.flatMap((option) => asGiven.filter((rule) => rule.option === option));
+  if (ordered.some((rule, at) => rule !== asGiven[at])) {
+    const flags = [...new Set(ordered.map(({ option }) => option.flag))].join(', then ');
+    const message = `As in rclone, rules are ordered by option, not as given: ${flags}. Write all rules with --filter to choose the order.`;
+    emit({ type: 'warning', warning: 'rulesReordered', message });
+  }
+  let rules: FilterRule[] = [];
+  for (const rule of ordered) {
+    const { action } = rule.option;
+    for (const { origin, text } of linesOf(rule, directory)) {
+      const parsed = action ? { action, pattern: text } : parseFilterRule(text, origin);
+      if (parsed === 'clear') rules = [];
+      else rules.push(parsed);
+    }
+  }
+  const isChoice = ordered.some(({ option }) => option.action === 'include');
+  return isChoice ? [...rules, { action: 'exclude', pattern: '/**' }] : rules;
+}
+
+function linesOf({ option, value }: GivenRule, directory: string): readonly RuleLine[] {
+  if (!option.isFile) return [{ origin: option.flag, text: value }];
+  return readRuleLines(readText(value, directory), value);
+}
+
+function readText(file: string, directory: string): string {
+  if (file === '-') {
+    throw new DrayError(
+      'usage',
+      'Filters are not read from standard input. Name a file (./- for one called "-").',
+    );
+  }
+  try {
+    return readFileSync(resolve(directory, file), 'utf8');
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown';
+    throw new DrayError('usage', `The file ${file} cannot be read (${code}).`, {
+      data: { path: file },
+      cause,
+    });
+  }
+}
+
+/** One a line, spaces and all; lines that begin with `#` are comments. */
+function pathsOf(text: string): readonly string[] {
+  return text
+    .split('\n')
+    .map((line) => line.replace(/\r$/, ''))
+    .filter((line) => line !== '' && !line.startsWith('#'));
+}

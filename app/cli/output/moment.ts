@@ -1,0 +1,36 @@
+/** A time in the past as people give it: how long ago, or when. */
+import { InvalidArgumentError } from 'commander';
+import { systemClock } from '../../../engine/base/clock.ts';
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 7 * 86_400_000,
+};
+
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+const TIME = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?$/;
+
+/**
+ * `90s`, `30m`, `12h`, `7d`, `2w` ago; or a date, or a time as in RFC 3339, in this machine's zone unless it names one.
+ * Milliseconds since the epoch. @throws InvalidArgumentError
+ */
+export function parseMoment(text: string, nowMs: number): number {
+  const ago = /^(\d+(?:\.\d+)?)([smhdw])$/.exec(text);
+  if (ago) return Math.round(nowMs - Number(ago[1]) * UNIT_MS[ago[2]!]!);
+  // Without a time, a date alone would be one of UTC.
+  const moment = DATE.test(text) ? `${text}T00:00` : TIME.test(text) ? text.replace(' ', 'T') : '';
+  const time = Date.parse(moment);
+  if (Number.isNaN(time)) {
+    throw new InvalidArgumentError(
+      'It must be a duration such as 7d, 12h or 30m, or a date such as 2026-01-31.',
+    );
+  }
+  return time;
+}
+
+export function parseMomentOption(text: string): number {
+  return parseMoment(text, systemClock.nowMs());
+}

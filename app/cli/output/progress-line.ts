@@ -1,0 +1,101 @@
+/** One line of text for a progress snapshot. */
+import type { Phase } from '../../../engine/api/events.ts';
+import { formatBytes, formatCount, formatDuration, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatClock } from './format.ts';
+import type { ProgressSnapshot } from './progress-meter.ts';
+
+const DOING: Readonly<Record<Phase, string>> = {
+  scan: 'scanning',
+  hash: 'hashing',
+  query: 'comparing',
+  upload: 'uploading',
+  download: 'downloading',
+  write: 'writing',
+  commit: 'committing',
+  verify: 'verifying',
+};
+
+const DONE: Readonly<Record<Phase, string>> = {
+  scan: 'scanned',
+  hash: 'hashed',
+  query: 'compared',
+  upload: 'uploaded',
+  download: 'downloaded',
+  write: 'wrote',
+  commit: 'committed',
+  verify: 'verified',
+};
+
+/**
+ * `uploading 1,234/50,000 files, 120 MiB/977 MiB, 12%, 34.2 MiB/s, ETA 0:25`, never wider than `columns`:
+ * what does not fit is left out, the least needed first. `1,234/5,000+`: there may be more, and nobody knows yet how long it takes.
+ */
+export function formatProgressLine(progress: ProgressSnapshot, columns: number): string {
+  // The order on the screen, each with its rank: the highest rank goes first when room is short.
+  const parts: { readonly text: string; readonly rank: number }[] = [
+    { text: DOING[progress.phase], rank: 0 },
+  ];
+  const { filesDone, filesTotal, bytesDone, bytesTotal, isCounting, requests } = progress;
+  const more = isCounting ? '+' : '';
+  if (filesDone > 0 || filesTotal) {
+    const done = filesTotal ? `${formatCount(filesDone)}/` : '';
+    parts.push({ text: done + formatFiles(filesTotal || filesDone, more), rank: 5 });
+  }
+  if (bytesDone > 0 || bytesTotal) {
+    parts.push({
+      text: bytesTotal
+        ? `${formatBytes(bytesDone)}/${formatBytes(bytesTotal)}${more}`
+        : formatBytes(bytesDone),
+      rank: 3,
+    });
+  }
+  const percent = percentDone(progress);
+  if (percent !== undefined) parts.push({ text: `${percent}%`, rank: 1 });
+  if (progress.bytesPerSecond >= 1)
+    parts.push({ text: `${formatBytes(progress.bytesPerSecond)}/s`, rank: 2 });
+  else if (progress.filesPerSecond >= 1)
+    parts.push({ text: `${formatPlural(Math.round(progress.filesPerSecond), 'file')}/s`, rank: 6 });
+  if (requests > 0) parts.push({ text: formatPlural(requests, 'request'), rank: 7 });
+  if (progress.etaMs !== undefined) parts.push({ text: `ETA ${formatClock(progress.etaMs)}`, rank: 4 });
+  return joinWithin(parts, columns);
+}
+
+/** `uploaded: 50,000 files, 977 MiB in 12.3 s`, for logs. */
+export function formatPhaseEnd(progress: ProgressSnapshot): string {
+  const what: string[] = [];
+  if (progress.filesDone > 0) what.push(formatPlural(progress.filesDone, 'file'));
+  if (progress.bytesDone > 0) what.push(formatBytes(progress.bytesDone));
+  if (progress.requests > 0) what.push(formatPlural(progress.requests, 'request'));
+  const took = `in ${formatDuration(progress.elapsedMs)}`;
+  return `${DONE[progress.phase]}: ${what.length > 0 ? `${what.join(', ')} ${took}` : `done ${took}`}`;
+}
+
+/** `5,000+ files`: there may be more. */
+function formatFiles(count: number, more: string): string {
+  const [number, word] = formatPlural(count, 'file').split(' ');
+  return `${number}${more} ${more === '' ? word : 'files'}`;
+}
+
+function percentDone(progress: ProgressSnapshot): number | undefined {
+  if (progress.isCounting) return undefined;
+  const [done, total] = progress.bytesTotal
+    ? [progress.bytesDone, progress.bytesTotal]
+    : [progress.filesDone, progress.filesTotal];
+  // Rounded down: "100%" must mean all of it.
+  return total ? Math.min(100, Math.floor((done / total) * 100)) : undefined;
+}
+
+function joinWithin(
+  parts: readonly { readonly text: string; readonly rank: number }[],
+  columns: number,
+): string {
+  let kept = [...parts];
+  for (;;) {
+    const [doing, ...rest] = kept.map((part) => part.text);
+    const line = [doing, rest.join(', ')].filter((text) => text !== '').join(' ');
+    if (line.length <= columns) return line;
+    if (kept.length === 1) return line.slice(0, Math.max(0, columns));
+    const leastNeeded = Math.max(...kept.map((part) => part.rank));
+    kept = kept.filter((part) => part.rank !== leastNeeded);
+  }
+}

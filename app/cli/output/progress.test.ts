@@ -1,0 +1,199 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ProgressEvent } from '../../../engine/api/events.ts';
+import { createLiveProgress, createLoggedProgress } from './progress-display.ts';
+import { formatPhaseEnd, formatProgressLine } from './progress-line.ts';
+import { ProgressMeter } from './progress-meter.ts';
+
+const MIB = 1024 * 1024;
+
+function upload(values: Partial<ProgressEvent>): ProgressEvent {
+  return { type: 'progress', phase: 'upload', filesDone: 0, bytesDone: 0, requests: 0, ...values };
+}
+
+describe('ProgressMeter', () => {
+  it('works out a steady rate and the time that is left', () => {
+    const meter = new ProgressMeter();
+    for (let second = 0; second <= 10; second += 1) {
+      meter.accept(upload({ bytesDone: second * 10 * MIB, bytesTotal: 200 * MIB }), second * 1000);
+    }
+    const snapshot = meter.snapshot(10_000);
+    expect(snapshot?.bytesPerSecond).toBeCloseTo(10 * MIB, -2);
+    expect(snapshot?.etaMs).toBeCloseTo(10_000, -2);
+    expect(snapshot?.elapsedMs).toBe(10_000);
+  });
+
+  it('lets the rate fall while nothing arrives', () => {
+    const meter = new ProgressMeter();
+    meter.accept(upload({}), 0);
+    meter.accept(upload({ bytesDone: 10 * MIB }), 1_000);
+    expect(meter.snapshot(60_000)?.bytesPerSecond).toBeLessThan(MIB / 100);
+  });
+
+  it('works out the time from files when bytes are not counted', () => {
+    const meter = new ProgressMeter();
+    meter.accept(upload({ filesTotal: 100 }), 0);
+    meter.accept(upload({ filesDone: 50, filesTotal: 100 }), 5_000);
+    expect(meter.snapshot(5_000)?.etaMs).toBeCloseTo(5_000, -1);
+  });
+
+  it('shows the phase that began last, and tells which one it replaced', () => {
+    const meter = new ProgressMeter();
+    expect(meter.accept({ type: 'phase', phase: 'hash' }, 0)).toBeUndefined();
+    const ended = meter.accept(upload({ filesDone: 1 }), 3_000);
+    expect(ended).toMatchObject({ phase: 'hash', elapsedMs: 3_000 });
+    meter.accept({ ...upload({ filesDone: 9 }), phase: 'hash' }, 4_000);
+    expect(meter.snapshot(4_000)).toMatchObject({ phase: 'upload', filesDone: 1 });
+  });
+});
+
+describe('formatProgressLine', () => {
+  const full = {
+    phase: 'upload',
+    elapsedMs: 5_000,
+    filesDone: 1_234,
+    filesTotal: 50_000,
+    bytesDone: 120 * MIB,
+    bytesTotal: 977 * MIB,
+    requests: 1_300,
+    bytesPerSecond: 34.2 * MIB,
+    filesPerSecond: 250,
+    etaMs: 25_000,
+  } as const;
+
+  it('says everything when there is room', () => {
+    expect(formatProgressLine(full, 120)).toBe(
+      'uploading 1,234/50,000 files, 120 MiB/977 MiB, 12%, 34.2 MiB/s, 1,300 requests, ETA 0:25',
+    );
+  });
+
+  it('leaves out what is least needed when there is not', () => {
+    expect(formatProgressLine(full, 60)).toBe('uploading 120 MiB/977 MiB, 12%, 34.2 MiB/s, ETA 0:25');
+    expect(formatProgressLine(full, 20)).toBe('uploading 12%');
+  });
+
+  it('counts one file as one, and has no spaces to spare', () => {
+    const one = {
+      ...full,
+      filesDone: 1,
+      filesTotal: 0,
+      bytesTotal: 0,
+      bytesDone: 0,
+      bytesPerSecond: 0,
+      requests: 1,
+    };
+    const { etaMs: _, ...bare } = one;
+    expect(formatProgressLine({ ...bare, phase: 'verify', filesPerSecond: 1 }, 120)).toBe(
+      'verifying 1 file, 1 file/s, 1 request',
+    );
+    const rest = { ...bare, filesPerSecond: 0, requests: 0 };
+    expect(formatProgressLine({ ...rest, filesDone: 0, filesTotal: 1 }, 120)).toBe('uploading 0/1 file, 0%');
+    expect(formatProgressLine({ ...rest, filesTotal: 1, isCounting: true }, 120)).toBe(
+      'uploading 1/1+ files',
+    );
+    expect(formatProgressLine({ ...rest, filesDone: 0 }, 120)).toBe('uploading');
+  });
+
+  it('says of totals that may grow that they are no end', () => {
+    const { etaMs: _, ...growing } = { ...full, isCounting: true };
+    expect(formatProgressLine(growing, 120)).toBe(
+      'uploading 1,234/50,000+ files, 120 MiB/977 MiB+, 34.2 MiB/s, 1,300 requests',
+    );
+  });
+
+  it('is never wider than the terminal', () => {
+    fc.assert(
+      fc.property(fc.nat(200), fc.nat(), fc.nat(), (columns, filesDone, bytesDone) => {
+        expect(formatProgressLine({ ...full, filesDone, bytesDone }, columns).length).toBeLessThanOrEqual(
+          columns,
+        );
+      }),
+    );
+  });
+
+  it('says 100% only when all is done', () => {
+    expect(formatProgressLine({ ...full, bytesDone: 977 * MIB - 1 }, 120)).toContain('99%');
+    expect(formatProgressLine({ ...full, bytesDone: 977 * MIB }, 120)).toContain('100%');
+  });
+
+  it('sums a phase up for logs', () => {
+    expect(formatPhaseEnd(full)).toBe('uploaded: 1,234 files, 120 MiB, 1,300 requests in 5.0 s');
+  });
+});
+
+/** A display on a clock that the test moves. */
+function createStage(create: typeof createLiveProgress, columns = 80) {
+  let nowMs = 0;
+  const written: string[] = [];
+  const display = create({
+    write: (text) => {
+      written.push(text);
+    },
+    columns: () => columns,
+    clock: { monotonicMs: () => nowMs },
+  });
+  return {
+    display,
+    written,
+    at: (timeMs: number, event: ProgressEvent) => {
+      nowMs = timeMs;
+      display.accept(event);
+    },
+  };
+}
+
+describe('the live line', () => {
+  it('does not show for a quick command, and is drawn ten times a second at most', () => {
+    const { display, written, at } = createStage(createLiveProgress);
+    for (let timeMs = 0; timeMs < 240; timeMs += 10) at(timeMs, upload({ filesDone: timeMs }));
+    expect(written).toEqual([]);
+    for (let timeMs = 300; timeMs < 1_300; timeMs += 10) at(timeMs, upload({ filesDone: timeMs }));
+    display.stop();
+    expect(written.length).toBeGreaterThan(8);
+    expect(written.length).toBeLessThanOrEqual(12);
+  });
+
+  it('leaves nothing on the screen', () => {
+    const { display, written, at } = createStage(createLiveProgress, 30);
+    at(0, upload({}));
+    at(500, upload({ filesDone: 5 }));
+    display.stop();
+    expect(written.at(-2)).toBe('\r\x1b[Kuploading 5 files, 10 files/s');
+    expect(written.at(-1)).toBe('\r\x1b[K');
+  });
+});
+
+describe.each([
+  ['the live line', createLiveProgress],
+  ['progress in a log', createLoggedProgress],
+])('%s', (_name, create) => {
+  it('is not seen again once it was stopped, though its job goes on', () => {
+    const { display, written, at } = createStage(create);
+    at(0, upload({}));
+    at(20_000, upload({ filesDone: 1 }));
+    display.stop();
+    const before = [...written];
+    expect(before).not.toEqual([]);
+    at(40_000, upload({ filesDone: 2 }));
+    at(60_000, { ...upload({}), phase: 'commit' });
+    display.hide();
+    expect(written).toEqual(before);
+  });
+});
+
+describe('progress in a log', () => {
+  it('is a line every ten seconds, and one for each phase that took a while', () => {
+    const { display, written, at } = createStage(createLoggedProgress);
+    at(0, { ...upload({}), phase: 'scan' });
+    at(500, upload({ filesDone: 1 }));
+    for (let timeMs = 1_000; timeMs <= 25_000; timeMs += 500) at(timeMs, upload({ filesDone: timeMs / 500 }));
+    display.stop();
+    display.stop();
+    expect(written.map((line) => line.replace(/(?<=^uploading) .*| in .*/s, ''))).toEqual([
+      'uploading',
+      'uploading',
+      'uploaded: 50 files',
+    ]);
+    expect(written.every((line) => line.endsWith('\n') && !line.includes('\x1b'))).toBe(true);
+  });
+});

@@ -1,0 +1,56 @@
+/** The table of `--explain`: how the question "which objects exist?" is answered, and why so. */
+import type { QueryCost, QueryExplanation } from '../../../engine/api/events.ts';
+import { formatCount, formatDollars, formatDuration, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatTable } from './table.ts';
+
+/** What is known before the query runs. */
+export function formatQueryPlan(query: QueryExplanation): string[] {
+  const rows = [
+    ['', 'requests', 'time', 'cost'],
+    ['each', ...costCells(query.each)],
+    ['list', ...costCells(query.list)],
+  ];
+  const facts = [
+    ['needed', `${formatPlural(query.wanted, 'blob')}`],
+    ['known', `${formatCount(query.removedByIndex)} left out: the index knows them to be on the remote`],
+    ['to ask', formatPlural(query.candidates, 'candidate')],
+    ['remote', formatRemoteSize(query)],
+  ];
+  const outcome = [
+    [
+      'even at',
+      `${formatPlural(query.breakEvenObjects, 'object')} on the remote; above, asking for each is cheaper`,
+    ],
+    ['choice', `${query.chosen} (mode ${query.mode}): ${query.reason}`],
+  ];
+  const lines = formatTable(facts, ['left', 'left']);
+  if (query.candidates > 0) lines.push(...formatTable(rows, ['left', 'right', 'right', 'right']));
+  const shown = query.candidates > 0 ? outcome : outcome.slice(1);
+  return [
+    'Which objects exist:',
+    ...[...lines, ...formatTable(shown, ['left', 'left'])].map((line) => `  ${line}`),
+  ];
+}
+
+/** What it took. Empty while it has not run. */
+export function formatQueryActual({ actual }: QueryExplanation): string[] {
+  if (!actual) return [];
+  const found = `${formatCount(actual.present)} there, ${formatCount(actual.absent)} to send`;
+  const [, time, cost] = costCells(actual);
+  return [`  actual   ${formatPlural(actual.requests, 'request')}, ${time}, ${cost}: ${found}`];
+}
+
+function costCells(cost: QueryCost): [string, string, string] {
+  return [formatCount(cost.requests), formatDuration(cost.seconds * 1000), formatDollars(cost.dollars)];
+}
+
+function formatRemoteSize({ remoteObjects, sampledPrefixes }: QueryExplanation): string {
+  if (!remoteObjects) return 'size not known, and not needed';
+  const { estimate, low, high, from } = remoteObjects;
+  if (from === 'known') return formatPlural(estimate, 'object');
+  const source =
+    from === 'sample'
+      ? `from ${formatPlural(sampledPrefixes, 'sampled prefix', 'sampled prefixes')}`
+      : 'remembered';
+  return `about ${formatPlural(estimate, 'object')} (95 %: ${formatCount(low)} to ${formatCount(high)}; ${source})`;
+}

@@ -1,0 +1,138 @@
+/** What a target asked for and what became of it, in words. */
+import { formatBytes, formatCount, formatDuration } from '../../engine/api/numbers.ts';
+import type { EntrantResult, Target, Verdict } from './results.ts';
+
+/** A line of its own: whom a target is compared with are those who were measured. */
+export function formatVerdict(
+  { target, reached, isMet }: Verdict,
+  entrants: readonly EntrantResult[],
+): string {
+  const end =
+    reached === null
+      ? `not told: ${formatWhyNotTold(target, entrants)}`
+      : `reached ${formatReached(target, reached)}, ${isMet ? 'met' : 'NOT met'}`;
+  return `target: ${formatTarget(target, entrants)}: ${end}`;
+}
+
+/** For a cell of a table: `0.605 of s5cmd's, at most 0.7: met`. */
+export function formatShortVerdict(
+  { target, reached, isMet }: Verdict,
+  entrants: readonly EntrantResult[],
+): string {
+  if (reached === null)
+    return `at most ${formatBound(target)}: not told, ${formatWhyNotTold(target, entrants)}`;
+  const best = target.kind === 'ratio' ? quickestOf(target.toBestOf, entrants) : undefined;
+  const against = best === undefined ? '' : ` of ${best.name}'s`;
+  return `${formatReached(target, reached)}${against}, at most ${formatBound(target)}: ${isMet ? 'met' : 'not met'}`;
+}
+
+/** Why what a target takes is not known. */
+export function formatWhyNotTold(target: Target, entrants: readonly EntrantResult[]): string {
+  const absent = (names: readonly string[]) => names.filter((name) => !isMeasured(entrants, name));
+  const [first] = absent(namesNeededBy(target));
+  if (first !== undefined) return `${first} was not measured`;
+  switch (target.kind) {
+    case 'ratio': {
+      const [only, ...more] = target.toBestOf;
+      return more.length === 0
+        ? `${only} was not measured`
+        : `none of ${target.toBestOf.join(', ')} was measured`;
+    }
+    case 'exponent':
+      return `${target.measure === 'cpu' ? 'CPU time' : 'time'} beyond that of a start is too short to tell at each size`;
+    case 'excess':
+      return 'nothing was measured';
+    case 'peakRss':
+    case 'growthOfRss':
+      return 'nothing here tells the memory of a process';
+    case 'sent':
+      return 'nothing here counts bytes';
+  }
+}
+
+function namesNeededBy(target: Target): readonly string[] {
+  switch (target.kind) {
+    case 'ratio':
+    case 'peakRss':
+    case 'sent':
+      return [target.of];
+    case 'excess':
+    case 'growthOfRss':
+      return [target.of, target.over];
+    case 'exponent':
+      return [target.start, ...target.points.map(({ entrant }) => entrant)];
+  }
+}
+
+function isMeasured(entrants: readonly EntrantResult[], name: string): boolean {
+  return entrants.find((entrant) => entrant.name === name)?.outcome.state === 'measured';
+}
+
+export function formatTarget(target: Target, entrants: readonly EntrantResult[]): string {
+  switch (target.kind) {
+    case 'ratio': {
+      const measured = target.toBestOf.filter((name) => isMeasured(entrants, name));
+      const others = measured.length > 0 ? measured : target.toBestOf;
+      return `${target.of} takes at most ${target.atMost} of ${others.length === 1 ? others[0] : `the best of ${others.join(', ')}`}`;
+    }
+    case 'excess':
+      return `${target.of} takes at most ${formatDuration(target.atMostMs)} more than ${target.over}`;
+    case 'peakRss':
+      return `${target.of} stays within ${formatBytes(target.atMostBytes)} of memory`;
+    case 'sent':
+      return `${target.of} sends at most ${formatBytes(target.atMostBytes)}`;
+    case 'exponent': {
+      const time = target.measure === 'wall' ? 'time' : 'CPU time';
+      const sizes = [target.points[0], target.points.at(-1)].map((point) => formatCount(point?.files ?? 0));
+      return `the ${time} of ${target.of} grows at most as files^${target.atMost} from ${sizes.join(' to ')} files`;
+    }
+    case 'growthOfRss':
+      return `${target.of} takes at most ${target.atMost} of the memory of ${target.over}`;
+  }
+}
+
+export function formatBound(target: Target): string {
+  switch (target.kind) {
+    case 'ratio':
+    case 'growthOfRss':
+      return String(target.atMost);
+    case 'exponent':
+      return `files^${target.atMost}, ${target.measure}`;
+    case 'excess':
+      return `${formatDuration(target.atMostMs)} more`;
+    case 'peakRss':
+    case 'sent':
+      return formatBytes(target.atMostBytes);
+  }
+}
+
+export function formatReached(target: Target, reached: number): string {
+  switch (target.kind) {
+    case 'ratio':
+    case 'growthOfRss':
+    case 'exponent':
+      // One digit more than targets have, so that a near miss does not look like a hit.
+      return reached.toFixed(3);
+    case 'excess':
+      return `${(reached / 1000).toFixed(2)} s`;
+    case 'peakRss':
+    case 'sent':
+      return formatBytes(reached);
+  }
+}
+
+export function quickestOf(
+  names: readonly string[],
+  entrants: readonly EntrantResult[],
+): { readonly name: string; readonly wall: number } | undefined {
+  const walls = names.flatMap((name) => {
+    const wall = findWall(entrants, name);
+    return wall === undefined ? [] : [{ name, wall }];
+  });
+  return walls.sort((left, right) => left.wall - right.wall)[0];
+}
+
+export function findWall(entrants: readonly EntrantResult[], name: string): number | undefined {
+  const outcome = entrants.find((entrant) => entrant.name === name)?.outcome;
+  return outcome?.state === 'measured' ? outcome.wall.median : undefined;
+}

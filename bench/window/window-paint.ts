@@ -1,0 +1,55 @@
+/** How soon the window shows something useful: Home with its workspace, in a browser that never saw it, of a `dray ui` that just started. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser } from 'playwright';
+import { startUi } from '../../e2e/window/open-window.ts';
+
+/** Where it is measured. */
+export interface PaintPlace {
+  readonly command: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly root: string;
+  /** Of the workspace: what Home shows of it. */
+  readonly name: string;
+}
+
+export interface PaintRun {
+  /** From the press on the link to the frame that shows the workspace, in ms. */
+  readonly usefulMs: number;
+  /** To the first frame that shows anything. */
+  readonly firstMs: number;
+  readonly requests: number;
+}
+
+/** The page's clock begins when it is asked for: before the link's redirect. */
+const WATCH = `
+  globalThis.usefulMs = new Promise((resolve) => {
+    const look = () => {
+      if (!document.querySelector('main')?.textContent.includes('NAME')) return;
+      watcher.disconnect();
+      requestAnimationFrame(() => setTimeout(() => resolve(performance.now())));
+    };
+    const watcher = new MutationObserver(look);
+    watcher.observe(document, { childList: true, subtree: true, characterData: true });
+  });`;
+
+export async function measurePaint(browser: Browser, bench: PaintPlace): Promise<PaintRun> {
+  await using ui = await startUi({ command: bench.command, environment: bench.environment });
+  const known = join(ui.folder, 'home', '.config', 'dray', 'window.json');
+  mkdirSync(join(known, '..'), { recursive: true });
+  writeFileSync(known, JSON.stringify({ workspaces: [bench.root] }));
+  const context = await browser.newContext();
+  try {
+    const page = await context.newPage();
+    await page.addInitScript(WATCH.replace('NAME', bench.name));
+    await page.goto(ui.link);
+    const usefulMs = (await page.evaluate('usefulMs')) as number;
+    const [firstMs, requests] = (await page.evaluate(`[
+      performance.getEntriesByName('first-contentful-paint')[0].startTime,
+      performance.getEntriesByType('resource').length + 1,
+    ]`)) as [number, number];
+    return { usefulMs, firstMs, requests };
+  } finally {
+    await context.close();
+  }
+}

@@ -1,0 +1,83 @@
+/** Digests of a file's blocks, or of its chunks by content, by all threads: long ranges are shared out among them. */
+import type { BlockSignature } from '../../checksums/block-digest.ts';
+import type { DeltaChunks } from '../../model/delta-sides.ts';
+import type { ChunkSize } from '../chunks/chunker.ts';
+import type { BlockFile } from './block-tasks.ts';
+import { type BlockThreads, type BlockThreadsOptions, openBlockThreads } from './block-threads.ts';
+
+export interface HashBlocks {
+  readonly file: BlockFile;
+  /** Half open, in bytes. The end lies within the file. */
+  readonly start: number;
+  readonly end: number;
+  readonly signature: BlockSignature;
+  /** The file is being written: that it changes is no failure. */
+  readonly mayChange?: boolean;
+}
+
+export interface CutFile extends Omit<HashBlocks, 'mayChange'> {
+  readonly size: ChunkSize;
+}
+
+export interface BlockHasher {
+  /**
+   * Digests of the blocks, one after another; the last block may be shorter.
+   * @throws `io` as file sources have it: `changedWhileRead` when the file is not what it was when it was opened, or too short.
+   */
+  hash(wish: HashBlocks): Promise<Uint8Array<ArrayBuffer>>;
+  /**
+   * Chunks that add up to the range. It is cut in stretches of `CUT_STRETCH_BYTES`, each as a file of its own, so that several
+   * threads cut: a byte inserted costs a chunk or two more in each of them.
+   */
+  cut(wish: CutFile): Promise<DeltaChunks>;
+  close(): Promise<void>;
+}
+
+/** One task for a thread; rounded to whole blocks. */
+const TASK_BYTES = 16 * 1024 * 1024;
+/** Part of what two ends agree on. */
+export const CUT_STRETCH_BYTES = 64 * 1024 * 1024;
+
+export function openBlockHasher(options: BlockThreadsOptions): BlockHasher {
+  const threads = openBlockThreads(options);
+  return { ...blockHasherOn(threads), close: () => threads.close() };
+}
+
+/** By threads that do other things too. */
+export function blockHasherOn(threads: BlockThreads): Omit<BlockHasher, 'close'> {
+  return {
+    async hash({ end, file, mayChange = false, signature, start }) {
+      const taskBytes = Math.ceil(TASK_BYTES / signature.blockBytes) * signature.blockBytes;
+      const results = await Promise.all(
+        stretches(start, end, taskBytes).map((range) =>
+          threads.run({ kind: 'hash', file, ...range, signature, mayChange }),
+        ),
+      );
+      return joined(results.map(({ digests }) => digests));
+    },
+    async cut({ end, file, signature: { hash, seed }, size, start }) {
+      const signature = { hash, seed, blockBytes: size.max };
+      const results = await Promise.all(
+        stretches(start, end, CUT_STRETCH_BYTES).map((range) =>
+          threads.run({ kind: 'cut', file, ...range, size, signature }),
+        ),
+      );
+      return {
+        lengths: Uint32Array.from(results.flatMap(({ lengths }) => [...lengths!])),
+        digests: joined(results.map(({ digests }) => digests)),
+      };
+    },
+  };
+}
+
+function stretches(start: number, end: number, lengthBytes: number): { start: number; end: number }[] {
+  const count = Math.ceil((end - start) / lengthBytes);
+  return Array.from({ length: count }, (_, index) => {
+    const from = start + index * lengthBytes;
+    return { start: from, end: Math.min(from + lengthBytes, end) };
+  });
+}
+
+function joined(parts: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {
+  return parts.length === 1 ? parts[0]! : new Uint8Array(Buffer.concat(parts));
+}

@@ -1,0 +1,62 @@
+/** The source of a block delta on this machine. */
+import { closeSync, fstatSync } from 'node:fs';
+import { DrayError, fromErrorRecord } from '../../api/error.ts';
+import type { BlockSignature } from '../../checksums/block-digest.ts';
+import type { DeltaFile } from '../../model/delta-sides.ts';
+import type { ChunkSize } from '../chunks/chunker.ts';
+import { tokenOf } from '../read/file-source.ts';
+import { checkUnchanged, describeFailure, openFile, readStatOf } from '../read/open-file.ts';
+import type { ReadStat } from '../read/reader-types.ts';
+import { blockHasherOn } from './block-hasher.ts';
+import type { BlockThreads } from './block-threads.ts';
+
+export interface LocalDeltaSourceOptions {
+  readonly path: string;
+  readonly signature: BlockSignature;
+  /** For `cut`; both ends the same. */
+  readonly chunkSize: ChunkSize;
+  readonly threads: BlockThreads;
+}
+
+export interface LocalDeltaSource extends DeltaFile {
+  readonly stat: ReadStat;
+  close(): void;
+}
+
+const PERMISSION_BITS = 0o7777n;
+
+/** Never through a link. The caller closes it. @throws `io` as file sources do. */
+export function openLocalDeltaSource(options: LocalDeltaSourceOptions): LocalDeltaSource {
+  const { chunkSize, path, signature, threads } = options;
+  const opened = attempt(path, () => openFile(path));
+  const file = { path, descriptor: opened.descriptor };
+  const sizeBytes = Number(opened.stats.size);
+  const hasher = blockHasherOn(threads);
+  const stat = readStatOf(opened);
+  return {
+    sizeBytes,
+    stat,
+    token: tokenOf(stat),
+    mtimeNs: opened.stats.mtimeNs,
+    mode: Number(opened.stats.mode & PERMISSION_BITS),
+    sign: (start, end) => hasher.hash({ file, start, end, signature }),
+    cut: () => hasher.cut({ file, start: 0, end: sizeBytes, signature, size: chunkSize }),
+    async read(ranges, into, { sign }) {
+      const wish = sign ? signature : undefined;
+      const { digests } = await threads.run({ kind: 'read', file, ranges, into, signature: wish });
+      return sign ? digests : undefined;
+    },
+    async checkUnchanged() {
+      attempt(path, () => checkUnchanged(opened, Number(fstatSync(opened.descriptor).size)));
+    },
+    close: () => closeSync(opened.descriptor),
+  };
+}
+
+function attempt<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    throw cause instanceof DrayError ? cause : fromErrorRecord(describeFailure(path, cause));
+  }
+}

@@ -1,0 +1,228 @@
+/**
+ * The target of a block delta on this machine.
+ *
+ * Beside the old file: a temporary file, which begins as a reflink of the old one where the file system can, else as zeros (what is
+ * kept is then copied piece by piece, by all threads); renamed when it is complete. So whoever reads sees the old file or the new one.
+ * In place: the old file is overwritten. After a crash it is a mixture, and the same delta run again makes it right.
+ */
+import assert from 'node:assert';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  ftruncateSync,
+  lstatSync,
+  openSync,
+  rmSync,
+} from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import { DrayError, fromErrorRecord } from '../../api/error.ts';
+import type { BlockSignature } from '../../checksums/block-digest.ts';
+import type { DeltaStart, DeltaTarget } from '../../model/delta-sides.ts';
+import type { ChunkSize } from '../chunks/chunker.ts';
+import { loadPunchHole } from '../disk/punch-hole.ts';
+import { loadSetMtime } from '../disk/set-mtime.ts';
+import { syncContent } from '../disk/sync-disk.ts';
+import { checkUnchanged, describeFailure, type OpenFile, openFile } from '../read/open-file.ts';
+import { putInPlace, writtenStat } from '../write/put-in-place.ts';
+import type { WrittenStat } from '../write/tree-writer-types.ts';
+import { errnoOf, folderInTheWay, writeError } from '../write/write-error.ts';
+import { blockHasherOn } from './block-hasher.ts';
+import type { BlockThreads } from './block-threads.ts';
+
+export interface LocalDeltaTargetOptions {
+  readonly path: string;
+  readonly signature: BlockSignature;
+  /** For `cut`; both ends the same. */
+  readonly chunkSize: ChunkSize;
+  readonly threads: BlockThreads;
+  /** An unused name on the file system of `path`. Absent: the file itself is overwritten. */
+  readonly newTemporary?: (() => string) | undefined;
+  /** The file is only read: nothing is written, whatever `newTemporary` says. */
+  readonly isDryRun?: boolean;
+  /** Of the new file. */
+  readonly mtimeNs: bigint;
+  /** Permission bits; undefined: the old file's, or those of a new one. */
+  readonly mode: number | undefined;
+  /** What `complete` tells of the file; absent: nothing. */
+  readonly tokenOf?: (stat: WrittenStat) => string;
+}
+
+const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+const CREATE = constants.O_RDWR | constants.O_CREAT | NO_FOLLOW;
+const CREATE_NEW = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
+const WRITE = constants.O_RDWR | NO_FOLLOW;
+const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = constants;
+const PERMISSION_BITS = 0o7777n;
+const DEFAULT_MODE = 0o666;
+const OWN_MODE = 0o600;
+/** Written at once where holes cannot be made. */
+const ZEROS_BYTES = 4 * 1024 * 1024;
+
+interface NewFile {
+  readonly descriptor: number;
+  readonly path: string;
+}
+
+/** @throws `io` as file sources do when what is there is no regular file, or may not be read. */
+export function openLocalDeltaTarget(options: LocalDeltaTargetOptions): DeltaTarget {
+  const { chunkSize, newTemporary, path, signature, threads } = options;
+  const old = openOld(path);
+  const oldFile = { path, ...(old ? { descriptor: old.descriptor } : {}) };
+  const oldBytes = old ? Number(old.stats.size) : 0;
+  const isInPlace = newTemporary === undefined && !options.isDryRun;
+  /** As long as it is written; who may read the file is said in the end. */
+  const createMode = options.mode === undefined && !old ? DEFAULT_MODE : OWN_MODE;
+  const hasher = blockHasherOn(threads);
+  let made: NewFile | undefined;
+  let isOfUse = false;
+  let temporary: string | undefined;
+  let isEnded = false;
+  let newBytes = 0;
+
+  function end(): void {
+    if (isEnded) return;
+    isEnded = true;
+    if (made) closeSync(made.descriptor);
+    if (old) closeSync(old.descriptor);
+    if (temporary !== undefined) rmSync(temporary, { force: true });
+  }
+
+  return {
+    oldBytes,
+    isInPlace,
+    async sign(start, signEnd) {
+      return hasher.hash({ file: oldFile, start, end: signEnd, signature, mayChange: isInPlace });
+    },
+    cut: () => hasher.cut({ file: oldFile, start: 0, end: oldBytes, signature, size: chunkSize }),
+    async begin({ keepsOld, sizeBytes }) {
+      assert(!options.isDryRun, `${path}: a dry run writes nothing`);
+      return attempt(path, async () => {
+        let starts: DeltaStart = 'old';
+        isOfUse = keepsOld && old !== undefined && !isInPlace;
+        if (newTemporary === undefined) made = { path, descriptor: openSync(path, CREATE, createMode) };
+        else {
+          temporary = newTemporary();
+          const isCopy = isOfUse && (await reflinked(path, temporary));
+          // A reflink of a file that is read-only is so too.
+          if (isCopy) chmodSync(temporary, OWN_MODE);
+          made = {
+            path: temporary,
+            descriptor: openSync(temporary, isCopy ? WRITE : CREATE_NEW, createMode),
+          };
+          if (!isCopy) starts = 'zeros';
+        }
+        if (isInPlace) checkSameFile(made!, old, path);
+        newBytes = sizeBytes;
+        ftruncateSync(made!.descriptor, sizeBytes);
+        return starts;
+      });
+    },
+    async write(ranges, bytes) {
+      const { digests } = await threads.run({ kind: 'write', file: made!, ranges, bytes, signature });
+      return digests;
+    },
+    async clear(ranges) {
+      const punch = await loadPunchHole();
+      const { descriptor } = made!;
+      for (let at = 0; at < ranges.length; at += 2) {
+        const [start, end] = [ranges[at]!, ranges[at + 1]!];
+        if (end > newBytes) throw outside(path);
+        if (punch(descriptor, start, end - start)) continue;
+        const zeros = new Uint8Array(new SharedArrayBuffer(Math.min(ZEROS_BYTES, end - start)));
+        for (let from = start; from < end; from += zeros.length) {
+          const piece = { from, to: Math.min(from + zeros.length, end) };
+          const bytes = zeros.subarray(0, piece.to - piece.from);
+          const write = { file: made!, ranges: Float64Array.of(piece.from, piece.to), bytes, signature };
+          await threads.run({ kind: 'write', ...write });
+        }
+      }
+    },
+    async copy(moves) {
+      await threads.run({ kind: 'copy', from: oldFile, to: made!, moves });
+    },
+    async complete() {
+      const setMtime = await loadSetMtime();
+      return await attempt(path, async () => {
+        if (isOfUse) checkOld(old!, path);
+        const { descriptor } = made!;
+        if (fstatSync(descriptor).size !== newBytes) throw changedWhileRead(path);
+        const mode = options.mode ?? (old && Number(old.stats.mode & PERMISSION_BITS));
+        if (mode !== undefined) fchmodSync(descriptor, mode);
+        await syncContent(descriptor);
+        setMtime(descriptor, options.mtimeNs);
+        const placed =
+          temporary === undefined ? { stat: statOverwritten(descriptor, path) } : putInPlace(temporary, path);
+        if (!('stat' in placed)) throw folderInTheWay(path);
+        end();
+        return options.tokenOf?.(placed.stat) ?? '';
+      });
+    },
+    async discard() {
+      end();
+    },
+  };
+}
+
+/** A folder in the way is told by the last step. */
+function openOld(path: string): OpenFile | undefined {
+  try {
+    return openFile(path);
+  } catch (cause) {
+    if (errnoOf(cause) === 'ENOENT') return undefined;
+    throw fromErrorRecord(describeFailure(path, cause));
+  }
+}
+
+async function reflinked(from: string, to: string): Promise<boolean> {
+  try {
+    await copyFile(from, to, COPYFILE_EXCL | COPYFILE_FICLONE_FORCE);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') throw error;
+    rmSync(to, { force: true });
+    return false;
+  }
+}
+
+/** Between two opens another file may have taken the name, or the same have grown: what is behind its old end is taken for zeros. */
+function checkSameFile(made: NewFile, old: OpenFile | undefined, path: string): void {
+  const stats = fstatSync(made.descriptor, { bigint: true });
+  const isSame = old ? stats.ino === old.stats.ino && stats.dev === old.stats.dev : true;
+  if (!isSame || stats.size !== (old?.stats.size ?? 0n)) throw changedWhileRead(path);
+}
+
+/** What was overwritten may have lost its name to another file meanwhile: then it is nowhere to be found. */
+function statOverwritten(descriptor: number, path: string): WrittenStat {
+  const [written, found] = [fstatSync(descriptor), lstatSync(path, { throwIfNoEntry: false })];
+  if (written.ino !== found?.ino || written.dev !== found.dev) throw changedWhileRead(path);
+  return writtenStat(found);
+}
+
+function checkOld(old: OpenFile, path: string): void {
+  try {
+    checkUnchanged(old, Number(old.stats.size));
+  } catch (cause) {
+    throw fromErrorRecord(describeFailure(path, cause));
+  }
+}
+
+function outside(path: string): DrayError {
+  return new DrayError('usage', `A range lies outside of ${path}.`, { data: { path } });
+}
+
+function changedWhileRead(path: string): DrayError {
+  return new DrayError('io', `${path} was replaced or changed meanwhile.`, {
+    data: { path, reason: 'changedWhileRead' },
+  });
+}
+
+async function attempt<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw writeError(cause, path);
+  }
+}

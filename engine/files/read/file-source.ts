@@ -1,0 +1,137 @@
+/** Reading local files for plain copies: small ones whole, large ones by ranges, each noticing when the file changes meanwhile. */
+import { closeSync, constants, readSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { DrayError, fromErrorRecord } from '../../api/error.ts';
+import { fileToken } from '../../model/tree-item.ts';
+import { checkUnchanged, describeFailure, FileFailure, openFile, readStatOf } from './open-file.ts';
+import type { ReadStat } from './reader-types.ts';
+
+export type { ReadStat };
+
+/** What a stat says of a file that an upload reads: the token of a tree's item, '' while the mtime proves nothing. */
+export function tokenOf(stat: ReadStat): string {
+  return stat.isRacy ? '' : fileToken(stat);
+}
+
+export interface SmallFile {
+  readonly bytes: Uint8Array;
+  readonly stat: ReadStat;
+  /** Permission bits. */
+  readonly mode: number;
+}
+
+const PERMISSION_BITS = 0o7777n;
+
+export interface ReadSmallOptions {
+  /** Where the bytes go, if they fit. */
+  readonly into?: Uint8Array;
+  /** A larger file is not what it was when it was listed. */
+  readonly bytesMax: number;
+}
+
+/**
+ * The whole file by blocking calls, in one read where `into` or the file is small.
+ * @throws DrayError `io` with `data.reason` as file readers have it: `vanished`, `unreadable`, `notAFile`, `changedWhileRead`, `failed`.
+ */
+export function readSmallFile(path: string, { bytesMax, into }: ReadSmallOptions): SmallFile {
+  try {
+    const file = openFile(path);
+    try {
+      const stat = readStatOf(file);
+      if (stat.sizeBytes > bytesMax) throw new FileFailure('changedWhileRead');
+      const room =
+        into && into.length >= stat.sizeBytes ? into.subarray(0, stat.sizeBytes) : allocate(stat.sizeBytes);
+      let filled = 0;
+      while (filled < room.length) {
+        const count = readSync(file.descriptor, room, filled, room.length - filled, filled);
+        if (count === 0) break;
+        filled += count;
+      }
+      checkUnchanged(file, filled);
+      return { bytes: room.subarray(0, filled), stat, mode: Number(file.stats.mode & PERMISSION_BITS) };
+    } finally {
+      closeSync(file.descriptor);
+    }
+  } catch (cause) {
+    throw readFailed(path, cause);
+  }
+}
+
+export interface FileSource {
+  readonly name: string;
+  readonly sizeBytes: number;
+  /** '' while the mtime is so young that it proves nothing. */
+  readonly token: string;
+  readonly mtimeNs: bigint;
+  /** Permission bits. */
+  readonly mode: number;
+  /** Fills `into` from `start` on. @throws DrayError as `readSmallFile`. */
+  read(start: number, into: Uint8Array, signal: AbortSignal): Promise<Uint8Array>;
+  /** @throws DrayError `io`, reason `changedWhileRead`, when the file is not what it was when it was opened. */
+  checkUnchanged(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+const EXACT = { bigint: true } as const;
+
+/** A large file, to be read by ranges in any order. The caller closes it. */
+export async function openFileSource(path: string): Promise<FileSource> {
+  const openedMs = Date.now();
+  const handle = await attempt(path, () => open(path, OPEN_FLAGS));
+  try {
+    const stats = await attempt(path, () => handle.stat(EXACT));
+    if (!stats.isFile()) throw readFailed(path, new FileFailure('notAFile'));
+    const stat = readStatOf({ descriptor: handle.fd, stats, openedMs });
+    return {
+      name: path,
+      sizeBytes: stat.sizeBytes,
+      token: tokenOf(stat),
+      mtimeNs: stat.mtimeNs,
+      mode: Number(stats.mode & PERMISSION_BITS),
+      read: (start, into, signal) => attempt(path, () => fill(handle, start, into, signal)),
+      checkUnchanged: () =>
+        attempt(path, async () => {
+          const now = await handle.stat(EXACT);
+          const isSame =
+            now.size === stats.size && now.mtimeNs === stats.mtimeNs && now.ctimeNs === stats.ctimeNs;
+          if (!isSame) throw new FileFailure('changedWhileRead');
+        }),
+      close: () => handle.close(),
+    };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+async function fill(
+  handle: FileHandle,
+  start: number,
+  into: Uint8Array,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  for (let filled = 0; filled < into.length; ) {
+    if (signal.aborted) throw new DrayError('aborted', 'Stopped on request.');
+    const { bytesRead } = await handle.read(into, filled, into.length - filled, start + filled);
+    if (bytesRead === 0) throw new FileFailure('changedWhileRead');
+    filled += bytesRead;
+  }
+  return into;
+}
+
+async function attempt<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw readFailed(path, cause);
+  }
+}
+
+function readFailed(path: string, cause: unknown): DrayError {
+  return cause instanceof DrayError ? cause : fromErrorRecord(describeFailure(path, cause));
+}
+
+function allocate(sizeBytes: number): Uint8Array {
+  return Buffer.allocUnsafe(sizeBytes);
+}

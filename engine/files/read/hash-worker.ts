@@ -1,0 +1,147 @@
+/** The thread that reads and hashes files: batches at once, large files block by block. Started by `reader-threads.ts`. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { toErrorRecord } from '../../api/error.ts';
+import type { Span } from '../../base/byte-arena.ts';
+import type { Chunk } from '../../model/entry.ts';
+import { type ChunkerTools, openChunkerTools } from '../chunks/chunker.ts';
+import {
+  CHUNKER_MEMORY_START,
+  type ChunkerMemory,
+  createChunkerMemory,
+  viewMemory,
+} from '../chunks/chunker-memory.ts';
+import { readBatch } from './read-batch.ts';
+import { type BlockHost, type LargeTask, readLarge } from './read-large.ts';
+import { BATCH_BYTES_MAX, PIECE_BYTES } from './read-limits.ts';
+import { type FromThread, PATH_SEPARATOR, type ThreadData, type ToThread } from './reader-protocol.ts';
+
+const { settings, memory } = workerData as ThreadData;
+const port = parentPort!;
+
+/** Pieces of a file whose bytes nobody wants that are read before the reader must agree again. */
+const PIECES_PER_BLOCK = 16;
+
+let scratch: Uint8Array<ArrayBuffer> | undefined;
+let sharedTools: ChunkerTools | undefined;
+let pieceMemory: ChunkerMemory | undefined;
+let pieceTools: ChunkerTools | undefined;
+let isReadingLarge = false;
+/** Blocks given and not yet begun. */
+const given: (Span | undefined)[] = [];
+let wantedCount = 0;
+let onGiven: (() => void) | undefined;
+
+port.on('message', (message: ToThread) => {
+  switch (message.kind) {
+    case 'batch':
+      answerBatch(message.paths.split(PATH_SEPARATOR), message.span);
+      break;
+    case 'large':
+      isReadingLarge = true;
+      wantedCount = 1;
+      void answerLarge({ settings, path: message.path, fileClass: message.fileClass });
+      break;
+    case 'block':
+      acceptBlock(message.span);
+      break;
+  }
+});
+
+function post(message: FromThread, moved: readonly ArrayBuffer[] = []): void {
+  port.postMessage(message, moved);
+}
+
+function answerBatch(paths: readonly string[], span: Span | undefined): void {
+  if (span === undefined) scratch ??= new Uint8Array(BATCH_BYTES_MAX);
+  const report = readBatch({ settings, paths, buffer: span === undefined ? scratch! : bytesOf(span) });
+  post({ kind: 'batch', report }, [report.columns]);
+}
+
+function bytesOf(span: Span): Uint8Array {
+  return viewMemory(memory!, span.offset, span.length);
+}
+
+async function answerLarge(task: LargeTask): Promise<void> {
+  const isHandedOver = task.fileClass === 'cut' && settings.wantBytes;
+  try {
+    const end = await readLarge(task, isHandedOver ? handedBlocks : scratchBlocks());
+    isReadingLarge = false;
+    for (const _ of given.splice(0)) post({ kind: 'unused' });
+    post({ kind: 'end', end });
+  } catch (error) {
+    post({ kind: 'crashed', error: toErrorRecord(error) });
+  }
+}
+
+/** A block that comes after its file's end, because the file turned out smaller, goes straight back. */
+function acceptBlock(span: Span | undefined): void {
+  if (!isReadingLarge) {
+    post({ kind: 'unused' });
+    return;
+  }
+  wantedCount -= 1;
+  given.push(span);
+  onGiven?.();
+}
+
+function wantBlock(): void {
+  wantedCount += 1;
+  post({ kind: 'wantBlock' });
+}
+
+async function nextGiven(): Promise<Span | undefined> {
+  if (given.length === 0) {
+    if (wantedCount === 0) wantBlock();
+    await new Promise<void>((resolve) => {
+      onGiven = resolve;
+    });
+    onGiven = undefined;
+  }
+  return given.shift();
+}
+
+/** Blocks whose bytes the reader gets. The next one is asked for while this one is filled. */
+const handedBlocks: BlockHost = {
+  async takeBlock(restBytes) {
+    const span = (await nextGiven())!;
+    if (restBytes > span.length && given.length + wantedCount === 0) wantBlock();
+    return bytesOf(span);
+  },
+  sendBlock(chunks) {
+    post({ kind: 'chunks', chunks });
+    return Promise.resolve();
+  },
+  chunkerTools() {
+    sharedTools ??= openChunkerTools(memory!);
+    return sharedTools;
+  },
+};
+
+/** One small buffer, filled again and again. What it gave is told once for each `PIECES_PER_BLOCK`. */
+function scratchBlocks(): BlockHost {
+  pieceMemory ??= createChunkerMemory(PIECE_BYTES);
+  pieceTools ??= openChunkerTools(pieceMemory);
+  const tools = pieceTools;
+  const piece = viewMemory(pieceMemory, CHUNKER_MEMORY_START, PIECE_BYTES);
+  let pieces = 0;
+  let pending: Chunk[] = [];
+  let restBytes = 0;
+  return {
+    async takeBlock(rest) {
+      restBytes = rest;
+      if (pieces % PIECES_PER_BLOCK === 0) await nextGiven();
+      pieces += 1;
+      return piece;
+    },
+    chunkerTools: () => tools,
+    sendBlock(chunks) {
+      pending.push(...chunks);
+      const isLast = restBytes <= PIECE_BYTES;
+      if (isLast || pieces % PIECES_PER_BLOCK === 0) {
+        post({ kind: 'chunks', chunks: pending });
+        pending = [];
+      }
+      return Promise.resolve();
+    },
+  };
+}

@@ -1,0 +1,129 @@
+/** Opening one file to be read, and telling whether it stayed what it was. Blocking calls: for worker threads and small jobs. */
+import { type BigIntStats, closeSync, constants, fstatSync, openSync } from 'node:fs';
+import type { ErrorRecord } from '../../api/error.ts';
+import { systemClock } from '../../base/clock.ts';
+import type { ReadStat } from './reader-types.ts';
+
+export interface OpenFile {
+  readonly descriptor: number;
+  /** Before the first byte was read. */
+  readonly stats: BigIntStats;
+  /** Wall clock before the first byte was read. */
+  readonly openedMs: number;
+}
+
+/** A failure of this one file, to be told as a result. */
+export class FileFailure extends Error {
+  readonly reason: string;
+  constructor(reason: string) {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
+/** A link in the last place is refused, and a pipe that took the file's place cannot hold the thread up. */
+const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+const EXACT = { bigint: true } as const;
+const OWNER_EXECUTES = 0o100n;
+const INT64_MAX = 2n ** 63n - 1n;
+
+/** Steps of the file system's own clock: 10 ms in the coarsest Linux kernels, doubled. */
+const CLOCK_STEP_MS = 20;
+/** FAT counts in 2 s; others in 1 s. */
+const WHOLE_SECONDS_STEP_MS = 2000;
+
+/** The caller closes `descriptor`. Throws `FileFailure` or the system's error. */
+export function openFile(path: string): OpenFile {
+  const openedMs = systemClock.nowMs();
+  const descriptor = openSync(path, OPEN_FLAGS);
+  try {
+    const stats = fstatSync(descriptor, EXACT);
+    if (!stats.isFile()) throw new FileFailure('notAFile');
+    return { descriptor, stats, openedMs };
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+/** Throws `FileFailure` when the file is not what it was when it was opened, or not of the size that was read. */
+export function checkUnchanged(file: OpenFile, readBytes: number): void {
+  const before = file.stats;
+  const after = fstatSync(file.descriptor, EXACT);
+  const isSame =
+    before.mtimeNs === after.mtimeNs && before.ctimeNs === after.ctimeNs && before.size === after.size;
+  if (!isSame || Number(after.size) !== readBytes) throw new FileFailure('changedWhileRead');
+}
+
+export function readStatOf({ stats, openedMs }: OpenFile): ReadStat {
+  const mtimeMs = toDouble(stats.mtimeMs, stats.mtimeNs);
+  return {
+    sizeBytes: Number(stats.size),
+    mtimeMs,
+    ctimeMs: toDouble(stats.ctimeMs, stats.ctimeNs),
+    inode: Number(stats.ino),
+    mtimeNs: stats.mtimeNs,
+    executable: (stats.mode & OWNER_EXECUTES) !== 0n,
+    isRacy: isRacy(mtimeMs, openedMs),
+  };
+}
+
+/** Whether a change after `readMs` could leave an mtime of `mtimeMs` as it is. True for mtimes in the future. */
+export function isRacy(mtimeMs: number, readMs: number): boolean {
+  return mtimeMs > readMs - (mtimeMs % 1000 === 0 ? WHOLE_SECONDS_STEP_MS : CLOCK_STEP_MS);
+}
+
+/** The nearest time that a dataset can hold (1677 to 2262); file systems know others. */
+export function nearestTimeNs(mtimeNs: bigint): bigint {
+  if (mtimeNs > INT64_MAX) return INT64_MAX;
+  return mtimeNs < -INT64_MAX - 1n ? -INT64_MAX - 1n : mtimeNs;
+}
+
+/** Milliseconds as Node's `Stats` has them, bit for bit: whole seconds plus the rest, in doubles. */
+function toDouble(wholeMs: bigint, ns: bigint): number {
+  const milliseconds = Number(wholeMs);
+  const seconds = Math.floor(milliseconds / 1000);
+  const restNs = (milliseconds - seconds * 1000) * 1e6 + Number(ns - wholeMs * 1_000_000n);
+  return seconds * 1000 + restNs / 1e6;
+}
+
+/** What went wrong with the file at `path` (relative), for its `failed` result. */
+export function describeFailure(path: string, cause: unknown): ErrorRecord {
+  const errno = (cause as NodeJS.ErrnoException)?.code;
+  const reason = cause instanceof FileFailure ? cause.reason : reasonOf(errno);
+  const data = reason === 'failed' ? { path, reason, errno: errno ?? String(cause) } : { path, reason };
+  return { code: 'io', message: messageOf(path, reason, errno ?? String(cause)), retry: 'no', data };
+}
+
+function reasonOf(errno: string | undefined): string {
+  switch (errno) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return 'vanished';
+    case 'EACCES':
+    case 'EPERM':
+      return 'unreadable';
+    case 'ELOOP':
+    case 'EMLINK':
+    case 'EISDIR':
+    case 'ENXIO':
+      return 'notAFile';
+    default:
+      return 'failed';
+  }
+}
+
+function messageOf(path: string, reason: string, errno: string): string {
+  switch (reason) {
+    case 'vanished':
+      return `${path} was there when the folder was scanned and is gone.`;
+    case 'unreadable':
+      return `${path} may not be read by this user. Change its permissions or ignore it.`;
+    case 'notAFile':
+      return `${path} is no regular file any more.`;
+    case 'changedWhileRead':
+      return `${path} changed while it was read. Run the command again when nothing writes to it.`;
+    default:
+      return `${path} could not be read (${errno}).`;
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * The messages between the reader and its threads. Bytes lie in the reader's shared memory; messages name spans of it.
+ *
+ * A large file's blocks: the reader gives one after `large`, then one for each `wantBlock`. The thread gives each back
+ * in the order that it got them, filled (`chunks`) or not (`unused`). Where no bytes are handed over, blocks have no
+ * span and are leave to go on.
+ */
+import type { ErrorRecord } from '../../api/error.ts';
+import type { Span } from '../../base/byte-arena.ts';
+import type { Chunk } from '../../model/entry.ts';
+import type { ChunkerMemory } from '../chunks/chunker-memory.ts';
+import type { BatchReport } from './read-batch.ts';
+import type { LargeEnd, LargeTask } from './read-large.ts';
+import type { ReaderSettings } from './read-limits.ts';
+
+/** What a thread starts with. */
+export interface ThreadData {
+  readonly settings: ReaderSettings;
+  /** Undefined when no bytes are wanted. */
+  readonly memory: ChunkerMemory | undefined;
+}
+
+export type ToThread =
+  /** Paths joined by NUL: one string crosses faster than a thousand. */
+  | { readonly kind: 'batch'; readonly paths: string; readonly span: Span | undefined }
+  | { readonly kind: 'large'; readonly path: string; readonly fileClass: LargeTask['fileClass'] }
+  | { readonly kind: 'block'; readonly span: Span | undefined };
+
+export type FromThread =
+  | { readonly kind: 'batch'; readonly report: BatchReport }
+  | { readonly kind: 'wantBlock' }
+  | { readonly kind: 'chunks'; readonly chunks: readonly Chunk[] }
+  | { readonly kind: 'unused' }
+  | { readonly kind: 'end'; readonly end: LargeEnd }
+  | { readonly kind: 'crashed'; readonly error: ErrorRecord };
+
+/** The separator that no path can hold. */
+export const PATH_SEPARATOR = '\0';

@@ -1,0 +1,209 @@
+/** Single files and links of a local tree, by their paths. Below the root nothing is done through a link. */
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
+import { fromErrorRecord } from '../../api/error.ts';
+import { isSparse } from '../../model/sparse-file.ts';
+import { fileToken, type TreeItem } from '../../model/tree-item.ts';
+import { loadSetMtime, type SetMtime } from '../disk/set-mtime.ts';
+import { describeFailure, isRacy } from '../read/open-file.ts';
+import { statWritten } from '../write/put-in-place.ts';
+import type { WrittenStat } from '../write/tree-writer-types.ts';
+import { errnoOf, unsafePath, writeError } from '../write/write-error.ts';
+import { plainReach, type TreeReach } from './tree-reach.ts';
+
+/** Ends the names of objects that stand for symbolic links, as rclone has it (its --links). */
+export const LINK_SUFFIX = '.rclonelink';
+
+/** What a scan and `lstat` have in common. */
+export interface FileStat {
+  readonly sizeBytes: number;
+  readonly mtimeMs: number;
+  readonly ctimeMs: number;
+  readonly inode: number;
+}
+
+/**
+ * Without `mtimeNs`: the exact time costs `lstat` a third more than the double, and a fifth of a scan, and few items need it
+ * (`exactMtimeNs`).
+ * @param nowMs From when on an mtime is too young to vouch for the content.
+ */
+export function itemOf(path: string, stat: FileStat, nowMs: number): TreeItem {
+  const { inode, mtimeMs: modifiedMs, sizeBytes } = stat;
+  return isRacy(modifiedMs, nowMs)
+    ? { path, kind: 'file', sizeBytes, token: '', inode, modifiedMs }
+    : { path, kind: 'file', sizeBytes, token: fileToken(stat), modifiedMs };
+}
+
+/**
+ * The file at a path below the root, or with `links` the link. With `modes` it has its mode. 'other': something else, or a link on the way to it.
+ * @throws DrayError `io`.
+ */
+export function statLocal(
+  root: string,
+  path: string,
+  { links = false, modes = false }: { readonly links?: boolean; readonly modes?: boolean } = {},
+): TreeItem | 'folder' | 'other' | undefined {
+  const stats = lstatOf(`${root}/${path}`);
+  if (linkAbove(root, path) !== undefined) return 'other';
+  if (!stats) return undefined;
+  if (stats.isDirectory()) return 'folder';
+  if (!stats.isFile() && !(links && stats.isSymbolicLink())) return 'other';
+  const { ctimeMs, ino: inode, mtimeMs, size: sizeBytes } = stats;
+  const item = itemOf(path, { sizeBytes, mtimeMs, ctimeMs, inode }, Date.now());
+  return modes && stats.isFile() ? { ...item, ...knownMode(stats.mode & FILE_MODE_BITS) } : item;
+}
+
+/** The folder at a path that is '' or ends in `/`; undefined when there is none, or a link is on the way. The root may be reached by one. */
+export function statLocalFolder(root: string, path: string): TreeItem | undefined {
+  const name = path.slice(0, -1);
+  const stats = path === '' ? lstatOf(`${root}/`) : lstatOf(`${root}/${name}`);
+  if (!stats?.isDirectory() || linkAbove(root, name) !== undefined) return undefined;
+  return folderItem({ path, mtimeMs: stats.mtimeMs, mode: stats.mode & PERMISSION_BITS, holds: true });
+}
+
+const PERMISSION_BITS = 0o7777;
+/** The mode bits that a copy between folders of this machine keeps: no set-uid, set-gid or sticky bit. */
+export const FILE_MODE_BITS = 0o777;
+
+/**
+ * The mode of a folder's copy while it is filled: no more open to others than the folder itself, and open to
+ * its owner. Undefined when there is no such folder.
+ */
+export function newFolderMode(folder: string): number | undefined {
+  const stats = lstatOf(folder);
+  return stats?.isDirectory() ? (stats.mode & FILE_MODE_BITS) | OWNER_BITS : undefined;
+}
+
+const OWNER_BITS = 0o700;
+
+/** As scans and looks tell of it. Its path is '' or ends in `/`. */
+export function folderItem({
+  holds,
+  mode,
+  mtimeMs,
+  path,
+}: {
+  readonly path: string;
+  readonly mtimeMs: number;
+  readonly mode: number;
+  readonly holds?: true | undefined;
+}): TreeItem {
+  const special = { kind: 'folder', ...(holds ? { holds } : {}) } as const;
+  return { path, kind: 'file', sizeBytes: 0, token: '', modifiedMs: mtimeMs, ...knownMode(mode), special };
+}
+
+/** Windows has none that would mean anything elsewhere. */
+export function knownMode(mode: number): Pick<TreeItem, 'mode'> {
+  return process.platform === 'win32' ? {} : { mode };
+}
+
+/** The first folder of the path that is a link. */
+function linkAbove(root: string, path: string): string | undefined {
+  for (let slash = path.indexOf('/'); slash > 0; slash = path.indexOf('/', slash + 1)) {
+    const folder = path.slice(0, slash);
+    if (lstatOf(`${root}/${folder}`)?.isSymbolicLink()) return folder;
+  }
+  return undefined;
+}
+
+export type PlaceKind = 'file' | 'folder' | 'absent' | 'other';
+
+/** What the user's own path leads to: here links are followed, since the user named them. */
+export function localPlaceKind(path: string): PlaceKind {
+  const found = lstatOf(path);
+  if (!found) return 'absent';
+  const stats = found.isSymbolicLink()
+    ? attempt(path, () => statSync(path, { throwIfNoEntry: false }))
+    : found;
+  if (stats?.isDirectory()) return 'folder';
+  return stats?.isFile() ? 'file' : 'other';
+}
+
+function lstatOf(path: string): Stats | undefined {
+  return attempt(path, () => lstatSync(path, { throwIfNoEntry: false }));
+}
+
+/** A file's modification time to the nanosecond, or undefined when it is gone. @throws DrayError `io`. */
+export function exactMtimeNs(path: string): bigint | undefined {
+  return attempt(path, () => lstatSync(path, { bigint: true, throwIfNoEntry: false })?.mtimeNs);
+}
+
+/** What cannot be looked at is told by who reads it. */
+export function isSparseFile(path: string): boolean {
+  try {
+    const { blocks, size } = lstatSync(path);
+    return isSparse({ sizeBytes: size, blocks });
+  } catch {
+    return false;
+  }
+}
+
+/** A part of the path is a file, or the system has no such names: then nothing lies there. */
+const ABSENT = new Set(['ENOTDIR', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE']);
+
+function attempt<T>(path: string, look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (ABSENT.has(errnoOf(error) ?? '')) return undefined;
+    throw fromErrorRecord(describeFailure(path, error));
+  }
+}
+
+/** What a link's object holds: its target. @throws DrayError `io` when there is no such link. */
+export function readLink(path: string): Buffer {
+  try {
+    return readlinkSync(path, 'buffer');
+  } catch (error) {
+    throw fromErrorRecord(describeFailure(path, error));
+  }
+}
+
+/** Where targets travel as text. */
+export function targetNotUtf8(path: string): string {
+  return `The target of the link ${path} is not UTF-8; make the link anew.`;
+}
+
+const TOUCH_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+let setMtime: SetMtime | undefined;
+
+/**
+ * Sets the modification time of a file below the root, its permission bits, or both.
+ * @throws DrayError `unsafePath` for a link on the way to it and for what is no file, `io`.
+ */
+export async function touchLocal(
+  root: string,
+  path: string,
+  { mode, mtimeNs }: { readonly mtimeNs?: bigint; readonly mode?: number },
+  held?: TreeReach,
+): Promise<WrittenStat> {
+  setMtime ??= await loadSetMtime();
+  const reach = held ?? plainReach(root);
+  const link = held ? undefined : linkAbove(root, path);
+  if (link !== undefined) throw unsafePath(path, `${link} is a symbolic link where a folder has to be`);
+  try {
+    const absolute = reach.absoluteOf(path);
+    const fd = openSync(absolute, TOUCH_FLAGS);
+    try {
+      if (!fstatSync(fd).isFile()) throw unsafePath(path, 'it is no regular file');
+      if (mode !== undefined) fchmodSync(fd, mode);
+      if (mtimeNs !== undefined) setMtime(fd, mtimeNs);
+    } finally {
+      closeSync(fd);
+    }
+    return statWritten(absolute);
+  } catch (error) {
+    throw writeError(error, path);
+  } finally {
+    reach.release();
+  }
+}

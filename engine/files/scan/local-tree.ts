@@ -1,0 +1,163 @@
+/** A local folder as a tree of items; `scan.ts` walks it. Links are never followed. */
+import { isUtf8 } from 'node:buffer';
+import { readlinkSync } from 'node:fs';
+import { setImmediate as breathe } from 'node:timers/promises';
+import { checkAborted } from '../../base/abort.ts';
+import { comparePaths } from '../../model/entry.ts';
+import type { TreeItem } from '../../model/tree-item.ts';
+import { FILE_MODE_BITS, folderItem, itemOf, knownMode, LINK_SUFFIX, targetNotUtf8 } from './local-place.ts';
+import { type ScannedEntry, type ScanProblem, scanWorkspace } from './scan.ts';
+
+/** What is left out, and why. */
+export interface LeftOut {
+  readonly path: string;
+  /** `linkName`: with `links`, a file that has the name of a link's object, and would be taken for that link everywhere. */
+  readonly problem: ScanProblem['problem'] | 'link' | 'linkName';
+  readonly message: string;
+}
+
+export interface LocalTreeOptions {
+  readonly root: string;
+  /** Whether to look into a folder; its path ends in `/`. */
+  readonly enter?: (folder: string) => boolean;
+  readonly includes?: (item: TreeItem) => boolean;
+  /** Give links as well, under their names with `LINK_SUFFIX`; their size is that of their target. */
+  readonly links?: boolean;
+  /** Give links and empty folders as what they are (`TreeItem.special`), and the modes of files. */
+  readonly special?: boolean;
+  /** Also give modes, and a row for each folder that is entered, whatever `includes` says of it. */
+  readonly folders?: boolean;
+  readonly nowMs: number;
+  /** Names looked at before a batch is handed out. */
+  readonly batchSize?: number;
+  readonly signal: AbortSignal;
+  readonly onProblem: (problem: LeftOut) => void;
+}
+
+/**
+ * In order. Folders are items only where that is asked for. The event loop runs between batches.
+ * @throws `notFound` when the root is no folder, `io` when it cannot be read, `aborted`.
+ */
+export async function* scanLocalTree(options: LocalTreeOptions): AsyncGenerator<readonly TreeItem[]> {
+  const { batchSize, enter, folders = false, links = false, onProblem, root, signal } = options;
+  const scan = scanWorkspace({
+    root,
+    ignore: false,
+    isPlain: true,
+    folders,
+    ...(enter ? { enter } : {}),
+    ...(batchSize === undefined ? {} : { batchSize }),
+  });
+  const order = links ? linksInOrder() : undefined;
+  for (const { entries, problems } of scan) {
+    checkAborted(signal);
+    for (const problem of problems) onProblem(problem);
+    const items: TreeItem[] = [];
+    for (const entry of entries) takeEntry(entry, options, order, items);
+    if (items.length > 0) yield items;
+    await breathe();
+  }
+  const last = order?.takeAll() ?? [];
+  if (last.length > 0) yield last;
+}
+
+function takeEntry(
+  entry: ScannedEntry,
+  options: LocalTreeOptions,
+  order: LinkOrder | undefined,
+  items: TreeItem[],
+): void {
+  const { folders = false, includes, nowMs, onProblem, special = false } = options;
+  const { kind, path } = entry;
+  // Also what the filter leaves out moves the links on: it comes after them.
+  order?.takeBefore(path, items);
+  if (entry.holds) {
+    items.push(folderItem(entry));
+    return;
+  }
+  if (special && kind !== 'file') {
+    takeSpecial(entry, options, items);
+    return;
+  }
+  if (kind === 'folder') return;
+  const plain = itemOf(kind === 'link' && order ? path + LINK_SUFFIX : path, entry, nowMs);
+  const mode = special ? entry.mode : entry.mode & FILE_MODE_BITS;
+  const item = kind === 'file' && (special || folders) ? { ...plain, ...knownMode(mode) } : plain;
+  if (includes && !includes(item)) return;
+  if (kind === 'file') {
+    if (order && path.endsWith(LINK_SUFFIX)) tellLinkName(path, onProblem);
+    else items.push(item);
+  } else if (order) order.add(item);
+  else {
+    const message = `${path} is a symbolic link and was left out (--links keeps links).`;
+    onProblem({ path, problem: 'link', message });
+  }
+}
+
+/** An empty folder, or a link whose target can be told as text. */
+function takeSpecial(
+  entry: ScannedEntry,
+  { includes, onProblem, root }: LocalTreeOptions,
+  items: TreeItem[],
+): void {
+  const { kind, mtimeMs, path } = entry;
+  const target = kind === 'link' ? targetOf(`${root}/${path}`) : undefined;
+  if (kind === 'link' && !target) return;
+  const item: TreeItem = target
+    ? {
+        path,
+        kind: 'file',
+        sizeBytes: 0,
+        token: '',
+        modifiedMs: mtimeMs,
+        special: { kind: 'link', target: target.toString('utf8') },
+      }
+    : folderItem(entry);
+  if (includes && !includes(item)) return;
+  if (!target || isUtf8(target)) items.push(item);
+  else onProblem({ path, problem: 'notUtf8', message: targetNotUtf8(path) });
+}
+
+/** Undefined when the link is gone. */
+function targetOf(link: string): Buffer | undefined {
+  try {
+    return readlinkSync(link, 'buffer');
+  } catch {
+    return undefined;
+  }
+}
+
+interface LinkOrder {
+  add(item: TreeItem): void;
+  /** Moves what comes before the path to `into`. */
+  takeBefore(path: string, into: TreeItem[]): void;
+  takeAll(): readonly TreeItem[];
+}
+
+/**
+ * With its suffix a link may come after siblings that its own name comes before. It waits for its turn, as a rule until the
+ * next name: more wait only where each one's name begins with that of the one before.
+ */
+function linksInOrder(): LinkOrder {
+  /** The next one last. */
+  const waiting: TreeItem[] = [];
+  return {
+    add(item) {
+      let at = waiting.length;
+      while (at > 0 && comparePaths(waiting[at - 1]!.path, item.path) < 0) at -= 1;
+      waiting.splice(at, 0, item);
+    },
+    takeBefore(path, into) {
+      for (let next = waiting.at(-1); next && comparePaths(next.path, path) < 0; next = waiting.at(-1)) {
+        waiting.pop();
+        into.push(next);
+      }
+    },
+    takeAll: () => waiting.reverse(),
+  };
+}
+
+function tellLinkName(path: string, onProblem: LocalTreeOptions['onProblem']): void {
+  const message = `${path} is a file with the name of a link's object (--links), and would be taken for a link. It was left out; rename it.`;
+  onProblem({ path, problem: 'linkName', message });
+}

@@ -1,0 +1,56 @@
+/**
+ * The way to what lies in a tree, by paths relative to its root.
+ *
+ * `plainReach` joins names, for trees that nobody else changes meanwhile. `heldReach` is for folders that others write in too, as those
+ * that are served: the folder above is held (`base/held-folders.ts`), so no link that appears on the way leads anything away.
+ */
+import {
+  createHeldFolders,
+  folderAbove,
+  type HeldFolder,
+  type HeldFolders,
+  isLinkOnTheWay,
+} from '../../base/held-folders.ts';
+import { errnoOf, unsafePath } from '../write/write-error.ts';
+
+export interface TreeReach {
+  /** Leads to the file or folder, which may be absent, until `release` or the next call. @throws DrayError `unsafePath`; Node's errors. */
+  absoluteOf(path: string): string;
+  /** Lets go of the folder that was asked for last. */
+  release(): void;
+}
+
+export function plainReach(root: string): TreeReach {
+  return { absoluteOf: (path) => `${root}/${path}`, release: () => {} };
+}
+
+/** @param root With all links resolved; or its folders, where others use them too. */
+export function heldReach(root: string | HeldFolders): TreeReach {
+  const folders = typeof root === 'string' ? createHeldFolders(root) : root;
+  let held: { readonly name: string; readonly folder: HeldFolder } | undefined;
+  const release = () => {
+    held?.folder.release();
+    held = undefined;
+  };
+  return {
+    absoluteOf(path) {
+      const name = folderAbove(path);
+      if (held?.name !== name) {
+        release();
+        held = { name, folder: holdReal(folders, name) };
+      }
+      return held!.folder.at(name === '' ? path : path.slice(name.length + 1));
+    },
+    release,
+  };
+}
+
+/** @throws DrayError `unsafePath`, Node's errors. */
+export function holdReal(folders: HeldFolders, folder: string): HeldFolder {
+  try {
+    return folders.holdSync(folder);
+  } catch (error) {
+    if (!isLinkOnTheWay(error) && errnoOf(error) !== 'ENOTDIR') throw error;
+    throw unsafePath(folder, 'a symbolic link or a file lies on the way');
+  }
+}

@@ -1,0 +1,103 @@
+/** Small files, whole: verified, written beside the tree and put into it in one step. */
+
+import { hash } from 'node:crypto';
+import { closeSync, constants, fchmodSync, fstatSync, openSync, type Stats, unlinkSync } from 'node:fs';
+import { type DrayError, type ErrorRecord, toErrorRecord } from '../../api/error.ts';
+import { writeFully } from '../../base/write-fully.ts';
+import type { NamelessFiles } from './nameless-file.ts';
+import { type PlaceOutcome, putInPlaceOrRemove, writtenStat } from './put-in-place.ts';
+import type { PackedFile } from './tree-writer-types.ts';
+import { contentDiffers, damagedFile, writeError } from './write-error.ts';
+import type { WriteThread } from './writer-thread.ts';
+
+export type FileOutcome = PlaceOutcome | { readonly error: ErrorRecord };
+
+const OWN_MODE = 0o600;
+const CREATE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
+
+/** @param content The item's bytes as received; whether they are its blob, if it has one, is seen to here. */
+export function writeSmallFile(thread: WriteThread, item: PackedFile, content: Uint8Array): FileOutcome {
+  if (content.length !== item.sizeBytes)
+    return failed(damagedFile(item.path, 'the bytes received end before it does'));
+  if (item.blob !== undefined && hash('sha256', content, 'hex') !== item.blob)
+    return failed(contentDiffers(item.path, item.blob));
+  try {
+    return thread.nameless
+      ? writeNameless(thread, thread.nameless, item, content)
+      : writeNamed(thread, item, content);
+  } catch (error) {
+    return failed(writeError(error, item.path));
+  }
+}
+
+/** Nothing to remove when it fails: a file without a name goes when it is closed. */
+function writeNameless(
+  thread: WriteThread,
+  nameless: NamelessFiles,
+  item: PackedFile,
+  content: Uint8Array,
+): PlaceOutcome {
+  const absolute = thread.reach.absoluteOf(item.path);
+  const { mode } = item;
+  const fd = nameless.open(absolute.slice(0, absolute.lastIndexOf('/')), mode ?? modeOf(item));
+  try {
+    writeFully(fd, content, 0);
+    // As a rule the file has its mode from its opening.
+    if (mode !== undefined && (mode & (thread.umask | ~0o777)) !== 0) fchmodSync(fd, mode);
+    thread.setMtime(fd, item.mtimeNs);
+    if (!nameless.link(fd, absolute)) {
+      if (mode !== undefined) fchmodSync(fd, mode);
+      return replaceBy(thread, nameless, fd, absolute);
+    }
+    return { stat: writtenStat(withMode(fd, mode)) };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** A folder's default list of rights may have taken some of them off when the file was opened. */
+function withMode(fd: number, mode: number | undefined): Stats {
+  const stats = fstatSync(fd);
+  if (mode === undefined || (stats.mode & 0o7777) === mode) return stats;
+  fchmodSync(fd, mode);
+  return fstatSync(fd);
+}
+
+/** Something is in the way, as a rule the file's old content: only a rename replaces that, and it needs a name. */
+function replaceBy(thread: WriteThread, nameless: NamelessFiles, fd: number, absolute: string): PlaceOutcome {
+  const temporary = thread.temporaryPrefix + thread.nextName++;
+  if (!nameless.link(fd, temporary)) throw new Error(`it could not be linked to ${temporary}`);
+  return putInPlaceOrRemove(temporary, absolute);
+}
+
+function writeNamed(thread: WriteThread, item: PackedFile, content: Uint8Array): PlaceOutcome {
+  const temporary = thread.temporaryPrefix + thread.nextName++;
+  // Whose mode is given, that is set when it is written: until then nobody else reads it.
+  const fd = openSync(temporary, CREATE_NEW, item.mode === undefined ? modeOf(item) : OWN_MODE);
+  try {
+    try {
+      writeFully(fd, content, 0);
+      seal(thread, fd, item);
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    unlinkSync(temporary);
+    throw error;
+  }
+  return putInPlaceOrRemove(temporary, thread.reach.absoluteOf(item.path));
+}
+
+function seal(thread: WriteThread, fd: number, { mode, mtimeNs }: PackedFile): void {
+  if (mode !== undefined) fchmodSync(fd, mode);
+  thread.setMtime(fd, mtimeNs);
+}
+
+/** The kernel takes the umask off, as it does for every program. */
+function modeOf(item: PackedFile): number {
+  return item.executable ? 0o777 : 0o666;
+}
+
+function failed(error: DrayError): FileOutcome {
+  return { error: toErrorRecord(error) };
+}

@@ -1,0 +1,76 @@
+/** What of a tree is on the disk when, and the mark that tells where it is not. */
+import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openTreeWriter } from './tree-writer.ts';
+import type { TreeWriter } from './tree-writer-types.ts';
+
+let root: string;
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'dray-synced-')));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+const temporaryFolder = () => join(root, '.dray-tmp');
+const open = (unsyncedNote?: string): TreeWriter =>
+  openTreeWriter({
+    root,
+    temporaryFolder: temporaryFolder(),
+    isTemporaryFolderOwn: true,
+    threads: 0,
+    signal: new AbortController().signal,
+    ...(unsyncedNote === undefined ? {} : { unsyncedNote }),
+  });
+
+const marks = () => readdirSync(temporaryFolder()).filter((name) => name.startsWith('unsynced-'));
+const CONTENT = Buffer.from('content');
+const file = (path: string) => ({
+  path,
+  sizeBytes: CONTENT.length,
+  mtimeNs: 1n,
+  executable: false,
+  offset: 0,
+});
+
+describe('A writer whose files are to outlive a power cut', () => {
+  it('makes its mark before the first file and takes it away when it closes', async () => {
+    const writer = open('a note');
+    await writer.writeMany(CONTENT, [file('a')]);
+    expect(marks()).toHaveLength(1);
+    await writer.sync();
+    expect(marks(), 'more may come').toHaveLength(1);
+    await writer.writeMany(CONTENT, [file('b')]);
+    expect(marks(), 'one for all files').toHaveLength(1);
+    await writer.close();
+    expect(readdirSync(root)).toEqual(['a', 'b']);
+  });
+
+  it('makes its mark before a large file, and before one that the caller puts in place', async () => {
+    for (const begin of [
+      async (writer: TreeWriter) => (await writer.openLarge(file('large'))).discard(),
+      async (writer: TreeWriter) => writer.newTemporary(),
+    ]) {
+      const writer = open('a note');
+      await begin(writer);
+      expect(marks()).toHaveLength(1);
+      await writer.close();
+      expect(readdirSync(root)).toEqual([]);
+    }
+  });
+
+  it('makes none where no file is written', async () => {
+    const writer = open('a note');
+    writer.makeFolder('folder/');
+    writer.writeLink('link', 'target');
+    await writer.close();
+    expect(readdirSync(root)).toEqual(['folder', 'link']);
+  });
+
+  it('makes none that was not asked for', async () => {
+    const writer = open();
+    await writer.writeMany(CONTENT, [file('a')]);
+    expect(marks()).toEqual([]);
+    await writer.close();
+  });
+});

@@ -1,0 +1,217 @@
+/**
+ * The folders of a tree that is being written.
+ *
+ * Invariants, which keep every write inside the root although threads write at the same time:
+ * - The thread that opened the writer makes and removes folders; no other does.
+ * - A folder is used only after each part of its path was seen to be a real folder, never a link.
+ * - A folder in which a write is under way is held by its inode, so under any spelling of its name, and not removed.
+ *   Hence none can be swapped for a link between the check and the write.
+ * - When a folder was removed, all that is known is forgotten: on a file system that folds case its name has other spellings.
+ * - A folder that `.dray` beside it is as well, under another name, is not used.
+ */
+import { lstatSync, mkdirSync, readdirSync, rmdirSync, type Stats } from 'node:fs';
+import { dirname } from 'node:path';
+import { DrayError } from '../../api/error.ts';
+import { foldName } from '../../model/name-collisions.ts';
+import { identityFrom } from '../scan/folder-nesting.ts';
+import { plainReach, type TreeReach } from '../scan/tree-reach.ts';
+import type { TreeWriterOptions } from './tree-writer-types.ts';
+import {
+  errnoOf,
+  fileInTheWay,
+  folderInTheWay,
+  linkInTheWay,
+  unsafePath,
+  writeError,
+} from './write-error.ts';
+
+/** Inodes of folders. */
+export type FolderHold = readonly number[];
+
+export interface Folders {
+  /**
+   * Makes a folder and those above it. Throws `unsafePath` for a link on the way, `conflict` for a file, `io`, `diskFull`.
+   * @param folder Relative, without a slash at the end; '' is the root.
+   */
+  make(folder: string): void;
+  /** Makes the folder of each path and holds it until `release`. Returns an error for each path that has none. */
+  holdParents(paths: Iterable<string>): {
+    readonly hold: FolderHold;
+    readonly errors: ReadonlyMap<string, DrayError>;
+  };
+  release(hold: FolderHold): void;
+  /** Whether the folder is there, real all the way. Throws `unsafePath` for a link on the way. */
+  exists(folder: string): boolean;
+  /** Removes an empty folder. Throws `conflict` when it is not empty or held. */
+  remove(folder: string): void;
+  /** Removes the folder and those above it as long as they are empty. */
+  prune(folder: string): void;
+}
+
+export function parentOf(path: string): string {
+  const slash = path.lastIndexOf('/');
+  return slash < 0 ? '' : path.slice(0, slash);
+}
+
+/** Folders remembered from one write to the next: trees are written folder by folder, and what is forgotten is looked at again. */
+const KNOWN_MAX = 10_000;
+
+/** FAT, NTFS and SMB servers find `.dray` under a short name too (DRAY~1, or DRAY), whatever system they are mounted on. */
+const MAY_BE_SHORT_NAME = /~|^dray$/i;
+
+/** @param watchful The way to folders that others change meanwhile: then nothing is known from one call to the next. */
+export function openFolders(
+  root: string,
+  watchful?: TreeReach,
+  modeOf?: TreeWriterOptions['folderModeOf'],
+): Folders {
+  const reach = watchful ?? plainReach(root);
+  const inodes = new Map<string, number>();
+  const held = new Map<number, number>();
+
+  /** The folder's inode, or `undefined` when it is absent and not to be made. */
+  function find(folder: string, isMade: boolean): number | undefined {
+    const known = inodes.get(folder);
+    if (known !== undefined) return known;
+    if (folder !== '' && find(parentOf(folder), isMade) === undefined) return undefined;
+    const absolute = folder === '' ? root : reach.absoluteOf(folder);
+    // The root itself may be reached through a link: the user named it.
+    let stat =
+      folder === ''
+        ? lstatRoot(watchful ? reach.absoluteOf('') : root)
+        : lstatSync(absolute, { throwIfNoEntry: false });
+    if (stat === undefined && isMade) stat = makeOne(absolute, modeOf?.(folder));
+    if (stat === undefined) return undefined;
+    if (stat.isSymbolicLink()) throw linkInTheWay(folder);
+    if (!stat.isDirectory()) {
+      if (isMade) throw fileInTheWay(folder);
+      return undefined;
+    }
+    if (isWorkspaceFolder(folder))
+      throw unsafePath(folder, 'it is .dray, the folder of a workspace, by another name');
+    if (inodes.size >= KNOWN_MAX) inodes.clear();
+    inodes.set(folder, stat.ino);
+    return stat.ino;
+  }
+
+  function isWorkspaceFolder(folder: string): boolean {
+    const name = folder.slice(folder.lastIndexOf('/') + 1);
+    if (!MAY_BE_SHORT_NAME.test(name)) return false;
+    const parent = parentOf(folder);
+    const own = identityOf(reach.absoluteOf(parent === '' ? '.dray' : `${parent}/.dray`));
+    if (own === 'absent') return false;
+    const absolute = reach.absoluteOf(folder);
+    // Where nothing tells folders apart, a name that is found but not listed is a second one.
+    return own === undefined ? !isListed(dirname(absolute), name) : identityOf(absolute) === own;
+  }
+
+  function findTranslated(folder: string, isMade: boolean): number | undefined {
+    try {
+      return find(folder, isMade);
+    } catch (error) {
+      throw writeError(error, folder);
+    }
+  }
+
+  function tryRemove(folder: string): boolean {
+    const inode = findTranslated(folder, false);
+    if (inode === undefined) return false;
+    if (held.has(inode)) return false;
+    try {
+      rmdirSync(reach.absoluteOf(folder));
+    } catch (error) {
+      if (isNotEmpty(error)) return false;
+      throw writeError(error, folder);
+    }
+    inodes.clear();
+    return true;
+  }
+
+  /** One call of the caller's. */
+  function once<T>(work: () => T): T {
+    if (watchful) inodes.clear();
+    try {
+      return work();
+    } finally {
+      reach.release();
+    }
+  }
+
+  return {
+    make: (folder) => once(() => void findTranslated(folder, true)),
+    exists: (folder) => once(() => findTranslated(folder, false) !== undefined),
+    holdParents: (paths) => once(() => holdParents(paths)),
+    release(hold) {
+      for (const inode of hold) {
+        const count = held.get(inode)! - 1;
+        if (count === 0) held.delete(inode);
+        else held.set(inode, count);
+      }
+    },
+    remove: (folder) =>
+      once(() => {
+        if (findTranslated(folder, false) !== undefined && !tryRemove(folder)) throw folderInTheWay(folder);
+      }),
+    prune: (folder) =>
+      once(() => {
+        for (let at = folder; at !== '' && tryRemove(at); at = parentOf(at));
+      }),
+  };
+
+  function holdParents(paths: Iterable<string>) {
+    const hold: number[] = [];
+    const errors = new Map<string, DrayError>();
+    let last: string | undefined;
+    let lastError: DrayError | undefined;
+    for (const path of paths) {
+      const parent = parentOf(path);
+      if (parent !== last) {
+        last = parent;
+        lastError = undefined;
+        try {
+          const inode = findTranslated(parent, true)!;
+          held.set(inode, (held.get(inode) ?? 0) + 1);
+          hold.push(inode);
+        } catch (error) {
+          lastError = writeError(error, path);
+        }
+      }
+      if (lastError) errors.set(path, lastError);
+    }
+    return { hold, errors };
+  }
+}
+
+/** In full: as numbers, the ids of neighbours on NTFS may be the same. Undefined where nothing tells it from others. */
+function identityOf(absolute: string): string | undefined {
+  const stats = lstatSync(absolute, { bigint: true, throwIfNoEntry: false });
+  return stats ? identityFrom({ path: absolute, ...stats }) : 'absent';
+}
+
+function isListed(absolute: string, name: string): boolean {
+  const folded = foldName(name);
+  return readdirSync(absolute).some((one) => foldName(one) === folded);
+}
+
+function lstatRoot(root: string): Stats {
+  // The slash makes the system follow a link to the root.
+  const stat = lstatSync(`${root}/`, { throwIfNoEntry: false });
+  if (stat) return stat;
+  throw new DrayError('notFound', `The folder ${root} does not exist.`, { data: { path: root } });
+}
+
+function makeOne(absolute: string, mode: number | undefined): Stats {
+  try {
+    mkdirSync(absolute, mode);
+  } catch (error) {
+    // Made by another process just now: what it is decides.
+    if (errnoOf(error) !== 'EEXIST') throw error;
+  }
+  return lstatSync(absolute);
+}
+
+function isNotEmpty(error: unknown): boolean {
+  const errno = errnoOf(error);
+  // EEXIST: POSIX allows it for the same; EBUSY: something is mounted there.
+  return errno === 'ENOTEMPTY' || errno === 'EEXIST' || errno === 'EBUSY';
+}

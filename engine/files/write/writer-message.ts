@@ -1,0 +1,124 @@
+/**
+ * Small files on their way to a thread that writes them, and what became of them on the way back: as columns of numbers and one string of
+ * names, which cross in a quarter of the time that an object for each file takes (0.5 us a file, against 2.2).
+ */
+import type { BlobHash } from '../../model/entry.ts';
+import type { FileOutcome } from './small-files.ts';
+import type { PackedFile } from './tree-writer-types.ts';
+import type { FilesTask, TaskResults, WriteTask } from './writer-task.ts';
+
+/** A task as it crosses to a thread. */
+export type TaskMessage = Exclude<WriteTask, FilesTask> | FilesTask | PackedFilesTask;
+
+interface PackedFilesTask extends Pick<FilesTask, 'bytes' | 'bytesStart'> {
+  readonly kind: 'packedFiles';
+  /** Joined by the character that no path can hold. */
+  readonly paths: string;
+  /** Likewise, '' for none; absent when no file has one. */
+  readonly blobs: string | undefined;
+  /** `DOUBLES` for each file: size, offset, flags with the mode. */
+  readonly doubles: Float64Array<ArrayBuffer>;
+  readonly mtimesNs: BigInt64Array<ArrayBuffer>;
+}
+
+/** A result as it crosses back. */
+export type ResultMessage = TaskResults[WriteTask['kind']] | PackedOutcomes;
+
+interface PackedOutcomes {
+  readonly kind: 'packedOutcomes';
+  /** `STAT_DOUBLES` for each file. */
+  readonly stats: Float64Array<ArrayBuffer>;
+  /** Of files that are not in their place, by index. */
+  readonly others: ReadonlyMap<number, FileOutcome>;
+}
+
+const SEPARATOR = '\0';
+const DOUBLES = 3;
+const FLAG_EXECUTABLE = 1 << 12;
+const FLAG_MODE = 1 << 13;
+const MODE_BITS = 0o7777;
+const STAT_DOUBLES = 4;
+
+export function packTask(task: WriteTask): TaskMessage {
+  if (task.kind !== 'files' || !task.items.every(isPackable)) return task;
+  const { bytes, bytesStart, items } = task;
+  const doubles = new Float64Array(items.length * DOUBLES);
+  const mtimesNs = new BigInt64Array(items.length);
+  let hasBlobs = false;
+  for (let index = 0; index < items.length; index += 1) {
+    const { blob, executable, mode, mtimeNs, offset, sizeBytes } = items[index]!;
+    const row = index * DOUBLES;
+    doubles[row] = sizeBytes;
+    doubles[row + 1] = offset;
+    doubles[row + 2] = (executable ? FLAG_EXECUTABLE : 0) | (mode === undefined ? 0 : FLAG_MODE | mode);
+    mtimesNs[index] = mtimeNs;
+    hasBlobs ||= blob !== undefined;
+  }
+  const paths = items.map(({ path }) => path).join(SEPARATOR);
+  const blobs = hasBlobs ? items.map(({ blob = '' }) => blob).join(SEPARATOR) : undefined;
+  return { kind: 'packedFiles', bytes, bytesStart, paths, blobs, doubles, mtimesNs };
+}
+
+/** Times of other centuries than 1677 to 2262, and what no path or mode can be, go as they are. */
+function isPackable({ mode = 0, mtimeNs, path }: PackedFile): boolean {
+  return BigInt.asIntN(64, mtimeNs) === mtimeNs && (mode & MODE_BITS) === mode && !path.includes(SEPARATOR);
+}
+
+export function unpackTask(message: TaskMessage): WriteTask {
+  if (message.kind !== 'packedFiles') return message;
+  const { bytes, bytesStart, doubles, mtimesNs } = message;
+  const paths = message.paths.split(SEPARATOR);
+  const blobs = message.blobs?.split(SEPARATOR);
+  const items = Array.from(mtimesNs, (mtimeNs, index): PackedFile => {
+    const row = index * DOUBLES;
+    const flags = doubles[row + 2]!;
+    const blob = blobs?.[index] || undefined;
+    return {
+      path: paths[index]!,
+      sizeBytes: doubles[row]!,
+      offset: doubles[row + 1]!,
+      mtimeNs,
+      executable: (flags & FLAG_EXECUTABLE) !== 0,
+      ...((flags & FLAG_MODE) === 0 ? {} : { mode: flags & MODE_BITS }),
+      ...(blob === undefined ? {} : { blob: blob as BlobHash }),
+    };
+  });
+  return { kind: 'files', bytes, bytesStart, items };
+}
+
+export function packResult(task: WriteTask, result: TaskResults[WriteTask['kind']]): ResultMessage {
+  if (task.kind !== 'files') return result;
+  const outcomes = result as TaskResults['files'];
+  const stats = new Float64Array(outcomes.length * STAT_DOUBLES);
+  const others = new Map<number, FileOutcome>();
+  for (let index = 0; index < outcomes.length; index += 1) {
+    const outcome = outcomes[index]!;
+    if ('stat' in outcome) {
+      const { ctimeMs, inode, mtimeMs, sizeBytes } = outcome.stat;
+      stats.set([mtimeMs, ctimeMs, inode, sizeBytes], index * STAT_DOUBLES);
+    } else others.set(index, outcome);
+  }
+  return { kind: 'packedOutcomes', stats, others };
+}
+
+export function unpackResult(message: ResultMessage): TaskResults[WriteTask['kind']] {
+  if (!isPacked(message)) return message;
+  const { others, stats } = message;
+  return Array.from({ length: stats.length / STAT_DOUBLES }, (_, index): FileOutcome => {
+    const row = index * STAT_DOUBLES;
+    return (
+      others.get(index) ?? {
+        stat: {
+          mtimeMs: stats[row]!,
+          ctimeMs: stats[row + 1]!,
+          inode: stats[row + 2]!,
+          sizeBytes: stats[row + 3]!,
+        },
+      }
+    );
+  });
+}
+
+function isPacked(message: ResultMessage): message is PackedOutcomes {
+  return typeof message === 'object' && message !== null && 'kind' in message;
+}

@@ -1,0 +1,183 @@
+/** What one thread does for the writer. The same code runs in worker threads and, for small jobs, in the caller's. */
+
+import { createHash, hash as hashOnce } from 'node:crypto';
+import { fchmodSync, readSync } from 'node:fs';
+import { writeFully } from '../../base/write-fully.ts';
+import { type PlaceOutcome, putInPlace } from './put-in-place.ts';
+import { type FileOutcome, writeSmallFile } from './small-files.ts';
+import type { PackedFile } from './tree-writer-types.ts';
+import { contentDiffers, writeError } from './write-error.ts';
+import { checkStopped, type WriteThread } from './writer-thread.ts';
+
+export type WriteTask = FilesTask | PieceTask | AppendTask | DigestTask | HashFileTask | SealTask | PlaceTask;
+
+/** Small files, whole. Their folders are there and held. */
+export interface FilesTask {
+  readonly kind: 'files';
+  readonly bytes: Uint8Array;
+  /** What the items' offsets count more than those in `bytes`. */
+  readonly bytesStart: number;
+  readonly items: readonly PackedFile[];
+}
+/** A part of a large file. Descriptors are the process's, so every thread may write to one. */
+export interface PieceTask {
+  readonly kind: 'piece';
+  readonly fd: number;
+  readonly path: string;
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+  readonly verify?: string | undefined;
+}
+/** The next part of a stream: hashed in order, in the one thread that holds the stream's hash. */
+export interface AppendTask {
+  readonly kind: 'append';
+  readonly stream: number;
+  readonly fd: number;
+  readonly path: string;
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+}
+/** Ends a stream and gives its SHA-256. */
+export interface DigestTask {
+  readonly kind: 'digest';
+  readonly stream: number;
+}
+/** Reads a file back. */
+export interface HashFileTask {
+  readonly kind: 'hashFile';
+  readonly fd: number;
+  readonly path: string;
+}
+/** Sets the time of a large file whose content is complete. Its owner closes it then. */
+export interface SealTask {
+  readonly kind: 'seal';
+  readonly fd: number;
+  readonly path: string;
+  readonly mtimeNs: bigint;
+  readonly mode?: number | undefined;
+}
+/** Puts a closed temporary file in its place. */
+export interface PlaceTask {
+  readonly kind: 'place';
+  readonly temporary: string;
+  readonly path: string;
+}
+
+export interface TaskResults {
+  readonly files: readonly FileOutcome[];
+  readonly piece: null;
+  readonly append: null;
+  readonly digest: string;
+  readonly hashFile: string;
+  readonly seal: null;
+  readonly place: PlaceOutcome;
+}
+
+const READ_BLOCK_BYTES = 1024 * 1024;
+
+/** Does one task. Throws DrayError. */
+export function runWriteTask<K extends WriteTask['kind']>(
+  thread: WriteThread,
+  task: Extract<WriteTask, { kind: K }>,
+): TaskResults[K];
+export function runWriteTask(thread: WriteThread, task: WriteTask): TaskResults[WriteTask['kind']] {
+  checkStopped(thread);
+  try {
+    return runTask(thread, task);
+  } finally {
+    thread.reach.release();
+  }
+}
+
+function runTask(thread: WriteThread, task: WriteTask): TaskResults[WriteTask['kind']] {
+  switch (task.kind) {
+    case 'files':
+      return writeFiles(thread, task);
+    case 'piece':
+      return writePiece(task);
+    case 'append':
+      return appendToStream(thread, task);
+    case 'digest':
+      return endStream(thread, task.stream);
+    case 'hashFile':
+      return hashFile(thread, task);
+    case 'seal':
+      return sealLarge(thread, task);
+    case 'place':
+      return placeLarge(thread, task);
+  }
+}
+
+function writeFiles(thread: WriteThread, { bytes, bytesStart, items }: FilesTask): FileOutcome[] {
+  return items.map((item) => {
+    checkStopped(thread);
+    const offset = item.offset - bytesStart;
+    return writeSmallFile(thread, item, bytes.subarray(offset, offset + item.sizeBytes));
+  });
+}
+
+function writePiece(task: PieceTask): null {
+  if (task.verify !== undefined && hashOnce('sha256', task.bytes, 'hex') !== task.verify) {
+    throw contentDiffers(task.path, task.verify);
+  }
+  return writeAt(task);
+}
+
+function appendToStream(thread: WriteThread, task: AppendTask): null {
+  let hash = thread.streams.get(task.stream);
+  if (!hash) {
+    hash = createHash('sha256');
+    thread.streams.set(task.stream, hash);
+  }
+  hash.update(task.bytes);
+  return writeAt(task);
+}
+
+function endStream(thread: WriteThread, stream: number): string {
+  const hash = thread.streams.get(stream) ?? createHash('sha256');
+  thread.streams.delete(stream);
+  return hash.digest('hex');
+}
+
+function writeAt(task: PieceTask | AppendTask): null {
+  try {
+    writeFully(task.fd, task.bytes, task.offset);
+    return null;
+  } catch (error) {
+    throw writeError(error, task.path);
+  }
+}
+
+function hashFile(thread: WriteThread, task: HashFileTask): string {
+  const hash = createHash('sha256');
+  const block = Buffer.allocUnsafe(READ_BLOCK_BYTES);
+  try {
+    for (let offset = 0; ; ) {
+      checkStopped(thread);
+      const length = readSync(task.fd, block, 0, block.length, offset);
+      if (length === 0) return hash.digest('hex');
+      hash.update(block.subarray(0, length));
+      offset += length;
+    }
+  } catch (error) {
+    throw writeError(error, task.path);
+  }
+}
+
+function sealLarge(thread: WriteThread, task: SealTask): null {
+  try {
+    if (task.mode !== undefined) fchmodSync(task.fd, task.mode);
+    thread.setMtime(task.fd, task.mtimeNs);
+    return null;
+  } catch (error) {
+    throw writeError(error, task.path);
+  }
+}
+
+function placeLarge(thread: WriteThread, task: PlaceTask): PlaceOutcome {
+  try {
+    return putInPlace(task.temporary, thread.reach.absoluteOf(task.path));
+  } catch (error) {
+    throw writeError(error, task.path);
+  }
+}

@@ -1,0 +1,45 @@
+/** What a copy or a sync would do: its dry run, with the first of its changes and of what stays out of it. */
+import type { JobEvent } from '../../api/events.ts';
+import type { AnswerOf, ChangeRow, InputOf, TransferFailure } from '../../api/host.ts';
+import type { JobContext } from '../../api/jobs.ts';
+import { copyTree, syncTree } from '../../jobs/trees/copy-tree.ts';
+
+/** Named of each kind that stays out. */
+const LEFT_OUT_MAX = 20;
+
+export async function planCopy(
+  { destination, kind, limit, source }: InputOf<'browse.plan'>,
+  contextWith: (emit: (event: JobEvent) => void) => JobContext,
+): Promise<AnswerOf<'browse.plan'>> {
+  const deleted: ChangeRow[] = [];
+  const others: ChangeRow[] = [];
+  const failures: TransferFailure[] = [];
+  const skipped: string[] = [];
+  let seen = 0;
+  let repository: string | undefined;
+  const context = contextWith((event) => {
+    if (event.type === 'fileFailed' && failures.length < LEFT_OUT_MAX)
+      failures.push({ path: event.path, message: event.error.message });
+    if (event.type === 'warning' && event.warning === 'skippedSpecialFile' && skipped.length < LEFT_OUT_MAX)
+      skipped.push(event.path ?? '');
+    if (event.type === 'warning' && event.warning === 'deletesRepository') repository = event.path;
+    if (event.type !== 'change') return;
+    seen += 1;
+    const rows = event.change === 'deleted' ? deleted : others;
+    if (rows.length >= limit) return;
+    const { type: _type, ...row } = event;
+    rows.push(row);
+  });
+  const request = { source: { place: source }, destination: { place: destination }, dryRun: true };
+  const summary = await (kind === 'copy' ? copyTree(context, request) : syncTree(context, request));
+  // Deletions come first, however late they were found: they have to be seen.
+  const rows = [...deleted, ...others].slice(0, limit);
+  return {
+    summary,
+    rows,
+    isCut: seen > rows.length,
+    failures,
+    skipped,
+    ...(repository === undefined ? {} : { deletesRepository: repository }),
+  };
+}

@@ -1,0 +1,58 @@
+/** What a window shows of a file: its text, its picture, or facts alone. What it is, its bytes say, not its name. */
+import { isUtf8 } from 'node:buffer';
+import { extname } from 'node:path';
+import type { FileFacts, FilePreview } from '../../api/host.ts';
+
+export const TEXT_BYTES_MAX = 256 * 1024;
+export const IMAGE_BYTES_MAX = 4 * 1024 * 1024;
+/** Enough for every signature below, and for a text to show itself. */
+const SNIFFED_BYTES = 4096;
+
+export interface PreviewSource {
+  readonly name: string;
+  readonly facts: FileFacts;
+  /** The first bytes, or all when there are fewer. */
+  read(maxBytes: number): Promise<Uint8Array>;
+}
+
+/** By what pictures begin with, and at which byte. */
+const IMAGES: readonly { readonly mime: string; readonly at: number; readonly bytes: string }[] = [
+  { mime: 'image/png', at: 0, bytes: '\x89PNG\r\n\x1a\n' },
+  { mime: 'image/jpeg', at: 0, bytes: '\xff\xd8\xff' },
+  { mime: 'image/gif', at: 0, bytes: 'GIF8' },
+  { mime: 'image/webp', at: 8, bytes: 'WEBP' },
+  { mime: 'image/avif', at: 4, bytes: 'ftypavif' },
+  { mime: 'image/bmp', at: 0, bytes: 'BM' },
+];
+const IMAGE_NAMES = /^\.(?:png|jpe?g|gif|webp|avif|bmp)$/i;
+
+export async function previewFile({ facts, name, read }: PreviewSource): Promise<FilePreview> {
+  const isPerhapsImage = IMAGE_NAMES.test(extname(name)) && facts.sizeBytes <= IMAGE_BYTES_MAX;
+  const bytes = await read(isPerhapsImage ? IMAGE_BYTES_MAX : TEXT_BYTES_MAX);
+  const mime = isPerhapsImage ? imageOf(bytes) : undefined;
+  if (mime) return { as: 'image', mime, base64: Buffer.from(bytes).toString('base64'), facts };
+  const text = textOf(bytes.subarray(0, TEXT_BYTES_MAX), facts.sizeBytes);
+  if (text === undefined) return { as: 'facts', facts };
+  return { as: 'text', text, isCut: facts.sizeBytes > TEXT_BYTES_MAX, facts };
+}
+
+function imageOf(bytes: Uint8Array): string | undefined {
+  const start = Buffer.from(bytes.subarray(0, SNIFFED_BYTES)).toString('latin1');
+  return IMAGES.find(({ at, bytes: signature }) => start.startsWith(signature, at))?.mime;
+}
+
+/** Undefined when it is no UTF-8 text. What was cut may end inside of a character. */
+function textOf(bytes: Uint8Array, sizeBytes: number): string | undefined {
+  if (bytes.includes(0)) return undefined;
+  const cut = bytes.length < sizeBytes ? bytes.subarray(0, wholeCharacters(bytes)) : bytes;
+  return isUtf8(cut) ? Buffer.from(cut).toString('utf8') : undefined;
+}
+
+/** Where the last character that is whole ends. */
+function wholeCharacters(bytes: Uint8Array): number {
+  let start = bytes.length - 1;
+  while (start > 0 && bytes.length - start < 4 && (bytes[start]! & 0xc0) === 0x80) start -= 1;
+  const lead = bytes[start] ?? 0;
+  const length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  return start + length > bytes.length ? start : bytes.length;
+}

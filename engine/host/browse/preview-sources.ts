@@ -1,0 +1,84 @@
+/** Where the bytes of a preview come from: a file here, or an entry of a commit. */
+import { createHash } from 'node:crypto';
+import { createReadStream, lstatSync, readlinkSync, type Stats } from 'node:fs';
+import { basename } from 'node:path';
+import { DrayError } from '../../api/error.ts';
+import type { FilePreview } from '../../api/host.ts';
+import { findEntry, readEntryStart } from '../../jobs/history/read-entry.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
+import type { Commit } from '../../repository/commit.ts';
+import { formatMoment } from '../format-moment.ts';
+import { previewFile } from './file-preview.ts';
+
+export interface LocalPreviewOptions {
+  /** Larger files are shown without their hash. Default: all are. */
+  readonly hashedUpTo?: number;
+  readonly signal: AbortSignal;
+}
+
+/** Undefined: nothing is there. A link is shown as what it points to, and not followed. */
+export async function previewLocalFile(
+  path: string,
+  { hashedUpTo = 0, signal }: LocalPreviewOptions,
+): Promise<FilePreview | undefined> {
+  let stat: Stats;
+  try {
+    stat = lstatSync(path);
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw new DrayError('io', `${path} cannot be read: ${message}`, { data: { path }, cause });
+  }
+  const mtime = stat.mtime.toISOString();
+  if (stat.isSymbolicLink()) return linkPreview(readlinkSync(path), mtime);
+  if (!stat.isFile()) return { as: 'facts', facts: { sizeBytes: 0, mtime } };
+  const hash = stat.size <= hashedUpTo ? await hashFile(path, signal) : undefined;
+  const facts = { sizeBytes: stat.size, mtime, ...(hash === undefined ? {} : { hash }) };
+  return previewFile({
+    name: basename(path),
+    facts,
+    read: async (maxBytes) => {
+      const chunks: Buffer[] = [];
+      if (stat.size === 0) return new Uint8Array(0);
+      for await (const chunk of createReadStream(path, { end: maxBytes - 1, signal })) chunks.push(chunk);
+      return Buffer.concat(chunks);
+    },
+  });
+}
+
+/** Undefined: the commit has nothing there. */
+export async function previewEntry(
+  store: ObjectStore,
+  commit: Commit,
+  path: string,
+  signal: AbortSignal,
+): Promise<FilePreview | undefined> {
+  const entry = await findEntry(store, commit, path, signal);
+  switch (entry?.kind) {
+    case undefined:
+      return undefined;
+    case 'link':
+      return linkPreview(entry.target);
+    case 'folder':
+      return { as: 'facts', facts: { sizeBytes: 0 } };
+    case 'file': {
+      const { blob, mtimeNs, sizeBytes } = entry;
+      return previewFile({
+        name: basename(path),
+        facts: { sizeBytes, mtime: formatMoment(mtimeNs), hash: blob },
+        read: (maxBytes) => readEntryStart(store, entry, { maxBytes, signal }),
+      });
+    }
+  }
+}
+
+async function hashFile(path: string, signal: AbortSignal): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path, { signal })) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+function linkPreview(target: string, mtime?: string): FilePreview {
+  const facts = { sizeBytes: Buffer.byteLength(target), ...(mtime === undefined ? {} : { mtime }) };
+  return { as: 'text', text: target, isCut: false, facts };
+}

@@ -1,0 +1,113 @@
+/** Removes what was chosen in a pane: files and folders here, objects and all below a prefix there. */
+import { type BigIntStats, lstatSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { DrayError } from '../../api/error.ts';
+import type { JobContext } from '../../api/jobs.ts';
+import { checkAborted } from '../../base/abort.ts';
+import { identityFrom, nestingOf } from '../../files/scan/folder-nesting.ts';
+import { writeError } from '../../files/write/write-error.ts';
+import { nothingThere, parseNamedPlace } from '../../jobs/places/open-side.ts';
+import {
+  connectPlace,
+  type LocalPlace,
+  nameOfPlace,
+  type RemotePlace,
+  realPathOf,
+} from '../../jobs/places/places.ts';
+
+/** What one request of a store takes. */
+const KEYS_MAX = 1_000;
+
+/**
+ * All are looked at before the first one goes. A folder counts as one here, and as its objects in a store; an object that is gone already
+ * counts as removed.
+ *
+ * @throws `usage`, `notFound` before anything is removed; `partial`, `aborted` and whatever a store throws in the middle.
+ */
+export async function removePlaces(context: JobContext, texts: readonly string[]): Promise<number> {
+  const places = texts.map((text) => [text, parseNamedPlace(context, { place: text })] as const);
+  for (const [, place] of places) if (place.kind === 'local') checkRemovable(place);
+  let removed = 0;
+  const objects = new Map<string, RemotePlace[]>();
+  for (const [text, place] of places) {
+    checkAborted(context.signal);
+    if (place.kind === 'local') removed += await removeLocal(place);
+    else if (place.isFolderForm) removed += await removeBelow(context, text);
+    else {
+      const folder = folderOf(place);
+      objects.set(folder, [...(objects.get(folder) ?? []), place]);
+    }
+  }
+  for (const together of objects.values()) removed += await removeObjects(context, together);
+  return removed;
+}
+
+/** Some places nobody means to remove, whatever was typed. @throws `usage` */
+function checkRemovable({ isFolderForm, path, text }: LocalPlace): void {
+  const whole = resolve(path);
+  const stat = statOf(whole);
+  if (!stat) throw nothingThere(text);
+  if (dirname(whole) === whole || holdsHome(whole))
+    throw new DrayError('usage', `${text} is not removed from here.`, { data: { path: whole } });
+  if (stat.isDirectory() && !isFolderForm)
+    throw new DrayError('usage', `${text} is a folder. A slash at its end means all below it.`);
+}
+
+/** It is the home folder or one above it, however it is written: in another case, in short names, or beside a link that leads there. */
+function holdsHome(whole: string): boolean {
+  return [homedir(), realPathOf(homedir())].some((home) => {
+    const nesting = nestingOf(home, whole, identityOf);
+    return nesting === 'same' || nesting === 'firstInside';
+  });
+}
+
+/** Of a link itself. By its path where nothing else tells it. */
+function identityOf(path: string): string | undefined {
+  const stat = statOf(path);
+  return stat && (identityFrom({ path, ...stat }) ?? path);
+}
+
+function statOf(path: string): BigIntStats | undefined {
+  return lstatSync(path, { bigint: true, throwIfNoEntry: false });
+}
+
+/** Not in one go: a million files take minutes, in which the thread of all transfers would stand still. */
+async function removeLocal({ path }: LocalPlace): Promise<number> {
+  try {
+    await rm(resolve(path), { recursive: true });
+    return 1;
+  } catch (error) {
+    throw writeError(error, path);
+  }
+}
+
+async function removeBelow(context: JobContext, text: string): Promise<number> {
+  const { removePlace } = await import('../../jobs/places/remove-place.ts');
+  const { failed, removed } = await removePlace(context, { place: text, recursive: true });
+  if (failed > 0) {
+    const message = `${failed} objects could not be removed; ${removed} were.`;
+    throw new DrayError('partial', message, { data: { failed, removed } });
+  }
+  return removed;
+}
+
+/** What lies in one folder of one store goes by few requests. */
+function folderOf({ connection, url }: RemotePlace): string {
+  const parent = url.prefix.slice(0, url.prefix.lastIndexOf('/') + 1);
+  return JSON.stringify([{ ...url, prefix: parent }, connection]);
+}
+
+async function removeObjects(context: JobContext, places: readonly RemotePlace[]): Promise<number> {
+  const { store } = await connectPlace(context, places[0]!, { at: 'parent' });
+  const { signal } = context;
+  const names = places.map(nameOfPlace);
+  try {
+    for (let at = 0; at < names.length; at += KEYS_MAX)
+      await store.delete(names.slice(at, at + KEYS_MAX), { signal });
+    return names.length;
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,51 @@
+/** Which names a folder holds already: what a copy into it would replace, or join. */
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import type { JobContext } from '../../api/jobs.ts';
+import { connectPlace, type LocalPlace, type RemotePlace } from '../../jobs/places/places.ts';
+import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
+
+/** One page of any store. */
+const LISTED_MAX = 1_000;
+const ASKED_AT_ONCE = 16;
+
+/** As the system compares names, which may leave out case. */
+export function takenHere({ path }: LocalPlace, names: readonly string[]): string[] {
+  return names.filter((name) => lstatSync(join(path, name), { throwIfNoEntry: false }) !== undefined);
+}
+
+/** One request for a folder that fits in one listing; else two for each name that it did not show, however many the folder holds. */
+export async function takenThere(
+  context: JobContext,
+  place: RemotePlace,
+  names: readonly string[],
+): Promise<readonly string[]> {
+  const { store } = await connectPlace(context, place, { at: 'place' });
+  const { signal } = context;
+  try {
+    const page = await store.list({ prefix: '', delimiter: '/', limit: LISTED_MAX }, { signal });
+    const taken = new Set([...page.folders, ...page.objects.map(({ key }) => key)].map(withoutSlash));
+    const unseen = page.continuation === undefined ? [] : names.filter((name) => !taken.has(name));
+    for (let at = 0; at < unseen.length; at += ASKED_AT_ONCE) {
+      const asked = unseen.slice(at, at + ASKED_AT_ONCE);
+      const answers = await Promise.all(asked.map((name) => isTaken(store, name, { signal })));
+      for (const [index, name] of asked.entries()) if (answers[index]) taken.add(name);
+    }
+    return names.filter((name) => taken.has(name));
+  } finally {
+    await store.close();
+  }
+}
+
+/** By an object of this name, or by any below it. Two requests. */
+export async function isTaken(store: ObjectStore, name: string, options: CallOptions): Promise<boolean> {
+  const [file, { folders, objects }] = await Promise.all([
+    store.head(name, options),
+    store.list({ prefix: `${name}/`, limit: 1 }, options),
+  ]);
+  return file !== undefined || folders.length + objects.length > 0;
+}
+
+function withoutSlash(path: string): string {
+  return path.replace(/\/$/, '');
+}

@@ -1,0 +1,62 @@
+/** The lists of changes that windows look at. One for each port, workspace and direction: a new one replaces the old one, and all go with their port. */
+import { randomUUID } from 'node:crypto';
+import { DrayError } from '../../api/error.ts';
+import type { RowList } from './row-list.ts';
+
+/** Of one engine; the one that was not looked at for longest goes first. */
+const LISTS_MAX = 16;
+
+/** The port that a list is kept for. */
+export interface PortOwner {
+  readonly closed: AbortSignal;
+}
+
+export interface ChangeLists {
+  /** Returns the list's id. */
+  keep(owner: PortOwner, place: string, rows: RowList): string;
+  /** @throws `notFound` when it was replaced or closed. */
+  find(id: string): RowList;
+  drop(id: string): void;
+}
+
+export function createChangeLists(): ChangeLists {
+  const lists = new Map<string, RowList>();
+  /** By owner and place: which list is the newest. */
+  const newest = new WeakMap<PortOwner, Map<string, string>>();
+
+  const placesOf = (owner: PortOwner) => {
+    const known = newest.get(owner);
+    if (known) return known;
+    const places = new Map<string, string>();
+    newest.set(owner, places);
+    owner.closed.addEventListener('abort', () => {
+      for (const id of places.values()) lists.delete(id);
+    });
+    return places;
+  };
+
+  return {
+    keep(owner, place, rows) {
+      const places = placesOf(owner);
+      lists.delete(places.get(place) ?? '');
+      const id = randomUUID();
+      if (owner.closed.aborted) return id;
+      places.set(place, id);
+      lists.set(id, rows);
+      const [oldest] = lists.keys();
+      if (lists.size > LISTS_MAX) lists.delete(oldest!);
+      return id;
+    },
+    find(id) {
+      const rows = lists.get(id);
+      if (!rows)
+        throw new DrayError('notFound', 'This list of changes is gone. Open it again.', {
+          data: { list: id },
+        });
+      lists.delete(id);
+      lists.set(id, rows);
+      return rows;
+    },
+    drop: (id) => void lists.delete(id),
+  };
+}

@@ -1,0 +1,159 @@
+import { appendFileSync, chmodSync, renameSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { cloneWorkspace } from '../../jobs/pull/clone.ts';
+import { push } from '../../jobs/push/push.ts';
+import { testContext } from '../../jobs/session/job.fixture.ts';
+import { createHostFixture, type HostFixture } from '../host.fixture.ts';
+
+let fixture: HostFixture;
+let root: string;
+beforeEach(async () => {
+  fixture = createHostFixture();
+  root = await fixture.workspace();
+  const { sandbox } = fixture;
+  sandbox.write('work/a.txt', 'first line\n');
+  sandbox.write('work/b.txt', 'bbb');
+  sandbox.write('work/folder/moved.bin', 'moved content');
+  sandbox.write('work/gone.txt', 'gone');
+  await push(testContext(root), {});
+});
+afterEach(() => fixture[Symbol.asyncDispose]());
+
+async function change() {
+  const { sandbox } = fixture;
+  appendFileSync(join(root, 'a.txt'), 'second line\n');
+  chmodSync(join(root, 'b.txt'), 0o755);
+  sandbox.write('work/new/big.bin', 'x'.repeat(1000));
+  renameSync(join(root, 'folder/moved.bin'), join(root, 'folder/to.bin'));
+  unlinkSync(join(root, 'gone.txt'));
+}
+
+describe('the changes of a push', () => {
+  it('come as rows with totals, by offset, filter, kind and size', async () => {
+    await change();
+    const { client } = fixture;
+    const opened = await client.ask('changes.open', { root, direction: 'push' });
+    expect(opened).toMatchObject({
+      totals: { added: 1, modified: 1, deleted: 1, renamed: 1, mode: 1 },
+      conflicts: 0,
+      failed: 0,
+    });
+    const rows = (view: object, offset = 0, limit = 500) =>
+      client.ask('changes.rows', { root, list: opened.list, offset, limit, view });
+    const all = await rows({});
+    expect(all.total).toBe(5);
+    expect(all.rows).toEqual([
+      { change: 'modified', path: 'a.txt', kind: 'file', sizeBytes: 23, oldSizeBytes: 11 },
+      { change: 'mode', path: 'b.txt', kind: 'file', sizeBytes: 3 },
+      { change: 'renamed', path: 'folder/to.bin', fromPath: 'folder/moved.bin', kind: 'file', sizeBytes: 13 },
+      { change: 'deleted', path: 'gone.txt', kind: 'file', sizeBytes: 4 },
+      { change: 'added', path: 'new/big.bin', kind: 'file', sizeBytes: 1000 },
+    ]);
+    expect(await rows({}, 3, 1)).toEqual({ total: 5, rows: [all.rows[3]] });
+    expect((await rows({ filter: 'MOVED' })).rows.map(({ path }) => path)).toEqual(['folder/to.bin']);
+    expect((await rows({ kinds: ['deleted', 'mode'] })).total).toBe(2);
+    expect((await rows({ sort: 'size' })).rows[0]?.path).toBe('new/big.bin');
+    expect(await rows({ filter: 'nothing has it' })).toEqual({ total: 0, rows: [] });
+  });
+
+  it('are told to the window by progress alone, and not row by row', async () => {
+    for (let at = 0; at < 200; at += 1) fixture.sandbox.write(`work/many/${at}`, `${at}`);
+    const types = new Set<string>();
+    await fixture.client.ask(
+      'changes.open',
+      { root, direction: 'push' },
+      {
+        onEvents: (events) => {
+          for (const { type } of events) types.add(type);
+        },
+      },
+    );
+    expect(types).toEqual(new Set(['phase', 'progress']));
+  });
+
+  it('are replaced by opening them anew, and go with their window', async () => {
+    const { client } = fixture;
+    const first = await client.ask('changes.open', { root, direction: 'push' });
+    const other = fixture.connect();
+    const others = await other.ask('changes.open', { root, direction: 'push' });
+    const second = await client.ask('changes.open', { root, direction: 'push' });
+    const rowsOf = (list: string) =>
+      client.ask('changes.rows', { root, list, offset: 0, limit: 1, view: {} });
+    await expect(rowsOf(first.list)).rejects.toMatchObject({ code: 'notFound' });
+    expect((await rowsOf(second.list)).total).toBe(0);
+    expect((await rowsOf(others.list)).total).toBe(0);
+    other.close();
+    await expect.poll(() => rowsOf(others.list).catch((error) => error.code)).toBe('notFound');
+    await client.ask('changes.close', { root, list: second.list });
+    await expect(rowsOf(second.list)).rejects.toMatchObject({ code: 'notFound' });
+  });
+
+  it('show both sides of a file', async () => {
+    await change();
+    const preview = (path: string, fromPath?: string) =>
+      fixture.client.ask('changes.preview', { root, path, ...(fromPath ? { fromPath } : {}) });
+    const changed = await preview('a.txt');
+    expect(changed.before).toMatchObject({ as: 'text', text: 'first line\n', facts: { sizeBytes: 11 } });
+    expect(changed.after).toMatchObject({ as: 'text', text: 'first line\nsecond line\n' });
+    const same = await preview('b.txt');
+    expect(same.after?.facts.hash).toBe(same.before?.facts.hash);
+    expect(Object.keys(await preview('gone.txt'))).toEqual(['before']);
+    expect(Object.keys(await preview('new/big.bin'))).toEqual(['after']);
+    const moved = await preview('folder/to.bin', 'folder/moved.bin');
+    expect([moved.before, moved.after]).toMatchObject([{ text: 'moved content' }, { text: 'moved content' }]);
+    for (const path of ['../outside', '/etc/passwd', 'a/../../b'])
+      await expect(preview(path)).rejects.toMatchObject({ code: 'unsafePath' });
+  });
+});
+
+describe('the changes of a pull', () => {
+  it('mark what needs a decision, and show both sides of it', async () => {
+    const { client, sandbox } = fixture;
+    const theirs = sandbox.path('theirs');
+    await cloneWorkspace(testContext(sandbox.folder), {
+      url: sandbox.path('work-remote'),
+      directory: theirs,
+    });
+    sandbox.write('theirs/a.txt', 'theirs');
+    sandbox.write('theirs/added.txt', 'added');
+    unlinkSync(join(theirs, 'gone.txt'));
+    await push(testContext(theirs), {});
+    sandbox.write('work/a.txt', 'ours, and longer');
+
+    const opened = await client.ask('changes.open', { root, direction: 'pull' });
+    expect(opened).toMatchObject({
+      conflicts: 1,
+      totals: { added: 1, modified: 0, deleted: 1 },
+      commit: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+    const { rows } = await client.ask('changes.rows', {
+      root,
+      list: opened.list,
+      offset: 0,
+      limit: 10,
+      view: {},
+    });
+    expect(rows.map(({ change: kind, path }) => `${kind} ${path}`)).toEqual([
+      'conflict a.txt',
+      'added added.txt',
+      'deleted gone.txt',
+    ]);
+    const sides = await client.ask('changes.preview', { root, path: 'a.txt', direction: 'pull' });
+    expect([sides.before, sides.after]).toMatchObject([{ text: 'ours, and longer' }, { text: 'theirs' }]);
+  });
+});
+
+describe('the plan of a push', () => {
+  it('says why it takes what it takes, and changes nothing', async () => {
+    await change();
+    const plan = await fixture.client.ask('plan.push', { root });
+    expect(plan).toMatchObject({
+      query: { reason: expect.any(String), each: { requests: expect.any(Number) } },
+      requests: { total: expect.any(Number) },
+      changes: { added: 1, deleted: 1 },
+    });
+    const opened = await fixture.client.ask('changes.open', { root, direction: 'push' });
+    expect(opened.totals.added).toBe(1);
+  });
+});

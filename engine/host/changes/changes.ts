@@ -1,0 +1,127 @@
+/** What a push or a pull would do, row by row, and both sides of one row. */
+import { join } from 'node:path';
+import type { ChangeEvent, ConflictEvent, JobEvent } from '../../api/events.ts';
+import type { ChangeList } from '../../api/host.ts';
+import type { ChangeTotals } from '../../api/jobs.ts';
+import { layoutOf } from '../../jobs/working-copy/hash-files.ts';
+import type { CommitHash } from '../../model/entry.ts';
+import type { Layout } from '../../model/layout.ts';
+import { previewEntry, previewLocalFile } from '../browse/preview-sources.ts';
+import { checkSafePath } from '../check-path.ts';
+import { type HandlersOf, type HostCall, jobContextOf } from '../host-call.ts';
+import { withCommits } from '../repository-read.ts';
+import { createRowList, type RowList } from './row-list.ts';
+
+/** Of a file here: what a second reads. */
+const HASHED_BYTES_MAX = 256 * 1024 * 1024;
+
+export const CHANGES: HandlersOf<'changes'> = {
+  'changes.status': async ({ remote = false, root }, call) => {
+    const { status } = await import('../../jobs/working-copy/status.ts');
+    return status(jobContextOf(call, root), { remote });
+  },
+  'changes.open': async ({ direction, root }, call) =>
+    direction === 'push' ? openPush(root, call) : openPull(root, call),
+  'changes.rows': async ({ limit, list, offset, view }, { host }) =>
+    host.changeLists.find(list).rows(view, offset, limit),
+  'changes.find': async ({ list, paths }, { host }) => ({ rows: host.changeLists.find(list).find(paths) }),
+  'changes.close': async ({ list }, { host }) => {
+    host.changeLists.drop(list);
+    return {};
+  },
+  'changes.preview': async (input, call) => {
+    const { commit, direction = 'push', fromPath, path, root } = input;
+    checkSafePath(path);
+    if (fromPath !== undefined) checkSafePath(fromPath);
+    const before = fromPath ?? path;
+    return withCommits(jobContextOf(call, root), async ({ baseHash, fetch, session, store, tip }) => {
+      const { signal } = call;
+      const hashedUpTo = hashedUpToOf(layoutOf(session));
+      const here = (name: string) => previewLocalFile(join(root, name), { hashedUpTo, signal });
+      const stored = async (name: string, hash: string | undefined) =>
+        hash === undefined ? undefined : previewEntry(store, await fetch(hash as CommitHash), name, signal);
+      const sides =
+        direction === 'push'
+          ? await Promise.all([stored(before, baseHash), here(path)])
+          : await Promise.all([here(before), stored(path, commit ?? (await tip()))]);
+      return { ...(sides[0] ? { before: sides[0] } : {}), ...(sides[1] ? { after: sides[1] } : {}) };
+    });
+  },
+};
+
+/** What is cut into chunks has the hash of their list, which takes more than a reading. */
+function hashedUpToOf({ chunkAbove }: Layout): number {
+  return chunkAbove === 0 ? HASHED_BYTES_MAX : Math.min(chunkAbove, HASHED_BYTES_MAX);
+}
+
+async function openPush(root: string, call: HostCall): Promise<ChangeList> {
+  const { status } = await import('../../jobs/working-copy/status.ts');
+  const rows = createRowList();
+  const { changes: totals, failed } = await status(
+    listening(call, root, (event) => addRow(rows, event)),
+    {},
+  );
+  rows.end();
+  const list = call.host.changeLists.keep(call.owner, `push ${root}`, rows);
+  return { list, direction: 'push', totals, conflicts: 0, failed };
+}
+
+/** Told as if theirs won, so that every row is there; which of them need a decision, the conflicts say, which come first. */
+async function openPull(root: string, call: HostCall): Promise<ChangeList> {
+  const { pull } = await import('../../jobs/pull/pull.ts');
+  const rows = createRowList();
+  const conflicts = new Map<string, ConflictEvent>();
+  /** Changes that the totals count and that are conflicts here. */
+  const counted: ChangeEvent[] = [];
+  const context = listening(call, root, (event) => {
+    if (event.type === 'conflict') conflicts.set(event.path, event);
+    else if (conflicts.delete(event.path)) {
+      counted.push(event);
+      rows.push({ ...rowOf(event), change: 'conflict' });
+    } else addRow(rows, event);
+  });
+  const { changes, commit, failed } = await pull(context, { dryRun: true, conflicts: 'theirs' });
+  // Such as a file of ours where theirs needs a folder: nothing of theirs has that path.
+  for (const { path } of conflicts.values())
+    rows.push({ change: 'conflict', path, kind: 'file', sizeBytes: 0 });
+  rows.end();
+  const list = call.host.changeLists.keep(call.owner, `pull ${root}`, rows);
+  return {
+    list,
+    direction: 'pull',
+    totals: totalsWithout(changes, counted),
+    conflicts: counted.length + conflicts.size,
+    failed,
+    ...(commit === null ? {} : { commit }),
+  };
+}
+
+/** The bytes stay: they come when theirs wins. */
+function totalsWithout(totals: ChangeTotals, events: readonly ChangeEvent[]): ChangeTotals {
+  const left = { ...totals };
+  // Of times alone nobody counts.
+  for (const { change } of events) if (change !== 'time') left[change] -= 1;
+  return left;
+}
+
+type RowEvent = ChangeEvent | ConflictEvent;
+
+/** Rows are kept here; the caller is told everything else. */
+function listening(call: HostCall, root: string, onRow: (event: RowEvent) => void) {
+  const context = jobContextOf(call, root);
+  return {
+    ...context,
+    emit: (event: JobEvent) => {
+      if (event.type === 'change' || event.type === 'conflict') onRow(event);
+      else context.emit(event);
+    },
+  };
+}
+
+function addRow(rows: RowList, event: RowEvent): void {
+  if (event.type === 'change') rows.push(rowOf(event));
+}
+
+function rowOf({ type: _type, ...row }: Extract<RowEvent, { type: 'change' }>) {
+  return row;
+}

@@ -1,0 +1,218 @@
+/**
+ * Rows in order of path as a tree: of each open folder its rows, and each folder within as one row. Nothing is listed that is not open: a
+ * level is found by leaps from folder to folder (all below a folder lies together), made once and kept.
+ *
+ * With 1,000,000 rows in 1,000 folders a level of folders takes some 20 ms, the sum of all rows too, 200 rows from any offset 0.2 ms. With all
+ * of them in one folder 0.2 s once, then the same.
+ */
+import type { ChangeRow } from '../../api/host.ts';
+import { comparePaths } from '../../model/entry.ts';
+
+/** Rows by place, in order of path. */
+export interface TreeSource {
+  readonly size: number;
+  pathAt(at: number): string;
+  rowAt(at: number): ChangeRow;
+  sizeAt(at: number): number;
+  changeAt(at: number): ChangeRow['change'];
+}
+
+export interface RowTree {
+  /** @param open Folders with a slash at their end; '' is the top. What lies in a closed folder is closed. */
+  rows(
+    open: readonly string[],
+    offset: number,
+    limit: number,
+  ): { readonly total: number; readonly rows: ChangeRow[] };
+  /** One row, or a folder's when the path ends in a slash; undefined when there is none. */
+  find(path: string): ChangeRow | undefined;
+}
+
+/** The children of one folder: where each begins. It ends where the next one begins, the last one at `end`. */
+interface Level {
+  readonly starts: Uint32Array;
+  readonly end: number;
+}
+
+/** An open folder. */
+interface Opened {
+  readonly folder: string;
+  readonly level: Level;
+  /** In order; `index` is the child's number in the level. */
+  readonly within: readonly { readonly index: number; readonly opened: Opened }[];
+  /** All rows that are shown of it. */
+  readonly shown: number;
+}
+
+/** Sums of folders that are kept; a screen shows some fifty. */
+const SUMS_KEPT = 4_096;
+
+export function createRowTree(source: TreeSource): RowTree {
+  const levels = new Map<string, Level>();
+  const sums = new Map<string, ChangeRow>();
+  let lastKey: string | undefined;
+  let lastTop: Opened | undefined;
+
+  const levelOf = (folder: string, start: number, end: number): Level => {
+    const known = levels.get(folder);
+    if (known) return known;
+    const starts: number[] = [];
+    for (let at = start; at < end; ) {
+      starts.push(at);
+      const inner = folderAt(source, at, folder);
+      at = inner === undefined ? at + 1 : endOf(source, inner, at, end);
+    }
+    const level = { starts: Uint32Array.from(starts), end };
+    levels.set(folder, level);
+    return level;
+  };
+
+  const openFolder = (
+    folder: string,
+    level: Level,
+    byParent: ReadonlyMap<string, readonly string[]>,
+  ): Opened => {
+    const within: { index: number; opened: Opened }[] = [];
+    for (const inner of byParent.get(folder) ?? []) {
+      const index = childOf(source, level, inner);
+      if (index === undefined) continue;
+      const innerLevel = levelOf(inner, level.starts[index]!, level.starts[index + 1] ?? level.end);
+      within.push({ index, opened: openFolder(inner, innerLevel, byParent) });
+    }
+    within.sort((a, b) => a.index - b.index);
+    const shown = within.reduce((sum, { opened }) => sum + opened.shown, level.starts.length);
+    return { folder, level, within, shown };
+  };
+
+  const rowOfChild = ({ folder, level }: Opened, index: number): ChangeRow => {
+    const start = level.starts[index]!;
+    const inner = folderAt(source, start, folder);
+    if (inner === undefined) return source.rowAt(start);
+    const known = sums.get(inner);
+    if (known) return known;
+    const row = sumUp(source, inner, start, level.starts[index + 1] ?? level.end);
+    if (sums.size >= SUMS_KEPT) sums.clear();
+    sums.set(inner, row);
+    return row;
+  };
+
+  /** Adds rows of an open folder, after the first `skip` of it, until there are `limit`. */
+  const collect = (opened: Opened, skip: number, limit: number, rows: ChangeRow[]): void => {
+    let child = 0;
+    let left = skip;
+    const addUntil = (end: number) => {
+      const passed = Math.min(left, end - child);
+      left -= passed;
+      for (child += passed; child < end && rows.length < limit; child += 1)
+        rows.push(rowOfChild(opened, child));
+      child = end;
+    };
+    for (const { index, opened: inner } of opened.within) {
+      addUntil(index + 1);
+      if (rows.length >= limit) return;
+      if (left >= inner.shown) left -= inner.shown;
+      else {
+        collect(inner, left, limit, rows);
+        left = 0;
+      }
+    }
+    addUntil(opened.level.starts.length);
+  };
+
+  return {
+    rows(open, offset, limit) {
+      const key = JSON.stringify(open);
+      if (key !== lastKey || !lastTop) {
+        lastTop = openFolder('', levelOf('', 0, source.size), groupByParent(open));
+        lastKey = key;
+      }
+      const rows: ChangeRow[] = [];
+      if (!open.includes('')) return { total: 0, rows };
+      collect(lastTop, offset, limit, rows);
+      return { total: lastTop.shown, rows };
+    },
+    find(path) {
+      const at = firstFrom(source.size, (one) => source.pathAt(one), path);
+      if (at === source.size) return undefined;
+      const found = source.pathAt(at);
+      if (path.endsWith('/') && found.startsWith(path))
+        return sumUp(source, path, at, endOf(source, path, at, source.size));
+      return found === path ? source.rowAt(at) : undefined;
+    },
+  };
+}
+
+/** The folder within `folder` that the path at a place lies in; undefined when it lies in `folder` itself. */
+function folderAt(source: TreeSource, at: number, folder: string): string | undefined {
+  const path = source.pathAt(at);
+  const slash = path.indexOf('/', folder.length);
+  return slash < 0 ? undefined : path.slice(0, slash + 1);
+}
+
+/** The first place after `start` that is not in the folder: by leaps that double, then by halves. */
+function endOf(source: TreeSource, folder: string, start: number, end: number): number {
+  let inside = start;
+  let leap = 1;
+  while (inside + leap < end && source.pathAt(inside + leap).startsWith(folder)) {
+    inside += leap;
+    leap *= 2;
+  }
+  let outside = Math.min(inside + leap, end);
+  while (outside - inside > 1) {
+    const middle = (inside + outside) >> 1;
+    if (source.pathAt(middle).startsWith(folder)) inside = middle;
+    else outside = middle;
+  }
+  return outside;
+}
+
+/** The number of a folder among the children of a level: names of children are in the order of their paths. */
+function childOf(source: TreeSource, { starts }: Level, folder: string): number | undefined {
+  const at = firstFrom(starts.length, (index) => source.pathAt(starts[index]!), folder);
+  return at < starts.length && source.pathAt(starts[at]!).startsWith(folder) ? at : undefined;
+}
+
+/** The first place whose path is not before this one; `size` when all are. */
+function firstFrom(size: number, pathAt: (at: number) => string, path: string): number {
+  let low = 0;
+  let high = size;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (comparePaths(pathAt(middle), path) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function groupByParent(open: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const groups = new Map<string, string[]>();
+  for (const folder of new Set(open)) {
+    if (folder === '' || !folder.endsWith('/')) continue;
+    const parent = folder.slice(0, folder.lastIndexOf('/', folder.length - 2) + 1);
+    groups.set(parent, [...(groups.get(parent) ?? []), folder]);
+  }
+  return groups;
+}
+
+function sumUp(source: TreeSource, folder: string, start: number, end: number): ChangeRow {
+  const first = source.changeAt(start);
+  let isOne = true;
+  let deleted = 0;
+  let sizeBytes = 0;
+  let bytes = 0;
+  for (let at = start; at < end; at += 1) {
+    const change = source.changeAt(at);
+    if (change !== first) isOne = false;
+    if (change === 'deleted') deleted += 1;
+    const size = source.sizeAt(at);
+    if (change === 'added' || change === 'modified') bytes += size;
+    sizeBytes += size;
+  }
+  return {
+    change: isOne ? first : 'modified',
+    path: folder,
+    kind: 'folder',
+    sizeBytes,
+    below: { rows: end - start, deleted, bytes },
+  };
+}

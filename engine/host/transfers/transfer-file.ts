@@ -1,0 +1,57 @@
+/**
+ * The queue on disk: `transfers.json` in the user's folder, written whenever a transfer changes its state. One host at a time owns it,
+ * by a lock beside it; the queue of another host that runs at the same time lives as long as that host.
+ */
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { DrayError } from '../../api/error.ts';
+import type { Clock } from '../../base/clock.ts';
+import { lockWorkspace } from '../../workspace/workspace-lock.ts';
+import { HOST_INPUTS } from '../host-inputs.ts';
+import { readJsonFile, writeJsonFile } from '../json-file.ts';
+import type { TransferFacts } from './transfer-record.ts';
+
+const COUNT = v.pipe(v.number(), v.minValue(0));
+const SCHEMA = v.object({
+  transfers: v.array(
+    v.looseObject({
+      id: v.string(),
+      order: HOST_INPUTS['transfers.start'],
+      title: v.string(),
+      state: v.picklist(['waiting', 'running', 'paused', 'done', 'failed', 'cancelled']),
+      filesDone: COUNT,
+      bytesDone: COUNT,
+      failed: v.optional(COUNT, 0),
+      warnings: v.array(v.string()),
+      failures: v.array(v.object({ path: v.string(), message: v.string() })),
+    }),
+  ),
+});
+
+export interface TransferFile {
+  /** What the last host left. */
+  read(): TransferFacts[];
+  write(transfers: readonly TransferFacts[]): void;
+  close(): void;
+}
+
+export async function openTransferFile(folder: string, clock: Clock): Promise<TransferFile> {
+  const path = join(folder, 'transfers.json');
+  const lock = await takeLock(`${path}.lock`, clock);
+  if (!lock) return { read: () => [], write() {}, close() {} };
+  return {
+    read: () => [...((readJsonFile(path, SCHEMA)?.transfers ?? []) as unknown as TransferFacts[])],
+    write: (transfers) => writeJsonFile(path, { transfers }),
+    close: lock.release,
+  };
+}
+
+async function takeLock(path: string, clock: Clock) {
+  try {
+    const signal = new AbortController().signal;
+    return await lockWorkspace({ path, command: 'window', clock, signal, patienceMs: 0, onWait: () => {} });
+  } catch (error) {
+    if (error instanceof DrayError && error.code === 'locked') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,121 @@
+/** From an order to the job that carries it out. Every job here goes on where it stopped when it is run again. */
+
+import { homedir } from 'node:os';
+import type { TransferOrder } from '../../api/host.ts';
+import type { JobContext, PullSummary, PushSummary, RestoreSummary } from '../../api/jobs.ts';
+import { formatPlural } from '../../api/numbers.ts';
+import type { TransferSummary, TreePairRequest } from '../../api/trees.ts';
+import { trimEnd } from '../../api/trim-ends.ts';
+import { readWorkspaceCard } from '../workspace-card.ts';
+
+export type TransferOutcome = PushSummary | PullSummary | RestoreSummary | TransferSummary;
+
+export async function runTransfer(
+  order: TransferOrder,
+  contextIn: (directory: string) => JobContext,
+): Promise<TransferOutcome> {
+  switch (order.kind) {
+    case 'push': {
+      const { push } = await import('../../jobs/push/push.ts');
+      const { message, root, skip } = order;
+      return push(contextIn(root), {
+        ...(message === undefined || message === '' ? {} : { message }),
+        ...(skip === undefined ? {} : { skip }),
+      });
+    }
+    case 'pull': {
+      const { pull } = await import('../../jobs/pull/pull.ts');
+      const { kind: _kind, root, ...request } = order;
+      return pull(contextIn(root), request);
+    }
+    case 'restore': {
+      const { restore } = await import('../../jobs/working-copy/restore.ts');
+      const { kind: _kind, root, ...request } = order;
+      return restore(contextIn(root), request);
+    }
+    case 'copy':
+    case 'sync': {
+      const { copyTree, syncTree } = await import('../../jobs/trees/copy-tree.ts');
+      const request = requestOf(order);
+      // As Browse reads places: where the window was started, or goes on later, says nothing of what `NAME:` means.
+      const context = contextIn(homedir());
+      if (order.kind === 'copy') return copyTree(context, request);
+      const { maxDelete } = order;
+      return syncTree(context, {
+        ...request,
+        ...(maxDelete === undefined ? {} : { maxDelete: { files: maxDelete } }),
+      });
+    }
+  }
+}
+
+/** After a transfer was given up for good: takes back what it left half done on a store. */
+export async function cleanUpAfter(
+  order: TransferOrder,
+  contextIn: (directory: string) => JobContext,
+): Promise<void> {
+  switch (order.kind) {
+    case 'push': {
+      const { dropPushUploads } = await import('../../jobs/remotes/drop-uploads.ts');
+      return dropPushUploads(contextIn(order.root));
+    }
+    case 'copy':
+    case 'sync': {
+      const { dropTreeUploads } = await import('../../jobs/remotes/drop-uploads.ts');
+      return dropTreeUploads(contextIn(homedir()), requestOf(order));
+    }
+    case 'pull':
+    case 'restore':
+      // What they write half done lies in the workspace's own folder, and goes with the next run.
+      return;
+  }
+}
+
+type CopyOrder = Extract<TransferOrder, { source: string }>;
+
+function requestOf(order: CopyOrder): TreePairRequest {
+  const ends = { source: { place: order.source }, destination: { place: order.destination } };
+  return order.kind === 'copy' && order.names ? { ...ends, filter: { filesFrom: order.names } } : ends;
+}
+
+/** Two transfers of one key never run at once: they would wait for each other's lock, or write over each other. */
+export function busyKeyOf(order: TransferOrder): string {
+  return 'root' in order ? order.root : order.destination;
+}
+
+/** Where its requests went. */
+export function billedPlaceOf(order: TransferOrder, environment: JobContext['environment']): string {
+  if (!('root' in order)) return `${order.source} to ${order.destination}`;
+  const remote = readWorkspaceCard(order.root, { environment }).remotes.find(({ isDefault }) => isDefault);
+  return remote?.url ?? order.root;
+}
+
+export function titleOf(order: TransferOrder): string {
+  switch (order.kind) {
+    case 'push':
+    case 'pull':
+      return `${order.kind === 'push' ? 'Push' : 'Pull'} ${lastPart(order.root)}`;
+    case 'restore': {
+      const [first = ''] = order.paths;
+      const more = order.paths.length - 1;
+      return `Restore ${lastPart(first)}${more > 0 ? ` and ${more} more` : ''}`;
+    }
+    case 'copy':
+    case 'sync':
+      return titleOfCopy(order);
+  }
+}
+
+/** A folder is copied to one of its name, most often. */
+function titleOfCopy(order: CopyOrder): string {
+  const [from, to] = [lastPart(order.source), lastPart(order.destination)];
+  if (order.kind === 'copy' && order.names)
+    return `Copy ${formatPlural(order.names.length, 'file')} of ${from} to ${to}`;
+  const verb = order.kind === 'copy' ? 'Copy' : 'Sync';
+  return from === to ? `${verb} ${from}` : `${verb} ${from} to ${to}`;
+}
+
+function lastPart(place: string): string {
+  const [path = ''] = place.split('?', 1);
+  return trimEnd(path, '/\\').split(/[/\\]/).at(-1) || place;
+}

@@ -1,0 +1,130 @@
+/** One transfer as the queue holds it, and what an event of its job changes in it. */
+import type { JobEvent } from '../../api/events.ts';
+import type { Transfer, TransferFailure, TransferOrder, TransferState } from '../../api/host.ts';
+import { createTransferRate } from './transfer-rate.ts';
+
+const WARNINGS_MAX = 50;
+const FAILURES_MAX = 1_000;
+const PATHS_TOLD_MAX = 20;
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** What is written down of it. */
+export type TransferFacts = Mutable<Omit<Transfer, 'bytesPerSecond' | 'secondsLeft'>> & {
+  failures: readonly TransferFailure[];
+  /** Cancelled, and what it left half done is not taken back yet. */
+  isUncleaned?: boolean;
+};
+
+export interface TransferRecord {
+  readonly facts: TransferFacts;
+  /** While its job runs, also when it is being stopped. */
+  run?: { readonly stopping: AbortController; readonly ended: Promise<void> };
+  /** A run begins anew. */
+  begin(nowMs: number): void;
+  note(event: JobEvent, nowMs: number): void;
+  /** As windows see it. */
+  read(nowMs: number): Transfer;
+}
+
+const ENDED: ReadonlySet<TransferState> = new Set(['done', 'failed', 'cancelled']);
+
+export function isEnded({ facts }: TransferRecord): boolean {
+  return ENDED.has(facts.state);
+}
+
+/** In some run, also of a host before this one: something of it may lie half done on a store. */
+export function wasBegun({ facts }: TransferRecord): boolean {
+  return facts.startedMs !== undefined || facts.endedMs !== undefined;
+}
+
+/** Where bytes move; a scan or a listing has no rate that says anything of the rest. */
+const MOVING = new Set(['upload', 'download', 'write', 'hash']);
+/** What a run leaves behind that the next one begins without. */
+const OF_A_RUN = [
+  'phase',
+  'filesTotal',
+  'bytesTotal',
+  'isCounting',
+  'inFlight',
+  'inFlightMax',
+  'notice',
+  'endedMs',
+  'error',
+  'summary',
+  'requests',
+] as const;
+/** Warnings that hold only until something moves again. */
+const PASSING = new Set(['retrying', 'waitingForLock']);
+
+export function createTransferRecord(facts: TransferFacts): TransferRecord {
+  const rate = createTransferRate();
+  return {
+    facts,
+    begin(nowMs) {
+      rate.reset();
+      for (const name of OF_A_RUN) delete facts[name];
+      const counts = { filesDone: 0, bytesDone: 0, failed: 0, warnings: [], failures: [] };
+      Object.assign(facts, { state: 'running', ...counts });
+      facts.startedMs ??= nowMs;
+    },
+    note(event, nowMs) {
+      switch (event.type) {
+        case 'phase':
+          rate.reset();
+          facts.phase = event.phase;
+          // What was moved stays to be seen when nothing more of it comes.
+          if (event.phase === 'commit') return;
+          facts.filesDone = 0;
+          facts.bytesDone = 0;
+          for (const name of ['filesTotal', 'bytesTotal', 'isCounting'] as const) delete facts[name];
+          return;
+        case 'progress': {
+          const { bytesKept = 0, requests: _, type: __, wireBytes, ...counts } = event;
+          delete facts.isCounting;
+          if (counts.bytesDone > facts.bytesDone || counts.filesDone > facts.filesDone) delete facts.notice;
+          Object.assign(facts, counts);
+          if (MOVING.has(counts.phase))
+            rate.note(nowMs, { doneBytes: counts.bytesDone - bytesKept, wireBytes });
+          return;
+        }
+        case 'warning':
+          if (event.warning === 'retrying') rate.lose();
+          if (PASSING.has(event.warning)) facts.notice = event.message;
+          else if (facts.warnings.length < WARNINGS_MAX) facts.warnings = [...facts.warnings, event.message];
+          return;
+        case 'fileFailed':
+          fail(facts, event.path, event.error.message);
+          return;
+        case 'conflict':
+          fail(facts, event.path, 'Changed here and on the remote.');
+      }
+    },
+    read(nowMs) {
+      const { failures: _, inFlight, inFlightMax, isUncleaned: __, ...told } = facts;
+      const order = shortened(facts.order);
+      if (facts.state !== 'running') return { ...told, order, bytesPerSecond: 0 };
+      const { bytesDone, bytesTotal } = facts;
+      return {
+        ...told,
+        order,
+        ...(inFlight === undefined ? {} : { inFlight }),
+        ...(inFlightMax === undefined ? {} : { inFlightMax }),
+        ...rate.read(nowMs, bytesTotal === undefined ? undefined : bytesTotal - bytesDone),
+      };
+    },
+  };
+}
+
+/** A list of transfers is told several times a second: paths that nobody reads stay here. */
+function shortened(order: TransferOrder): TransferOrder {
+  if (order.kind === 'push' && order.skip) return { ...order, skip: order.skip.slice(0, PATHS_TOLD_MAX) };
+  if (order.kind === 'copy' && order.names) return { ...order, names: order.names.slice(0, PATHS_TOLD_MAX) };
+  if (order.kind === 'restore') return { ...order, paths: order.paths.slice(0, PATHS_TOLD_MAX) };
+  return order;
+}
+
+function fail(facts: TransferFacts, path: string, message: string): void {
+  facts.failed += 1;
+  if (facts.failures.length < FAILURES_MAX) facts.failures = [...facts.failures, { path, message }];
+}

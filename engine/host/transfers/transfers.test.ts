@@ -1,0 +1,379 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { TransferOrder } from '../../api/host.ts';
+import { systemClock } from '../../base/clock.ts';
+import { cloneWorkspace } from '../../jobs/pull/clone.ts';
+import { push } from '../../jobs/push/push.ts';
+import { remoteAdd } from '../../jobs/remotes/remotes.ts';
+import { testContext } from '../../jobs/session/job.fixture.ts';
+import { createHostFixture, type HostFixture, transferIn } from '../host.fixture.ts';
+import { createHost } from '../host-state.ts';
+
+let fixture: HostFixture;
+beforeEach(() => {
+  fixture = createHostFixture();
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await fixture[Symbol.asyncDispose]();
+});
+
+const start = async (order: TransferOrder) => (await fixture.client.ask('transfers.start', order)).id;
+const change = (id: string, action: 'pause' | 'resume' | 'cancel' | 'retry' | 'remove' | 'up' | 'down') =>
+  fixture.client.ask('transfers.change', { ids: [id], action });
+
+/** A push that a limit holds up for a minute, so that it can be met half-way. */
+async function slowPush(): Promise<TransferOrder> {
+  await setLimit(64 * 1024);
+  const root = await fixture.workspace('slow');
+  for (let at = 0; at < 64; at += 1) fixture.sandbox.write(`slow/file-${at}`, Buffer.alloc(64 * 1024, at));
+  return { kind: 'push', root };
+}
+
+const setLimit = (limit: number | null) => fixture.client.ask('settings.set', { bandwidth: { limit } });
+
+describe('the queue of transfers', () => {
+  it('carries out a push, a pull, a restore, a copy and a sync, and keeps their summaries', async () => {
+    const { client, sandbox } = fixture;
+    const root = await fixture.workspace();
+    sandbox.write('work/a.txt', 'a');
+    sandbox.write('work/b.txt', 'b');
+    const pushed = await transferIn(
+      client,
+      await start({ kind: 'push', root, message: 'first', skip: ['b.txt'] }),
+      ['done', 'failed'],
+    );
+    expect(pushed).toMatchObject({
+      state: 'done',
+      title: 'Push work',
+      summary: { result: 'pushed', changes: { added: 1 } },
+      requests: { total: expect.any(Number) },
+      startedMs: expect.any(Number),
+      endedMs: expect.any(Number),
+    });
+
+    const other = sandbox.path('other');
+    await cloneWorkspace(testContext(sandbox.folder), { url: sandbox.path('work-remote'), directory: other });
+    sandbox.write('other/c.txt', 'c');
+    await push(testContext(other), {});
+    const pulled = await transferIn(client, await start({ kind: 'pull', root }), ['done', 'failed']);
+    expect(pulled).toMatchObject({ state: 'done', summary: { result: 'pulled' } });
+    expect(readFileSync(join(root, 'c.txt'), 'utf8')).toBe('c');
+
+    writeFileSync(join(root, 'a.txt'), 'spoilt');
+    const restored = await transferIn(client, await start({ kind: 'restore', root, paths: ['a.txt'] }), [
+      'done',
+      'failed',
+    ]);
+    expect(restored).toMatchObject({ state: 'done', summary: { restored: 1 } });
+    expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('a');
+
+    const destination = sandbox.path('copy');
+    for (const kind of ['copy', 'sync'] as const) {
+      const id = await start({ kind, source: other, destination });
+      expect(await transferIn(client, id, ['done', 'failed'])).toMatchObject({ state: 'done' });
+    }
+    expect(readFileSync(join(destination, 'c.txt'), 'utf8')).toBe('c');
+  });
+
+  it('copies of a folder the files that are named, and tells the first few of their names', async () => {
+    const { client, sandbox } = fixture;
+    const names = Array.from({ length: 30 }, (_, at) => `f${at}`);
+    for (const name of [...names, 'other']) sandbox.write(`from/${name}`, name);
+    const ends = { source: `${sandbox.path('from')}/`, destination: `${sandbox.path('to')}/` };
+    const id = await start({ kind: 'copy', ...ends, names });
+    const done = await transferIn(client, id, ['done', 'failed']);
+    expect(done).toMatchObject({
+      state: 'done',
+      title: 'Copy 30 files of from to to',
+      order: { names: names.slice(0, 20) },
+      summary: { copiedFiles: 30 },
+    });
+    expect(readdirSync(sandbox.path('to')).sort()).toEqual(names.toSorted());
+  });
+
+  it('goes to the remote that Browse shows under a name, also when it was started in a workspace that has one of that name', async () => {
+    const { client, sandbox } = fixture;
+    const root = await fixture.workspace();
+    const [ofUser, ofWorkspace] = [sandbox.path('users/mine'), sandbox.path('workspaces/mine')];
+    for (const folder of [ofUser, ofWorkspace]) mkdirSync(folder);
+    await client.ask('remotes.add', { name: 'mine', url: ofUser });
+    await remoteAdd(testContext(root), { name: 'mine', url: ofWorkspace });
+    const source = sandbox.write('file', 'content');
+    vi.spyOn(process, 'cwd').mockReturnValue(root);
+    const id = await start({ kind: 'copy', source, destination: 'mine:below/' });
+    expect(await transferIn(client, id, ['done', 'failed'])).toMatchObject({ state: 'done' });
+    const { entries } = await client.ask('browse.list', { place: 'mine:below/' });
+    expect(entries.map(({ path }) => path)).toEqual(['file']);
+    expect(readdirSync(ofWorkspace)).toEqual([]);
+  });
+
+  it('ends with the error of its job, and runs again on demand', async () => {
+    const { client, sandbox } = fixture;
+    const root = await fixture.workspace();
+    const id = await start({ kind: 'pull', root });
+    const failed = await transferIn(client, id, ['failed']);
+    expect(failed.error).toMatchObject({ code: 'notFound' });
+    sandbox.write('work/a.txt', 'a');
+    await push(testContext(root), {});
+    await change(id, 'retry');
+    const done = await transferIn(client, id, ['done']);
+    expect(done.error).toBeUndefined();
+  });
+
+  it('tells of a conflict which paths it is about', async () => {
+    const { client, sandbox } = fixture;
+    const root = await fixture.workspace();
+    sandbox.write('work/a.txt', 'a');
+    await push(testContext(root), {});
+    const other = sandbox.path('other');
+    await cloneWorkspace(testContext(sandbox.folder), { url: sandbox.path('work-remote'), directory: other });
+    sandbox.write('other/a.txt', 'theirs');
+    await push(testContext(other), {});
+    sandbox.write('work/a.txt', 'ours!');
+    const failed = await transferIn(client, await start({ kind: 'push', root }), ['failed']);
+    expect(failed).toMatchObject({ error: { code: 'conflict' }, failed: 1 });
+    const { failures } = await client.ask('transfers.failures', { id: failed.id });
+    expect(failures).toMatchObject([{ path: 'a.txt' }]);
+    const decided = await start({ kind: 'pull', root, conflicts: 'theirs' });
+    expect(await transferIn(client, decided, ['done'])).toMatchObject({ summary: { decided: 1 } });
+    expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('theirs');
+  });
+
+  it('pauses, goes on, and cancels', async () => {
+    const { client } = fixture;
+    const id = await start(await slowPush());
+    await transferIn(client, id, ['running']);
+    await change(id, 'pause');
+    await transferIn(client, id, ['paused']);
+    // Before it has come to rest: it begins when it has.
+    await change(id, 'resume');
+    await change(id, 'cancel');
+    const ended = await transferIn(client, id, ['cancelled']);
+    expect(ended.endedMs).toBeDefined();
+    await setLimit(null);
+    await change(id, 'retry');
+    expect(await transferIn(client, id, ['done', 'failed'])).toMatchObject({
+      state: 'done',
+      summary: { result: 'pushed', changes: { added: 64 } },
+    });
+    await change(id, 'remove');
+    expect((await fixture.host.transfers()).list()).toEqual([]);
+    await expect(change(id, 'pause')).rejects.toMatchObject({ code: 'notFound' });
+  });
+
+  it('tells of what was cancelled that it has ended once more when it writes no more', async () => {
+    const order = await slowPush();
+    let nowMs = systemClock.nowMs();
+    const nextMs = () => {
+      nowMs += 1;
+      return nowMs;
+    };
+    const host = createHost({
+      environment: fixture.environment,
+      clock: { ...systemClock, nowMs: nextMs },
+    });
+    try {
+      const queue = await host.transfers();
+      const id = queue.start(order);
+      queue.change({ ids: [id], action: 'cancel' });
+      const [{ endedMs, state } = {}] = queue.list();
+      expect(state).toBe('cancelled');
+      await expect.poll(() => queue.list()[0]?.endedMs).toBeGreaterThan(endedMs!);
+    } finally {
+      await host.close();
+    }
+  });
+
+  it('takes back what it left half done also when it waits to go on', async () => {
+    const { client, sandbox } = fixture;
+    const order = await slowPush();
+    const id = await start(order);
+    await transferIn(client, id, ['running']);
+    const next = await start(order);
+    await change(id, 'pause');
+    await transferIn(client, next, ['running']);
+    await change(id, 'resume');
+    await transferIn(client, id, ['waiting']);
+    await change(id, 'cancel');
+    // What cannot be taken back is told: so it was tried.
+    renameSync(sandbox.path('slow-remote'), sandbox.path('gone'));
+    await change(next, 'pause');
+    const warnings = async () => (await transferIn(client, id, ['cancelled'])).warnings;
+    await expect
+      .poll(warnings, { timeout: 20_000 })
+      .toEqual([expect.stringContaining('Parts of files may be left')]);
+  });
+
+  /** Of one place: the first has begun and stands, and the second is at work. */
+  const startTwo = async () => {
+    const order = await slowPush();
+    const paused = await start(order);
+    await transferIn(fixture.client, paused, ['running']);
+    await change(paused, 'pause');
+    const running = await start(order);
+    await transferIn(fixture.client, running, ['running']);
+    return { paused, running };
+  };
+
+  it('takes back what a cancelled one left when nobody is at work in its place any more', async () => {
+    const { host, sandbox } = fixture;
+    const { paused, running } = await startTwo();
+    const isAtWork = () => existsSync(sandbox.path('slow', '.dray', 'lock'));
+    await expect.poll(isAtWork).toBe(true);
+    // Whatever begins asks how to connect.
+    const begun: { readonly besideAnother: boolean }[] = [];
+    const { connectionFlags } = host;
+    host.connectionFlags = () => {
+      begun.push({ besideAnother: isAtWork() });
+      return connectionFlags();
+    };
+    await change(paused, 'cancel');
+    await import('../../jobs/remotes/drop-uploads.ts');
+    await change(running, 'pause');
+    await expect.poll(() => begun, { timeout: 20_000 }).toEqual([{ besideAnother: false }]);
+  });
+
+  it('takes back what a cancelled one left also when the host ended before it could', async () => {
+    const { sandbox } = fixture;
+    const { paused } = await startTwo();
+    await change(paused, 'cancel');
+    await fixture.host.close();
+    renameSync(sandbox.path('slow-remote'), sandbox.path('gone'));
+    const host = createHost({ environment: fixture.environment, clock: systemClock });
+    try {
+      const queue = await host.transfers();
+      const warnings = () => queue.list().find(({ id }) => id === paused)?.warnings;
+      await expect
+        .poll(warnings, { timeout: 20_000 })
+        .toEqual([expect.stringContaining('Parts of files may be left')]);
+    } finally {
+      await host.close();
+    }
+  });
+
+  it('leaves the place of one that is removed while it stops taken until it has stopped', async () => {
+    const queue = await fixture.host.transfers();
+    const order = await slowPush();
+    const id = queue.start(order);
+    queue.change({ ids: [id], action: 'cancel' });
+    queue.change({ ids: [id], action: 'remove' });
+    const next = queue.start(order);
+    expect(queue.list()).toMatchObject([{ id: next, state: 'waiting' }]);
+    await transferIn(fixture.client, next, ['running']);
+  });
+
+  it('changes hundreds at once, and of these the ones that are still there', async () => {
+    const queue = await fixture.host.transfers();
+    const root = await fixture.workspace();
+    const known = Array.from({ length: 110 }, () => queue.start({ kind: 'pull', root }));
+    const ids = [...known, ...Array.from({ length: 600 }, () => randomUUID())];
+    await fixture.client.ask('transfers.change', { ids, action: 'cancel' });
+    await expect
+      .poll(() => queue.list().filter(({ endedMs }) => endedMs === undefined), { timeout: 20_000 })
+      .toEqual([]);
+    // The queue forgets the oldest of those that have ended.
+    expect(queue.list().length).toBeLessThan(known.length);
+    await fixture.client.ask('transfers.change', { ids, action: 'remove' });
+    expect(queue.list()).toEqual([]);
+    await expect(change(known[0]!, 'remove')).rejects.toMatchObject({ code: 'notFound' });
+  });
+
+  it('opens the queue when what stood in its way is gone', async () => {
+    const path = join(fixture.host.folder, 'transfers.json');
+    mkdirSync(path, { recursive: true });
+    const root = await fixture.workspace();
+    await expect(start({ kind: 'pull', root })).rejects.toMatchObject({ code: 'io' });
+    rmSync(path, { recursive: true });
+    const id = await start({ kind: 'pull', root });
+    // It is written down: the first try has left no lock.
+    expect(readFileSync(path, 'utf8')).toContain(id);
+  });
+
+  it('runs two at once, never two in one workspace, in an order that can be changed', async () => {
+    const roots = await Promise.all(['one', 'two', 'three'].map((name) => fixture.workspace(name)));
+    const [one, two, three] = roots as [string, string, string];
+    for (const name of ['one', 'two', 'three']) fixture.sandbox.write(`${name}/file`, name);
+    const queue = await fixture.host.transfers();
+    const ids = [one, one, two, three, three].map((root) => queue.start({ kind: 'push', root }));
+    const states = () => queue.list().map(({ state }) => state);
+    expect(states()).toEqual(['running', 'waiting', 'running', 'waiting', 'waiting']);
+    queue.change({ ids: [ids[4]!], action: 'up' });
+    expect(queue.list().map(({ id }) => id)).toEqual([ids[0], ids[1], ids[2], ids[4], ids[3]]);
+    queue.change({ ids: [ids[0]!, ids[1]!], action: 'up' });
+    expect(
+      queue
+        .list()
+        .map(({ id }) => id)
+        .slice(0, 2),
+    ).toEqual([ids[0], ids[1]]);
+    queue.change({ ids: [ids[0]!, ids[1]!], action: 'down' });
+    expect(
+      queue
+        .list()
+        .map(({ id }) => id)
+        .slice(0, 3),
+    ).toEqual([ids[2], ids[0], ids[1]]);
+    await expect.poll(states, { timeout: 20_000 }).toEqual(Array(5).fill('done'));
+  });
+
+  it('survives a restart: what ran at a good end goes on, what a killed host left waits for its user', async () => {
+    const order = await slowPush();
+    const id = await start(order);
+    await transferIn(fixture.client, id, ['running']);
+    const path = join(fixture.host.folder, 'transfers.json');
+    const killed = readFileSync(path, 'utf8');
+    expect(JSON.parse(killed).transfers).toMatchObject([{ id, state: 'running', order }]);
+
+    await fixture.host.close();
+    expect(JSON.parse(readFileSync(path, 'utf8')).transfers).toMatchObject([{ id, state: 'waiting' }]);
+    const second = fixture.reopen();
+    expect((await second.host.transfers()).list()).toMatchObject([{ id, state: 'running' }]);
+    await second.host.close();
+
+    writeFileSync(path, killed);
+    const third = fixture.reopen();
+    expect((await third.host.transfers()).list()).toMatchObject([{ id, state: 'paused' }]);
+    await third.host.close();
+  });
+
+  it('takes no order that it cannot write down, and lets what runs go on', async () => {
+    const queue = await fixture.host.transfers();
+    const root = await fixture.workspace();
+    fixture.sandbox.write('work/a.txt', 'a');
+    const id = queue.start({ kind: 'push', root });
+    const path = join(fixture.host.folder, 'transfers.json');
+    rmSync(path);
+    mkdirSync(path);
+    expect(() => queue.start({ kind: 'pull', root })).toThrow(/cannot be written/);
+    expect(queue.list().length).toBe(1);
+    expect(await transferIn(fixture.client, id, ['done', 'failed'])).toMatchObject({ state: 'done' });
+  });
+
+  it('counts what it asked of a remote', async () => {
+    const root = await fixture.workspace();
+    fixture.sandbox.write('work/a.txt', 'a');
+    await transferIn(fixture.client, await start({ kind: 'push', root }), ['done']);
+    const { months } = await fixture.client.ask('remotes.usage', {});
+    expect(months).toMatchObject([
+      {
+        place: expect.stringContaining('work-remote'),
+        transfers: 1,
+        requests: { total: expect.any(Number) },
+      },
+    ]);
+  });
+
+  it('belongs to one host at a time; another one has a queue of its own', async () => {
+    const queue = await fixture.host.transfers();
+    const root = await fixture.workspace();
+    queue.start({ kind: 'push', root });
+    const second = fixture.reopen();
+    const others = await second.host.transfers();
+    expect(others.list()).toEqual([]);
+    await second.host.close();
+    expect(queue.list().length).toBe(1);
+  });
+});

@@ -1,0 +1,246 @@
+/**
+ * `dray delta --benchmark`: how long a delta takes, and what it sends, when so and so much has changed. A copy of the source is made
+ * beside the destination; for each row some of its blocks are overwritten at random, and it is made like the source again. The
+ * source is only read, and the destination itself is not touched.
+ */
+import { randomBytes, randomFillSync } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { DrayError } from '../../api/error.ts';
+import type { JobContext } from '../../api/jobs.ts';
+import type {
+  DeltaBenchmarkRequest,
+  DeltaBenchmarkRow,
+  DeltaBenchmarkSummary,
+  DeltaRequest,
+  DeltaTiming,
+} from '../../api/peers.ts';
+import { systemClock } from '../../base/clock.ts';
+import { localPlaceKind } from '../../files/scan/local-place.ts';
+import { DELTA_RANGE_BYTES_MAX } from '../../transfer/delta/delta-plan.ts';
+import { parseNamedPlace } from '../places/open-side.ts';
+import { type LocalPlace, nameOfPlace, type RemotePlace } from '../places/places.ts';
+import { connectPeerOf } from '../session/connection.ts';
+import { runDelta } from './delta-file.ts';
+import { SideOpener } from './delta-side-opener.ts';
+import { findRsync, type Rsync } from './local-rsync.ts';
+
+const OWNER_WRITES = 0o600;
+const REMOVE_WITHIN_MS = 10_000;
+
+interface Benchmark {
+  readonly context: JobContext;
+  readonly request: DeltaRequest;
+  readonly from: LocalPlace | RemotePlace;
+  /** The copy. */
+  readonly at: LocalPlace | RemotePlace;
+}
+
+/** @throws As `deltaFile`; `damaged` when the copy is not the source in the end. Nothing stays of the copy in any case. */
+export async function benchmarkDelta(
+  context: JobContext,
+  { rows: rowCount, ...request }: DeltaBenchmarkRequest,
+): Promise<DeltaBenchmarkSummary> {
+  const from = parseNamedPlace(context, request.source);
+  const to = parseNamedPlace(context, request.destination);
+  const benchmark = {
+    context: withoutProgress(context),
+    request,
+    from,
+    at: placeBeside(to, nameOfPlace(from)),
+  };
+  const isLocal = from.kind === 'local' && benchmark.at.kind === 'local';
+  const rsync = isLocal ? await findRsync(context) : undefined;
+  try {
+    const { blockBytes, sizeBytes } = await synchronise(benchmark, { mode: 'whole' });
+    const rows: DeltaBenchmarkRow[] = [];
+    for (let index = 0; index < rowCount; index += 1) {
+      const changedShare = index / Math.max(1, rowCount - 1);
+      rows.push(await measureRow({ benchmark, rsync, blockBytes }, changedShare));
+    }
+    return {
+      source: from.text,
+      destination: to.text,
+      sizeBytes,
+      blockBytes,
+      rows,
+      ...(rsync ? { rsyncVersion: rsync.version } : {}),
+    };
+  } finally {
+    await remove(benchmark);
+  }
+}
+
+/** Of a row: the table is what is to be seen. */
+function withoutProgress(context: JobContext): JobContext {
+  return {
+    ...context,
+    emit: (event) => {
+      if (event.type !== 'phase' && event.type !== 'progress') context.emit(event);
+    },
+  };
+}
+
+interface Measuring {
+  readonly benchmark: Benchmark;
+  readonly rsync: Rsync | undefined;
+  readonly blockBytes: number;
+}
+
+/** Each of the two meets a copy that differs from the source by as much. */
+async function measureRow(
+  { benchmark, blockBytes, rsync }: Measuring,
+  changedShare: number,
+): Promise<DeltaBenchmarkRow> {
+  const changedBytes = await changeBlocks(benchmark, { blockBytes, changedShare });
+  const dray = await timed(async () => (await synchronise(benchmark, {})).sentBytes);
+  await checkSame(benchmark);
+  if (!rsync) return { changedShare, changedBytes, dray };
+  await changeBlocks(benchmark, { blockBytes, changedShare });
+  const { at, from, request } = benchmark;
+  const files = { source: (from as LocalPlace).path, destination: (at as LocalPlace).path };
+  const rival = await timed(() =>
+    rsync.synchronise(files, {
+      isInPlace: request.isInPlace ?? false,
+      isWhole: request.mode === 'whole',
+      signal: benchmark.context.signal,
+    }),
+  );
+  await checkSame(benchmark);
+  return { changedShare, changedBytes, dray, rsync: rival };
+}
+
+async function timed(work: () => Promise<number>): Promise<DeltaTiming> {
+  const startedMs = systemClock.monotonicMs();
+  const sentBytes = await work();
+  return { sentBytes, elapsedMs: systemClock.monotonicMs() - startedMs };
+}
+
+interface Synchronised {
+  readonly sizeBytes: number;
+  readonly sentBytes: number;
+  readonly blockBytes: number;
+}
+
+/** Everything that a `dray delta` does, connections and threads included, but for the start of the program. */
+async function synchronise(
+  { at, context, from, request }: Benchmark,
+  change: Pick<DeltaRequest, 'mode' | 'isDryRun'>,
+): Promise<Synchronised> {
+  const wish = { ...request, ...change };
+  const opener = new SideOpener(context, wish);
+  try {
+    const source = await opener.source(from);
+    try {
+      const { mtimeNs } = source;
+      // The next row overwrites it, whoever may write to the source.
+      const target = await opener.target(at, '', { mtimeNs, mode: source.mode | OWNER_WRITES });
+      const sides = { source, target, signature: opener.signature };
+      const { sentBytes, sizeBytes } = await runDelta(context, wish, sides);
+      return { sizeBytes, sentBytes, blockBytes: opener.signature.blockBytes };
+    } finally {
+      await source.close();
+    }
+  } finally {
+    await opener.close();
+  }
+}
+
+async function checkSame(benchmark: Benchmark): Promise<void> {
+  const { sentBytes } = await synchronise(benchmark, { mode: 'blocks', isDryRun: true });
+  if (sentBytes === 0) return;
+  throw new DrayError('damaged', `${benchmark.at.text} is not what ${benchmark.from.text} is.`, {
+    data: { differentBytes: sentBytes },
+  });
+}
+
+/** Overwrites that share of the copy's blocks, chosen at random, with random bytes. Resolves to how many bytes they have. */
+async function changeBlocks(
+  { at, context, request }: Benchmark,
+  { blockBytes, changedShare }: { readonly blockBytes: number; readonly changedShare: number },
+): Promise<number> {
+  const { signal } = context;
+  const opener = new SideOpener(context, { ...request, mode: 'blocks', isInPlace: true, blockBytes });
+  try {
+    const target = await opener.target(at, '', { mode: OWNER_WRITES, mtimeNs: 0n });
+    try {
+      const sizeBytes = target.oldBytes;
+      await target.begin({ sizeBytes, keepsOld: true });
+      let changedBytes = 0;
+      let ranges: number[] = [];
+      let bytes = 0;
+      const flush = async () => {
+        if (bytes > 0) await target.write(Float64Array.from(ranges), randomShared(bytes), signal);
+        ranges = [];
+        bytes = 0;
+      };
+      for (const start of chosenBlocks(sizeBytes, { blockBytes, changedShare })) {
+        const end = Math.min(start + blockBytes, sizeBytes);
+        ranges.push(start, end);
+        bytes += end - start;
+        changedBytes += end - start;
+        if (bytes >= DELTA_RANGE_BYTES_MAX) await flush();
+      }
+      await flush();
+      await target.complete();
+      return changedBytes;
+    } finally {
+      await target.discard();
+    }
+  } finally {
+    await opener.close();
+  }
+}
+
+/** Selection sampling: exactly so many, in order, each as likely (Knuth, The Art of Computer Programming 2, 3.4.2, algorithm S). */
+function* chosenBlocks(
+  sizeBytes: number,
+  { blockBytes, changedShare }: { readonly blockBytes: number; readonly changedShare: number },
+): Generator<number> {
+  const blocks = Math.ceil(sizeBytes / blockBytes);
+  let wanted = Math.round(blocks * changedShare);
+  for (let index = 0; index < blocks && wanted > 0; index += 1) {
+    if (systemClock.random() * (blocks - index) >= wanted) continue;
+    wanted -= 1;
+    yield index * blockBytes;
+  }
+}
+
+function randomShared(lengthBytes: number): Uint8Array {
+  const bytes = new Uint8Array(new SharedArrayBuffer(lengthBytes));
+  bytes.set(randomFillSync(new Uint8Array(lengthBytes)));
+  return bytes;
+}
+
+/** A name of its own in the same folder. */
+function placeBeside(to: LocalPlace | RemotePlace, sourceName: string): LocalPlace | RemotePlace {
+  const ending = `.${randomBytes(6).toString('hex')}.dray-benchmark`;
+  if (to.kind === 'local') {
+    const isFolder = to.isFolderForm || localPlaceKind(to.path) === 'folder';
+    const path = isFolder
+      ? join(to.path, `.${sourceName}${ending}`)
+      : join(dirname(to.path), `.${basename(to.path)}${ending}`);
+    return { ...to, path, text: path, isFolderForm: false };
+  }
+  const { prefix } = to.url;
+  const name = to.isFolderForm ? [prefix.replace(/\/$/, ''), sourceName].filter(Boolean).join('/') : prefix;
+  return {
+    ...to,
+    url: { ...to.url, prefix: `${name}${ending}` },
+    text: `${to.text}${ending}`,
+    isFolderForm: false,
+  };
+}
+
+/** Also after a stop. */
+async function remove({ at, context }: Benchmark): Promise<void> {
+  if (at.kind === 'local') return rmSync(at.path, { force: true });
+  if (at.url.kind !== 'peer') return;
+  const { removePeerFiles } = await import('../../remotes/peer/peer-files.ts');
+  const client = await connectPeerOf(context, at.url);
+  try {
+    await removePeerFiles(client, [at.url.prefix], AbortSignal.timeout(REMOVE_WITHIN_MS));
+  } finally {
+    await client.close();
+  }
+}

@@ -1,0 +1,226 @@
+/** What a workspace makes of its branch when things go wrong around it. */
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { JobEvent } from '../../api/events.ts';
+import type { PullSummary } from '../../api/jobs.ts';
+import { cloneWorkspace } from '../pull/clone.ts';
+import { pull } from '../pull/pull.ts';
+import { switchBranch } from '../pull/switch.ts';
+import { push } from '../push/push.ts';
+import { initWorkspace } from '../remotes/init.ts';
+import { remoteAdd } from '../remotes/remotes.ts';
+import { onlyKey, tipOf } from '../session/damage.fixture.ts';
+import { createSandbox, eventsOf, type Sandbox, testContext } from '../session/job.fixture.ts';
+import { describeTree } from '../trees/same-trees.fixture.ts';
+import { restore } from '../working-copy/restore.ts';
+import { status } from '../working-copy/status.ts';
+import { log } from './log.ts';
+import { branch } from './refs.ts';
+
+let sandbox: Sandbox;
+let root: string;
+beforeEach(async () => {
+  sandbox = createSandbox();
+  root = sandbox.path('work');
+  mkdirSync(root, { recursive: true });
+  await initWorkspace(testContext(root), { remoteUrl: sandbox.path('store') });
+  sandbox.write('work/a', 'one');
+  await push(testContext(root), {});
+});
+afterEach(() => sandbox[Symbol.dispose]());
+
+const clone = (name: string) =>
+  cloneWorkspace(testContext(sandbox.folder), { url: sandbox.path('store'), directory: name });
+
+describe('a switch', () => {
+  it.runIf(process.platform === 'linux')(
+    'follows the branch whose files it brought, also where the scan met a name that it cannot record (Linux only)',
+    async () => {
+      await switchBranch(testContext(root), { name: 'trial', create: true });
+      sandbox.write('work/a', 'trial');
+      await push(testContext(root), {});
+      await clone('copy');
+      const copy = sandbox.path('copy');
+      writeFileSync(Buffer.from(`${copy}/caf\xe9`, 'latin1'), 'no UTF-8');
+      expect(await switchBranch(testContext(copy), { name: 'trial' })).toMatchObject({
+        branch: 'trial',
+        failed: 1,
+      });
+      expect(readFileSync(join(copy, 'a'), 'utf8')).toBe('trial');
+      expect(await status(testContext(copy), {})).toMatchObject({
+        branch: 'trial',
+        changes: { modified: 0 },
+      });
+    },
+  );
+
+  it('that stops at a conflict leaves the workspace on its branch', async () => {
+    await switchBranch(testContext(root), { name: 'trial', create: true });
+    sandbox.write('work/a', 'trial');
+    await push(testContext(root), {});
+    await clone('copy');
+    sandbox.write('copy/a', 'mine');
+    const copy = sandbox.path('copy');
+    await expect(switchBranch(testContext(copy), { name: 'trial' })).rejects.toMatchObject({
+      code: 'conflict',
+    });
+    expect(await status(testContext(copy), {})).toMatchObject({ branch: 'main' });
+  });
+});
+
+describe('a switch that does not bring all files', () => {
+  const object = () => `${sandbox.path('store')}/${onlyKey(sandbox.path('store'), 'objects')}`;
+  const hide = () => renameSync(object(), sandbox.path('hidden'));
+  let bring: () => void;
+  let main: string;
+
+  /** On `main` with edits of its own, and one of the objects of `trial` is not to be had. */
+  beforeEach(async () => {
+    sandbox.write('work/gone', 'goes');
+    sandbox.write('work/mine', 'one');
+    await push(testContext(root), {});
+    main = tipOf(sandbox.path('store'));
+    await switchBranch(testContext(root), { name: 'trial', create: true });
+    sandbox.write('work/a', 'trial');
+    sandbox.write('work/new/large', Buffer.alloc(1_500_000, 'large'));
+    rmSync(join(root, 'gone'));
+    await push(testContext(root), {});
+    await switchBranch(testContext(root), { name: 'main' });
+    sandbox.write('work/mine', 'own edit');
+    const place = object();
+    bring = () => renameSync(sandbox.path('hidden'), place);
+    hide();
+  });
+
+  const fail = async (work: Promise<PullSummary>) =>
+    expect(await work).toMatchObject({ failed: 1, branch: 'main' });
+  const refused = async () => {
+    await expect(push(testContext(root), {})).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringMatching(/a and 1 more came by "dray switch trial".*dray switch main/),
+      data: { path: 'a', count: 2 },
+    });
+    expect(tipOf(sandbox.path('store'))).toBe(main);
+  };
+
+  it('is told of by status, keeps a push from recording its part, and ends when it is run again', async () => {
+    await fail(switchBranch(testContext(root), { name: 'trial' }));
+    const context = testContext(root);
+    expect(await status(context, {})).toMatchObject({ branch: 'main', changes: { modified: 2, deleted: 1 } });
+    expect(eventsOf(context, 'warning')).toMatchObject([
+      { warning: 'halfArrived', message: expect.stringContaining('"dray switch trial" did not bring all') },
+    ]);
+    const logged = testContext(root);
+    await log(logged, {});
+    expect(eventsOf(logged, 'commit')[0]).toMatchObject({ commit: main, refs: ['main'] });
+    await refused();
+    rmSync(join(root, '.dray/index.db'));
+    await refused();
+
+    bring();
+    expect(await switchBranch(testContext(root), { name: 'trial' })).toMatchObject({
+      failed: 0,
+      branch: 'trial',
+    });
+    const after = testContext(root);
+    expect(await status(after, {})).toMatchObject({
+      branch: 'trial',
+      changes: { modified: 1, added: 0, deleted: 0 },
+    });
+    expect(eventsOf(after, 'warning')).toEqual([]);
+    expect(await push(testContext(root), {})).toMatchObject({ branch: 'trial', changes: { modified: 1 } });
+    expect(readFileSync(join(root, 'mine'), 'utf8')).toBe('own edit');
+  });
+
+  it('is taken back by a switch to where it began, without what was not to be had', async () => {
+    await fail(switchBranch(testContext(root), { name: 'trial' }));
+    expect(await switchBranch(testContext(root), { name: 'main' })).toMatchObject({
+      failed: 0,
+      branch: 'main',
+    });
+    expect(readFileSync(join(root, 'a'), 'utf8')).toBe('one');
+    expect(readFileSync(join(root, 'gone'), 'utf8')).toBe('goes');
+    expect(readFileSync(join(root, 'mine'), 'utf8')).toBe('own edit');
+    expect(await push(testContext(root), {})).toMatchObject({
+      branch: 'main',
+      changes: { modified: 1, deleted: 0 },
+    });
+  });
+
+  it('from another remote is taken back by the switch that is named', async () => {
+    await remoteAdd(testContext(root), { name: 'backup', url: sandbox.path('store') });
+    const backup = () => testContext(root, { remoteName: 'backup' });
+    sandbox.write('work/mine', 'one');
+    await pull(backup(), {});
+    sandbox.write('work/mine', 'own edit');
+    await fail(switchBranch(backup(), { name: 'trial' }));
+    const context = testContext(root);
+    await status(context, {});
+    const [warning] = eventsOf(context, 'warning');
+    expect(warning?.message).toContain('"dray switch trial --remote backup" did not bring all');
+    expect(warning?.message).toContain('go back by "dray switch main --remote backup"');
+    await expect(push(testContext(root), {})).rejects.toMatchObject({ code: 'conflict' });
+    await switchBranch(backup(), { name: 'main' });
+    expect(await push(testContext(root), {})).toMatchObject({ branch: 'main', changes: { modified: 1 } });
+  });
+
+  it('goes on to what its branch has become meanwhile, though both changed one file', async () => {
+    await fail(switchBranch(testContext(root), { name: 'trial' }));
+    bring();
+    await cloneWorkspace(testContext(sandbox.folder), {
+      url: sandbox.path('store'),
+      directory: 'copy',
+      ref: 'trial',
+    });
+    sandbox.write('copy/a', 'trial, later');
+    await push(testContext(sandbox.path('copy')), {});
+    expect(await switchBranch(testContext(root), { name: 'trial' })).toMatchObject({
+      failed: 0,
+      branch: 'trial',
+    });
+    expect(readFileSync(join(root, 'a'), 'utf8')).toBe('trial, later');
+  });
+
+  it('does not count any more when nothing of it is left', async () => {
+    await fail(switchBranch(testContext(root), { name: 'trial' }));
+    await restore(testContext(root), { paths: ['a', 'gone'] });
+    expect(await push(testContext(root), {})).toMatchObject({ result: 'pushed', changes: { modified: 1 } });
+    expect(JSON.parse(readFileSync(join(root, '.dray/state.json'), 'utf8'))).not.toHaveProperty('arriving');
+  });
+
+  it('counts as well when it was stopped, and so does a pull of another commit', async () => {
+    const stop = new AbortController();
+    const isFirst = setInterval(() => existsSync(join(root, 'gone')) || stop.abort(), 0);
+    const emit = (event: JobEvent) => event.type === 'fileFailed' && stop.abort();
+    const stopped = switchBranch(testContext(root, { signal: stop.signal, emit }), { name: 'trial' });
+    await stopped.catch(() => {}).finally(() => clearInterval(isFirst));
+    expect(stop.signal.aborted).toBe(true);
+    await expect(push(testContext(root), {})).rejects.toMatchObject({ code: 'conflict' });
+    await switchBranch(testContext(root), { name: 'main' });
+    expect(await pull(testContext(root), { ref: 'trial' })).toMatchObject({ failed: 1 });
+    await expect(push(testContext(root), {})).rejects.toMatchObject({
+      message: expect.stringContaining('"dray pull trial"'),
+    });
+    bring();
+    expect(await pull(testContext(root), { ref: 'trial' })).toMatchObject({ failed: 0 });
+    expect(await status(testContext(root), {})).toMatchObject({
+      branch: 'main',
+      changes: { modified: 1, added: 0 },
+    });
+  });
+});
+
+describe('a push to a branch that somebody removed', () => {
+  it('makes it anew, with all that the workspace has', async () => {
+    await clone('copy');
+    await switchBranch(testContext(root), { name: 'trial', create: true });
+    await branch(testContext(root), { name: 'main', remove: true });
+    sandbox.write('copy/b', 'two');
+    const copy = sandbox.path('copy');
+    expect(await push(testContext(copy), {})).toMatchObject({ result: 'pushed', failed: 0, branch: 'main' });
+    rmSync(root, { recursive: true });
+    await clone('again');
+    expect(describeTree(sandbox.path('again'))).toEqual(describeTree(copy));
+  });
+});

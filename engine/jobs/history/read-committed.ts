@@ -1,0 +1,47 @@
+/** `dray cat --from REF PATH`: one file as a commit has it, or a part of it, without touching the working copy. */
+import { DrayError } from '../../api/error.ts';
+import type { JobContext, ReadCommittedRequest } from '../../api/jobs.ts';
+import type { ReadPlaceSummary } from '../../api/trees.ts';
+import type { Entry, FileEntry } from '../../model/entry.ts';
+import { fetchCommit } from '../session/base-commit.ts';
+import { connect } from '../session/connection.ts';
+import { resolveCommit } from '../session/resolve-commit.ts';
+import { openSession } from '../session/session.ts';
+import { toWorkspacePath } from '../session/workspace-path.ts';
+import { findEntry, readEntryBytes } from './read-entry.ts';
+
+/** @throws `notFound` when the commit has nothing there, `usage` when it is no file, `damaged`. */
+export async function readCommitted(
+  context: JobContext,
+  { from, lengthBytes = Number.POSITIVE_INFINITY, offsetBytes: start = 0, path }: ReadCommittedRequest,
+  write: (chunk: Uint8Array) => Promise<void>,
+): Promise<ReadPlaceSummary> {
+  const session = await openSession(context, 'cat', 'shared');
+  try {
+    const wanted = toWorkspacePath(session, path);
+    const { meter, store } = await connect(session);
+    try {
+      const { signal } = context;
+      const commit = await fetchCommit(session, store, await resolveCommit(session, store, from));
+      const entry = fileOf(await findEntry(store, commit, wanted, signal), wanted);
+      let bytes = 0;
+      for await (const piece of readEntryBytes(store, entry, { start, end: start + lengthBytes, signal })) {
+        await write(piece);
+        bytes += piece.length;
+      }
+      return { bytes, requests: meter.totals() };
+    } finally {
+      await store.close();
+    }
+  } finally {
+    session.close();
+  }
+}
+
+function fileOf(entry: Entry | undefined, path: string): FileEntry {
+  const data = { path };
+  if (entry?.kind === 'file') return entry;
+  if (entry?.kind === 'link')
+    throw new DrayError('usage', `${path} is a symbolic link there, to ${entry.target}.`, { data });
+  throw new DrayError('notFound', `The commit has no file ${path}. "dray ls" shows what it has.`, { data });
+}

@@ -1,0 +1,122 @@
+/** One entry of a commit, and the first bytes of its content: what a preview shows. */
+import { createHash } from 'node:crypto';
+import { DrayError } from '../../api/error.ts';
+import { readChecked } from '../../base/read-again.ts';
+import type { BlobHash, Entry, FileEntry } from '../../model/entry.ts';
+import type { ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
+import type { Commit } from '../../repository/commit.ts';
+import { objectKey, packKey } from '../../repository/keys.ts';
+import { readEntries } from '../../repository/manifest/read-entries.ts';
+
+/** One request at most. Undefined: the commit has nothing there. */
+export async function findEntry(
+  store: ObjectStore,
+  commit: Commit,
+  path: string,
+  signal: AbortSignal,
+): Promise<Entry | undefined> {
+  for await (const page of readEntries(store, commit, { prefix: path, signal })) {
+    const found = page.find((entry) => entry.path === path);
+    // Longer paths that begin alike come after it.
+    return found;
+  }
+  return undefined;
+}
+
+/**
+ * The file's first `maxBytes`, or all of it when that is less. Bytes that make a whole blob or chunk are checked against its hash.
+ * @throws `damaged`
+ */
+export async function readEntryStart(
+  store: ObjectStore,
+  entry: FileEntry,
+  { maxBytes, signal }: { readonly maxBytes: number; readonly signal: AbortSignal },
+): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of readEntryBytes(store, entry, { end: maxBytes, signal })) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+export interface EntryRange {
+  /** Default 0. */
+  readonly start?: number;
+  /** Not included; the file's end where that comes before. */
+  readonly end: number;
+  readonly signal: AbortSignal;
+}
+
+/** What is held at once. */
+const WINDOW_BYTES = 8 * 1024 * 1024;
+
+/**
+ * The file's bytes from `start` to `end` in order. A blob or chunk that is read whole is checked against its hash before its last bytes
+ * come out.
+ * @throws `damaged`
+ */
+export async function* readEntryBytes(
+  store: ObjectStore,
+  entry: FileEntry,
+  { end, signal, start = 0 }: EntryRange,
+): AsyncGenerator<Uint8Array> {
+  let before = 0;
+  for (const piece of piecesOf(entry)) {
+    const from = Math.max(0, start - before);
+    const to = Math.min(piece.sizeBytes, end - before);
+    before += piece.sizeBytes;
+    if (from < to) yield* readPiece(store, piece, { from, to, signal });
+  }
+}
+
+/** A blob, or a chunk of one, and where it lies. */
+interface Piece {
+  readonly key: RemoteKey;
+  readonly offset: number;
+  readonly hash: BlobHash;
+  readonly sizeBytes: number;
+}
+
+function piecesOf({ blob: hash, location, sizeBytes }: FileEntry): readonly Piece[] {
+  switch (location.in) {
+    case 'nowhere':
+      return [];
+    case 'pack':
+      return [{ key: packKey(location.pack), offset: location.offset, hash, sizeBytes }];
+    case 'object':
+      return [{ key: objectKey(hash), offset: 0, hash, sizeBytes }];
+    case 'chunks':
+      return location.chunks.map((chunk) => ({ ...chunk, key: objectKey(chunk.hash), offset: 0 }));
+  }
+}
+
+async function* readPiece(
+  store: ObjectStore,
+  { hash, key, offset, sizeBytes }: Piece,
+  { from, signal, to }: { readonly from: number; readonly to: number; readonly signal: AbortSignal },
+): AsyncGenerator<Uint8Array> {
+  const hasher = from === 0 && to === sizeBytes ? createHash('sha256') : undefined;
+  const isOneWindow = hasher !== undefined && sizeBytes <= WINDOW_BYTES;
+  for (let at = from; at < to; at += WINDOW_BYTES) {
+    const wantedBytes = Math.min(WINDOW_BYTES, to - at);
+    const range = { start: offset + at, end: offset + at + wantedBytes };
+    const found = await readChecked(
+      () => store.read(key, { range, maxBytes: wantedBytes, signal }),
+      (read) => {
+        const isRight = !isOneWindow || createHash('sha256').update(read.bytes).digest('hex') === hash;
+        if (read.bytes.length === wantedBytes && isRight) return read;
+        throw damaged(key, 'does not hold the bytes that were pushed');
+      },
+    );
+    if (!found) throw damaged(key, 'is missing on the remote');
+    hasher?.update(found.bytes);
+    const isLast = at + wantedBytes === to;
+    if (isLast && hasher && hasher.digest('hex') !== hash)
+      throw damaged(key, 'does not hold the bytes that were pushed');
+    yield found.bytes;
+  }
+}
+
+function damaged(key: RemoteKey, what: string): DrayError {
+  return new DrayError('damaged', `${key} ${what}. "dray verify" names every file that it affects.`, {
+    data: { key },
+  });
+}

@@ -1,0 +1,106 @@
+/** `dray copy - PLACE` and `dray copy PLACE -`: one object or file from standard input or to standard output. */
+import { DrayError } from '../../api/error.ts';
+import type { JobContext } from '../../api/jobs.ts';
+import type { CopyRequest, TransferSummary } from '../../api/trees.ts';
+import { systemClock } from '../../base/clock.ts';
+import { loadCrc64 } from '../../checksums/crc64-nvme.ts';
+import { writeStreamToFile } from '../../files/disk/stream-to-file.ts';
+import { uploadStream } from '../../transfer/upload/upload-object.ts';
+import { loadContentTypes } from '../trees/move/object-content-type.ts';
+import { describeFile } from '../trees/move/object-description.ts';
+import { addTotals } from '../trees/sides.ts';
+import { checkReplaceable, connectPlace, nameOfPlace, parsePlace } from './places.ts';
+import { readPlace } from './read-place.ts';
+
+export function isStream({ destination, source }: Pick<CopyRequest, 'destination' | 'source'>): boolean {
+  return source.place === '-' || destination.place === '-';
+}
+
+export async function copyStream(context: JobContext, request: CopyRequest): Promise<TransferSummary> {
+  const { destination, source } = request;
+  if (request.dryRun)
+    throw new DrayError('usage', 'A stream cannot be looked at beforehand: leave out --dry-run.');
+  const { backupDirectory, immutable, update } = request;
+  if (backupDirectory || immutable || update)
+    throw new DrayError(
+      'usage',
+      'Of a stream, nothing at the destination is looked at: leave out --backup-dir, --immutable and --update.',
+    );
+  if (source.place === '-' && destination.place === '-')
+    throw new DrayError('usage', 'Only one side can be "-".');
+  return source.place === '-' ? fromInput(context, request) : toOutput(context, request);
+}
+
+async function toOutput(context: JobContext, request: CopyRequest): Promise<TransferSummary> {
+  const write = context.standardOutput;
+  if (!write) throw new DrayError('usage', 'There is no standard output to copy to.');
+  const { bytes, requests } = await readPlace(context, request.source, write);
+  return summary(request, { bytes, requests, received: bytes, sent: 0 });
+}
+
+async function fromInput(context: JobContext, request: CopyRequest): Promise<TransferSummary> {
+  const input = context.standardInput;
+  const place = parsePlace(context, request.destination);
+  if (!input) throw new DrayError('usage', 'There is no standard input to copy from.');
+  if (place.kind === 'stdio' || place.isFolderForm) {
+    const message = `Standard input becomes one object or file: name it, as in s3://BUCKET/NAME. "${place.text}" names none.`;
+    throw new DrayError('usage', message);
+  }
+  if (place.kind === 'local') {
+    checkReplaceable(place);
+    const bytes = await writeStreamToFile(input, place.path, context.signal);
+    return summary(request, { bytes, requests: addTotals([]), sent: 0, received: 0 });
+  }
+  await Promise.all([loadContentTypes(), loadCrc64()]);
+  const { meter, store } = await connectPlace(context, place, { at: 'parent' });
+  try {
+    const key = nameOfPlace(place);
+    const mtimeNs = BigInt(systemClock.nowMs()) * 1_000_000n;
+    const { sizeBytes } = await uploadStream({
+      store,
+      key,
+      body: input,
+      description: describeFile(request, { path: key, mtimeNs }),
+      ...(request.partSizeBytes === undefined ? {} : { partSizeBytes: request.partSizeBytes }),
+      signal: context.signal,
+    });
+    return summary(request, { bytes: sizeBytes, requests: addTotals([meter]), sent: sizeBytes, received: 0 });
+  } finally {
+    await store.close();
+  }
+}
+
+function summary(
+  { destination, source }: CopyRequest,
+  {
+    bytes,
+    received,
+    requests,
+    sent,
+  }: {
+    readonly bytes: number;
+    readonly received: number;
+    readonly sent: number;
+    readonly requests: TransferSummary['requests'];
+  },
+): TransferSummary {
+  return {
+    result: 'copied',
+    source: source.place,
+    destination: destination.place,
+    files: 1,
+    bytes,
+    copiedFiles: 1,
+    copiedBytes: bytes,
+    copiedInStore: 0,
+    touchedFiles: 0,
+    touchedFolders: 0,
+    deletedFiles: 0,
+    unchangedFiles: 0,
+    skippedFiles: 0,
+    failed: 0,
+    sentBytes: sent,
+    receivedBytes: received,
+    requests,
+  };
+}

@@ -1,0 +1,157 @@
+/** `dray ls PLACE`: what lies in a folder, a bucket or below a prefix, one level or all of it. */
+import { DrayError } from '../../api/error.ts';
+import type { EntryEvent } from '../../api/events.ts';
+import type { JobContext, RequestTotals } from '../../api/jobs.ts';
+import type { ListPlaceRequest, ListPlaceSummary } from '../../api/trees.ts';
+import { createHeapBound } from '../../base/heap-bound.ts';
+import { comparePaths } from '../../model/entry.ts';
+import { formatObjectTime } from '../../model/object-time.ts';
+import { createTreeFilter, isTimeKnown, type TreeFilter } from '../../model/tree-filter.ts';
+import type { TreeItem } from '../../model/tree-item.ts';
+import { headItemOf } from '../../query/trees/head-item.ts';
+import { listedItem, listTreeItems } from '../../query/trees/object-pages.ts';
+import { readTimes, type TimesOptions } from '../../query/trees/read-times.ts';
+import { tellAll } from '../session/emit-each.ts';
+import { createTreeCounts, failItem, isFileError } from '../trees/copy-run.ts';
+import { addTotals } from '../trees/sides.ts';
+import { localItems } from './local-items.ts';
+import { nothingThere, openSingle, parseNamedPlace } from './open-side.ts';
+import { connectPlace, type LocalPlace, type RemotePlace } from './places.ts';
+import { isEmptyFolder } from './source-presence.ts';
+
+export async function listPlace(context: JobContext, request: ListPlaceRequest): Promise<ListPlaceSummary> {
+  const place = parseNamedPlace(context, request);
+  const filter = createTreeFilter(request.filter ?? {});
+  const lister = createLister(context, filter);
+  const listed =
+    place.kind === 'local'
+      ? listLocal(context, place, request, lister)
+      : listStore(context, place, request, lister);
+  return listed;
+}
+
+interface Lister {
+  file(item: TreeItem): void;
+  folder(path: string): void;
+  link(path: string): void;
+  readonly totals: { entries: number; bytes: number };
+  readonly filter: TreeFilter;
+}
+
+function createLister(context: JobContext, filter: TreeFilter): Lister {
+  const totals = { entries: 0, bytes: 0 };
+  const tell = (entry: EntryEvent) => {
+    totals.entries += 1;
+    totals.bytes += entry.sizeBytes;
+    context.emit(entry);
+  };
+  return {
+    totals,
+    filter,
+    file(item) {
+      if (!filter.includes(item)) return;
+      const mtime = formatObjectTime(item.mtimeNs ?? BigInt(Math.round(item.modifiedMs)) * 1_000_000n);
+      tell({ type: 'entry', path: item.path, kind: 'file', sizeBytes: item.sizeBytes, mtime });
+    },
+    folder(path) {
+      if (filter.mayContain(path)) tell({ type: 'entry', path, kind: 'folder', sizeBytes: 0 });
+    },
+    link: (path) => tell({ type: 'entry', path, kind: 'link', sizeBytes: 0 }),
+  };
+}
+
+async function listStore(
+  context: JobContext,
+  place: RemotePlace,
+  { recursive, withTimes = false }: ListPlaceRequest,
+  lister: Lister,
+): Promise<ListPlaceSummary> {
+  const { limit, meter, store } = await connectPlace(context, place, { at: 'place' });
+  const { signal } = context;
+  const heap = createHeapBound();
+  const counts = createTreeCounts();
+  const onFailed = (path: string, error: unknown) => failItem({ context, counts }, path, error);
+  const tellFiles = async (items: readonly TreeItem[]) => {
+    const timed = await readTimes(items, { filter: lister.filter, store, limit, signal, onFailed });
+    const chosen = timed.filter(lister.filter.includes);
+    const told = withTimes ? await withOwnTimes(chosen, { store, limit, signal }) : chosen;
+    await tellAll(context, told, (item) => lister.file(item));
+  };
+  const summary = (requests: RequestTotals): ListPlaceSummary => ({
+    place: place.text,
+    ...lister.totals,
+    failed: counts.failed,
+    requests,
+  });
+  try {
+    if (recursive) {
+      for await (const page of listTreeItems({ store, limit, signal, isUnordered: true })) {
+        heap.check();
+        await tellFiles(page);
+      }
+    } else {
+      for (let continuation: string | undefined; ; ) {
+        const page = await store.list(
+          { prefix: '', delimiter: '/', ...(continuation === undefined ? {} : { continuation }) },
+          { signal },
+        );
+        await tellAll(context, page.folders, (folder) => lister.folder(folder));
+        await tellFiles(page.objects.map(listedItem));
+        continuation = page.continuation;
+        if (continuation === undefined) break;
+      }
+    }
+    if (lister.totals.entries > 0 || !lister.filter.isOpen || place.url.prefix === '')
+      return summary(addTotals([meter]));
+    if (await isEmptyFolder({ limit, store }, signal)) return summary(addTotals([meter]));
+    const single = await openSingle(context, place);
+    if (!single) throw nothingThere(place.text);
+    await single.connection.store.close();
+    lister.file(headItemOf(single.key, single.info));
+    return summary(addTotals([meter, single.connection.meter]));
+  } finally {
+    await store.close();
+  }
+}
+
+/** An object of which no more than the listing can be read keeps the time of its upload. */
+async function withOwnTimes(
+  items: readonly TreeItem[],
+  options: Pick<TimesOptions, 'limit' | 'signal' | 'store'>,
+): Promise<readonly TreeItem[]> {
+  const onFailed = (_path: string, error: unknown) => {
+    if (!(error instanceof DrayError && isFileError(error))) throw error;
+  };
+  const asked = await readTimes(items, {
+    ...options,
+    filter: { needsTime: (item) => !isTimeKnown(item) },
+    onFailed,
+  });
+  const known = new Map(asked.map((item) => [item.path, item]));
+  return items.map((item) => known.get(item.path) ?? item);
+}
+
+async function listLocal(
+  context: JobContext,
+  place: LocalPlace,
+  { recursive }: ListPlaceRequest,
+  lister: Lister,
+): Promise<ListPlaceSummary> {
+  const counts = createTreeCounts();
+  const { filter } = lister;
+  const look = { context, place, filter, counts };
+  if (recursive) {
+    for await (const items of localItems({ ...look, onLink: lister.link }))
+      await tellAll(context, items, (item) => lister.file(item));
+  } else {
+    // Files, links and folders of one level come apart from each other.
+    const tells: (readonly [path: string, tell: () => void])[] = [];
+    const onFolder = (path: string) => tells.push([path, () => lister.folder(path)]);
+    const onLink = (path: string) => tells.push([path, () => lister.link(path)]);
+    for await (const items of localItems({ ...look, onFolder, onLink }))
+      for (const item of items) tells.push([item.path, () => lister.file(item)]);
+    const inOrder = tells.sort(([a], [b]) => comparePaths(a, b));
+    await tellAll(context, inOrder, ([, tell]) => tell());
+  }
+  return { place: place.text, ...lister.totals, failed: counts.failed, requests: addTotals([]) };
+}

@@ -1,0 +1,305 @@
+/**
+ * The places that plain copies go between: how they are written, what they mean, and the way to them.
+ *
+ * In an S3 place a `?` begins parameters and `%XX` stands for a character, as in every URL of Dray, so `?` and `%` in a key are
+ * written `%3F` and `%25`. Everything else of a key counts as it stands, empty parts (`a//b`) included. What follows the colon of a
+ * named remote is no URL: there every character stands for itself.
+ */
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { DrayError } from '../../api/error.ts';
+import type { ConnectionFlags, JobContext } from '../../api/jobs.ts';
+import type { PlaceRequest } from '../../api/trees.ts';
+import { trimEnd, trimStart } from '../../api/trim-ends.ts';
+import { type Nesting, nestingOf } from '../../files/scan/folder-nesting.ts';
+import { localPlaceKind } from '../../files/scan/local-place.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
+import { resolveLocation } from '../../remotes/open-remote.ts';
+import { type PeerRemoteUrl, peerOrigin, type S3RemoteUrl } from '../../remotes/remote-url.ts';
+import { findNamedRemote, knownRemoteNames } from '../remotes/named-remote.ts';
+import { type Connection, connectRemote, parseGivenUrl } from '../session/connection.ts';
+import { sharesService } from '../trees/sides.ts';
+
+export type Place = StdioPlace | LocalPlace | RemotePlace;
+
+export interface StdioPlace {
+  readonly kind: 'stdio';
+  readonly text: string;
+}
+
+export interface LocalPlace {
+  readonly kind: 'local';
+  /** Absolute. */
+  readonly path: string;
+  /** It ends in a separator: a folder is meant. */
+  readonly isFolderForm: boolean;
+  /** For people. */
+  readonly text: string;
+}
+
+/** A prefix of a bucket, or a folder of a peer. */
+export interface RemotePlace {
+  readonly kind: 'remote';
+  readonly url: S3RemoteUrl | PeerRemoteUrl;
+  /** It ends in `/` or is a bucket's root: a folder is meant. */
+  readonly isFolderForm: boolean;
+  /** For people: bucket and prefix alone. */
+  readonly text: string;
+  readonly connection: ConnectionFlags;
+}
+
+/** A letter and a colon are a drive on Windows, so names of remotes have two characters at least. */
+const NAMED = /^([A-Za-z0-9][A-Za-z0-9._-]+):(?!\/\/)(.*)$/s;
+
+/** Whether `NAME:` is read as this remote. */
+export function canNamePlace(name: string): boolean {
+  return NAMED.test(`${name}:`) && !/^(?:s3|file|dray)$/i.test(name);
+}
+
+/** @throws `usage` when it names no place. */
+export function parsePlace(context: JobContext, { connection = {}, place }: PlaceRequest): Place {
+  if (place === '-') return { kind: 'stdio', text: '-' };
+  if (place === '')
+    throw new DrayError('usage', 'A place is empty: name a path, s3://BUCKET/PREFIX or NAME:PREFIX.');
+  const flags = { ...context.connection, ...connection };
+  const named = NAMED.exec(place);
+  if (named && canNamePlace(named[1]!)) {
+    const found = namedPlace(context, named[1]!, named[2]!, flags);
+    if (found) return found;
+  }
+  return urlPlace(context, place, flags);
+}
+
+function urlPlace(context: JobContext, text: string, connection: ConnectionFlags): Place {
+  const url = parseGivenUrl(context, text, context.directory, { keepsEmptyParts: true });
+  if (url.kind === 'file') return localPlace(url.path, text);
+  const [path = ''] = text.split('?', 1);
+  const isFolderForm = url.prefix === '' || path.endsWith('/');
+  if (url.prefix === '' && path.endsWith('//')) throw rootOfSlashes(text);
+  return remotePlace(url, isFolderForm, connection);
+}
+
+/** A folder whose name is empty, at the bucket's root: its prefix `/` cannot be told from the bucket's own. */
+function rootOfSlashes(text: string): DrayError {
+  return new DrayError(
+    'usage',
+    `"${text}" names a folder without a name. Name the bucket, or what is in it.`,
+  );
+}
+
+function localPlace(path: string, text: string): LocalPlace {
+  return {
+    kind: 'local',
+    path,
+    isFolderForm: text.endsWith('/') || text.endsWith(sep) || isDots(text),
+    text,
+  };
+}
+
+/** `.` and `..` are folders, whatever they look like. */
+function isDots(text: string): boolean {
+  return /(?:^|[\\/])\.{1,2}$/.test(text);
+}
+
+function remotePlace(
+  url: S3RemoteUrl | PeerRemoteUrl,
+  isFolderForm: boolean,
+  connection: ConnectionFlags,
+): RemotePlace {
+  const path = url.prefix === '' ? '' : `/${url.prefix}${isFolderForm ? '/' : ''}`;
+  const host = url.kind === 's3' ? `s3://${url.bucket}` : `dray://${peerOrigin(url).host}`;
+  return { kind: 'remote', url, isFolderForm, text: `${host}${path}`, connection };
+}
+
+/** Undefined when it is a local path that happens to hold a colon. */
+function namedPlace(
+  context: JobContext,
+  name: string,
+  below: string,
+  connection: ConnectionFlags,
+): Place | undefined {
+  const remote = findNamedRemote(context, name);
+  if (!remote) {
+    if (existsSync(resolve(context.directory, `${name}:${below}`))) return undefined;
+    const known = knownRemoteNames(context);
+    const hint =
+      known.length > 0
+        ? `Known are: ${known.join(', ')}.`
+        : 'Add one with "dray remote add --user NAME URL".';
+    throw new DrayError('usage', `There is no remote "${name}". ${hint}`, { data: { name } });
+  }
+  const { url } = remote;
+  checkBelow(name, below);
+  const isFolderForm = below === '' || below.endsWith('/');
+  if (url.kind === 'file') {
+    const path = resolve(url.path, below);
+    return localPlace(path, isFolderForm ? `${path}/` : path);
+  }
+  const prefix = [url.prefix, below.replace(/\/$/, '')].filter((part) => part !== '').join('/');
+  return remotePlace({ ...url, prefix }, isFolderForm, connection);
+}
+
+/** It stays below the remote. */
+function checkBelow(name: string, below: string): void {
+  const shown = `"${name}:${below}"`;
+  if (below.startsWith('/')) {
+    const message = `${shown} has a slash after the colon. What follows it lies below the remote: write ${name}:${trimStart(below, '/')}.`;
+    throw new DrayError('usage', message);
+  }
+  const fault = below.split('/').find((part) => part === '.' || part === '..');
+  if (fault !== undefined) throw new DrayError('usage', `${shown} contains the part "${fault}".`);
+}
+
+export interface ConnectPlaceOptions {
+  /** Where the store has its root: at the place, or, for a single object, at the folder that it is in. */
+  readonly at: 'place' | 'parent';
+  /** The other place of a pair. */
+  readonly beside?: Pick<Connection, 'store' | 'limit'> | undefined;
+}
+
+/** Plain copies have a request for each small file, so they begin with more in flight, and may go higher. */
+const LIMIT = { initial: 32, max: 256 };
+
+/** The caller closes the store. */
+export async function connectPlace(
+  context: JobContext,
+  place: RemotePlace,
+  options: ConnectPlaceOptions,
+): Promise<Connection> {
+  const { prefix } = place.url;
+  return connectRemote(
+    { ...context, connection: place.connection },
+    { ...place.url, prefix: options.at === 'place' ? prefix : prefix.slice(0, parentEnd(prefix)) },
+    {
+      limit: LIMIT,
+      beside: options.beside,
+      plainFiles: true,
+    },
+  );
+}
+
+/** The name that the place itself has, as a single file or object. */
+export function nameOfPlace(place: LocalPlace | RemotePlace): string {
+  if (place.kind === 'local') return basename(place.path);
+  const { prefix } = place.url;
+  const end = parentEnd(prefix);
+  return end === 0 ? prefix : prefix.slice(end + 1);
+}
+
+/**
+ * A copy puts a file in the place of what lies there. A link to nothing may be replaced; a device, a pipe or a socket is somebody's.
+ * @throws `usage`
+ */
+export function checkReplaceable({ path, text }: LocalPlace): void {
+  if (localPlaceKind(path) !== 'other' || !existsSync(path)) return;
+  const message = `${text} is neither a file nor a folder, and a copy would put a file in its place. Name a file; "-" stands for standard output.`;
+  throw new DrayError('usage', message, { data: { path } });
+}
+
+/** Where the last slash is that has a folder's name before it. */
+function parentEnd(prefix: string): number {
+  return Math.max(0, prefix.lastIndexOf('/'));
+}
+
+/** What the place is known by: the same for every way to write it, and without secrets. */
+export function placeIdentity(place: Place, environment: JobContext['environment']): string {
+  switch (place.kind) {
+    case 'stdio':
+      return '-';
+    case 'local':
+      return `file:${realPathOf(place.path)}`;
+    case 'remote':
+      return place.url.kind === 'peer'
+        ? `peer:${peerOrigin(place.url).host}/${place.url.prefix}`
+        : `s3:${endpointOf(place.url, place.connection, environment)}/${place.url.bucket}/${place.url.prefix}`;
+  }
+}
+
+function endpointOf(
+  url: S3RemoteUrl,
+  connection: ConnectionFlags,
+  environment: JobContext['environment'],
+): string {
+  const { endpoint, profile = environment.AWS_PROFILE } = resolveLocation(url, connection);
+  const named = endpoint ?? (environment.AWS_ENDPOINT_URL_S3 || environment.AWS_ENDPOINT_URL);
+  if (named) return trimEnd(named, '/');
+  // A profile may name an endpoint of its own, and two profiles that do not only cost what is remembered of the pair.
+  return profile ? `profile:${profile}` : 'aws';
+}
+
+/** With links resolved, as far as it exists. */
+export function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? path : join(realPathOf(parent), basename(path));
+  }
+}
+
+export interface ApartOptions {
+  /** One may lie inside the other, since what is copied are files that were named, each directly in the source. */
+  readonly mayNest?: boolean;
+}
+
+/**
+ * @throws `usage` when the places are the same or one lies inside the other: a copy would feed on itself, and a sync would delete
+ *   what it has just written.
+ */
+export function checkApart(
+  source: Place,
+  destination: Place,
+  environment: JobContext['environment'],
+  options: ApartOptions = {},
+): void {
+  if (source.kind !== destination.kind || source.kind === 'stdio') return;
+  const separator = source.kind === 'local' ? sep : '/';
+  const from = withEnd(placeIdentity(source, environment), separator);
+  const to = withEnd(placeIdentity(destination, environment), separator);
+  checkOutside([source, from], [destination, to], options);
+  if (source.kind !== 'local' || destination.kind !== 'local') return;
+  const nesting = nestingOf(realPathOf(source.path), realPathOf(destination.path));
+  if (nesting && (nesting === 'same' || !options.mayNest)) throw notApart(source, destination, nesting);
+}
+
+/**
+ * The same for stores once they are open: two profiles may lead to one bucket, which shows only when they are read.
+ * @throws `usage`
+ */
+export function checkStoresApart(
+  [source, from]: readonly [Place, ObjectStore],
+  [destination, to]: readonly [Place, ObjectStore],
+  options: ApartOptions = {},
+): void {
+  if (!sharesService(from, to)) return;
+  const pathOf = ({ place }: ObjectStore) => `${place!.bucket}/${place!.keyPrefix}`;
+  checkOutside([source, pathOf(from)], [destination, pathOf(to)], options);
+}
+
+/** The paths end in separators. */
+function checkOutside(
+  [source, from]: readonly [Place, string],
+  [destination, to]: readonly [Place, string],
+  { mayNest = false }: ApartOptions,
+): void {
+  if (mayNest ? from !== to : !from.startsWith(to) && !to.startsWith(from)) return;
+  const nesting = from === to ? 'same' : to.startsWith(from) ? 'secondInside' : 'firstInside';
+  throw notApart(source, destination, nesting);
+}
+
+const NESTINGS: Readonly<Record<Nesting, string>> = {
+  same: 'are the same place',
+  firstInside: 'overlap: the first lies inside the second',
+  secondInside: 'overlap: the second lies inside the first',
+};
+
+function notApart(source: Place, destination: Place, nesting: Nesting): DrayError {
+  return new DrayError(
+    'usage',
+    `${source.text} and ${destination.text} ${NESTINGS[nesting]}. Choose places apart from each other.`,
+  );
+}
+
+function withEnd(text: string, separator: string): string {
+  return text.endsWith(separator) ? text : text + separator;
+}

@@ -1,0 +1,93 @@
+/** `dray cat`: one object or file, or a part of it, in order. An object that is read whole is checked against what its store vouches for. */
+import { DrayError } from '../../api/error.ts';
+import type { JobContext } from '../../api/jobs.ts';
+import type { ReadPlaceRequest, ReadPlaceSummary } from '../../api/trees.ts';
+import { loadCrc64 } from '../../checksums/crc64-nvme.ts';
+import { openFileSource } from '../../files/read/file-source.ts';
+import { localPlaceKind } from '../../files/scan/local-place.ts';
+import { catObject } from '../../transfer/download/download-object.ts';
+import { createTreeMemory } from '../trees/move/movers.ts';
+import { addTotals } from '../trees/sides.ts';
+import { followLink } from './local-items.ts';
+import { nothingThere } from './open-side.ts';
+import { connectPlace, type LocalPlace, nameOfPlace, parsePlace, type RemotePlace } from './places.ts';
+
+type Write = (chunk: Uint8Array) => Promise<void>;
+
+/** @throws `notFound` when nothing is there, `damaged` (after the last byte) when the object is not what its store vouches for. */
+export async function readPlace(
+  context: JobContext,
+  request: ReadPlaceRequest,
+  write: Write,
+): Promise<ReadPlaceSummary> {
+  const place = parsePlace(context, request);
+  if (place.kind === 'stdio' || place.isFolderForm)
+    throw new DrayError('usage', `"${place.text}" is no file or object. Name one.`);
+  return place.kind === 'local'
+    ? readFile(context, place, request, write)
+    : readObject(context, place, request, write);
+}
+
+async function readObject(
+  context: JobContext,
+  place: RemotePlace,
+  request: ReadPlaceRequest,
+  write: Write,
+): Promise<ReadPlaceSummary> {
+  const { signal } = context;
+  const { limit, meter, store } = await connectPlace(context, place, { at: 'parent' });
+  try {
+    await loadCrc64();
+    const key = nameOfPlace(place);
+    const info = await store.head(key, { checksums: true, signal });
+    if (!info) throw new DrayError('notFound', `There is no object ${place.text}.`, { data: { key } });
+    const { end, start } = rangeOf(request, info.sizeBytes);
+    const range = { start, end };
+    const { bytes } = await catObject({
+      store,
+      key,
+      info,
+      limit,
+      memory: createTreeMemory({}),
+      signal,
+      range,
+      write,
+    });
+    return { bytes, requests: addTotals([meter]) };
+  } finally {
+    await store.close();
+  }
+}
+
+const PIECE_BYTES = 1024 * 1024;
+
+async function readFile(
+  { signal }: JobContext,
+  place: LocalPlace,
+  request: ReadPlaceRequest,
+  write: Write,
+): Promise<ReadPlaceSummary> {
+  const { text } = place;
+  const path = followLink(place.path);
+  const kind = localPlaceKind(path);
+  if (kind === 'absent') throw nothingThere(text);
+  if (kind !== 'file') throw new DrayError('usage', `${text} is no file. Name one.`);
+  const source = await openFileSource(path);
+  try {
+    const { end, start } = rangeOf(request, source.sizeBytes);
+    for (let at = start; at < end; at += PIECE_BYTES) {
+      await write(await source.read(at, Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, end - at)), signal));
+    }
+    return { bytes: end - start, requests: addTotals([]) };
+  } finally {
+    await source.close();
+  }
+}
+
+function rangeOf(
+  { lengthBytes, offsetBytes = 0 }: ReadPlaceRequest,
+  sizeBytes: number,
+): { readonly start: number; readonly end: number } {
+  const start = Math.min(offsetBytes, sizeBytes);
+  return { start, end: lengthBytes === undefined ? sizeBytes : Math.min(sizeBytes, start + lengthBytes) };
+}

@@ -1,0 +1,159 @@
+/** `dray rm URL`: removes an object, or with `recursive` everything below a prefix. Listing and removing overlap. */
+import { DrayError, toErrorRecord } from '../../api/error.ts';
+import type { JobContext } from '../../api/jobs.ts';
+import type { RemovePlaceRequest, RemovePlaceSummary } from '../../api/trees.ts';
+import { Budget } from '../../base/budget.ts';
+import { TaskSet } from '../../base/task-set.ts';
+import { createTreeFilter } from '../../model/tree-filter.ts';
+import type { TreeItem } from '../../model/tree-item.ts';
+import { headItemOf } from '../../query/trees/head-item.ts';
+import { listTreeItems } from '../../query/trees/object-pages.ts';
+import { readTimes } from '../../query/trees/read-times.ts';
+import type { Connection } from '../session/connection.ts';
+import { isFileError } from '../trees/copy-run.ts';
+import { addTotals, readOnlyRefusal } from '../trees/sides.ts';
+import { nothingThere, openSingle, parseNamedPlace } from './open-side.ts';
+import { connectPlace, type RemotePlace } from './places.ts';
+import { isEmptyFolder } from './source-presence.ts';
+
+export async function removePlace(
+  context: JobContext,
+  request: RemovePlaceRequest,
+): Promise<RemovePlaceSummary> {
+  const place = parseNamedPlace(context, request);
+  if (place.kind === 'local')
+    throw new DrayError(
+      'usage',
+      `${place.text} is a local path. "dray rm" removes objects; use your system's own rm for files.`,
+    );
+  const single = await openSingle(context, place);
+  if (single) {
+    const { connection, info, key } = single;
+    try {
+      const removal = createRemoval(context, connection, request);
+      await removal.remove([headItemOf(key, info)]);
+      return await summaryOf(context, place, { connection, request, totals: removal.totals });
+    } finally {
+      await connection.store.close();
+    }
+  }
+  if (!request.recursive) {
+    const message = place.isFolderForm
+      ? `${place.text} names no single object. To remove everything below it, add --recursive.`
+      : `There is no object ${place.text}. To remove everything below ${place.text}/, add --recursive.`;
+    throw new DrayError(place.isFolderForm ? 'usage' : 'notFound', message, { data: { place: place.text } });
+  }
+  const connection = await connectPlace(context, place, { at: 'place' });
+  try {
+    const removal = createRemoval(context, connection, request);
+    const isEmpty = await removal.removeAll();
+    if (isEmpty && place.url.prefix !== '' && !(await isEmptyFolder(connection, context.signal)))
+      throw nothingThere(place.text);
+    return await summaryOf(context, place, { connection, request, totals: removal.totals });
+  } finally {
+    await connection.store.close();
+  }
+}
+
+/** A dry run asks a peer whether it would refuse. */
+async function summaryOf(
+  { emit, signal }: JobContext,
+  { text }: RemotePlace,
+  { connection, request, totals }: Removal,
+): Promise<RemovePlaceSummary> {
+  const refusal =
+    request.dryRun && totals.removed > 0
+      ? await readOnlyRefusal({ store: connection.store, text }, signal)
+      : undefined;
+  if (refusal) emit({ type: 'warning', warning: 'readOnlyPeer', message: refusal.message });
+  return {
+    place: text,
+    ...totals,
+    requests: addTotals([connection.meter]),
+    ...(refusal ? { wouldStop: refusal.code } : {}),
+  };
+}
+
+interface Removal {
+  readonly connection: Connection;
+  readonly request: RemovePlaceRequest;
+  readonly totals: Pick<RemovePlaceSummary, 'bytes' | 'failed' | 'removed'>;
+}
+
+const PAGES_UNDER_WAY_MAX = 8;
+
+/** Others may be removed all the same. */
+function isItemError(error: unknown): error is DrayError {
+  return error instanceof DrayError && error.retry === 'no' && isFileError(error);
+}
+
+function createRemoval(
+  context: JobContext,
+  { limit, store }: Connection,
+  { dryRun = false, filter }: RemovePlaceRequest,
+) {
+  const totals = { removed: 0, bytes: 0, failed: 0 };
+  const chosen = createTreeFilter(filter ?? {});
+  const tasks = new TaskSet(context.signal);
+  const { signal } = tasks;
+  const room = new Budget(PAGES_UNDER_WAY_MAX);
+
+  const done = (item: TreeItem) => {
+    totals.removed += 1;
+    totals.bytes += item.sizeBytes;
+    const { path, sizeBytes } = item;
+    context.emit({ type: 'change', change: 'deleted', path, kind: 'file', sizeBytes });
+  };
+  const fail = (path: string, error: unknown) => {
+    if (!isItemError(error)) throw error;
+    totals.failed += 1;
+    context.emit({ type: 'fileFailed', path, error: toErrorRecord(error) });
+  };
+  const removeKeys = (keys: readonly string[]) =>
+    limit.run(() => store.delete(keys, { signal }), { bytes: 0, signal });
+
+  /** Which of several could not be removed is found out by asking for each. */
+  const removeEach = async (items: readonly TreeItem[]) => {
+    for (const item of items) {
+      try {
+        await removeKeys([item.path]);
+        done(item);
+      } catch (error) {
+        fail(item.path, error);
+      }
+    }
+  };
+  const remove = async (listed: readonly TreeItem[]) => {
+    const timed = await readTimes(listed, { filter: chosen, store, limit, signal, onFailed: fail });
+    const items = timed.filter((item) => chosen.includes(item));
+    if (items.length === 0) return;
+    if (dryRun) return items.forEach(done);
+    try {
+      await removeKeys(items.map(({ path }) => path));
+    } catch (error) {
+      if (isItemError(error)) return removeEach(items);
+      throw error;
+    }
+    items.forEach(done);
+  };
+  return {
+    totals,
+    remove,
+    /** Whether there was nothing. */
+    async removeAll(): Promise<boolean> {
+      let isEmpty = true;
+      try {
+        for await (const page of listTreeItems({ store, limit, signal, isUnordered: true })) {
+          isEmpty = false;
+          const permit = await room.acquire(1, signal);
+          tasks.spawn(() => remove(page).finally(() => permit.release()));
+          await context.drained?.();
+        }
+      } catch (error) {
+        tasks.fail(error);
+      }
+      await tasks.settle();
+      return isEmpty;
+    },
+  };
+}

@@ -1,0 +1,132 @@
+/** `dray serve`: offers a folder to other machines until it is stopped. */
+import { randomBytes } from 'node:crypto';
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import { DrayError } from '../../api/error.ts';
+import type { JobContext } from '../../api/jobs.ts';
+import type { ServeRequest, ServeSummary } from '../../api/peers.ts';
+import { fingerprintOf, readCertificate, type ServerCertificate } from '../../peer/peer-certificate.ts';
+import { serveFolder } from '../../peer/serve-folder.ts';
+import { isLoopback, PEER_PORT, peerAddress } from '../../remotes/remote-url.ts';
+import { userConfigFolder } from '../remotes/user-remotes.ts';
+
+const CONNECTIONS_MAX = 256;
+const TOKEN_BYTES = 32;
+const TOKEN = /^[\x21-\x7e]{16,1024}$/;
+
+/** Resolves when the signal fires, with what was under way ended. @throws `notFound`, `usage`, `io` before it begins. */
+export async function serve(context: JobContext, request: ServeRequest): Promise<ServeSummary> {
+  const { host = '127.0.0.1', isReadOnly = false, port = PEER_PORT } = request;
+  const folder = resolve(context.directory, request.folder);
+  const { isNew, token } = readToken(context, request);
+  const tls = await certificateFor(context, request);
+  warnOfOpenness(context, request, { host, tls });
+  let requests = 0;
+  const server = await serveFolder({
+    root: folder,
+    host,
+    port,
+    token,
+    isReadOnly,
+    specialModes: request.specialModes ?? false,
+    ...(tls ? { tls } : {}),
+    hostNames: [
+      'localhost',
+      hostname().toLowerCase(),
+      ...(request.names ?? []).map((name) => name.toLowerCase()),
+    ],
+    connectionsMax: request.connectionsMax ?? CONNECTIONS_MAX,
+    software: request.software,
+    onRequest: () => {
+      requests += 1;
+    },
+    onFailure: (error) => {
+      const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      context.emit({ type: 'warning', warning: 'requestFailed', message: `A request failed: ${message}` });
+    },
+  });
+  const shown = isEverywhere(host) ? hostname().toLowerCase() : host;
+  const url = peerAddress({ host: shown, port: server.address.port, tls: tls !== undefined });
+  context.emit({
+    type: 'serving',
+    folder,
+    url,
+    isReadOnly,
+    ...(tls ? { fingerprint: fingerprintOf(tls.cert) } : {}),
+    ...(isNew ? { token } : {}),
+  });
+  await stopped(context.signal);
+  await server.close();
+  return { folder, url, requests };
+}
+
+function stopped(signal: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    if (signal.aborted) done();
+    else signal.addEventListener('abort', () => done(), { once: true });
+  });
+}
+
+function isEverywhere(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
+}
+
+function warnOfOpenness(
+  { emit }: JobContext,
+  { tls: wanted }: ServeRequest,
+  { host, tls }: { readonly host: string; readonly tls: ServerCertificate | undefined },
+): void {
+  if (tls || isLoopback(host) || wanted !== 'off') return;
+  const message = `Without TLS, whoever can listen on the way to ${host} sees the token and all that travels.`;
+  emit({ type: 'warning', warning: 'notEncrypted', message });
+}
+
+async function certificateFor(
+  context: JobContext,
+  { tls = 'auto' }: ServeRequest,
+): Promise<ServerCertificate | undefined> {
+  if (tls === 'off') return undefined;
+  if (tls !== 'auto') {
+    const [cert, key] = [tls.certPath, tls.keyPath].map((path) => resolve(context.directory, path));
+    return readCertificate(cert!, key!);
+  }
+  const { ownCertificate } = await import('../../peer/peer-own-certificate.ts');
+  return ownCertificate(userConfigFolder(context), hostname().toLowerCase());
+}
+
+/** A token of one's own has to be hard to guess; 16 characters are the least. */
+function readToken(
+  context: JobContext,
+  { tokenPath }: ServeRequest,
+): { readonly token: string; readonly isNew: boolean } {
+  const made = randomBytes(TOKEN_BYTES).toString('base64url');
+  if (tokenPath === undefined) return { token: made, isNew: true };
+  const path = resolve(context.directory, tokenPath);
+  try {
+    // Nobody else may read it, from its first moment on.
+    const file = openSync(path, 'wx', 0o600);
+    try {
+      writeSync(file, `${made}\n`);
+    } finally {
+      closeSync(file);
+    }
+    return { token: made, isNew: true };
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST')
+      throw new DrayError('io', `The token file ${path} cannot be made.`, { data: { path }, cause });
+  }
+  const token = readTokenFile(path);
+  if (TOKEN.test(token)) return { token, isNew: false };
+  throw new DrayError('usage', `${path} holds no token: one line of 16 characters or more, without spaces.`, {
+    data: { path },
+  });
+}
+
+function readTokenFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (cause) {
+    throw new DrayError('io', `The token file ${path} cannot be read.`, { data: { path }, cause });
+  }
+}

@@ -1,0 +1,33 @@
+/**
+ * Tells an empty place from a mistyped one. A bucket has no folders: a prefix without objects is most likely
+ * mistyped. A peer has folders, and they may be empty.
+ */
+import type { Connection } from '../session/connection.ts';
+import type { RemoteSide } from '../trees/sides.ts';
+
+/** Always false where the store has no folders. One request to a peer. */
+export async function isEmptyFolder(
+  { limit, store }: Pick<Connection, 'limit' | 'store'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { files } = store;
+  if (!files) return false;
+  const [folder] = await limit.run(() => files.folders.read([''], { signal }), { bytes: 0, signal });
+  return folder !== undefined;
+}
+
+/** Whether the place has at least one object or file. One request. */
+export async function holdsSomething(
+  { limit, special, store }: RemoteSide,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (special) {
+    for await (const entries of store.files!.entries({ signal })) if (entries.length > 0) return true;
+    return false;
+  }
+  const { objects } = await limit.run(() => store.list({ prefix: '', limit: 1 }, { signal }), {
+    bytes: 0,
+    signal,
+  });
+  return objects.length > 0;
+}

@@ -1,0 +1,269 @@
+/** `dray clone`: a new workspace with a commit of an existing repository in it. */
+import { existsSync, readdirSync, rmdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { DrayError } from '../../api/error.ts';
+import type { CloneRequest, JobContext, PullSummary } from '../../api/jobs.ts';
+import type { CommitHash } from '../../model/entry.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
+import { defaultCloneFolder } from '../../remotes/remote-url.ts';
+import type { Commit } from '../../repository/commit.ts';
+import { type Descriptor, readDescriptor } from '../../repository/descriptor.ts';
+import { readEntries } from '../../repository/manifest/read-entries.ts';
+import { listRefs, readRef, type StoredRef } from '../../repository/refs.ts';
+import { resolveRef } from '../../repository/resolve-ref.ts';
+import type { AllowsFolder } from '../../workspace/folder-owner.ts';
+import {
+  createWorkspace,
+  DRAY_FOLDER,
+  findWorkspace,
+  isHalfMade,
+  makeFolder,
+  readConfig,
+  readState,
+  refuseNesting,
+  removeWorkspace,
+  type WorkspaceState,
+} from '../../workspace/workspace-folder.ts';
+import { DEFAULT_BRANCH, DEFAULT_REMOTE } from '../remotes/init.ts';
+import { allowedBy } from '../remotes/user-remotes.ts';
+import { fetchCommit, hashAs, saveBase } from '../session/base-commit.ts';
+import { type Connection, connectRemote, parseGivenUrl, urlToKeep } from '../session/connection.ts';
+import { checkBelongs, checkSameRepository, type LinkedRepository } from '../session/link-repository.ts';
+import { NO_CHANGES } from '../session/no-changes.ts';
+import { openWorkspaceSession, type Session } from '../session/session.ts';
+import { applyChanges } from '../working-copy/apply-changes.ts';
+import { checkNamesFit } from '../working-copy/names-fit.ts';
+import { pullCommit } from './pull.ts';
+
+interface Target {
+  readonly branch: string;
+  readonly commit: CommitHash;
+  readonly epoch: number;
+  readonly tip: StoredRef | undefined;
+}
+
+export async function cloneWorkspace(context: JobContext, request: CloneRequest): Promise<PullSummary> {
+  const url = urlToKeep(context, { url: request.url, baseFolder: context.directory, of: 'workspace' });
+  const given = parseGivenUrl(context, url, context.directory);
+  const root = resolve(context.directory, request.directory ?? defaultCloneFolder(given));
+  const begun = findBegun(root, url, allowedBy(context));
+  if (!begun) checkFolder(root);
+  const connection = await connectRemote(context, given);
+  const wasThere = existsSync(root);
+  /** What this run has made and nobody has put a file into yet. */
+  let isOurs = false;
+  try {
+    const { store } = connection;
+    const [descriptor, target] = await Promise.all([
+      readDescriptor(store, { signal: context.signal }),
+      findTarget(store, request.ref, context.signal),
+    ]);
+    if (!descriptor) throw notARepository(store);
+    if (!target) throw noCommit(store, request.ref);
+    checkSameRepository(store, begun?.repository, descriptor.id);
+    checkBelongs(store, target.tip, descriptor.id);
+    if (begun) checkGoesOn(root, begun.state, target);
+    else {
+      // Again: another clone may have begun here meanwhile.
+      checkFolder(root);
+      isOurs = true;
+      makeFolder(root);
+      createWorkspace(root, configFor(url, descriptor), { format: 1, branch: target.branch, bases: {} });
+    }
+    const session = await openWorkspaceSession(
+      { ...context, directory: root },
+      'clone',
+      findWorkspace(root, allowedBy(context))!,
+    );
+    try {
+      return await fill({ session, connection, descriptor, target, isResumed: begun !== undefined }, () => {
+        isOurs = false;
+      });
+    } finally {
+      session.close();
+    }
+  } catch (error) {
+    const isTaken = error instanceof DrayError && error.code === 'locked';
+    if (isOurs && !isTaken) leaveNothing(root, wasThere);
+    throw error;
+  } finally {
+    await connection.store.close();
+  }
+}
+
+/** Stopped before any file was written: the folder is as it was, and the next try is not a resumed one. */
+function leaveNothing(root: string, wasThere: boolean): void {
+  removeWorkspace(root);
+  if (wasThere) return;
+  try {
+    rmdirSync(root);
+  } catch {
+    // It was never made, or somebody else has put something into it.
+  }
+}
+
+interface Filling {
+  readonly session: Session;
+  readonly connection: Connection;
+  readonly descriptor: Descriptor;
+  readonly target: Target;
+  readonly isResumed: boolean;
+}
+
+/** @param onWriting Called when the first file is about to be written. */
+async function fill(filling: Filling, onWriting: () => void): Promise<PullSummary> {
+  const { session, connection, descriptor, target, isResumed } = filling;
+  const { repository } = session.index.repositories.bind(descriptor.id, target.epoch);
+  hashAs(session, descriptor.layout);
+  const link: LinkedRepository = {
+    uuid: descriptor.id,
+    epoch: target.epoch,
+    layout: descriptor.layout,
+    known: repository,
+    blobs: session.index.blobsOf(repository.id),
+    tip: target.tip,
+    isEmpty: false,
+  };
+  if (isResumed) {
+    // Written with the base, when all is there.
+    if (!hasBase(session.state)) session.state = { ...session.state, branch: target.branch };
+    return pullCommit(session, connection, link, { commit: target.commit, words: 'pull' }, {});
+  }
+  const { store, meter } = connection;
+  const commit = await fetchCommit(session, store, target.commit);
+  await checkNamesFit(session, store, commit);
+  onWriting();
+  const applied = await applyChanges({
+    session,
+    connection,
+    link,
+    writing: { commit: target.commit, words: 'pull' },
+    totals: { files: commit.totals.files, bytes: commit.totals.bytes },
+    deletions: [],
+    writes: readEntries(store, commit, { signal: session.context.signal }),
+    isFresh: true,
+  });
+  if (applied.failed === 0) saveBase(session, link.uuid, target.commit);
+  return {
+    result: 'pulled',
+    workspace: session.workspace.root,
+    branch: target.branch,
+    commit: applied.failed === 0 ? target.commit : null,
+    changes: { ...NO_CHANGES, added: entryCount(commit) - applied.failed, bytes: commit.totals.bytes },
+    downloadedBytes: applied.bytes,
+    decided: 0,
+    failed: applied.failed,
+    requests: meter.totals(),
+  };
+}
+
+function entryCount({ totals }: Commit): number {
+  return totals.files + totals.links + totals.folders;
+}
+
+/** The branch named, or the default one, or the only one; a tag or a commit comes with the default branch's name. */
+async function findTarget(
+  store: ObjectStore,
+  ref: string | undefined,
+  signal: AbortSignal,
+): Promise<Target | undefined> {
+  if (ref !== undefined) {
+    const resolved = await resolveRef(store, ref, { signal });
+    const branch = resolved.ref?.name.startsWith('heads/')
+      ? resolved.ref.name.slice('heads/'.length)
+      : DEFAULT_BRANCH;
+    const tip = resolved.ref?.name.startsWith('heads/') ? resolved.ref : undefined;
+    return { branch, commit: resolved.commit, epoch: resolved.ref?.epoch ?? 0, tip };
+  }
+  const tip = await readRef(store, `heads/${DEFAULT_BRANCH}`, { signal });
+  if (tip) return { branch: DEFAULT_BRANCH, commit: tip.commit, epoch: tip.epoch, tip };
+  const branches = await listRefs(store, 'heads', { signal });
+  const [only, another] = branches;
+  if (!only) return undefined;
+  if (another) {
+    const names = branches.map((branch) => branch.name.slice('heads/'.length)).join(', ');
+    throw new DrayError(
+      'notFound',
+      `${store.address} has no branch ${DEFAULT_BRANCH}. Choose one with --ref: ${names}.`,
+    );
+  }
+  return { branch: only.name.slice('heads/'.length), commit: only.commit, epoch: only.epoch, tip: only };
+}
+
+function configFor(url: string, descriptor: Descriptor) {
+  return {
+    format: 1 as const,
+    defaultRemote: DEFAULT_REMOTE,
+    remotes: { [DEFAULT_REMOTE]: { url, repository: descriptor.id, layout: descriptor.layout } },
+    settings: {},
+  };
+}
+
+/**
+ * The state of an earlier clone of the same URL in this folder. Without a base it was killed before its end.
+ * With one it had ended, perhaps without its report reaching anybody, so the same command is allowed again.
+ */
+function findBegun(root: string, url: string, allows: AllowsFolder): Begun | undefined {
+  const found = existsSync(join(root, DRAY_FOLDER)) ? findWorkspace(root, allows) : undefined;
+  if (found?.root !== root) return undefined;
+  const remote = readConfig(found).remotes[DEFAULT_REMOTE];
+  return remote?.url === url ? { state: readState(found), repository: remote.repository } : undefined;
+}
+
+interface Begun {
+  readonly state: WorkspaceState;
+  readonly repository: string | undefined;
+}
+
+function hasBase({ bases }: WorkspaceState): boolean {
+  return Object.keys(bases).length > 0;
+}
+
+/**
+ * Brings a workspace with a base to the tip of its own branch. `switch` and `pull REF` bring other commits.
+ */
+function checkGoesOn(root: string, state: WorkspaceState, target: Target): void {
+  const { bases, branch } = state;
+  const isOwnBranch = target.tip !== undefined && target.branch === branch;
+  if (!hasBase(state) || bases[DEFAULT_REMOTE] === target.commit || isOwnBranch) return;
+  throw new DrayError(
+    'workspaceExists',
+    `${root} is a workspace of this repository already, on the branch ${branch}. Use "dray switch" or "dray pull" in it, or clone into another folder.`,
+    { data: { path: root, workspace: root } },
+  );
+}
+
+function checkFolder(root: string): void {
+  refuseNesting(root);
+  if (!existsSync(root)) return;
+  let names: string[];
+  try {
+    names = readdirSync(root);
+  } catch (cause) {
+    throw new DrayError('usage', `${root} is there and is not a folder. Choose another place.`, {
+      cause,
+      data: { path: root },
+    });
+  }
+  if (names.length === 0 || (names.length === 1 && names[0] === DRAY_FOLDER && isHalfMade(root))) return;
+  throw new DrayError(
+    'usage',
+    `${root} is not empty. Choose another folder, or use "dray init" and "dray pull" to merge into it.`,
+    {
+      data: { path: root },
+    },
+  );
+}
+
+function notARepository(store: ObjectStore): DrayError {
+  return new DrayError('notARepository', `There is no repository at ${store.address}. Check the URL.`, {
+    data: { remote: store.address },
+  });
+}
+
+function noCommit(store: ObjectStore, ref: string | undefined): DrayError {
+  const what = ref === undefined ? 'has no commit yet' : `has no ref "${ref}"`;
+  return new DrayError('notFound', `The repository at ${store.address} ${what}. Push to it first.`, {
+    data: { remote: store.address },
+  });
+}

@@ -1,0 +1,154 @@
+/**
+ * A switch, or a pull of another commit than the branch's, that does not end (killed, or a file failed) leaves files of two commits
+ * under the name of one branch, and a push would record them there as edits. So `.dray/state.json` names the commit before its first
+ * file is written, and until a pull or switch has brought one commit whole
+ * - a push is refused while a file here is one of those that came,
+ * - a pull or switch, to that commit or to any other, takes them for that commit's and not for edits: it goes on, or back.
+ */
+import { DrayError } from '../../api/error.ts';
+import { type Change, kindOfChange } from '../../model/diff.ts';
+import { type CommitHash, comparePaths } from '../../model/entry.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
+import { diffCommits } from '../../repository/diff-commits.ts';
+import { readState, type WorkspaceState, writeState } from '../../workspace/workspace-folder.ts';
+import { type BaseCommit, fetchCommit } from '../session/base-commit.ts';
+import type { Session } from '../session/session.ts';
+import { collectChanges } from '../working-copy/conflicts.ts';
+import { hashFiles, unreadAmong } from '../working-copy/hash-files.ts';
+import { toChange } from '../working-copy/working-changes.ts';
+
+/** A commit that was being written into the working copy when it was last heard of, and the command that brings it whole. */
+export type Arrival = NonNullable<WorkspaceState['arriving']>[string][number];
+
+/** Something here that is as such a commit has it, and not as the base has it. */
+interface Arrived {
+  /** From the base to that commit. */
+  readonly change: Change;
+  readonly arrival: Arrival;
+}
+
+export function hasArrivals({ remoteName, state }: Session): boolean {
+  return state.arriving?.[remoteName] !== undefined;
+}
+
+/** @param words Of the command, after `dray`. */
+export function arrivalOf({ config, remoteName }: Session, commit: CommitHash, words: string): Arrival {
+  return { commit, command: `dray ${words}${remoteFlag(config, remoteName)}` };
+}
+
+function remoteFlag({ defaultRemote }: Session['config'], remoteName: string): string {
+  return remoteName === defaultRemote ? '' : ` --remote ${remoteName}`;
+}
+
+/** Before the first file is written. The branch on the disk stays what it is. */
+export function recordArrival(session: Session, arrival: Arrival): void {
+  const { remoteName, state, workspace } = session;
+  const others = (state.arriving?.[remoteName] ?? []).filter(({ commit }) => commit !== arrival.commit);
+  const arriving = { ...state.arriving, [remoteName]: [...others, arrival] };
+  session.state = { ...state, arriving };
+  writeState(workspace, { ...readState(workspace), arriving });
+}
+
+/** The state without what arrives from a remote. */
+export function withoutArrivals(state: WorkspaceState, remoteName: string): WorkspaceState {
+  const { arriving, ...rest } = state;
+  const { [remoteName]: _ended, ...others } = arriving ?? {};
+  return Object.keys(others).length === 0 ? rest : { ...rest, arriving: others };
+}
+
+/**
+ * What leads from the base to the target, as `toTarget` says, leads there from the base with all that arrived: the index's base rows
+ * stand for that afterwards, and for no commit.
+ */
+export async function takeArrived(
+  session: Session,
+  store: ObjectStore,
+  base: BaseCommit,
+  toTarget: readonly Change[],
+): Promise<readonly Change[]> {
+  const arrived = await findArrived(session, store, base);
+  if (arrived.size === 0) return toTarget;
+  const { index } = session;
+  index.transaction(() => {
+    index.settings.base = undefined;
+    for (const [path, { change }] of arrived) index.files.setBase(path, change.after);
+  });
+  const wanted = new Map(toTarget.map((change) => [change.path, change]));
+  const onward = [...arrived].map(([path, { change }]): Change => {
+    const target = wanted.get(path);
+    return { path, before: change.after, after: target ? target.after : change.before };
+  });
+  const rest = toTarget.filter(({ path }) => !arrived.has(path));
+  return [...rest, ...onward].sort((left, right) => comparePaths(left.path, right.path));
+}
+
+/** @throws `conflict` while something here came by a command that did not end; when nothing did, that is forgotten. */
+export async function refuseArrived(
+  session: Session,
+  store: ObjectStore,
+  base: BaseCommit,
+  { dryRun = false }: { readonly dryRun?: boolean | undefined },
+): Promise<void> {
+  const { remoteName, state } = session;
+  if (state.arriving === undefined) return;
+  const elsewhere = Object.keys(state.arriving).find((name) => name !== remoteName);
+  if (elsewhere !== undefined) {
+    const { command, commit } = state.arriving[elsewhere]!.at(-1)!;
+    const message = `"${command}" did not bring all files: a push would record its part on ${state.branch}. ${wayOut(session, elsewhere)}, then push.`;
+    throw new DrayError('conflict', message, { data: { command, commit } });
+  }
+  const arrived = await findArrived(session, store, base);
+  const [first] = arrived;
+  if (first) {
+    const [path, { arrival }] = first;
+    const { command, commit } = arrival;
+    const what = arrived.size === 1 ? path : `${path} and ${arrived.size - 1} more`;
+    throw new DrayError(
+      'conflict',
+      `${what} came by "${command}", which did not bring all files: a push would record that on ${state.branch}. ${wayOut(session, remoteName)}, then push.`,
+      { data: { path, count: arrived.size, command, commit } },
+    );
+  }
+  if (!dryRun) session.saveState(withoutArrivals(state, remoteName));
+}
+
+/** For whoever looks at the changes meanwhile. */
+export function tellArrivals(session: Session): void {
+  const [first] = Object.entries(session.state.arriving ?? {});
+  const command = first?.[1].at(-1)?.command;
+  if (first === undefined || command === undefined) return;
+  const message = `"${command}" did not bring all files yet: what came of it shows as changes. ${wayOut(session, first[0])}.`;
+  session.context.emit({ type: 'warning', warning: 'halfArrived', message });
+}
+
+function wayOut({ config, state }: Session, remoteName: string): string {
+  // There is no way back to what this branch never had of that remote.
+  if (state.bases[remoteName] === undefined) return 'Run it again';
+  return `Run it again, or go back by "dray switch ${state.branch}${remoteFlag(config, remoteName)}"`;
+}
+
+/** By path. Reads the files of these paths that were not read yet. */
+async function findArrived(
+  session: Session,
+  store: ObjectStore,
+  base: BaseCommit,
+): Promise<ReadonlyMap<string, Arrived>> {
+  const found = new Map<string, Arrived>();
+  const { signal } = session.context;
+  for (const arrival of session.state.arriving?.[session.remoteName] ?? []) {
+    const commit = await fetchCommit(session, store, arrival.commit as CommitHash);
+    const changes = await collectChanges(diffCommits(store, base.commit, commit, { signal }));
+    await hashFiles(session, unreadAmong(session, new Set(changes.map(({ path }) => path))));
+    for (const change of changes) {
+      const { path } = change;
+      if (kindOfChange(change) && isHere(session, change) && !found.has(path))
+        found.set(path, { change, arrival });
+    }
+  }
+  return found;
+}
+
+function isHere({ index }: Session, { after, path }: Change): boolean {
+  const indexed = index.files.find(path, 0);
+  return kindOfChange({ path, before: after, after: indexed && toChange(indexed).after }) === undefined;
+}

@@ -1,0 +1,192 @@
+/** `dray pull`: brings a commit's changes into the workspace, path by path, and never loses a local edit. */
+import { DrayError } from '../../api/error.ts';
+import type { JobContext, PullRequest, PullSummary } from '../../api/jobs.ts';
+import type { Change } from '../../model/diff.ts';
+import type { CommitHash, Entry } from '../../model/entry.ts';
+import { type MergeConflict, mergeChanges, resolveMerge } from '../../model/merge.ts';
+import { diffCommits } from '../../repository/diff-commits.ts';
+import { resolveRef } from '../../repository/resolve-ref.ts';
+import { settleLanding } from '../push/unconfirmed-push.ts';
+import { acceptCommit, ensureBase, fetchCommit } from '../session/base-commit.ts';
+import { type Connection, connect } from '../session/connection.ts';
+import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
+import { NO_CHANGES } from '../session/no-changes.ts';
+import { openSession, type Session } from '../session/session.ts';
+import { applyChanges } from '../working-copy/apply-changes.ts';
+import { collectChanges, tellConflicts } from '../working-copy/conflicts.ts';
+import { hashFiles, unreadAmong } from '../working-copy/hash-files.ts';
+import { forgetCutRuns, hasCutRuns, takeTorn } from '../working-copy/interrupted-writes.ts';
+import { checkNamesFit } from '../working-copy/names-fit.ts';
+import { refreshIndex, reportProblems, sweepUnfinished } from '../working-copy/refresh-index.ts';
+import { findInTheWay } from '../working-copy/unscanned-obstacles.ts';
+import { tellChanges, toChange } from '../working-copy/working-changes.ts';
+import {
+  type Arrival,
+  arrivalOf,
+  hasArrivals,
+  recordArrival,
+  takeArrived,
+  withoutArrivals,
+} from './interrupted-pull.ts';
+
+export async function pull(context: JobContext, request: PullRequest): Promise<PullSummary> {
+  const session = await openSession(context, 'pull');
+  try {
+    const connection = await connect(session);
+    try {
+      const link = await linkRepository(session, connection.store, session.state.branch);
+      await settleLanding(session, connection.store, link);
+      const target = await targetCommit(session, connection, link, request.ref);
+      const isOwn = request.ref === undefined || target === link.tip?.commit;
+      const words = isOwn ? 'pull' : `pull ${request.ref}`;
+      const arrival = isOwn ? undefined : arrivalOf(session, target, words);
+      return await pullCommit(session, connection, link, { commit: target, arrival, words }, request);
+    } finally {
+      await connection.store.close();
+    }
+  } finally {
+    session.close();
+  }
+}
+
+async function targetCommit(
+  session: Session,
+  { store }: Connection,
+  link: LinkedRepository,
+  ref: string | undefined,
+): Promise<CommitHash> {
+  if (ref !== undefined) return (await resolveRef(store, ref, { signal: session.context.signal })).commit;
+  if (link.tip) return link.tip.commit;
+  throw new DrayError(
+    'notFound',
+    `The branch ${session.state.branch} has no commit on ${store.address} yet. Push first, or pull another ref.`,
+    {
+      data: { branch: session.state.branch },
+    },
+  );
+}
+
+export interface PullTarget {
+  readonly commit: CommitHash;
+  /** Where it is not the commit of the workspace's branch: what is told while it is not whole. */
+  readonly arrival?: Arrival | undefined;
+  /** What brings it, after `dray`. */
+  readonly words: string;
+}
+
+/** Merges the commit into the working copy; afterwards it is the workspace's base. */
+export async function pullCommit(
+  session: Session,
+  connection: Connection,
+  link: LinkedRepository,
+  { arrival, commit: target, words }: PullTarget,
+  request: PullRequest,
+): Promise<PullSummary> {
+  const { store, meter } = connection;
+  const summary: PullSummary = {
+    result: 'upToDate',
+    workspace: session.workspace.root,
+    branch: session.state.branch,
+    commit: target,
+    changes: NO_CHANGES,
+    downloadedBytes: 0,
+    decided: 0,
+    failed: 0,
+    requests: meter.totals(),
+  };
+  const isBase = session.state.bases[session.remoteName] === target;
+  if (isBase && !hasArrivals(session) && !hasCutRuns(session)) return summary;
+  const scanned = await refreshIndex(session);
+  const problems = reportProblems(session, scanned.problems);
+  if (!request.dryRun) sweepUnfinished(session, scanned.problems);
+  const base = await ensureBase(session, store, link);
+  const commit = await fetchCommit(session, store, target);
+  const toTarget = await collectChanges(
+    diffCommits(store, base.commit, commit, { signal: session.context.signal }),
+  );
+  const arrived = await takeArrived(session, store, base, toTarget);
+  const { changes: theirs, torn } = await takeTorn(session, store, base, arrived);
+  const plan = await planPull(session, theirs, request);
+  if (request.dryRun) {
+    const changes = await tellChanges(session, [plan.changes]);
+    return {
+      ...summary,
+      result: 'wouldPull',
+      changes,
+      decided: plan.decided,
+      failed: problems,
+      requests: meter.totals(),
+    };
+  }
+  await checkNamesFit(session, store, commit);
+  const changes = await tellChanges(session, [plan.changes], { silent: true });
+  // From here on the rows mix two commits; killed half-way, the base is rebuilt and what was written counts as taken.
+  if (arrival && plan.changes.length > 0) recordArrival(session, arrival);
+  session.index.settings.base = undefined;
+  const writes = plan.changes.flatMap((change): Entry[] => (change.after ? [change.after] : []));
+  const applied = await applyChanges({
+    session,
+    connection,
+    link,
+    writing: { commit: target, words },
+    totals: { files: writes.length, bytes: changes.bytes },
+    deletions: plan.changes.filter((change) => !change.after).map((change) => change.path),
+    writes: [writes],
+    givenUp: new Set([...plan.givenUp, ...torn]),
+  });
+  // With a file missing the base stays: the next pull fetches what is missing, and what came counts as taken.
+  if (applied.failed === 0) {
+    session.state = withoutArrivals(session.state, session.remoteName);
+    acceptCommit(session, link, { hash: target, changes: theirs });
+    forgetCutRuns(session);
+  }
+  return {
+    ...summary,
+    result: 'pulled',
+    commit: applied.failed === 0 ? target : (session.state.bases[session.remoteName] ?? null),
+    changes,
+    downloadedBytes: applied.bytes,
+    decided: plan.decided,
+    failed: problems + applied.failed,
+    requests: meter.totals(),
+  };
+}
+
+interface PullPlan {
+  /** What is done to the working copy. */
+  readonly changes: readonly Change[];
+  readonly decided: number;
+  /** Local content that the user gave up by `--theirs`. */
+  readonly givenUp: ReadonlySet<string>;
+}
+
+/** @throws `conflict`, with every path told, unless the request decides. */
+async function planPull(
+  session: Session,
+  theirs: readonly Change[],
+  request: PullRequest,
+): Promise<PullPlan> {
+  const theirPaths = new Set(theirs.map((change) => change.path));
+  await hashFiles(session, unreadAmong(session, theirPaths));
+  const ours: Change[] = [];
+  for (const page of session.index.files.changes(0)) for (const change of page) ours.push(toChange(change));
+  const merge = mergeChanges(ours, theirs);
+  const inTheWay = findInTheWay(session, merge.takeTheirs);
+  const conflicts = [...merge.conflicts, ...inTheWay];
+  const decide = ({ path }: MergeConflict) => request.decisions?.[path] ?? request.conflicts ?? 'stop';
+  if (conflicts.some((conflict) => decide(conflict) === 'stop'))
+    throw tellConflicts(session, conflicts, session.state.branch);
+  // Decided already; a dry run is asked in order to see them.
+  if (request.dryRun) tellConflicts(session, conflicts, session.state.branch);
+  const isTheirs = (conflict: MergeConflict) => decide(conflict) === 'theirs';
+  const kept = new Set(inTheWay.filter((conflict) => !isTheirs(conflict)).map(({ path }) => path));
+  const resolved =
+    conflicts.length === 0
+      ? merge.takeTheirs
+      : resolveMerge(merge, (conflict) => (isTheirs(conflict) ? 'theirs' : 'ours'));
+  return {
+    changes: resolved.filter((change) => !kept.has(change.path)),
+    decided: conflicts.length,
+    givenUp: new Set(conflicts.filter(isTheirs).map(({ path }) => path)),
+  };
+}

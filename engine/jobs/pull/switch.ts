@@ -1,0 +1,51 @@
+/** `dray switch`: the workspace follows another branch; its own edits come along, as in a pull. */
+import { DrayError } from '../../api/error.ts';
+import type { JobContext, PullSummary, SwitchRequest } from '../../api/jobs.ts';
+import { checkRefName } from '../../repository/ref-name.ts';
+import { createBranch } from '../history/refs.ts';
+import { connect } from '../session/connection.ts';
+import { linkRepository } from '../session/link-repository.ts';
+import { openSession } from '../session/session.ts';
+import { arrivalOf } from './interrupted-pull.ts';
+import { pullCommit } from './pull.ts';
+
+export async function switchBranch(context: JobContext, request: SwitchRequest): Promise<PullSummary> {
+  const { name } = request;
+  checkRefName(name);
+  const session = await openSession(context, 'switch');
+  try {
+    const connection = await connect(session);
+    try {
+      if (request.create) await createBranch(session, connection.store, name);
+      const link = await linkRepository(session, connection.store, name);
+      if (!link.tip) {
+        throw new DrayError(
+          'notFound',
+          `There is no branch ${name} on ${connection.store.address}. Make it with "dray switch -c ${name}".`,
+          {
+            data: { branch: name },
+          },
+        );
+      }
+      const { branch } = session.state;
+      // Written in one with the base: nobody shall meet the files of one branch under the name of another.
+      session.state = { ...session.state, branch: name };
+      const { commit } = link.tip;
+      const arrival = name === branch ? undefined : arrivalOf(session, commit, `switch ${name}`);
+      const summary = await pullCommit(
+        session,
+        connection,
+        link,
+        { commit, arrival, words: `switch ${name}` },
+        {},
+      );
+      const isThere = session.state.bases[session.remoteName] === commit;
+      if (isThere) session.saveState(session.state);
+      return { ...summary, branch: isThere ? name : branch };
+    } finally {
+      await connection.store.close();
+    }
+  } finally {
+    session.close();
+  }
+}

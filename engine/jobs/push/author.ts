@@ -1,0 +1,18 @@
+import { hostname, userInfo } from 'node:os';
+import type { Session } from '../session/session.ts';
+
+/** Who a commit is by: the workspace's `author` setting, `DRAY_AUTHOR`, or user@host. */
+export function authorOf(session: Pick<Session, 'config' | 'context'>): string {
+  const chosen = session.config.settings.author ?? session.context.environment.DRAY_AUTHOR;
+  if (chosen) return chosen;
+  return `${userName()}@${hostname()}`;
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may run as a user id that has no name.
+    return 'unknown';
+  }
+}

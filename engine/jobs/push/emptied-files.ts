@@ -1,0 +1,28 @@
+/**
+ * When many files have become empty at once, a crash, a full disk or a broken program is the likely cause. So
+ * a push refuses to record that unless `--allow-emptied` is given.
+ */
+import { DrayError } from '../../api/error.ts';
+import type { PushRequest } from '../../api/jobs.ts';
+import { formatPlural } from '../../api/numbers.ts';
+import type { Session } from '../session/session.ts';
+
+/** From this many files on a push is refused, however many the base has. */
+const MANY_FILES = 10;
+/** Of fewer files, at least two, this share of the base. A single one may be a log that began anew. */
+const MANY_PERCENT = 10;
+const FEW_FILES = 2;
+const NAMED_MAX = 20;
+
+/** @throws `manyEmptied`. The scan is done, and the index's base rows stand for the base. */
+export function refuseEmptied({ index }: Session, { allowEmptied }: PushRequest): void {
+  if (allowEmptied) return;
+  const { baseFiles, count, first } = index.files.emptied(NAMED_MAX);
+  const isMany = count >= MANY_FILES || (count >= FEW_FILES && count * 100 >= baseFiles * MANY_PERCENT);
+  if (!isMany) return;
+  throw new DrayError(
+    'manyEmptied',
+    `${first[0]} and ${formatPlural(count - 1, 'more file')} have become empty since the last push or pull, and nothing was sent. Get them back with "dray restore", or push them as they are with --allow-emptied.`,
+    { data: { count, baseFiles, paths: first } },
+  );
+}

@@ -1,0 +1,298 @@
+/**
+ * The end of a push: segments, commit, ref; in this order, because whoever sees the later one must find the earlier.
+ *
+ * The workspace's own commit is always made against its own base. When the branch has moved on meanwhile and both sides'
+ * changes touch different paths, a merge commit is put on top, with the branch's commit and the own one as parents. The
+ * workspace is then based on its own commit, an ancestor of the branch, so that a later pull brings the others' changes.
+ */
+import { DrayError } from '../../api/error.ts';
+import { checkAborted } from '../../base/abort.ts';
+import { toEntry } from '../../index/file-table.ts';
+import { type Change, kindOfChange } from '../../model/diff.ts';
+import { diffSorted } from '../../model/diff-sorted.ts';
+import type { CommitHash, Entry } from '../../model/entry.ts';
+import { mergeChanges } from '../../model/merge.ts';
+import { findUnseen, notStored, type WrittenObject } from '../../query/existence/find-unseen.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
+import { type Commit, encodeCommit, storeCommit } from '../../repository/commit.ts';
+import { diffCommits } from '../../repository/diff-commits.ts';
+import { commitKey, segmentKey } from '../../repository/keys.ts';
+import { buildManifest } from '../../repository/manifest/build-manifest.ts';
+import type { EntryChange, SegmentRef } from '../../repository/manifest/manifest.ts';
+import { readSegment, writeSegment } from '../../repository/manifest/stored-segment.ts';
+import { moveRef, readRef, type StoredRef } from '../../repository/refs.ts';
+import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
+import { type BaseCommit, fetchCommit, saveBase } from '../session/base-commit.ts';
+import type { LinkedRepository } from '../session/link-repository.ts';
+import type { Session } from '../session/session.ts';
+import { collectChanges, tellConflicts } from '../working-copy/conflicts.ts';
+import { hashFiles, isUnread, unreadAmong } from '../working-copy/hash-files.ts';
+import { toChange } from '../working-copy/working-changes.ts';
+import { authorOf } from './author.ts';
+import { forgetLanding, recordLanding } from './unconfirmed-push.ts';
+
+/** A branch that moves this often while a push tries to land on it is not going to stand still. */
+const RACES_MAX = 100;
+const RACE_PAUSE_MS = 50;
+
+export interface PublishContext {
+  readonly session: Session;
+  readonly store: ObjectStore;
+  readonly link: LinkedRepository;
+  readonly base: BaseCommit;
+  readonly limit: AdaptiveLimit;
+  readonly branch: string;
+}
+
+export interface CommitRecord {
+  readonly message: string;
+  /** Unchanged entries that lie elsewhere now, in order. */
+  readonly relocated: readonly EntryChange[];
+}
+
+export interface Published {
+  /** What the branch names now. */
+  readonly commit: CommitHash;
+  /** The other side's commit that was merged on the way. */
+  readonly mergedWith?: CommitHash;
+}
+
+/** @throws `conflict` naming the paths; nothing was changed then, and what was sent serves the next push. */
+export async function publishChanges(context: PublishContext, record: CommitRecord): Promise<Published> {
+  const { session, store, link, base } = context;
+  const own = await writeOwnCommit(context, record);
+  let tip = link.tip;
+  for (let race = 0; race < RACES_MAX; race += 1) {
+    // A branch that somebody removed is made anew, as one that never was.
+    const merged =
+      tip === undefined || tip.commit === base.hash ? undefined : await writeMergeCommit(context, own, tip);
+    const landing = merged ?? own.hash;
+    checkAborted(session.context.signal);
+    recordLanding(session, link, own.hash);
+    if (await land(context, landing, tip)) {
+      accept(context, own.hash);
+      forgetLanding(session);
+      return { commit: landing, ...(merged && tip ? { mergedWith: tip.commit } : {}) };
+    }
+    forgetLanding(session);
+    await session.clock.sleep(
+      session.clock.random() * RACE_PAUSE_MS * Math.min(race + 1, 8),
+      session.context.signal,
+    );
+    tip = await readRef(store, `heads/${context.branch}`, { signal: session.context.signal });
+  }
+  throw new DrayError(
+    'conflict',
+    `The branch ${context.branch} moved ${RACES_MAX} times while this push tried to land on it. Push again.`,
+    {
+      retry: 'retry',
+      data: { branch: context.branch },
+    },
+  );
+}
+
+export interface MergedOntoTip {
+  /** To do to the branch's commit. */
+  readonly changes: readonly Change[];
+  /** From the base to the branch's commit. */
+  readonly theirs: readonly Change[];
+  /** The branch holds all that this workspace has to push: after a push that landed and was killed before it knew, say. */
+  readonly hasOurs: boolean;
+  /** And it holds nothing else: its commit is what the workspace has. */
+  readonly isOurs: boolean;
+}
+
+/**
+ * What this workspace's changes amount to on top of the branch's commit. Reads only the segments that differ, and files
+ * that both sides changed and whose content is not known yet.
+ * @throws `conflict` when both sides changed a path differently; each was told as an event.
+ */
+export async function mergeOntoTip(context: PublishContext, tip: StoredRef): Promise<MergedOntoTip> {
+  const { session, store, base, link } = context;
+  const tipCommit = await fetchCommit(session, store, tip.commit);
+  const theirs = await collectChanges(
+    diffCommits(store, base.commit, tipCommit, { signal: session.context.signal }),
+  );
+  const theirPaths = new Set(theirs.map((change) => change.path));
+  await hashFiles(session, unreadAmong(session, theirPaths));
+  const ours: Change[] = [];
+  let unread = 0;
+  for (const page of session.index.files.changes(link.known.id)) {
+    // What is unread is either away from all of their paths or could not be read, and then it is not part of the push.
+    for (const change of page) {
+      if (isUnread(change)) unread += 1;
+      else if (kindOfChange(toChange(change))) ours.push(toChange(change));
+    }
+  }
+  const { takeTheirs, conflicts } = mergeChanges(theirs, ours);
+  if (conflicts.length > 0) {
+    const swapped = conflicts.map((conflict) => ({
+      ...conflict,
+      ours: conflict.theirs,
+      theirs: conflict.ours,
+    }));
+    throw tellConflicts(session, swapped, context.branch);
+  }
+  const hasOurs = takeTheirs.length === 0 && unread === 0;
+  // Each of ours is one of theirs then.
+  return {
+    changes: takeTheirs,
+    theirs,
+    hasOurs,
+    isOurs: hasOurs && ours.length === theirs.filter(kindOfChange).length,
+  };
+}
+
+interface WrittenCommit {
+  readonly hash: CommitHash;
+  readonly commit: Commit;
+}
+
+/** The base with this workspace's changes. */
+async function writeOwnCommit(
+  context: PublishContext,
+  { message, relocated }: CommitRecord,
+): Promise<WrittenCommit> {
+  const { base } = context;
+  return writeCommitOver(context, base.commit, {
+    parents: base.hash ? [base.hash] : [],
+    message,
+    changes: relocated.length === 0 ? ownChanges(context) : [withRelocated(ownChanges(context), relocated)],
+    loadSegment: (segment) => loadBaseSegment(context, segment),
+  });
+}
+
+/** The branch's commit with this workspace's changes. @throws `conflict` */
+async function writeMergeCommit(
+  context: PublishContext,
+  own: WrittenCommit,
+  tip: StoredRef,
+): Promise<CommitHash> {
+  const { session, store } = context;
+  const { changes } = await mergeOntoTip(context, tip);
+  const tipCommit = await fetchCommit(session, store, tip.commit);
+  const written = await writeCommitOver(context, tipCommit, {
+    parents: [tip.commit, own.hash],
+    message: `Merge: ${own.commit.message}`,
+    changes: [changes.map(({ path, after }) => ({ path, ...(after ? { entry: after } : {}) }))],
+    loadSegment: (segment) => readSegment(store, segment, { signal: session.context.signal }),
+  });
+  return written.hash;
+}
+
+interface CommitPlan {
+  readonly parents: readonly CommitHash[];
+  readonly message: string;
+  readonly changes: Iterable<readonly EntryChange[]>;
+  readonly loadSegment: (segment: SegmentRef) => Promise<readonly Entry[]>;
+}
+
+async function writeCommitOver(
+  context: PublishContext,
+  base: Commit | undefined,
+  plan: CommitPlan,
+): Promise<WrittenCommit> {
+  const { session, store, limit, link } = context;
+  const { signal } = session.context;
+  const written: WrittenObject[] = [];
+  const { manifest, totals } = await buildManifest({
+    ...(base ? { base: base.manifest } : {}),
+    loadBaseEntries: plan.loadSegment,
+    changes: plan.changes,
+    onSegment: (segment) =>
+      limit.run(
+        async () => {
+          await writeSegment(store, segment, { signal });
+          written.push({ key: segmentKey(segment.hash), sizeBytes: segment.bytes.length });
+        },
+        { bytes: segment.bytes.length, signal },
+      ),
+  });
+  const commit: Commit = {
+    repository: link.uuid,
+    parents: plan.parents,
+    author: authorOf(session),
+    message: plan.message,
+    time: new Date(session.clock.nowMs()).toISOString(),
+    totals,
+    manifest,
+  };
+  const encoded = encodeCommit(commit);
+  checkAborted(signal);
+  await storeCommit(store, encoded, { signal });
+  written.push({ key: commitKey(encoded.hash), sizeBytes: encoded.bytes.length });
+  // The ref moves next: whoever reads it has to find all of these.
+  for (const lost of await findUnseen(store, written, { limit, signal })) throw notStored(store, lost);
+  session.index.settings.cacheCommit(encoded.hash, encoded.bytes);
+  return { hash: encoded.hash, commit };
+}
+
+/** This workspace's changes as the manifest takes them. What could not be read stays as the base has it. */
+function* ownChanges(context: PublishContext): Generator<readonly EntryChange[]> {
+  for (const page of context.session.index.files.changes(context.link.known.id)) {
+    const changes: EntryChange[] = [];
+    for (const { path, after, location } of page) {
+      if (!after) {
+        changes.push({ path });
+        continue;
+      }
+      const entry = toEntry(path, after, location);
+      if (entry) changes.push({ path, entry });
+      else if (after.hash !== undefined) throw unplaced(path);
+    }
+    yield changes;
+  }
+}
+
+/** A change of the working copy wins over a mere change of place. */
+function withRelocated(
+  own: Iterable<readonly EntryChange[]>,
+  relocated: readonly EntryChange[],
+): readonly EntryChange[] {
+  const merged: EntryChange[] = [];
+  for (const { path, left, right } of diffSorted([...own].flat(), relocated, () => false)) {
+    merged.push(left ?? right ?? { path });
+  }
+  return merged;
+}
+
+/** The data phase has left nothing that was read without a place; a commit that forgot one would lose it. */
+function unplaced(path: string): DrayError {
+  return new DrayError(
+    'internal',
+    `${path} was read but is not on the remote; nothing was recorded. Push again with --no-index.`,
+    {
+      data: { path },
+    },
+  );
+}
+
+/** From the index when it knows every place; else from the store. */
+async function loadBaseSegment(context: PublishContext, segment: SegmentRef): Promise<readonly Entry[]> {
+  const { session, store, link } = context;
+  const known = session.index.files.baseEntries(segment.first, segment.last, link.known.id);
+  return known ?? readSegment(store, segment, { signal: session.context.signal });
+}
+
+async function land(
+  context: PublishContext,
+  commit: CommitHash,
+  tip: StoredRef | undefined,
+): Promise<boolean> {
+  const { session, store, link } = context;
+  const expected = tip ? { etag: tip.etag } : ({ absent: true } as const);
+  const value = { commit, epoch: tip?.epoch ?? link.epoch, repository: link.uuid };
+  const moved = await moveRef(store, `heads/${context.branch}`, value, expected, {
+    signal: session.context.signal,
+  });
+  return moved.moved;
+}
+
+function accept(context: PublishContext, own: CommitHash): void {
+  const { session, link } = context;
+  session.index.transaction(() => {
+    session.index.settings.base = undefined;
+    session.index.files.acceptChanges();
+  });
+  saveBase(session, link.uuid, own);
+}

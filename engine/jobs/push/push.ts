@@ -1,0 +1,206 @@
+/** `dray push`: records the working copy as a commit on the remote's branch. The steps are told in ARCHITECTURE.md. */
+import { DrayError } from '../../api/error.ts';
+import type { QueryExplanation } from '../../api/events.ts';
+import type { ChangeTotals, JobContext, PushRequest, PushSummary } from '../../api/jobs.ts';
+import { createExistenceQuery, type ExistenceQuery } from '../../query/existence/existence-query.ts';
+import { refuseArrived } from '../pull/interrupted-pull.ts';
+import { acceptCommit, ensureBase } from '../session/base-commit.ts';
+import { warnIfUnsafe } from '../session/conditional-writes.ts';
+import { type Connection, connect } from '../session/connection.ts';
+import { linkRepository } from '../session/link-repository.ts';
+import { isNothing, NO_CHANGES } from '../session/no-changes.ts';
+import { existenceOptions } from '../session/query-remote.ts';
+import { openSession, type Session } from '../session/session.ts';
+import { refuseTorn } from '../working-copy/interrupted-writes.ts';
+import { refreshIndex, reportProblems, sweepUnfinished } from '../working-copy/refresh-index.ts';
+import { readChanges, tellChanges } from '../working-copy/working-changes.ts';
+import { refuseEmptied } from './emptied-files.ts';
+import { warnOfCollisions } from './name-collision-warning.ts';
+import { mergeOntoTip, type PublishContext, publishChanges } from './publish-commit.ts';
+import { createPushForecast } from './push-forecast.ts';
+import { forgetRemote, recheckBase, relocatedEntries } from './recheck-base.ts';
+import { settleLanding } from './unconfirmed-push.ts';
+import { uploadFiles } from './upload-files.ts';
+
+export async function push(context: JobContext, request: PushRequest): Promise<PushSummary> {
+  checkSkip(request);
+  const session = await openSession(context, 'push');
+  try {
+    const connection = await connect(session, makesFolder(session, request) ? { create: 'alone' } : {});
+    try {
+      return await pushTo(session, connection, request);
+    } finally {
+      await connection.store.close();
+    }
+  } finally {
+    session.close();
+  }
+}
+
+/** Only for a repository that is yet to be made: a folder that is gone later may lie on a disk that is not mounted. */
+function makesFolder({ config, remoteName }: Session, { dryRun = false }: PushRequest): boolean {
+  return !dryRun && config.remotes[remoteName]?.repository === undefined;
+}
+
+async function pushTo(session: Session, connection: Connection, request: PushRequest): Promise<PushSummary> {
+  const { store, meter, limit } = connection;
+  const branch = session.state.branch;
+  const scannedAgainst = session.index.settings.base;
+  // The ref travels while the scan runs. Where either fails, the other has ended before the workspace is let go.
+  const linking = linkRepository(session, store, branch, {
+    ifNone: request.dryRun === true ? 'foresee' : 'make',
+  });
+  const [scan] = await Promise.allSettled([refreshIndex(session), linking]);
+  if (scan.status === 'rejected') throw scan.reason;
+  const scanned = scan.value;
+  const link = await linking;
+  let failed = reportProblems(session, scanned.problems);
+  if (request.dryRun !== true) sweepUnfinished(session, scanned.problems);
+  await settleLanding(session, store, link);
+  const isRecheck = request.noIndex === true;
+  if (isRecheck) forgetRemote(session, link);
+  const wasSettled = scannedAgainst !== undefined && session.index.settings.base === scannedAgainst;
+  const base = await ensureBase(session, store, link, { isInDoubt: isRecheck });
+  await refuseArrived(session, store, base, request);
+  await refuseTorn(session, store, base, request);
+  const scope = { repository: link.known.id, isBaseInDoubt: isRecheck };
+  const query = createExistenceQuery(
+    existenceOptions(session, connection, link, { mode: request.query, scope }),
+  );
+  if (isRecheck) await recheckBase({ session, store, link, base, query });
+  leaveOutSkipped(session, request);
+  // What the scan found the same is so to the base it met: another remote's, it may be, and not this one's.
+  const isUnchanged = scanned.differing === 0 && wasSettled && session.index.settings.base === scannedAgainst;
+  const commit = link.tip?.commit ?? null;
+  if (isUnchanged)
+    return summary({ session, connection, query, branch, commit, failed, changes: NO_CHANGES });
+
+  refuseEmptied(session, request);
+  const forecast = request.dryRun === true ? createPushForecast(link) : undefined;
+  const publishing: PublishContext = { session, store, link, base, limit, branch };
+  if (link.tip && link.tip.commit !== base.hash) {
+    // Before anything is sent: a conflict found now costs nothing.
+    const { hasOurs, isOurs, theirs } = await mergeOntoTip(publishing, link.tip);
+    if (isOurs && !forecast) acceptCommit(session, link, { hash: link.tip.commit, changes: theirs });
+    if (hasOurs) return summary({ session, connection, query, branch, commit, failed, changes: NO_CHANGES });
+  }
+  const uploaded = await uploadFiles({
+    session,
+    store,
+    link,
+    query,
+    limit,
+    scope,
+    forecast,
+    meter,
+  });
+  failed += uploaded.failed;
+  const changes = await countChanges(session, forecast !== undefined);
+  const sent = { uploadedObjects: uploaded.objects, uploadedBytes: uploaded.bytes };
+  const relocated = isRecheck ? await relocatedEntries({ session, store, link, base, query }) : [];
+  if (isNothing(changes) && relocated.length === 0) {
+    return { ...summary({ session, connection, query, branch, commit, failed, changes }), ...sent };
+  }
+  warnOfCollisions(session);
+  if (forecast) {
+    const dry = summary({ session, connection, query, branch, commit, failed, changes });
+    const { confirmsWrites = false, provider } = store;
+    const foreseen = forecast.read({
+      query: dry.query,
+      changes,
+      base: base.commit,
+      provider,
+      confirmsWrites,
+    });
+    return {
+      ...dry,
+      result: 'wouldPush',
+      uploadedObjects: foreseen.objects,
+      uploadedBytes: foreseen.requests.sentBytes,
+      forecast: foreseen.requests,
+    };
+  }
+  await warnIfUnsafe(session, store, link);
+  session.context.emit({ type: 'phase', phase: 'commit' });
+  const published = await publishChanges(publishing, {
+    message: request.message ?? describe(changes, relocated.length),
+    relocated,
+  });
+  return {
+    ...summary({ session, connection, query, branch, commit: published.commit, failed, changes }),
+    ...sent,
+    result: 'pushed',
+    ...(published.mergedWith ? { mergedWith: published.mergedWith } : {}),
+  };
+}
+
+/** A recheck reads what equals the base, and what is skipped only counts as if it did. */
+function checkSkip({ noIndex, skip }: PushRequest): void {
+  if (noIndex && skip && skip.length > 0)
+    throw new DrayError('usage', 'A push that asks the remote again (--no-index) cannot skip paths.');
+}
+
+/** For all that follows these paths are as the base has them; the next scan finds their changes again. */
+function leaveOutSkipped({ index }: Session, { skip = [] }: PushRequest): void {
+  if (skip.length === 0) return;
+  index.transaction(() => {
+    for (const path of skip) {
+      index.files.leaveOut(path);
+      if (!path.endsWith('/')) continue;
+      // Pages are read behind one another, so what is left out meanwhile moves none of them.
+      for (const page of index.files.changes(0, { below: path }))
+        for (const change of page) index.files.leaveOut(change.path);
+    }
+    const torn = skip.find((path) => index.files.isTornAt(path));
+    if (torn !== undefined) throw halfLeftOut(torn);
+  });
+}
+
+function halfLeftOut(path: string): DrayError {
+  const message = `${path} cannot be left out alone: a file became a folder there, or a folder a file, and the commit would have both. Leave out all of it, or nothing.`;
+  return new DrayError('usage', message, { data: { path } });
+}
+
+/** Told one by one only for a dry run; otherwise counted, and paired into renames where there can be any. */
+async function countChanges(session: Session, isTold: boolean): Promise<ChangeTotals> {
+  const counted = session.index.files.changeTotals();
+  const hasNoRenames = counted.added === 0 || counted.deleted === 0;
+  if (!isTold && hasNoRenames) return { ...counted, renamed: 0 };
+  return tellChanges(session, readChanges(session), { silent: !isTold, hasNoRenames });
+}
+
+interface SummaryFacts {
+  readonly session: Session;
+  readonly connection: Connection;
+  readonly query: ExistenceQuery;
+  readonly branch: string;
+  readonly commit: string | null;
+  readonly failed: number;
+  readonly changes: ChangeTotals;
+}
+
+function summary(facts: SummaryFacts): PushSummary {
+  const { session, connection, query, branch, commit, failed, changes } = facts;
+  const explanation: QueryExplanation = query.explanation();
+  session.context.emit({ type: 'plan', query: explanation });
+  return {
+    result: 'nothingToPush',
+    branch,
+    commit,
+    changes,
+    uploadedObjects: 0,
+    uploadedBytes: 0,
+    failed,
+    query: explanation,
+    requests: connection.meter.totals(),
+  };
+}
+
+/** The message of a push that was given none. */
+function describe(changes: ChangeTotals, relocated: number): string {
+  if (isNothing(changes)) return `Repair: ${relocated} stored again`;
+  const parts = (['added', 'modified', 'deleted', 'renamed', 'mode'] as const)
+    .filter((kind) => changes[kind] > 0)
+    .map((kind) => `${changes[kind]} ${kind === 'mode' ? 'mode changed' : kind}`);
+  return `Push: ${parts.join(', ')}`;
+}

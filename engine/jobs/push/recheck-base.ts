@@ -1,0 +1,129 @@
+/**
+ * `dray push --no-index`: what the base commit names is looked for on the remote again, and what is gone is stored again
+ * from the working copy. Objects and chunks are asked for by the existence query; packs, which no query knows, by listing
+ * them. A blob that has to go into a new pack gets a new place in the next commit.
+ */
+import { DrayError } from '../../api/error.ts';
+import type { BlobHash, Entry, FileEntry, PackHash } from '../../model/entry.ts';
+import type { ExistenceQuery } from '../../query/existence/existence-query.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
+import { hashFromPackKey, PACKS_PREFIX } from '../../repository/keys.ts';
+import type { EntryChange } from '../../repository/manifest/manifest.ts';
+import { readEntries } from '../../repository/manifest/read-entries.ts';
+import { type BaseCommit, rememberBlob } from '../session/base-commit.ts';
+import type { LinkedRepository } from '../session/link-repository.ts';
+import type { Session } from '../session/session.ts';
+
+export interface RecheckOptions {
+  readonly session: Session;
+  readonly store: ObjectStore;
+  readonly link: LinkedRepository;
+  readonly base: BaseCommit;
+  readonly query: ExistenceQuery;
+}
+
+/** @throws `conflict` when the branch has moved on: what would be repaired is not what it names now. */
+export function forgetRemote(session: Session, link: LinkedRepository): void {
+  const base = session.state.bases[session.remoteName];
+  if (link.tip && base !== undefined && link.tip.commit !== base) {
+    throw new DrayError(
+      'conflict',
+      `The branch ${session.state.branch} has moved on. Pull first, then push with --no-index.`,
+      {
+        data: { branch: session.state.branch },
+      },
+    );
+  }
+  session.index.repositories.forgetObjects(link.known.id);
+  session.index.settings.base = undefined;
+}
+
+/** Lets the index know those of the base's blobs that are on the remote. */
+export async function recheckBase(options: RecheckOptions): Promise<void> {
+  const { session, store, link, base, query } = options;
+  if (!base.commit) return;
+  let packs: ReadonlySet<PackHash> | undefined;
+  for await (const entries of readEntries(store, base.commit, { signal: session.context.signal })) {
+    const files = entries.filter(isStored);
+    if (files.some((entry) => entry.location.in === 'pack')) packs ??= await listPacks(session, store);
+    query.noteWanted(files.length);
+    const present = await query.resolve([...new Set(files.flatMap(objectsOf))]);
+    session.index.transaction(() => {
+      for (const entry of files) {
+        const { location } = entry;
+        const isThere =
+          location.in === 'pack'
+            ? packs?.has(location.pack) === true
+            : objectsOf(entry).every((hash) => present.has(hash));
+        if (isThere) rememberBlob(link, entry);
+        else
+          for (const hash of objectsOf(entry)) if (present.has(hash)) link.blobs.add(hash, { in: 'object' });
+      }
+    });
+  }
+}
+
+/**
+ * Entries of the base whose content lies elsewhere now, and which the working copy did not change; in order. What is
+ * neither on the remote nor here any more is told as a warning and stays as it is.
+ */
+export async function relocatedEntries(options: RecheckOptions): Promise<readonly EntryChange[]> {
+  const { session, store, link, base } = options;
+  const relocated: EntryChange[] = [];
+  if (!base.commit) return relocated;
+  for await (const entries of readEntries(store, base.commit, { signal: session.context.signal })) {
+    for (const entry of entries.filter(isStored)) {
+      const location = link.blobs.locate(entry.blob);
+      if (!location) tellLost(session, entry);
+      else if (!isSamePlace(entry, location) && isUnchanged(session, entry)) {
+        relocated.push({ path: entry.path, entry: { ...entry, location } });
+      }
+    }
+  }
+  return relocated;
+}
+
+function isStored(entry: Entry): entry is FileEntry {
+  return entry.kind === 'file' && entry.location.in !== 'nowhere';
+}
+
+function objectsOf({ blob, location }: FileEntry): BlobHash[] {
+  if (location.in === 'object') return [blob];
+  return location.in === 'chunks' ? location.chunks.map((chunk) => chunk.hash) : [];
+}
+
+async function listPacks(session: Session, store: ObjectStore): Promise<ReadonlySet<PackHash>> {
+  const packs = new Set<PackHash>();
+  let continuation: string | undefined;
+  do {
+    const page = await store.list(
+      { prefix: PACKS_PREFIX, ...(continuation === undefined ? {} : { continuation }) },
+      { signal: session.context.signal },
+    );
+    for (const { key } of page.objects) {
+      const hash = hashFromPackKey(key);
+      if (hash !== undefined) packs.add(hash);
+    }
+    continuation = page.continuation;
+  } while (continuation !== undefined);
+  return packs;
+}
+
+function isSamePlace(entry: FileEntry, location: FileEntry['location']): boolean {
+  if (entry.location.in !== 'pack' || location.in !== 'pack') return entry.location.in === location.in;
+  return entry.location.pack === location.pack && entry.location.offset === location.offset;
+}
+
+function isUnchanged(session: Session, entry: FileEntry): boolean {
+  const row = session.index.files.find(entry.path, 0);
+  return row?.after?.hash === entry.blob;
+}
+
+function tellLost(session: Session, entry: FileEntry): void {
+  session.context.emit({
+    type: 'warning',
+    warning: 'contentLost',
+    path: entry.path,
+    message: `${entry.path}: the base commit's content is gone from the remote, and it is not in this workspace. Bring the file back and push again.`,
+  });
+}

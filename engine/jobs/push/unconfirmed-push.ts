@@ -1,0 +1,78 @@
+/**
+ * A push that ends between the move of its ref and its own bookkeeping (killed, or the answer lost for good) has landed without
+ * knowing. So what is about to land is recorded first, and the next push or pull looks whether it did: edits made since
+ * would otherwise seem to clash with the workspace's own commit.
+ */
+import type { CommitHash } from '../../model/entry.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
+import { diffCommits } from '../../repository/diff-commits.ts';
+import { acceptCommit, ensureBase, fetchCommit } from '../session/base-commit.ts';
+import type { LinkedRepository } from '../session/link-repository.ts';
+import type { Session } from '../session/session.ts';
+import { collectChanges } from '../working-copy/conflicts.ts';
+
+/** Commits on the branch since, at most, that are searched for the own one. */
+const SEARCHED_MAX = 1_000;
+
+/** What was about to land, and where: it tells nothing about another branch or another base. */
+interface Landing {
+  readonly repository: string;
+  readonly branch: string;
+  readonly base: CommitHash | null;
+  readonly own: CommitHash;
+}
+
+export function recordLanding(session: Session, link: LinkedRepository, own: CommitHash): void {
+  session.index.durably(() => {
+    session.index.settings.landing = JSON.stringify(landingOf(session, link, own));
+  });
+}
+
+export function forgetLanding(session: Session): void {
+  session.index.settings.landing = undefined;
+}
+
+/** No request when nothing is recorded, nor when the branch's commit is the one recorded. */
+export async function settleLanding(
+  session: Session,
+  store: ObjectStore,
+  link: LinkedRepository,
+): Promise<void> {
+  const recorded = session.index.settings.landing;
+  if (recorded === undefined) return;
+  const { own } = JSON.parse(recorded) as Landing;
+  const isStillMeant = recorded === JSON.stringify(landingOf(session, link, own));
+  if (isStillMeant && link.tip && (await leadsTo(session, store, link.tip.commit, own))) {
+    const { signal } = session.context;
+    const base = await ensureBase(session, store, link);
+    const commit = await fetchCommit(session, store, own);
+    const changes = await collectChanges(diffCommits(store, base.commit, commit, { signal }));
+    acceptCommit(session, link, { hash: own, changes });
+  }
+  forgetLanding(session);
+}
+
+function landingOf(session: Session, link: LinkedRepository, own: CommitHash): Landing {
+  const base = (session.state.bases[session.remoteName] as CommitHash | undefined) ?? null;
+  return { repository: link.uuid, branch: session.state.branch, base, own };
+}
+
+/** Whether `own` is the tip or one of its ancestors down to the workspace's base. */
+async function leadsTo(
+  session: Session,
+  store: ObjectStore,
+  tip: CommitHash,
+  own: CommitHash,
+): Promise<boolean> {
+  const base = session.state.bases[session.remoteName];
+  const seen = new Set<string>(base === undefined ? [] : [base]);
+  const open: CommitHash[] = [tip];
+  for (let hash = open.shift(); hash !== undefined; hash = open.shift()) {
+    if (hash === own) return true;
+    if (seen.has(hash)) continue;
+    if (seen.size > SEARCHED_MAX) return false;
+    seen.add(hash);
+    open.push(...(await fetchCommit(session, store, hash)).parents);
+  }
+  return false;
+}

@@ -1,0 +1,117 @@
+/** A file too large for memory is read twice, for its hash and for its parts. What happens when it changes in between. */
+import { appendFileSync, copyFileSync, mkdirSync, truncateSync, unlinkSync } from 'node:fs';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DrayError } from '../../api/error.ts';
+import { createExistenceQuery } from '../../query/existence/existence-query.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
+import { initWorkspace } from '../remotes/init.ts';
+import { connect } from '../session/connection.ts';
+import { createSandbox, eventsOf, type Sandbox, testContext } from '../session/job.fixture.ts';
+import { linkRepository } from '../session/link-repository.ts';
+import { existenceOptions } from '../session/query-remote.ts';
+import { openSession, type Session } from '../session/session.ts';
+import { refreshIndex } from '../working-copy/refresh-index.ts';
+import { push } from './push.ts';
+import { uploadFiles } from './upload-files.ts';
+
+/** Just more than what is held whole. */
+const LARGE_BYTES = 65 * 1024 * 1024;
+
+let sandbox: Sandbox;
+let work: string;
+beforeEach(async () => {
+  sandbox = createSandbox();
+  work = sandbox.path('work');
+  mkdirSync(work);
+  await initWorkspace(testContext(work), { remoteUrl: sandbox.path('store'), layout: { kind: 'objects' } });
+});
+afterEach(() => sandbox[Symbol.dispose]());
+
+/** The data phase of a push to a store that does something when the first large upload begins. */
+async function uploadWith(act: () => void, onBegin = () => {}) {
+  const context = testContext(work);
+  const session = await openSession(context, 'push');
+  try {
+    const connection = await connect(session);
+    try {
+      const link = await linkRepository(session, connection.store, 'main');
+      await refreshIndex(session);
+      const multipart = connection.store.multipart!;
+      const store: ObjectStore = {
+        ...connection.store,
+        multipart: {
+          ...multipart,
+          create: async (key, options) => {
+            onBegin();
+            // Both files have to be read by then: one that is still being read would be taken as it is now.
+            while (unreadPaths(session).length > 0) await turn();
+            act();
+            return multipart.create(key, options);
+          },
+        },
+      };
+      const scope = { repository: link.known.id, isBaseInDoubt: false };
+      const query = createExistenceQuery(
+        existenceOptions(session, connection, link, { mode: undefined, scope }),
+      );
+      const { limit, meter } = connection;
+      const options = { session, store, link, query, limit, scope, forecast: undefined, meter };
+      const uploaded = await uploadFiles(options);
+      return { uploaded, context, unread: unreadPaths(session) };
+    } finally {
+      await connection.store.close();
+    }
+  } finally {
+    session.close();
+  }
+}
+
+function unreadPaths(session: Session): string[] {
+  const changes = [...session.index.files.changes(0)].flat();
+  return changes.filter(({ after }) => after?.hash === undefined).map(({ path }) => path);
+}
+
+describe('a large file that changes between its two readings', () => {
+  it.each([
+    ['grows', 3, (path: string) => appendFileSync(path, 'more')],
+    ['shrinks', 3, (path: string) => truncateSync(path, 1000)],
+    ['vanishes', 1, (path: string) => unlinkSync(path)],
+  ])(
+    '(%s) fails alone, with its twin, and is taken by the next push as it is then',
+    async (_, added, change) => {
+      const files = [sandbox.write('work/large', 'a large file'), `${work}/twin`] as const;
+      truncateSync(files[0], LARGE_BYTES);
+      copyFileSync(...files);
+      sandbox.write('work/small', 'a small file');
+      // One of them stands for both; which one, the reading threads decide.
+      const { uploaded, context, unread } = await uploadWith(() => files.forEach(change));
+      expect(uploaded).toMatchObject({ objects: 1, failed: 2 });
+      expect(unread).toEqual(['large', 'twin']);
+      const failures = eventsOf(context, 'fileFailed').map(({ path, error }) => [path, error.code]);
+      expect(failures.sort()).toEqual([
+        ['large', 'io'],
+        ['twin', 'io'],
+      ]);
+      expect(await push(testContext(work), {})).toMatchObject({
+        result: 'pushed',
+        failed: 0,
+        changes: { added },
+      });
+    },
+  );
+});
+
+describe('many large files, read faster than they can be sent', () => {
+  it('are begun a few at a time', async () => {
+    const files = 20;
+    for (let at = 0; at < files; at += 1)
+      truncateSync(sandbox.write(`work/${at}`, `large file ${at}`), LARGE_BYTES);
+    let begun = 0;
+    const stop = () => {
+      throw new DrayError('unreachable', 'Enough was seen.');
+    };
+    await expect(uploadWith(stop, () => (begun += 1))).rejects.toMatchObject({ code: 'unreachable' });
+    expect(begun).toBeLessThanOrEqual(16);
+  });
+});

@@ -1,0 +1,483 @@
+/**
+ * The data phase of a push: every changed file is read once; the same read feeds its hash, the chunker, the pack or the
+ * upload. What the index knows is left out, the existence query is asked about the rest, and each confirmed object
+ * becomes a row of the index: a killed push goes on from there.
+ */
+import { DrayError, type ErrorRecord, openFilesLimit, toErrorRecord } from '../../api/error.ts';
+import { Budget } from '../../base/budget.ts';
+import { createHeapBound } from '../../base/heap-bound.ts';
+import { TaskSet } from '../../base/task-set.ts';
+import {
+  type ReadBatch,
+  type ReadRequest,
+  type ReadResult,
+  readFiles,
+} from '../../files/read/file-reader.ts';
+import { openFileSource } from '../../files/read/file-source.ts';
+import { checkUnchanged } from '../../files/read/unchanged.ts';
+import type { PendingScope, PendingTotals } from '../../index/file-table.ts';
+import type { BlobHash } from '../../model/entry.ts';
+import type { ExistenceQuery } from '../../query/existence/existence-query.ts';
+import { notStored } from '../../query/existence/find-unseen.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
+import type { Meter } from '../../remotes/wrappers/with-meter.ts';
+import { objectKey, packKey } from '../../repository/keys.ts';
+import { PackBuilder } from '../../repository/packs/pack.ts';
+import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
+import { budgetedMemory } from '../../transfer/upload/budgeted-memory.ts';
+import { uploadInParts } from '../../transfer/upload/multipart-upload.ts';
+import type { LinkedRepository } from '../session/link-repository.ts';
+import { createProgress, type Progress } from '../session/progress.ts';
+import type { Session } from '../session/session.ts';
+import { createTraffic } from '../session/traffic.ts';
+import { confirmUploads } from './confirm-uploads.ts';
+import { createHashFilter } from './hash-filter.ts';
+import type { PushForecast } from './push-forecast.ts';
+
+/**
+ * Bytes of files in memory at once, between the disk and the wire: 32 average chunks, or two files that are only just not cut. Reading
+ * is faster than any link and fills all of it, so it is what a push of large files takes.
+ */
+const MEMORY_BYTES = 96 * 1024 * 1024;
+/** Closed packs in memory at once; the reader's bytes were given back when they were copied into the pack. */
+const PACK_MEMORY_BYTES = 128 * 1024 * 1024;
+const OPEN_FILES_MAX = 16;
+
+export interface UploadOptions {
+  readonly session: Session;
+  readonly store: ObjectStore;
+  readonly link: LinkedRepository;
+  readonly query: ExistenceQuery;
+  readonly limit: AdaptiveLimit;
+  readonly scope: PendingScope;
+  /** Given: read and ask, but send nothing; it is told what would be sent. */
+  readonly forecast: PushForecast | undefined;
+  readonly meter: Meter;
+}
+
+export interface Uploaded {
+  readonly objects: number;
+  readonly bytes: number;
+  readonly failed: number;
+}
+
+/** @throws `remoteFailed` when the store has not kept what it said it stored. */
+export async function uploadFiles(options: UploadOptions): Promise<Uploaded> {
+  const { forecast, limit, link, session, store } = options;
+  const confirm = () => confirmUploads({ session, store, blobs: link.blobs, limit });
+  // Of a push that was killed: what is not there is sent again.
+  if (!forecast) await confirm();
+  const uploaded = await uploadPending(options);
+  if (!forecast) for (const lost of await confirm()) throw notStored(store, lost);
+  return uploaded;
+}
+
+async function uploadPending(options: UploadOptions): Promise<Uploaded> {
+  const totals = options.session.index.files.pendingTotals(options.scope);
+  if (totals.files === 0) return { objects: 0, bytes: 0, failed: 0 };
+  return new FileUploader(options, totals).run();
+}
+
+/** Room for a pack's index: 36 bytes for each of some 58,000 blobs. More makes the buffer grow once. */
+const PACK_INDEX_BYTES = 2 * 1024 * 1024;
+
+type WholeResult = Extract<ReadResult, { kind: 'whole' }>;
+type ChunkResult = Extract<ReadResult, { kind: 'chunk' }>;
+type ChunkedResult = Extract<ReadResult, { kind: 'chunked' }>;
+
+/** An object to ask about and, if absent, to send. */
+interface Candidate {
+  readonly hash: BlobHash;
+  readonly sizeBytes: number;
+  /** Undefined: too large for memory; read again from the file. */
+  readonly bytes: Uint8Array | undefined;
+  readonly path: string;
+  readonly stat: WholeResult['stat'] | undefined;
+}
+
+/** What one batch of the reader brings: blobs for the pack, and objects to ask about and send together. */
+class BatchWork {
+  readonly packable: WholeResult[] = [];
+  readonly candidates: Candidate[] = [];
+  /** Ends when the candidates are on the store. */
+  readonly sent = Promise.withResolvers<void>();
+
+  constructor() {
+    // Not everyone waits for it; a failure reaches the caller through the task set.
+    this.sent.promise.catch(() => {});
+  }
+}
+
+class FileUploader {
+  readonly #options: UploadOptions;
+  readonly #tasks: TaskSet;
+  readonly #memory = new Budget(MEMORY_BYTES);
+  readonly #packMemory = new Budget(PACK_MEMORY_BYTES);
+  /** Files being sent in parts: each is open, and has an upload begun. Reading, which never waits for them, is far ahead of a slow link. */
+  readonly #openFiles = new Budget(OPEN_FILES_MAX);
+  readonly #progress: Progress;
+  /** Path and scanned size by request id, for requests under way. */
+  readonly #requests = new Map<number, ReadRequest>();
+  /** Objects being asked about or sent now; the promise ends when they are on the store. */
+  readonly #sending = new Map<BlobHash, Promise<void>>();
+  /** Blobs in a pack that is not on the store yet. */
+  readonly #packing = new Set<BlobHash>();
+  /** What each file that is being cut still waits for. */
+  readonly #chunkTasks = new Map<number, Set<Promise<void>>>();
+  /** Content that changed before it was stored, by the hash that it had. */
+  readonly #givenUp = new Map<BlobHash, DrayError>();
+  /** The index knew nothing of the repository when this began: then a look-up for each file is spared. */
+  readonly #knewNothing: boolean;
+  /** What this push brought there, or found there. */
+  readonly #placed = createHashFilter();
+  /** A full pack with its last blob and its index, or all that is pending when that is less. */
+  readonly #expectedPackBytes: number;
+  #pack: PackBuilder | undefined;
+  #objects = 0;
+  #bytes = 0;
+  #failed = 0;
+
+  constructor(options: UploadOptions, totals: PendingTotals) {
+    this.#options = options;
+    this.#tasks = new TaskSet(options.session.context.signal);
+    this.#knewNothing = options.link.blobs.isEmpty();
+    const { packTarget, packBelow } = options.link.layout;
+    this.#expectedPackBytes = Math.min(packTarget + packBelow, totals.bytes) + PACK_INDEX_BYTES;
+    const { placed } = totals;
+    this.#progress = createProgress(options.session, {
+      phase: options.forecast ? 'hash' : 'upload',
+      totals: () => ({ filesTotal: totals.files + placed.files, bytesTotal: totals.bytes + placed.bytes }),
+      traffic: createTraffic([options.meter], [options.limit]),
+    });
+    // What a push that broke off has brought there: this one goes on from it.
+    if (placed.files > 0) this.#progress.keep(placed.files, placed.bytes);
+  }
+
+  async run(): Promise<Uploaded> {
+    const { session, link, forecast } = this.#options;
+    const heap = createHeapBound();
+    try {
+      const batches = readFiles(this.#pendingRequests(), {
+        root: session.workspace.root,
+        layout: link.layout,
+        wantBytes: !forecast,
+        memory: this.#memory,
+        signal: this.#tasks.signal,
+      });
+      for await (const batch of batches) {
+        this.#tasks.check();
+        heap.check();
+        await this.#take(batch);
+      }
+      await this.#closePack();
+    } catch (error) {
+      this.#tasks.fail(error);
+    }
+    await this.#tasks.settle();
+    for (const [hash, error] of this.#givenUp) this.#tellGivenUp(hash, error);
+    this.#progress.end();
+    return { objects: this.#objects, bytes: this.#bytes, failed: this.#failed };
+  }
+
+  /** Keyset pages: rows that are done meanwhile lie behind, so none is asked for twice. */
+  *#pendingRequests(): Generator<ReadRequest> {
+    const { session, scope } = this.#options;
+    let id = 0;
+    for (let after = ''; ; ) {
+      const page = session.index.files.pageOfPendingReads(after, scope);
+      for (const pending of page) {
+        const request: ReadRequest = { id: id++, path: pending.path, sizeBytes: pending.sizeBytes };
+        this.#requests.set(request.id, request);
+        yield request;
+      }
+      const last = page.at(-1);
+      if (!last) return;
+      after = last.path;
+    }
+  }
+
+  async #take(batch: ReadBatch): Promise<void> {
+    const work = new BatchWork();
+    this.#options.session.index.transaction(() => {
+      for (const result of batch.results) {
+        if (result.kind === 'whole') this.#takeWhole(result, work);
+        else if (result.kind === 'chunk') this.#takeChunk(result, work);
+        else if (result.kind === 'failed') this.#takeFailure(result.id, result.error);
+      }
+    });
+    for (const result of work.packable) {
+      this.#addToPack(result.hash, result.bytes!);
+      if (this.#pack!.sizeBytes >= this.#options.link.layout.packTarget) await this.#closePack();
+    }
+    for (const result of batch.results) if (result.kind === 'chunked') this.#takeChunked(result);
+    if (work.candidates.length === 0) {
+      batch.release();
+      return;
+    }
+    this.#tasks.spawn(async () => {
+      try {
+        await this.#send(work.candidates);
+        work.sent.resolve();
+      } catch (error) {
+        work.sent.reject(error);
+        throw error;
+      } finally {
+        batch.release();
+      }
+    });
+  }
+
+  #takeWhole(result: WholeResult, work: BatchWork): void {
+    const { session, link, query, forecast } = this.#options;
+    const { hash, stat, bytes } = result;
+    const { path } = this.#finish(result.id);
+    session.index.files.setRead(path, { kind: 'file', ...stat, hash });
+    if (stat.sizeBytes > 0) query.noteWanted(1);
+    const isKnown = stat.sizeBytes > 0 && this.#mayBeKnown(hash) && link.blobs.has(hash);
+    if (isKnown) query.noteRemovedByIndex(1);
+    // Of no bytes, known to be there, or on its way already: nothing is moved for it.
+    if (isKnown || stat.sizeBytes === 0 || this.#packing.has(hash) || this.#sending.has(hash)) {
+      this.#progress.keep(1, stat.sizeBytes);
+      return;
+    }
+    if (stat.sizeBytes >= link.layout.packBelow) {
+      this.#sending.set(hash, work.sent.promise);
+      work.candidates.push({ hash, sizeBytes: stat.sizeBytes, bytes, path, stat });
+      return;
+    }
+    this.#packing.add(hash);
+    if (forecast) {
+      forecast.packed(stat.sizeBytes);
+      this.#progress.add(1, stat.sizeBytes);
+    } else work.packable.push(result);
+  }
+
+  /** Content that comes again after its upload has ended is only in the index. */
+  #mayBeKnown(hash: BlobHash): boolean {
+    return !this.#knewNothing || this.#placed.mayHave(hash);
+  }
+
+  /** A chunk needs an object of its own: that its bytes lie in some pack does not serve. */
+  #takeChunk(result: ChunkResult, work: BatchWork): void {
+    const { hash, sizeBytes, bytes } = result;
+    const { path } = this.#requests.get(result.id)!;
+    this.#options.query.noteWanted(1);
+    if (this.#mayBeKnown(hash) && this.#options.link.blobs.hasObject(hash)) {
+      this.#options.query.noteRemovedByIndex(1);
+      this.#progress.keep(0, sizeBytes);
+      return;
+    }
+    let sent = this.#sending.get(hash);
+    if (!sent) {
+      sent = work.sent.promise;
+      this.#sending.set(hash, sent);
+      work.candidates.push({ hash, sizeBytes, bytes, path, stat: undefined });
+    } else this.#progress.keep(0, sizeBytes);
+    const waitsFor = this.#chunkTasks.get(result.id);
+    if (waitsFor) waitsFor.add(sent);
+    else this.#chunkTasks.set(result.id, new Set([sent]));
+  }
+
+  /** The file's row is written when its chunks are on the store: before that, a killed push has to cut it again. */
+  #takeChunked(result: ChunkedResult): void {
+    const { session, link, forecast } = this.#options;
+    const { path } = this.#finish(result.id);
+    const waitsFor = this.#chunkTasks.get(result.id) ?? new Set();
+    this.#chunkTasks.delete(result.id);
+    this.#tasks.spawn(async () => {
+      await Promise.all(waitsFor);
+      this.#progress.add(1, 0);
+      session.index.transaction(() => {
+        session.index.files.setRead(path, { kind: 'file', ...result.stat, hash: result.hash });
+        if (!forecast) link.blobs.add(result.hash, { in: 'chunks', chunks: result.chunks });
+      });
+    });
+  }
+
+  #takeFailure(id: number, error: ErrorRecord): void {
+    const limited = openFilesLimit(error);
+    if (limited) throw limited;
+    const { path, sizeBytes } = this.#finish(id);
+    this.#failed += 1;
+    this.#progress.add(1, sizeBytes);
+    this.#options.session.context.emit({ type: 'fileFailed', path, error });
+  }
+
+  #finish(id: number): ReadRequest {
+    const request = this.#requests.get(id);
+    if (!request) throw new DrayError('internal', `The reader answered for an unknown request ${id}.`);
+    this.#requests.delete(id);
+    return request;
+  }
+
+  async #send(candidates: readonly Candidate[]): Promise<void> {
+    const { query, forecast } = this.#options;
+    const present = await query.resolve(candidates.map((candidate) => candidate.hash));
+    const absent = candidates.filter((candidate) => !present.has(candidate.hash));
+    this.#rememberPresent(present);
+    for (const candidate of candidates)
+      if (present.has(candidate.hash)) this.#progress.keep(filesOf(candidate), candidate.sizeBytes);
+    if (forecast) {
+      for (const candidate of absent) {
+        forecast.object(candidate.sizeBytes);
+        this.#progress.add(filesOf(candidate), candidate.sizeBytes);
+      }
+      return;
+    }
+    // All have to end, also when one fails: only then may the batch's bytes be filled anew.
+    const outcomes = await Promise.allSettled(absent.map((candidate) => this.#sendOne(candidate)));
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+  }
+
+  async #sendOne(candidate: Candidate): Promise<void> {
+    try {
+      const isSent = await (candidate.bytes
+        ? this.#put(candidate, candidate.bytes)
+        : this.#putLarge(candidate));
+      this.#progress.add(filesOf(candidate), candidate.bytes ? candidate.sizeBytes : 0);
+      if (!isSent) return;
+      this.#count(1, candidate.sizeBytes);
+      this.#options.session.index.transaction(() => {
+        this.#noteSent(objectKey(candidate.hash), candidate.sizeBytes);
+        this.#notePlaced(candidate.hash);
+      });
+    } catch (error) {
+      this.#tasks.fail(error);
+      throw error;
+    }
+  }
+
+  async #put(candidate: Candidate, bytes: Uint8Array): Promise<boolean> {
+    const { limit, store } = this.#options;
+    const { signal } = this.#tasks;
+    const options = { checksum: { sha256: candidate.hash }, condition: { absent: true }, signal } as const;
+    await limit.run(() => store.put(objectKey(candidate.hash), bytes, options), {
+      bytes: bytes.length,
+      signal,
+    });
+    return true;
+  }
+
+  /**
+   * Too large for memory: sent in parts from the file, which must still be the one that was hashed. False: it is not, and
+   * this push goes on without it.
+   */
+  async #putLarge(candidate: Candidate): Promise<boolean> {
+    const { session, store, limit, link } = this.#options;
+    const open = await this.#openFiles.acquire(1, this.#tasks.signal);
+    const path = `${session.workspace.root}/${candidate.path}`;
+    const checkSame = () => checkUnchanged(path, candidate.path, candidate.stat!);
+    try {
+      const source = await openFileSource(path);
+      try {
+        checkSame();
+        await uploadInParts({
+          store,
+          key: objectKey(candidate.hash),
+          source,
+          checksum: 'crc32',
+          limit,
+          memory: budgetedMemory(this.#memory),
+          journal: session.index.repositories.uploadJournal(link.known.id),
+          condition: { absent: true },
+          beforeComplete: checkSame,
+          signal: this.#tasks.signal,
+          onProgress: (bytes) => this.#progress.add(0, bytes),
+          onKept: (bytes) => this.#progress.keep(0, bytes),
+        });
+      } finally {
+        await source.close();
+      }
+      return true;
+    } catch (error) {
+      if (!isFileChange(error)) throw error;
+      this.#givenUp.set(candidate.hash, error);
+      return false;
+    } finally {
+      open.release();
+    }
+  }
+
+  /** Whatever files have the content that was not stored: none of them may be recorded. */
+  #tellGivenUp(hash: BlobHash, error: DrayError): void {
+    const { session } = this.#options;
+    const paths = session.index.files.forgetRead(hash);
+    // A file of the base commit, whose content is being looked for again, cannot be left out of the next one.
+    if (paths.length === 0) throw error;
+    this.#failed += paths.length;
+    for (const path of paths) {
+      const record = { ...toErrorRecord(error), data: { ...error.data, path } };
+      session.context.emit({ type: 'fileFailed', path, error: record });
+    }
+  }
+
+  #addToPack(hash: BlobHash, bytes: Uint8Array): void {
+    this.#pack ??= new PackBuilder(this.#expectedPackBytes);
+    this.#pack.add(hash, bytes);
+  }
+
+  async #closePack(): Promise<void> {
+    const builder = this.#pack;
+    if (!builder || builder.count === 0) return;
+    this.#pack = undefined;
+    const { store, limit, link, session } = this.#options;
+    const { signal } = this.#tasks;
+    const permit = await this.#packMemory.acquire(builder.sizeBytes, signal);
+    const contentBytes = builder.sizeBytes;
+    const pack = builder.finish();
+    this.#tasks.spawn(async () => {
+      try {
+        const options = { checksum: { sha256: pack.hash }, condition: { absent: true }, signal } as const;
+        await limit.run(() => store.put(packKey(pack.hash), pack.bytes, options), {
+          bytes: pack.bytes.length,
+          signal,
+        });
+        this.#count(1, pack.bytes.length);
+        this.#progress.add(builder.count, contentBytes);
+        session.index.transaction(() => {
+          this.#noteSent(packKey(pack.hash), pack.bytes.length);
+          link.blobs.addPack(pack.hash, pack.blobs);
+          for (const { hash } of pack.blobs) {
+            this.#placed.add(hash);
+            this.#packing.delete(hash);
+          }
+        });
+      } finally {
+        permit.release();
+      }
+    });
+  }
+
+  #rememberPresent(present: ReadonlySet<BlobHash>): void {
+    if (present.size === 0) return;
+    this.#options.session.index.transaction(() => {
+      for (const hash of present) this.#notePlaced(hash);
+    });
+  }
+
+  #noteSent(key: string, sizeBytes: number): void {
+    const { link, store } = this.#options;
+    if (!store.confirmsWrites) link.blobs.noteSent(key, sizeBytes);
+  }
+
+  #notePlaced(hash: BlobHash): void {
+    this.#options.link.blobs.add(hash, { in: 'object' });
+    this.#placed.add(hash);
+    this.#sending.delete(hash);
+  }
+
+  #count(objects: number, bytes: number): void {
+    this.#objects += objects;
+    this.#bytes += bytes;
+  }
+}
+
+/** A chunk is none: its file is done when all of them are. */
+function filesOf({ stat }: Candidate): number {
+  return stat ? 1 : 0;
+}
+
+function isFileChange(error: unknown): error is DrayError {
+  if (!(error instanceof DrayError)) return false;
+  return error.data.reason === 'changedWhileRead' || error.data.reason === 'vanished';
+}

@@ -1,0 +1,115 @@
+/** `dray config`: the workspace's settings, and the user's own. */
+import { resolve } from 'node:path';
+import { DrayError } from '../../api/error.ts';
+import { type ConfigRequest, type JobContext, TRANSFERS_MAX } from '../../api/jobs.ts';
+import { openSession, type Session } from '../session/session.ts';
+import { changingSettings, readSafeDirectories, writeSafeDirectories } from './user-remotes.ts';
+
+interface Setting {
+  readonly meaning: string;
+  /** Why the value does not do; undefined when it does. */
+  readonly check: (session: Session, value: string) => string | undefined;
+}
+
+const SETTINGS: Readonly<Record<string, Setting>> = {
+  author: {
+    meaning: 'who commits are by (default: user@host)',
+    check: (_session, value) =>
+      value.trim() === '' || value.length > 1000 ? 'it needs 1 to 1,000 characters' : undefined,
+  },
+  transfers: {
+    meaning: 'requests in flight (default: adaptive)',
+    check: (_session, value) =>
+      /^[1-9]\d{0,3}$/.test(value) && Number(value) <= TRANSFERS_MAX
+        ? undefined
+        : `it needs a number from 1 to ${TRANSFERS_MAX}`,
+  },
+  'remote.default': {
+    meaning: 'the remote that commands use when none is named',
+    check: (session, value) =>
+      Object.hasOwn(session.config.remotes, value) ? undefined : 'there is no such remote',
+  },
+};
+
+export async function config(
+  context: JobContext,
+  request: ConfigRequest,
+): Promise<{ readonly settings: number }> {
+  const session = await openSession(context, 'config', request.value === undefined ? 'shared' : 'exclusive');
+  try {
+    if (request.name === undefined) return listAll(session);
+    const setting = SETTINGS[request.name];
+    if (!setting) {
+      const known = Object.entries(SETTINGS).map(([name, { meaning }]) => `${name} (${meaning})`);
+      throw new DrayError('usage', `There is no setting "${request.name}". Settings: ${known.join('; ')}.`, {
+        data: { name: request.name },
+      });
+    }
+    if (request.value === undefined) return tell(session, request.name);
+    if (request.value === null) return unset(session, request.name);
+    const reason = setting.check(session, request.value);
+    if (reason) throw new DrayError('usage', `${request.name} cannot be "${request.value}": ${reason}.`);
+    if (request.name === 'remote.default')
+      session.saveConfig({ ...session.config, defaultRemote: request.value });
+    else
+      session.saveConfig({
+        ...session.config,
+        settings: { ...session.config.settings, [request.name]: request.value },
+      });
+    return { settings: 1 };
+  } finally {
+    session.close();
+  }
+}
+
+const SAFE_DIRECTORY = 'safe.directory';
+
+/** `dray config --user`: a value is added to those that are there. @throws DrayError `usage`, `io` */
+export async function userConfig(
+  context: JobContext,
+  { name, value }: ConfigRequest,
+): Promise<{ readonly settings: number }> {
+  if (name !== undefined && name !== SAFE_DIRECTORY)
+    throw new DrayError(
+      'usage',
+      `You have no setting "${name}" of your own. There is ${SAFE_DIRECTORY}: a workspace of another user that you trust, or * for all.`,
+      { data: { name } },
+    );
+  const known = readSafeDirectories(context);
+  if (value === undefined) {
+    for (const directory of known) context.emit({ type: 'setting', name: SAFE_DIRECTORY, value: directory });
+    return { settings: known.length };
+  }
+  if (value === '') throw new DrayError('usage', `${SAFE_DIRECTORY} is the path of a workspace, or *.`);
+  const added = value === null ? [] : [value === '*' ? value : resolve(context.directory, value)];
+  await changingSettings(context, () => {
+    const kept = value === null ? [] : readSafeDirectories(context);
+    writeSafeDirectories(context, [...new Set([...kept, ...added])]);
+  });
+  return { settings: value === null ? known.length : 1 };
+}
+
+function valueOfSetting(session: Session, name: string): string | undefined {
+  return name === 'remote.default' ? session.config.defaultRemote : session.config.settings[name];
+}
+
+function listAll(session: Session): { readonly settings: number } {
+  let settings = 0;
+  for (const name of Object.keys(SETTINGS)) settings += tell(session, name).settings;
+  return { settings };
+}
+
+function tell(session: Session, name: string): { readonly settings: number } {
+  const value = valueOfSetting(session, name);
+  if (value === undefined) return { settings: 0 };
+  session.context.emit({ type: 'setting', name, value });
+  return { settings: 1 };
+}
+
+function unset(session: Session, name: string): { readonly settings: number } {
+  if (name === 'remote.default')
+    throw new DrayError('usage', 'remote.default cannot be unset; set it to another remote.');
+  const { [name]: removed, ...settings } = session.config.settings;
+  session.saveConfig({ ...session.config, settings });
+  return { settings: removed === undefined ? 0 : 1 };
+}

@@ -1,0 +1,68 @@
+/** Takes back the parts of objects that a transfer which is given up for good has left on its store: nobody would pay for them gladly. */
+import type { JobContext } from '../../api/jobs.ts';
+import type { TreePairRequest } from '../../api/trees.ts';
+import { systemClock } from '../../base/clock.ts';
+import { TaskSet } from '../../base/task-set.ts';
+import type { MultipartUpload } from '../../remotes/object-store.ts';
+import { type Connection, connect } from '../session/connection.ts';
+import { linkRepository } from '../session/link-repository.ts';
+import { openSession } from '../session/session.ts';
+import { openTreePair } from '../trees/open-pair.ts';
+import { openKnowledge } from '../trees/pair-memory.ts';
+
+/** Of a copy or a sync. Those of other tools and of other pairs of places stay. */
+export async function dropTreeUploads(context: JobContext, request: TreePairRequest): Promise<void> {
+  const pair = await openTreePair(context, request);
+  try {
+    if (pair.destination.kind === 'local') return;
+    const nowMs = systemClock.nowMs();
+    const knowledge = openKnowledge(context, { pair: pair.identity, noIndex: true, nowMs });
+    try {
+      await drop(context, pair.destination, knowledge.index.uploads);
+    } finally {
+      knowledge.close();
+    }
+  } finally {
+    await pair.close();
+  }
+}
+
+/** Of a push from this workspace to its remote. */
+export async function dropPushUploads(context: JobContext): Promise<void> {
+  const session = await openSession(context, 'push');
+  try {
+    const connection = await connect(session);
+    try {
+      const { known } = await linkRepository(session, connection.store, session.state.branch);
+      await drop(context, connection, session.index.repositories.uploadJournal(known.id));
+    } finally {
+      await connection.store.close();
+    }
+  } finally {
+    session.close();
+  }
+}
+
+interface Journal {
+  all(): readonly MultipartUpload[];
+  forget(key: string): void;
+}
+
+async function drop(
+  { signal }: JobContext,
+  { limit, store }: Pick<Connection, 'limit' | 'store'>,
+  journal: Journal,
+): Promise<void> {
+  const { multipart } = store;
+  if (!multipart) return;
+  const tasks = new TaskSet(signal);
+  for (const upload of journal.all())
+    tasks.spawn(async () => {
+      await limit.run(() => multipart.abort(upload, { signal: tasks.signal }), {
+        bytes: 0,
+        signal: tasks.signal,
+      });
+      journal.forget(upload.key);
+    });
+  await tasks.settle();
+}

@@ -1,0 +1,78 @@
+/** `dray init`: binds a folder to a repository, which is made when there is none. Nothing of the folder is read or sent. */
+import type { InitRequest, InitSummary, JobContext } from '../../api/jobs.ts';
+import { systemClock } from '../../base/clock.ts';
+import { DEFAULT_LAYOUT, type Layout, OBJECTS_LAYOUT } from '../../model/layout.ts';
+import { createDescriptor } from '../../repository/descriptor.ts';
+import { checkRefName } from '../../repository/ref-name.ts';
+import {
+  createWorkspace,
+  makeFolder,
+  refuseNesting,
+  removeWorkspace,
+} from '../../workspace/workspace-folder.ts';
+import { baseMark } from '../session/base-commit.ts';
+import { learnConditionalWrites, tellUnsafe } from '../session/conditional-writes.ts';
+import { connectRemote, parseGivenUrl, urlToKeep } from '../session/connection.ts';
+import { openWorkspaceSession } from '../session/session.ts';
+import { refuseStoreInside } from './store-inside.ts';
+
+export const DEFAULT_BRANCH = 'main';
+export const DEFAULT_REMOTE = 'origin';
+
+export async function initWorkspace(context: JobContext, request: InitRequest): Promise<InitSummary> {
+  const root = context.directory;
+  const branch = request.branch ?? DEFAULT_BRANCH;
+  const remoteName = request.remoteName ?? DEFAULT_REMOTE;
+  checkRefName(branch);
+  refuseNesting(root);
+  const baseFolder = request.relativeTo ?? root;
+  const url = urlToKeep(context, { url: request.remoteUrl, baseFolder, of: 'workspace' });
+  const given = parseGivenUrl(context, url, root);
+  refuseStoreInside(root, given);
+  const { store } = await connectRemote(context, given, { create: true });
+  try {
+    const { descriptor, created } = await createDescriptor(store, {
+      layout: layoutFrom(request.layout),
+      clock: systemClock,
+      signal: context.signal,
+    });
+    makeFolder(root);
+    const workspace = createWorkspace(
+      root,
+      {
+        format: 1,
+        defaultRemote: remoteName,
+        remotes: { [remoteName]: { url, repository: descriptor.id, layout: descriptor.layout } },
+        settings: {},
+      },
+      { format: 1, branch, bases: {} },
+    );
+    try {
+      const session = await openWorkspaceSession({ ...context, remoteName }, 'init', workspace);
+      try {
+        const { repository } = session.index.repositories.bind(descriptor.id, 0);
+        if (!(await learnConditionalWrites(session, store, repository.id))) tellUnsafe(session, store);
+        session.index.settings.base = baseMark(descriptor.id, undefined);
+      } finally {
+        session.close();
+      }
+    } catch (error) {
+      removeWorkspace(root);
+      throw error;
+    }
+    return { workspace: root, remoteUrl: url, repositoryId: descriptor.id, created, branch };
+  } finally {
+    await store.close();
+  }
+}
+
+function layoutFrom(wanted: InitRequest['layout']): Layout {
+  const layout = wanted?.kind === 'objects' ? OBJECTS_LAYOUT : DEFAULT_LAYOUT;
+  const packBelow = wanted?.packBelow ?? layout.packBelow;
+  return {
+    ...layout,
+    packBelow,
+    packTarget: Math.max(layout.packTarget, packBelow),
+    ...(wanted?.chunkAbove === undefined ? {} : { chunkAbove: wanted.chunkAbove }),
+  };
+}

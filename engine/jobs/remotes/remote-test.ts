@@ -1,0 +1,151 @@
+/**
+ * `remote test`: does a remote hold what Dray relies on? Everything happens below a throw-away prefix, which is emptied
+ * afterwards, after a failure and after Ctrl-C too.
+ */
+import { randomUUID } from 'node:crypto';
+import { toDrayError, toErrorRecord } from '../../api/error.ts';
+import type { CheckEvent, JobEvent } from '../../api/events.ts';
+import type { JobContext, RemoteTestRequest, RemoteTestSummary } from '../../api/jobs.ts';
+import { type Clock, systemClock } from '../../base/clock.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
+import { openRemote } from '../../remotes/open-remote.ts';
+import { formatRemoteUrl, type RemoteUrl, type S3Location } from '../../remotes/remote-url.ts';
+import { probeConditions, probeRaces } from '../session/condition-probe.ts';
+import { knownPeersOf } from '../session/connection.ts';
+import { type CheckContext, REMOTE_CHECKS, type RemoteCheck } from './remote-checks.ts';
+
+/** Names of remotes are resolved by the caller, who knows the workspace. */
+export interface ResolvedRemoteTestRequest extends RemoteTestRequest {
+  readonly url: RemoteUrl;
+  readonly settings?: S3Location;
+}
+
+export type ProbeSummary = Omit<RemoteTestSummary, 'url'>;
+
+export interface ProbeOptions {
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly emit: (event: JobEvent) => void;
+}
+
+/** Cleaning up goes on after an abort, for so long. */
+const CLEAN_UP_MAX_MS = 30_000;
+
+/** Emits one `check` event for each check. Fails only when it is stopped; what goes wrong is a failed check. */
+export async function remoteTest(
+  context: JobContext,
+  request: ResolvedRemoteTestRequest,
+): Promise<RemoteTestSummary> {
+  const { connection, environment, signal, emit } = context;
+  const url = formatRemoteUrl(request.url);
+  let store: ObjectStore;
+  try {
+    // Some checks provoke refusals that count as passing: do not insist on them for long.
+    const retry = { attemptsMax: 3, baseDelayMs: 50, maxDelayMs: 500 };
+    const settings = request.settings ? { settings: request.settings } : {};
+    const knownPeers = knownPeersOf(context);
+    store = await openRemote(request.url, { connection, environment, knownPeers, retry, ...settings });
+  } catch (error) {
+    emit(failedCheck('credentials', error));
+    return { url, ok: 0, failed: 1, warnings: 0, safeForTwoWriters: false, latencyMs: 0 };
+  }
+  try {
+    return { url, ...(await probeRemote(store, { signal, clock: systemClock, emit })) };
+  } finally {
+    await store.close();
+  }
+}
+
+/** The checks of `remote test` on any store. The store stays open. */
+export async function probeRemote(store: ObjectStore, options: ProbeOptions): Promise<ProbeSummary> {
+  const counts = { ok: 0, failed: 0, warning: 0, notSupported: 0 };
+  let latencyMs = 0;
+  let safeForTwoWriters = false;
+  let canWrite = false;
+  const report = (event: CheckEvent): void => {
+    counts[event.result] += 1;
+    options.emit(event);
+  };
+  const runAll = async (prefix: string): Promise<void> => {
+    const { signal, clock } = options;
+    const onLatency = (measuredMs: number): void => {
+      latencyMs = measuredMs;
+    };
+    for (const check of REMOTE_CHECKS) {
+      const event = await runCheck(check, { store, prefix, signal, clock, onLatency });
+      report(event);
+      const isOk = event.result === 'ok';
+      if (check.name === 'write') canWrite = isOk;
+      if (check.name === 'conditional writes') safeForTwoWriters = isOk;
+      if (check.isNeeded && !isOk) return;
+    }
+  };
+  await belowThrowAwayPrefix(store, runAll, (prefix, error) => {
+    // A remote that could not be reached or written to holds nothing of ours.
+    if (!canWrite) return;
+    const detail = `Objects are left below ${prefix}: ${toDrayError(error).message}`;
+    report({ type: 'check', check: 'clean-up', result: 'failed', detail });
+  });
+  return { ok: counts.ok, failed: counts.failed, warnings: counts.warning, safeForTwoWriters, latencyMs };
+}
+
+/**
+ * The short form for pushes, once for each remote: does the store refuse what its conditions exclude, and does one race of
+ * four writers have one winner? 17 small requests.
+ */
+export async function conditionalWritesHold(store: ObjectStore, signal: AbortSignal): Promise<boolean> {
+  return belowThrowAwayPrefix(store, async (prefix) => {
+    const race = { prefix: `${prefix}race-`, writers: 4, rounds: 1 };
+    const fault =
+      (await probeConditions(store, `${prefix}condition`, signal)) ?? (await probeRaces(store, race, signal));
+    return fault === undefined;
+  });
+}
+
+async function runCheck(check: RemoteCheck, context: CheckContext): Promise<CheckEvent> {
+  try {
+    return { type: 'check', check: check.name, ...(await check.run(context)) };
+  } catch (error) {
+    const known = toDrayError(error);
+    if (known.code === 'aborted') throw known;
+    if (known.code !== 'unsupported' || !check.hasAlternative) return failedCheck(check.name, known);
+    return { type: 'check', check: check.name, result: 'notSupported', detail: known.message };
+  }
+}
+
+function failedCheck(check: string, error: unknown): CheckEvent {
+  const known = toDrayError(error);
+  if (known.code === 'aborted') throw known;
+  return { type: 'check', check, result: 'failed', detail: known.message, error: toErrorRecord(known) };
+}
+
+/**
+ * Runs the work with a new prefix and removes all that it wrote there, however it ended. What cannot be removed is told to
+ * `onLeftOver`: it takes nothing from what the work found out.
+ */
+async function belowThrowAwayPrefix<T>(
+  store: ObjectStore,
+  work: (prefix: string) => Promise<T>,
+  onLeftOver?: (prefix: string, error: unknown) => void,
+): Promise<T> {
+  const prefix = `.dray-test-${randomUUID()}/`;
+  try {
+    return await work(prefix);
+  } finally {
+    await removeAll(store, prefix).catch((error: unknown) => onLeftOver?.(prefix, error));
+  }
+}
+
+/** Its own signal: what the user stopped is tidied up all the same. */
+async function removeAll(store: ObjectStore, prefix: string): Promise<void> {
+  const signal = AbortSignal.timeout(CLEAN_UP_MAX_MS);
+  for (let isMore = true; isMore; ) {
+    const page = await store.list({ prefix }, { signal });
+    if (page.objects.length === 0) return;
+    await store.delete(
+      page.objects.map((object) => object.key),
+      { signal },
+    );
+    isMore = page.continuation !== undefined;
+  }
+}

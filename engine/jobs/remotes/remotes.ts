@@ -1,0 +1,147 @@
+/** `dray remote add|list|remove|test`. */
+import { DrayError } from '../../api/error.ts';
+import type { JobContext, RemoteAddRequest, RemoteTestRequest, RemoteTestSummary } from '../../api/jobs.ts';
+import { parseRemoteUrl } from '../../remotes/remote-url.ts';
+import { findWorkspace, readConfig } from '../../workspace/workspace-folder.ts';
+import { canNamePlace } from '../places/places.ts';
+import { withoutArrivals } from '../pull/interrupted-pull.ts';
+import { parseGivenUrl, urlToKeep } from '../session/connection.ts';
+import { openSession } from '../session/session.ts';
+import { findNamedRemote, type NamedRemote, workspaceRemote } from './named-remote.ts';
+import { remoteTest } from './remote-test.ts';
+import { refuseStoreInside } from './store-inside.ts';
+import { allowedBy, changingSettings, readUserRemotes, writeUserRemotes } from './user-remotes.ts';
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+export async function remoteAdd(
+  context: JobContext,
+  request: RemoteAddRequest,
+): Promise<{ readonly remotes: number }> {
+  // The readers of such files drop names that every object of JavaScript knows.
+  if (!NAME.test(request.name) || request.name in {}) {
+    throw new DrayError(
+      'usage',
+      `"${request.name}" cannot be a remote's name: letters, digits, dots, dashes and underscores, 64 at most.`,
+    );
+  }
+  if (request.user) return changingSettings(context, () => addUserRemote(context, request));
+  const session = await openSession(context, 'remote add');
+  try {
+    const { remotes } = session.config;
+    if (Object.hasOwn(remotes, request.name)) {
+      throw new DrayError(
+        'usage',
+        `There is a remote "${request.name}" already (${remotes[request.name]!.url}). Remove it first, or choose another name.`,
+      );
+    }
+    const url = urlToKeep(context, { url: request.url, baseFolder: context.directory, of: 'workspace' });
+    refuseStoreInside(session.workspace.root, parseRemoteUrl(url, context.directory));
+    session.saveConfig({ ...session.config, remotes: { ...remotes, [request.name]: { url } } });
+    context.emit({ type: 'remote', name: request.name, url, isDefault: false });
+    return { remotes: Object.keys(remotes).length + 1 };
+  } finally {
+    session.close();
+  }
+}
+
+function addUserRemote(context: JobContext, { name, url }: RemoteAddRequest): { readonly remotes: number } {
+  if (!canNamePlace(name)) {
+    throw new DrayError(
+      'usage',
+      `"${name}:" would be read as a drive or a URL. Choose a name of two letters or more, other than s3, file and dray.`,
+    );
+  }
+  const remotes = readUserRemotes(context);
+  if (Object.hasOwn(remotes, name)) {
+    throw new DrayError(
+      'usage',
+      `You have a remote "${name}" already (${remotes[name]!.url}). Remove it first, or choose another name.`,
+    );
+  }
+  const kept = urlToKeep(context, { url, baseFolder: context.directory, of: 'user' });
+  writeUserRemotes(context, { ...remotes, [name]: { url: kept } });
+  context.emit({ type: 'remote', name, url: kept, isDefault: false });
+  return { remotes: Object.keys(remotes).length + 1 };
+}
+
+function removeUserRemote(context: JobContext, name: string): { readonly remotes: number } {
+  const { [name]: removed, ...remotes } = readUserRemotes(context);
+  if (!removed) throw new DrayError('usage', `You have no remote "${name}".`);
+  writeUserRemotes(context, remotes);
+  return { remotes: Object.keys(remotes).length };
+}
+
+export interface RemoteScope {
+  /** The user's own instead of the workspace's. */
+  readonly user?: boolean;
+}
+
+export async function remoteList(
+  context: JobContext,
+  { user = false }: RemoteScope = {},
+): Promise<{ readonly remotes: number }> {
+  if (user) {
+    const entries = Object.entries(readUserRemotes(context));
+    for (const [name, { url }] of entries) context.emit({ type: 'remote', name, url, isDefault: false });
+    return { remotes: entries.length };
+  }
+  const session = await openSession(context, 'remote list', 'shared');
+  try {
+    const entries = Object.entries(session.config.remotes);
+    for (const [name, { url }] of entries) {
+      context.emit({ type: 'remote', name, url, isDefault: name === session.config.defaultRemote });
+    }
+    return { remotes: entries.length };
+  } finally {
+    session.close();
+  }
+}
+
+export async function remoteRemove(
+  context: JobContext,
+  request: { readonly name: string } & RemoteScope,
+): Promise<{ readonly remotes: number }> {
+  if (request.user) return changingSettings(context, () => removeUserRemote(context, request.name));
+  const session = await openSession(context, 'remote remove');
+  try {
+    const { [request.name]: removed, ...remotes } = session.config.remotes;
+    if (!removed) throw new DrayError('usage', `There is no remote "${request.name}".`);
+    if (request.name === session.config.defaultRemote) {
+      throw new DrayError(
+        'usage',
+        `"${request.name}" is the default remote. Choose another one first: dray config remote.default NAME.`,
+      );
+    }
+    const { [request.name]: _base, ...bases } = session.state.bases;
+    session.saveState({ ...withoutArrivals(session.state, request.name), bases });
+    session.saveConfig({ ...session.config, remotes });
+    return { remotes: Object.keys(remotes).length };
+  } finally {
+    session.close();
+  }
+}
+
+/**
+ * The target is the name of one of the workspace's remotes or of the user's own, or any URL, inside a workspace or not. Absent: the remote
+ * that a push would go to.
+ */
+export async function remoteTestTarget(
+  context: JobContext,
+  request: RemoteTestRequest,
+): Promise<RemoteTestSummary> {
+  const target = request.target ?? context.remoteName;
+  const found = target === undefined ? defaultRemote(context) : findNamedRemote(context, target);
+  if (found) return remoteTest(context, { target: found.text, url: found.url });
+  if (target === undefined)
+    throw new DrayError('usage', 'Which remote? Outside of a workspace give its URL or its name.');
+  return remoteTest(context, { target, url: parseGivenUrl(context, target, context.directory) });
+}
+
+/** The workspace's, whatever the user's own remotes are called. */
+function defaultRemote(context: JobContext): NamedRemote | undefined {
+  const workspace = findWorkspace(context.directory, allowedBy(context));
+  if (!workspace) return undefined;
+  const config = readConfig(workspace);
+  return workspaceRemote(context, workspace, config.defaultRemote);
+}

@@ -1,0 +1,38 @@
+/** A repository among the files that it stores: each push would find what the last one stored, and store that as well. */
+import { lstatSync, readFileSync } from 'node:fs';
+import { isAbsolute, join, relative, sep } from 'node:path';
+import { DrayError } from '../../api/error.ts';
+import {
+  addIgnoreFile,
+  IGNORE_FILE_NAME,
+  type IgnoreRules,
+  isIgnored,
+} from '../../files/scan/ignore-rules.ts';
+import type { RemoteUrl } from '../../remotes/remote-url.ts';
+import { DRAY_FOLDER } from '../../workspace/workspace-folder.ts';
+import { realPathOf } from '../places/places.ts';
+
+/** @throws `usage` when it lies in the workspace's folder and `.drayignore` does not hide it. */
+export function refuseStoreInside(root: string, url: RemoteUrl): void {
+  if (url.kind !== 'file') return;
+  const inside = relative(realPathOf(root), realPathOf(url.path));
+  if (isAbsolute(inside)) return;
+  const parts = inside === '' ? [] : inside.split(sep);
+  if (parts[0] === '..' || parts[0] === DRAY_FOLDER || isHidden(root, parts)) return;
+  const message = `${url.path} lies inside the workspace ${root} and would store itself. Choose a place outside, or name it in ${IGNORE_FILE_NAME} first.`;
+  throw new DrayError('usage', message, { data: { path: url.path, workspace: root } });
+}
+
+/** As a scan would come to it, from the root down. */
+function isHidden(root: string, parts: readonly string[]): boolean {
+  let rules: IgnoreRules | undefined;
+  let folder = '';
+  for (const part of parts) {
+    const path = join(root, folder, IGNORE_FILE_NAME);
+    if (lstatSync(path, { throwIfNoEntry: false })?.isFile())
+      rules = addIgnoreFile(rules, folder, readFileSync(path, 'utf8'));
+    folder += `${part}/`;
+    if (isIgnored(rules, folder)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,92 @@
+/** `dray uploads list|abort URL`: multipart uploads that were begun and never ended, whoever began them. Their parts cost storage. */
+import { DrayError } from '../../api/error.ts';
+import type { JobContext } from '../../api/jobs.ts';
+import type { UploadsRequest, UploadsSummary } from '../../api/trees.ts';
+import { TaskSet } from '../../base/task-set.ts';
+import type { MultipartStore, PartInfo, PendingUpload } from '../../remotes/object-store.ts';
+import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
+import { parseNamedPlace } from '../places/open-side.ts';
+import { connectPlace, nameOfPlace } from '../places/places.ts';
+import { addTotals } from '../trees/sides.ts';
+
+export async function uploads(context: JobContext, request: UploadsRequest): Promise<UploadsSummary> {
+  const place = parseNamedPlace(context, request);
+  if (place.kind === 'local')
+    throw new DrayError('usage', `${place.text} is a local path, where no uploads are pending.`);
+  // A single object's uploads bear its own key, and those of a folder begin with its name and a slash. `data` is not `data-2024/x`.
+  const { limit, meter, store } = await connectPlace(context, place, {
+    at: place.isFolderForm ? 'place' : 'parent',
+  });
+  try {
+    const visit = new UploadVisit(context, request, limit);
+    if (store.multipart)
+      await visit.all(store.multipart, place.isFolderForm ? undefined : nameOfPlace(place));
+    return { place: place.text, ...visit.counts, requests: addTotals([meter]) };
+  } finally {
+    await store.close();
+  }
+}
+
+/** A page at a time, its uploads side by side. */
+class UploadVisit {
+  readonly counts = { uploads: 0, aborted: 0 };
+  readonly #context: JobContext;
+  readonly #request: UploadsRequest;
+  readonly #limit: AdaptiveLimit;
+
+  constructor(context: JobContext, request: UploadsRequest, limit: AdaptiveLimit) {
+    this.#context = context;
+    this.#request = request;
+    this.#limit = limit;
+  }
+
+  /** @param name Of an object or a folder; absent: all. */
+  async all(multipart: MultipartStore, name: string | undefined): Promise<void> {
+    const { signal } = this.#context;
+    const prefix = name ?? '';
+    const isMeant = (key: string) => name === undefined || key === name || key.startsWith(`${name}/`);
+    const before = this.#request.olderThanMs ?? Number.POSITIVE_INFINITY;
+    for (let continuation: string | undefined; ; ) {
+      const page = await multipart.listUploads(
+        { prefix, ...(continuation === undefined ? {} : { continuation }) },
+        { signal },
+      );
+      const tasks = new TaskSet(signal);
+      for (const upload of page.uploads)
+        if (upload.startedMs < before && isMeant(upload.key))
+          tasks.spawn(() => this.#one(multipart, upload, tasks.signal));
+      await tasks.settle();
+      tasks.end();
+      continuation = page.continuation;
+      if (continuation === undefined) return;
+    }
+  }
+
+  async #one(multipart: MultipartStore, upload: PendingUpload, signal: AbortSignal): Promise<void> {
+    const ask = <T>(task: () => Promise<T>) => this.#limit.run(task, { bytes: 0, signal });
+    const parts = await unlessEnded(ask(() => multipart.listParts(upload, { signal })));
+    if (!parts) return;
+    if (this.#request.abort) {
+      await ask(() => multipart.abort(upload, { signal }));
+      this.counts.aborted += 1;
+    }
+    this.counts.uploads += 1;
+    this.#tell(upload, parts);
+  }
+
+  #tell({ key: path, startedMs, uploadId }: PendingUpload, parts: readonly PartInfo[]): void {
+    const bytes = parts.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    const started = new Date(startedMs).toISOString();
+    this.#context.emit({ type: 'upload', path, uploadId, started, parts: parts.length, bytes });
+  }
+}
+
+/** Undefined when the upload has ended meanwhile. */
+async function unlessEnded<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof DrayError && error.code === 'notFound') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,70 @@
+import { lstatSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createSandbox, type Sandbox } from '../session/job.fixture.ts';
+import { readUserRemotes, userConfigPath, writeUserRemotes } from './user-remotes.ts';
+
+let sandbox: Sandbox;
+beforeEach(() => {
+  sandbox = createSandbox();
+});
+afterEach(() => sandbox[Symbol.dispose]());
+
+const at = (path: string) => ({ environment: { DRAY_CONFIG: path } });
+
+describe("A user's remotes", () => {
+  it('lie where the system keeps settings, and DRAY_CONFIG wins', () => {
+    const pathIn = (environment: Record<string, string>) => userConfigPath({ environment });
+    expect(pathIn({ DRAY_CONFIG: '/c', XDG_CONFIG_HOME: '/x', HOME: '/h' })).toBe('/c');
+    expect(pathIn({ XDG_CONFIG_HOME: '/x', HOME: '/h' })).toBe(join('/x', 'dray', 'config.json'));
+    expect(pathIn({ XDG_CONFIG_HOME: '', HOME: '/h' })).toBe(join('/h', '.config', 'dray', 'config.json'));
+  });
+
+  it('are none before the first, and none is called what every object has', () => {
+    const remotes = readUserRemotes(at(sandbox.path('none/config.json')));
+    expect(Object.keys(remotes)).toEqual([]);
+    for (const name of ['constructor', 'toString', '__proto__']) expect(remotes[name]).toBeUndefined();
+  });
+
+  it('are read as they were written, and what else the file holds stays', () => {
+    const path = sandbox.write('config.json', '{"theme":"dark","remotes":{"old":{"url":"s3://b"}}}');
+    writeUserRemotes(at(path), { new: { url: 's3://c/p' } });
+    expect({ ...readUserRemotes(at(path)) }).toEqual({ new: { url: 's3://c/p' } });
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ theme: 'dark' });
+  });
+
+  it('are written into the file that a link leads to', () => {
+    const real = sandbox.write('dotfiles/config.json', '{"theme":"dark"}');
+    const path = sandbox.path('config.json');
+    symlinkSync(real, path);
+    writeUserRemotes(at(path), { a: { url: 's3://a' } });
+    expect(lstatSync(path).isSymbolicLink()).toBe(true);
+    expect(JSON.parse(readFileSync(real, 'utf8'))).toMatchObject({
+      theme: 'dark',
+      remotes: { a: { url: 's3://a' } },
+    });
+  });
+
+  it.each([
+    ['no JSON', '{'],
+    ['another shape', '{"remotes":{"a":"s3://b"}}'],
+    ['no object', 'null'],
+  ])('in a damaged file (%s) are an error that names it, and it is not overwritten', (_, text) => {
+    const path = sandbox.write('config.json', text);
+    expect(() => readUserRemotes(at(path))).toThrow(
+      expect.objectContaining({ code: 'usage', data: { path } }),
+    );
+    expect(() => writeUserRemotes(at(path), {})).toThrow(expect.objectContaining({ code: 'usage' }));
+    expect(readFileSync(path, 'utf8')).toBe(text);
+  });
+
+  it('that cannot be read or written are an error that says where', () => {
+    const blocked = join(sandbox.write('file', ''), 'config.json');
+    expect(() => readUserRemotes(at(blocked))).toThrow(expect.objectContaining({ code: 'io' }));
+    // No name is left for the new file, which is made beside it first.
+    const path = sandbox.path('c'.repeat(240));
+    expect(() => writeUserRemotes(at(path), {})).toThrow(
+      expect.objectContaining({ code: 'io', data: { path } }),
+    );
+  });
+});

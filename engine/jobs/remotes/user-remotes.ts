@@ -1,0 +1,149 @@
+/**
+ * The user's own settings, which hold in every folder: remotes (`dray remote add --user`) and the workspaces of other users that may be
+ * obeyed (`dray config --user safe.directory`). They lie beside other programs' settings and hold no secret.
+ */
+import { readFileSync, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import * as v from 'valibot';
+import { DrayError } from '../../api/error.ts';
+import type { JobContext } from '../../api/jobs.ts';
+import { systemClock } from '../../base/clock.ts';
+import { replaceFile } from '../../base/replace-file.ts';
+import type { AllowsFolder } from '../../workspace/folder-owner.ts';
+import { makeFolder } from '../../workspace/workspace-folder.ts';
+import { lockWorkspace } from '../../workspace/workspace-lock.ts';
+
+export type UserRemotes = Readonly<Record<string, { readonly url: string }>>;
+
+const SCHEMA = v.object({
+  remotes: v.optional(v.record(v.string(), v.object({ url: v.string() })), {}),
+  'safe.directory': v.optional(v.array(v.string()), []),
+});
+type UserSettings = Readonly<v.InferOutput<typeof SCHEMA>>;
+
+/** Where files of the user's own lie, beside the settings. */
+export function userConfigFolder(context: Pick<JobContext, 'environment'>): string {
+  return dirname(userConfigPath(context));
+}
+
+/** Held for the milliseconds of a change. */
+const LOCK_NAME = 'dray-settings.lock';
+const LOCK_PATIENCE_MS = 10_000;
+
+/**
+ * Reads and writes files of the user's own in one step: of two processes that change them at once, one waits for the other.
+ * @throws DrayError `locked`, `io`, and whatever `change` throws
+ */
+export async function changingSettings<T>(
+  context: Pick<JobContext, 'environment'>,
+  change: () => T,
+): Promise<T> {
+  const folder = userConfigFolder(context);
+  makeFolder(folder, 0o700);
+  const lock = await lockWorkspace({
+    path: join(folder, LOCK_NAME),
+    what: 'Your settings file',
+    command: 'settings',
+    clock: systemClock,
+    signal: new AbortController().signal,
+    patienceMs: LOCK_PATIENCE_MS,
+    onWait: () => {},
+  });
+  try {
+    return change();
+  } finally {
+    lock.release();
+  }
+}
+
+/** `DRAY_CONFIG` (a file), or `dray/config.json` where the system keeps settings. */
+export function userConfigPath({ environment }: Pick<JobContext, 'environment'>): string {
+  const { APPDATA, DRAY_CONFIG, XDG_CONFIG_HOME } = environment;
+  if (DRAY_CONFIG) return DRAY_CONFIG;
+  const folder =
+    XDG_CONFIG_HOME ||
+    (process.platform === 'win32' && APPDATA ? APPDATA : join(environment.HOME || homedir(), '.config'));
+  return join(folder, 'dray', 'config.json');
+}
+
+/** @throws `usage` when the file is there and makes no sense. */
+export function readUserRemotes(context: Pick<JobContext, 'environment'>): UserRemotes {
+  return byName(readUserSettings(context).remotes);
+}
+
+/** Roots of workspaces, or `*`. @throws `usage` when the file is there and makes no sense. */
+export function readSafeDirectories(context: Pick<JobContext, 'environment'>): readonly string[] {
+  return readUserSettings(context)['safe.directory'];
+}
+
+/** Which workspaces of other users this one allows. */
+export function allowedBy(context: Pick<JobContext, 'environment'>): AllowsFolder {
+  return (root) => {
+    const roots = [root, behindLink(root)];
+    return readSafeDirectories(context).some(
+      (safe) => safe === '*' || roots.includes(safe) || roots.includes(behindLink(resolve(safe))),
+    );
+  };
+}
+
+function readUserSettings(context: Pick<JobContext, 'environment'>): UserSettings {
+  const path = userConfigPath(context);
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return v.parse(SCHEMA, {});
+    throw new DrayError('io', `Your settings in ${path} cannot be read.`, { data: { path }, cause });
+  }
+  try {
+    return v.parse(SCHEMA, JSON.parse(text));
+  } catch (cause) {
+    throw new DrayError('usage', `Your settings in ${path} are damaged: mend the file, or delete it.`, {
+      data: { path },
+      cause,
+    });
+  }
+}
+
+/** Without the names that every object has: none of them is a remote. */
+function byName(remotes: UserRemotes): UserRemotes {
+  return Object.assign(Object.create(null) as UserRemotes, remotes);
+}
+
+export function writeUserRemotes(context: Pick<JobContext, 'environment'>, remotes: UserRemotes): void {
+  replaceSettings(context, { remotes });
+}
+
+export function writeSafeDirectories(
+  context: Pick<JobContext, 'environment'>,
+  directories: readonly string[],
+): void {
+  replaceSettings(context, { 'safe.directory': directories });
+}
+
+/** In one step; whatever else the file holds stays. */
+function replaceSettings(context: Pick<JobContext, 'environment'>, changed: object): void {
+  const path = userConfigPath(context);
+  readUserSettings(context);
+  let kept: Record<string, unknown> = {};
+  try {
+    kept = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
+  } catch {
+    // There is none yet.
+  }
+  try {
+    replaceFile(behindLink(path), `${JSON.stringify({ ...kept, ...changed }, undefined, 2)}\n`);
+  } catch (cause) {
+    throw new DrayError('io', `Your settings in ${path} cannot be written.`, { data: { path }, cause });
+  }
+}
+
+/** Where links lead: settings are often kept elsewhere. The path itself when nothing is there. */
+function behindLink(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,135 @@
+/**
+ * The commit that the workspace is based on, for the session's remote, and the index's base rows that stand for it.
+ * `.dray/state.json` is the truth; the rows are rebuilt from the commit whenever they may stand for another one.
+ */
+import { DrayError } from '../../api/error.ts';
+import { readChecked } from '../../base/read-again.ts';
+import type { Change } from '../../model/diff.ts';
+import type { CommitHash, Entry } from '../../model/entry.ts';
+import type { Layout } from '../../model/layout.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
+import { type Commit, decodeCommit } from '../../repository/commit.ts';
+import { STORED_DOCUMENT_MAX_BYTES } from '../../repository/document.ts';
+import { commitKey } from '../../repository/keys.ts';
+import { readEntries } from '../../repository/manifest/read-entries.ts';
+import type { LinkedRepository } from './link-repository.ts';
+import type { Session } from './session.ts';
+
+/** What `settings.base` says when the base rows stand for this commit (or for no commit at all). */
+export function baseMark(uuid: string, commit: CommitHash | undefined): string {
+  return `${uuid}/${commit ?? 'none'}`;
+}
+
+/** A commit from the index's cache, or else from the store by one request, and one more for damaged bytes. @throws `damaged`, also when it is missing. */
+export async function fetchCommit(session: Session, store: ObjectStore, hash: CommitHash): Promise<Commit> {
+  const cached = session.index.settings.cachedCommit(hash);
+  if (cached) return decodeCommit(hash, cached);
+  const { signal } = session.context;
+  const read = await readChecked(
+    () => store.read(commitKey(hash), { maxBytes: STORED_DOCUMENT_MAX_BYTES, signal }),
+    ({ bytes }) => ({ bytes, commit: decodeCommit(hash, bytes) }),
+  );
+  if (!read) {
+    throw new DrayError(
+      'damaged',
+      `The commit ${hash} is missing on ${store.address}. Run "dray verify" to see what else is.`,
+      {
+        data: { commit: hash, remote: store.address },
+      },
+    );
+  }
+  session.index.settings.cacheCommit(hash, read.bytes);
+  return read.commit;
+}
+
+export interface BaseCommit {
+  readonly hash: CommitHash | undefined;
+  readonly commit: Commit | undefined;
+}
+
+/**
+ * The base commit, with the index's base rows standing for it. No request when the index is whole.
+ * @param options `isInDoubt`: what the commit names is not taken to be on the store.
+ */
+export async function ensureBase(
+  session: Session,
+  store: ObjectStore,
+  link: LinkedRepository,
+  options: { readonly isInDoubt?: boolean } = {},
+): Promise<BaseCommit> {
+  const { index } = session;
+  hashAs(session, link.layout);
+  const hash = session.state.bases[session.remoteName] as CommitHash | undefined;
+  const commit = hash && (await fetchCommit(session, store, hash));
+  const mark = baseMark(link.uuid, hash);
+  if (index.settings.base === mark) return { hash, commit };
+  index.transaction(() => {
+    index.settings.base = undefined;
+    index.files.clearBase();
+  });
+  if (commit) {
+    for await (const entries of readEntries(store, commit, { signal: session.context.signal })) {
+      index.transaction(() => {
+        for (const entry of entries) {
+          index.files.setBase(entry.path, entry);
+          if (!options.isInDoubt) rememberBlob(link, entry);
+        }
+      });
+    }
+  }
+  index.settings.base = mark;
+  return { hash, commit };
+}
+
+/** The hashes in the index are those of this layout: under another one, a file that either cuts has another hash, and is read again. */
+export function hashAs({ index }: Session, { chunkAbove, chunkSize }: Layout): void {
+  const before = index.settings.cut;
+  const cut = chunkAbove === 0 ? '0' : `${chunkAbove} ${chunkSize.min} ${chunkSize.average} ${chunkSize.max}`;
+  if (cut === before) return;
+  index.transaction(() => {
+    if (before !== undefined) {
+      index.settings.base = undefined;
+      index.files.clearBase();
+      const bounds = [chunkAbove, Number.parseInt(before, 10)].filter((bound) => bound > 0);
+      index.files.forgetLarge(Math.min(...bounds));
+    }
+    index.settings.cut = cut;
+  });
+}
+
+/** Whether `status` and the like can go without the remote. */
+export function hasBaseRows(session: Session): boolean {
+  const remote = session.config.remotes[session.remoteName]!;
+  const hash = session.state.bases[session.remoteName] as CommitHash | undefined;
+  const known = session.index.settings.base;
+  if (known === undefined) return hash === undefined && remote.repository === undefined;
+  return known === baseMark(remote.repository ?? '', hash);
+}
+
+/** What a commit names is on the store: the index may know it. */
+export function rememberBlob(link: LinkedRepository, entry: Entry): void {
+  if (entry.kind === 'file') link.blobs.add(entry.blob, entry.location);
+}
+
+/** Makes a commit the workspace's base whose files the workspace has. @param commit `changes`: from the base until now. */
+export function acceptCommit(
+  session: Session,
+  link: LinkedRepository,
+  commit: { readonly hash: CommitHash; readonly changes: readonly Change[] },
+): void {
+  session.index.transaction(() => {
+    session.index.settings.base = undefined;
+    for (const { path, after } of commit.changes) {
+      session.index.files.setBase(path, after);
+      if (after) rememberBlob(link, after);
+    }
+  });
+  saveBase(session, link.uuid, commit.hash);
+}
+
+/** Makes `hash` the workspace's base: first the rows' mark, then the state file, which is the truth. */
+export function saveBase(session: Session, uuid: string, hash: CommitHash): void {
+  session.index.settings.base = baseMark(uuid, hash);
+  session.saveState({ ...session.state, bases: { ...session.state.bases, [session.remoteName]: hash } });
+  session.index.settings.keepCommits(Object.values(session.state.bases));
+}

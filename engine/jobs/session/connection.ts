@@ -1,0 +1,168 @@
+/** A way to one remote: its store, what counts its requests, and what bounds those in flight. */
+
+import { performance } from 'node:perf_hooks';
+import type { DrayError } from '../../api/error.ts';
+import type { RemoteUsedEvent } from '../../api/events.ts';
+import type { JobContext } from '../../api/jobs.ts';
+import { systemClock } from '../../base/clock.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
+import { openRemote, resolveLocation } from '../../remotes/open-remote.ts';
+import type { KnownPeersOptions } from '../../remotes/peer/known-peers.ts';
+import type { PeerClient } from '../../remotes/peer/peer-client.ts';
+import {
+  formatRemoteUrl,
+  type ParseUrlOptions,
+  type PeerRemoteUrl,
+  parseRemoteUrl,
+  type RemoteUrl,
+} from '../../remotes/remote-url.ts';
+import { createMeter, type Meter } from '../../remotes/wrappers/with-meter.ts';
+import { type AdaptiveLimit, createAdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
+import { workspaceConfigPath } from '../../workspace/workspace-folder.ts';
+import { changingSettings, userConfigFolder } from '../remotes/user-remotes.ts';
+import { sharesService } from '../trees/sides.ts';
+import type { Session } from './session.ts';
+
+export interface Connection {
+  readonly store: ObjectStore;
+  readonly meter: Meter;
+  /** Adapts to the link, and hears of the retries that the store's wrapper makes. */
+  readonly limit: AdaptiveLimit;
+}
+
+/** Connects to the session's remote. The caller closes `store`. */
+export async function connect(
+  session: Session,
+  options: Pick<ConnectOptions, 'create'> = {},
+): Promise<Connection> {
+  const remote = session.config.remotes[session.remoteName]!;
+  // The first push makes the folder. One that is gone later may lie on a disk that is not mounted.
+  const mayBeMissing = remote.repository === undefined;
+  const setting = Number(session.config.settings.transfers);
+  const transfers = Number.isInteger(setting) && setting > 0 ? setting : undefined;
+  const { context, remoteName, workspace } = session;
+  tellRemote(context, { name: remoteName, url: remote.url, keptIn: workspaceConfigPath(workspace) });
+  return connectRemote(context, parseRemoteUrl(remote.url, workspace.root), {
+    ...options,
+    mayBeMissing,
+    transfers,
+  });
+}
+
+export interface ConnectOptions {
+  /** Make the folder of a `file:` remote, or take a missing one for empty; see `FileStoreOptions`. */
+  readonly create?: boolean | 'alone';
+  readonly mayBeMissing?: boolean;
+  /** The workspace's own bound on requests in flight; the command's flag wins over it. */
+  readonly transfers?: number | undefined;
+  /** A peer's files as they are, and not the objects that a repository keeps there. */
+  readonly plainFiles?: boolean;
+  /** Bounds of the adaptive limit, where the usual ones do not fit. */
+  readonly limit?: { readonly initial: number; readonly max: number };
+  /** Used together with this one: requests of both count together where they go to one service. */
+  readonly beside?: Pick<Connection, 'store' | 'limit'> | undefined;
+}
+
+/** The URL of a request, which a person may have typed. Relative paths are taken from `baseFolder`. */
+export function parseGivenUrl(
+  { isTyped }: Pick<JobContext, 'isTyped'>,
+  url: string,
+  baseFolder: string,
+  options: Omit<ParseUrlOptions, 'from'> = {},
+): RemoteUrl {
+  return parseRemoteUrl(url, baseFolder, { ...options, from: isTyped ? 'typed' : 'elsewhere' });
+}
+
+/** Says which settings a remote's name was found in. */
+export function tellRemote({ emit }: Pick<JobContext, 'emit'>, found: Omit<RemoteUsedEvent, 'type'>): void {
+  emit({ type: 'remoteUsed', ...found });
+}
+
+/** The caller closes `store`. */
+export async function connectRemote(
+  context: Pick<JobContext, 'connection' | 'emit' | 'environment' | 'throttle' | 'trustsNewPeer'>,
+  url: RemoteUrl,
+  options: ConnectOptions = {},
+): Promise<Connection> {
+  const transfers = context.connection.transfers ?? options.transfers;
+  let limit = createAdaptiveLimit({
+    clock: systemClock,
+    idleMs: () => performance.eventLoopUtilization().idle,
+    fixed: transfers,
+    ...options.limit,
+  });
+  const meter = createMeter();
+  const tellOutage = outageTeller(context);
+  const { beside, create, mayBeMissing } = options;
+  const { bandwidthBytesPerSecond } = context.connection;
+  const connections = transfers ?? options.limit?.max;
+  const store = await openRemote(url, {
+    connection: { ...context.connection, ...(connections === undefined ? {} : { transfers: connections }) },
+    environment: context.environment,
+    knownPeers: knownPeersOf(context),
+    meter,
+    retry: {
+      onRetry: (error) => {
+        limit.report(error.retry);
+        tellOutage(error);
+      },
+    },
+    ...(create ? { create } : {}),
+    ...(mayBeMissing ? { mayBeMissing } : {}),
+    ...(options.plainFiles ? { plainFiles: true } : {}),
+    ...(bandwidthBytesPerSecond === undefined ? {} : { bandwidthBytesPerSecond }),
+    ...(context.throttle ? { throttle: context.throttle } : {}),
+  });
+  if (beside && beside.limit.fixed === transfers && sharesService(beside.store, store)) limit = beside.limit;
+  return { store, meter, limit };
+}
+
+/** Whose certificates are trusted, and who decides about a new one. */
+export function knownPeersOf(context: Pick<JobContext, 'environment' | 'trustsNewPeer'>): KnownPeersOptions {
+  return {
+    folder: userConfigFolder(context),
+    changing: (change) => changingSettings(context, change),
+    ...(context.trustsNewPeer ? { trustsNew: context.trustsNewPeer } : {}),
+  };
+}
+
+/** A way to a peer for calls of its own. The caller closes it. */
+export async function connectPeerOf(
+  context: Pick<JobContext, 'connection' | 'environment' | 'trustsNewPeer'>,
+  url: PeerRemoteUrl,
+): Promise<PeerClient> {
+  const { connectPeer } = await import('../../remotes/peer/open-peer.ts');
+  const { connection, environment } = context;
+  return connectPeer(url, { connection, environment, knownPeers: knownPeersOf(context), retries: true });
+}
+
+const OUTAGE_TOLD_EVERY_MS = 5_000;
+
+/** Retries go on for some seconds: whoever waits is told why, now and then. */
+function outageTeller(context: Pick<JobContext, 'emit'>): (error: DrayError) => void {
+  let toldMs = Number.NEGATIVE_INFINITY;
+  return (error) => {
+    const nowMs = systemClock.monotonicMs();
+    if (error.code !== 'unreachable' || nowMs < toldMs + OUTAGE_TOLD_EVERY_MS) return;
+    toldMs = nowMs;
+    context.emit({ type: 'warning', warning: 'retrying', message: `${error.message} Trying again.` });
+  };
+}
+
+/**
+ * The URL as it is kept: absolute, with what the flags said about the place (endpoint, region, profile), so that later commands need no
+ * flags. Never a secret. A workspace keeps no token file: whoever can write its settings would choose what is sent where.
+ * @throws DrayError `usage`
+ */
+export function urlToKeep(
+  context: JobContext,
+  {
+    baseFolder,
+    of,
+    url,
+  }: { readonly url: string; readonly baseFolder: string; readonly of: 'user' | 'workspace' },
+): string {
+  const parsed = parseRemoteUrl(url, baseFolder, { from: of === 'user' ? 'user' : 'elsewhere' });
+  if (parsed.kind !== 's3') return formatRemoteUrl(parsed);
+  return formatRemoteUrl({ ...parsed, ...resolveLocation(parsed, context.connection) });
+}

@@ -1,0 +1,160 @@
+/** Ties the workspace's index to the repository behind a remote, by as few requests as the case allows. */
+import { DrayError } from '../../api/error.ts';
+import { systemClock } from '../../base/clock.ts';
+import type { BlobTable } from '../../index/blob-table.ts';
+import type { KnownRepository } from '../../index/repository-table.ts';
+import { DEFAULT_LAYOUT, type Layout } from '../../model/layout.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
+import { createDescriptor, type Descriptor, readDescriptor } from '../../repository/descriptor.ts';
+import { readRef, type StoredRef } from '../../repository/refs.ts';
+import type { Session } from './session.ts';
+
+export interface LinkedRepository {
+  readonly uuid: string;
+  readonly epoch: number;
+  readonly layout: Layout;
+  /** What the index remembers of it; `known.id` keys everything else. */
+  readonly known: KnownRepository;
+  readonly blobs: BlobTable;
+  /** The branch as it stands on the remote; undefined before its first push. */
+  readonly tip: StoredRef | undefined;
+  /** There is no ref at all, so the repository can hold nothing that a commit names. */
+  readonly isEmpty: boolean;
+  /** It is not there yet: a dry run goes on as if the push had made it. */
+  readonly isForeseen?: true;
+}
+
+export interface LinkOptions {
+  /** Where the workspace has never met a repository, and nothing of one lies. Default: an error. */
+  readonly ifNone?: 'make' | 'foresee';
+}
+
+/**
+ * One request when the workspace has a base, and so the branch is likely to exist: its ref names the repository. Before the
+ * first push or pull three at once: ref, descriptor, and whether there is any ref.
+ * @throws `notARepository` when the URL holds none, or another one than the workspace was bound to.
+ */
+export async function linkRepository(
+  session: Session,
+  store: ObjectStore,
+  branch: string,
+  { ifNone }: LinkOptions = {},
+): Promise<LinkedRepository> {
+  const { signal } = session.context;
+  const remote = session.config.remotes[session.remoteName]!;
+  const isFirst = session.state.bases[session.remoteName] === undefined;
+  const first = isFirst ? readDescriptorAndRefs(store, signal) : undefined;
+  // Awaited below, but for a ref that fails: then its own failure counts.
+  first?.catch(() => {});
+  const tip = await readRef(store, `heads/${branch}`, { signal });
+  if (tip && remote.repository === tip.repository && remote.layout) {
+    return bind(session, {
+      uuid: tip.repository,
+      layout: remote.layout,
+      epoch: tip.epoch,
+      tip,
+      isEmpty: false,
+    });
+  }
+  const [found, refs] = await (first ?? readDescriptorAndRefs(store, signal));
+  const isUnmet = remote.repository === undefined && tip === undefined && refs.objects.length === 0;
+  if (!found && isUnmet && ifNone === 'foresee')
+    return bind(session, { ...foreseen(session), tip: undefined, isEmpty: true, isForeseen: true });
+  const descriptor =
+    found ?? (isUnmet && ifNone === 'make' ? await makeRepository(session, store) : undefined);
+  if (!descriptor) throw notARepository(store, { isUnmet });
+  checkSameRepository(store, remote.repository, descriptor.id);
+  checkBelongs(store, tip, descriptor.id);
+  if (remote.repository === undefined || remote.layout === undefined) {
+    session.saveConfig({
+      ...session.config,
+      remotes: {
+        ...session.config.remotes,
+        [session.remoteName]: { ...remote, repository: descriptor.id, layout: descriptor.layout },
+      },
+    });
+  }
+  const isEmpty = tip === undefined && refs.objects.length === 0;
+  return bind(session, {
+    uuid: descriptor.id,
+    layout: descriptor.layout,
+    epoch: tip?.epoch ?? 0,
+    tip,
+    isEmpty,
+  });
+}
+
+/** That of the workspace's other repository, so that the same content has the same names in both. */
+function layoutOfNew({ config }: Session): Layout {
+  return config.remotes[config.defaultRemote]?.layout ?? DEFAULT_LAYOUT;
+}
+
+/** No repository has this id, so the index knows of no object in it. */
+const FORESEEN_UUID = '00000000-0000-0000-0000-000000000000';
+
+function foreseen(session: Session): Pick<LinkedRepository, 'epoch' | 'layout' | 'uuid'> {
+  return { uuid: FORESEEN_UUID, epoch: 0, layout: layoutOfNew(session) };
+}
+
+async function makeRepository(session: Session, store: ObjectStore): Promise<Descriptor> {
+  const layout = layoutOfNew(session);
+  const { context } = session;
+  const { signal } = context;
+  const { created, descriptor } = await createDescriptor(store, { layout, clock: systemClock, signal });
+  if (created) {
+    const message = `A new repository was made at ${store.address}.`;
+    context.emit({ type: 'warning', warning: 'repositoryMade', message });
+  }
+  return descriptor;
+}
+
+export function notARepository(store: ObjectStore, { isUnmet }: { readonly isUnmet: boolean }): DrayError {
+  const { address } = store;
+  const message = isUnmet
+    ? `There is no repository at ${address} yet. The first "dray push" makes one; check the URL if there should be one.`
+    : `The repository's dray.json is missing at ${address}. Check the URL, or bring the file back.`;
+  return new DrayError('notARepository', message, { data: { remote: address } });
+}
+
+/** @throws `notARepository` when the workspace was bound to another one than the one found. */
+export function checkSameRepository(store: ObjectStore, bound: string | undefined, found: string): void {
+  if (bound === undefined || bound === found) return;
+  throw new DrayError(
+    'notARepository',
+    `The repository at ${store.address} (${found}) is not the one that this workspace belongs to (${bound}). ` +
+      'If it was made anew on purpose, remove the remote and add it again.',
+    { data: { remote: store.address, found, expected: bound } },
+  );
+}
+
+/** @throws `notARepository` when the ref is another repository's, whose commits say nothing of what is here. */
+export function checkBelongs(store: ObjectStore, tip: StoredRef | undefined, uuid: string): void {
+  if (!tip || tip.repository === uuid) return;
+  throw new DrayError(
+    'notARepository',
+    `${tip.name} at ${store.address} belongs to another repository (${tip.repository}) than dray.json there (${uuid}). ` +
+      'Bring back the dray.json that was there before, or empty the place and push anew.',
+    { data: { remote: store.address, ref: tip.name, found: tip.repository, expected: uuid } },
+  );
+}
+
+function readDescriptorAndRefs(store: ObjectStore, signal: AbortSignal) {
+  return Promise.all([
+    readDescriptor(store, { signal }),
+    store.list({ prefix: 'refs/', limit: 1 }, { signal }),
+  ]);
+}
+
+function bind(session: Session, facts: Omit<LinkedRepository, 'known' | 'blobs'>): LinkedRepository {
+  const { repository, dropped } = session.index.repositories.bind(facts.uuid, facts.epoch);
+  if (dropped) {
+    session.index.settings.base = undefined;
+    session.context.emit({
+      type: 'warning',
+      warning: 'epochChanged',
+      message:
+        'A collection has removed objects from the repository since the last time: what the index knew is asked again.',
+    });
+  }
+  return { ...facts, known: repository, blobs: session.index.blobsOf(repository.id) };
+}

@@ -1,0 +1,15 @@
+/** Warns of a network disk: its server decides when it writes, so a sync from here proves nothing. */
+import type { JobContext } from '../../api/jobs.ts';
+import { findNetworkFileSystem } from '../../files/disk/sync-disk.ts';
+
+/** Call after files were written there. @param find For tests. */
+export function tellNetworkDisk(
+  context: Pick<JobContext, 'emit'>,
+  folder: string,
+  find: (folder: string) => string | undefined = findNetworkFileSystem,
+): void {
+  const kind = find(folder);
+  if (kind === undefined) return;
+  const message = `${folder} lies on ${kind}. Dray asked its server to write everything to its disk and cannot see whether it did. After a power cut there, run "dray verify" or "dray check".`;
+  context.emit({ type: 'warning', warning: 'networkDisk', message, path: folder });
+}

@@ -1,0 +1,79 @@
+/** What runs tell of their progress: only what has arrived counts, totals are honest, and what was there already has no pace. */
+import { mkdirSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { JobEvent, ProgressEvent } from '../../api/events.ts';
+import { push } from '../push/push.ts';
+import { initWorkspace } from '../remotes/init.ts';
+import { copyTree } from '../trees/copy-tree.ts';
+import { createSandbox, eventsOf, type Sandbox, type TestContext, testContext } from './job.fixture.ts';
+
+const MIB = 1024 * 1024;
+const FILES = 6;
+
+let sandbox: Sandbox;
+beforeEach(() => {
+  sandbox = createSandbox();
+});
+afterEach(() => sandbox[Symbol.dispose]());
+
+async function workspace(): Promise<string> {
+  const root = sandbox.path('work');
+  mkdirSync(root);
+  await initWorkspace(testContext(root), { remoteUrl: sandbox.path('remote') });
+  for (let at = 0; at < FILES; at += 1) sandbox.write(`work/${at}.bin`, Buffer.alloc(2 * MIB, at + 1));
+  return root;
+}
+
+const moving = (context: TestContext, phase: ProgressEvent['phase']) =>
+  eventsOf(context, 'progress').filter((event) => event.phase === phase);
+
+describe('the progress of a push', () => {
+  it('counts what is on the remote, and tells how many requests are in flight', async () => {
+    const context = testContext(await workspace());
+    await push(context, {});
+    const told = moving(context, 'upload');
+    expect(told[0]!.bytesDone).toBeLessThan(FILES * 2 * MIB);
+    expect(told.every(({ inFlightMax = 0 }) => inFlightMax > 0)).toBe(true);
+    expect(Math.max(...told.map(({ inFlight = 0 }) => inFlight))).toBeGreaterThan(0);
+    const size = { filesTotal: FILES, bytesTotal: FILES * 2 * MIB };
+    expect(told.at(-1)).toMatchObject({ filesDone: FILES, bytesDone: FILES * 2 * MIB, ...size });
+    expect(told.at(-1)!.bytesKept).toBeUndefined();
+  });
+
+  it('goes on from what a push that was stopped has brought there, which has no pace', async () => {
+    const root = await workspace();
+    const stopping = new AbortController();
+    const stopAtFirst = (event: JobEvent) => {
+      if (event.type === 'progress' && event.phase === 'upload' && event.filesDone > 0) stopping.abort();
+    };
+    const connection = { transfers: 1 };
+    const stopped = testContext(root, { connection, signal: stopping.signal, emit: stopAtFirst });
+    await expect(push(stopped, {})).rejects.toMatchObject({ code: 'aborted' });
+
+    const context = testContext(root);
+    await push(context, {});
+    const told = moving(context, 'upload');
+    const size = { filesTotal: FILES, bytesTotal: FILES * 2 * MIB };
+    for (const event of told) expect(event).toMatchObject(size);
+    const { bytesDone, bytesKept = 0, filesDone } = told.at(-1)!;
+    expect([filesDone, bytesDone]).toEqual([FILES, FILES * 2 * MIB]);
+    expect(bytesKept).toBeGreaterThanOrEqual(2 * MIB);
+    expect(bytesKept).toBeLessThan(FILES * 2 * MIB);
+  });
+});
+
+describe('the progress of a copy', () => {
+  it('tells totals as found so far while it looks, and final ones when it has looked at everything', async () => {
+    // More than may be under way at once: the walk has to wait for what moves.
+    const files = 3_000;
+    for (let at = 0; at < files; at += 1) sandbox.write(`from/${at}`, 'x');
+    const context = testContext(sandbox.folder, { environment: { DRAY_CACHE: sandbox.path('cache') } });
+    await copyTree(context, { source: { place: 'from' }, destination: { place: 'to' } });
+    const told = moving(context, 'write');
+    expect(told[0]).toMatchObject({ isCounting: true });
+    expect(told[0]!.filesTotal).toBeLessThan(files);
+    for (const { filesDone, filesTotal } of told) expect(filesTotal).toBeGreaterThanOrEqual(filesDone);
+    expect(told.at(-1)).toMatchObject({ filesDone: files, filesTotal: files, bytesTotal: files });
+    expect(told.at(-1)!.isCounting).toBeUndefined();
+  });
+});

@@ -1,0 +1,71 @@
+/** Progress of one phase, coalesced: at most ten events a second, and one at the end. */
+import type { Phase, ProgressEvent } from '../../api/events.ts';
+import type { Session } from './session.ts';
+import type { Traffic } from './traffic.ts';
+
+const EVERY_MS = 100;
+
+export interface Progress {
+  add(files: number, bytes: number): void;
+  /** What was there already, and did not have to be moved. */
+  keep(files: number, bytes: number): void;
+  /** Whatever was told last, and however recently. */
+  tell(): void;
+  /** Tells for the last time. */
+  end(): void;
+}
+
+export type ProgressTotals = Pick<ProgressEvent, 'filesTotal' | 'bytesTotal' | 'isCounting'>;
+
+export interface ProgressOptions {
+  readonly phase: Phase;
+  /** Asked each time, since they may grow. Absent: not known. */
+  readonly totals?: () => ProgressTotals;
+  /** Absent: no remote is asked anything. */
+  readonly traffic?: Traffic;
+}
+
+export function createProgress(
+  { context, clock }: Pick<Session, 'context' | 'clock'>,
+  { phase, totals, traffic }: ProgressOptions,
+): Progress {
+  let filesDone = 0;
+  let bytesDone = 0;
+  let bytesKept = 0;
+  let nextMs = 0;
+  const tell = () =>
+    context.emit({
+      type: 'progress',
+      phase,
+      filesDone,
+      bytesDone,
+      ...totals?.(),
+      ...(bytesKept > 0 ? { bytesKept } : {}),
+      requests: 0,
+      ...traffic?.read(),
+    });
+  const add = (files: number, bytes: number) => {
+    filesDone += files;
+    bytesDone += bytes;
+    const nowMs = clock.monotonicMs();
+    if (nowMs < nextMs) return;
+    nextMs = nowMs + EVERY_MS;
+    tell();
+  };
+  context.emit({ type: 'phase', phase });
+  // One large object takes long: what goes of it is told meanwhile.
+  traffic?.watch(() => add(0, 0));
+  if (totals) tell();
+  return {
+    add,
+    keep(files, bytes) {
+      bytesKept += bytes;
+      add(files, bytes);
+    },
+    tell,
+    end() {
+      traffic?.watch(() => {});
+      tell();
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import { mkdirSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { push } from '../push/push.ts';
+import { initWorkspace } from '../remotes/init.ts';
+import { createSandbox, type Sandbox, testContext } from './job.fixture.ts';
+
+let sandbox: Sandbox;
+beforeEach(() => {
+  sandbox = createSandbox();
+});
+afterEach(() => sandbox[Symbol.dispose]());
+
+describe('a remote where others keep more keys among the objects than a page of its listing holds', () => {
+  it('is pushed to all the same, by a listing', async () => {
+    const work = sandbox.path('work');
+    mkdirSync(work);
+    const layout = { kind: 'objects' } as const;
+    await initWorkspace(testContext(work), { remoteUrl: sandbox.path('store'), layout });
+    sandbox.write('work/a', 'one');
+    await push(testContext(work), {});
+    for (let at = 0; at < 1_100; at += 1) sandbox.write(`store/objects/!${at}`, '');
+    sandbox.write('work/b', 'two');
+    expect(await push(testContext(work), { query: 'list' })).toMatchObject({
+      result: 'pushed',
+      uploadedObjects: 1,
+      query: { chosen: 'list' },
+    });
+  });
+});

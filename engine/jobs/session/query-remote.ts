@@ -1,0 +1,93 @@
+/** Ties the existence query to a repository: its probe, its measured costs, its remembered size. */
+import type { QueryMode } from '../../api/events.ts';
+import type { PendingScope } from '../../index/file-table.ts';
+import { pricesOf } from '../../model/prices.ts';
+import type { ExistenceProbe } from '../../query/existence/existence-probe.ts';
+import type { ExistenceOptions } from '../../query/existence/existence-query.ts';
+import { type CostModel, DEFAULT_COSTS } from '../../query/existence/plan-query.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
+import { hashFromObjectKey, OBJECTS_PREFIX, objectKey } from '../../repository/keys.ts';
+import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
+import type { Connection } from './connection.ts';
+import type { LinkedRepository } from './link-repository.ts';
+import type { Session } from './session.ts';
+
+export function existenceOptions(
+  session: Session,
+  { store, limit }: Connection,
+  link: LinkedRepository,
+  request: { readonly mode: QueryMode | undefined; readonly scope: PendingScope },
+): ExistenceOptions {
+  const { repositories } = session.index;
+  const { known } = link;
+  return {
+    probe: probeOf(store),
+    mode: request.mode ?? 'auto',
+    expectedCandidates: expectedCandidates(session, link, request.scope),
+    isEmpty: link.isEmpty,
+    ...(known.objects === undefined
+      ? {}
+      : {
+          remembered: { objects: known.objects.estimate, low: known.objects.low, high: known.objects.high },
+        }),
+    onEstimate: ({ objects, low, high, headMs, listMs }) => {
+      repositories.rememberEstimate(known.id, { estimate: objects, low, high, atMs: session.clock.nowMs() });
+      repositories.rememberLatencies(known.id, {
+        ...(headMs === undefined ? {} : { headMs }),
+        ...(listMs === undefined ? {} : { listMs }),
+      });
+    },
+    costs: costsOf(store, link, limit),
+    clock: session.clock,
+    signal: session.context.signal,
+  };
+}
+
+/** HEAD and LIST over a repository's objects. */
+export function probeOf(store: ObjectStore): ExistenceProbe {
+  return {
+    head: async (hash, signal) => (await store.head(objectKey(hash), signal ? { signal } : {})) !== undefined,
+    list: async ({ prefix, after }, signal) => {
+      const options = signal ? { signal } : {};
+      const start = after === undefined ? {} : { startAfter: partialKey(after) };
+      for (let from: { startAfter?: string; continuation?: string } = start; ; ) {
+        const page = await store.list({ prefix: partialKey(prefix), ...from }, options);
+        const hashes = page.objects.flatMap(({ key }) => hashFromObjectKey(key) ?? []);
+        const { continuation } = page;
+        // Others may have put so many keys there that a whole page holds none of ours.
+        if (hashes.length > 0 || continuation === undefined)
+          return { hashes, isTruncated: continuation !== undefined };
+        from = { continuation };
+      }
+    },
+  };
+}
+
+/** `objects/ab/c` for `abc`: a key, or the beginning of one. */
+function partialKey(digits: string): string {
+  return digits.length < 2
+    ? `${OBJECTS_PREFIX}${digits}`
+    : `${OBJECTS_PREFIX}${digits.slice(0, 2)}/${digits.slice(2)}`;
+}
+
+/** Files that may become objects: the pending ones that are not for packs, and the chunks of the large ones. */
+function expectedCandidates(session: Session, link: LinkedRepository, scope: PendingScope): number {
+  const { packBelow, chunkAbove, chunkSize } = link.layout;
+  return session.index.files.pendingObjects(scope, {
+    packBelow,
+    chunkAbove: chunkAbove === 0 ? Number.MAX_SAFE_INTEGER : chunkAbove,
+    chunkAverage: chunkSize.average,
+  });
+}
+
+function costsOf(store: ObjectStore, link: LinkedRepository, limit: AdaptiveLimit): CostModel {
+  const prices = pricesOf(store.provider);
+  return {
+    ...DEFAULT_COSTS,
+    concurrency: limit.fixed ?? DEFAULT_COSTS.concurrency,
+    headMs: link.known.headMs ?? DEFAULT_COSTS.headMs,
+    listMs: link.known.listMs ?? DEFAULT_COSTS.listMs,
+    dollarsPerHead: prices.reads / 1000,
+    dollarsPerList: prices.lists / 1000,
+  };
+}

@@ -1,0 +1,190 @@
+/** What most jobs begin with: the workspace, its lock and its index. */
+import { accessSync, constants, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname } from 'node:path';
+import { DrayError } from '../../api/error.ts';
+import type { JobContext } from '../../api/jobs.ts';
+import { type Clock, systemClock } from '../../base/clock.ts';
+import { newOwnName } from '../../base/replace-file.ts';
+import { copyFrozenIndex, copyIndex, type Index, openIndex } from '../../index/open-index.ts';
+import {
+  readConfig,
+  readState,
+  requireWorkspace,
+  type WorkspaceConfig,
+  type WorkspaceFolder,
+  type WorkspaceState,
+  writeConfig,
+  writeState,
+} from '../../workspace/workspace-folder.ts';
+import {
+  describeHolder,
+  type LockHolder,
+  lockWorkspace,
+  type WorkspaceLock,
+} from '../../workspace/workspace-lock.ts';
+import { allowedBy } from '../remotes/user-remotes.ts';
+
+const LOCK_PATIENCE_MS = 10_000;
+
+export interface Session {
+  readonly context: JobContext;
+  readonly workspace: WorkspaceFolder;
+  readonly index: Index;
+  readonly clock: Clock;
+  readonly remoteName: string;
+  config: WorkspaceConfig;
+  state: WorkspaceState;
+  /** Replaces `.dray/config.json`; without the lock what is saved holds for this session alone, and whoever has the lock saves it. */
+  saveConfig(config: WorkspaceConfig): void;
+  /** Replaces `.dray/state.json`. */
+  saveState(state: WorkspaceState): void;
+  close(): void;
+}
+
+/**
+ * How a job uses the workspace.
+ * - `exclusive`: it writes; one at a time, the others wait.
+ * - `shared`: it reads what others only add to (commits, refs, settings), and never waits.
+ * Both read a workspace that cannot be written, on a copy of its index.
+ * - `snapshot`: it scans and records what it finds; while another job works, it does so on a copy of the index, because
+ *   that job counts on its own rows.
+ */
+export type WorkspaceAccess = 'exclusive' | 'shared' | 'snapshot';
+
+/** Opens the workspace around `context.directory`; `command` is what a waiter is told. */
+export async function openSession(
+  context: JobContext,
+  command: string,
+  access: WorkspaceAccess = 'exclusive',
+): Promise<Session> {
+  return openWorkspaceSession(
+    context,
+    command,
+    requireWorkspace(context.directory, allowedBy(context)),
+    access,
+  );
+}
+
+export async function openWorkspaceSession(
+  context: JobContext,
+  command: string,
+  workspace: WorkspaceFolder,
+  access: WorkspaceAccess = 'exclusive',
+): Promise<Session> {
+  const isFrozen = access !== 'exclusive' && !isWritable(dirname(workspace.indexPath));
+  const isLocked = access !== 'shared' && !isFrozen;
+  const lock = isLocked ? await takeLock(context, command, workspace, access) : undefined;
+  const isCopy = isFrozen || (access === 'snapshot' && lock === undefined);
+  const copyPath = isCopy ? newOwnName(tmpdir(), 'dray-index-') : undefined;
+  const cleanUp = () => {
+    if (copyPath) for (const suffix of ['', '-wal', '-shm']) rmSync(copyPath + suffix, { force: true });
+    lock?.release();
+  };
+  try {
+    const config = readConfig(workspace);
+    const state = readState(workspace);
+    const remoteName = chooseRemote(config, context.remoteName);
+    if (copyPath) (isFrozen ? copyFrozenIndex : copyIndex)(workspace.indexPath, copyPath);
+    const { index, isNew, rebuiltBecause } = openIndex(copyPath ?? workspace.indexPath);
+    if (rebuiltBecause !== undefined) tellDamaged(context, workspace, rebuiltBecause);
+    else if (isNew && Object.keys(state.bases).length > 0) tellMissing(context);
+    const session: Session = {
+      context,
+      workspace,
+      index,
+      clock: systemClock,
+      remoteName,
+      config,
+      state,
+      saveConfig: (next) => {
+        if (lock) writeConfig(workspace, next);
+        session.config = next;
+      },
+      saveState: (next) => {
+        writeState(workspace, next);
+        session.state = next;
+      },
+      close: () => {
+        try {
+          index.close();
+        } finally {
+          cleanUp();
+        }
+      },
+    };
+    return session;
+  } catch (error) {
+    cleanUp();
+    throw error;
+  }
+}
+
+/** A reader needs nothing but to read: of a folder on a read-only disk, or of somebody else. */
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Undefined when somebody else works here and a snapshot will do. */
+async function takeLock(
+  context: JobContext,
+  command: string,
+  workspace: WorkspaceFolder,
+  access: 'exclusive' | 'snapshot',
+): Promise<WorkspaceLock | undefined> {
+  const isPatient = access === 'exclusive';
+  const tellWait = (holder: LockHolder | undefined) => {
+    const message = isPatient
+      ? `Waiting for ${describeHolder(holder)} to finish in this workspace.`
+      : `${describeHolder(holder)} works in this workspace; this is what it has recorded so far.`;
+    context.emit({ type: 'warning', warning: isPatient ? 'waitingForLock' : 'workspaceBusy', message });
+  };
+  try {
+    return await lockWorkspace({
+      path: workspace.lockPath,
+      command,
+      clock: systemClock,
+      signal: context.signal,
+      patienceMs: isPatient ? LOCK_PATIENCE_MS : 0,
+      onWait: tellWait,
+    });
+  } catch (error) {
+    if (isPatient || !(error instanceof DrayError) || error.code !== 'locked') throw error;
+    return undefined;
+  }
+}
+
+function tellDamaged(context: JobContext, workspace: WorkspaceFolder, because: string): void {
+  context.emit({
+    type: 'warning',
+    warning: 'indexRebuilt',
+    message: `The index was damaged (${because}) and is rebuilt: files are read again. No data is lost; the old file is ${workspace.indexPath}.damaged.`,
+  });
+}
+
+/** Only where the index must have been before: a workspace that has a base commit. */
+function tellMissing(context: JobContext): void {
+  context.emit({
+    type: 'warning',
+    warning: 'indexRebuilt',
+    message: 'The index was missing and is rebuilt: files are read again. No data is lost.',
+  });
+}
+
+function chooseRemote(config: WorkspaceConfig, wanted: string | undefined): string {
+  const name = wanted ?? config.defaultRemote;
+  if (Object.hasOwn(config.remotes, name)) return name;
+  const known = Object.keys(config.remotes).join(', ') || 'none';
+  throw new DrayError(
+    'usage',
+    `There is no remote "${name}". Known remotes: ${known}. Add one with "dray remote add NAME URL".`,
+    {
+      data: { remote: name },
+    },
+  );
+}

@@ -1,0 +1,49 @@
+/** What goes to and fro between a job and its remotes, for its progress: asked with each event. */
+import type { ProgressEvent } from '../../api/events.ts';
+import type { Meter } from '../../remotes/wrappers/with-meter.ts';
+import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
+import type { TreeSide } from '../trees/sides.ts';
+
+export interface Traffic {
+  read(): Pick<ProgressEvent, 'requests' | 'inFlight' | 'inFlightMax' | 'wireBytes'>;
+  /** Calls whenever bytes have gone over the wire. One listener: that of the phase that is under way. */
+  watch(listener: () => void): void;
+}
+
+/** @param limits One that several connections share is counted once. */
+export function createTraffic(meters: readonly Meter[], limits: readonly AdaptiveLimit[]): Traffic {
+  const distinct = [...new Set(limits)];
+  return {
+    read() {
+      const wireBytes = sumOf(meters, (meter) => meter.wireBytes());
+      return {
+        requests: sumOf(meters, (meter) => meter.totals().total),
+        ...(wireBytes > 0 ? { wireBytes } : {}),
+        ...(distinct.length === 0
+          ? {}
+          : {
+              inFlight: sumOf(distinct, (limit) => limit.stats().inFlight),
+              inFlightMax: sumOf(distinct, (limit) => limit.current),
+            }),
+      };
+    },
+    watch(listener) {
+      for (const meter of meters) meter.watchWire(listener);
+    },
+  };
+}
+
+function sumOf<T>(items: readonly T[], of: (item: T) => number): number {
+  return items.reduce((sum, item) => sum + of(item), 0);
+}
+
+/** Between the two ends of a copy. */
+export function trafficOf(pair: {
+  readonly source: TreeSide;
+  readonly destination: TreeSide;
+  readonly meters: readonly Meter[];
+}): Traffic {
+  const { destination, meters, source } = pair;
+  const limits = [source, destination].flatMap((side) => (side.kind === 'remote' ? [side.limit] : []));
+  return createTraffic(meters, limits);
+}

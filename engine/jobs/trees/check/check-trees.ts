@@ -1,0 +1,304 @@
+/**
+ * `dray check`: whether two places hold the same files with the same content, and for each file how that was found out. Stores are
+ * asked for the checksums that they keep, local files are read; nothing is downloaded unless that is asked for, nothing is changed,
+ * and the index is not consulted: what it says would prove nothing to anybody else.
+ */
+import { tmpdir } from 'node:os';
+import { DrayError } from '../../../api/error.ts';
+import type { ComparedBy, ComparedEvent } from '../../../api/events.ts';
+import type { JobContext } from '../../../api/jobs.ts';
+import type { CheckTreesRequest, CheckTreesSummary } from '../../../api/trees.ts';
+import { Budget } from '../../../base/budget.ts';
+import { systemClock } from '../../../base/clock.ts';
+import { TaskSet } from '../../../base/task-set.ts';
+import { loadCrc64 } from '../../../checksums/crc64-nvme.ts';
+import { localPlaceKind } from '../../../files/scan/local-place.ts';
+import { createSpills, type Spills } from '../../../index/tree-spill.ts';
+import { createTreeFilter, type TreeFilter, withoutBounds } from '../../../model/tree-filter.ts';
+import { isSameSpecial, type TreeItem } from '../../../model/tree-item.ts';
+import { mergeTrees } from '../../../query/trees/merge-trees.ts';
+import { UnorderedListing } from '../../../query/trees/object-pages.ts';
+import { nothingThere } from '../../places/open-side.ts';
+import { holdsSomething, isEmptyFolder } from '../../places/source-presence.ts';
+import { createProgress, type Progress } from '../../session/progress.ts';
+import { trafficOf } from '../../session/traffic.ts';
+import { createTreeCounts, failItem, type TreeCounts, tellFailure } from '../copy-run.ts';
+import { createTreeMemory } from '../move/movers.ts';
+import { openTreePair, type TreePair } from '../open-pair.ts';
+import { addTotals, isObjectStore, type TreeSide } from '../sides.ts';
+import { sortedItems } from '../sorted-items.ts';
+import { itemsOf } from '../source-items.ts';
+import { withinBounds } from '../within-bounds.ts';
+import { type CompareSides, compareContent } from './check-content.ts';
+import { checkFilter } from './check-filter.ts';
+import { type CheckReport, openCheckReport } from './check-report.ts';
+
+/** Pairs under comparison at once. */
+const PAIRS_MAX = 256;
+
+export async function checkTrees(
+  context: JobContext,
+  request: CheckTreesRequest,
+): Promise<CheckTreesSummary> {
+  createTreeFilter(request.filter ?? {});
+  const pair = await openTreePair(context, request, { links: request.links });
+  try {
+    checkDestination(pair);
+    await loadCrc64();
+    const report = request.reportPath === undefined ? undefined : openCheckReport(request.reportPath, pair);
+    try {
+      const check = createCheck(context, request, pair, report);
+      await check.run();
+      const summary = check.summary();
+      report?.finish(summary);
+      return summary;
+    } finally {
+      report?.close();
+    }
+  } finally {
+    await pair.close();
+  }
+}
+
+/** @throws `notFound`: a name mistyped is no difference. */
+function checkDestination({ destination, only }: TreePair): void {
+  if (only || destination.kind === 'remote' || localPlaceKind(destination.root) === 'folder') return;
+  const { root: path, text } = destination;
+  throw new DrayError('notFound', `There is no folder ${text} to compare with.`, { data: { path } });
+}
+
+interface CheckTotals {
+  same: number;
+  differing: number;
+  onlyInSource: number;
+  onlyInDestination: number;
+  uncertain: number;
+  readBytes: number;
+}
+
+function createCheck(
+  context: JobContext,
+  request: CheckTreesRequest,
+  pair: TreePair,
+  report: CheckReport | undefined,
+) {
+  const tasks = new TaskSet(context.signal);
+  const counts: TreeCounts = createTreeCounts();
+  const totals: CheckTotals = {
+    same: 0,
+    differing: 0,
+    onlyInSource: 0,
+    onlyInDestination: 0,
+    uncertain: 0,
+    readBytes: 0,
+  };
+  const progress = createProgress(
+    { context, clock: systemClock },
+    { phase: 'verify', traffic: trafficOf(pair) },
+  );
+  const check: Check = {
+    context,
+    request,
+    pair,
+    tasks,
+    counts,
+    totals,
+    progress,
+    filter: checkFilter(request, pair),
+    names: checkFilter({ ...request, filter: withoutBounds(request.filter ?? {}) }, pair),
+    sides: {
+      source: pair.source,
+      destination: pair.destination,
+      memory: createTreeMemory({}),
+      signal: tasks.signal,
+    },
+    tell(event) {
+      totals[TOTAL_OF[event.result]] += 1;
+      context.emit(event);
+      report?.add(event);
+    },
+  };
+  return {
+    async run() {
+      try {
+        await walkInOrder(check);
+      } catch (error) {
+        tasks.fail(error);
+      }
+      await tasks.settle();
+      progress.end();
+    },
+    summary: (): CheckTreesSummary => ({
+      source: pair.source.text,
+      destination: pair.destination.text,
+      files: counts.files,
+      ...totals,
+      failed: counts.failed,
+      requests: addTotals(pair.meters),
+    }),
+  };
+}
+
+interface Check {
+  readonly context: JobContext;
+  readonly request: CheckTreesRequest;
+  readonly pair: TreePair;
+  readonly tasks: TaskSet;
+  readonly counts: TreeCounts;
+  readonly totals: CheckTotals;
+  readonly progress: Progress;
+  readonly sides: CompareSides;
+  readonly filter: TreeFilter;
+  /** The filter without its bounds of size and age: these are applied when both sides are known. */
+  readonly names: TreeFilter;
+  tell(event: ComparedEvent): void;
+}
+
+const TOTAL_OF = {
+  same: 'same',
+  differs: 'differing',
+  onlyInSource: 'onlyInSource',
+  onlyInDestination: 'onlyInDestination',
+  uncertain: 'uncertain',
+} as const;
+
+/**
+ * A store that lists in no order shows that by its first page, before anything was told: then both sides go through a sort on disk. One
+ * that shows it later has changed its mind meanwhile.
+ */
+async function walkInOrder(check: Check): Promise<void> {
+  try {
+    await walk(check, undefined);
+  } catch (error) {
+    if (!(error instanceof UnorderedListing)) throw error;
+    if (check.counts.files > 0) throw disordered(error);
+    const spills = createSpills(tmpdir());
+    try {
+      await walk(check, spills);
+    } finally {
+      spills.close();
+    }
+  }
+}
+
+function disordered(cause: UnorderedListing): DrayError {
+  const message = `${cause.message} It did not from the beginning; run the check again.`;
+  return new DrayError('remoteFailed', message, { cause });
+}
+
+async function walk(check: Check, spills: Spills | undefined): Promise<void> {
+  const { counts, filter, pair, request, tasks } = check;
+  const room = new Budget(PAIRS_MAX);
+  const source = pair.only ? one(pair.only) : somethingOf(check, items(check, pair.source, spills));
+  const destination = pair.only ? await theOther(check, pair.only) : items(check, pair.destination, spills);
+  const onFailed = (path: string, error: unknown) => failItem(check, path, error);
+  // A single file is compared whatever it is.
+  const bounds = pair.only ? undefined : { ...pair, filter, signal: tasks.signal, onFailed };
+  for await (const batch of mergeTrees(source, destination)) {
+    const { extras, pairs } = bounds ? await withinBounds(batch, bounds) : batch;
+    for (const { source: left, destination: right } of pairs) {
+      tasks.check();
+      counts.files += 1;
+      if (right && (left.special || right.special)) {
+        tellPlain(check, left, isSameSpecial(left.special, right.special) ? 'same' : 'differs');
+        continue;
+      }
+      if (right === undefined || left.sizeBytes !== right.sizeBytes) {
+        tellPlain(check, left, right === undefined ? 'onlyInSource' : 'differs');
+        continue;
+      }
+      const permit = await room.acquire(1, tasks.signal);
+      tasks.spawn(() => compare(check, left, right).finally(() => permit.release()));
+    }
+    await check.context.drained?.();
+    if (request.oneWay) continue;
+    for (const extra of extras) tellPlain(check, extra, 'onlyInDestination');
+  }
+}
+
+function tellPlain(
+  check: Check,
+  { path, sizeBytes, special }: TreeItem,
+  result: ComparedEvent['result'],
+): void {
+  // A link's target is its content, and all of a folder is that it is there.
+  const by: ComparedBy = special?.kind === 'link' ? 'content' : result === 'differs' ? 'sizes' : 'presence';
+  check.tell({ type: 'compared', path, result, by, sizeBytes });
+  check.progress.add(1, 0);
+}
+
+async function compare(check: Check, left: TreeItem, right: TreeItem): Promise<void> {
+  const { compare: mode, download } = check.request;
+  const { path, sizeBytes } = left;
+  try {
+    if (mode === 'sizeOnly') {
+      check.tell({ type: 'compared', path, result: 'same', by: 'sizes', sizeBytes });
+    } else {
+      const { by, differsAt, readBytes, result } = await compareContent(check.sides, left, right, {
+        byReading: download ?? false,
+      });
+      check.totals.readBytes += readBytes;
+      const where = differsAt === undefined ? {} : { differsAt };
+      check.tell({ type: 'compared', path, result, by, sizeBytes, ...where });
+    }
+  } catch (error) {
+    check.tasks.check();
+    failItem(check, path, error);
+  }
+  check.progress.add(1, sizeBytes);
+}
+
+async function* one(item: TreeItem): AsyncGenerator<readonly TreeItem[]> {
+  yield [item];
+}
+
+/** What lies at the destination under the single file's name. */
+async function theOther(check: Check, only: TreeItem): Promise<AsyncIterable<readonly TreeItem[]>> {
+  const paths = [check.pair.destination.pathOf(only.path)];
+  const filter = { ...createTreeFilter({}), paths };
+  return itemsOf(check.pair.destination, { ...itemOptions(check), filter, onFailed: () => {} });
+}
+
+function items(check: Check, side: TreeSide, spills: Spills | undefined): AsyncIterable<readonly TreeItem[]> {
+  const isSorted = spills !== undefined && side.kind === 'remote';
+  const options = itemOptions(check);
+  const found = itemsOf(side, {
+    ...options,
+    filter: check.names,
+    isUnordered: isSorted,
+    // Of files that are named, one that is not at the destination is a difference.
+    onFailed: (path, error) => {
+      if (side === check.pair.source || error.code !== 'notFound') options.onFailed(path, error);
+    },
+  });
+  return isSorted ? sortedItems(found, spills.sorter()) : found;
+}
+
+/** A prefix under which nothing lies does not exist: that of a name mistyped nothing differs proves nothing. */
+async function* somethingOf(
+  { counts, filter, pair, tasks }: Check,
+  found: AsyncIterable<readonly TreeItem[]>,
+): AsyncGenerator<readonly TreeItem[]> {
+  let isEmpty = true;
+  for await (const items of found) {
+    if (items.length > 0) isEmpty = false;
+    yield items;
+  }
+  const { isBucketRoot, source } = pair;
+  if (!isEmpty || counts.failed > 0 || source.kind === 'local' || isBucketRoot || filter.paths) return;
+  // It may be the filter that leaves nothing.
+  if (!filter.isOpen && (await holdsSomething(source, tasks.signal))) return;
+  if (!(await isEmptyFolder(source, tasks.signal))) throw nothingThere(source.text);
+}
+
+function itemOptions(check: Check) {
+  return {
+    nowMs: systemClock.nowMs(),
+    signal: check.tasks.signal,
+    links: check.request.links ?? false,
+    keepsFolderNames: isObjectStore(check.pair.source) && isObjectStore(check.pair.destination),
+    onSkipped: (path: string, message: string) =>
+      check.context.emit({ type: 'warning', warning: 'skippedSpecialFile', message, path }),
+    onFailed: (path: string, error: Parameters<typeof tellFailure>[2]) => tellFailure(check, path, error),
+  };
+}

@@ -1,0 +1,150 @@
+/** What one run of copy or sync shares from its beginning to its end: both sides, what is known, what is counted, what has failed. */
+import { type DrayError, type ErrorCode, toDrayError, toErrorRecord } from '../../api/error.ts';
+import type { ChangeKind } from '../../api/events.ts';
+import type { JobContext } from '../../api/jobs.ts';
+import type { SyncRequest } from '../../api/trees.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { LeasedMemory } from '../../base/leased-memory.ts';
+import type { TaskSet } from '../../base/task-set.ts';
+import type { TreeFilter } from '../../model/tree-filter.ts';
+import type { TreeItem } from '../../model/tree-item.ts';
+import type { Forecast } from './copy-forecast.ts';
+import type { TreeProgress } from './copy-progress.ts';
+import type { TreeConfirmation } from './move/mover.ts';
+import type { TreeKnowledge } from './pair-memory.ts';
+import type { TreeSide } from './sides.ts';
+
+export interface TreeRun<Source extends TreeSide = TreeSide, Destination extends TreeSide = TreeSide> {
+  readonly context: JobContext;
+  readonly request: SyncRequest;
+  readonly isSync: boolean;
+  readonly clock: Clock;
+  readonly source: Source;
+  readonly destination: Destination;
+  readonly filter: TreeFilter;
+  readonly tasks: TaskSet;
+  /** Bytes of content in flight. */
+  readonly memory: LeasedMemory;
+  readonly knowledge: TreeKnowledge;
+  readonly confirmation: TreeConfirmation;
+  readonly counts: TreeCounts;
+  readonly progress: TreeProgress;
+  /** What a dry run found that would stop the run itself. */
+  readonly stops: ErrorCode[];
+  /** Tells this run from those of other commands: the same when the same is run again. */
+  readonly runNote: string;
+  /** Since when a file of the destination may lack its content: a run that wrote there was cut off. By the file system's clock. */
+  readonly inDoubtSinceMs: number | undefined;
+  /** In a dry run. */
+  readonly forecast: Forecast | undefined;
+}
+
+export interface TreeCounts {
+  files: number;
+  bytes: number;
+  copiedFiles: number;
+  copiedBytes: number;
+  copiedInStore: number;
+  touchedFiles: number;
+  touchedFolders: number;
+  deletedFiles: number;
+  unchangedFiles: number;
+  skippedFiles: number;
+  failed: number;
+  sentBytes: number;
+  receivedBytes: number;
+  /** Of the destination, as far as it was looked at. */
+  destinationFiles: number;
+  decidedByIndex: number;
+  decidedByHash: number;
+  decidedByHead: number;
+  /** Of objects, for a filter by age. */
+  timesAsked: number;
+  timesRemembered: number;
+}
+
+export function createTreeCounts(): TreeCounts {
+  return {
+    files: 0,
+    bytes: 0,
+    copiedFiles: 0,
+    copiedBytes: 0,
+    copiedInStore: 0,
+    touchedFiles: 0,
+    touchedFolders: 0,
+    deletedFiles: 0,
+    unchangedFiles: 0,
+    skippedFiles: 0,
+    failed: 0,
+    sentBytes: 0,
+    receivedBytes: 0,
+    destinationFiles: 0,
+    decidedByIndex: 0,
+    decidedByHash: 0,
+    decidedByHead: 0,
+    timesAsked: 0,
+    timesRemembered: 0,
+  };
+}
+
+/** What fails one file and lets the others go on. Everything else would fail the next file as well. */
+const FILE_ERRORS: ReadonlySet<ErrorCode> = new Set([
+  'accessDenied',
+  'checksumRefused',
+  'conflict',
+  'damaged',
+  'io',
+  'notFound',
+  'remoteFailed',
+  'unsafePath',
+  'unsupported',
+]);
+
+/** Refusals that concern the caller, not one file. */
+const REFUSES_ALL: ReadonlySet<unknown> = new Set(['credentials', 'openFiles', 'readOnly']);
+
+/** Whether other files may still succeed after this error. */
+export function isFileError({ code, data }: DrayError): boolean {
+  return FILE_ERRORS.has(code) && !REFUSES_ALL.has(data.reason);
+}
+
+/** Ends the run with the error; a dry run warns of it and goes on, to show all that would be done. */
+export function stopRun(
+  { context, request, stops }: Pick<TreeRun, 'context' | 'request' | 'stops'>,
+  warning: string,
+  error: DrayError,
+): void {
+  if (!request.dryRun) throw error;
+  stops.push(error.code);
+  const { message } = error;
+  const { path } = error.data;
+  context.emit({ type: 'warning', warning, message, ...(typeof path === 'string' ? { path } : {}) });
+}
+
+/** Tells of a file that failed; throws when the failure is not the file's own. */
+export function failItem(run: Pick<TreeRun, 'context' | 'counts'>, path: string, error: unknown): void {
+  const known = toDrayError(error);
+  if (!isFileError(known)) throw known;
+  tellFailure(run, path, known);
+}
+
+export function tellFailure(
+  { context, counts }: Pick<TreeRun, 'context' | 'counts'>,
+  path: string,
+  error: DrayError,
+): void {
+  counts.failed += 1;
+  const record = toErrorRecord(error);
+  const message = record.message.includes(path) ? record.message : `${path}: ${record.message}`;
+  context.emit({ type: 'fileFailed', path, error: { ...record, message, data: { ...record.data, path } } });
+}
+
+export function tellChange({ context }: Pick<TreeRun, 'context'>, change: ChangeKind, item: TreeItem): void {
+  context.emit({
+    type: 'change',
+    change,
+    path: item.path,
+    kind: item.special?.kind ?? 'file',
+    sizeBytes: item.sizeBytes,
+  });
+}

@@ -1,0 +1,323 @@
+/**
+ * `dray copy` and `dray sync`: brings what differs from one place to another, as plain files and objects.
+ *
+ * Source and destination are walked side by side while the differences are already on their way; nothing holds all names. What was
+ * brought across or found equal is remembered, so that the next run needs no look at it. `sync` deletes last, and only if all went well.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DrayError } from '../../api/error.ts';
+import type { LookupExplanation } from '../../api/events.ts';
+import type { JobContext } from '../../api/jobs.ts';
+import type { CopyRequest, SyncRequest, TransferSummary } from '../../api/trees.ts';
+import { systemClock } from '../../base/clock.ts';
+import { TaskSet } from '../../base/task-set.ts';
+import { findUnsyncedMarks, removeUnsyncedMarks, type UnsyncedMark } from '../../files/disk/unsynced-mark.ts';
+import { newFolderMode } from '../../files/scan/local-place.ts';
+import { writeError } from '../../files/write/write-error.ts';
+import { createTreeFilter } from '../../model/tree-filter.ts';
+import { TEMPORARY_FOLDER_NAME } from '../../model/unfinished-name.ts';
+import { UnorderedListing } from '../../query/trees/object-pages.ts';
+import { createLookupTally, type LookupTally } from '../../query/trees/tree-lookup.ts';
+import { copyStream, isStream } from '../places/copy-stream.ts';
+import { holdsSomething, isEmptyFolder } from '../places/source-presence.ts';
+import { tellNetworkDisk } from '../session/network-disk-warning.ts';
+import { trafficOf } from '../session/traffic.ts';
+import { createLooks } from './closer-comparison.ts';
+import { createTreeConfirmation } from './confirm-written.ts';
+import { createForecast } from './copy-forecast.ts';
+import { createTreeProgress } from './copy-progress.ts';
+import { createTreeCounts, stopRun, type TreeCounts, type TreeRun } from './copy-run.ts';
+import { bringNew, takeSteps } from './copy-steps.ts';
+import { openBackup } from './delete/backup-folder.ts';
+import { createLateItems } from './delete/deferred-items.ts';
+import { createDeletes } from './delete/deletions.ts';
+import { createTreeFolders } from './folders/folder-attributes.ts';
+import { matchTrees } from './match-items.ts';
+import { createMover, createTreeMemory, phaseOf } from './move/movers.ts';
+import { clashesOf } from './names/name-clashes.ts';
+import { refusalOf } from './names/refused-names.ts';
+import { openTreePair, type TreePair } from './open-pair.ts';
+import { openKnowledge } from './pair-memory.ts';
+import { addTotals, type LocalSide, readOnlyRefusal, type TreeSide } from './sides.ts';
+
+/** Never deletes. One file or object may also be copied from or to a stream (`-`). */
+export async function copyTree(context: JobContext, request: CopyRequest): Promise<TransferSummary> {
+  if (isStream(request)) return copyStream(context, request);
+  return transferTree(context, request, { isSync: false });
+}
+
+/** Makes the destination equal to the source, as far as the filter lets both be seen. */
+export async function syncTree(context: JobContext, request: SyncRequest): Promise<TransferSummary> {
+  return transferTree(context, request, { isSync: true });
+}
+
+async function transferTree(
+  context: JobContext,
+  request: SyncRequest,
+  { isSync }: { readonly isSync: boolean },
+): Promise<TransferSummary> {
+  checkLooks(request, isSync);
+  // A pattern that makes no sense is told before anything is looked up.
+  createTreeFilter(request.filter ?? {});
+  const pair = await openTreePair(context, request, {
+    links: request.links,
+    folders: true,
+  });
+  try {
+    const knowledge = openKnowledge(context, {
+      pair: pair.identity,
+      noIndex: request.noIndex ?? false,
+      nowMs: systemClock.nowMs(),
+    });
+    try {
+      const options = { context, request, isSync, pair, knowledge };
+      try {
+        return await transferOnce({ ...options, isSorted: false });
+      } catch (error) {
+        // A store that lists in no order: once more, by way of a sort on disk. What was brought across already is now equal.
+        if (!(error instanceof UnorderedListing)) throw error;
+        return await transferOnce({ ...options, isSorted: true });
+      }
+    } finally {
+      knowledge.close();
+    }
+  } finally {
+    await pair.close();
+  }
+}
+
+/** @throws `usage`: what has to be kept, or deleted, has to be looked at. */
+function checkLooks(request: SyncRequest, isSync: boolean): void {
+  const { backupDirectory, immutable, noCheckDestination, update } = request;
+  if (!noCheckDestination) return;
+  const option = backupDirectory
+    ? '--backup-dir'
+    : immutable
+      ? '--immutable'
+      : update
+        ? '--update'
+        : undefined;
+  if (option === undefined && !isSync) return;
+  const who = option === undefined ? 'A sync has' : `${option} needs`;
+  throw new DrayError('usage', `${who} to look at the destination: leave out --no-check-dest.`);
+}
+
+interface Transfer extends Pick<TreeRun, 'context' | 'isSync' | 'knowledge' | 'request'> {
+  readonly pair: TreePair;
+  readonly isSorted: boolean;
+}
+
+async function transferOnce(transfer: Transfer): Promise<TransferSummary> {
+  const { context, pair, request } = transfer;
+  const run = openRun(transfer);
+  const lookup = createLookupTally();
+  const isRootNew =
+    !request.dryRun && run.destination.kind === 'local' && makeRoot(run.destination, run.source);
+  const refuse = refusalOf(run.destination);
+  const folders = createTreeFolders(run, { isRootNew, refuse });
+  const mover = await createMover(run);
+  if (mover.sync)
+    run.knowledge.keepSynced(
+      () => mover.sync!(),
+      (error) => run.tasks.fail(error),
+    );
+  // In a dry run too: a folder that cannot take them is told of, though nothing is kept.
+  const backup =
+    request.backupDirectory &&
+    (await openBackup(run, request.backupDirectory, { isSingle: pair.only !== undefined }));
+  let refused: { readonly error: unknown } | undefined;
+  try {
+    const late = run.isSync ? createLateItems(run, (item) => bringNew(run, mover, item)) : undefined;
+    const deletes = createDeletes(run, {
+      mover,
+      backup,
+      late,
+      beforeFirst: async () => folders?.beforeRemovals(),
+    });
+    const clashes = await clashesOf(run);
+    const work = { mover, looks: createLooks(run), deletes, late, backup, folders, refuse, clashes };
+    await settling(run.tasks, () =>
+      takeSteps(run, work, matchTrees(run, { only: pair.only, lookup, isSorted: transfer.isSorted })),
+    );
+    await run.confirmation.settle();
+    await checkSource(run, pair);
+    if (run.isSync) refused = await deletes.carryOut().then(nothing, asRefused);
+    late?.giveUp();
+    await run.confirmation.settle();
+    await foreseeReadOnly(run);
+    await run.knowledge.settle();
+    if (!request.dryRun) settleDisk(run);
+  } finally {
+    // Also after a stop: the next run then knows what this one has copied.
+    await run.knowledge.settle().finally(() => mover.close());
+    await backup?.close();
+  }
+  // The mover's own folder for what is unfinished is gone by now.
+  await folders?.settle();
+  if (refused) throw refused.error;
+  run.progress.end();
+  const explanation: LookupExplanation = explain(run, lookup);
+  context.emit({ type: 'lookup', lookup: explanation });
+  return summaryOf(run, pair);
+}
+
+function openRun({ context, isSync, knowledge, pair, request }: Transfer): TreeRun {
+  const clock = systemClock;
+  const { destination, source } = pair;
+  const tasks = new TaskSet(context.signal);
+  const counts = createTreeCounts();
+  return {
+    context,
+    request,
+    isSync,
+    clock,
+    source,
+    destination,
+    filter: createTreeFilter(request.filter ?? {}),
+    stops: [],
+    tasks,
+    memory: createTreeMemory(request),
+    knowledge,
+    confirmation: createTreeConfirmation({ context, counts, destination, knowledge, request, tasks }),
+    counts,
+    runNote: noteOf(pair, request),
+    inDoubtSinceMs: inDoubtSince(pair),
+    forecast: request.dryRun ? createForecast(pair, request.partSizeBytes) : undefined,
+    progress: createTreeProgress({ context, clock }, phaseOf(pair), trafficOf(pair)),
+  };
+}
+
+/** The note in this run's mark: equal for equal commands. */
+function noteOf({ identity }: TreePair, { filter }: SyncRequest): string {
+  return createHash('sha256')
+    .update(
+      JSON.stringify([identity, filter ?? {}], (_name, value) =>
+        typeof value === 'bigint' ? `${value}` : value,
+      ),
+    )
+    .digest('hex');
+}
+
+/** When the first run that was cut off began to write to the destination. */
+function inDoubtSince(pair: TreePair): number | undefined {
+  const marks = marksAt(pair.destination);
+  return marks.length === 0 ? undefined : Math.min(...marks.map(({ madeMs }) => madeMs));
+}
+
+/** After a run without failures, removes the marks of earlier runs of the same command that were cut off. */
+function settleDisk({ context, counts, destination, runNote }: TreeRun): void {
+  if (destination.kind === 'local' && counts.copiedFiles > 0) tellNetworkDisk(context, destination.root);
+  if (counts.failed > 0) return;
+  removeUnsyncedMarks(marksAt(destination).filter(({ note }) => note === runNote));
+}
+
+function marksAt(destination: TreeSide): readonly UnsyncedMark[] {
+  return destination.kind === 'local' ? findUnsyncedMarks(join(destination.root, TEMPORARY_FOLDER_NAME)) : [];
+}
+
+/** The walk and the work that it began: the first failure ends both, and nothing is left running. */
+async function settling(tasks: TaskSet, walk: () => Promise<void>): Promise<void> {
+  try {
+    await walk();
+  } catch (error) {
+    tasks.fail(error);
+  }
+  await tasks.settle();
+}
+
+/** A prefix under which nothing lies does not exist: a name mistyped must not empty the destination. */
+async function checkSource(
+  { counts, filter, source, tasks }: TreeRun,
+  { isBucketRoot }: TreePair,
+): Promise<void> {
+  if (source.kind === 'local' || isBucketRoot || filter.paths) return;
+  if (counts.files + counts.failed + counts.skippedFiles > 0) return;
+  // It may be the filter that leaves nothing.
+  if (!filter.isOpen && (await holdsSomething(source, tasks.signal))) return;
+  if (await isEmptyFolder(source, tasks.signal)) return;
+  throw new DrayError('notFound', `There is nothing at the source ${source.text}.`, {
+    data: { place: source.text },
+  });
+}
+
+function explain({ counts }: TreeRun, lookup: LookupTally): LookupExplanation {
+  const { decidedByHash, decidedByHead, decidedByIndex, files, timesAsked, timesRemembered } = counts;
+  const decided = { decidedByIndex, decidedByHash, decidedByHead };
+  return { ...lookup, sourceFiles: files, ...decided, timesAsked, timesRemembered };
+}
+
+function summaryOf(run: TreeRun, pair: TreePair): TransferSummary {
+  const { counts, destination, forecast, request, source } = run;
+  const {
+    bytes,
+    copiedBytes,
+    copiedFiles,
+    copiedInStore,
+    deletedFiles,
+    failed,
+    files,
+    receivedBytes,
+    sentBytes,
+    skippedFiles,
+    touchedFiles,
+    touchedFolders,
+    unchangedFiles,
+  } = counts;
+  return {
+    result: countChanges(counts) === 0 ? 'upToDate' : request.dryRun ? 'wouldCopy' : 'copied',
+    source: source.text,
+    destination: destination.text,
+    files,
+    bytes,
+    copiedFiles,
+    copiedBytes,
+    copiedInStore,
+    touchedFiles,
+    touchedFolders,
+    deletedFiles,
+    unchangedFiles,
+    skippedFiles,
+    failed,
+    sentBytes,
+    receivedBytes,
+    requests: addTotals(pair.meters),
+    ...(run.stops.length > 0 ? { wouldStop: run.stops[0]! } : {}),
+    ...(forecast ? { forecast: forecast.totals(deletedFiles) } : {}),
+  };
+}
+
+function countChanges({ copiedFiles, deletedFiles, touchedFiles, touchedFolders }: TreeCounts): number {
+  return copiedFiles + touchedFiles + touchedFolders + deletedFiles;
+}
+
+/** A dry run writes nothing, so a peer has to be asked whether it would refuse. */
+async function foreseeReadOnly(run: TreeRun): Promise<void> {
+  const { counts, destination, request, tasks } = run;
+  if (!request.dryRun || destination.kind === 'local' || countChanges(counts) === 0) return;
+  const refusal = await readOnlyRefusal(destination, tasks.signal);
+  if (refusal) stopRun(run, 'readOnlyPeer', refusal);
+}
+
+const nothing = (): undefined => undefined;
+
+/** What was brought across stays, and its folders get their times. @throws what is no refusal of `Deletes.carryOut` */
+function asRefused(error: unknown): { readonly error: unknown } {
+  if (error instanceof DrayError && (error.code === 'partial' || error.code === 'tooManyDeletes'))
+    return { error };
+  throw error;
+}
+
+/** Whether it was not there. @throws `conflict` when a file lies where the folder has to be, `io` */
+function makeRoot({ folders, root }: LocalSide, source: TreeSide): boolean {
+  try {
+    const mode = folders && source.kind === 'local' ? newFolderMode(`${source.root}/`) : undefined;
+    if (mode === undefined || existsSync(root)) return mkdirSync(root, { recursive: true }) !== undefined;
+    mkdirSync(dirname(root), { recursive: true });
+    mkdirSync(root, { mode });
+    return true;
+  } catch (error) {
+    throw writeError(error, root);
+  }
+}

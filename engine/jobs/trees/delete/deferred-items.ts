@@ -1,0 +1,215 @@
+/**
+ * What a sync cannot write because of something that the destination alone has: a file or a link where a folder has to be, or what fills a
+ * folder where a file has to be. It waits, on disk, until all else has arrived and that was deleted, and then it is tried again.
+ */
+import { lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DrayError, type ErrorRecord, fromErrorRecord, toErrorRecord } from '../../../api/error.ts';
+import { Budget } from '../../../base/budget.ts';
+import { localPlaceKind, statLocal } from '../../../files/scan/local-place.ts';
+import { scanWorkspace } from '../../../files/scan/scan.ts';
+import { folderInTheWay } from '../../../files/write/write-error.ts';
+import type { SpillList } from '../../../index/tree-spill.ts';
+import type { TreeItem } from '../../../model/tree-item.ts';
+import { failItem, type TreeRun } from '../copy-run.ts';
+import { textOf } from '../spilled-items.ts';
+
+export interface LateItems {
+  readonly isEmpty: boolean;
+  /** Each item of the source, in order. */
+  meet(source: TreeItem): void;
+  /** Takes an item with what it failed with, if it is one that can wait. */
+  take(item: TreeItem, error: unknown): boolean;
+  /** For a dry run, in which nothing fails: takes an item where a folder of this machine lies in its way. */
+  foresee(item: TreeItem): boolean;
+  /**
+   * Symbolic links of this machine's folders that are in the way of files. No walk lists them, and a sync has
+   * to delete them.
+   */
+  unseen(): Iterable<TreeItem>;
+  /** Whether something waits for this item of the destination to go. */
+  isAwaited(extra: TreeItem): boolean;
+  /** What waits for none of these, or for a folder that the source fills, has failed: whatever is in its way stays. */
+  giveUpBut(extras: Iterable<TreeItem>): void;
+  tryAgain(): Promise<void>;
+  /** Those that were not tried again have failed. */
+  giveUp(): void;
+}
+
+interface LateItem {
+  readonly item: TreeItem;
+  /** Any of these may be what is in the way: a store does not say which. */
+  readonly obstacles: readonly string[];
+  readonly error: ErrorRecord;
+}
+
+/** What stands in the way of any more fails what goes there. */
+const AWAITED_MAX = 100_000;
+const GATHERED_AT_ONCE = 1_000;
+const UNDER_WAY_MAX = 1_024;
+
+/** @param bring Brings an item to where nothing lies. */
+export function createLateItems(run: TreeRun, bring: (item: TreeItem) => Promise<void>): LateItems {
+  /** Paths at the destination: of a file, or, with a slash at its end, of a folder that has to be empty. */
+  const awaited = new Set<string>();
+  /** Folders at the destination, with a slash, that the source fills though it has a file of that name. */
+  const filled = new Set<string>();
+  const isStore = run.source.kind === 'remote' && !run.source.store.files;
+  /** What the last item's path begins with, the longest last. */
+  const above: string[] = [];
+  let list: SpillList | undefined;
+  let gathered: string[] = [];
+  const flush = () => {
+    if (gathered.length === 0) return;
+    list ??= run.knowledge.index.spill();
+    list.push(gathered);
+    gathered = [];
+  };
+  const gather = (late: LateItem) => {
+    gathered.push(textOf(late));
+    if (gathered.length >= GATHERED_AT_ONCE) flush();
+  };
+  const fail = ({ error, item }: LateItem) => failItem(run, item.path, fromErrorRecord(error));
+  function* takeAll(): Generator<LateItem> {
+    flush();
+    const all = list;
+    list = undefined;
+    for (const page of all?.pages() ?? []) yield* page.map((text) => JSON.parse(text) as LateItem);
+  }
+  const again = async (item: TreeItem) => {
+    try {
+      await bring(item);
+    } catch (error) {
+      run.tasks.check();
+      failItem(run, item.path, error);
+    }
+  };
+  const take = (item: TreeItem, error: unknown) => {
+    const obstacles = obstaclesTo(run, item, error);
+    if (obstacles.length === 0) return false;
+    if (awaited.size >= AWAITED_MAX && !obstacles.every((place) => awaited.has(place))) return false;
+    for (const place of obstacles) awaited.add(place);
+    gather({ item, obstacles, error: toErrorRecord(error) });
+    return true;
+  };
+  return {
+    get isEmpty() {
+      return awaited.size === 0;
+    },
+    meet({ path }) {
+      // Nowhere else do `a` and `a/b` lie side by side.
+      if (!isStore) return;
+      while (above.length > 0 && !path.startsWith(above.at(-1)!)) above.pop();
+      for (const file of above)
+        if (path[file.length] === '/' && filled.size < AWAITED_MAX)
+          filled.add(`${run.destination.pathOf(file)}/`);
+      above.push(path);
+    },
+    take,
+    foresee(item) {
+      const { destination, request } = run;
+      if (!request.dryRun || destination.kind !== 'local' || item.special) return false;
+      const path = join(destination.root, destination.pathOf(item.path));
+      return isFilledFolder(path) && take(item, folderInTheWay(path));
+    },
+    *unseen() {
+      for (const place of awaited) if (place.endsWith('/')) yield* linksAlone(run, place);
+    },
+    isAwaited(extra) {
+      for (const place of obstaclesOf(run, extra)) if (awaited.has(place)) return true;
+      return false;
+    },
+    giveUpBut(extras) {
+      const found = new Set<string>();
+      for (const extra of extras)
+        for (const place of obstaclesOf(run, extra)) if (awaited.has(place)) found.add(place);
+      for (const late of takeAll())
+        if (late.obstacles.some((place) => found.has(place) && !filled.has(place))) gather(late);
+        else fail(late);
+      for (const place of awaited) if (!found.has(place) || filled.has(place)) awaited.delete(place);
+    },
+    async tryAgain() {
+      const { tasks } = run;
+      const room = new Budget(UNDER_WAY_MAX);
+      try {
+        for (const { item } of takeAll()) {
+          tasks.check();
+          if (!room.takeNow(1)) await room.acquire(1, tasks.signal);
+          tasks.spawn(() => again(item).finally(() => room.giveBack(1)));
+        }
+      } catch (error) {
+        tasks.fail(error);
+      }
+      await tasks.settle();
+    },
+    giveUp() {
+      for (const late of takeAll()) fail(late);
+      awaited.clear();
+    },
+  };
+}
+
+/** An empty folder needs no deletion: the write replaces it. */
+function isFilledFolder(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true && readdirSync(path).length > 0;
+  } catch {
+    // The run itself says what is wrong there.
+    return false;
+  }
+}
+
+/** All that this item of the destination may be in the way as: itself, or what fills a folder above it. */
+function* obstaclesOf({ destination }: TreeRun, { path }: TreeItem): Generator<string> {
+  const place = destination.pathOf(path);
+  yield place;
+  for (let slash = place.indexOf('/'); slash > 0; slash = place.indexOf('/', slash + 1))
+    yield place.slice(0, slash + 1);
+}
+
+/** None when it failed for another reason. */
+function obstaclesTo({ destination }: TreeRun, { path }: TreeItem, error: unknown): readonly string[] {
+  if (!(error instanceof DrayError)) return [];
+  const place = destination.pathOf(path);
+  switch (error.data.reason) {
+    case 'folderInTheWay':
+      return [`${place}/`];
+    case 'fileInTheWay':
+    case 'linkInTheWay':
+      return namedAbove(destination, place, error.data.path);
+    default:
+      return [];
+  }
+}
+
+/** The part of the way to the place that the error names: another machine does so by its own path, and an object store not at all. */
+function namedAbove(destination: TreeRun['destination'], place: string, named: unknown): readonly string[] {
+  const above: string[] = [];
+  for (let slash = place.indexOf('/'); slash > 0; slash = place.indexOf('/', slash + 1))
+    above.push(place.slice(0, slash));
+  if (destination.kind === 'local') return above.filter((path) => path === named);
+  const { files } = destination.store;
+  return files ? above.filter((path) => files.pathOf(path) === named) : above;
+}
+
+/**
+ * The links of a local folder, if all else in it is listed by the walk. None if the filter keeps anything
+ * there: removing the links would not make way.
+ */
+function* linksAlone({ destination, filter, request }: TreeRun, place: string): Generator<TreeItem> {
+  // Elsewhere links are items like any other.
+  if (destination.kind === 'remote' || destination.special || request.links) return;
+  const root = join(destination.root, place);
+  if (localPlaceKind(root) !== 'folder') return;
+  const links: TreeItem[] = [];
+  for (const { entries, problems } of scanWorkspace({ root, ignore: false, isPlain: true })) {
+    if (problems.length > 0) return;
+    for (const { kind, path } of entries) {
+      const item = statLocal(destination.root, place + path, { links: true });
+      if (typeof item !== 'object') continue;
+      if (!filter.includes(item)) return;
+      if (kind === 'link') links.push(item);
+    }
+  }
+  yield* links;
+}

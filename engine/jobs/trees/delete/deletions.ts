@@ -1,0 +1,176 @@
+/**
+ * What a sync deletes: gathered on disk while everything else is done, then, if nothing failed and it is not too much, removed in
+ * one go. So a source that could not be read whole never empties its destination. What something waits for goes before the rest.
+ */
+import { DrayError } from '../../../api/error.ts';
+import { statLocal } from '../../../files/scan/local-place.ts';
+import type { SpillList } from '../../../index/tree-spill.ts';
+import { deletionAllowed } from '../../../model/tree-decision.ts';
+import { isSameFile, type TreeItem } from '../../../model/tree-item.ts';
+import { DESCRIPTOR_KEY } from '../../../repository/keys.ts';
+import { failItem, stopRun, type TreeRun, tellChange } from '../copy-run.ts';
+import type { Mover } from '../move/mover.ts';
+import { textOf } from '../spilled-items.ts';
+import type { Backup } from './backup-folder.ts';
+import type { LateItems } from './deferred-items.ts';
+
+const GATHERED_AT_ONCE = 1_000;
+
+export interface Deletes {
+  add(item: TreeItem): void;
+  /** Deletes, or in a dry run tells what would be deleted. Throws `tooManyDeletes` before the first deletion. */
+  carryOut(): Promise<void>;
+}
+
+export function createDeletes(
+  run: TreeRun,
+  options: {
+    readonly mover: Mover;
+    readonly backup: Backup | undefined;
+    readonly late: LateItems | undefined;
+    /** Once it is clear that there is something to remove, and that it may be. */
+    readonly beforeFirst: () => Promise<void>;
+  },
+): Deletes {
+  let spill: SpillList | undefined;
+  let gathered: TreeItem[] = [];
+  /** The first folder that would lose what makes it a repository. */
+  let repository: string | undefined;
+  const flush = () => {
+    if (gathered.length === 0) return;
+    spill ??= run.knowledge.index.spill();
+    spill.push(gathered.map(textOf));
+    gathered = [];
+  };
+  const remove = async (list: SpillList, isMeant: (item: TreeItem) => boolean) => {
+    for (const page of list.pages()) {
+      run.tasks.check();
+      const items = page.map((text) => JSON.parse(text) as TreeItem).filter(isMeant);
+      if (items.length > 0) await removePage(run, options, items);
+    }
+  };
+  return {
+    add(item) {
+      gathered.push(item);
+      repository ??= repositoryOf(item.path);
+      if (gathered.length >= GATHERED_AT_ONCE) flush();
+    },
+    async carryOut() {
+      const { late } = options;
+      for (const link of late?.unseen() ?? []) {
+        run.counts.destinationFiles += 1;
+        gathered.push(link);
+      }
+      flush();
+      if (!spill) return;
+      if (late && !late.isEmpty) late.giveUpBut(itemsOf(run, spill));
+      if (run.counts.failed > 0) late?.giveUp();
+      if (!isAllowed(run, spill.size, repository)) return;
+      if (!run.request.dryRun) await options.beforeFirst();
+      if (!late || late.isEmpty) return remove(spill, () => true);
+      await remove(spill, (item) => late.isAwaited(item));
+      await late.tryAgain();
+      if (!hasArrived(run, spill.size - run.counts.deletedFiles)) return;
+      await remove(spill, (item) => !late.isAwaited(item));
+    },
+  };
+}
+
+function* itemsOf(run: TreeRun, list: SpillList): Generator<TreeItem> {
+  for (const page of list.pages()) {
+    run.tasks.check();
+    for (const text of page) yield JSON.parse(text) as TreeItem;
+  }
+}
+
+/** In a dry run what stands against it is told of, and what would be deleted but for a bound is listed all the same. */
+function isAllowed(run: TreeRun, deletes: number, repository: string | undefined): boolean {
+  const { counts, destination, request } = run;
+  const { maxDelete } = request;
+  if (!hasArrived(run, deletes)) return false;
+  if (repository !== undefined && !maxDelete) {
+    refuseRepository(run, deletes, repository);
+    return true;
+  }
+  const { destinationFiles } = counts;
+  if (deletionAllowed({ deletes, destinationFiles, ...(maxDelete ? { maxDelete } : {}) })) return true;
+  const message = `This sync would delete ${deletes} of ${destinationFiles} files at ${destination.text}, more than it may. Nothing was deleted. If that is meant, allow it with --max-delete ${deletes}.`;
+  stopRun(
+    run,
+    'tooManyDeletes',
+    new DrayError('tooManyDeletes', message, { data: { deletes, destinationFiles } }),
+  );
+  return true;
+}
+
+/** Whether all that is not to be deleted is as it should be. @throws `partial` where it is not, but in a dry run. */
+function hasArrived({ context, counts, request }: TreeRun, deletes: number): boolean {
+  if (counts.failed === 0) return true;
+  const was = request.dryRun ? 'would be' : 'was';
+  const nothing = counts.deletedFiles > 0 ? 'Nothing more' : 'Nothing';
+  const message = `${nothing} ${was} deleted at the destination, because ${counts.failed} files failed. Sync again when they are mended: ${deletes} files are to be deleted.`;
+  if (!request.dryRun) throw new DrayError('partial', message, { data: { deletes } });
+  context.emit({ type: 'warning', warning: 'nothingDeleted', message });
+  return false;
+}
+
+/** Only a bound that the user gave lets a repository go: mistaken for a folder, it would be lost with its whole history. */
+function refuseRepository(run: TreeRun, deletes: number, repository: string): void {
+  const { destination } = run;
+  const which = repository === '' ? destination.text : `${repository} at ${destination.text}`;
+  const message = `${which} is a repository of Dray, and this sync would delete it with all its versions. Nothing was deleted. Push to it instead, or choose another place. If that is meant, allow it with --max-delete ${deletes}.`;
+  const data = { deletes, repository, path: repository };
+  stopRun(run, 'deletesRepository', new DrayError('tooManyDeletes', message, { data }));
+}
+
+/** '' or ending in `/`; undefined when the path is no repository's descriptor. */
+function repositoryOf(path: string): string | undefined {
+  const isDescriptor = path === DESCRIPTOR_KEY || path.endsWith(`/${DESCRIPTOR_KEY}`);
+  return isDescriptor ? path.slice(0, -DESCRIPTOR_KEY.length) : undefined;
+}
+
+async function removePage(
+  run: TreeRun,
+  { backup, mover }: { readonly mover: Mover; readonly backup: Backup | undefined },
+  items: readonly TreeItem[],
+): Promise<void> {
+  const failed = new Set<string>();
+  const onFailed = (path: string, error: unknown) => {
+    failed.add(path);
+    failItem(run, path, error);
+  };
+  if (!run.request.dryRun) {
+    for (const item of items) {
+      if (!isAnother(run, item)) continue;
+      const message = `${item.path} was changed at the destination meanwhile, or by a name that differs in case alone; it was left as it is.`;
+      onFailed(item.path, new DrayError('conflict', message, { data: { path: item.path } }));
+    }
+    for (const item of backup ? items : []) {
+      if (failed.has(item.path)) continue;
+      await backup!.keep(item).catch((error: unknown) => onFailed(item.path, error));
+    }
+    const paths = items.map(({ path }) => path).filter((path) => !failed.has(path));
+    await mover.remove(paths, onFailed);
+    run.knowledge.forget(paths);
+  }
+  for (const item of items) {
+    if (failed.has(item.path)) continue;
+    run.counts.deletedFiles += 1;
+    tellChange(run, 'deleted', item);
+  }
+}
+
+/**
+ * Whether a local file is not the one that the walk saw: written by somebody else since, or by this very run, where the file system takes two
+ * names for one (`Photo.jpg` was copied over `photo.jpg`, which the source does not have).
+ */
+function isAnother({ destination }: TreeRun, item: TreeItem): boolean {
+  if (destination.kind === 'remote' || item.special) return false;
+  try {
+    const now = statLocal(destination.root, destination.pathOf(item.path), { links: true });
+    return typeof now === 'object' && !isSameFile(now, item);
+  } catch {
+    // Who may not look at it may not remove it either, and is told so.
+    return false;
+  }
+}

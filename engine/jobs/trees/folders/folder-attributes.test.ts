@@ -1,0 +1,190 @@
+import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { CopyRequest, SyncRequest } from '../../../api/trees.ts';
+import { eventsOf, type TestContext } from '../../session/job.fixture.ts';
+import { copyTree, syncTree } from '../copy-tree.ts';
+import { createDressedTrees, OLD_S } from './dressed-tree.fixture.ts';
+
+const trees = createDressedTrees();
+const { context, dress, foldersOf, peer, plant } = trees;
+beforeEach(() => trees.open());
+afterEach(() => trees.close());
+
+const here = (path: string) => ({ place: path });
+const times = (told: TestContext) =>
+  eventsOf(told, 'change').flatMap(({ change, kind, path }) =>
+    change === 'time' && kind === 'folder' ? [path] : [],
+  );
+
+/** What each pair of kinds of places is called, where the copy lies, and what a run takes that finds nothing to do. */
+const PAIRS = [
+  ['a folder and a folder', here('from'), here('to'), 'to', 0],
+  ['a folder and a peer', here('from'), peerLater('to'), 'offered/to', 1],
+  ['a peer and a folder', peerLater('from'), here('to'), 'to', 1],
+  ['a peer and a peer', peerLater('from'), peerLater('to'), 'offered/to', 2],
+] as const;
+
+/** The port is known when a test begins. */
+function peerLater(path: string) {
+  return { offered: path };
+}
+type End = { readonly place: string } | { readonly offered: string };
+const placeOf = (end: End) => ('offered' in end ? peer(end.offered) : end);
+
+describe.each(PAIRS)('between %s, modes and times of folders', (name, from, to, copied, lists) => {
+  const isLocal = name === 'a folder and a folder';
+  const wish = (more: Partial<SyncRequest> = {}): SyncRequest => ({
+    source: placeOf(from),
+    destination: placeOf(to),
+    ...more,
+  });
+  const source = 'offered' in from ? 'offered/from' : 'from';
+  const copy = (more: Partial<CopyRequest> = {}, told = context()) => copyTree(told, wish(more));
+  const sync = (more: Partial<SyncRequest> = {}, told = context()) => syncTree(told, wish(more));
+  /** As at the source; between folders here, those that are empty do not travel. */
+  const expected = (): Readonly<Record<string, string | undefined>> => {
+    const { empty, ...others } = foldersOf(source);
+    return isLocal ? others : { ...others, empty };
+  };
+  beforeEach(() => {
+    plant();
+    if (source !== 'from') renameSync(trees.path('from'), trees.path(source));
+    // Its parent is not part of it.
+    dress(source, 0o711, OLD_S + 6);
+  });
+
+  it('are those of the source, and a second run finds nothing to do', async () => {
+    expect(await copy()).toMatchObject({ failed: 0, touchedFolders: 0 });
+    expect(foldersOf(copied)).toEqual(expected());
+    const again = await copy();
+    expect(again).toMatchObject({ result: 'upToDate', touchedFolders: 0, requests: { lists } });
+    // A place of a peer may be a file: its source is asked about.
+    expect(again.requests.total).toBe(lists + ('offered' in from ? 1 : 0));
+    expect(foldersOf(copied)).toEqual(expected());
+  });
+
+  it('alone are set together, told of, and foreseen by a dry run that sets none', async () => {
+    await copy();
+    const before = foldersOf(copied);
+    dress(`${source}/a/c`, 0o755, OLD_S + 3.000_001);
+    dress(`${source}/a`, 0o700, OLD_S + 44);
+    const dry = context();
+    const planned = await copy({ dryRun: true }, dry);
+    expect(planned).toMatchObject({ result: 'wouldCopy', touchedFolders: 2, copiedFiles: 0 });
+    expect(foldersOf(copied)).toEqual(before);
+    const told = context();
+    const done = await copy({}, told);
+    expect(done).toMatchObject({ result: 'copied', touchedFolders: 2, copiedFiles: 0 });
+    expect(times(told)).toEqual(['a/c/', 'a/']);
+    expect(times(dry)).toEqual(times(told));
+    expect(foldersOf(copied)).toEqual(expected());
+    const took = done.requests.total - planned.requests.total;
+    expect(took).toBe(planned.forecast!.total);
+    expect(took).toBeLessThanOrEqual(2);
+  });
+
+  it('are right again after files in them came, changed and went, also where they forbid to write', async () => {
+    await copy();
+    chmodSync(trees.path(source, 'a/b'), 0o755);
+    writeFileSync(trees.path(source, 'a/b/three'), 'new');
+    rmSync(trees.path(source, 'a/b/one'));
+    dress(`${source}/a/b`, 0o555, OLD_S + 2.5);
+    rmSync(trees.path(source, 'a-b'), { recursive: true });
+    dress(source, 0o711, OLD_S + 6);
+    const told = context();
+    expect(await sync({}, told)).toMatchObject({ copiedFiles: 1, deletedFiles: 2, failed: 0 });
+    expect(times(told)).toEqual([]);
+    expect(readdirSync(trees.path(copied, 'a/b'))).toEqual(['three', 'two']);
+    expect(foldersOf(copied)).toEqual(expected());
+    expect(await sync()).toMatchObject({ result: 'upToDate' });
+  });
+
+  it('are right where a file changes further down, those above it as well', async () => {
+    await copy();
+    trees.write(`${source}/a/c/three`, 'changed');
+    dress(`${source}/a/c`, 0o711, OLD_S + 3.000_001);
+    const told = context();
+    expect(await copy({}, told)).toMatchObject({ copiedFiles: 1, touchedFolders: 0, failed: 0 });
+    expect(foldersOf(copied)).toEqual(expected());
+    expect(await copy()).toMatchObject({ result: 'upToDate' });
+  });
+
+  it('are made right by the next run after one that was killed before it set them', async () => {
+    await copy();
+    for (const path of ['a/b', 'a', '.']) dress(`${copied}/${path}`, 0o755, OLD_S + 100);
+    expect(await copy()).toMatchObject({ touchedFolders: 3, copiedFiles: 0, failed: 0 });
+    expect(foldersOf(copied)).toEqual(expected());
+  });
+
+  it('of folders that the source does not have stay as they are', async () => {
+    await copy();
+    mkdirSync(trees.path(copied, 'a/own'));
+    writeFileSync(trees.path(copied, 'a/own/file'), 'mine');
+    dress(`${copied}/a/own`, 0o700, OLD_S + 7);
+    const own = foldersOf(copied)['a/own'];
+    expect(await copy()).toMatchObject({ touchedFolders: 1, failed: 0 });
+    expect(foldersOf(copied)).toEqual({ ...expected(), 'a/own': own });
+  });
+
+  it('follow what the filter lets through: those above it, and no others', async () => {
+    await copy({ filter: { rules: ruled(['include', 'three'], ['exclude', '**']) } });
+    const { '.': root, a, 'a/c': c } = foldersOf(source);
+    expect(foldersOf(copied)).toEqual({ '.': root, a, 'a/c': c });
+    dress(`${source}/a/b`, 0o777, OLD_S + 55);
+    await copy();
+    dress(`${source}/a/b`, 0o755, OLD_S + 66);
+    const filter = { rules: ruled(['exclude', '/a/b/**']) };
+    expect(await sync({ filter })).toMatchObject({ result: 'upToDate' });
+    expect(await sync()).toMatchObject({ touchedFolders: 1 });
+  });
+
+  it('come late where a sync refuses to delete, and with --max-delete the rest does', async () => {
+    await copy();
+    rmSync(trees.path(source, 'top'));
+    trees.write(`${source}/a/c/four`, 'new');
+    dress(`${source}/a/c`, 0o700, OLD_S + 8);
+    dress(source, 0o711, OLD_S + 9);
+    await expect(sync({ maxDelete: { files: 0 } })).rejects.toMatchObject({ code: 'tooManyDeletes' });
+    expect(foldersOf(copied)).toEqual(expected());
+    expect(await sync()).toMatchObject({ deletedFiles: 1, failed: 0 });
+    expect(foldersOf(copied)).toEqual(expected());
+  });
+
+  it('count as files do with --size-only, --update and --immutable', async () => {
+    await copy();
+    dress(`${source}/a`, 0o700, OLD_S - 9);
+    expect(await copy({ compare: 'sizeOnly' })).toMatchObject({ result: 'upToDate' });
+    expect(await copy({ immutable: true })).toMatchObject({ result: 'upToDate' });
+    // Of two folders none is newer: that is about what is in them.
+    expect(await copy({ update: true })).toMatchObject({ touchedFolders: 1 });
+    dress(`${source}/a`, 0o755, OLD_S - 9);
+    expect(await copy({ immutable: true })).toMatchObject({ result: 'upToDate' });
+    expect(await copy({ compare: 'sizeOnly' })).toMatchObject({ touchedFolders: 1 });
+    expect(foldersOf(copied)).toEqual(expected());
+  });
+
+  it('arrive without a look at the destination as well', async () => {
+    await copy();
+    dress(`${copied}/a/c`, 0o700, OLD_S + 99);
+    expect(await copy({ noCheckDestination: true })).toMatchObject({ failed: 0 });
+    expect(foldersOf(copied)['a/c']).toEqual(expected()['a/c']);
+  });
+
+  it('do not follow a link that lies in the place of a folder', async () => {
+    mkdirSync(trees.path('outside/c'), { recursive: true });
+    dress('outside', 0o700, OLD_S);
+    const before = foldersOf('outside');
+    mkdirSync(trees.path(copied));
+    symlinkSync(trees.path('outside'), trees.path(copied, 'a'));
+    const told = context();
+    await copy({}, told);
+    expect(foldersOf('outside')).toEqual(before);
+    expect(eventsOf(told, 'fileFailed').map(({ path }) => path)).toEqual(
+      expect.arrayContaining(['a/b/one', 'a/c/three']),
+    );
+  });
+});
+
+function ruled(...rules: (readonly ['include' | 'exclude', string])[]) {
+  return rules.map(([action, pattern]) => ({ action, pattern }));
+}

@@ -1,0 +1,257 @@
+/**
+ * Gives folders at the destination the modes and times of the source.
+ *
+ * Each write in a folder changes its time, and its mode may forbid writing. So the walk only notes which
+ * folders to set: new ones, those that differ, and those in which something is written or removed. They are
+ * set when all else is done, a folder after everything in it. A run that is killed before leaves times that
+ * differ, and the next run sets them.
+ *
+ * Folders that only the destination has stay as they are. A source that knows folders lists the root first,
+ * under ''. Without that row the source is an older peer, and no folder is set.
+ */
+import { formatPlural } from '../../../api/numbers.ts';
+import { checkAborted } from '../../../base/abort.ts';
+import type { SpillList } from '../../../index/tree-spill.ts';
+import { modeToSet } from '../../../model/special-modes.ts';
+import { isHoldingFolder, type TreeItem } from '../../../model/tree-item.ts';
+import { failItem, type TreeRun, tellChange } from '../copy-run.ts';
+import { createFolderEnds, type FolderEnds } from './folder-ends.ts';
+import { createFolderNotes, type FolderNotes } from './folder-notes.ts';
+import { createFoldersMet, type FolderMet, type FoldersMet } from './open-folders.ts';
+
+export interface TreeFolders {
+  beginBatch(): void;
+  /** Notes a folder of the source. Called before its content. */
+  enter(source: TreeItem, destination: TreeItem | undefined): void;
+  /** Notes a folder that only the destination has. */
+  enterExtra(extra: TreeItem): void;
+  /** An item that the filter lets through lies here, so the folders above it count. */
+  keepAbove(path: string): void;
+  /** As `FoldersMet.holderOf`. */
+  holderOf(path: string): FolderMet | undefined;
+  /**
+   * Call before a write in the folder. The promise, if any, opens a folder whose mode forbids writing: wait
+   * for it.
+   */
+  beforeWrite(holder: FolderMet): Promise<void> | undefined;
+  /** This item of the destination will be removed at the end. */
+  willRemove(path: string): void;
+  /** Opens the folders whose mode forbids the removals noted so far. */
+  beforeRemovals(): Promise<void>;
+  /** Sets the folders when all else is done. A dry run reports what it would set. */
+  settle(): Promise<void>;
+}
+
+export interface TreeFoldersOptions {
+  /** The destination's own folder was not there before this run. */
+  readonly isRootNew: boolean;
+  readonly refuse: (item: TreeItem) => unknown;
+}
+
+/**
+ * The same time may differ by this much in two scans: two steps of a double that counts milliseconds since
+ * 1970.
+ */
+const SCANNED_STEP_MS = 0.0005;
+/** The owner needs these bits to write and to remove. */
+const OPEN_BITS = 0o300;
+/** The bits that a shut folder gets until the end. */
+const OWNER_BITS = 0o700;
+/** Set on folders that everybody may write in, such as `/tmp`. */
+const STICKY = 0o1000;
+const OPENED_AT_ONCE = 500;
+
+/** Undefined where one side knows no folders. */
+export function createTreeFolders(run: TreeRun, options: TreeFoldersOptions): TreeFolders | undefined {
+  if (!run.source.folders || !run.destination.folders) return undefined;
+  return new Folders(run, options);
+}
+
+class Folders implements TreeFolders {
+  readonly #run: TreeRun;
+  readonly #options: TreeFoldersOptions;
+  readonly #ends: FolderEnds;
+  readonly #notes: FolderNotes;
+  readonly #met: FoldersMet = createFoldersMet();
+  #shut: SpillList | undefined;
+  #shutPaths: string[] = [];
+
+  constructor(run: TreeRun, options: TreeFoldersOptions) {
+    this.#run = run;
+    this.#options = options;
+    this.#ends = createFolderEnds(run);
+    this.#notes = createFolderNotes(() => run.knowledge.index.spilledPaths());
+  }
+
+  beginBatch(): void {
+    this.#met.beginBatch();
+  }
+
+  enter(source: TreeItem, destination: TreeItem | undefined): void {
+    const isRoot = source.path === '';
+    if (!isRoot && (!this.#met.root || this.#options.refuse(source))) return;
+    const there = isRoot && this.#options.isRootNew ? undefined : destination;
+    const isTheirs = isRoot && this.#isRootTheirs(there);
+    const folder = this.#met.meet({ path: source.path, source, destination: there, isTheirs });
+    if (this.#run.filter.isOpen || !isHoldingFolder(source)) this.#keep(folder);
+  }
+
+  enterExtra(extra: TreeItem): void {
+    const sides = { source: undefined, destination: extra };
+    if (this.#met.root) this.#met.meet({ path: extra.path, ...sides, isTheirs: false });
+  }
+
+  keepAbove(path: string): void {
+    const holder = this.holderOf(path);
+    if (holder && !holder.isKept) this.#keep(holder);
+  }
+
+  holderOf(path: string): FolderMet | undefined {
+    return this.#met.holderOf(path);
+  }
+
+  beforeWrite(holder: FolderMet): Promise<void> | undefined {
+    this.#change(holder);
+    // The folder of unfinished files comes and goes in the root, which changes the root's time.
+    if (this.#run.destination.kind === 'local') this.#change(this.#met.root!);
+    if (this.#run.request.dryRun) return undefined;
+    let there: FolderMet | undefined = holder;
+    while (there && !there.destination) there = there.above;
+    if (!there || !this.#isShut(there)) return undefined;
+    const { mode } = there.destination!;
+    there.opened ??= this.#ends.open(there.path, mode! | OWNER_BITS);
+    return there.opened;
+  }
+
+  willRemove(path: string): void {
+    // A folder that becomes empty is removed as well, which changes the time of the one above.
+    for (let at = this.holderOf(path); at; at = at.above) {
+      if (at.source && !at.isKept) this.#keep(at);
+      this.#change(at);
+      if (at.isToBeOpened || at.opened || !this.#isShut(at)) continue;
+      at.isToBeOpened = true;
+      this.#shutPaths.push(JSON.stringify({ path: at.path, mode: at.destination!.mode! | OWNER_BITS }));
+      if (this.#shutPaths.length >= OPENED_AT_ONCE) this.#spillShut();
+    }
+  }
+
+  async beforeRemovals(): Promise<void> {
+    if (this.#shut === undefined && this.#shutPaths.length === 0) return;
+    this.#spillShut();
+    for (const page of this.#shut!.pages()) {
+      const folders = page.map((text) => JSON.parse(text) as { path: string; mode: number });
+      // If one cannot be opened, the failed removals in it report that.
+      await Promise.allSettled(folders.map(({ mode, path }) => this.#ends.open(path, mode)));
+    }
+  }
+
+  async settle(): Promise<void> {
+    if (!this.#met.root || this.#isOlder()) return;
+    const { context, forecast, request, tasks } = this.#run;
+    let theirs = 0;
+    for (const rows of this.#notes.descending()) {
+      checkAborted(tasks.signal);
+      if (request.dryRun) {
+        forecast?.setsFolders(rows.length);
+        for (const { isTold, path } of rows) if (isTold) this.#tell(path);
+        continue;
+      }
+      const failed = await this.#ends.set(rows.map(({ path }) => path));
+      for (const { isTold, path } of rows) {
+        const error = failed.get(path);
+        if (error?.data.errno === 'EPERM') theirs += 1;
+        // A file or a link lies in its place, which was told of with what could not be written below it.
+        else if (error?.code === 'conflict' || error?.code === 'unsafePath') continue;
+        else if (error) failItem(this.#run, nameOf(path), error);
+        else if (isTold) this.#tell(path);
+      }
+    }
+    if (theirs === 0) return;
+    const message = `${formatPlural(theirs, 'folder')} at ${this.#run.destination.text} cannot be given modes and times, as somebody else owns what is there.`;
+    context.emit({ type: 'warning', warning: 'foldersOfOthers', message });
+  }
+
+  /** Files of the destination were met and its own folder was not: it is a machine that tells only of empty folders. */
+  #isOlder(): boolean {
+    return !this.#met.root!.destination && !this.#options.isRootNew && this.#run.counts.destinationFiles > 0;
+  }
+
+  #isRootTheirs(there: TreeItem | undefined): boolean {
+    const { destination, request } = this.#run;
+    if (destination.kind === 'remote') return destination.store.files!.folders.isRootTheirs;
+    // What was not looked at may be anybody's.
+    if (request.noCheckDestination && !this.#options.isRootNew) return true;
+    return ((there?.mode ?? 0) & STICKY) !== 0;
+  }
+
+  /** It and all above it travel; what is known of them by now is noted. */
+  #keep(folder: FolderMet): void {
+    for (let at: FolderMet | undefined = folder; at && !at.isKept; at = at.above) {
+      at.isKept = true;
+      if (!at.source) continue;
+      if (!at.destination || this.#differs(at.source, at.destination)) this.#note(at);
+      if (!at.destination && at.above) this.#change(at.above);
+    }
+  }
+
+  #change(folder: FolderMet): void {
+    if (folder.isChanged) return;
+    folder.isChanged = true;
+    this.#note(folder);
+  }
+
+  /** `--update` is about files and changes nothing here. Where times are not compared, only the mode counts. */
+  #differs(source: TreeItem, destination: TreeItem): boolean {
+    const { compare = 'sizeAndTime' } = this.#run.request;
+    if (this.#hasOtherMode(source, destination)) return true;
+    return (
+      compare === 'sizeAndTime' && Math.abs(source.modifiedMs - destination.modifiedMs) > SCANNED_STEP_MS
+    );
+  }
+
+  #hasOtherMode(source: TreeItem, destination: TreeItem): boolean {
+    return modeToSet(source, destination, this.#run.request) !== undefined;
+  }
+
+  /** A folder whose content changes is reported by these changes, and by itself only if its mode differs as well. */
+  #note({ destination, isChanged, isTheirs, path, source }: FolderMet): void {
+    if (isTheirs || !source) return;
+    // What was there must never change.
+    if (this.#run.request.immutable && destination) return;
+    const isTold =
+      destination !== undefined &&
+      (isChanged ? this.#hasOtherMode(source, destination) : this.#differs(source, destination));
+    this.#notes.add(path, isTold);
+  }
+
+  #isShut({ destination, isTheirs }: FolderMet): boolean {
+    const mode = destination?.mode;
+    if (mode === undefined || isTheirs || this.#run.request.immutable) return false;
+    return (mode & OPEN_BITS) !== OPEN_BITS;
+  }
+
+  #spillShut(): void {
+    this.#shut ??= this.#run.knowledge.index.spill();
+    this.#shut.push(this.#shutPaths);
+    this.#shutPaths = [];
+  }
+
+  #tell(path: string): void {
+    const { counts } = this.#run;
+    counts.touchedFolders += 1;
+    const special = { kind: 'folder' } as const;
+    tellChange(this.#run, 'time', {
+      path: nameOf(path),
+      kind: 'file',
+      sizeBytes: 0,
+      token: '',
+      modifiedMs: 0,
+      special,
+    });
+  }
+}
+
+/** For people. */
+function nameOf(path: string): string {
+  return path === '' ? './' : path;
+}

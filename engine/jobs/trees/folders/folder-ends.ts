@@ -1,0 +1,119 @@
+/** What a folder's mode and time are at the source, and the way to set them at the destination: here, or at another machine in batches. */
+import { lstatSync, realpathSync, statSync } from 'node:fs';
+import { type DrayError, fromErrorRecord, toDrayError } from '../../../api/error.ts';
+import { type FolderParts, setFolder } from '../../../files/disk/set-folder.ts';
+import { loadSetMtime } from '../../../files/disk/set-mtime.ts';
+import { heldReach } from '../../../files/scan/tree-reach.ts';
+import { openFolders } from '../../../files/write/writer-folders.ts';
+import { type SpecialModes, travelling } from '../../../model/special-modes.ts';
+import type { FolderState, FolderToSet } from '../../../remotes/file-face.ts';
+import type { TreeRun } from '../copy-run.ts';
+import { createGathering } from '../move/gather-batches.ts';
+import type { LocalSide, RemoteSide } from '../sides.ts';
+
+export interface FolderEnds {
+  /** Gives them what they have at the source now, in this order. What is no folder there any more is left alone. Failures by path. */
+  set(paths: readonly string[]): Promise<ReadonlyMap<string, DrayError>>;
+  /** Gives a folder of the destination this mode. Many that are asked for at once go together. */
+  open(path: string, mode: number): Promise<void>;
+}
+
+type SetStates = (folders: readonly FolderToSet[]) => Promise<readonly (DrayError | undefined)[]>;
+type ReadStates = (paths: readonly string[]) => Promise<readonly (FolderState | undefined)[]>;
+
+interface Opening {
+  readonly folder: FolderToSet;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** The longest paths of so many fit into one request. */
+const OPENED_AT_ONCE = 500;
+
+export function createFolderEnds(run: TreeRun): FolderEnds {
+  const { destination, source, tasks } = run;
+  const read = source.kind === 'local' ? readHere(source) : readThere(source, tasks.signal);
+  const set =
+    destination.kind === 'local' ? setHere(destination, run.request) : setThere(destination, tasks.signal);
+  const openings = createGathering<Opening>({
+    tasksMax: OPENED_AT_ONCE,
+    bytesMax: Number.POSITIVE_INFINITY,
+    send(batch) {
+      set(batch.map(({ folder }) => folder))
+        .then((errors) => {
+          for (const [at, { reject, resolve }] of batch.entries()) {
+            const error = errors[at];
+            if (error) reject(error);
+            else resolve();
+          }
+        })
+        .catch((error: unknown) => {
+          for (const { reject } of batch) reject(error);
+        });
+    },
+  });
+  return {
+    async set(paths) {
+      const states = await read(paths);
+      const folders = paths.flatMap((key, at) =>
+        states[at] ? [{ key, ...states[at], ...travelling(states[at].mode, run.request) }] : [],
+      );
+      if (folders.length === 0) return new Map();
+      const errors = await set(folders);
+      return new Map(folders.flatMap(({ key }, at) => (errors[at] ? [[key, errors[at]] as const] : [])));
+    },
+    open: (key, mode) =>
+      new Promise((resolve, reject) => openings.add({ folder: { key, mode }, resolve, reject }, 0)),
+  };
+}
+
+function readHere({ root }: LocalSide): ReadStates {
+  return async (paths) =>
+    paths.map((path) => {
+      try {
+        // The root may be reached through a link: the user named it.
+        const stats =
+          path === ''
+            ? statSync(`${root}/`, { bigint: true })
+            : lstatSync(`${root}/${path.slice(0, -1)}`, { bigint: true });
+        if (!stats.isDirectory()) return undefined;
+        return { mode: Number(stats.mode & PERMISSION_BITS), mtimeNs: stats.mtimeNs };
+      } catch {
+        return undefined;
+      }
+    });
+}
+
+const PERMISSION_BITS = 0o7777n;
+
+function readThere({ limit, store }: RemoteSide, signal: AbortSignal): ReadStates {
+  return (paths) => limit.run(() => store.files!.folders.read(paths, { signal }), { bytes: 0, signal });
+}
+
+function setHere({ root }: LocalSide, { specialModes = false }: SpecialModes): SetStates {
+  let parts: FolderParts | undefined;
+  const open = async (): Promise<FolderParts> => {
+    const realRoot = realpathSync(root);
+    const reach = heldReach(realRoot);
+    const folders = openFolders(realRoot, reach);
+    return { reach, setMtime: await loadSetMtime(), make: (path) => folders.make(path), specialModes };
+  };
+  return async (wanted) => {
+    parts ??= await open();
+    return wanted.map(({ key, ...to }) => {
+      try {
+        setFolder(parts!, key.slice(0, -1), to);
+        return undefined;
+      } catch (error) {
+        return toDrayError(error);
+      }
+    });
+  };
+}
+
+function setThere({ limit, store }: RemoteSide, signal: AbortSignal): SetStates {
+  return async (wanted) => {
+    const records = await limit.run(() => store.files!.folders.set(wanted, { signal }), { bytes: 0, signal });
+    return records.map((record) => record && fromErrorRecord(record));
+  };
+}

@@ -1,0 +1,281 @@
+/**
+ * A file that lies at both ends and differs, between machines: only the blocks that differ travel. A new file is made beside the old
+ * one, each block of it known to be right, and renamed over it.
+ *
+ * A file with holes goes the same way, also when nothing lies there: zeros do not travel, and what is a hole stays one.
+ *
+ * Where that cannot be (an older peer, an old file that may not be read), the caller sends the whole file.
+ */
+import { randomBytes } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { type ErrorCode, toDrayError } from '../../../api/error.ts';
+import { Budget } from '../../../base/budget.ts';
+import type { BlockSignature } from '../../../checksums/block-digest.ts';
+import { type BlockThreads, openBlockThreads } from '../../../files/blocks/block-threads.ts';
+import { openLocalDeltaSource } from '../../../files/blocks/local-delta-source.ts';
+import { openLocalDeltaTarget } from '../../../files/blocks/local-delta-target.ts';
+import { isRacy } from '../../../files/read/open-file.ts';
+import { isSparseFile, LINK_SUFFIX } from '../../../files/scan/local-place.ts';
+import type { TreeWriter } from '../../../files/write/tree-writer-types.ts';
+import { parentOf } from '../../../files/write/writer-folders.ts';
+import {
+  DELTA_CHUNK_SIZE,
+  type DeltaFile,
+  type DeltaTarget,
+  totalBytes,
+} from '../../../model/delta-sides.ts';
+import { travellingMode } from '../../../model/special-modes.ts';
+import { fileToken, type TreeItem } from '../../../model/tree-item.ts';
+import { type DeltaResult, runBlockDelta, SEGMENT_BYTES } from '../../../transfer/delta/block-delta.ts';
+import type { AdaptiveLimit } from '../../../transfer/limit/adaptive-limit.ts';
+import type { TreeRun } from '../copy-run.ts';
+import type { ForeseenDelta, Moved } from './mover.ts';
+
+export interface DeltaMover {
+  /**
+   * Undefined when the whole file has to travel; what was tried is undone and counted then.
+   * @param hint `isSparse`: of a source at a peer, which said so. Here it is looked at.
+   */
+  move(item: TreeItem, over: TreeItem | undefined, hint?: SparseHint): Promise<Moved | undefined>;
+  /** What `move` would send. Both ends are read for it. */
+  foresee(item: TreeItem, over: TreeItem | undefined): Promise<ForeseenDelta | undefined>;
+  close(): Promise<void>;
+}
+
+export interface SparseHint {
+  readonly isSparse?: boolean;
+}
+
+/** @param writer Of a destination here; undefined at a peer, which has its own. */
+export type OpenDeltaMover = (writer: FileMaking | undefined) => DeltaMover | undefined;
+
+type FileMaking = Pick<TreeWriter, 'makeFolder' | 'newTemporary'>;
+
+/**
+ * From here on a delta of which a tenth changed takes less CPU time at both ends together than the whole file, even over a loopback
+ * (measured: 0.85 of it, at 1 MiB and at 2 MiB).
+ */
+const DELTA_BYTES_MIN = 1024 * 1024;
+/** An old file of less than this share of the new one saves less than what signing costs. */
+const OLD_SHARE_MIN = 1 / 8;
+const BLOCK_BYTES = 64 * 1024;
+/** Files under way at once, and segments of each. */
+const FILES_OPEN_MAX = 8;
+const SEGMENTS_AT_ONCE = 4;
+
+/** What the whole file would fail of too, or would be no answer to. */
+const NO_REASON_FOR_WHOLE: ReadonlySet<ErrorCode> = new Set([
+  'aborted',
+  'diskFull',
+  'internal',
+  'noCredentials',
+  'slowDown',
+  'unreachable',
+]);
+
+/** Undefined where no such delta can be: with a store, within this machine, or when it is not wanted. */
+export function createDeltaMover(run: TreeRun, writer: FileMaking | undefined): DeltaMover | undefined {
+  const { destination, request, source } = run;
+  const sides = [source, destination];
+  const isBetweenMachines = sides.some(({ kind }) => kind === 'remote');
+  const areFiles = sides.every((side) => side.kind === 'local' || side.store.files !== undefined);
+  if (request.delta === false || !isBetweenMachines || !areFiles) return undefined;
+  const open = new Budget(FILES_OPEN_MAX);
+  const { signal } = run.tasks;
+  // One for the run: threads that change to another seed begin anew.
+  const seed = randomBytes(8).readBigUInt64BE();
+  const signature: BlockSignature = { hash: 'xxh3', seed, blockBytes: BLOCK_BYTES };
+  let threads: BlockThreads | undefined;
+  const threadsOf = () => {
+    threads ??= openBlockThreads({ threads: availableParallelism(), signal });
+    return threads;
+  };
+  // Turned off by the first peer that has no deltas: it will have none for the next file.
+  let isKnown = true;
+
+  async function attempt(
+    item: TreeItem,
+    over: TreeItem | undefined,
+    { isDryRun, isSparse = false }: SparseHint & { readonly isDryRun: boolean },
+  ) {
+    if (!isKnown || !isPlain(run, item, over)) return undefined;
+    if (!isSparse && !isAlike(item, over) && !isSparseHere(run, item)) return undefined;
+    const permit = await open.acquire(1, signal);
+    try {
+      return await deltaOnce({ run, writer, signature, threads: threadsOf(), isDryRun }, item);
+    } catch (error) {
+      const { code, data } = toDrayError(error);
+      if (NO_REASON_FOR_WHOLE.has(code) || data.reason === 'changedWhileRead') throw error;
+      if (code === 'unsupported') isKnown = false;
+      return undefined;
+    } finally {
+      permit.release();
+    }
+  }
+
+  return {
+    async move(item, over, hint = {}) {
+      const done = await attempt(item, over, { ...hint, isDryRun: false });
+      return done && movedOf(run, done);
+    },
+    async foresee(item, over) {
+      const done = await attempt(item, over, { isDryRun: true });
+      const { batches, sentBytes, sizeBytes } = done?.result ?? {};
+      if (sizeBytes === undefined) return undefined;
+      return { batches: batches!, sentBytes: sentBytes!, segments: Math.ceil(sizeBytes / SEGMENT_BYTES) };
+    },
+    close: async () => threads?.close(),
+  };
+}
+
+function isPlain({ request }: TreeRun, item: TreeItem, over: TreeItem | undefined): boolean {
+  if (item.special || over?.special || item.sizeBytes < DELTA_BYTES_MIN) return false;
+  return !(request.links && item.path.endsWith(LINK_SUFFIX));
+}
+
+function isAlike(item: TreeItem, over: TreeItem | undefined): boolean {
+  return over !== undefined && over.sizeBytes >= Math.max(DELTA_BYTES_MIN, item.sizeBytes * OLD_SHARE_MIN);
+}
+
+/** Holes need not travel, whatever lies at the destination. */
+function isSparseHere({ source }: TreeRun, { path }: TreeItem): boolean {
+  return source.kind === 'local' && isSparseFile(join(source.root, source.pathOf(path)));
+}
+
+interface Making {
+  readonly run: TreeRun;
+  readonly writer: FileMaking | undefined;
+  readonly signature: BlockSignature;
+  readonly threads: BlockThreads;
+  readonly isDryRun: boolean;
+}
+
+interface Made {
+  readonly result: DeltaResult;
+  readonly sourceToken: string;
+}
+
+async function deltaOnce(making: Making, item: TreeItem): Promise<Made> {
+  const { isDryRun, run, signature } = making;
+  let doneBytes = 0;
+  let sentBytes = 0;
+  const source = await openSource(making, item);
+  try {
+    const result = await runBlockDelta({
+      source,
+      target: await openTarget(making, item, source),
+      signature,
+      mode: 'blocks',
+      concurrency: SEGMENTS_AT_ONCE,
+      memory: run.memory,
+      ...(isDryRun ? { isDryRun } : {}),
+      signal: run.tasks.signal,
+      onProgress: (report) => {
+        if (!isDryRun) run.progress.add(0, report.doneBytes - doneBytes);
+        ({ doneBytes, sentBytes } = report);
+      },
+    });
+    return { result, sourceToken: source.token };
+  } catch (error) {
+    if (!isDryRun) {
+      run.progress.add(0, -doneBytes);
+      const { receivedBytes, sentBytes: sent } = travelled(run, sentBytes);
+      run.counts.receivedBytes += receivedBytes;
+      run.counts.sentBytes += sent;
+    }
+    throw error;
+  } finally {
+    await source.close();
+  }
+}
+
+function movedOf(run: TreeRun, { result, sourceToken }: Made): Moved {
+  return {
+    sourceToken,
+    destinationToken: result.token,
+    ...travelled(run, result.sentBytes),
+    inStore: false,
+    sizeBytes: result.sizeBytes,
+    isProgressTold: true,
+  };
+}
+
+function travelled({ destination, source }: TreeRun, bytes: number) {
+  return {
+    sentBytes: destination.kind === 'remote' ? bytes : 0,
+    receivedBytes: source.kind === 'remote' ? bytes : 0,
+  };
+}
+
+async function openSource({ run, signature, threads }: Making, { path }: TreeItem): Promise<DeltaFile> {
+  const { source, tasks } = run;
+  const { signal } = tasks;
+  const at = source.pathOf(path);
+  if (source.kind === 'local')
+    return openLocalDeltaSource({
+      path: join(source.root, at),
+      signature,
+      chunkSize: DELTA_CHUNK_SIZE,
+      threads,
+    });
+  const opened = await source.limit.run(() => source.store.files!.deltas.source(at, signature, { signal }), {
+    bytes: 0,
+    signal,
+  });
+  return limitedSource(opened, source.limit);
+}
+
+async function openTarget(
+  { isDryRun, run, signature, threads, writer }: Making,
+  { path }: TreeItem,
+  source: DeltaFile,
+): Promise<DeltaTarget> {
+  const { clock, destination, tasks } = run;
+  const { signal } = tasks;
+  const { mtimeNs } = source;
+  const mode = travellingMode(source.mode, run.request);
+  const at = destination.pathOf(path);
+  if (destination.kind === 'local') {
+    // Refuses a path that leads out, and one that goes through a link.
+    if (!isDryRun && parentOf(at) !== '') writer!.makeFolder(`${parentOf(at)}/`);
+    return openLocalDeltaTarget({
+      path: join(destination.root, at),
+      signature,
+      chunkSize: DELTA_CHUNK_SIZE,
+      threads,
+      newTemporary: isDryRun ? undefined : writer!.newTemporary,
+      isDryRun,
+      mtimeNs,
+      mode,
+      tokenOf: (stat) => (isRacy(stat.mtimeMs, clock.nowMs()) ? '' : fileToken(stat)),
+    });
+  }
+  const wish = { signature, mode, mtimeNs, isDryRun };
+  const opened = await destination.limit.run(
+    () => destination.store.files!.deltas.target(at, wish, { signal }),
+    { bytes: 0, signal },
+  );
+  return limitedTarget(opened, destination.limit);
+}
+
+/** Requests of deltas and all others share the link. */
+function limitedSource(source: DeltaFile, limit: AdaptiveLimit): DeltaFile {
+  return {
+    ...source,
+    sign: (start, end, signal) => limit.run(() => source.sign(start, end, signal), { bytes: 0, signal }),
+    read: (ranges, into, wish) =>
+      limit.run(() => source.read(ranges, into, wish), { bytes: totalBytes(ranges), signal: wish.signal }),
+  };
+}
+
+function limitedTarget(target: DeltaTarget, limit: AdaptiveLimit): DeltaTarget {
+  return {
+    ...target,
+    sign: (start, end, signal) => limit.run(() => target.sign(start, end, signal), { bytes: 0, signal }),
+    write: (ranges, bytes, signal) =>
+      limit.run(() => target.write(ranges, bytes, signal), { bytes: bytes.byteLength, signal }),
+    clear: (ranges, signal) => limit.run(() => target.clear(ranges, signal), { bytes: 0, signal }),
+    copy: (moves, signal) => limit.run(() => target.copy(moves, signal), { bytes: 0, signal }),
+  };
+}

@@ -1,0 +1,61 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { formatObjectTime, parseObjectTime } from '../../../model/object-time.ts';
+import { contentTypeOf, loadContentTypes } from './object-content-type.ts';
+import { describeFile, describeObject, wantsOtherDescription } from './object-description.ts';
+
+beforeAll(loadContentTypes);
+
+const MTIME_NS = 1_700_000_000_123_456_789n;
+const info = { key: 'k', sizeBytes: 1, etag: 'e', modifiedMs: 1_600_000_000_500 };
+
+describe('An object from a file', () => {
+  it('has the time of the file to the nanosecond, and the type that its name tells', () => {
+    const { contentType, metadata } = describeFile({}, { path: 'a/b.json', mtimeNs: MTIME_NS });
+    expect(contentType).toBe('application/json');
+    expect(parseObjectTime(metadata!.mtime!)).toBe(MTIME_NS);
+    expect(['x', 'x.unheardof', 'a.json/x'].map(contentTypeOf)).toEqual(
+      Array(3).fill('application/octet-stream'),
+    );
+    expect(contentTypeOf('PHOTO.JPG')).toBe('image/jpeg');
+  });
+
+  it('has what was asked for besides, but its own time', () => {
+    const wishes = { contentType: 'x/y', metadata: { owner: 'me', mtime: '1' }, storageClass: 'STANDARD_IA' };
+    expect(describeFile(wishes, { path: 'b.json', mtimeNs: MTIME_NS })).toEqual({
+      contentType: 'x/y',
+      metadata: { owner: 'me', mtime: formatObjectTime(MTIME_NS) },
+      storageClass: 'STANDARD_IA',
+    });
+  });
+});
+
+describe('An object from another store', () => {
+  it('keeps what described it there, all of it', () => {
+    const described = {
+      contentType: 'text/x',
+      cacheControl: 'no-store',
+      contentDisposition: 'inline',
+      contentEncoding: 'gzip',
+      contentLanguage: 'de',
+      metadata: { mtime: '5.25', owner: 'me' },
+    };
+    expect(describeObject({}, { ...info, ...described })).toEqual(described);
+  });
+
+  it('gets the time at which it was stored, if nobody kept one, and no type that it had not', () => {
+    expect(describeObject({}, info)).toEqual({ metadata: { mtime: '1600000000.5' } });
+  });
+
+  it('takes what was asked for over what it had', () => {
+    const wishes = { contentType: 'x/y', metadata: { owner: 'you' }, storageClass: 'GLACIER' };
+    const had = { ...info, contentType: 'text/x', metadata: { mtime: '5', owner: 'me', kept: 'yes' } };
+    expect(describeObject(wishes, had)).toEqual({
+      contentType: 'x/y',
+      metadata: { mtime: '5', owner: 'you', kept: 'yes' },
+      storageClass: 'GLACIER',
+    });
+    expect(
+      [{}, { storageClass: 'x' }, { contentType: 'x' }, { metadata: {} }].map(wantsOtherDescription),
+    ).toEqual([false, false, true, true]);
+  });
+});

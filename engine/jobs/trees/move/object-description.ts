@@ -1,0 +1,47 @@
+/** What goes with an object that a copy writes: its time under the key that rclone uses, its type, and what the user asked for. */
+
+import type { CopyRequest } from '../../../api/trees.ts';
+import { formatObjectTime, MTIME_METADATA } from '../../../model/object-time.ts';
+import { MODE_METADATA } from '../../../remotes/file-face.ts';
+import type { ObjectDescription, ObjectInfo } from '../../../remotes/object-store.ts';
+import { contentTypeOf } from './object-content-type.ts';
+
+type Wishes = Pick<CopyRequest, 'contentType' | 'metadata' | 'storageClass'>;
+
+/** Of a file. */
+export function describeFile(
+  wishes: Wishes,
+  file: { readonly path: string; readonly mtimeNs: bigint; readonly mode?: number },
+): ObjectDescription {
+  const { contentType, metadata, storageClass } = wishes;
+  return {
+    contentType: contentType ?? contentTypeOf(file.path),
+    metadata: {
+      ...metadata,
+      [MTIME_METADATA]: formatObjectTime(file.mtimeNs),
+      ...(file.mode === undefined ? {} : { [MODE_METADATA]: file.mode.toString(8) }),
+    },
+    ...(storageClass === undefined ? {} : { storageClass }),
+  };
+}
+
+/** Of an object that comes from a store: it keeps what described it there, and gets a time if it had none. */
+export function describeObject(wishes: Wishes, info: ObjectInfo): ObjectDescription {
+  const { cacheControl, contentDisposition, contentEncoding, contentLanguage } = info;
+  const { contentType = info.contentType, metadata, storageClass } = wishes;
+  const written = formatObjectTime(BigInt(Math.round(info.modifiedMs)) * 1_000_000n);
+  return {
+    ...(contentType === undefined ? {} : { contentType }),
+    ...(cacheControl === undefined ? {} : { cacheControl }),
+    ...(contentDisposition === undefined ? {} : { contentDisposition }),
+    ...(contentEncoding === undefined ? {} : { contentEncoding }),
+    ...(contentLanguage === undefined ? {} : { contentLanguage }),
+    metadata: { [MTIME_METADATA]: written, ...info.metadata, ...metadata },
+    ...(storageClass === undefined ? {} : { storageClass }),
+  };
+}
+
+/** Whether the user wants the copy of an object to be described in another way than the object. */
+export function wantsOtherDescription({ contentType, metadata }: Wishes): boolean {
+  return contentType !== undefined || metadata !== undefined;
+}

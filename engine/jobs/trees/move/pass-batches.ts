@@ -1,0 +1,62 @@
+/** From a folder of one other machine to one of another: small files, links and empty folders, many to a request on either side. */
+import { Budget } from '../../../base/budget.ts';
+import type { TreeItem } from '../../../model/tree-item.ts';
+import type { TreeRun } from '../copy-run.ts';
+import type { RemoteSide } from '../sides.ts';
+import type { Moved, SmallMove } from './mover.ts';
+import { createReadBatches } from './read-batches.ts';
+import { createSendBatches, type FileContent } from './send-batches.ts';
+
+/** Of files that were read and are not written yet. */
+const MEMORY_BYTES = 64 * 1024 * 1024;
+
+export interface PassBatches {
+  /** Undefined when the item has to go by itself. */
+  pass(item: TreeItem): Promise<Moved> | undefined;
+  flush(): void;
+}
+
+/** Undefined unless both sides are folders of other machines. */
+export function createPassBatches(run: TreeRun<RemoteSide, RemoteSide>): PassBatches | undefined {
+  const from = run.source.store.files;
+  const to = run.destination.store.files;
+  if (!from || !to) return undefined;
+  const memory = new Budget(MEMORY_BYTES);
+  const reads = createReadBatches(run, from);
+  /** What came and is not written yet. */
+  const contents = new Map<TreeItem, FileContent>();
+  const sends = createSendBatches(run, { files: to, read: (item) => contents.get(item)! });
+
+  const send = (item: TreeItem) =>
+    new Promise<Moved>((resolve, reject) => {
+      const told: SmallMove['told'] = {
+        moved: (_small, moved) => resolve(moved),
+        failed: (_small, error) => reject(error),
+      };
+      sends.move({ item, over: undefined, told });
+    });
+
+  async function passFile(item: TreeItem): Promise<Moved> {
+    const permit = await memory.acquire(item.sizeBytes, run.tasks.signal);
+    try {
+      const file = await reads.read(run.source.pathOf(item.path), item.sizeBytes);
+      contents.set(item, file);
+      const moved = await send(item);
+      return { ...moved, sourceToken: file.etag, receivedBytes: moved.sentBytes };
+    } finally {
+      contents.delete(item);
+      permit.release();
+    }
+  }
+
+  return {
+    pass(item) {
+      if (!sends.takes(item)) return undefined;
+      return item.special ? send(item) : passFile(item);
+    },
+    flush() {
+      reads.flush();
+      sends.flush();
+    },
+  };
+}

@@ -1,0 +1,57 @@
+/** Small files of another machine, many to a request. */
+import { fromErrorRecord } from '../../../api/error.ts';
+import type { FileFace, FileRead } from '../../../remotes/file-face.ts';
+import type { TreeRun } from '../copy-run.ts';
+import type { RemoteSide, TreeSide } from '../sides.ts';
+import { BATCH_BYTES, BATCH_FILES } from './batch-limits.ts';
+import { createGathering } from './gather-batches.ts';
+
+export type ReadFile = Exclude<FileRead, { readonly error: unknown }>;
+
+export interface ReadBatches {
+  read(key: string, sizeBytes: number): Promise<ReadFile>;
+  flush(): void;
+}
+
+interface Waiting {
+  readonly key: string;
+  readonly resolve: (file: ReadFile) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export function createReadBatches(run: TreeRun<RemoteSide, TreeSide>, files: FileFace): ReadBatches {
+  const { limit } = run.source;
+  const { signal } = run.tasks;
+  const gathering = createGathering<Waiting>({
+    tasksMax: Math.min(BATCH_FILES, files.filesMax),
+    bytesMax: Math.min(BATCH_BYTES, files.bytesMax),
+    send(batch, sizeBytes) {
+      limit
+        .run(() => readBatch(files, batch, signal), { bytes: sizeBytes, signal })
+        .catch((error: unknown) => {
+          for (const { reject } of batch) reject(error);
+        });
+    },
+  });
+  return {
+    read: (key, sizeBytes) =>
+      new Promise((resolve, reject) => gathering.add({ key, resolve, reject }, sizeBytes)),
+    flush: () => gathering.flush(),
+  };
+}
+
+/** What has grown since it was listed may not fit into one answer: the rest is asked for again. */
+async function readBatch(files: FileFace, batch: readonly Waiting[], signal: AbortSignal): Promise<void> {
+  let left = batch;
+  while (left.length > 0) {
+    const results = await files.read(
+      left.map(({ key }) => key),
+      { signal },
+    );
+    for (const [at, result] of results.entries()) {
+      if ('error' in result) left[at]!.reject(fromErrorRecord(result.error));
+      else left[at]!.resolve(result);
+    }
+    left = left.slice(results.length);
+  }
+}

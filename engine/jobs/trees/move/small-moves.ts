@@ -1,0 +1,65 @@
+/** Small items under way, many to a request: what is counted of them in the place of a task for each. */
+import type { Budget } from '../../../base/budget.ts';
+import type { TreeItem } from '../../../model/tree-item.ts';
+import { failItem, type TreeRun } from '../copy-run.ts';
+import type { LateItems } from '../delete/deferred-items.ts';
+import type { Moved, SmallMove, SmallMover } from './mover.ts';
+
+export interface SmallMoves {
+  takes(item: TreeItem): boolean;
+  /** Its unit of the room has been taken, and is given back when it is done. */
+  start(item: TreeItem, over: TreeItem | undefined): void;
+  /** Sends what waits, and resolves when nothing is under way. What has failed the run, its tasks tell. */
+  settle(): Promise<void>;
+}
+
+export interface SmallMovesOptions {
+  readonly mover: SmallMover;
+  readonly room: Budget;
+  readonly late?: LateItems | undefined;
+  readonly onMoved: (small: SmallMove, moved: Moved) => void;
+}
+
+export function createSmallMoves(
+  run: TreeRun,
+  { late, mover, onMoved, room }: SmallMovesOptions,
+): SmallMoves {
+  const { progress, tasks } = run;
+  let underWay = 0;
+  let onIdle: (() => void) | undefined;
+  /** The failure that is not the item's own ends the run. */
+  const end = (work: () => void) => {
+    try {
+      work();
+    } catch (error) {
+      tasks.fail(error);
+    }
+    underWay -= 1;
+    room.giveBack(1);
+    if (underWay === 0) onIdle?.();
+  };
+  const told: SmallMove['told'] = {
+    moved: (small, moved) => end(() => onMoved(small, moved)),
+    failed: ({ item, over }, error) =>
+      end(() => {
+        tasks.check();
+        if (!over && late?.take(item, error)) return;
+        failItem(run, item.path, error);
+        progress.looked(1);
+      }),
+  };
+  return {
+    takes: (item) => mover.takes(item),
+    start(item, over) {
+      underWay += 1;
+      mover.move({ item, over, told });
+    },
+    async settle() {
+      mover.flush();
+      if (underWay === 0) return;
+      await new Promise<void>((resolve) => {
+        onIdle = resolve;
+      });
+    },
+  };
+}

@@ -1,0 +1,110 @@
+/**
+ * Small files on their way to the tree writer, many to a message: a thread is told of a hundred files as quickly as of one. A batch
+ * goes when it is full, or when nothing more has come for a moment.
+ */
+import { fromErrorRecord } from '../../../api/error.ts';
+import type { Lease, LeasedMemory } from '../../../base/leased-memory.ts';
+import type {
+  PackedFile,
+  TreeWriter,
+  WriteResult,
+  WrittenStat,
+} from '../../../files/write/tree-writer-types.ts';
+
+/** Of one that holds no larger file. */
+export const BATCH_BYTES = 1024 * 1024;
+const BATCH_FILES = 128;
+/** Files that are not larger share a batch. */
+export const BATCHED_BYTES_MAX = 64 * 1024;
+const PATIENCE_MS = 2;
+
+export interface WriteBatches {
+  /** Copies the bytes; resolves when the file is in its place, rejects with what the writer says of it. */
+  write(file: Omit<PackedFile, 'offset'>, bytes: Uint8Array): Promise<WrittenStat>;
+  /** Sends what waits. */
+  flush(): void;
+}
+
+interface Waiting {
+  readonly file: PackedFile;
+  readonly resolve: (stat: WrittenStat) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Batch {
+  readonly lease: Lease;
+  readonly waiting: Waiting[];
+  filledBytes: number;
+}
+
+export function createWriteBatches(
+  writer: TreeWriter,
+  memory: LeasedMemory,
+  signal: AbortSignal,
+): WriteBatches {
+  let batch: Batch | undefined;
+  let opening: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  const send = async ({ lease, waiting }: Batch): Promise<void> => {
+    try {
+      const results = await writer.writeMany(
+        lease.bytes,
+        waiting.map(({ file }) => file),
+      );
+      for (const [at, each] of waiting.entries()) settle(each, results[at]!);
+    } catch (error) {
+      for (const { reject } of waiting) reject(error);
+    } finally {
+      lease.release();
+    }
+  };
+  const flush = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    const full = batch;
+    batch = undefined;
+    if (full) void send(full);
+  };
+  /** @param bytes Of the file that found no room: one that grew since it was listed may need a batch of its own. */
+  const open = async (bytes: number) => {
+    const lease = await memory.take(Math.max(BATCH_BYTES, bytes), signal);
+    batch = { lease, waiting: [], filledBytes: 0 };
+  };
+  const roomIn = (bytes: number): Batch | undefined =>
+    batch && batch.filledBytes + bytes <= batch.lease.bytes.length ? batch : undefined;
+  const openNext = (bytes: number): Promise<void> => {
+    flush();
+    opening ??= open(bytes).finally(() => {
+      opening = undefined;
+    });
+    return opening;
+  };
+  /** In the same turn as the look for room: others wait for the same batch, and whoever comes first may fill or send it. */
+  const put = (to: Batch, file: Omit<PackedFile, 'offset'>, bytes: Uint8Array): Promise<WrittenStat> => {
+    const offset = to.filledBytes;
+    to.lease.bytes.set(bytes, offset);
+    to.filledBytes += bytes.length;
+    const written = new Promise<WrittenStat>((resolve, reject) => {
+      to.waiting.push({ file: { ...file, offset }, resolve, reject });
+    });
+    if (to.waiting.length >= BATCH_FILES) flush();
+    else timer ??= setTimeout(flush, PATIENCE_MS);
+    return written;
+  };
+  return {
+    async write(file, bytes) {
+      for (;;) {
+        const to = roomIn(bytes.length);
+        if (to) return put(to, file, bytes);
+        await openNext(bytes.length);
+      }
+    },
+    flush,
+  };
+}
+
+function settle({ resolve, reject }: Waiting, result: WriteResult): void {
+  if ('stat' in result) resolve(result.stat);
+  else reject(fromErrorRecord(result.error));
+}

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { createMemoryStore } from '../../../remotes/memory/memory-store.ts';
+import type { LocalSide, RemoteSide } from '../sides.ts';
+import { refusalOf } from './refused-names.ts';
+
+const item = (path: string) => ({ path, kind: 'object', sizeBytes: 1, token: '', modifiedMs: 0 }) as const;
+const folder = { kind: 'local', root: '/r', text: 'r', pathOf: (path: string) => path } satisfies LocalSide;
+const store = (keyPrefix: string) =>
+  ({
+    kind: 'remote',
+    store: { ...createMemoryStore(), place: { service: 's', bucket: 'b', keyPrefix } },
+  }) as unknown as RemoteSide;
+
+describe('A local destination', () => {
+  const refuse = refusalOf(folder, 'linux');
+
+  it.each(['/a', '../a', 'a/../../b', 'a//b', 'a/', '', 'a/./b', 'a\0b', '.dray/x', 'x/.DRAY/y'])(
+    'refuses %j by name, as an error of that item',
+    (path) => {
+      expect(refuse(item(path))).toMatchObject({ code: 'unsafePath', data: { path } });
+    },
+  );
+
+  it('takes what its own system takes', () => {
+    for (const path of ['a:b', 'con', 'a\\b', 'a.', '...', '-', ' '])
+      expect(refuse(item(path)), path).toBeUndefined();
+    const windows = refusalOf(folder, 'win32');
+    for (const path of ['a:b', 'con', 'a\\b', 'a.', 'lpt1.txt'])
+      expect(windows(item(path)), path).toBeDefined();
+  });
+});
+
+describe('A store as destination', () => {
+  it('takes keys of 1,024 bytes, counted with the prefix and in UTF-8', () => {
+    for (const [prefix, letter, bytes] of [
+      ['', 'a', 1],
+      ['pre/fix/', 'a', 1],
+      ['', '\u00e9', 2],
+      ['p/', '\u{1f600}', 4],
+    ] as const) {
+      const refuse = refusalOf(store(prefix));
+      const most = Math.floor((1024 - prefix.length) / bytes);
+      expect(refuse(item(letter.repeat(most)))).toBeUndefined();
+      expect(refuse(item(letter.repeat(most + 1)))).toMatchObject({ code: 'unsafePath' });
+    }
+  });
+
+  it('counts a prefix that is not ASCII in bytes as well', () => {
+    const refuse = refusalOf(store('\u00e9'.repeat(500)));
+    expect(refuse(item('a'.repeat(24)))).toBeUndefined();
+    expect(refuse(item('a'.repeat(25)))).toMatchObject({ code: 'unsafePath' });
+  });
+});

@@ -1,0 +1,223 @@
+/** Opens the two places of a copy or a check: which of them are single files, and where the trees begin. */
+import { basename, dirname, join } from 'node:path';
+import { DrayError } from '../../api/error.ts';
+import type { JobContext } from '../../api/jobs.ts';
+import type { TreePairRequest } from '../../api/trees.ts';
+import { LINK_SUFFIX, localPlaceKind, statLocal } from '../../files/scan/local-place.ts';
+import type { TreeItem } from '../../model/tree-item.ts';
+import { headItemOf } from '../../query/trees/head-item.ts';
+import type { Meter } from '../../remotes/wrappers/with-meter.ts';
+import { followLink } from '../places/local-items.ts';
+import {
+  checkApart,
+  checkReplaceable,
+  checkStoresApart,
+  connectPlace,
+  type LocalPlace,
+  nameOfPlace,
+  type Place,
+  parsePlace,
+  placeIdentity,
+  type RemotePlace,
+} from '../places/places.ts';
+import type { Connection } from '../session/connection.ts';
+import type { LocalSide, RemoteSide, TreeSide } from './sides.ts';
+
+export interface TreePair {
+  readonly source: TreeSide;
+  readonly destination: TreeSide;
+  /** When the source is one file or object: it, under the name that it has at the destination. */
+  readonly only?: TreeItem;
+  /** The source is a whole bucket, which may be empty. */
+  readonly isBucketRoot: boolean;
+  readonly meters: readonly Meter[];
+  /** What the index knows the two places by. */
+  readonly identity: readonly [string, string];
+  close(): Promise<void>;
+}
+
+export interface OpenPairOptions {
+  /** Links are objects of their own there; see `LINK_SUFFIX`. */
+  readonly links?: boolean | undefined;
+  /** Modes and times of folders are of interest. */
+  readonly folders?: boolean;
+}
+
+/** @throws `usage` when the places lie inside each other or cannot go together, `notFound` when there is no such source. */
+export async function openTreePair(
+  context: JobContext,
+  request: TreePairRequest,
+  options: OpenPairOptions = {},
+): Promise<TreePair> {
+  const from = parsePlace(context, request.source);
+  const to = parsePlace(context, request.destination);
+  if (from.kind === 'stdio' || to.kind === 'stdio')
+    throw new DrayError('usage', '"-" stands for one object: use it with "copy" and the name of an object.');
+  const opener = new PairOpener(context, options);
+  const mayNest = request.filter?.filesFrom?.every((path) => !path.includes('/')) ?? false;
+  try {
+    const source = await opener.openSource(from);
+    if (!source.only) checkApart(from, to, context.environment, { mayNest });
+    const destination = await opener.openDestination(to, source.only && source.name);
+    if (!source.only && source.side.kind === 'remote' && destination.side.kind === 'remote')
+      checkStoresApart([from, source.side.store], [to, destination.side.store], { mayNest });
+    const only =
+      source.only && destination.name !== undefined ? { ...source.only, path: destination.name } : undefined;
+    const [sourceSide, destinationSide] = source.only
+      ? [source.side, destination.side]
+      : withShared(source.side, destination.side, options);
+    return {
+      source: sourceSide,
+      destination: destinationSide,
+      ...(only ? { only } : {}),
+      isBucketRoot: from.kind === 'remote' && from.url.prefix === '',
+      meters: opener.meters,
+      identity: [placeIdentity(from, context.environment), placeIdentity(to, context.environment)],
+      close: () => opener.close(),
+    };
+  } catch (error) {
+    await opener.close();
+    throw error;
+  }
+}
+
+/** Between folders of two machines nothing is lost that both have; between two of this one, no folder's mode and time. */
+function withShared(
+  source: TreeSide,
+  destination: TreeSide,
+  { folders, links }: OpenPairOptions,
+): readonly [TreeSide, TreeSide] {
+  const isOf = (side: TreeSide) => (side.kind === 'local' ? 'local' : side.store.files ? 'peer' : 'store');
+  const kinds = new Set([isOf(source), isOf(destination)]);
+  // With links as objects, a peer is a store like any other.
+  if (kinds.has('store') || (links && kinds.has('peer'))) return [source, destination];
+  const shared: Pick<TreeSide, 'folders' | 'special'> = {
+    ...(kinds.has('peer') ? { special: true } : {}),
+    ...(folders ? { folders: true } : {}),
+  };
+  return [
+    { ...source, ...shared },
+    { ...destination, ...shared },
+  ];
+}
+
+interface OpenedSource {
+  readonly side: TreeSide;
+  /** One file or object, and its own name. */
+  readonly only?: TreeItem;
+  readonly name?: string;
+}
+
+interface OpenedDestination {
+  readonly side: TreeSide;
+  /** Of a single file. */
+  readonly name?: string;
+}
+
+const withoutLinkSuffix = (path: string): string =>
+  path.endsWith(LINK_SUFFIX) ? path.slice(0, -LINK_SUFFIX.length) : path;
+const SAME_PATH = (path: string): string => path;
+
+class PairOpener {
+  readonly meters: Meter[] = [];
+  readonly #context: JobContext;
+  readonly #options: OpenPairOptions;
+  readonly #opened: Connection[] = [];
+
+  constructor(context: JobContext, options: OpenPairOptions) {
+    this.#context = context;
+    this.#options = options;
+  }
+
+  async openSource(place: Place): Promise<OpenedSource> {
+    if (place.kind === 'local') return openLocalSource(place, this.#options);
+    if (place.kind === 'stdio') throw new Error('unreachable');
+    if (!place.isFolderForm) {
+      const single = await this.#openObject(place);
+      if (single) return single;
+    }
+    return { side: await this.#connect(place, 'place') };
+  }
+
+  async openDestination(place: Place, sourceName: string | undefined): Promise<OpenedDestination> {
+    if (place.kind === 'stdio') throw new Error('unreachable');
+    if (place.kind === 'local') return openLocalDestination(place, sourceName, this.#options);
+    if (sourceName === undefined || place.isFolderForm) {
+      const side = await this.#connect(place, 'place');
+      return { side, ...(sourceName === undefined ? {} : { name: sourceName }) };
+    }
+    return { side: await this.#connect(place, 'parent'), name: nameOfPlace(place) };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#opened.splice(0).map(({ store }) => store.close()));
+  }
+
+  async #openObject(place: RemotePlace): Promise<OpenedSource | undefined> {
+    const side = await this.#connect(place, 'parent');
+    const name = nameOfPlace(place);
+    const { signal } = this.#context;
+    const info = await side.store.head(name, { checksums: true, signal });
+    if (!info) return undefined;
+    return { side: { ...side, pathOf: () => name }, only: headItemOf(name, info), name };
+  }
+
+  async #connect(place: RemotePlace, at: 'place' | 'parent'): Promise<RemoteSide> {
+    const connection = await connectPlace(this.#context, place, { at, beside: this.#opened[0] });
+    this.#opened.push(connection);
+    const { limit, meter, store } = connection;
+    this.meters.push(meter);
+    return { kind: 'remote', store, limit, text: place.text, pathOf: SAME_PATH };
+  }
+}
+
+function openLocalSource(place: LocalPlace, { links }: OpenPairOptions): OpenedSource {
+  const { path, text } = place;
+  switch (localPlaceKind(path)) {
+    case 'folder':
+      return { side: localSide(path, text, links) };
+    case 'file': {
+      // A link that the user named is followed; the name stays the link's.
+      const real = followLink(path);
+      const name = basename(real);
+      const root = dirname(real);
+      const found = statLocal(root, name, { modes: true });
+      if (typeof found !== 'object') break;
+      return { side: { ...localSide(root, text), pathOf: () => name }, only: found, name: basename(path) };
+    }
+    case 'other':
+      throw new DrayError('usage', `${text} is neither a file nor a folder.`);
+    case 'absent':
+      break;
+  }
+  throw new DrayError('notFound', `The source ${text} does not exist.`, { data: { path } });
+}
+
+function openLocalDestination(
+  place: LocalPlace,
+  sourceName: string | undefined,
+  { links }: OpenPairOptions,
+): OpenedDestination {
+  const { isFolderForm, path, text } = place;
+  const kind = localPlaceKind(path);
+  if (sourceName === undefined) {
+    if (kind === 'file' || kind === 'other')
+      throw new DrayError('usage', `${text} is a file, and a folder is to be copied there. Name a folder.`, {
+        data: { path },
+      });
+    return { side: localSide(path, text, links) };
+  }
+  if (kind === 'folder') return { side: localSide(path, text), name: sourceName };
+  if (isFolderForm) {
+    if (kind === 'absent') return { side: localSide(path, text), name: sourceName };
+    throw new DrayError('usage', `${text} is a file, and its name ends as a folder's does.`, {
+      data: { path },
+    });
+  }
+  checkReplaceable(place);
+  return { side: localSide(dirname(path), text), name: basename(path) };
+}
+
+function localSide(root: string, text: string, links = false): LocalSide {
+  return { kind: 'local', root: join(root), text, pathOf: links ? withoutLinkSuffix : SAME_PATH };
+}

@@ -1,0 +1,45 @@
+/**
+ * What is remembered of two places, for a run that must not fail for want of it: a cache folder that becomes full, a damaged file, another
+ * process that holds it for long. From the first such failure on nothing is looked up and nothing is noted.
+ */
+import { DrayError, type ErrorCode } from '../../api/error.ts';
+import type { TreeIndex } from '../../index/tree-index.ts';
+
+/** Of the index's file. Lists of a run (`spill`, `spilledPaths`, `sorter`) are no cache: what is to be deleted has to be known whole. */
+const ONLY_THE_CACHE: ReadonlySet<ErrorCode> = new Set(['io', 'diskFull', 'locked', 'damaged']);
+
+/** @param onFailure Told once. */
+export function forgivingIndex(index: TreeIndex, onFailure: (error: DrayError) => void): TreeIndex {
+  let isOff = false;
+  const attempt = <T>(work: () => T, otherwise: T): T => {
+    if (isOff) return otherwise;
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof DrayError) || !ONLY_THE_CACHE.has(error.code)) throw error;
+      isOff = true;
+      onFailure(error);
+      return otherwise;
+    }
+  };
+  return {
+    find: (path) => attempt(() => index.find(path), undefined),
+    page: (after, rowsMax) => attempt(() => index.page(after, rowsMax), []),
+    put: (rows) => attempt(() => index.put(rows), undefined),
+    remove: (paths) => attempt(() => index.remove(paths), undefined),
+    uploads: {
+      all: () => index.uploads.all(),
+      load: (key) => attempt(() => index.uploads.load(key), undefined),
+      save: (key, upload) => attempt(() => index.uploads.save(key, upload), undefined),
+      forget: (key) => attempt(() => index.uploads.forget(key), undefined),
+    },
+    objectTime: (side, state) => attempt(() => index.objectTime(side, state), undefined),
+    putObjectTimes: (side, times) => attempt(() => index.putObjectTimes(side, times), undefined),
+    blocks: (key) => attempt(() => index.blocks(key), undefined),
+    putBlocks: (key, blocks) => attempt(() => index.putBlocks(key, blocks), undefined),
+    spill: () => index.spill(),
+    sorter: () => index.sorter(),
+    spilledPaths: () => index.spilledPaths(),
+    close: () => index.close(),
+  };
+}

@@ -1,0 +1,161 @@
+/**
+ * What is remembered of a pair of places: which state of an item here stands for which there. A listing carries no times, so this is
+ * what spares a HEAD for each file of a second run. Kept in the user's cache; losing it costs time, never data.
+ */
+import { homedir } from 'node:os';
+import type { JobContext } from '../../api/jobs.ts';
+import {
+  createPairReader,
+  type KnownPair,
+  type PairProof,
+  type PairReader,
+} from '../../index/known-pairs.ts';
+import type { PairSide } from '../../index/object-times.ts';
+import { sweepTreeIndexes } from '../../index/sweep-tree-indexes.ts';
+import { openTreeIndex, type TreeIndex } from '../../index/tree-index.ts';
+import type { Recalled } from '../../model/tree-decision.ts';
+import type { TreeItem } from '../../model/tree-item.ts';
+import { createSyncedBatches, type SyncedBatches } from '../session/synced-batches.ts';
+import type { Pair } from './move/mover.ts';
+import { forgivingIndex } from './optional-index.ts';
+import { cacheFolder } from './sides.ts';
+
+/** Rows that a killed run may lose; what it lost is found out again by a look. */
+const ROWS_AT_ONCE = 200;
+const UNUSED_MS = 180 * 24 * 60 * 60 * 1000;
+
+const RECALLED = {
+  content: 'equal',
+  time: 'equalByTime',
+  contentAlone: 'equalContent',
+} as const satisfies Record<PairProof, Recalled>;
+
+export interface TreeKnowledge {
+  readonly index: TreeIndex;
+  /**
+   * What an earlier run knows of these two states (`stateOf`). Fast if the paths of successive calls ascend.
+   */
+  recall(path: string, pair: Pair): Recalled;
+  /**
+   * Notes that both states are equal now, and what proved it. Notes nothing if a state has no token.
+   * @param movedBytes Of the content, where it was just written.
+   */
+  note(path: string, pair: Pair, proof: PairProof, movedBytes?: number): void;
+  /**
+   * From now on a note is kept only after `sync` has brought the files to the disk.
+   * @param onFailure Gets the error of a sync in the background.
+   */
+  keepSynced(sync: () => Promise<void>, onFailure: (error: unknown) => void): void;
+  /** Syncs and keeps all notes. Throws as `sync` does. */
+  settle(): Promise<void>;
+  /** The time of an object that an earlier run asked for, as long as the listing shows the same upload. */
+  recallTime(side: PairSide, item: TreeItem): TreeItem | undefined;
+  noteTimes(side: PairSide, items: readonly TreeItem[]): void;
+  forget(paths: readonly string[]): void;
+  close(): void;
+}
+
+/**
+ * Stands for the state of an item. That of an object has the second of its upload: its store may have given it another time under the
+ * same etag. (versitygw does so without a trace.)
+ */
+export function stateOf({ isFile, kind, modifiedMs, token }: TreeItem): string {
+  const isObject = kind === 'object' && !isFile && token !== '';
+  return isObject ? `${token}${UPLOADED}${Math.floor(modifiedMs / 1000)}` : token;
+}
+
+const UPLOADED = ' @';
+
+/** What is known of an object that this run wrote lacks the second, and holds for any. */
+function seenAs(known: string, now: string): 'same' | 'sameContent' | 'other' {
+  const uploaded = now.lastIndexOf(UPLOADED);
+  if (known === now || (uploaded >= 0 && known === now.slice(0, uploaded))) return 'same';
+  if (uploaded < 0 || !known.startsWith(now.slice(0, uploaded + UPLOADED.length))) return 'other';
+  return 'sameContent';
+}
+
+export interface KnowledgeOptions {
+  /** Identities of the source and the destination. */
+  readonly pair: readonly [string, string];
+  /** Ask again instead of trusting what is remembered; what is found out is remembered all the same. */
+  readonly noIndex: boolean;
+  readonly nowMs: number;
+}
+
+export function openKnowledge(context: JobContext, options: KnowledgeOptions): TreeKnowledge {
+  const folder = `${cacheFolder(context, homedir())}/trees`;
+  const { index: file, rebuiltBecause, temporaryBecause } = openTreeIndex({ folder, pair: options.pair });
+  if (rebuiltBecause !== undefined) {
+    const message = `What was remembered of this pair of places was damaged and is begun anew (${rebuiltBecause}).`;
+    context.emit({ type: 'warning', warning: 'indexRebuilt', message });
+  }
+  const tellTemporary = (because: string) => {
+    const message = `Nothing will be remembered of this pair of places, and the next run looks at everything again: ${because}`;
+    context.emit({ type: 'warning', warning: 'indexTemporary', message });
+  };
+  if (temporaryBecause !== undefined) tellTemporary(temporaryBecause);
+  const index = forgivingIndex(file, ({ message }) => tellTemporary(message));
+  const reader: PairReader | undefined = options.noIndex ? undefined : createPairReader(index);
+  let rows: KnownPair[] = [];
+  const flush = () => {
+    if (rows.length === 0) return;
+    index.put(rows);
+    rows = [];
+  };
+  let synced: SyncedBatches<KnownPair> | undefined;
+  return {
+    index,
+    recall(path, { sourceToken, destinationToken }) {
+      const known = reader?.known(path);
+      if (!known || sourceToken === '' || destinationToken === '') return 'unknown';
+      const seen = [seenAs(known.tokens[0], sourceToken), seenAs(known.tokens[1], destinationToken)];
+      if (seen.includes('other')) return 'unknown';
+      if (!seen.includes('sameContent')) return RECALLED[known.proof];
+      return known.proof === 'time' ? 'unknown' : 'equalContent';
+    },
+    keepSynced(sync, onFailure) {
+      synced = createSyncedBatches({
+        sync: async (writtenBytes) => {
+          if (writtenBytes > 0) await sync();
+        },
+        keep: (known) => index.put(known),
+        onFailure,
+      });
+    },
+    async settle() {
+      if (synced) await synced.flush();
+      else flush();
+    },
+    note(path, { sourceToken, destinationToken }, proof, movedBytes = 0) {
+      if (sourceToken === '' || destinationToken === '') return;
+      const known: KnownPair = { path, tokens: [sourceToken, destinationToken], proof };
+      if (synced) return synced.add(known, movedBytes);
+      rows.push(known);
+      if (rows.length >= ROWS_AT_ONCE) flush();
+    },
+    recallTime(side, item) {
+      const known = options.noIndex || item.token === '' ? undefined : index.objectTime(side, item);
+      if (!known) return undefined;
+      const { mtimeNs } = known;
+      return { ...item, wasAsked: true, ...(mtimeNs === undefined ? {} : { mtimeNs }) };
+    },
+    noteTimes(side, items) {
+      const times = items.filter(({ token }) => token !== '');
+      if (times.length > 0)
+        index.putObjectTimes(
+          side,
+          times.map(({ modifiedMs, mtimeNs, path, token }) => ({ path, token, modifiedMs, mtimeNs })),
+        );
+    },
+    forget: (paths) => index.remove(paths),
+    close() {
+      try {
+        // These files may not be on the disk, so their notes are dropped.
+        if (!synced) flush();
+      } finally {
+        index.close();
+        sweepTreeIndexes(folder, options.nowMs - UNUSED_MS);
+      }
+    },
+  };
+}

@@ -1,0 +1,213 @@
+/**
+ * Makes the workspace look like a commit, path by path: what goes away first, so that a folder can take a file's place,
+ * then the files by `download-files.ts`, then folders and links.
+ */
+import { lstatSync, type Stats } from 'node:fs';
+import { setImmediate as breathe } from 'node:timers/promises';
+import { DrayError, toErrorRecord } from '../../api/error.ts';
+import { checkAborted } from '../../base/abort.ts';
+import { createHeapBound } from '../../base/heap-bound.ts';
+import { openTreeWriter } from '../../files/write/tree-writer.ts';
+import type { TreeWriter } from '../../files/write/tree-writer-types.ts';
+import { errnoOf, writeError } from '../../files/write/write-error.ts';
+import type { Entry, FileEntry } from '../../model/entry.ts';
+import type { Connection } from '../session/connection.ts';
+import type { LinkedRepository } from '../session/link-repository.ts';
+import { tellNetworkDisk } from '../session/network-disk-warning.ts';
+import { createProgress } from '../session/progress.ts';
+import type { Session } from '../session/session.ts';
+import { createTraffic } from '../session/traffic.ts';
+import { downloadFiles } from './download-files.ts';
+import { noteOfWriting, type Writing } from './interrupted-writes.ts';
+
+export interface ApplyOptions {
+  readonly session: Session;
+  readonly connection: Connection;
+  readonly link: LinkedRepository;
+  /** Is on the disk before the first file is written, for the command that runs after a power cut. */
+  readonly writing: Writing;
+  readonly totals: { readonly files: number; readonly bytes: number };
+  /** Files, links and empty folders that go away. */
+  readonly deletions: readonly string[];
+  /** What is written; batches in any order. */
+  readonly writes: AsyncIterable<readonly Entry[]> | Iterable<readonly Entry[]>;
+  /** The workspace is new and empty: nothing can be in the way. */
+  readonly isFresh?: boolean;
+  /** Paths that the user gave up on purpose: what lies there may be replaced whatever it is. */
+  readonly givenUp?: ReadonlySet<string>;
+}
+
+export interface Applied {
+  readonly bytes: number;
+  readonly failed: number;
+}
+
+/** Files fetched together, so that what shares a pack is read by few requests. */
+const WINDOW_ENTRIES = 65_536;
+/** Paths after which a stop can be heard. */
+const PATHS_PER_TURN = 256;
+
+export async function applyChanges(options: ApplyOptions): Promise<Applied> {
+  const { session, link } = options;
+  const { store, limit, meter } = options.connection;
+  const { context, workspace } = session;
+  const writer = openTreeWriter({
+    root: workspace.root,
+    temporaryFolder: workspace.temporaryFolder,
+    unsyncedNote: noteOfWriting(session, options.writing),
+    signal: context.signal,
+  });
+  try {
+    const mayReplace = options.isFresh
+      ? () => true
+      : (path: string) => options.givenUp?.has(path) === true || isAsKnown(session, path);
+    let failed = await removeAll(session, writer, options.deletions, mayReplace);
+    const { totals } = options;
+    const progress = createProgress(session, {
+      phase: 'download',
+      totals: () => ({ filesTotal: totals.files, bytesTotal: totals.bytes }),
+      traffic: createTraffic([meter], [limit]),
+    });
+    const others: Entry[] = [];
+    const downloaded = await downloadFiles(
+      {
+        session,
+        store,
+        link,
+        writer,
+        progress,
+        limit,
+        mayReplace,
+      },
+      fileWindows(options.writes, (entry) => others.push(entry)),
+    );
+    failed += downloaded.failed + (await writeOthers(session, writer, others, mayReplace));
+    progress.end();
+    if (downloaded.written > 0) tellNetworkDisk(context, workspace.root);
+    return { bytes: downloaded.bytes, failed };
+  } finally {
+    await writer.close();
+  }
+}
+
+/**
+ * Whether the path holds what the index last saw there (or nothing, if it knows of nothing).
+ * @throws DrayError `io` where it cannot be looked at.
+ */
+export function isAsKnown(session: Session, path: string): boolean {
+  const plain = path.endsWith('/') ? path.slice(0, -1) : path;
+  const now = lstatIfThere(session.workspace.root, plain);
+  const known = session.index.files.knownStat(path);
+  if (!known || known[2] === 0) return !now || (path.endsWith('/') && now.isDirectory());
+  if (!now) return true;
+  return now.size === known[3] && now.mtimeMs === known[4] && (known[6] === -1 || now.ino === known[6]);
+}
+
+/** Below a file there is nothing either. @throws DrayError `io` */
+export function lstatIfThere(root: string, path: string): Stats | undefined {
+  try {
+    return lstatSync(`${root}/${path}`, { throwIfNoEntry: false });
+  } catch (error) {
+    if (errnoOf(error) === 'ENOTDIR') return undefined;
+    throw writeError(error, path);
+  }
+}
+
+type MayReplace = (path: string) => boolean;
+
+async function removeAll(
+  session: Session,
+  writer: TreeWriter,
+  paths: readonly string[],
+  mayReplace: MayReplace,
+): Promise<number> {
+  let failed = 0;
+  // Deepest first: a folder's content goes before the folder.
+  for (const [at, path] of paths.toReversed().entries()) {
+    if (at % PATHS_PER_TURN === 0) await breathe();
+    checkAborted(session.context.signal);
+    try {
+      if (!path.endsWith('/') && !mayReplace(path)) {
+        const message = `${path} changed here while the pull was under way; it was not deleted. Pull again.`;
+        throw new DrayError('conflict', message, { data: { path } });
+      }
+      writer.remove(path);
+      session.index.files.setAbsent(path);
+    } catch (error) {
+      const record = toErrorRecord(error);
+      // An empty folder that is not empty any more simply stays.
+      if (path.endsWith('/') && record.code === 'conflict') {
+        session.index.files.setAbsent(path);
+        continue;
+      }
+      failed += 1;
+      session.context.emit({ type: 'fileFailed', path, error: record });
+    }
+  }
+  return failed;
+}
+
+async function* fileWindows(
+  batches: AsyncIterable<readonly Entry[]> | Iterable<readonly Entry[]>,
+  takeOther: (entry: Entry) => void,
+): AsyncGenerator<readonly FileEntry[]> {
+  const heap = createHeapBound();
+  let window: FileEntry[] = [];
+  for await (const batch of batches) {
+    heap.check();
+    for (const entry of batch) {
+      if (entry.kind === 'file') window.push(entry);
+      else takeOther(entry);
+    }
+    if (window.length < WINDOW_ENTRIES) continue;
+    yield window;
+    window = [];
+  }
+  if (window.length > 0) yield window;
+}
+
+/** Links come last, so that no file is ever written through one. */
+async function writeOthers(
+  session: Session,
+  writer: TreeWriter,
+  entries: readonly Entry[],
+  mayReplace: MayReplace,
+): Promise<number> {
+  let failed = 0;
+  for (const [at, entry] of entries.entries()) {
+    if (at % PATHS_PER_TURN === 0) await breathe();
+    checkAborted(session.context.signal);
+    try {
+      if (entry.kind === 'folder') {
+        writer.makeFolder(entry.path);
+        noteFolder(session, entry);
+      } else if (entry.kind === 'link') {
+        if (!mayReplace(entry.path)) {
+          const message = `${entry.path} changed here while the pull was under way; it was left as it is. Pull again.`;
+          failed += 1;
+          session.context.emit({
+            type: 'fileFailed',
+            path: entry.path,
+            error: { code: 'conflict', message, retry: 'no', data: {} },
+          });
+          continue;
+        }
+        session.index.files.setWritten(entry, writer.writeLink(entry.path, entry.target));
+      }
+    } catch (error) {
+      failed += 1;
+      session.context.emit({ type: 'fileFailed', path: entry.path, error: toErrorRecord(error) });
+    }
+  }
+  return failed;
+}
+
+function noteFolder(session: Session, entry: Entry): void {
+  const stat = lstatSync(`${session.workspace.root}/${entry.path.slice(0, -1)}`);
+  session.index.files.setWritten(entry, {
+    sizeBytes: stat.size,
+    mtimeMs: stat.mtimeMs,
+    ctimeMs: stat.ctimeMs,
+    inode: stat.ino,
+  });
+}

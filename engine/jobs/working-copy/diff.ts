@@ -1,0 +1,87 @@
+/** `dray diff`: what differs between two commits, or between a commit and the working copy. */
+import type { DiffRequest, DiffSummary, JobContext } from '../../api/jobs.ts';
+import { type Change, isSameEntry } from '../../model/diff.ts';
+import { diffSortedBatches } from '../../model/diff-sorted.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
+import type { Commit } from '../../repository/commit.ts';
+import { diffCommits } from '../../repository/diff-commits.ts';
+import { EMPTY_MANIFEST } from '../../repository/manifest/manifest.ts';
+import { ensureBase, fetchCommit, hasBaseRows } from '../session/base-commit.ts';
+import { connect } from '../session/connection.ts';
+import { linkRepository } from '../session/link-repository.ts';
+import { NO_CHANGES } from '../session/no-changes.ts';
+import { resolveCommit } from '../session/resolve-commit.ts';
+import { openSession, type Session } from '../session/session.ts';
+import { hashFiles, unreadAmong } from './hash-files.ts';
+import { settleWorkingCopy, tellChanges, workingChanges } from './working-changes.ts';
+
+export async function diff(context: JobContext, request: DiffRequest): Promise<DiffSummary> {
+  const session = await openSession(context, 'diff', 'snapshot');
+  try {
+    if (request.from === undefined && hasBaseRows(session)) return await diffWorking(session);
+    const { store } = await connect(session);
+    try {
+      if (request.from === undefined) {
+        await ensureBase(session, store, await linkRepository(session, store, session.state.branch));
+        return await diffWorking(session);
+      }
+      const from = await resolveCommit(session, store, request.from);
+      const before = await fetchCommit(session, store, from);
+      if (request.to === undefined) return await diffCommitToWorking(session, store, from, before);
+      const to = await resolveCommit(session, store, request.to);
+      const after = await fetchCommit(session, store, to);
+      const changes = await tellChanges(
+        session,
+        diffCommits(store, before, after, { signal: context.signal }),
+      );
+      return { from, to, changes };
+    } finally {
+      await store.close();
+    }
+  } finally {
+    session.close();
+  }
+}
+
+const WORKSPACE = 'workspace';
+
+async function diffWorking(session: Session): Promise<DiffSummary> {
+  const { scanned } = await settleWorkingCopy(session);
+  const changes = scanned.differing === 0 ? NO_CHANGES : await tellChanges(session, workingChanges(session));
+  return { from: session.state.bases[session.remoteName] ?? 'nothing', to: WORKSPACE, changes };
+}
+
+/** The commit's changes to the base, with the working copy's own on top: only what differs somewhere is read. */
+async function diffCommitToWorking(
+  session: Session,
+  store: ObjectStore,
+  from: string,
+  before: Commit,
+): Promise<DiffSummary> {
+  const link = await linkRepository(session, store, session.state.branch);
+  const base = await ensureBase(session, store, link);
+  await settleWorkingCopy(session);
+  await hashFiles(session, unreadAmong(session));
+  const baseManifest = { manifest: base.commit?.manifest ?? EMPTY_MANIFEST };
+  const toBase = diffCommits(store, before, baseManifest, { signal: session.context.signal });
+  const changes = await tellChanges(session, composeChanges(toBase, workingChanges(session)));
+  return { from, to: WORKSPACE, changes };
+}
+
+/** First one step, then the next: the changes from the first state to the last. */
+async function* composeChanges(
+  first: AsyncIterable<readonly Change[]>,
+  second: Iterable<readonly Change[]>,
+): AsyncGenerator<readonly Change[]> {
+  for await (const page of diffSortedBatches(first, second, () => false)) {
+    const composed: Change[] = [];
+    for (const { path, left, right } of page) {
+      const before = left ? left.before : right?.before;
+      const after = right ? right.after : left?.after;
+      if (!before && !after) continue;
+      if (before && after && isSameEntry(before, after)) continue;
+      composed.push({ path, before, after });
+    }
+    if (composed.length > 0) yield composed;
+  }
+}

@@ -1,0 +1,427 @@
+/**
+ * Puts the files of a commit into the workspace: packs by coalesced ranges, objects whole, chunks in parallel. Each
+ * blob is verified against its hash before its file appears under its name. What was written becomes a row of the index
+ * once it is on the disk (`written-rows.ts`).
+ */
+import { DrayError, type ErrorRecord, openFilesLimit, toErrorRecord } from '../../api/error.ts';
+import { Budget } from '../../base/budget.ts';
+import { createLeasedMemory, type LeasedMemory } from '../../base/leased-memory.ts';
+import { isDamage, readChecked } from '../../base/read-again.ts';
+import { TaskSet } from '../../base/task-set.ts';
+import type {
+  PackedFile,
+  TreeWriter,
+  WriteResult,
+  WrittenStat,
+} from '../../files/write/tree-writer-types.ts';
+import type { BlobHash, FileEntry, PackHash } from '../../model/entry.ts';
+import type { ByteRange, ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
+import { objectKey, packKey } from '../../repository/keys.ts';
+import { type PackRead, planPackReads } from '../../repository/packs/pack-reads.ts';
+import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
+import type { LinkedRepository } from '../session/link-repository.ts';
+import type { Progress } from '../session/progress.ts';
+import type { Session } from '../session/session.ts';
+import { createWrittenRows, type WrittenRows } from './written-rows.ts';
+
+const MIB = 1024 * 1024;
+/** Bytes between the wire and the disk at once. */
+const MEMORY_BYTES = 96 * MIB;
+/** Unwanted bytes of a pack that cost less than another request. */
+const PACK_GAP_BYTES = 256 * 1024;
+/** Ranges of this size keep several connections and both writers busy on one pack. */
+const PACK_RANGE_BYTES = 8 * MIB;
+/** Objects up to this size are read whole; larger ones stream to the disk, in parallel ranges when they are large. */
+const WHOLE_BYTES = 32 * MIB;
+const RANGE_BYTES = 16 * MIB;
+
+export interface DownloadOptions {
+  readonly session: Session;
+  readonly store: ObjectStore;
+  readonly link: LinkedRepository;
+  readonly writer: TreeWriter;
+  readonly limit: AdaptiveLimit;
+  readonly progress: Progress;
+  /** Asked for each file right before it is written; false keeps the local file and fails this one as a conflict. */
+  readonly mayReplace: (path: string) => boolean;
+}
+
+export interface Downloaded {
+  readonly bytes: number;
+  /** Files. */
+  readonly written: number;
+  readonly failed: number;
+}
+
+type PackedEntry = FileEntry & { readonly offset: number };
+
+/** @param windows Batches of entries in any order; what shares a pack is fetched together within one batch. */
+export async function downloadFiles(
+  options: DownloadOptions,
+  windows: AsyncIterable<readonly FileEntry[]> | Iterable<readonly FileEntry[]>,
+): Promise<Downloaded> {
+  const downloader = new FileDownloader(options);
+  return downloader.run(windows);
+}
+
+class FileDownloader {
+  readonly #options: DownloadOptions;
+  readonly #tasks: TaskSet;
+  readonly #memory: LeasedMemory;
+  /** Large files open at once: each holds a temporary file. */
+  readonly #openFiles = new Budget(16);
+  readonly #rows: WrittenRows;
+  #bytes = 0;
+  #failed = 0;
+
+  constructor(options: DownloadOptions) {
+    this.#options = options;
+    this.#tasks = new TaskSet(options.session.context.signal);
+    const { link, session, writer } = options;
+    this.#rows = createWrittenRows(session, link, writer, (error) => this.#tasks.fail(error));
+    const { packBelow, chunkSize } = link.layout;
+    this.#memory = createLeasedMemory({
+      budget: new Budget(MEMORY_BYTES),
+      largestBytes: Math.max(WHOLE_BYTES, PACK_RANGE_BYTES, packBelow, chunkSize.max),
+      open: (lengthBytes) => ({ buffer: new SharedArrayBuffer(lengthBytes), start: 0 }),
+    });
+  }
+
+  async run(
+    windows: AsyncIterable<readonly FileEntry[]> | Iterable<readonly FileEntry[]>,
+  ): Promise<Downloaded> {
+    try {
+      for await (const entries of windows) {
+        this.#tasks.check();
+        await this.#takeWindow(entries);
+      }
+    } catch (error) {
+      this.#tasks.fail(error);
+    }
+    try {
+      await this.#tasks.settle();
+    } finally {
+      await this.#rows.finish();
+    }
+    return { bytes: this.#bytes, written: this.#rows.count(), failed: this.#failed };
+  }
+
+  async #takeWindow(entries: readonly FileEntry[]): Promise<void> {
+    const packs = new Map<PackHash, PackedEntry[]>();
+    const empty: FileEntry[] = [];
+    for (const entry of entries) {
+      const { location } = entry;
+      switch (location.in) {
+        case 'nowhere':
+          empty.push(entry);
+          break;
+        case 'pack': {
+          const item = { ...entry, offset: location.offset };
+          const items = packs.get(location.pack);
+          if (items) items.push(item);
+          else packs.set(location.pack, [item]);
+          break;
+        }
+        case 'object':
+          await (entry.sizeBytes <= WHOLE_BYTES ? this.#takeWhole(entry) : this.#takeLarge(entry));
+          break;
+        case 'chunks':
+          await this.#takeLarge(entry);
+          break;
+      }
+    }
+    if (empty.length > 0)
+      await this.#writeMany(
+        new Uint8Array(0),
+        empty.map((entry) => ({ ...entry, offset: 0 })),
+        true,
+      );
+    for (const [pack, items] of packs) await this.#takePack(pack, items);
+  }
+
+  async #takePack(pack: PackHash, items: readonly PackedEntry[]): Promise<void> {
+    const limits = { gapBytesMax: PACK_GAP_BYTES, rangeBytesMax: PACK_RANGE_BYTES };
+    for (const read of planPackReads(items, limits)) {
+      const range = { start: read.start, end: read.end };
+      await this.#spawnRead(
+        packKey(pack),
+        range,
+        read.end - read.start,
+        (bytes, entries, isAgain) => this.#writePacked(pack, bytes, { ...read, items: entries }, isAgain),
+        read.items,
+      );
+    }
+  }
+
+  /** A pack that was cut costs only the files whose bytes are gone. */
+  async #writePacked(
+    pack: PackHash,
+    bytes: Uint8Array,
+    read: PackRead<PackedEntry>,
+    isAgain: boolean,
+  ): Promise<readonly PackedEntry[]> {
+    const items = read.items.map((item) => ({ ...item, offset: item.offset - read.start }));
+    const isThere = (item: PackedEntry) => item.offset + item.sizeBytes <= bytes.length;
+    const cut = read.items.filter((_, at) => !isThere(items[at]!));
+    const wrong = await this.#writeMany(bytes, items.filter(isThere), isAgain);
+    if (!isAgain) {
+      const wrongPaths = new Set(wrong.map(({ path }) => path));
+      return [...cut, ...read.items.filter(({ path }) => wrongPaths.has(path))];
+    }
+    for (const item of cut) {
+      const what = `ends at byte ${read.start + bytes.length}, and more belongs there`;
+      this.#fail(item, toErrorRecord(damagedObject(packKey(pack), what)));
+    }
+    return [];
+  }
+
+  async #takeWhole(entry: FileEntry): Promise<void> {
+    await this.#spawnRead(
+      objectKey(entry.blob),
+      undefined,
+      entry.sizeBytes,
+      async (bytes, _, isAgain) => {
+        if (bytes.length !== entry.sizeBytes && !isAgain) return [entry];
+        checkWhole(objectKey(entry.blob), bytes, entry.sizeBytes);
+        return this.#writeMany(bytes, [{ ...entry, offset: 0 }], isAgain);
+      },
+      [entry],
+    );
+  }
+
+  /**
+   * Waits for memory, then reads and uses the bytes beside the caller. A missing or damaged object fails its files only, and damaged bytes are read
+   * once more before.
+   * @param use Resolves to the entries whose bytes were wrong; the second time it fails them.
+   */
+  async #spawnRead<E extends FileEntry>(
+    key: RemoteKey,
+    range: ByteRange | undefined,
+    sizeBytes: number,
+    use: (bytes: Uint8Array, entries: readonly E[], isAgain: boolean) => Promise<readonly E[]>,
+    entries: readonly E[],
+  ): Promise<void> {
+    const memory = await this.#memory.take(sizeBytes, this.#tasks.signal);
+    this.#tasks.spawn(async () => {
+      try {
+        const read = () => this.#read(key, range, sizeBytes, memory.bytes);
+        const wrong = await use(await read(), entries, false);
+        if (wrong.length > 0) await use(await read(), wrong, true);
+      } catch (error) {
+        if (!(error instanceof DrayError) || error.code !== 'damaged') throw error;
+        for (const entry of entries) this.#fail(entry, toErrorRecord(error));
+      } finally {
+        memory.release();
+      }
+    });
+  }
+
+  /** May be shorter than asked for: the caller says whom that concerns. */
+  async #read(
+    key: RemoteKey,
+    range: ByteRange | undefined,
+    sizeBytes: number,
+    into: Uint8Array,
+  ): Promise<Uint8Array> {
+    const { limit, store } = this.#options;
+    const { signal } = this.#tasks;
+    const read = await limit.run(
+      () => store.read(key, { ...(range ? { range } : {}), maxBytes: sizeBytes, into, signal }),
+      { bytes: sizeBytes, signal },
+    );
+    if (!read) throw damagedObject(key, 'is missing on the remote');
+    this.#bytes += read.bytes.length;
+    return read.bytes;
+  }
+
+  /** @returns those whose bytes were not theirs, unless it is the second time: then these have failed. */
+  async #writeMany<E extends PackedFile & FileEntry>(
+    bytes: Uint8Array,
+    items: readonly E[],
+    isAgain: boolean,
+  ): Promise<readonly E[]> {
+    const wanted = items.filter((item) => this.#mayReplace(item));
+    if (wanted.length === 0) return [];
+    const results = await this.#options.writer.writeMany(bytes, wanted);
+    return this.#record(wanted, results, isAgain);
+  }
+
+  #record<E extends FileEntry>(
+    entries: readonly E[],
+    results: readonly WriteResult[],
+    isAgain: boolean,
+  ): readonly E[] {
+    const wrong: E[] = [];
+    results.forEach((result, at) => {
+      const entry = entries[at]!;
+      if (!('error' in result)) this.#note(entry, result.stat);
+      else if (result.error.code === 'damaged' && !isAgain) wrong.push(entry);
+      else this.#fail(entry, result.error);
+    });
+    return wrong;
+  }
+
+  #note(entry: FileEntry, stat: WrittenStat): void {
+    this.#rows.add(entry, stat);
+    this.#options.progress.add(1, entry.sizeBytes);
+  }
+
+  #fail(entry: FileEntry, error: ErrorRecord): void {
+    if (error.code === 'aborted') return;
+    const limited = openFilesLimit(error);
+    if (limited) {
+      this.#tasks.fail(limited);
+      return;
+    }
+    if (error.code === 'damaged') this.#forget(entry);
+    this.#failed += 1;
+    this.#options.progress.add(1, entry.sizeBytes);
+    this.#options.session.context.emit({
+      type: 'fileFailed',
+      path: entry.path,
+      error: named(entry, error),
+    });
+    if (error.code === 'diskFull')
+      this.#tasks.fail(new DrayError('diskFull', error.message, { data: error.data }));
+  }
+
+  /** What is missing or damaged on the remote must not count as being there. */
+  #forget({ blob, location }: FileEntry): void {
+    const { blobs } = this.#options.link;
+    blobs.remove(blob);
+    if (location.in === 'chunks') for (const chunk of location.chunks) blobs.remove(chunk.hash);
+  }
+
+  #mayReplace(entry: FileEntry): boolean {
+    try {
+      if (this.#options.mayReplace(entry.path)) return true;
+    } catch (error) {
+      this.#fail(entry, toErrorRecord(error));
+      return false;
+    }
+    const message = `${entry.path} changed here while the pull was under way; it was left as it is. Pull again.`;
+    this.#fail(entry, { code: 'conflict', message, retry: 'no', data: { path: entry.path } });
+    return false;
+  }
+
+  /** One file in pieces: chunk by chunk, or a large object by ranges. */
+  async #takeLarge(entry: FileEntry): Promise<void> {
+    if (!this.#mayReplace(entry)) return;
+    const open = await this.#openFiles.acquire(1, this.#tasks.signal);
+    this.#tasks.spawn(async () => {
+      try {
+        await this.#fetchLarge(entry, false).catch((error: unknown) => {
+          // Nothing vouches for one range of an object: all of it is fetched once more.
+          const isWrong = isDamage(error) && error.data.key === undefined && entry.location.in === 'object';
+          if (!isWrong) throw error;
+          return this.#fetchLarge(entry, true);
+        });
+      } catch (error) {
+        if (!(error instanceof DrayError) || !FILE_ERRORS.has(error.code)) throw error;
+        this.#fail(entry, toErrorRecord(error));
+      } finally {
+        open.release();
+      }
+    });
+  }
+
+  async #fetchLarge(entry: FileEntry, isAgain: boolean): Promise<void> {
+    const file = await this.#options.writer.openLarge(entry);
+    // Pieces stop when one of them fails, or the whole download does; the file is discarded only when all are at rest.
+    const pieces = new TaskSet(this.#tasks.signal);
+    try {
+      for (const piece of piecesOf(entry)) {
+        pieces.check();
+        const memory = await this.#memory.take(piece.sizeBytes, pieces.signal);
+        pieces.spawn(async () => {
+          try {
+            await readChecked(
+              () => this.#read(piece.key, piece.range, piece.sizeBytes, memory.bytes),
+              async (bytes) => {
+                checkWhole(piece.key, bytes, piece.sizeBytes);
+                await file.write(piece.offset, bytes, piece.verify).catch((error: unknown) => {
+                  throw isDamage(error) ? wrongBytes(piece.key) : error;
+                });
+              },
+            );
+            if (!isAgain) this.#options.progress.add(0, piece.sizeBytes);
+          } finally {
+            memory.release();
+          }
+        });
+      }
+    } catch (error) {
+      pieces.fail(error);
+    }
+    try {
+      await pieces.settle();
+      // It may have taken hours.
+      if (!this.#mayReplace(entry)) return;
+      const stat = await file.commit({ verifyContent: entry.location.in === 'object' });
+      this.#rows.add(entry, stat);
+      this.#options.progress.add(1, 0);
+    } finally {
+      await file.discard();
+      pieces.end();
+    }
+  }
+}
+
+/** What fails one file and lets the others go on. */
+const FILE_ERRORS = new Set(['damaged', 'unsafePath', 'conflict', 'io', 'diskFull']);
+
+interface Piece {
+  readonly key: RemoteKey;
+  readonly range?: ByteRange;
+  readonly offset: number;
+  readonly sizeBytes: number;
+  readonly verify?: BlobHash;
+}
+
+function* piecesOf(entry: FileEntry): Generator<Piece> {
+  let offset = 0;
+  if (entry.location.in === 'chunks') {
+    for (const { hash, sizeBytes } of entry.location.chunks) {
+      yield { key: objectKey(hash), offset, sizeBytes, verify: hash };
+      offset += sizeBytes;
+    }
+    return;
+  }
+  for (; offset < entry.sizeBytes; offset += RANGE_BYTES) {
+    const sizeBytes = Math.min(RANGE_BYTES, entry.sizeBytes - offset);
+    yield {
+      key: objectKey(entry.blob),
+      range: { start: offset, end: offset + sizeBytes },
+      offset,
+      sizeBytes,
+    };
+  }
+}
+
+function damagedObject(key: RemoteKey, what: string): DrayError {
+  return new DrayError('damaged', `${key} ${what}. "dray verify" names every file that it affects.`, {
+    data: { key },
+  });
+}
+
+function wrongBytes(key: RemoteKey): DrayError {
+  const message = `${key} does not hold the bytes that were pushed. "dray verify --read-data" names every file that it affects.`;
+  return new DrayError('damaged', message, { data: { key } });
+}
+
+function checkWhole(key: RemoteKey, bytes: Uint8Array, sizeBytes: number): void {
+  if (bytes.length !== sizeBytes)
+    throw damagedObject(key, `holds ${bytes.length} bytes where ${sizeBytes} belong`);
+}
+
+/** The error with the file's path in it and, when its bytes are not what its hash says, the object that they came from. */
+function named(entry: FileEntry, error: ErrorRecord): ErrorRecord {
+  const { path, blob, location } = entry;
+  const isUnplaced = error.code === 'damaged' && error.data.key === undefined;
+  const key = location.in === 'pack' ? packKey(location.pack) : objectKey(blob);
+  const known = isUnplaced ? toErrorRecord(wrongBytes(key)) : error;
+  const data = { ...known.data, path };
+  return known.message.includes(path)
+    ? { ...known, data }
+    : { ...known, data, message: `${path}: ${known.message}` };
+}

@@ -1,0 +1,202 @@
+/**
+ * Runs that wrote into the workspace and did not end, because they were killed or the power was cut. After a
+ * power cut a file may have the size and time of the commit's file but other content, and a push would record
+ * that as an edit. So a mark names the commit and the command before the run writes its first file
+ * (`files/disk/unsynced-mark.ts`). A file is torn if it has the commit's time, to the nanosecond, is not
+ * longer and has other content. Until the command has run again,
+ * - a push is refused while there are torn files,
+ * - a pull or switch to any commit writes torn files anew, and never takes them for edits.
+ */
+import { join } from 'node:path';
+import { DrayError } from '../../api/error.ts';
+import { findUnsyncedMarks, removeUnsyncedMarks, type UnsyncedMark } from '../../files/disk/unsynced-mark.ts';
+import { exactMtimeNs } from '../../files/scan/local-place.ts';
+import type { Change } from '../../model/diff.ts';
+import { type CommitHash, comparePaths, type Entry, type FileEntry } from '../../model/entry.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
+import { diffCommits } from '../../repository/diff-commits.ts';
+import { type BaseCommit, fetchCommit } from '../session/base-commit.ts';
+import type { Session } from '../session/session.ts';
+import { collectChanges } from './conflicts.ts';
+import { hashFiles, unreadAmong } from './hash-files.ts';
+import { toChange } from './working-changes.ts';
+
+/** What the run writes into the workspace, and its command line after `dray`. */
+export interface Writing {
+  readonly commit: CommitHash;
+  readonly words: string;
+}
+
+interface CutRun {
+  readonly mark: UnsyncedMark;
+  readonly remote: string;
+  readonly commit: CommitHash;
+  readonly command: string;
+}
+
+export function noteOfWriting({ config, remoteName }: Session, { commit, words }: Writing): string {
+  const flag = remoteName === config.defaultRemote ? '' : ` --remote ${remoteName}`;
+  return [remoteName, commit, `dray ${words}${flag}`].join(' ');
+}
+
+const NOTE = /^(\S+) ([0-9a-f]{64}) (.+)$/s;
+
+/** Of any remote. */
+function cutRuns({ workspace }: Session): readonly CutRun[] {
+  return findUnsyncedMarks(workspace.temporaryFolder).flatMap((mark): CutRun[] => {
+    const [, remote, commit, command] = NOTE.exec(mark.note) ?? [];
+    return remote && commit && command ? [{ mark, remote, commit: commit as CommitHash, command }] : [];
+  });
+}
+
+export function hasCutRuns(session: Session): boolean {
+  return cutRuns(session).length > 0;
+}
+
+/** For commands that show changes. */
+export function tellCutRuns(session: Session): void {
+  const run = cutRuns(session).at(-1);
+  if (!run) return;
+  const message = `"${run.command}" was cut off: files that it was writing may not be whole. Run it again.`;
+  session.context.emit({ type: 'warning', warning: 'halfArrived', message });
+}
+
+export interface TornFile {
+  readonly path: string;
+  /** What is there now. */
+  readonly torn: Entry;
+  /** What the base has there. */
+  readonly base: Entry | undefined;
+  readonly command: string;
+}
+
+/** What the session's remote had been written from. The scan is done, and the index's base rows stand for the base. */
+async function findTorn(
+  session: Session,
+  store: ObjectStore,
+  base: BaseCommit,
+): Promise<readonly TornFile[]> {
+  const found = new Map<string, TornFile>();
+  const seen = new Set<CommitHash>();
+  for (const { command, commit, remote } of cutRuns(session)) {
+    if (remote !== session.remoteName || seen.has(commit)) continue;
+    seen.add(commit);
+    const suspects = await findSuspects(session, store, base, commit);
+    const unread = new Set(
+      suspects.filter(({ entry, now }) => now.sizeBytes === entry.sizeBytes).map(({ path }) => path),
+    );
+    await hashFiles(session, unreadAmong(session, unread));
+    for (const { before, entry, now, path } of suspects) {
+      const isWhole = unread.has(path) && session.index.files.find(path, 0)?.after?.hash === entry.blob;
+      if (!isWhole && !found.has(path)) found.set(path, { path, torn: now, base: before, command });
+    }
+  }
+  return [...found.values()];
+}
+
+interface Suspect {
+  readonly path: string;
+  readonly before: Entry | undefined;
+  readonly now: FileEntry;
+  /** What the commit has there. */
+  readonly entry: FileEntry;
+}
+
+/** Changed files with the commit's time that are not longer than the commit's. */
+async function findSuspects(
+  session: Session,
+  store: ObjectStore,
+  base: BaseCommit,
+  commit: CommitHash,
+): Promise<readonly Suspect[]> {
+  const entries = new Map<string, Entry | undefined>();
+  if (commit !== base.hash) {
+    const target = await fetchCommit(session, store, commit);
+    const { signal } = session.context;
+    for (const { after, path } of await collectChanges(diffCommits(store, base.commit, target, { signal })))
+      entries.set(path, after);
+  }
+  const suspects: Suspect[] = [];
+  for (const page of session.index.files.changes(0)) {
+    for (const { after: now, before, path } of page.map(toChange)) {
+      const entry = entries.has(path) ? entries.get(path) : before;
+      if (now?.kind !== 'file' || entry?.kind !== 'file' || now.sizeBytes > entry.sizeBytes) continue;
+      if (exactMtimeNs(join(session.workspace.root, path)) === entry.mtimeNs)
+        suspects.push({ path, before, now, entry });
+    }
+  }
+  return suspects;
+}
+
+export interface TornTaken {
+  /** From what is here to the target. */
+  readonly changes: readonly Change[];
+  readonly torn: ReadonlySet<string>;
+}
+
+/** What leads to the target, torn files included: the index knows nothing of them any more, and its rows stand for no commit. */
+export async function takeTorn(
+  session: Session,
+  store: ObjectStore,
+  base: BaseCommit,
+  toTarget: readonly Change[],
+): Promise<TornTaken> {
+  const found = await findTorn(session, store, base);
+  if (found.length === 0) return { changes: toTarget, torn: new Set() };
+  const { index } = session;
+  const torn = new Set(found.map(({ path }) => path));
+  index.transaction(() => {
+    index.settings.base = undefined;
+    for (const path of torn) {
+      index.files.setAbsent(path);
+      index.files.setBase(path, undefined);
+    }
+  });
+  const wanted = new Map(toTarget.map((change) => [change.path, change]));
+  const onward = found.map((file): Change => {
+    const change = wanted.get(file.path);
+    return { path: file.path, before: file.torn, after: change ? change.after : file.base };
+  });
+  const rest = toTarget.filter(({ path }) => !torn.has(path));
+  const changes = [...rest, ...onward].sort((left, right) => comparePaths(left.path, right.path));
+  return { changes, torn };
+}
+
+/** Call when no torn file is left. */
+export function forgetCutRuns(session: Session): void {
+  const own = cutRuns(session).filter(({ remote }) => remote === session.remoteName);
+  removeUnsyncedMarks(own.map(({ mark }) => mark));
+}
+
+/** Forgets the runs if none of their files is torn. */
+export async function settleCutRuns(session: Session, store: ObjectStore, base: BaseCommit): Promise<void> {
+  if (hasCutRuns(session) && (await findTorn(session, store, base)).length === 0) forgetCutRuns(session);
+}
+
+/** Forgets the runs if no file is torn. @throws `conflict` if one is. */
+export async function refuseTorn(
+  session: Session,
+  store: ObjectStore,
+  base: BaseCommit,
+  { dryRun = false }: { readonly dryRun?: boolean | undefined },
+): Promise<void> {
+  const runs = cutRuns(session);
+  if (runs.length === 0) return;
+  const [first, ...others] = await findTorn(session, store, base);
+  if (first) {
+    const { command, path } = first;
+    const what = others.length === 0 ? `${path} is` : `${path} and ${others.length} more are`;
+    throw new DrayError(
+      'conflict',
+      `${what} not whole: "${command}" was cut off while it wrote there. Run it again, then push.`,
+      { data: { path, count: others.length + 1, command } },
+    );
+  }
+  const elsewhere = runs.find(({ remote }) => remote !== session.remoteName);
+  if (elsewhere) {
+    const { command } = elsewhere;
+    const message = `"${command}" was cut off, and files that it was writing may not be whole. Run it again, then push.`;
+    throw new DrayError('conflict', message, { data: { command } });
+  }
+  if (!dryRun) forgetCutRuns(session);
+}

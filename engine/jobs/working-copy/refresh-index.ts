@@ -1,0 +1,224 @@
+/**
+ * Brings the index's working side up to date: a merge of the scan with the index, both in byte order, so that memory
+ * stays flat. An unchanged file costs one `lstat` and one comparison; nothing is written for it.
+ */
+import { isUtf8 } from 'node:buffer';
+import { readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkAborted } from '../../base/abort.ts';
+import { createHeapBound } from '../../base/heap-bound.ts';
+import { sweepAbandoned } from '../../files/disk/temporary-folder.ts';
+import { targetNotUtf8 } from '../../files/scan/local-place.ts';
+import { type ScanBatch, type ScannedEntry, type ScanProblem, scanWorkspace } from '../../files/scan/scan.ts';
+import { KIND_CODES, type StatRow } from '../../index/file-table.ts';
+import type { Index } from '../../index/open-index.ts';
+import { comparePaths } from '../../model/entry.ts';
+import type { Session } from '../session/session.ts';
+
+export interface Refreshed {
+  readonly files: number;
+  readonly bytes: number;
+  /** Rows that may differ from the base: nothing to look for when 0. */
+  readonly differing: number;
+  /** What was not scanned (`reportProblems` tells of it). Its old state is kept. */
+  readonly problems: readonly ScanProblem[];
+}
+
+const SAME = 1;
+const PROGRESS_EVERY_MS = 100;
+
+export async function refreshIndex(session: Session): Promise<Refreshed> {
+  const { index, context, clock } = session;
+  context.emit({ type: 'phase', phase: 'scan' });
+  const merge = new ScanMerge(index, session.workspace.root);
+  let nextProgressMs = clock.monotonicMs() + PROGRESS_EVERY_MS;
+  const heap = createHeapBound();
+  for (const batch of scanWorkspace({ root: session.workspace.root, ignore: true })) {
+    checkAborted(context.signal);
+    heap.check();
+    merge.take(batch);
+    if (clock.monotonicMs() < nextProgressMs) continue;
+    nextProgressMs = clock.monotonicMs() + PROGRESS_EVERY_MS;
+    reportScan(session, merge);
+    await new Promise(setImmediate);
+  }
+  merge.finish();
+  reportScan(session, merge);
+  return { files: merge.files, bytes: merge.bytes, differing: merge.differing, problems: merge.problems };
+}
+
+/** Tells of each problem: what failed (exit code 4), or what is left out by design. */
+export function reportProblems(session: Session, problems: readonly ScanProblem[]): number {
+  let failed = 0;
+  for (const { path, problem, message } of problems) {
+    if (problem === 'unfinished') continue;
+    if (problem === 'special' || problem === 'nestedWorkspace') {
+      const warning = problem === 'special' ? 'skippedSpecialFile' : 'skippedWorkspace';
+      session.context.emit({ type: 'warning', warning, message, path });
+      continue;
+    }
+    failed += 1;
+    session.context.emit({
+      type: 'fileFailed',
+      path,
+      error: { code: 'io', message, retry: 'no', data: { path, reason: problem } },
+    });
+  }
+  return failed;
+}
+
+/** Removes what dead runs left in the `.dray-tmp` folders that the scan met: nobody may ever write beside them again. */
+export function sweepUnfinished({ workspace }: Session, problems: readonly ScanProblem[]): void {
+  for (const { path, problem } of problems)
+    if (problem === 'unfinished' && path.endsWith('/')) sweepAbandoned(join(workspace.root, path));
+}
+
+function reportScan(session: Session, merge: ScanMerge): void {
+  session.context.emit({
+    type: 'progress',
+    phase: 'scan',
+    filesDone: merge.files,
+    bytesDone: merge.bytes,
+    requests: 0,
+  });
+}
+
+/** The merge itself: batches of scanned entries against pages of rows. */
+class ScanMerge {
+  files = 0;
+  bytes = 0;
+  differing = 0;
+  readonly problems: ScanProblem[] = [];
+  readonly #index: Index;
+  readonly #root: string;
+  readonly #vanished: string[] = [];
+  #rows: readonly StatRow[] = [];
+  #at = 0;
+  #last = '';
+  #hasMore = true;
+
+  constructor(index: Index, root: string) {
+    this.#index = index;
+    this.#root = root;
+  }
+
+  take(batch: ScanBatch): void {
+    // One by one: a single folder may have more of them than a call takes arguments.
+    for (const problem of batch.problems) this.problems.push(problem);
+    const changed: ScannedEntry[] = [];
+    for (const entry of batch.entries) {
+      if (entry.kind === 'file') {
+        this.files += 1;
+        this.bytes += entry.sizeBytes;
+      }
+      let row = this.#peek();
+      while (row && comparePaths(row[0], entry.path) < 0) {
+        this.#noteVanished(row);
+        row = this.#next();
+      }
+      if (row?.[0] !== entry.path) {
+        changed.push(entry);
+        continue;
+      }
+      if (isUnchanged(row, entry)) {
+        if (row[1] !== SAME) this.differing += 1;
+      } else changed.push(entry);
+      this.#next();
+    }
+    if (changed.length > 0) this.#save(changed);
+  }
+
+  /** Files below a folder that could not be read have not vanished: what is known of them stays. */
+  finish(): void {
+    const { problems } = this;
+    for (let row = this.#peek(); row; row = this.#next()) this.#noteVanished(row);
+    const isUnseen = unseenBy(problems);
+    const gone = problems.length === 0 ? this.#vanished : this.#vanished.filter((path) => !isUnseen(path));
+    if (gone.length === 0) return;
+    this.#index.transaction(() => {
+      for (const path of gone) this.#index.files.setAbsent(path);
+    });
+    this.differing += gone.length;
+  }
+
+  #noteVanished(row: StatRow): void {
+    // A row of kind 0 is a deletion that is known already.
+    if (row[2] === 0) this.differing += 1;
+    else this.#vanished.push(row[0]);
+  }
+
+  #save(changed: readonly ScannedEntry[]): void {
+    this.differing += changed.length;
+    this.#index.transaction(() => {
+      for (const entry of changed) {
+        const content = this.#contentOf(entry);
+        if (content !== undefined) this.#index.files.setWorking(entry.path, entry, content);
+      }
+    });
+  }
+
+  /** Null: a file, which is read later. Undefined: a link that is gone or cannot be recorded; what is known of it stays. */
+  #contentOf({ path, kind }: ScannedEntry): string | null | undefined {
+    if (kind === 'file') return null;
+    if (kind === 'folder') return '';
+    let target: Buffer;
+    try {
+      target = readlinkSync(`${this.#root}/${path}`, { encoding: 'buffer' });
+    } catch (cause) {
+      const { code, message } = cause as NodeJS.ErrnoException;
+      // Gone since the scan saw it, or something else by now: the next scan tells.
+      if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'EINVAL') {
+        this.problems.push({ path, problem: 'unreadable', message: `${path} cannot be read: ${message}.` });
+      }
+      return undefined;
+    }
+    if (isUtf8(target)) return target.toString('utf8');
+    this.problems.push({
+      path,
+      problem: 'notUtf8',
+      message: targetNotUtf8(path),
+    });
+    return undefined;
+  }
+
+  #peek(): StatRow | undefined {
+    if (this.#at < this.#rows.length) return this.#rows[this.#at];
+    if (!this.#hasMore) return undefined;
+    this.#rows = this.#index.files.pageOfStats(this.#last);
+    this.#at = 0;
+    this.#last = this.#rows.at(-1)?.[0] ?? this.#last;
+    this.#hasMore = this.#rows.length > 0;
+    return this.#rows[0];
+  }
+
+  #next(): StatRow | undefined {
+    this.#at += 1;
+    return this.#peek();
+  }
+}
+
+/** Whether a path may well be there, though the scan has not seen it. Takes no longer where there are many problems. */
+function unseenBy(problems: readonly ScanProblem[]): (path: string) => boolean {
+  const places = new Set<string>();
+  for (const { path, problem } of problems) {
+    places.add(path);
+    // What could not even be looked at may be a folder, and all that is in it unseen as well.
+    if (problem === 'unreadable' && !path.endsWith('/')) places.add(`${path}/`);
+  }
+  return (path) => {
+    if (places.has(path)) return true;
+    for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1))
+      if (places.has(path.slice(0, at + 1))) return true;
+    return false;
+  };
+}
+
+function isUnchanged(row: StatRow, entry: ScannedEntry): boolean {
+  return (
+    row[6] === entry.inode &&
+    row[4] === entry.mtimeMs &&
+    row[5] === entry.ctimeMs &&
+    row[3] === entry.sizeBytes &&
+    row[2] === KIND_CODES[entry.kind]
+  );
+}

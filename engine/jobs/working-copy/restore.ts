@@ -1,0 +1,159 @@
+/**
+ * `dray restore`: named paths as a commit has them. The working copy's own content at these paths is replaced: that is what was asked,
+ * unless changes are to be kept.
+ */
+import { DrayError } from '../../api/error.ts';
+import type { JobContext, RestorePlan, RestoreRequest, RestoreSummary } from '../../api/jobs.ts';
+import { shellWord } from '../../base/shell-word.ts';
+import type { CommitHash, Entry } from '../../model/entry.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
+import type { Commit } from '../../repository/commit.ts';
+import { readEntries } from '../../repository/manifest/read-entries.ts';
+import { ensureBase, fetchCommit } from '../session/base-commit.ts';
+import { type Connection, connect } from '../session/connection.ts';
+import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
+import { requireBase, resolveCommit } from '../session/resolve-commit.ts';
+import { openSession, type Session } from '../session/session.ts';
+import { toWorkspacePath } from '../session/workspace-path.ts';
+import { applyChanges, isAsKnown } from './apply-changes.ts';
+import { hashFiles, undecidedFiles } from './hash-files.ts';
+import { settleCutRuns } from './interrupted-writes.ts';
+import { refreshIndex } from './refresh-index.ts';
+
+const CHANGED_NAMED_MAX = 20;
+
+export async function restore(context: JobContext, request: RestoreRequest): Promise<RestoreSummary> {
+  return withDiffering(context, request, async ({ connection, differing, hash, link, session }) => {
+    const plan = planOf(session, differing);
+    if (request.keepsChanges && plan.changed > 0) throw wouldLose(plan);
+    const totals = { files: differing.length, bytes: plan.bytes };
+    const mark = session.index.settings.base;
+    session.index.settings.base = undefined;
+    const applied = await applyChanges({
+      session,
+      connection,
+      link,
+      writing: { commit: hash, words: wordsOf(request) },
+      totals,
+      deletions: [],
+      writes: [differing],
+      // What changes while this runs is kept as well.
+      ...(request.keepsChanges ? {} : { givenUp: new Set(differing.map((entry) => entry.path)) }),
+    });
+    // Writing a path makes it its own base; the base commit's entry there comes back when it is another one.
+    if (request.from === undefined) session.index.settings.base = mark;
+    const base = await ensureBase(session, connection.store, link);
+    if (applied.failed === 0) await settleCutRuns(session, connection.store, base);
+    return { restored: differing.length - applied.failed, bytes: applied.bytes, failed: applied.failed };
+  });
+}
+
+/** What `restore` would do; nothing is written but what the index learns of the working copy. */
+export async function planRestore(context: JobContext, request: RestoreRequest): Promise<RestorePlan> {
+  return withDiffering(context, request, async ({ differing, session }) => planOf(session, differing));
+}
+
+/** The command to type again. */
+function wordsOf({ from, paths }: RestoreRequest): string {
+  return ['restore', ...paths, ...(from === undefined ? [] : ['--from', from])].map(shellWord).join(' ');
+}
+
+interface Differing {
+  readonly session: Session;
+  readonly connection: Connection;
+  readonly link: LinkedRepository;
+  readonly hash: CommitHash;
+  /** What the commit has and the working copy has not. */
+  readonly differing: readonly Entry[];
+}
+
+async function withDiffering<T>(
+  context: JobContext,
+  request: RestoreRequest,
+  work: (found: Differing) => Promise<T>,
+): Promise<T> {
+  const session = await openSession(context, 'restore');
+  try {
+    const wanted = request.paths.map((path) => toWorkspacePath(session, path));
+    const connection = await connect(session);
+    const { store } = connection;
+    try {
+      const link = await linkRepository(session, store, session.state.branch);
+      await ensureBase(session, store, link);
+      const hash =
+        request.from === undefined ? requireBase(session) : await resolveCommit(session, store, request.from);
+      const commit = await fetchCommit(session, store, hash);
+      await refreshIndex(session);
+      const entries = await collectEntries(session, store, commit, wanted);
+      const paths = new Set(entries.map(({ path }) => path));
+      await hashFiles(session, undecidedFiles(session, paths));
+      const differing = entries.filter((entry) => !isThere(session, entry));
+      return await work({ session, connection, hash, link, differing });
+    } finally {
+      await store.close();
+    }
+  } finally {
+    session.close();
+  }
+}
+
+async function collectEntries(
+  session: Session,
+  store: ObjectStore,
+  commit: Commit,
+  wanted: readonly string[],
+): Promise<Entry[]> {
+  const entries = new Map<string, Entry>();
+  for (const path of wanted) {
+    let found = 0;
+    for await (const page of readEntries(store, commit, { prefix: path, signal: session.context.signal })) {
+      for (const entry of page) {
+        if (path !== '' && entry.path !== path && !entry.path.startsWith(`${path}/`)) continue;
+        found += 1;
+        entries.set(entry.path, entry);
+      }
+    }
+    if (found === 0) {
+      throw new DrayError('notFound', `The commit has nothing at ${path}. "dray ls" shows what it has.`, {
+        data: { path },
+      });
+    }
+  }
+  return [...entries.values()];
+}
+
+function planOf(session: Session, differing: readonly Entry[]): RestorePlan {
+  const changed = differing.filter((entry) => isChanged(session, entry)).map(({ path }) => path);
+  return {
+    files: differing.length,
+    bytes: differing.reduce((sum, entry) => sum + (entry.kind === 'file' ? entry.sizeBytes : 0), 0),
+    changed: changed.length,
+    changedPaths: changed.slice(0, CHANGED_NAMED_MAX),
+  };
+}
+
+/** Whether the working copy has something at the path that the base has not. */
+function isChanged(session: Session, { kind, path }: Entry): boolean {
+  if (kind === 'folder') return false;
+  const { after, before } = session.index.files.find(path, 0) ?? {};
+  // The index knows nothing there: what is there all the same is ignored, or a folder's place.
+  if (!after) return !isAsKnown(session, path);
+  const isSame = before?.kind === after.kind && before.hash === after.hash && after.hash !== undefined;
+  return !isSame || before.executable !== after.executable;
+}
+
+function wouldLose({ changed, changedPaths }: RestorePlan): DrayError {
+  const [first = ''] = changedPaths;
+  const others = changed > 1 ? ` and ${changed - 1} more` : '';
+  const message = `${first}${others} changed here since the last push, and would be written over. Nothing was restored.`;
+  return new DrayError('conflict', message, { data: { changed, changedPaths } });
+}
+
+/** Whether the working copy has the entry already, as far as the index knows: what it does not know is written again. */
+function isThere(session: Session, entry: Entry): boolean {
+  const working = session.index.files.find(entry.path, 0)?.after;
+  if (!working || working.kind !== entry.kind) return false;
+  if (entry.kind === 'folder') return true;
+  if (entry.kind === 'link') return working.hash === entry.target;
+  return working.hash === entry.blob && working.executable === entry.executable;
+}

@@ -1,0 +1,59 @@
+/** `dray status`: what changed here since the last push or pull. Asks the remote only when told to. */
+import type { JobContext, StatusRequest, StatusSummary } from '../../api/jobs.ts';
+import { diffCommits } from '../../repository/diff-commits.ts';
+import { tellArrivals } from '../pull/interrupted-pull.ts';
+import { ensureBase, fetchCommit, hasBaseRows } from '../session/base-commit.ts';
+import { type Connection, connect } from '../session/connection.ts';
+import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
+import { isNothing, NO_CHANGES } from '../session/no-changes.ts';
+import { openSession, type Session } from '../session/session.ts';
+import { tellCutRuns } from './interrupted-writes.ts';
+import { settleWorkingCopy, tellChanges, workingChanges } from './working-changes.ts';
+
+export async function status(context: JobContext, request: StatusRequest): Promise<StatusSummary> {
+  const session = await openSession(context, 'status', 'snapshot');
+  let connection: Connection | undefined;
+  try {
+    tellArrivals(session);
+    tellCutRuns(session);
+    const needsRemote = request.remote === true || !hasBaseRows(session);
+    if (needsRemote) connection = await connect(session);
+    const link = connection && (await linkRepository(session, connection.store, session.state.branch));
+    if (connection && link) await ensureBase(session, connection.store, link);
+    const { scanned, failed } = await settleWorkingCopy(session);
+    const changes =
+      scanned.differing === 0 ? NO_CHANGES : await tellChanges(session, workingChanges(session));
+    return {
+      branch: session.state.branch,
+      commit: session.state.bases[session.remoteName] ?? null,
+      files: scanned.files,
+      bytes: scanned.bytes,
+      changes,
+      failed,
+      ...(request.remote && connection && link
+        ? { upstream: await upstreamOf(session, connection, link, !isNothing(changes)) }
+        : {}),
+    };
+  } finally {
+    try {
+      await connection?.store.close();
+    } finally {
+      session.close();
+    }
+  }
+}
+
+async function upstreamOf(
+  session: Session,
+  { store }: Connection,
+  link: LinkedRepository,
+  isChanged: boolean,
+): Promise<NonNullable<StatusSummary['upstream']>> {
+  if (!link.tip) return { state: 'absent', commit: null, changes: NO_CHANGES };
+  const base = await ensureBase(session, store, link);
+  if (link.tip.commit === base.hash) return { state: 'same', commit: link.tip.commit, changes: NO_CHANGES };
+  const tip = await fetchCommit(session, store, link.tip.commit);
+  const theirs = diffCommits(store, base.commit, tip, { signal: session.context.signal });
+  const changes = await tellChanges(session, theirs, { silent: true });
+  return { state: isChanged ? 'diverged' : 'behind', commit: link.tip.commit, changes };
+}

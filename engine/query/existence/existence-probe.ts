@@ -1,0 +1,21 @@
+import type { BlobHash } from '../../model/entry.ts';
+
+/** The two questions that a remote answers. Both are one request; both stop with `aborted` when the signal fires. */
+export interface ExistenceProbe {
+  head(hash: BlobHash, signal?: AbortSignal): Promise<boolean>;
+  /** One page of at most 1,000 hashes in ascending order. */
+  list(request: HashListRequest, signal?: AbortSignal): Promise<HashPage>;
+}
+
+export interface HashListRequest {
+  /** Only hashes that begin with these hex digits (0 to 64). */
+  readonly prefix: string;
+  /** Only hashes that sort after this one. It may be shorter than a hash (12 digits), and then sorts before all that begin with it. */
+  readonly after?: string;
+}
+
+export interface HashPage {
+  readonly hashes: readonly BlobHash[];
+  /** More hashes follow the last one. */
+  readonly isTruncated: boolean;
+}

@@ -1,0 +1,196 @@
+/**
+ * Which of a push's objects are on the remote already, asked in the way that costs least.
+ *
+ * - Nothing is asked of an empty repository.
+ * - Few candidates are asked for one by one.
+ * - Otherwise a few windows of the listing tell the remote's size (sampler.ts), the planner weighs both ways (plan-query.ts), and
+ *   the candidates are asked for one by one or looked up in a listing (list-objects.ts).
+ *
+ * The seed of this is the remote status query of DVC 1.0, which listed one three-digit prefix to estimate the remote's size
+ * and compared it with a fixed factor. Here the estimate has an interval, the break-even follows from this remote's costs, and what sampling
+ * shows is kept as asked.
+ *
+ * Invariant: each hash is asked once. A hash is answered by one HEAD or by the one range that holds it.
+ */
+import type { QueryExplanation, QueryMode } from '../../api/events.ts';
+import { checkAborted } from '../../base/abort.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { BlobHash } from '../../model/entry.ts';
+import { createAskedHashes } from './asked-hashes.ts';
+import {
+  estimateObjects,
+  type ObjectEstimate,
+  type RemoteEstimate,
+  type SampledWindow,
+} from './estimate-objects.ts';
+import type { ExistenceProbe } from './existence-probe.ts';
+import { explainQuery } from './explain-query.ts';
+import { createListing, type Listing } from './list-objects.ts';
+import { createMeasuredProbe, type MeasuredProbe } from './measured-probe.ts';
+import { type CostModel, isFew, planQuery, type QueryPlan } from './plan-query.ts';
+import { createQueryTally } from './query-tally.ts';
+import { sampleWindows } from './sampler.ts';
+
+export interface ExistenceOptions {
+  readonly probe: ExistenceProbe;
+  readonly mode: QueryMode;
+  /** Upper bound, known from the scan before most files are hashed. */
+  readonly expectedCandidates: number;
+  /** The repository is known to hold nothing. */
+  readonly isEmpty: boolean;
+  /** What an earlier query of this remote learned; a guess that the planner distrusts by a factor of four. */
+  readonly remembered?: RemoteEstimate | undefined;
+  /** Called when this query learned the remote's size: worth remembering. */
+  readonly onEstimate?: ((estimate: RemoteEstimate) => void) | undefined;
+  readonly costs: CostModel;
+  readonly clock: Clock;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface ExistenceQuery {
+  /**
+   * Those of the hashes that are on the remote. May be called many times, with batches, while others are under way.
+   * Holds some 100 bytes for each hash asked by HEAD and 16 for each object listed.
+   * @throws DrayError `aborted`, and whatever the probe throws; the hashes concerned may then be asked again.
+   */
+  resolve(hashes: readonly BlobHash[]): Promise<ReadonlySet<BlobHash>>;
+  /** Blobs that the push needs, before anything was left out: adds up. For the explanation. */
+  noteWanted(count: number): void;
+  /** Blobs left out because the index knows them: adds up. For the explanation. */
+  noteRemovedByIndex(count: number): void;
+  /** What was predicted and, once something was resolved, what it took. */
+  explanation(): QueryExplanation;
+}
+
+/** The choice, and what sampling learned on the way to it. */
+interface Decision {
+  readonly plan: QueryPlan;
+  readonly listing: Listing;
+  readonly windows: readonly SampledWindow[];
+  readonly estimate: ObjectEstimate | undefined;
+}
+
+export function createExistenceQuery(options: ExistenceOptions): ExistenceQuery {
+  const { clock, mode, signal } = options;
+  const probe = createMeasuredProbe(options);
+  const asked = createAskedHashes(probe);
+  const tally = createQueryTally(clock);
+  let deciding: Promise<Decision> | undefined;
+  let decision: Decision | undefined;
+
+  const decide = async (batch: readonly BlobHash[]): Promise<Decision> => {
+    const candidates = Math.max(options.expectedCandidates, asked.count() + batch.length);
+    decision = await chooseWay({
+      options,
+      probe,
+      candidates,
+      firstHead: () => asked.ask(batch[0] as BlobHash),
+    });
+    if (decision.estimate !== undefined) {
+      const { objects, low, high } = decision.estimate;
+      const { headMs, listMs } = probe.costs();
+      options.onEstimate?.({ objects, low, high, headMs, listMs });
+    }
+    return decision;
+  };
+
+  /** Undefined while so few hashes have come that asking for each is right whatever follows. */
+  const currentDecision = (batch: readonly BlobHash[]): Promise<Decision> | undefined => {
+    if (deciding === undefined) {
+      const sofar = asked.count() + batch.length;
+      if (mode === 'auto' && isFew(sofar, probe.costs())) return undefined;
+      deciding = decide(batch).catch((error: unknown) => {
+        deciding = undefined;
+        throw error;
+      });
+    }
+    return deciding;
+  };
+
+  const present = async (hashes: readonly BlobHash[]): Promise<readonly BlobHash[]> => {
+    if (options.isEmpty || hashes.length === 0) return [];
+    const made = await currentDecision(hashes);
+    if (made?.plan.choice === 'list') {
+      const answers = await asked.answered(hashes);
+      const listed = await made.listing.find(hashes.filter((hash) => !answers.has(hash)));
+      return [...listed, ...hashes.filter((hash) => answers.get(hash) === true)];
+    }
+    const results = await settleAll(hashes.map((hash) => made?.listing.known(hash) ?? asked.ask(hash)));
+    return hashes.filter((_, at) => results[at] === true);
+  };
+
+  return {
+    resolve: async (batch) => {
+      checkAborted(signal);
+      const hashes = [...new Set(batch)];
+      const finish = tally.begin();
+      try {
+        const found = new Set(await present(hashes));
+        checkAborted(signal);
+        tally.add(hashes.length, found.size);
+        return found;
+      } finally {
+        finish();
+      }
+    },
+    noteWanted: tally.noteWanted,
+    noteRemovedByIndex: tally.noteRemovedByIndex,
+    explanation: () =>
+      explainQuery({
+        mode,
+        isEmpty: options.isEmpty,
+        costs: probe.costs(),
+        expectedCandidates: options.expectedCandidates,
+        remembered: options.remembered,
+        plan: decision?.plan,
+        estimate: decision?.estimate,
+        sampledWindows: decision?.windows.length ?? 0,
+        heads: probe.heads(),
+        lists: probe.lists(),
+        tally: tally.read(),
+      }),
+  };
+}
+
+/** Like Promise.all, but nothing is under way any more when it fails. */
+async function settleAll<T>(calls: readonly (T | Promise<T>)[]): Promise<readonly T[]> {
+  const outcomes = await Promise.allSettled(calls);
+  return outcomes.map((outcome) => {
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
+  });
+}
+
+/** Samples until the planner is sure. The first round also times one HEAD, whose answer is kept. */
+async function chooseWay(request: {
+  readonly options: ExistenceOptions;
+  readonly probe: MeasuredProbe;
+  readonly candidates: number;
+  readonly firstHead: () => Promise<boolean>;
+}): Promise<Decision> {
+  const { options, probe, candidates, firstHead } = request;
+  let windows: readonly SampledWindow[] = [];
+  let estimate: ObjectEstimate | undefined;
+  for (;;) {
+    const plan = planQuery({
+      candidates,
+      mode: options.mode,
+      costs: probe.costs(),
+      remote: estimate ?? options.remembered,
+      windows: windows.length,
+    });
+    if (plan.samples === 0) {
+      const objects = estimate?.objects ?? options.remembered?.objects ?? 0;
+      const relativeError =
+        estimate === undefined ? 0 : (estimate.high - estimate.low) / 4 / Math.max(1, objects);
+      const listing = createListing({ list: probe.list, windows, objects, relativeError });
+      return { plan, listing, windows, estimate };
+    }
+    const [sampled] = await Promise.all([
+      sampleWindows({ list: probe.list, random: () => options.clock.random(), windows, count: plan.samples }),
+      options.mode === 'auto' && probe.heads() === 0 ? firstHead() : undefined,
+    ]);
+    windows = sampled;
+    estimate = estimateObjects(windows);
+  }
+}

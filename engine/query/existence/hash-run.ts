@@ -1,0 +1,74 @@
+/**
+ * A sorted run of hashes in 16 bytes each: what is kept of a listing (10 million objects: 160 MB).
+ *
+ * A run remembers the first 128 bits of each hash and takes them for the whole. A false match would leave an upload
+ * out, so the odds matter: with a million candidates against ten million objects it is 10^13 / 2^128, below 10^-25,
+ * and to build such a pair on purpose takes 2^64 hashes.
+ */
+import type { BlobHash } from '../../model/entry.ts';
+
+const WORDS = 4;
+const DIGITS_PER_WORD = 8;
+
+/** Four words a hash, in the order of the hashes. */
+export type HashRun = Uint32Array;
+
+export const EMPTY_RUN: HashRun = new Uint32Array(0);
+
+/** @param hashes In ascending order, as a listing gives them. */
+export function packHashes(hashes: readonly BlobHash[]): HashRun {
+  const run = new Uint32Array(hashes.length * WORDS);
+  let at = 0;
+  for (const hash of hashes) {
+    for (let word = 0; word < WORDS; word += 1) {
+      run[at] = wordOf(hash, word);
+      at += 1;
+    }
+  }
+  return run;
+}
+
+/** @param runs One after the other in ascending order. */
+export function joinRuns(runs: readonly HashRun[]): HashRun {
+  if (runs.length === 1) return runs[0] ?? EMPTY_RUN;
+  const joined = new Uint32Array(runs.reduce((total, run) => total + run.length, 0));
+  let at = 0;
+  for (const run of runs) {
+    joined.set(run, at);
+    at += run.length;
+  }
+  return joined;
+}
+
+export function countOf(run: HashRun): number {
+  return run.length / WORDS;
+}
+
+export function holdsHash(run: HashRun, hash: BlobHash): boolean {
+  const first = wordOf(hash, 0);
+  let low = 0;
+  let high = countOf(run);
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const order = compareAt(run, middle * WORDS, first, hash);
+    if (order === 0) return true;
+    if (order < 0) low = middle + 1;
+    else high = middle;
+  }
+  return false;
+}
+
+/** Below, at or above zero as the stored hash sorts before, like or after `hash`. */
+function compareAt(run: HashRun, at: number, first: number, hash: BlobHash): number {
+  const lead = (run[at] ?? 0) - first;
+  if (lead !== 0) return lead;
+  for (let word = 1; word < WORDS; word += 1) {
+    const rest = (run[at + word] ?? 0) - wordOf(hash, word);
+    if (rest !== 0) return rest;
+  }
+  return 0;
+}
+
+function wordOf(hash: BlobHash, word: number): number {
+  return Number.parseInt(hash.slice(word * DIGITS_PER_WORD, (word + 1) * DIGITS_PER_WORD), 16);
+}

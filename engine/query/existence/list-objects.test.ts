@@ -1,0 +1,151 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { BlobHash } from '../../model/entry.ts';
+import { estimateObjects } from './estimate-objects.ts';
+import type { HashListRequest } from './existence-probe.ts';
+import { countOf, holdsHash, packHashes } from './hash-run.ts';
+import { createListing } from './list-objects.ts';
+import { sampleWindows } from './sampler.ts';
+import { createSimulatedRemote, strangeHashes } from './simulated-remote.fixture.ts';
+
+const anyHash = fc
+  .array(fc.constantFrom(...'0123456789abcdef'), { minLength: 64, maxLength: 64 })
+  .map((digits) => digits.join('') as BlobHash);
+
+function pagesOf(hashes: readonly BlobHash[], pageObjects: number) {
+  const sorted = [...new Set(hashes)].sort();
+  let requests = 0;
+  const list = async ({ after = '' }: HashListRequest) => {
+    requests += 1;
+    const rest = sorted.filter((hash) => hash > after);
+    return { hashes: rest.slice(0, pageObjects), isTruncated: rest.length > pageObjects };
+  };
+  return { list, requests: () => requests };
+}
+
+describe('createListing', () => {
+  it('answers like brute force for any hashes, any page size and any misestimate', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(anyHash, { maxLength: 60 }),
+        fc.array(anyHash, { maxLength: 20 }),
+        fc.integer({ min: 1, max: 20 }),
+        fc.integer({ min: 0, max: 20_000 }),
+        fc.integer({ min: 0, max: 4 }),
+        async (present, strange, pageObjects, objects, samples) => {
+          const { list } = pagesOf(present, pageObjects);
+          const draw = Math.abs(Math.sin(objects));
+          const windows =
+            samples === 0 ? [] : await sampleWindows({ list, random: () => draw, windows: [], count: 1 });
+          const more =
+            samples > 1
+              ? await sampleWindows({ list, random: () => draw, windows, count: samples })
+              : windows;
+          const listing = createListing({ list, windows: more, objects, relativeError: 0 });
+          const asked = [...new Set([...present, ...strange])];
+          const found = new Set(await listing.find(asked));
+          const truth = new Set(present);
+          for (const hash of asked) {
+            expect(found.has(hash)).toBe(truth.has(hash));
+            expect(listing.known(hash)).toBe(truth.has(hash));
+          }
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  it('reads on when more hashes than a page share their first 48 bits', async () => {
+    const crowd = Array.from(
+      { length: 30 },
+      (_, at) => `${'0'.repeat(60)}${at.toString(16).padStart(4, '0')}` as BlobHash,
+    );
+    const { list } = pagesOf(crowd, 7);
+    const windows = await sampleWindows({ list, random: () => 0.5, windows: [], count: 1 });
+    const listing = createListing({ list, windows, objects: 30, relativeError: 0 });
+    expect(await listing.find(crowd)).toHaveLength(30);
+    expect(listing.total()).toBe(30);
+  });
+
+  it('lists 50,000 objects in at most 72 requests, sampling included, and close to the least that can be', async () => {
+    for (let seed = 0; seed < 12; seed += 1) {
+      const remote = createSimulatedRemote({ seed, objects: 50_000 });
+      const list = (request: HashListRequest) => remote.probe.list(request);
+      const windows = await sampleWindows({
+        list,
+        random: () => remote.clock.random(),
+        windows: [],
+        count: 1,
+      });
+      const estimate = estimateObjects(windows);
+      const relativeError = (estimate.high - estimate.low) / 4 / estimate.objects;
+      const listing = createListing({ list, windows, objects: estimate.objects, relativeError });
+      await listing.find(strangeHashes(seed, 5_000));
+      expect(listing.total()).toBeGreaterThan(49_000);
+      expect(remote.lists()).toBeLessThanOrEqual(66);
+    }
+  });
+
+  it('fetches only ranges that hold a candidate, each once', async () => {
+    const remote = createSimulatedRemote({ seed: 4, objects: 200_000 });
+    const list = (request: HashListRequest) => remote.probe.list(request);
+    const listing = createListing({ list, windows: [], objects: 200_000, relativeError: 0 });
+    const wanted = remote.someObjects(10);
+    expect(await listing.find(wanted)).toEqual(wanted);
+    expect(remote.lists()).toBeLessThanOrEqual(12);
+    const before = remote.lists();
+    await Promise.all([listing.find(wanted), listing.find(wanted)]);
+    expect(remote.lists()).toBe(before);
+  });
+
+  it('splits a range that is much denser than thought, in about as many requests as there are pages', async () => {
+    const remote = createSimulatedRemote({ seed: 9, objects: 100_000 });
+    const list = (request: HashListRequest) => remote.probe.list(request);
+    const listing = createListing({ list, windows: [], objects: 500, relativeError: 0 });
+    await listing.find(strangeHashes(1, 1));
+    expect(listing.total()).toBeGreaterThan(99_000);
+    expect(remote.lists()).toBeLessThan(125);
+    expect(remote.mostAtOnce()).toBeGreaterThan(10);
+  });
+
+  it('asks again after a failure, and refuses a listing that does not move on', async () => {
+    let isDown = true;
+    const list = async () => {
+      if (isDown) throw new Error('down');
+      return { hashes: [], isTruncated: false };
+    };
+    const listing = createListing({ list, windows: [], objects: 10, relativeError: 0 });
+    await expect(listing.find(strangeHashes(1, 1))).rejects.toThrow('down');
+    isDown = false;
+    expect(await listing.find(strangeHashes(1, 1))).toEqual([]);
+
+    const stuck = createListing({
+      list: async () => ({ hashes: [], isTruncated: true }),
+      windows: [],
+      objects: 10,
+      relativeError: 0,
+    });
+    await expect(stuck.find(strangeHashes(1, 1))).rejects.toMatchObject({ code: 'remoteFailed' });
+  });
+});
+
+describe('a hash run', () => {
+  it('holds just the hashes that it was made of', () => {
+    fc.assert(
+      fc.property(
+        fc.array(anyHash, { maxLength: 50 }),
+        fc.array(anyHash, { maxLength: 50 }),
+        (inside, outside) => {
+          const run = packHashes([...new Set(inside)].sort());
+          expect(countOf(run)).toBe(new Set(inside).size);
+          for (const hash of inside) expect(holdsHash(run, hash)).toBe(true);
+          for (const hash of outside) expect(holdsHash(run, hash)).toBe(inside.includes(hash));
+        },
+      ),
+    );
+  });
+
+  it('takes 16 bytes for each hash, so ten million objects fit into 160 MB', () => {
+    expect(packHashes(strangeHashes(1, 1_000)).byteLength).toBe(16_000);
+  });
+});

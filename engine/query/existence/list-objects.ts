@@ -1,0 +1,160 @@
+/**
+ * The listing, fetched in parallel ranges, and only where a candidate lies.
+ *
+ * The space outside the sampled windows is cut into cells of a little less than one page each, by the estimate. A cell is fetched
+ * when the first candidate falls into it and answers all that follow. So the listing never takes more requests than there
+ * are pages, nor more than there are candidates, and needs no candidate to be known ahead.
+ *
+ * What is kept of a cell is a sorted run of 16 bytes a hash (hash-run.ts): about 160 MB for ten million objects.
+ */
+import type { BlobHash } from '../../model/entry.ts';
+import type { SampledWindow } from './estimate-objects.ts';
+import { countOf, type HashRun, holdsHash, joinRuns, packHashes } from './hash-run.ts';
+import { positionOf, SPACE } from './hash-space.ts';
+import { fetchRangePage, type ListPages } from './list-page.ts';
+import { PAGE_OBJECTS } from './plan-query.ts';
+import { gapsBetween } from './sampler.ts';
+
+/** Cells are cut so short of a page: 2.2 standard deviations, so that about one in seventy takes a second request. */
+const CELL_DEVIATIONS = 2.2;
+/** Bounds the bookkeeping for a remote of more than 900 million objects; a cell then takes several pages. */
+const CELLS_MAX = 1 << 20;
+/** A range that turns out denser than thought is split into at most so many. */
+const SPLIT_MAX = 16;
+
+export interface ListingOptions {
+  readonly list: ListPages;
+  /** Known ranges: ascending, disjoint. */
+  readonly windows: readonly SampledWindow[];
+  /** Objects on the remote and their standard error as a share of them (0.03: 3 %). */
+  readonly objects: number;
+  readonly relativeError: number;
+}
+
+export interface Listing {
+  /** The answer where a range listed so far holds it. No request. */
+  known(hash: BlobHash): boolean | undefined;
+  /** Which of the hashes are present. Fetches the ranges that hold them and are not known yet, each once. */
+  find(hashes: readonly BlobHash[]): Promise<readonly BlobHash[]>;
+  /** The number of objects once every range is known. */
+  total(): number | undefined;
+}
+
+/** A range of the space; `run` is set once it is known. */
+interface Cell {
+  readonly start: number;
+  readonly end: number;
+  run?: HashRun;
+  pending?: Promise<void> | undefined;
+}
+
+export function createListing(options: ListingOptions): Listing {
+  const cells = cutCells(options);
+
+  const load = async (cell: Cell): Promise<void> => {
+    try {
+      cell.run = joinRuns(await listRange(options.list, cell.start, cell.end));
+    } finally {
+      // After a failure the next question tries again.
+      cell.pending = undefined;
+    }
+  };
+
+  return {
+    known: (hash) => {
+      const { run } = cellOf(cells, hash);
+      return run === undefined ? undefined : holdsHash(run, hash);
+    },
+    find: async (hashes) => {
+      const loads = new Set<Promise<void>>();
+      for (const hash of hashes) {
+        const cell = cellOf(cells, hash);
+        if (cell.run !== undefined) continue;
+        cell.pending ??= load(cell);
+        loads.add(cell.pending);
+      }
+      // All of them end before a failure is told, so that nothing is under way any more.
+      for (const outcome of await Promise.allSettled(loads)) {
+        if (outcome.status === 'rejected') throw outcome.reason;
+      }
+      return hashes.filter((hash) => {
+        const { run } = cellOf(cells, hash);
+        return run !== undefined && holdsHash(run, hash);
+      });
+    },
+    total: () => {
+      let total = 0;
+      for (const { run } of cells) {
+        if (run === undefined) return undefined;
+        total += countOf(run);
+      }
+      return total;
+    },
+  };
+}
+
+/**
+ * Every hash from position `start` to before `end`, as runs in ascending order. A range that its first page shows to be much longer than a
+ * page is split, by the density that the page tells, and its parts are fetched in parallel.
+ */
+async function listRange(
+  list: ListPages,
+  start: number,
+  end: number,
+  after?: BlobHash,
+): Promise<readonly HashRun[]> {
+  const page = await fetchRangePage(list, { start, end, after });
+  const run = packHashes(page.hashes);
+  const last = page.hashes.at(-1);
+  if (page.isWhole || last === undefined) return [run];
+
+  const reached = positionOf(last);
+  const pagesLeft = (end - reached) / Math.max(1, reached - start);
+  const parts = Math.min(SPLIT_MAX, Math.max(1, Math.ceil(pagesLeft / pageShare(0.03))), end - reached);
+  const bounds = Array.from(
+    { length: parts + 1 },
+    (_, part) => reached + Math.floor(((end - reached) * part) / parts),
+  );
+  const rest = await Promise.all(
+    bounds
+      .slice(0, -1)
+      .map((from, part) => listRange(list, from, bounds[part + 1] ?? end, part === 0 ? last : undefined)),
+  );
+  return [run, ...rest.flat()];
+}
+
+/** The share of a page that a cell aims at, so that it seldom overflows. */
+function pageShare(relativeError: number): number {
+  const deviation = Math.sqrt(PAGE_OBJECTS + (PAGE_OBJECTS * relativeError) ** 2);
+  return Math.max(0.5, 1 - (CELL_DEVIATIONS * deviation) / PAGE_OBJECTS);
+}
+
+function cutCells(options: ListingOptions): readonly Cell[] {
+  const { objects, windows } = options;
+  const cellObjects = Math.max(PAGE_OBJECTS * pageShare(options.relativeError), objects / CELLS_MAX);
+  const cells: Cell[] = [...windows];
+  for (const gap of gapsBetween(windows)) {
+    const width = gap.end - gap.start;
+    const count = Math.max(1, Math.ceil((objects * width) / SPACE / cellObjects));
+    let start = gap.start;
+    for (let part = 1; part <= count; part += 1) {
+      const end = part === count ? gap.end : gap.start + Math.floor((width * part) / count);
+      if (end > start) cells.push({ start, end });
+      start = end;
+    }
+  }
+  return cells.sort((a, b) => a.start - b.start);
+}
+
+/** The cells cover the space without a gap, so there is always one. */
+function cellOf(cells: readonly Cell[], hash: BlobHash): Cell {
+  const position = positionOf(hash);
+  let low = 0;
+  let high = cells.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1;
+    if ((cells[middle]?.start ?? SPACE) <= position) low = middle;
+    else high = middle - 1;
+  }
+  return cells[low] as Cell;
+}

@@ -1,0 +1,47 @@
+/** One page of the listing as a known range of the hash space: what sampling and listing are both made of. */
+import { DrayError } from '../../api/error.ts';
+import type { BlobHash } from '../../model/entry.ts';
+import type { HashListRequest, HashPage } from './existence-probe.ts';
+import { afterOf, positionOf } from './hash-space.ts';
+
+export type ListPages = (request: HashListRequest) => Promise<HashPage>;
+
+export interface RangePage {
+  /** Those within the range, ascending. */
+  readonly hashes: readonly BlobHash[];
+  /** The page reaches the end of the range. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * Fetches the first page of the range from `start` (or from after the hash `after`, which must lie in it) to `end`.
+ * What lies beyond the range is dropped. One request.
+ * @throws DrayError `remoteFailed` when the remote says that more follows but does not move on.
+ */
+export async function fetchRangePage(
+  list: ListPages,
+  range: { readonly start: number; readonly end: number; readonly after?: BlobHash | undefined },
+): Promise<RangePage> {
+  const after = range.after ?? afterOf(range.start);
+  const page = await list(after === undefined ? { prefix: '' } : { prefix: '', after });
+  const last = page.hashes.at(-1);
+  if (page.isTruncated && (last === undefined || (after !== undefined && last <= after))) {
+    throw new DrayError(
+      'remoteFailed',
+      "The remote's listing does not move on: it promises more and repeats itself.",
+      {
+        data: { after: after ?? '' },
+      },
+    );
+  }
+  const hashes = hashesBefore(page.hashes, range.end);
+  return { hashes, isWhole: !page.isTruncated || hashes.length < page.hashes.length };
+}
+
+/** Those of the ascending `hashes` that lie before the position `end`. */
+export function hashesBefore(hashes: readonly BlobHash[], end: number): readonly BlobHash[] {
+  let count = hashes.length;
+  for (let last = hashes[count - 1]; last !== undefined && positionOf(last) >= end; last = hashes[count - 1])
+    count -= 1;
+  return count === hashes.length ? hashes : hashes.slice(0, count);
+}

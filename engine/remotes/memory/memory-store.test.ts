@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { MEMORY_STORE } from '../contract/abilities.ts';
+import { describeObjectStoreContract } from '../contract/suite.ts';
+import { createMemoryStore } from './memory-store.ts';
+
+describeObjectStoreContract(
+  'The memory store',
+  async () => {
+    const store = createMemoryStore();
+    return { store, close: () => store.close() };
+  },
+  MEMORY_STORE,
+);
+
+describe('The memory store', () => {
+  it('refuses small parts in the middle of an upload when told to, as S3 does', async () => {
+    const { multipart } = createMemoryStore({ partSizeMinBytes: 5 });
+    const upload = { key: 'a', uploadId: await multipart!.create('a') };
+    const parts = [
+      await multipart!.uploadPart(upload, 1, new Uint8Array(4)),
+      await multipart!.uploadPart(upload, 2, new Uint8Array(1)),
+    ];
+    await expect(multipart!.complete(upload, parts)).rejects.toMatchObject({ code: 'notFound' });
+  });
+
+  it('refuses keys that could not be a file everywhere', async () => {
+    const store = createMemoryStore();
+    for (const key of ['', '/a', 'a//b', 'a/', '../a', 'a/./b', 'a\0b', '\ud800', 'x'.repeat(1025)]) {
+      await expect(store.put(key, new Uint8Array())).rejects.toMatchObject({ code: 'unsafePath' });
+    }
+  });
+});

@@ -1,0 +1,24 @@
+/** The profile that a remote names: of the user's own settings, or of what else Dray knows to hold keys. */
+import { keptKeysOf } from '../../../base/kept-keys.ts';
+import type { S3Options } from '../s3-options.ts';
+import { type AwsProfile, readAwsProfile } from './aws-profile.ts';
+import { RCLONE_PROFILE, readRcloneProfile } from './rclone-remotes.ts';
+
+/** @throws `usage` when a profile is named and there is none of that name. */
+export async function readProfile({
+  environment,
+  profile,
+}: Pick<S3Options, 'environment' | 'profile'>): Promise<AwsProfile> {
+  const kept = profile ? keptKeysOf(environment).get(profile) : undefined;
+  if (profile && kept) {
+    const { accessKeyId, secretAccessKey, sessionToken } = kept;
+    const settings = {
+      aws_access_key_id: accessKeyId,
+      aws_secret_access_key: secretAccessKey,
+      ...(sessionToken === undefined ? {} : { aws_session_token: sessionToken }),
+    };
+    return { name: profile, settings };
+  }
+  if (profile?.startsWith(RCLONE_PROFILE)) return readRcloneProfile(profile, environment);
+  return readAwsProfile({ profile, environment });
+}

@@ -1,0 +1,120 @@
+/** What the lean calls share: how a request is begun, how its body is covered, and what is learned from the answers. */
+import { createHash } from 'node:crypto';
+import type { HttpAnswer } from '../../http/http-message.ts';
+import type { CallOptions, ChecksumKind, ObjectStore, PutOptions, PutOutcome } from '../../object-store.ts';
+import { checksumKindOf } from '../../received-checksum.ts';
+import { isOfMinio } from '../answers/minio-answer.ts';
+import type { S3Failure } from '../answers/s3-errors.ts';
+import { type ErrorBody, readResult } from '../answers/s3-xml.ts';
+import { checksumHeaderOf, checksumsOfAnswer, etagOf } from '../object-headers.ts';
+import type { LeanClient, LeanRequest, S3Connection } from '../s3-connection.ts';
+import { endpointOf } from '../s3-options.ts';
+import { UNSIGNED_PAYLOAD } from '../s3-signer.ts';
+import { checksumPair } from '../s3-values.ts';
+
+export interface Lean {
+  readonly client: LeanClient;
+  readonly connection: S3Connection;
+  /** Checksums that the store was seen to verify: it answers with the checksum that it computed. */
+  readonly verified: Set<ChecksumKind>;
+  /** A store for another bucket of the same endpoint. It is closed with this one. */
+  siblingOf(bucket: string): Pick<ObjectStore, 'head'>;
+}
+
+const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+
+export function requestFor(
+  connection: S3Connection,
+  what: { readonly operation: string; readonly method: LeanRequest['method']; readonly key?: string },
+  { signal }: CallOptions,
+): LeanRequest {
+  const key = what.key === undefined ? undefined : connection.place.keyPrefix + what.key;
+  const call = { operation: what.operation, key };
+  return {
+    call,
+    method: what.method,
+    payloadHash: EMPTY_SHA256,
+    signal,
+    ...(key === undefined ? {} : { key }),
+  };
+}
+
+/** For the XML that some requests carry: small, so it is hashed always. */
+export function xmlBody(body: Uint8Array): Pick<LeanRequest, 'body' | 'payloadHash'> {
+  return { body, payloadHash: createHash('sha256').update(body).digest('hex') };
+}
+
+/**
+ * How the signature covers the body. A store that verifies checksum headers need not hash the body once more; they are
+ * signed. Until it is seen to do so, a known SHA-256 is signed as the body's too, which every store verifies.
+ * Otherwise as the SDK has it: unsigned over TLS, hashed here without.
+ */
+export function payloadHashOf(
+  bytes: Uint8Array,
+  { checksum }: PutOptions,
+  { connection, verified }: Lean,
+): string {
+  if (checksum && verified.has(checksumKindOf(checksum))) return UNSIGNED_PAYLOAD;
+  if (checksum && 'sha256' in checksum) return checksum.sha256;
+  if (endpointOf(connection.place).protocol === 'https:') return UNSIGNED_PAYLOAD;
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+export function noteVerified(answer: HttpAnswer, { checksum }: PutOptions, { verified }: Lean): void {
+  if (!checksum) return;
+  const kind = checksumKindOf(checksum);
+  if (!verified.has(kind) && checksumHeaderOf(answer, kind) === checksumPair(checksum)[1]) verified.add(kind);
+}
+
+/** The outcome of a write whose answer tells it by headers. */
+export function writtenAs(answer: HttpAnswer): PutOutcome {
+  const checksums = checksumsOfAnswer(answer);
+  return { written: true, etag: etagOf(answer), ...(checksums ? { checksums } : {}) };
+}
+
+/** Few results of calls that write are larger than this; a page of 1,000 parts or uploads is. */
+const RESULT_MAX_BYTES = 8 * 1024 * 1024;
+
+/**
+ * How long no byte may come while the store copies, or joins parts: up to 5 GiB on its disks, beside the others that it copies. Amazon sends white
+ * space meanwhile; others, as MinIO while it copies, send nothing before they are done.
+ */
+export const STORE_WORK_QUIET_MS = 15 * 60_000;
+
+export type XmlAnswer =
+  | { readonly xml: string; readonly isMinio: boolean; readonly failure?: never }
+  | { readonly failure: S3Failure; readonly xml?: never };
+
+/** Sends a request whose result is XML. An error comes back as `failure`, also one in an answer of status 200. */
+export async function exchangeXml(
+  { client, connection }: Lean,
+  request: LeanRequest,
+  rootName: string,
+): Promise<XmlAnswer> {
+  const answer = await client.exchange(request, RESULT_MAX_BYTES);
+  if (answer.failure) return { failure: answer.failure };
+  const result = readResult(answer.bytes, rootName);
+  if (result.error) return { failure: lateFailure(result.error, connection) };
+  return { xml: result.xml, isMinio: isOfMinio(answer) };
+}
+
+/** Statuses that errors have when they are known in time, as far as anything depends on them. */
+const LATE_STATUSES: Readonly<Record<string, number>> = {
+  PreconditionFailed: 412,
+  NoSuchKey: 404,
+  NoSuchUpload: 404,
+  AccessDenied: 403,
+  BadDigest: 400,
+  InvalidPart: 400,
+  InvalidRequest: 400,
+};
+
+function lateFailure(error: ErrorBody, connection: S3Connection): S3Failure {
+  return {
+    status: LATE_STATUSES[error.code ?? ''] ?? 500,
+    code: error.code,
+    message: error.message,
+    remoteTimeMs: undefined,
+    signedTimeMs: Date.now() + connection.clockOffsetMs,
+  };
+}

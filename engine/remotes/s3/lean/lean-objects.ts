@@ -1,0 +1,195 @@
+/** The hot calls: HEAD, GET, PUT and LIST. */
+
+import type { HttpAnswer } from '../../http/http-message.ts';
+import type {
+  CallOptions,
+  GetOptions,
+  HeadOptions,
+  ListPage,
+  ListRequest,
+  ObjectBytes,
+  ObjectInfo,
+  ObjectRead,
+  PutOptions,
+  PutOutcome,
+  ReadOptions,
+} from '../../object-store.ts';
+import { checkedBody, checkRange, rangeHeader } from '../answers/checked-body.ts';
+import { isOfMinio } from '../answers/minio-answer.ts';
+import {
+  isAbsentKey,
+  isStray,
+  type S3Call,
+  type S3Failure,
+  tooLarge,
+  unwrittenOr,
+} from '../answers/s3-errors.ts';
+import { incompleteListing, readListPage } from '../answers/s3-list-page.ts';
+import {
+  checksumHeaders,
+  conditionHeaders,
+  descriptionHeaders,
+  etagOf,
+  infoOfAnswer,
+  lengthOf,
+  storedLengthOf,
+  wholeSizeOf,
+} from '../object-headers.ts';
+import { failedCall, type LeanRequest, type S3Connection } from '../s3-connection.ts';
+import { listPageOf } from '../s3-values.ts';
+import { type Lean, noteVerified, payloadHashOf, requestFor, writtenAs } from './lean-call.ts';
+
+const CHECKSUM_MODE = { 'x-amz-checksum-mode': 'ENABLED' };
+/** 1,000 keys of 1,024 bytes, each byte percent-encoded, and what stands around them. */
+const LIST_PAGE_MAX_BYTES = 8 * 1024 * 1024;
+
+export async function head(
+  { client, connection }: Lean,
+  key: string,
+  options: HeadOptions,
+): Promise<ObjectInfo | undefined> {
+  const { partNumber } = options;
+  const request: LeanRequest = {
+    ...requestFor(connection, { operation: 'HEAD', method: 'HEAD', key }, options),
+    headers: options.checksums ? CHECKSUM_MODE : {},
+    ...(partNumber === undefined ? {} : { query: { partNumber: String(partNumber) } }),
+  };
+  const answer = await client.exchange(request, 0);
+  if (answer.failure) {
+    // Without a body, a missing bucket looks like a missing object; the first GET, LIST or PUT tells them apart.
+    if (answer.failure.status === 404) return undefined;
+    throw failedCall(answer.failure, request.call, connection);
+  }
+  const checksums = options.checksums === true && partNumber === undefined;
+  return infoOfAnswer(answer, key, { sizeBytes: lengthOf(answer) || storedLengthOf(answer), checksums });
+}
+
+export async function get(
+  { client, connection }: Lean,
+  key: string,
+  options: GetOptions,
+): Promise<ObjectRead | undefined> {
+  const { memory } = options;
+  const request = { ...getRequest(connection, key, options), ...(memory ? { memory } : {}) };
+  const answer = await client.stream(request);
+  if (answer.failure) return absentOr(answer.failure, request.call, connection);
+  const { body } = answer;
+  const sizeBytes = lengthOf(answer);
+  try {
+    checkRange({ status: answer.status, sizeBytes, range: options.range }, request.call, connection.place);
+  } catch (error) {
+    body.destroy();
+    throw error;
+  }
+  const { signal } = options;
+  return {
+    sizeBytes,
+    etag: etagOf(answer),
+    body: checkedBody(body, { sizeBytes, call: request.call, connection, signal }),
+    info: wholeInfo(answer, key, options),
+  };
+}
+
+export async function read(
+  { client, connection }: Lean,
+  key: string,
+  options: ReadOptions,
+): Promise<ObjectBytes | undefined> {
+  const { into } = options;
+  const request = { ...getRequest(connection, key, options), ...(into ? { into } : {}) };
+  const answer = await client.exchange(request, options.maxBytes);
+  if (answer.failure) return absentOr(answer.failure, request.call, connection);
+  const { bytes, status } = answer;
+  // The client reads a little more than a small limit, so that an error's text fits; hence once more here.
+  if (bytes.byteLength > options.maxBytes) throw tooLarge(bytes.byteLength, request.call, connection.place);
+  checkRange({ status, sizeBytes: bytes.byteLength, range: options.range }, request.call, connection.place);
+  return { bytes, etag: etagOf(answer), info: wholeInfo(answer, key, options) };
+}
+
+export async function put(
+  lean: Lean,
+  key: string,
+  bytes: Uint8Array,
+  options: PutOptions,
+): Promise<PutOutcome> {
+  const { client, connection } = lean;
+  const request: LeanRequest = {
+    ...requestFor(connection, { operation: 'PUT', method: 'PUT', key }, options),
+    headers: { ...checksumHeaders(options), ...conditionHeaders(options), ...descriptionHeaders(options) },
+    payloadHash: payloadHashOf(bytes, options, lean),
+    body: bytes,
+  };
+  const answer = await client.exchange(request, 0);
+  if (answer.failure) return unwrittenOr(answer.failure, options, request.call, connection.place);
+  noteVerified(answer, options, lean);
+  return writtenAs(answer);
+}
+
+export async function list(lean: Lean, request: ListRequest, options: CallOptions): Promise<ListPage> {
+  const { keyPrefix } = lean.connection.place;
+  const { isMinio, page } = await listOnce(lean, request, options);
+  const { continuation, prefix, startAfter } = request;
+  const isOver = page.continuation === undefined;
+  // A key that is not below the prefix begins before all or after all.
+  const isByKey = continuation === undefined && startAfter?.startsWith(prefix);
+  if (!isMinio || !isOver || !isByKey || startAfter === '') return page;
+  return (await listOnce(lean, { ...request, continuation: minioToken(keyPrefix + startAfter) }, options))
+    .page;
+}
+
+/**
+ * MinIO's own continuation token for what comes after a key. Of a page that begins at a key by `start-after`, MinIO lets its disks stop
+ * after so many keys and counts some before the key too: all below `a-b/` on the way to `a/x`, where a folder's name goes on with a
+ * character below `/`. Then it tells less than there is, nothing at times, and says that this was all. By its tokens it lists right,
+ * so what it calls the end is asked for once more in that way. A server to which the token means nothing takes it for a key.
+ */
+function minioToken(key: string): string {
+  return Buffer.from(`${key}[minio_cache:v2,return:]`).toString('base64');
+}
+
+async function listOnce(
+  { client, connection }: Lean,
+  request: ListRequest,
+  options: CallOptions,
+): Promise<{ readonly page: ListPage; readonly isMinio: boolean }> {
+  const { keyPrefix } = connection.place;
+  const { startAfter, delimiter, limit = 1000, continuation } = request;
+  const query = {
+    ...(continuation === undefined ? {} : { 'continuation-token': continuation }),
+    ...(delimiter === undefined ? {} : { delimiter }),
+    'encoding-type': 'url',
+    'list-type': '2',
+    'max-keys': String(limit),
+    prefix: keyPrefix + request.prefix,
+    ...(startAfter === undefined || continuation !== undefined
+      ? {}
+      : { 'start-after': keyPrefix + startAfter }),
+  };
+  const sent = { ...requestFor(connection, { operation: 'LIST', method: 'GET' }, options), query };
+  const answer = await client.exchange(sent, LIST_PAGE_MAX_BYTES);
+  if (answer.failure) throw failedCall(answer.failure, sent.call, connection);
+  const xml = new TextDecoder().decode(answer.bytes);
+  const page = listPageOf(await readListPage(xml, options.signal), keyPrefix);
+  if (continuation !== undefined && page.continuation === continuation)
+    throw incompleteListing('it goes on where this page began');
+  return { page, isMinio: isOfMinio(answer) };
+}
+
+function getRequest(connection: S3Connection, key: string, options: GetOptions): LeanRequest {
+  const headers = {
+    ...(options.range ? { range: rangeHeader(options.range) } : {}),
+    ...(options.ifMatch === undefined ? {} : { 'if-match': `"${options.ifMatch}"` }),
+    ...(options.checksums && !options.range ? CHECKSUM_MODE : {}),
+  };
+  return { ...requestFor(connection, { operation: 'GET', method: 'GET', key }, options), headers };
+}
+
+function wholeInfo(answer: HttpAnswer, key: string, options: GetOptions): ObjectInfo {
+  const checksums = options.checksums === true && !options.range;
+  return infoOfAnswer(answer, key, { sizeBytes: wholeSizeOf(answer), checksums });
+}
+
+function absentOr(failure: S3Failure, call: S3Call, connection: S3Connection): undefined {
+  if (isAbsentKey(failure) && !isStray(failure, call)) return undefined;
+  throw failedCall(failure, call, connection);
+}

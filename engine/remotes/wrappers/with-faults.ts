@@ -1,0 +1,171 @@
+/**
+ * Faults on order, for tests: which call fails, how, and how often. After kopia's `faulty` storage.
+ *
+ *   const faults = createFaults();
+ *   faults.add('put').errorInstead(new DrayError('unreachable', 'Gone.', { retry: 'retry' })).repeat(2);
+ *   const store = withFaults(real, faults);
+ *   ...
+ *   faults.verifyAllExercised();
+ *
+ * Faults of one method act in the order they were added, each on one call (or as many as `repeat` says), then the next.
+ */
+import { traitsOf } from '../multipart-traits.ts';
+import type { MultipartStore, MultipartTraits, ObjectRead, ObjectStore } from '../object-store.ts';
+
+export type FaultMethod =
+  | Exclude<
+      keyof ObjectStore,
+      'address' | 'provider' | 'place' | 'confirmsWrites' | 'multipart' | 'files' | 'close'
+    >
+  | Exclude<keyof MultipartStore, keyof MultipartTraits>;
+
+/** What a hook sees: the call's arguments, and after it its value. */
+export interface FaultCall {
+  readonly method: FaultMethod;
+  readonly arguments: readonly unknown[];
+}
+
+export interface Fault {
+  /** The call is not made. */
+  errorInstead(error: unknown): Fault;
+  /** The call is not made, and answers with this: a store that says 200 and keeps nothing. */
+  answerInstead(value: unknown): Fault;
+  /** Runs before the call, which is made unless it throws. */
+  before(hook: (call: FaultCall) => void | Promise<void>): Fault;
+  /** Runs once the call has succeeded; what it throws is what the caller sees: done, but the answer was lost. */
+  after(hook: (call: FaultCall, value: unknown) => void | Promise<void>): Fault;
+  /** `get`: the body gives so many bytes, then fails with the error. */
+  truncateBody(bytes: number, error: unknown): Fault;
+  /** Acts on so many calls in all; once by default. */
+  repeat(times: number): Fault;
+  /** Acts only on calls that match; others pass it by. By default on all. */
+  when(matches: (call: FaultCall) => boolean): Fault;
+}
+
+export interface Faults {
+  add(method: FaultMethod): Fault;
+  /** Throws, naming them, when faults were added that no call has met as often as they were to act. */
+  verifyAllExercised(): void;
+}
+
+interface FaultPlan {
+  readonly method: FaultMethod;
+  left: number;
+  errorInstead?: { readonly error: unknown };
+  answerInstead?: { readonly value: unknown };
+  truncate?: { readonly bytes: number; readonly error: unknown };
+  before?: (call: FaultCall) => void | Promise<void>;
+  after?: (call: FaultCall, value: unknown) => void | Promise<void>;
+  matches: (call: FaultCall) => boolean;
+}
+
+const plansOf = new WeakMap<Faults, FaultPlan[]>();
+
+export function createFaults(): Faults {
+  const plans: FaultPlan[] = [];
+  const faults: Faults = {
+    add(method) {
+      const plan: FaultPlan = { method, left: 1, matches: () => true };
+      plans.push(plan);
+      return builderOf(plan);
+    },
+    verifyAllExercised() {
+      const unmet = plans.filter((plan) => plan.left > 0);
+      if (unmet.length === 0) return;
+      throw new Error(
+        `Faults not met: ${unmet.map((plan) => `${plan.method} (${plan.left} left)`).join(', ')}.`,
+      );
+    },
+  };
+  plansOf.set(faults, plans);
+  return faults;
+}
+
+function builderOf(plan: FaultPlan): Fault {
+  const fault: Fault = {
+    errorInstead: (error) => set({ errorInstead: { error } }),
+    answerInstead: (value) => set({ answerInstead: { value } }),
+    before: (before) => set({ before }),
+    after: (after) => set({ after }),
+    truncateBody: (bytes, error) => set({ truncate: { bytes, error } }),
+    repeat: (left) => set({ left }),
+    when: (matches) => set({ matches }),
+  };
+  function set(change: Partial<FaultPlan>): Fault {
+    Object.assign(plan, change);
+    return fault;
+  }
+  return fault;
+}
+
+export function withFaults(store: ObjectStore, faults: Faults): ObjectStore {
+  const plans = plansOf.get(faults) ?? [];
+  const faulty =
+    <A extends readonly unknown[], T>(method: FaultMethod, run: (...args: A) => Promise<T>) =>
+    (...args: A): Promise<T> =>
+      runFaulty(plans, { method, arguments: args }, () => run(...args));
+  const { multipart } = store;
+  return {
+    address: store.address,
+    provider: store.provider,
+    ...(store.confirmsWrites ? { confirmsWrites: true } : {}),
+    ...(store.place ? { place: store.place } : {}),
+    head: faulty('head', store.head.bind(store)),
+    get: faulty('get', store.get.bind(store)),
+    read: faulty('read', store.read.bind(store)),
+    put: faulty('put', store.put.bind(store)),
+    putStream: faulty('putStream', store.putStream.bind(store)),
+    list: faulty('list', store.list.bind(store)),
+    delete: faulty('delete', store.delete.bind(store)),
+    copy: faulty('copy', store.copy.bind(store)),
+    ...(store.parts && { parts: faulty('parts', store.parts.bind(store)) }),
+    ...(multipart && {
+      multipart: {
+        ...traitsOf(multipart),
+        create: faulty('create', multipart.create.bind(multipart)),
+        uploadPart: faulty('uploadPart', multipart.uploadPart.bind(multipart)),
+        uploadPartCopy: faulty('uploadPartCopy', multipart.uploadPartCopy.bind(multipart)),
+        listParts: faulty('listParts', multipart.listParts.bind(multipart)),
+        complete: faulty('complete', multipart.complete.bind(multipart)),
+        abort: faulty('abort', multipart.abort.bind(multipart)),
+        listUploads: faulty('listUploads', multipart.listUploads.bind(multipart)),
+      },
+    }),
+    close: () => store.close(),
+  };
+}
+
+async function runFaulty<T>(plans: FaultPlan[], call: FaultCall, run: () => Promise<T>): Promise<T> {
+  const plan = plans.find((each) => each.method === call.method && each.left > 0 && each.matches(call));
+  if (!plan) return run();
+  plan.left -= 1;
+  if (plan.errorInstead) throw plan.errorInstead.error;
+  // The test itself chose this value.
+  if (plan.answerInstead) return plan.answerInstead.value as never;
+  await plan.before?.(call);
+  const value = await run();
+  await plan.after?.(call, value);
+  return plan.truncate && isRead(value) ? { ...value, body: truncated(value.body, plan.truncate) } : value;
+}
+
+function isRead(value: unknown): value is ObjectRead {
+  return typeof value === 'object' && value !== null && 'body' in value;
+}
+
+function truncated(
+  body: ObjectRead['body'],
+  { bytes, error }: NonNullable<FaultPlan['truncate']>,
+): ObjectRead['body'] {
+  return {
+    destroy: () => body.destroy(),
+    async *[Symbol.asyncIterator]() {
+      let left = bytes;
+      for await (const piece of body) {
+        if (left > 0) yield piece.subarray(0, left);
+        left -= piece.byteLength;
+        if (left <= 0) break;
+      }
+      throw error;
+    },
+  };
+}

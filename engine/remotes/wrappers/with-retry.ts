@@ -1,0 +1,300 @@
+/**
+ * The one place where Dray repeats requests. It wraps any store, above the meter, so that repetitions are counted.
+ *
+ * Repeated: calls that failed with a retryable error, under `RetryPolicy`. Not repeated: a `get` body that breaks after it began (but with
+ * `isResumed` it goes on from there, `resumed-body.ts`), and `putStream`, whose source can be read once (but for a store whose streams
+ * go in parts: each of these is repeated); the callers of both start again.
+ *
+ * A request that failed may have happened all the same (its answer was lost). Repeating is then harmless for everything but
+ * a condition, which now meets our own write and fails. So after such a failure a condition that does not hold is looked
+ * into: if what lies there is what we wrote, the write happened. Two writers that write equal bytes both win then; bytes under
+ * a condition must tell writers apart where that matters. So also of a copy onto itself, which may give the object another etag: it happened
+ * if the object has its size and its metadata.
+ */
+import { DrayError } from '../../api/error.ts';
+import type { Clock } from '../../base/clock.ts';
+import {
+  createRetryBudget,
+  type Failures,
+  type RetryBudget,
+  type RetryPolicy,
+  retrying,
+} from '../../base/retry.ts';
+import { comparePaths } from '../../model/entry.ts';
+import type { DeltaFace, EntriesOptions, FileEntry, FileFace } from '../file-face.ts';
+import { traitsOf } from '../multipart-traits.ts';
+import type {
+  CopyOptions,
+  MultipartStore,
+  MultipartUpload,
+  ObjectStore,
+  PutOutcome,
+  RemoteKey,
+} from '../object-store.ts';
+import { putStreamInParts } from '../stream-in-parts.ts';
+import { resumed } from './resumed-body.ts';
+
+export interface RetryOptions {
+  readonly clock: Clock;
+  /** Default 8. */
+  readonly attemptsMax?: number;
+  /** Default 100 ms. */
+  readonly baseDelayMs?: number;
+  /** Default 20 s. */
+  readonly maxDelayMs?: number;
+  /** Shared by all calls of this store. */
+  readonly budget?: RetryBudget;
+  /** Told of each failure that is about to be repeated: what adapts the concurrency listens here. */
+  readonly onRetry?: (error: DrayError) => void;
+}
+
+export function withRetry(store: ObjectStore, options: RetryOptions): ObjectStore {
+  const policy: RetryPolicy = {
+    clock: options.clock,
+    attemptsMax: options.attemptsMax ?? 8,
+    baseDelayMs: options.baseDelayMs ?? 100,
+    maxDelayMs: options.maxDelayMs ?? 20_000,
+    budget: options.budget ?? createRetryBudget(),
+    ...(options.onRetry && { onRetry: options.onRetry }),
+  };
+  const multipart = store.multipart && withMultipartRetry(store, store.multipart, policy);
+  const wrapped: ObjectStore = {
+    address: store.address,
+    provider: store.provider,
+    ...(store.confirmsWrites ? { confirmsWrites: true } : {}),
+    ...(store.place ? { place: store.place } : {}),
+    head: (key, call) => retrying(policy, call?.signal, () => store.head(key, call)),
+    get: async (key, call) => {
+      const read = await retrying(policy, call?.signal, () => store.get(key, call));
+      return read && call?.isResumed ? resumed(store, policy, { key, call, read }) : read;
+    },
+    read: (key, call) => retrying(policy, call.signal, () => store.read(key, call)),
+    put: (key, bytes, put) =>
+      retrying(policy, put?.signal, async (failures) => {
+        const outcome = await store.put(key, bytes, put);
+        if (outcome.written || !mayHaveHappened(failures)) return outcome;
+        return (await ownWrite(store, key, bytes, put?.signal)) ?? outcome;
+      }),
+    putStream: (key, body, put = {}) =>
+      multipart?.carriesStreams
+        ? putStreamInParts({ head: wrapped.head, put: wrapped.put, multipart }, key, body, put)
+        : store.putStream(key, body, put),
+    list: (request, call) => retrying(policy, call?.signal, () => store.list(request, call)),
+    delete: (keys, call) => retrying(policy, call?.signal, () => store.delete(keys, call)),
+    copy: (from, to, call) =>
+      retrying(policy, call?.signal, async (failures) => {
+        try {
+          return await store.copy(from, to, call);
+        } catch (error) {
+          if (!(error instanceof DrayError) || error.code !== 'conflict' || from !== to) throw error;
+          const outcome = mayHaveHappened(failures) ? await ownCopy(store, to, call) : undefined;
+          if (!outcome) throw error;
+          return outcome;
+        }
+      }),
+    ...(store.parts && {
+      parts: (key, call) => retrying(policy, call?.signal, () => store.parts!(key, call)),
+    }),
+    ...(multipart ? { multipart } : {}),
+    ...(store.files ? { files: withFilesRetry(store.files, policy) } : {}),
+    close: () => store.close(),
+  };
+  return wrapped;
+}
+
+function withFilesRetry(files: FileFace, policy: RetryPolicy): FileFace {
+  return {
+    machine: files.machine,
+    pathOf: (key) => files.pathOf(key),
+    isReadOnly: (call) => retrying(policy, call.signal, () => files.isReadOnly(call)),
+    filesMax: files.filesMax,
+    bytesMax: files.bytesMax,
+    entries: (call) => entriesOf(files, policy, call),
+    write: (written, call) => retrying(policy, call.signal, () => files.write(written, call)),
+    read: (keys, call) => retrying(policy, call.signal, () => files.read(keys, call)),
+    keep: (file, call) => retrying(policy, call.signal, () => files.keep(file, call)),
+    touch: (key, to, call) => retrying(policy, call.signal, () => files.touch(key, to, call)),
+    sync: (call) => retrying(policy, call.signal, () => files.sync(call)),
+    folders: {
+      isRootTheirs: files.folders.isRootTheirs,
+      read: (keys, call) => retrying(policy, call.signal, () => files.folders.read(keys, call)),
+      set: (folders, call) => retrying(policy, call.signal, () => files.folders.set(folders, call)),
+    },
+    deltas: withDeltasRetry(files.deltas, policy),
+  };
+}
+
+/** Each call may be made again: what begins or completes a file answers the same then. */
+function withDeltasRetry(deltas: DeltaFace, policy: RetryPolicy): DeltaFace {
+  return {
+    async source(key, signature, call) {
+      const again = <T>(work: () => Promise<T>, signal = call.signal) => retrying(policy, signal, work);
+      const source = await again(() => deltas.source(key, signature, call));
+      return {
+        ...source,
+        sign: (start, end, signal) => again(() => source.sign(start, end, signal), signal),
+        cut: (signal) => again(() => source.cut(signal), signal),
+        read: (ranges, into, wish) => again(() => source.read(ranges, into, wish), wish.signal),
+        checkUnchanged: () => again(() => source.checkUnchanged()),
+      };
+    },
+    async target(key, wish, call) {
+      const again = <T>(work: () => Promise<T>, signal = call.signal) => retrying(policy, signal, work);
+      const target = await again(() => deltas.target(key, wish, call));
+      return {
+        ...target,
+        sign: (start, end, signal) => again(() => target.sign(start, end, signal), signal),
+        cut: (signal) => again(() => target.cut(signal), signal),
+        begin: (begin) => again(() => target.begin(begin)),
+        write: (ranges, bytes, signal) => again(() => target.write(ranges, bytes, signal), signal),
+        clear: (ranges, signal) => again(() => target.clear(ranges, signal), signal),
+        copy: (moves, signal) => again(() => target.copy(moves, signal), signal),
+        complete: () => again(() => target.complete()),
+      };
+    },
+  };
+}
+
+/**
+ * A listing that breaks off goes on after what was told of. Who wants to hear of problems gets it from its beginning, without what was told:
+ * they are told at the end, and one that goes on would not see those of before.
+ */
+async function* entriesOf(
+  files: FileFace,
+  policy: RetryPolicy,
+  call: EntriesOptions,
+): AsyncGenerator<readonly FileEntry[]> {
+  let last: string | undefined;
+  let pages = files.entries(call);
+  const beginAgain = () => {
+    pages = files.entries(call.onProblem || last === undefined ? call : { ...call, after: last });
+  };
+  const nextNew = async (): Promise<IteratorResult<readonly FileEntry[]>> => {
+    for (;;) {
+      const page = await pages.next();
+      if (page.done || last === undefined) return page;
+      const told = last;
+      const value = page.value.filter(({ key }) => comparePaths(key, told) > 0);
+      if (value.length > 0) return { done: false, value };
+    }
+  };
+  try {
+    for (;;) {
+      const { done, value } = await retrying(policy, call.signal, (failures) => {
+        if (failures.length === 0) return pages.next();
+        beginAgain();
+        return nextNew();
+      });
+      if (done) return;
+      last = value.at(-1)?.key ?? last;
+      yield value;
+    }
+  } finally {
+    await pages.return(undefined);
+  }
+}
+
+function withMultipartRetry(
+  store: ObjectStore,
+  multipart: MultipartStore,
+  policy: RetryPolicy,
+): MultipartStore {
+  return {
+    ...traitsOf(multipart),
+    create: (key, call) => retrying(policy, call?.signal, () => multipart.create(key, call)),
+    uploadPart: (upload, number, bytes, put) =>
+      retrying(policy, put?.signal, () => multipart.uploadPart(upload, number, bytes, put)),
+    uploadPartCopy: (upload, number, source, call) =>
+      retrying(policy, call?.signal, () => multipart.uploadPartCopy(upload, number, source, call)),
+    listParts: (upload, call) => retrying(policy, call?.signal, () => multipart.listParts(upload, call)),
+    complete: (upload, parts, put) =>
+      retrying(policy, put?.signal, async (failures) => {
+        const completed = () => ownUpload(store, upload, sumOf(parts), put?.signal);
+        try {
+          const outcome = await multipart.complete(upload, parts, put);
+          if (outcome.written || !mayHaveHappened(failures)) return outcome;
+          return (await completed()) ?? outcome;
+        } catch (error) {
+          // The upload is gone once it is complete, so a repeated completion does not find it.
+          if (!(error instanceof DrayError) || error.code !== 'notFound') throw error;
+          const outcome = mayHaveHappened(failures) ? await completed() : undefined;
+          if (!outcome) throw error;
+          return outcome;
+        }
+      }),
+    abort: (upload, call) => retrying(policy, call?.signal, () => multipart.abort(upload, call)),
+    listUploads: (request, call) =>
+      retrying(policy, call?.signal, () => multipart.listUploads(request, call)),
+  };
+}
+
+/** What the store turned away, it did not do. Every other failure leaves that open. */
+function mayHaveHappened(failures: Failures): boolean {
+  return failures.some((failure) => failure.code !== 'slowDown' && failure.code !== 'checksumRefused');
+}
+
+/** The outcome of our earlier write, when the object holds these very bytes. Compared piece by piece, to hold nothing twice. */
+async function ownWrite(
+  store: ObjectStore,
+  key: RemoteKey,
+  bytes: Uint8Array,
+  signal: AbortSignal | undefined,
+): Promise<PutOutcome | undefined> {
+  const read = await store.get(key, signal ? { signal } : {});
+  if (!read) return undefined;
+  try {
+    if (read.sizeBytes !== bytes.byteLength) return undefined;
+    let at = 0;
+    for await (const piece of read.body) {
+      if (Buffer.compare(piece, bytes.subarray(at, at + piece.byteLength)) !== 0) return undefined;
+      at += piece.byteLength;
+    }
+    return at === bytes.byteLength ? { written: true, etag: read.etag } : undefined;
+  } finally {
+    read.body.destroy();
+  }
+}
+
+/** The outcome of our earlier copy onto itself, when the object is described as that wanted it. */
+async function ownCopy(
+  store: ObjectStore,
+  key: RemoteKey,
+  { description, signal, sizeBytes }: CopyOptions = {},
+): Promise<PutOutcome | undefined> {
+  const wanted = Object.entries(description?.metadata ?? {});
+  // Nothing that would tell our copy from what was there.
+  if (wanted.length === 0 || sizeBytes === undefined) return undefined;
+  const info = await store.head(key, signal ? { signal } : {});
+  const isOurs =
+    info?.sizeBytes === sizeBytes &&
+    Object.keys(info.metadata ?? {}).length === wanted.length &&
+    wanted.every(([name, value]) => info.metadata?.[name.toLowerCase()] === value);
+  return isOurs ? { written: true, etag: info.etag } : undefined;
+}
+
+/**
+ * The outcome of our earlier completion. Its bytes are not read again for it: the upload is no longer there, which only its
+ * completion or its abortion does, and the object has its size.
+ */
+async function ownUpload(
+  store: ObjectStore,
+  upload: MultipartUpload,
+  sizeBytes: number,
+  signal: AbortSignal | undefined,
+): Promise<PutOutcome | undefined> {
+  const call = signal ? { signal } : {};
+  const info = await store.head(upload.key, call);
+  if (info?.sizeBytes !== sizeBytes) return undefined;
+  const isHeld = await store.multipart!.listParts(upload, call).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof DrayError && error.code === 'notFound') return false;
+      throw error;
+    },
+  );
+  return isHeld ? undefined : { written: true, etag: info.etag };
+}
+
+function sumOf(parts: readonly { readonly sizeBytes: number }[]): number {
+  return parts.reduce((sum, part) => sum + part.sizeBytes, 0);
+}

@@ -1,0 +1,200 @@
+/**
+ * Holds a store to so many bytes of content a second, both directions together. It wraps below the retry wrapper: bytes that are
+ * sent again count again.
+ *
+ * Streams are slowed piece by piece. A body in memory waits before it is sent in one go, and one that was read into memory is
+ * paid for once its size is known, before its reader gets it; so a rate holds over seconds, not within each.
+ */
+import type { Throttle } from '../../api/jobs.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { DeltaSource, DeltaTarget } from '../../model/delta-sides.ts';
+import type { FileFace } from '../file-face.ts';
+import { traitsOf } from '../multipart-traits.ts';
+import type { CallOptions, MultipartStore, ObjectRead, ObjectStore } from '../object-store.ts';
+
+export interface ThrottleOptions {
+  /** Asked again and again: it may change at any time. Undefined: any. */
+  readonly bytesPerSecond: () => number | undefined;
+  readonly clock: Clock;
+}
+
+/** What may go at once after a pause: a second's worth. */
+const BURST_SECONDS = 1;
+/** Who waits looks so often whether the rate is another one by now. */
+const LOOKS_EVERY_MS = 1000;
+
+/** @param throttle Several stores may share one. */
+export function withThrottle(store: ObjectStore, throttle: Throttle): ObjectStore {
+  const { multipart } = store;
+  return {
+    ...delegated(store),
+    async get(key, call) {
+      const read = await store.get(key, call);
+      return read && { ...read, body: throttledBody(read.body, throttle, call?.signal) };
+    },
+    async read(key, call) {
+      const read = await store.read(key, call);
+      if (read) await throttle.take(read.bytes.byteLength, call.signal);
+      return read;
+    },
+    async put(key, bytes, put) {
+      await throttle.take(bytes.byteLength, put?.signal);
+      return store.put(key, bytes, put);
+    },
+    putStream: (key, body, put) => store.putStream(key, throttled(body, throttle, put?.signal), put),
+    ...(multipart ? { multipart: throttledMultipart(multipart, throttle) } : {}),
+    ...(store.files ? { files: throttledFiles(store.files, throttle) } : {}),
+  };
+}
+
+function throttledFiles(files: FileFace, throttle: Throttle): FileFace {
+  return {
+    machine: files.machine,
+    pathOf: (key) => files.pathOf(key),
+    isReadOnly: (call) => files.isReadOnly(call),
+    filesMax: files.filesMax,
+    bytesMax: files.bytesMax,
+    entries: (call) => files.entries(call),
+    async write(written, call) {
+      await throttle.take(
+        written.reduce((total, { bytes }) => total + bytes.byteLength, 0),
+        call.signal,
+      );
+      return files.write(written, call);
+    },
+    async read(keys, call) {
+      const results = await files.read(keys, call);
+      const bytes = results.reduce((total, one) => total + ('bytes' in one ? one.bytes.byteLength : 0), 0);
+      await throttle.take(bytes, call.signal);
+      return results;
+    },
+    keep: (file, call) => files.keep(file, call),
+    touch: (key, to, call) => files.touch(key, to, call),
+    sync: (call) => files.sync(call),
+    folders: files.folders,
+    deltas: {
+      source: async (key, signature, call) =>
+        throttledDeltaSource(await files.deltas.source(key, signature, call), throttle),
+      target: async (key, wish, call) =>
+        throttledDeltaTarget(await files.deltas.target(key, wish, call), throttle),
+    },
+  };
+}
+
+export function throttledDeltaSource<Source extends DeltaSource>(source: Source, throttle: Throttle): Source {
+  return {
+    ...source,
+    async read(ranges, into, wish) {
+      const digests = await source.read(ranges, into, wish);
+      await throttle.take(into.byteLength, wish.signal);
+      return digests;
+    },
+  };
+}
+
+export function throttledDeltaTarget(target: DeltaTarget, throttle: Throttle): DeltaTarget {
+  return {
+    ...target,
+    async write(ranges, bytes, signal) {
+      await throttle.take(bytes.byteLength, signal);
+      return target.write(ranges, bytes, signal);
+    },
+  };
+}
+
+/** Calls that carry no content. */
+function delegated(
+  store: ObjectStore,
+): Omit<ObjectStore, 'get' | 'read' | 'put' | 'putStream' | 'multipart' | 'files'> {
+  return {
+    address: store.address,
+    provider: store.provider,
+    ...(store.confirmsWrites ? { confirmsWrites: true } : {}),
+    ...(store.place ? { place: store.place } : {}),
+    head: (key, call) => store.head(key, call),
+    list: (request, call) => store.list(request, call),
+    delete: (keys, call) => store.delete(keys, call),
+    copy: (from, to, call) => store.copy(from, to, call),
+    ...(store.parts && { parts: (key: string, call?: CallOptions) => store.parts!(key, call) }),
+    close: () => store.close(),
+  };
+}
+
+function throttledMultipart(multipart: MultipartStore, throttle: Throttle): MultipartStore {
+  return {
+    ...traitsOf(multipart),
+    create: (key, call) => multipart.create(key, call),
+    async uploadPart(upload, number, bytes, put) {
+      await throttle.take(bytes.byteLength, put?.signal);
+      return multipart.uploadPart(upload, number, bytes, put);
+    },
+    uploadPartCopy: (upload, number, source, call) => multipart.uploadPartCopy(upload, number, source, call),
+    listParts: (upload, call) => multipart.listParts(upload, call),
+    complete: (upload, parts, put) => multipart.complete(upload, parts, put),
+    abort: (upload, call) => multipart.abort(upload, call),
+    listUploads: (request, call) => multipart.listUploads(request, call),
+  };
+}
+
+/**
+ * A token bucket, kept as two counts that only grow: the bytes that were taken, and those that were paid for since. A call takes its place
+ * at once, so a large body is not overtaken for ever by small ones, and goes when all before it and itself are paid but for the burst.
+ */
+export function createThrottle({ bytesPerSecond, clock }: ThrottleOptions): Throttle {
+  let takenBytes = 0;
+  let paidBytes = 0;
+  let paidAtMs = clock.monotonicMs();
+  /** @returns The rate of now. */
+  const pay = (): number => {
+    const rate = bytesPerSecond() ?? Number.POSITIVE_INFINITY;
+    const nowMs = clock.monotonicMs();
+    const seconds = (nowMs - paidAtMs) / 1000;
+    paidAtMs = nowMs;
+    // At a rate without end no time is needed either.
+    const due = rate === Number.POSITIVE_INFINITY ? rate : rate * seconds;
+    paidBytes = Math.min(takenBytes, paidBytes + due);
+    return rate;
+  };
+  return {
+    async take(bytes, signal) {
+      pay();
+      takenBytes += bytes;
+      const own = takenBytes;
+      for (;;) {
+        const rate = pay();
+        const waitMs = ((own - paidBytes) / rate - BURST_SECONDS) * 1000;
+        // Sums of fractions of milliseconds come to a little more than they are.
+        if (!(waitMs > 1e-6)) return;
+        try {
+          await clock.sleep(Math.min(waitMs, LOOKS_EVERY_MS), signal);
+        } catch (error) {
+          // What was not sent is free for others.
+          paidBytes += bytes;
+          throw error;
+        }
+      }
+    },
+  };
+}
+
+async function* throttled(
+  body: AsyncIterable<Uint8Array>,
+  throttle: Throttle,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
+  for await (const piece of body) {
+    await throttle.take(piece.byteLength, signal);
+    yield piece;
+  }
+}
+
+function throttledBody(
+  body: ObjectRead['body'],
+  throttle: Throttle,
+  signal: AbortSignal | undefined,
+): ObjectRead['body'] {
+  return {
+    destroy: () => body.destroy(),
+    [Symbol.asyncIterator]: () => throttled(body, throttle, signal),
+  };
+}

@@ -1,0 +1,187 @@
+/**
+ * One entry of a manifest as one line of JSON, and back.
+ *
+ *     file     {"path":"a.csv","size":12,"mtime":"1700000000.000000000","exec":true,"blob":"<hex>", where}
+ *              where: "pack":[index into the segment's packs, offset], or "chunks":[["<hex>",size],...],
+ *              or nothing: an object of its own, or nowhere for a file of no bytes
+ *     link     {"path":"b","link":"target"}
+ *     folder   {"path":"c/"}, an empty folder: its path ends in a slash
+ *
+ * `exec` is written only when true. `encoding` is reserved for a transformation of the stored bytes; this version
+ * knows none and refuses an entry that has it. Other unknown fields are ignored.
+ */
+
+import assert from 'node:assert/strict';
+import { DrayError, quotedExcerpt } from '../../api/error.ts';
+import {
+  type BlobHash,
+  type BlobLocation,
+  type Chunk,
+  EMPTY_BLOB,
+  type Entry,
+  type FileEntry,
+  type PackHash,
+} from '../../model/entry.ts';
+import { checkEntryPath } from '../../model/safe-path.ts';
+import type { RemoteKey } from '../../remotes/object-store.ts';
+import { damaged, isJsonObject, type JsonObject, tooNew } from '../document.ts';
+import { isHash } from '../keys.ts';
+import { formatModifiedTime, parseModifiedTime } from '../modified-time.ts';
+import { hashOfChunks } from '../packs/chunked-blob.ts';
+import { BLOB_MAX_BYTES, PACK_MAX_BYTES } from '../packs/pack-format.ts';
+
+/** Of a link, in UTF-16 units. Linux allows 4,095 bytes, Windows 32,767 units. */
+export const LINK_TARGET_MAX = 32_767;
+
+/**
+ * @param packIndex Gives a pack its place in the segment's list.
+ * @throws `unsafePath` for a path or a target that no reader would take.
+ */
+export function entryToText(entry: Entry, packIndex: (pack: PackHash) => number): string {
+  const unsafe =
+    checkPath(entry.path, entry.kind) ?? (entry.kind === 'link' ? checkTarget(entry.target) : undefined);
+  if (unsafe !== undefined) {
+    const message = `${quotedExcerpt(entry.path)} cannot be stored: ${unsafe}.`;
+    throw new DrayError('unsafePath', message, { data: { path: entry.path } });
+  }
+  const start = `{"path":${JSON.stringify(entry.path)}`;
+  if (entry.kind === 'folder') return `${start}}`;
+  if (entry.kind === 'link') return `${start},"link":${JSON.stringify(entry.target)}}`;
+  // What a reader would refuse must never get into a commit.
+  const wrong = checkFile(entry);
+  assert(wrong === undefined, `${entry.path}: ${wrong}`);
+  const executable = entry.executable ? ',"exec":true' : '';
+  const mtime = formatModifiedTime(entry.mtimeNs);
+  return `${start},"size":${entry.sizeBytes},"mtime":"${mtime}"${executable},"blob":"${entry.blob}"${locationToText(entry.location, packIndex)}}`;
+}
+
+/** @param key The object that holds the entry, for errors. @throws `damaged`, `formatTooNew`. */
+export function parseEntry(key: RemoteKey, value: unknown, packs: readonly PackHash[]): Entry {
+  if (!isJsonObject(value)) throw damaged(key, 'an entry is not a JSON object');
+  const { path } = value;
+  if (typeof path !== 'string') throw damaged(key, 'an entry has no path');
+  const unsafe = checkPath(path, path.endsWith('/') ? 'folder' : 'file');
+  if (unsafe !== undefined) throw damagedEntry(key, path, unsafe);
+  if (value.encoding !== undefined) {
+    throw tooNew(key, `holds ${quotedExcerpt(path)} in the encoding ${quotedExcerpt(value.encoding)}`, {
+      path,
+    });
+  }
+  if (path.endsWith('/')) {
+    if (value.link !== undefined || value.size !== undefined)
+      throw damagedEntry(key, path, 'a folder has content');
+    return { kind: 'folder', path };
+  }
+  if (value.link === undefined) return parseFile(key, path, value, packs);
+  const target = value.link;
+  if (typeof target !== 'string') throw damagedEntry(key, path, 'the link is not text');
+  const wrong = value.size === undefined ? checkTarget(target) : 'a link has a size';
+  if (wrong !== undefined) throw damagedEntry(key, path, wrong);
+  return { kind: 'link', path, target };
+}
+
+function parseFile(key: RemoteKey, path: string, value: JsonObject, packs: readonly PackHash[]): FileEntry {
+  const { size, exec, blob } = value;
+  if (!isSize(size)) throw damagedEntry(key, path, 'the size is not a whole number of bytes');
+  const mtimeNs = parseModifiedTime(value.mtime);
+  if (mtimeNs === undefined) throw damagedEntry(key, path, 'the modification time does not read');
+  if (exec !== undefined && typeof exec !== 'boolean')
+    throw damagedEntry(key, path, '"exec" is not true or false');
+  if (!isHash(blob)) throw damagedEntry(key, path, 'the blob is not a hash');
+  const location = parseLocation(value, size, packs);
+  if (typeof location === 'string') throw damagedEntry(key, path, location);
+  const entry: FileEntry = {
+    kind: 'file',
+    path,
+    sizeBytes: size,
+    mtimeNs,
+    executable: exec === true,
+    blob: blob as BlobHash,
+    location,
+  };
+  const wrong = checkFile(entry);
+  if (wrong !== undefined) throw damagedEntry(key, path, wrong);
+  return entry;
+}
+
+/** The location, or what is wrong with its form. */
+function parseLocation(value: JsonObject, size: number, packs: readonly PackHash[]): BlobLocation | string {
+  const { pack, chunks } = value;
+  if (chunks !== undefined) {
+    return pack === undefined ? parseChunks(chunks) : 'the file lies both in a pack and in chunks';
+  }
+  if (pack === undefined) return { in: size === 0 ? 'nowhere' : 'object' };
+  if (!Array.isArray(pack) || pack.length !== 2) return '"pack" is not an index and an offset';
+  const [index, offset] = pack as unknown[];
+  const hash = isSize(index) ? packs[index] : undefined;
+  if (hash === undefined) return 'the pack is not in the list of packs';
+  return isSize(offset) ? { in: 'pack', pack: hash, offset } : 'the offset is not a whole number of bytes';
+}
+
+function parseChunks(value: unknown): BlobLocation | string {
+  if (!Array.isArray(value)) return '"chunks" is not a list';
+  const chunks: Chunk[] = [];
+  for (const item of value as unknown[]) {
+    if (!Array.isArray(item) || item.length !== 2) return 'a chunk is not a hash and a size';
+    const [hash, sizeBytes] = item as unknown[];
+    if (!isHash(hash)) return 'a chunk has no hash';
+    if (!isSize(sizeBytes)) return 'a chunk has no size';
+    chunks.push({ hash: hash as BlobHash, sizeBytes });
+  }
+  return { in: 'chunks', chunks };
+}
+
+/** What is wrong between a file's size, its blob and its location; writers and readers hold to the same rules. */
+function checkFile({ sizeBytes, blob, location }: FileEntry): string | undefined {
+  if (!isSize(sizeBytes)) return 'the size is not a whole number of bytes';
+  if ((sizeBytes === 0) !== (location.in === 'nowhere')) {
+    return sizeBytes === 0 ? 'an empty file is stored somewhere' : 'a file with content is stored nowhere';
+  }
+  switch (location.in) {
+    case 'nowhere':
+      return blob === EMPTY_BLOB ? undefined : 'an empty file has the hash of another';
+    case 'object':
+      return undefined;
+    case 'pack':
+      return location.offset + sizeBytes > PACK_MAX_BYTES ? 'the file lies outside the pack' : undefined;
+    case 'chunks': {
+      const isPossible = ({ sizeBytes: bytes }: Chunk) => bytes > 0 && bytes <= BLOB_MAX_BYTES;
+      if (!location.chunks.every(isPossible)) return 'a chunk has an impossible size';
+      const sum = location.chunks.reduce((total, chunk) => total + chunk.sizeBytes, 0);
+      if (sum !== sizeBytes) return 'the chunks do not add up to the file';
+      return hashOfChunks(location.chunks) === blob ? undefined : 'the blob is not the hash of its chunks';
+    }
+  }
+}
+
+function locationToText(location: BlobLocation, packIndex: (pack: PackHash) => number): string {
+  switch (location.in) {
+    case 'nowhere':
+    case 'object':
+      return '';
+    case 'pack':
+      return `,"pack":[${packIndex(location.pack)},${location.offset}]`;
+    case 'chunks':
+      return `,"chunks":[${location.chunks.map((chunk) => `["${chunk.hash}",${chunk.sizeBytes}]`).join(',')}]`;
+  }
+}
+
+/** A commit reads the same everywhere: what Windows cannot write is for the writer there to refuse. */
+function checkPath(path: string, kind: Entry['kind']): string | undefined {
+  const unsafe = checkEntryPath(path, { kind, platform: 'linux' });
+  return unsafe && `the path ${unsafe}`;
+}
+
+function checkTarget(target: string): string | undefined {
+  if (target.length === 0 || target.length > LINK_TARGET_MAX) return 'the link target is empty or too long';
+  if (target.includes('\0')) return 'the link target contains NUL';
+  return target.isWellFormed() ? undefined : 'the link target is not valid Unicode';
+}
+
+function isSize(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+function damagedEntry(key: RemoteKey, path: string, why: string): DrayError {
+  return damaged(key, `the entry ${quotedExcerpt(path)} is not as it should be: ${why}`);
+}

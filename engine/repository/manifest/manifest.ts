@@ -1,0 +1,78 @@
+/** The manifest of a commit: its entries in byte order of their paths, whole or as a list of segments. */
+import type { Entry, SegmentHash } from '../../model/entry.ts';
+
+/** What a set of entries amounts to. */
+export interface Totals {
+  readonly files: number;
+  readonly links: number;
+  /** Empty folders. */
+  readonly folders: number;
+  /** The sizes of all files, equal ones counted each time. */
+  readonly bytes: number;
+}
+
+/** A segment as its commit names it: with the totals of its entries, so that an untouched one need not be read. */
+export interface SegmentRef extends Totals {
+  readonly hash: SegmentHash;
+  /** The paths of its first and last entry. */
+  readonly first: string;
+  readonly last: string;
+}
+
+export type Manifest =
+  /** One segment or none: the entries lie inside the commit. */
+  | { readonly kind: 'inline'; readonly entries: readonly Entry[] }
+  /** Two segments or more as commits are written; in order, none empty, without overlap. */
+  | { readonly kind: 'segments'; readonly segments: readonly SegmentRef[] };
+
+/** One step from a commit to the next. Without `entry`: the path is gone. */
+export interface EntryChange {
+  readonly path: string;
+  readonly entry?: Entry;
+}
+
+export const EMPTY_MANIFEST: Manifest = { kind: 'inline', entries: [] };
+
+export function entryCount(totals: Totals): number {
+  return totals.files + totals.links + totals.folders;
+}
+
+export function totalsOfEntries(entries: Iterable<Entry>): Totals {
+  let files = 0;
+  let links = 0;
+  let folders = 0;
+  let bytes = 0;
+  for (const entry of entries) {
+    if (entry.kind === 'link') links += 1;
+    else if (entry.kind === 'folder') folders += 1;
+    else {
+      files += 1;
+      bytes += entry.sizeBytes;
+    }
+  }
+  return { files, links, folders, bytes };
+}
+
+export function totalsOfManifest(manifest: Manifest): Totals {
+  if (manifest.kind === 'inline') return totalsOfEntries(manifest.entries);
+  let files = 0;
+  let links = 0;
+  let folders = 0;
+  let bytes = 0;
+  for (const segment of manifest.segments) {
+    files += segment.files;
+    links += segment.links;
+    folders += segment.folders;
+    bytes += segment.bytes;
+  }
+  return { files, links, folders, bytes };
+}
+
+export function sameTotals(left: Totals, right: Totals): boolean {
+  return (
+    left.files === right.files &&
+    left.links === right.links &&
+    left.folders === right.folders &&
+    left.bytes === right.bytes
+  );
+}

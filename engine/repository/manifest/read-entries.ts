@@ -1,0 +1,85 @@
+/** Reading the entries of a commit in order, and no more segments than are needed. */
+import { checkAborted } from '../../base/abort.ts';
+import { comparePaths, type Entry } from '../../model/entry.ts';
+import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
+import { firstIndexWhere } from '../sorted-search.ts';
+import type { Manifest, SegmentRef } from './manifest.ts';
+import { readSegment } from './stored-segment.ts';
+
+export interface ReadEntriesOptions extends CallOptions {
+  /** Only entries at this path or after it. */
+  readonly from?: string;
+  /** Only entries whose path begins so. For a folder, end it in `/`. */
+  readonly prefix?: string;
+  /** Segments that are read at the same time; also the bound on what is held in memory. Default 4. */
+  readonly prefetch?: number;
+}
+
+const PREFETCH = 4;
+
+/**
+ * The entries in byte order of their paths, in batches that are never empty. No request for an inline manifest, one for
+ * each segment otherwise. Leaving the loop early stops what is being read ahead.
+ * @throws `damaged` naming the segment, `formatTooNew`, `aborted`.
+ */
+export async function* readEntries(
+  store: ObjectStore,
+  commit: { readonly manifest: Manifest },
+  options: ReadEntriesOptions = {},
+): AsyncGenerator<readonly Entry[], void, undefined> {
+  const { from = '', prefix = '' } = options;
+  const low = comparePaths(from, prefix) > 0 ? from : prefix;
+  const isPast = (path: string) => comparePaths(path, prefix) > 0 && !path.startsWith(prefix);
+  for await (const entries of readAll(store, commit.manifest, low, isPast, options)) {
+    const start = firstIndexWhere(entries, 0, (entry) => comparePaths(entry.path, low) >= 0);
+    const end = firstIndexWhere(entries, start, (entry) => isPast(entry.path));
+    if (start < end) yield start === 0 && end === entries.length ? entries : entries.slice(start, end);
+  }
+}
+
+/** The entries of these segments, one batch for each, with a few read ahead in parallel. */
+async function* readSegments(
+  store: ObjectStore,
+  segments: readonly SegmentRef[],
+  options: CallOptions & { readonly prefetch?: number } = {},
+): AsyncGenerator<readonly Entry[], void, undefined> {
+  const { signal, prefetch = PREFETCH } = options;
+  const stop = new AbortController();
+  const call = { signal: signal ? AbortSignal.any([signal, stop.signal]) : stop.signal };
+  const ahead: Promise<readonly Entry[]>[] = [];
+  let next = 0;
+  try {
+    for (;;) {
+      for (; next < segments.length && ahead.length < Math.max(1, prefetch); next += 1) {
+        const reading = readSegment(store, segments[next] as SegmentRef, call);
+        // It is awaited in its turn; until then, or after an early end, a failure must not count as unhandled.
+        reading.catch(() => {});
+        ahead.push(reading);
+      }
+      const first = ahead.shift();
+      if (!first) return;
+      checkAborted(signal);
+      yield await first;
+    }
+  } finally {
+    stop.abort();
+  }
+}
+
+async function* readAll(
+  store: ObjectStore,
+  manifest: Manifest,
+  low: string,
+  isPast: (path: string) => boolean,
+  options: ReadEntriesOptions,
+): AsyncGenerator<readonly Entry[], void, undefined> {
+  checkAborted(options.signal);
+  if (manifest.kind === 'inline') {
+    yield manifest.entries;
+    return;
+  }
+  const { segments } = manifest;
+  const start = firstIndexWhere(segments, 0, (segment) => comparePaths(segment.last, low) >= 0);
+  const end = firstIndexWhere(segments, start, (segment) => isPast(segment.first));
+  yield* readSegments(store, segments.slice(start, end), options);
+}

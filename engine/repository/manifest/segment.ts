@@ -1,0 +1,97 @@
+/**
+ * A manifest segment: a run of entries, strictly ascending in byte order of their paths.
+ *
+ * Uncompressed it is JSON, one entry a line (see `entry-text.ts`):
+ *
+ *     {"format":1,"packs":["<hex>",...],"entries":[
+ *     {"path":...},
+ *     {"path":...}
+ *     ]}
+ *
+ * `packs` lists the packs that entries name, in the order of their first mention. The same entries always give the
+ * same bytes, so equal segments have equal names and are stored once.
+ */
+
+import assert from 'node:assert/strict';
+import { quotedExcerpt } from '../../api/error.ts';
+import { comparePaths, type Entry, type PackHash, type SegmentHash } from '../../model/entry.ts';
+import type { RemoteKey } from '../../remotes/object-store.ts';
+import { checkFormat, damaged, decodeDocument, encodeDocument, type JsonObject } from '../document.ts';
+import { isHash, segmentKey } from '../keys.ts';
+import { entryToText, parseEntry } from './entry-text.ts';
+import { type SegmentRef, totalsOfEntries } from './manifest.ts';
+
+export interface EncodedSegment {
+  readonly hash: SegmentHash;
+  /** The JSON, UTF-8. */
+  readonly raw: Uint8Array;
+  /** As it is stored under `segmentKey(hash)`. */
+  readonly bytes: Uint8Array;
+  /** How its commit names it. */
+  readonly ref: SegmentRef;
+}
+
+/**
+ * @param entries At least one, strictly ascending.
+ * @throws `unsafePath` for an entry that no reader would take, `unsupported` for more than 256 MiB of JSON.
+ */
+export function encodeSegment(entries: readonly Entry[]): EncodedSegment {
+  const first = entries[0];
+  const last = entries.at(-1);
+  assert(first && last, 'a segment without entries');
+  const { hash: name, raw, bytes } = encodeDocument(segmentToText(entries));
+  const hash = name as SegmentHash;
+  return { hash, raw, bytes, ref: { hash, first: first.path, last: last.path, ...totalsOfEntries(entries) } };
+}
+
+/** @param stored As read from `segmentKey(hash)`. @throws `damaged` naming that key, `formatTooNew`. */
+export function decodeSegment(hash: SegmentHash, stored: Uint8Array): Entry[] {
+  const key = segmentKey(hash);
+  return parseSegment(key, decodeDocument(key, hash, stored));
+}
+
+/** The JSON of a segment: stored by itself, or the `manifest` of a commit. */
+export function segmentToText(entries: readonly Entry[]): string {
+  const packs = new Map<PackHash, number>();
+  const packIndex = (pack: PackHash): number => {
+    const known = packs.get(pack);
+    if (known !== undefined) return known;
+    const index = packs.size;
+    packs.set(pack, index);
+    return index;
+  };
+  const lines: string[] = [];
+  let previous: string | undefined;
+  for (const entry of entries) {
+    assert(previous === undefined || comparePaths(previous, entry.path) < 0, 'entries out of order');
+    lines.push(entryToText(entry, packIndex));
+    previous = entry.path;
+  }
+  return `{"format":1,"packs":${JSON.stringify([...packs.keys()])},"entries":[\n${lines.join(',\n')}\n]}`;
+}
+
+/** @param key The object that holds the segment. @throws `damaged` naming `key`, `formatTooNew`. */
+export function parseSegment(key: RemoteKey, value: unknown): Entry[] {
+  const segment = checkFormat(key, value);
+  const packs = parsePacks(key, segment);
+  if (!Array.isArray(segment.entries)) throw damaged(key, '"entries" is not a list');
+  const entries: Entry[] = [];
+  let previous: string | undefined;
+  for (const item of segment.entries as unknown[]) {
+    const entry = parseEntry(key, item, packs);
+    if (previous !== undefined && comparePaths(previous, entry.path) >= 0) {
+      throw damaged(key, `the entry ${quotedExcerpt(entry.path)} is out of order`);
+    }
+    previous = entry.path;
+    entries.push(entry);
+  }
+  if (entries.length === 0) throw damaged(key, 'it has no entries');
+  return entries;
+}
+
+function parsePacks(key: RemoteKey, segment: JsonObject): readonly PackHash[] {
+  const { packs } = segment;
+  if (packs === undefined) return [];
+  if (!Array.isArray(packs) || !packs.every(isHash)) throw damaged(key, '"packs" is not a list of hashes');
+  return packs as unknown as readonly PackHash[];
+}

@@ -1,0 +1,136 @@
+/** Building packs and reading their indexes. The form of a pack is in `pack-format.ts`. */
+import assert from 'node:assert/strict';
+import { hash as hashOf } from 'node:crypto';
+import { DrayError } from '../../api/error.ts';
+import { readChecked } from '../../base/read-again.ts';
+import type { BlobHash, PackHash } from '../../model/entry.ts';
+import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
+import { damaged } from '../document.ts';
+import { packKey } from '../keys.ts';
+import {
+  INDEX_FIXED_BYTES,
+  PACK_MAX_BYTES,
+  type PackedBlob,
+  parsePackIndex,
+  ROW_BYTES,
+  readIndexLength,
+  TRAILER_BYTES,
+  writePackIndex,
+} from './pack-format.ts';
+
+export interface BuiltPack {
+  readonly hash: PackHash;
+  /** The whole pack, as it is stored under `packKey(hash)`. */
+  readonly bytes: Uint8Array;
+  readonly blobs: readonly PackedBlob[];
+}
+
+const INITIAL_BYTES = 256 * 1024;
+
+/** Gathers blobs in one growing buffer: at most twice the pack in memory while it grows, the pack alone after that. */
+export class PackBuilder {
+  readonly #blobs = new Map<BlobHash, PackedBlob>();
+  #buffer: Buffer;
+  #used = 0;
+  #isFinished = false;
+
+  /** @param expectedBytes What the pack may come to: taken at once, so that nothing is moved as it grows. */
+  constructor(expectedBytes = 0) {
+    this.#buffer = expectedBytes === 0 ? Buffer.alloc(0) : Buffer.allocUnsafeSlow(expectedBytes);
+  }
+
+  /** Bytes of the blobs so far, without the index. Close the pack when it reaches the layout's `packTarget`. */
+  get sizeBytes(): number {
+    return this.#used;
+  }
+
+  get count(): number {
+    return this.#blobs.size;
+  }
+
+  /** Copies the bytes and returns their offset. A blob that is in the pack already is not added again. */
+  add(hash: BlobHash, bytes: Uint8Array): number {
+    assert(!this.#isFinished, 'a blob for a finished pack');
+    assert(bytes.length > 0, 'a blob of no bytes is stored nowhere');
+    const known = this.#blobs.get(hash);
+    if (known) return known.offset;
+    const offset = this.#used;
+    this.#reserve(offset + bytes.length);
+    this.#buffer.set(bytes, offset);
+    this.#used += bytes.length;
+    this.#blobs.set(hash, { hash, offset, sizeBytes: bytes.length });
+    return offset;
+  }
+
+  /** Ends the pack; needs at least one blob. The builder cannot be used after it. */
+  finish(): BuiltPack {
+    assert(!this.#isFinished && this.count > 0, 'a pack without blobs, or finished twice');
+    this.#isFinished = true;
+    this.#reserve(this.#used + this.count * ROW_BYTES + INDEX_FIXED_BYTES);
+    const blobs = [...this.#blobs.values()];
+    const bytes = this.#buffer.subarray(0, writePackIndex(this.#buffer, this.#used, blobs));
+    this.#buffer = Buffer.allocUnsafe(0);
+    return { hash: hashOf('sha256', bytes, 'hex') as PackHash, bytes, blobs };
+  }
+
+  /** Doubles, so that each byte is moved less than twice on average. */
+  #reserve(bytes: number): void {
+    if (bytes <= this.#buffer.length) return;
+    assert(bytes <= PACK_MAX_BYTES, 'a pack larger than the format allows');
+    const larger = Buffer.allocUnsafeSlow(Math.max(bytes, this.#buffer.length * 2, INITIAL_BYTES));
+    larger.set(this.#buffer.subarray(0, this.#used));
+    this.#buffer = larger;
+  }
+}
+
+/** How much of a pack's end is read at first: the index of 3,600 blobs. */
+const TAIL_BYTES = 128 * 1024;
+
+/**
+ * The index of a stored pack: one request for its end, one more when the index is longer than 128 KiB, and one HEAD
+ * before them when `sizeBytes` (which a listing gives) is not known.
+ * @throws `notFound`; `damaged` naming the pack.
+ */
+export async function readPackIndex(
+  store: ObjectStore,
+  hash: PackHash,
+  options: CallOptions & { readonly sizeBytes?: number } = {},
+): Promise<readonly PackedBlob[]> {
+  const { sizeBytes: givenBytes, ...call } = options;
+  const packBytes = givenBytes ?? (await store.head(packKey(hash), call))?.sizeBytes;
+  if (packBytes === undefined) throw missingPack(hash);
+  const readOnce = async () => packBytes;
+  return (await readChecked(readOnce, (bytes) => readIndexOf(store, hash, bytes, call)))!;
+}
+
+async function readIndexOf(
+  store: ObjectStore,
+  hash: PackHash,
+  packBytes: number,
+  call: CallOptions,
+): Promise<readonly PackedBlob[]> {
+  const key = packKey(hash);
+  if (packBytes > PACK_MAX_BYTES) throw damaged(key, 'it is larger than a pack can be');
+  if (packBytes < INDEX_FIXED_BYTES) throw damaged(key, 'it is too short for a pack');
+
+  const readEnd = async (bytes: number): Promise<Buffer> => {
+    const range = { start: packBytes - bytes, end: packBytes };
+    const read = await store.read(key, { ...call, range, maxBytes: bytes });
+    if (!read) throw missingPack(hash);
+    if (read.bytes.length !== bytes) throw damaged(key, `it is not ${packBytes} bytes long`);
+    return Buffer.from(read.bytes.buffer, read.bytes.byteOffset, read.bytes.byteLength);
+  };
+  let tail = await readEnd(Math.min(TAIL_BYTES, packBytes));
+  const indexBytes = readIndexLength(tail, packBytes);
+  if (typeof indexBytes === 'string') throw damaged(key, indexBytes);
+  if (indexBytes + TRAILER_BYTES > tail.length) tail = await readEnd(indexBytes + TRAILER_BYTES);
+  const index = tail.subarray(tail.length - TRAILER_BYTES - indexBytes, tail.length - TRAILER_BYTES);
+  const blobs = parsePackIndex(index, packBytes - TRAILER_BYTES - indexBytes);
+  if (typeof blobs === 'string') throw damaged(key, blobs);
+  return blobs;
+}
+
+function missingPack(hash: PackHash): DrayError {
+  const key = packKey(hash);
+  return new DrayError('notFound', `The repository has no ${key}.`, { data: { key } });
+}

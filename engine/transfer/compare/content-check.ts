@@ -1,0 +1,70 @@
+/**
+ * Holds content that comes in order against the best sum that a store keeps of an object.
+ *
+ * A sum of parts needs to know where they were cut. The store is asked for the size of the first; where it does not tell, what
+ * tools are known to use is tried, all in one pass. That fits or it says nothing.
+ */
+
+import type { OpenDigest } from '../download/digest-threads.ts';
+import { type ContentHasher, createContentHasher } from './content-hasher.ts';
+import { bestSum, type ObjectSum, type SumKind } from './object-sums.ts';
+import { arePartsEqual, askPartBytes, candidatePartBytes, type PartedObject } from './part-layout.ts';
+
+export interface ContentCheck {
+  readonly by: SumKind;
+  /** The next bytes. They must not change before it resolves. */
+  update(bytes: Uint8Array): void | Promise<void>;
+  /** Once all has passed. `uncertain`: it may be the content, in parts that were cut in another way. */
+  result(): Promise<'same' | 'differs' | 'uncertain'>;
+}
+
+/** MD5s of so many ways to cut the content are computed in one pass. */
+const CANDIDATES_MAX = 6;
+
+/** Undefined when only the size of the object is known. At most one request. @param open Where digests are computed; default: in this thread. */
+export async function openContentCheck(
+  object: PartedObject,
+  open?: OpenDigest,
+): Promise<ContentCheck | undefined> {
+  const sum = bestSum(object.info);
+  if (!sum) return undefined;
+  return sum.by === 'md5OfParts' ? openPartsCheck(object, sum, open) : wholeCheck(sum, open);
+}
+
+function wholeCheck(sum: ObjectSum, open: OpenDigest | undefined): ContentCheck {
+  const hasher = createContentHasher(sum, open ? { open } : {});
+  return {
+    by: sum.by,
+    update: (bytes) => hasher.update(bytes),
+    result: async () => ((await hasher.matches()) ? 'same' : 'differs'),
+  };
+}
+
+async function openPartsCheck(
+  object: PartedObject,
+  sum: Extract<ObjectSum, { by: 'md5OfParts' }>,
+  open: OpenDigest | undefined,
+): Promise<ContentCheck> {
+  const { partCount } = sum;
+  const asked = await askPartBytes(object, partCount);
+  const sizes =
+    asked === undefined
+      ? candidatePartBytes(object.info.sizeBytes, partCount).slice(0, CANDIDATES_MAX)
+      : [asked];
+  const hashers: readonly ContentHasher[] = sizes.map((partBytes) =>
+    createContentHasher(sum, open ? { partBytes, open } : { partBytes }),
+  );
+  return {
+    by: sum.by,
+    async update(bytes) {
+      await Promise.all(hashers.map((hasher) => hasher.update(bytes)));
+    },
+    async result() {
+      const matches = await Promise.all(hashers.map((hasher) => hasher.matches()));
+      if (matches.includes(true)) return 'same';
+      // The first part does not speak for the others: only when all are known to be as large is the content another one.
+      if (asked === undefined) return 'uncertain';
+      return (await arePartsEqual(object, { partBytes: asked, partCount })) ? 'differs' : 'uncertain';
+    },
+  };
+}

@@ -1,0 +1,137 @@
+/** A stretch of an object, or all of it, by one request: its bytes are dealt with piece by piece as they come. */
+import { markAsUntransferable } from 'node:worker_threads';
+import { DrayError } from '../../api/error.ts';
+import { Budget } from '../../base/budget.ts';
+import type { LeasedMemory } from '../../base/leased-memory.ts';
+import { TaskSet } from '../../base/task-set.ts';
+import type {
+  BodyMemory,
+  ByteRange,
+  ObjectInfo,
+  ObjectRead,
+  ObjectStore,
+  RemoteKey,
+} from '../../remotes/object-store.ts';
+import type { AdaptiveLimit } from '../limit/adaptive-limit.ts';
+import { changed, vanished } from '../upload/remote-source.ts';
+
+const MIB = 1024 * 1024;
+/** Large enough that a message to another thread is little beside it, small enough to stay in a processor's cache on its way. */
+const PIECE_BYTES = MIB;
+/** One is filled, and others are on their way to the disk. */
+const PIECES = 4;
+const DONE = Promise.resolve();
+
+export interface Stretch {
+  readonly store: ObjectStore;
+  readonly key: RemoteKey;
+  /** With an etag: the state that is fetched, and no other. */
+  readonly info: Pick<ObjectInfo, 'etag' | 'sizeBytes'>;
+  readonly range: ByteRange;
+  readonly limit: AdaptiveLimit;
+  readonly memory: LeasedMemory;
+  readonly signal: AbortSignal;
+  /**
+   * Called with one piece after the other, in order, without waiting for those before. The bytes are its own until it resolves. The
+   * signal fires when another one has failed, too.
+   */
+  readonly take: (offset: number, bytes: Uint8Array, signal: AbortSignal) => Promise<void>;
+}
+
+/**
+ * Resolves when all pieces were dealt with. One request, and one more for the rest each time that the connection breaks.
+ * @throws DrayError `io` with reason `changedWhileRead` or `vanished`, `damaged` when the store sends another number of bytes, what
+ *   `take` throws, and what reading does. Nothing touches the memory any more then.
+ */
+export async function fetchStretch(stretch: Stretch): Promise<void> {
+  const { limit, memory, range, signal } = stretch;
+  const lease = await memory.take(PIECES * PIECE_BYTES, signal);
+  const tasks = new TaskSet(signal);
+  try {
+    const work = { bytes: range.end - range.start, signal: tasks.signal };
+    await limit.run(() => receive(stretch, createRing(lease.bytes), tasks), work);
+  } catch (error) {
+    tasks.fail(isConflict(error) ? changed(stretch.key, error) : error);
+  }
+  try {
+    await tasks.settle();
+  } finally {
+    tasks.end();
+    lease.release();
+  }
+}
+
+async function receive(stretch: Stretch, ring: BodyMemory, tasks: TaskSet): Promise<void> {
+  const { range, take } = stretch;
+  const body = await open(stretch, ring, tasks.signal);
+  const room = new Budget(PIECES);
+  let at = range.start;
+  try {
+    for await (const bytes of body) {
+      const offset = at;
+      at += bytes.byteLength;
+      if (at > range.end) break;
+      // Several look at them at once: none may move them to another thread.
+      if (bytes.buffer instanceof ArrayBuffer) markAsUntransferable(bytes.buffer);
+      const permit = await room.acquire(1, tasks.signal);
+      tasks.spawn(() =>
+        (bytes.byteLength === 0 ? DONE : take(offset, bytes, tasks.signal)).finally(() => {
+          ring.giveBack(bytes);
+          permit.release();
+        }),
+      );
+    }
+  } finally {
+    body.destroy();
+  }
+  tasks.check();
+  if (at !== range.end) throw wrongLength(stretch.key, range, at - range.start);
+}
+
+async function open(stretch: Stretch, ring: BodyMemory, signal: AbortSignal): Promise<ObjectRead['body']> {
+  const { info, key, range, store } = stretch;
+  // Servers send whole objects with less work than the same bytes as a range.
+  const isWhole = range.start === 0 && range.end === info.sizeBytes;
+  const part = isWhole ? {} : { range };
+  const read = await store.get(key, { ifMatch: info.etag, ...part, memory: ring, isResumed: true, signal });
+  if (!read) throw vanished(key);
+  // A store that does not honour If-Match is noticed by the etag of its answer. An answer in chunks does not tell its size.
+  const { sizeBytes } = read.info;
+  const isSame =
+    sizeBytes === info.sizeBytes
+      ? ['', info.etag].includes(read.etag)
+      : Number.isNaN(sizeBytes) && read.etag === info.etag;
+  if (isSame) return read.body;
+  read.body.destroy();
+  throw changed(key);
+}
+
+/** What lies elsewhere is not taken back. The piece that came back last is given out first: it is the one that the processor's cache still holds. */
+function createRing(memory: Uint8Array): BodyMemory {
+  const { buffer, byteOffset } = memory;
+  const pieceAt = (offset: number) => new Uint8Array(buffer, offset, PIECE_BYTES);
+  const free = Array.from({ length: PIECES }, (_, at) => pieceAt(byteOffset + at * PIECE_BYTES));
+  let waiting: (() => void) | undefined;
+  return {
+    take: () => free.pop(),
+    onRoom(tell) {
+      waiting = tell;
+    },
+    giveBack(bytes) {
+      if (bytes.buffer !== buffer) return;
+      free.push(pieceAt(bytes.byteOffset));
+      const tell = waiting;
+      waiting = undefined;
+      tell?.();
+    },
+  };
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof DrayError && error.code === 'conflict';
+}
+
+function wrongLength(key: RemoteKey, { end, start }: ByteRange, bytes: number): DrayError {
+  const message = `${key}: the store sent ${bytes} bytes of the ${end - start} asked for.`;
+  return new DrayError('damaged', message, { data: { key } });
+}

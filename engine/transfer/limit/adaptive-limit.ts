@@ -1,0 +1,291 @@
+/**
+ * How many requests to have in flight, found out by trying.
+ *
+ * It starts as TCP does, with more after each answer until answers queue (slow-start.ts). From there the limit climbs the hill of
+ * throughput level by level (climb.ts says by which rules). At each level the throughput comes from
+ * Little's law: with L requests in flight all the time, work is done at L x (work of the requests) / (time that they took), counted
+ * over requests that started at this level. This needs no stop-watch over bursts and no warm-up pause: one round of requests
+ * tells a level. A window in which the limit was not the bound tells nothing, so a caller with little to do never changes it.
+ *
+ * For a fixed bound over a list of calls p-limit serves as well; this is for transfers, whose right bound nobody knows.
+ */
+import { DrayError, type RetryAdvice } from '../../api/error.ts';
+import { Budget } from '../../base/budget.ts';
+import type { Clock } from '../../base/clock.ts';
+import { type ClimbBounds, type ClimbState, climbDown, climbOn, settleAt, startClimb } from './climb.ts';
+import { SLOW_START, type SlowStart, slowStartOn } from './slow-start.ts';
+
+export interface AdaptiveLimitOptions {
+  readonly clock: Clock;
+  readonly min?: number;
+  readonly max?: number;
+  readonly initial?: number;
+  /** How long this thread has waited for something to do, since any time; absent: it always has time to spare. */
+  readonly idleMs?: () => number;
+  /** Keeps to this number (`--transfers`). */
+  readonly fixed?: number | undefined;
+}
+
+export interface TaskOptions {
+  /** What the request moves, so that large and small ones can be compared. */
+  readonly bytes: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface AdaptiveLimit {
+  /**
+   * Runs the task when its turn comes: first come, first served. Passes its result or error on.
+   * @throws DrayError `aborted` when the signal fires while it waits; a running task gets the signal and ends by itself.
+   */
+  run<T>(task: (signal?: AbortSignal) => Promise<T>, options: TaskOptions): Promise<T>;
+  /** For the retry wrapper: a request failed that it will repeat, so that `run` does not see it. */
+  report(advice: RetryAdvice): void;
+  /** The number it keeps to, when it was given one. */
+  readonly fixed: number | undefined;
+  /** Requests that may be in flight now. */
+  readonly current: number;
+  stats(): AdaptiveLimitStats;
+}
+
+export interface AdaptiveLimitStats {
+  readonly current: number;
+  readonly inFlight: number;
+  readonly highest: number;
+  readonly completed: number;
+  readonly failed: number;
+  /** Times that the limit was cut because the remote asked for it or failed. */
+  readonly cuts: number;
+}
+
+const DEFAULTS = { min: 2, max: 64, initial: 12 };
+
+/** The work of a request besides its bytes: as much as moving so many. */
+const REQUEST_WORK_BYTES = 64 * 1024;
+/** Requests in a window, at least. */
+const WINDOW_REQUESTS_MIN = 8;
+/**
+ * A window's length, at least. Eight small requests take some 5 ms, in which a server's pause decides everything: with such windows the
+ * limit strayed down to 2, and 10,000 objects of 1 KiB took twice the time that they take with these.
+ */
+const WINDOW_MS_MIN = 100;
+/**
+ * Small requests in flight that are always right once there are so many: they cost the remote nothing, and its disk and processors have something to do
+ * at each moment. Large ones take memory here, and may go on with fewer.
+ */
+const SMALL_REQUESTS = 16;
+/** The part of a window's requests that must have met a full house. */
+const FULL_SHARE = 0.75;
+/** Small requests that take no more than so many times the least have not waited for each other. */
+const NO_QUEUE = 1.25;
+/** The share of its time that this thread must spend waiting if it is to have more answers to deal with. */
+const IDLE_SHARE_MIN = 0.25;
+
+export function createAdaptiveLimit(options: AdaptiveLimitOptions): AdaptiveLimit {
+  const { clock, fixed } = options;
+  const initial = fixed ?? options.initial ?? DEFAULTS.initial;
+  const bounds =
+    fixed === undefined
+      ? { min: options.min ?? DEFAULTS.min, max: options.max ?? DEFAULTS.max }
+      : { min: fixed, max: fixed };
+  const budget = new Budget(initial);
+  const hasIdleTime = watchIdleTime(options);
+  const climber = createClimber({ bounds, initial, setLimit: (limit) => budget.setLimit(limit) });
+  let highest = budget.limit;
+  let completed = 0;
+  let failed = 0;
+
+  return {
+    run: async (task, { bytes, signal }) => {
+      const permit = await budget.acquire(1, signal);
+      const level = climber.level();
+      const startMs = clock.monotonicMs();
+      try {
+        const result = await task(signal);
+        completed += 1;
+        const endMs = clock.monotonicMs();
+        const tookMs = Math.max(0.001, endMs - startMs);
+        climber.complete({
+          level,
+          tookMs,
+          endMs,
+          work: bytes + REQUEST_WORK_BYTES,
+          isLarge: bytes > REQUEST_WORK_BYTES,
+          isFull: budget.used >= budget.limit,
+          hasIdleTime,
+        });
+        highest = Math.max(highest, budget.limit);
+        return result;
+      } catch (error) {
+        failed += 1;
+        if (error instanceof DrayError && error.retry !== 'no') climber.fail(error.retry, level);
+        throw error;
+      } finally {
+        permit.release();
+      }
+    },
+    report: (advice) => {
+      if (advice !== 'no') climber.report(advice);
+    },
+    fixed: options.fixed,
+    get current() {
+      return budget.limit;
+    },
+    stats: () => ({
+      current: budget.limit,
+      inFlight: budget.used,
+      highest,
+      completed,
+      failed,
+      cuts: climber.cuts(),
+    }),
+  };
+}
+
+/** Looks back over a time given, or somewhat more. */
+function watchIdleTime({ clock, idleMs }: AdaptiveLimitOptions): (overMs: number) => boolean {
+  if (!idleMs) return () => true;
+  const mark = () => ({ atMs: clock.monotonicMs(), idleMs: idleMs() });
+  let before = mark();
+  let since = before;
+  return (overMs) => {
+    const now = mark();
+    if (now.atMs - since.atMs >= overMs) {
+      before = since;
+      since = now;
+    }
+    const passedMs = now.atMs - before.atMs;
+    return now.idleMs - before.idleMs >= IDLE_SHARE_MIN * passedMs;
+  };
+}
+
+interface Completion {
+  /** The level at which the request started. */
+  readonly level: number;
+  readonly tookMs: number;
+  readonly endMs: number;
+  readonly work: number;
+  /** Most of its work is its bytes. */
+  readonly isLarge: boolean;
+  /** The limit was reached when it ended. */
+  readonly isFull: boolean;
+  /** Over about the time that the request took. */
+  readonly hasIdleTime: (tookMs: number) => boolean;
+}
+
+interface Climber {
+  /** Counts the changes of the limit; a request belongs to the level at which it started. */
+  level(): number;
+  complete(completion: Completion): void;
+  fail(advice: 'retry' | 'backoff', level: number): void;
+  /** A failure of a request whose level is not known. */
+  report(advice: 'retry' | 'backoff'): void;
+  cuts(): number;
+}
+
+const EMPTY_WINDOW = { startMs: 0, requests: 0, full: 0, large: 0, work: 0, spentMs: 0 };
+
+/** Hears of each request: grows with the answers at first, then gathers them into windows and moves the limit after each. */
+function createClimber(options: {
+  readonly bounds: ClimbBounds;
+  readonly initial: number;
+  readonly setLimit: (limit: number) => void;
+}): Climber {
+  const { bounds } = options;
+  let state = startClimb(options.initial, bounds);
+  let start: SlowStart | undefined = bounds.min === bounds.max ? undefined : SLOW_START;
+  let window = EMPTY_WINDOW;
+  /** What a small request takes at least: the way there and back. */
+  let leastMs = Number.POSITIVE_INFINITY;
+  let level = 0;
+  let lastCutLevel = -1;
+  let cuts = 0;
+  /** Reports that may still be of requests from before the last cut. */
+  let reportsIgnored = 0;
+
+  const moveTo = (next: ClimbState) => {
+    window = EMPTY_WINDOW;
+    if (next.limit !== state.limit) {
+      level += 1;
+      options.setLimit(next.limit);
+    }
+    state = next;
+  };
+
+  const settle = () => {
+    start = undefined;
+    // What is in flight started under a smaller limit, and belongs to no window.
+    level += 1;
+    state = settleAt(state.limit);
+  };
+
+  const grow = (completion: Completion, going: SlowStart) => {
+    const answer = { ...completion, hasIdleTime: completion.hasIdleTime(completion.tookMs) };
+    const step = slowStartOn(going, answer, state.limit);
+    switch (step.is) {
+      case 'queue':
+        settle();
+        return;
+      case 'large':
+        start = undefined;
+        state = startClimb(state.limit, bounds);
+        return;
+      case 'going': {
+        start = step.start;
+        const limit = Math.min(bounds.max, state.limit + step.more);
+        if (limit === state.limit) return;
+        state = { ...state, limit };
+        options.setLimit(limit);
+        if (limit === bounds.max) settle();
+      }
+    }
+  };
+
+  const cut = (advice: 'retry' | 'backoff') => {
+    start = undefined;
+    lastCutLevel = level;
+    // Each request in flight may tell once of the same congestion.
+    reportsIgnored = state.limit;
+    cuts += 1;
+    moveTo(climbDown(state, advice, bounds));
+  };
+
+  return {
+    level: () => level,
+    cuts: () => cuts,
+    complete: (completion) => {
+      if (!completion.isLarge) leastMs = Math.min(leastMs, completion.tookMs);
+      // It started after the last cut and went well: what fails from now on is news.
+      if (completion.level > lastCutLevel) reportsIgnored = 0;
+      if (completion.level !== level) return;
+      if (start) {
+        grow(completion, start);
+        return;
+      }
+      window = {
+        startMs: window.requests === 0 ? completion.endMs - completion.tookMs : window.startMs,
+        requests: window.requests + 1,
+        full: window.full + (completion.isFull ? 1 : 0),
+        large: window.large + (completion.isLarge ? 1 : 0),
+        work: window.work + completion.work,
+        spentMs: window.spentMs + completion.tookMs,
+      };
+      const { full, large, requests, spentMs, startMs, work } = window;
+      if (requests < Math.max(WINDOW_REQUESTS_MIN, state.limit)) return;
+      if (completion.endMs - startMs < WINDOW_MS_MIN) return;
+      if (full < requests * FULL_SHARE) window = EMPTY_WINDOW;
+      else {
+        const hasQueue = large > 0 || spentMs / requests > NO_QUEUE * leastMs;
+        const within = large > 0 ? bounds : { ...bounds, enough: Math.min(bounds.max, SMALL_REQUESTS) };
+        moveTo(climbOn(state, { rate: (state.limit * work) / spentMs, hasQueue }, within));
+      }
+    },
+    fail: (advice, failedLevel) => {
+      // Requests that started before the last cut tell nothing new.
+      if (failedLevel > lastCutLevel) cut(advice);
+    },
+    report: (advice) => {
+      reportsIgnored -= 1;
+      if (reportsIgnored < 0) cut(advice);
+    },
+  };
+}

@@ -1,0 +1,116 @@
+/**
+ * One object from memory in one request, verified: the store answers with the checksum that it computed, or with an etag that is the
+ * MD5; where it does neither, one HEAD looks at what lies there.
+ */
+import { DrayError } from '../../api/error.ts';
+import { crc64Nvme, loadCrc64 } from '../../checksums/crc64-nvme.ts';
+import type {
+  ObjectDescription,
+  ObjectStore,
+  PutOptions,
+  PutOutcome,
+  RemoteKey,
+} from '../../remotes/object-store.ts';
+import { type ConfirmedBy, confirmObject } from './confirm-object.ts';
+import { matchesEtag } from './held-parts.ts';
+
+/** Objects of at most so much go up in one request; larger ones in parts. */
+export const ONE_PUT_BYTES = 16 * 1024 * 1024;
+
+export interface PutObjectRequest {
+  readonly store: ObjectStore;
+  readonly key: RemoteKey;
+  readonly bytes: Uint8Array;
+  readonly description?: ObjectDescription;
+  readonly condition?: NonNullable<PutOptions['condition']>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface PutObject {
+  /** `written: false` when the condition did not hold. */
+  readonly outcome: PutOutcome;
+  /** '' where the store tells none, or nothing was written. */
+  readonly etag: string;
+  readonly crc64nvme: bigint;
+  readonly confirmedBy?: ConfirmedBy;
+}
+
+/** Stores that were seen to keep the checksum of a put, though they do not answer with it: they refuse a wrong one. */
+const keepersOfSums = new WeakSet<ObjectStore>();
+
+/** @throws DrayError `damaged` when the object did not arrive as it was sent, and what the store throws. */
+export async function putObject(request: PutObjectRequest): Promise<PutObject> {
+  const { bytes, condition, description, key, signal, store } = request;
+  await loadCrc64();
+  const crc64nvme = crc64Nvme(bytes);
+  const outcome = await store.put(key, bytes, {
+    ...description,
+    checksum: { crc64nvme },
+    ...(condition && { condition }),
+    ...(signal && { signal }),
+  });
+  if (!outcome.written) return { outcome, etag: '', crc64nvme };
+  const { checksums, etag } = outcome;
+  const done = { outcome, etag, crc64nvme };
+  if (checksums?.covers === 'whole' && checksums.crc64nvme !== undefined) {
+    if (checksums.crc64nvme === crc64nvme) return { ...done, confirmedBy: 'checksum' };
+    throw new DrayError(
+      'damaged',
+      `${key} did not arrive as it was sent: the store computed another checksum.`,
+      {
+        data: { key },
+      },
+    );
+  }
+  // Another one is no proof of damage: with some kinds of encryption an etag only looks like an MD5.
+  if (matchesEtag(etag, bytes)) return { ...done, confirmedBy: 'md5' };
+  if (keepersOfSums.has(store)) return { ...done, confirmedBy: 'checksum' };
+  const expected = { key, etag, sizeBytes: bytes.byteLength, sum: { crc64nvme }, signal };
+  const { by, info } = await confirmObject(store, expected);
+  if (by === 'checksum') keepersOfSums.add(store);
+  return { ...done, etag: info.etag, confirmedBy: by };
+}
+
+export interface StreamUpload {
+  readonly store: ObjectStore;
+  readonly key: RemoteKey;
+  /** Read once, to its end. */
+  readonly body: AsyncIterable<Uint8Array>;
+  readonly description?: ObjectDescription;
+  /** Default: the store's, of which 10,000 parts hold 156 GiB. */
+  readonly partSizeBytes?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface StreamUploaded {
+  readonly etag: string;
+  readonly sizeBytes: number;
+  readonly crc64nvme: bigint;
+  readonly confirmedBy?: ConfirmedBy;
+}
+
+/**
+ * An object of a length that nobody knows yet: summed as it passes, and looked at in the end. It cannot go on after a crash: what was
+ * read is gone.
+ */
+export async function uploadStream(request: StreamUpload): Promise<StreamUploaded> {
+  const { description, key, partSizeBytes, signal, store } = request;
+  await loadCrc64();
+  let sizeBytes = 0;
+  let crc64nvme = crc64Nvme(new Uint8Array());
+  const summed = async function* () {
+    for await (const piece of request.body) {
+      sizeBytes += piece.byteLength;
+      crc64nvme = crc64Nvme(piece, crc64nvme);
+      yield piece;
+    }
+  };
+  const outcome = await store.putStream(key, summed(), {
+    ...description,
+    ...(partSizeBytes === undefined ? {} : { partSizeBytes }),
+    ...(signal && { signal }),
+  });
+  const etag = outcome.written ? outcome.etag : '';
+  const { by, info } = await confirmObject(store, { key, sizeBytes, sum: { crc64nvme }, etag, signal });
+  return { etag: info.etag, sizeBytes, crc64nvme, confirmedBy: by };
+}

@@ -1,4 +1,4 @@
-/** The entries of a commit: what a dataset is made of. Pure data; engine/ARCHITECTURE.md has the stored form. */
+/** The entries of a commit: what a dataset is made of. Pure data; engine/repository/FORMAT.md has the stored form. */
 
 declare const brand: unique symbol;
 /** SHA-256 in 64 lower-case hex digits. Of a file cut into chunks: of its chunks' digests (32 bytes each) in order. */

@@ -1,4 +1,7 @@
-/** S3 remotes that refuse, are not there or go away: what the command says, how it ends, and that nothing is half-done. */
+/**
+ * S3 remotes that refuse requests, do not exist or go away: the error, the exit code, and that no half-done
+ * work stays behind.
+ */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -27,7 +30,7 @@ type Environment = Readonly<Record<string, string>>;
 const dray = (workspace: string, parameters: readonly string[], environment: Environment = {}) =>
   dataset.cli(workspace, parameters, { environment });
 
-/** The error that a command with `--json` ended with. */
+/** The error record in which a command with `--json` ended. */
 function errorOf({ stdout, exitCode }: CliResult) {
   const last = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '');
   expect(last).toMatchObject({ type: 'error', exitCode });
@@ -41,10 +44,10 @@ async function startWork(): Promise<string> {
   return root;
 }
 
-/** What the server holds of the repository: names and contents of all its objects. */
+/** Names and contents of all objects that the server holds for the repository. */
 const stored = () => describeTree(join(server.dataFolder, server.bucket, `bad-${datasets}`));
 
-describe('a remote that refuses', () => {
+describe('A remote that refuses requests', () => {
   it.each([
     [
       'no credentials',
@@ -62,7 +65,7 @@ describe('a remote that refuses', () => {
       { code: 'clockSkew', message: expect.stringMatching(/behind/) },
     ],
   ])(
-    'because of %s is told so by every command, and neither side changes',
+    'makes every command fail with the cause and change neither side: %s',
     async (_, environment, expected) => {
       const root = await startWork();
       dataset.sandbox.write('work/a', 'number two');
@@ -86,7 +89,7 @@ describe('a remote that refuses', () => {
     },
   );
 
-  it('because the bucket is missing names it, and makes nothing', async () => {
+  it('is named when its bucket is missing, and nothing is created', async () => {
     mkdirSync(dataset.sandbox.path('fresh'));
     const url = 's3://no-such-bucket/data';
     for (const parameters of [
@@ -100,7 +103,7 @@ describe('a remote that refuses', () => {
     expect(readdirSync(`${dataset.sandbox.folder}/fresh`)).toEqual([]);
   });
 
-  it('because there is no repository under the prefix says so', async () => {
+  it('is named when its prefix holds no repository', async () => {
     mkdirSync(dataset.sandbox.path('fresh'));
     const error = errorOf(await dray('fresh', ['clone', `${dataset.url}/elsewhere`, 'copy', '--json']));
     expect(error).toMatchObject({
@@ -112,7 +115,7 @@ describe('a remote that refuses', () => {
   });
 });
 
-/** A module for `--import` in whose process the wall clock is off by so much. */
+/** A module for `--import` that shifts the wall clock of its process. */
 function dateShiftedBy(shiftMs: number): string {
   const source = `const Real = Date; globalThis.Date = class extends Real {
     constructor(...given) { if (given.length > 0) super(...given); else super(Real.now() + ${shiftMs}); }
@@ -121,7 +124,7 @@ function dateShiftedBy(shiftMs: number): string {
   return `data:text/javascript,${encodeURIComponent(source)}`;
 }
 
-describe('a remote that cannot be reached', () => {
+describe('A remote that cannot be reached', () => {
   let network: BadNetwork;
   beforeAll(async () => {
     network = await startToxiproxy({ upstream: server.endpoint });
@@ -132,14 +135,14 @@ describe('a remote that cannot be reached', () => {
   const SMALL = 20;
   const small = (at: number) => `small file number ${at}`;
 
-  // The waits between the repeated calls are real and long, so both run beside each other.
-  it('is named when it was never there, and when it goes away half-way through a pull, which goes on later', async () => {
+  // Both commands wait between retries in real time, so they run side by side.
+  it('is named, and an interrupted clone from it resumes once it is back', async () => {
     const root = await dataset.init('work', { layout: { kind: 'objects' } });
     for (let at = 0; at < SMALL; at += 1) dataset.sandbox.write(`work/${at}`, small(at));
     dataset.sandbox.write('work/large', Buffer.alloc(3_000_000, 'a large file, '));
     expect(await dray('work', ['push'])).toMatchObject({ exitCode: 0 });
     mkdirSync(dataset.sandbox.path('fresh'));
-    // Every connection ends in the midst of the large file.
+    // Every connection breaks in the middle of the large file.
     await network.cutAfter(1_000_000);
     const nowhere = `http://127.0.0.1:${await freePort()}`;
     const [never, halfWay] = await Promise.all([
@@ -165,7 +168,7 @@ describe('a remote that cannot be reached', () => {
     expect(describeTree(copy)).toEqual(describeTree(root));
   });
 
-  it('half-way through a push leaves the branch where it was, and the next push goes on', async () => {
+  it('leaves the branch unchanged when it goes away during a push, and the next push completes', async () => {
     await startWork();
     const branch = join(server.dataFolder, server.bucket, `bad-${datasets}`, 'refs/heads/main');
     const before = readFileSync(branch, 'utf8');
@@ -183,8 +186,8 @@ describe('a remote that cannot be reached', () => {
   });
 });
 
-describe('a secret', () => {
-  it('is in no file of a workspace, no output and no error, however much is asked for', async () => {
+describe('A secret key', () => {
+  it("never appears in a workspace's files, in output or in errors", async () => {
     await startWork();
     const secret = server.secretAccessKey;
     dataset.sandbox.write('work/b', 'two');
@@ -206,14 +209,14 @@ describe('a secret', () => {
     await run(['pull', '--json', '-v'], { AWS_ACCESS_KEY_ID: 'somebody-else' });
     await run(['pull', '-v', '--client', 'sdk'], { AWS_ACCESS_KEY_ID: 'somebody-else' });
     expect(outputs.filter((text) => text.includes(secret))).toEqual([]);
-    // It was really used, and there is really something to find it in.
+    // Guards against a test that never used the key, or that searched no output.
     expect(outputs.join('')).toContain('accessDenied');
     expect(filesBelow(dataset.sandbox.folder).filter((file) => readFileSync(file).includes(secret))).toEqual(
       [],
     );
   });
 
-  it('is refused in a URL, without being repeated', async () => {
+  it('is refused in a URL, and the error does not repeat it', async () => {
     mkdirSync(dataset.sandbox.path('fresh'));
     for (const url of [
       's3://AKIAEXAMPLE:hunter2secret@bucket/data',

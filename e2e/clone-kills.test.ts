@@ -1,6 +1,6 @@
 /**
- * Kills a clone before each of its changes to the file system in turn. Each time the same command, run again,
- * ends well and leaves the same workspace as a clone that was never killed.
+ * Kills a clone before each of its changes to the file system in turn. The same command, run again, then
+ * succeeds and leaves the same workspace as a clone that was never killed.
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -31,13 +31,13 @@ async function expectWhole(): Promise<void> {
   expect(describeTree(copy)).toEqual(describeTree(sandbox.path('work')));
   const { branch, changes } = await status(testContext(copy), {});
   expect({ branch, ...changes }).toMatchObject({ branch: 'main', added: 0, modified: 0, deleted: 0 });
-  // A killed run's mark that it synced nothing is kept for a week.
+  // A killed run's marker that its files were not synced is kept for a week.
   const left = readdirSync(sandbox.path('copy/.dray/tmp')).filter((name) => !name.startsWith('unsynced-'));
   expect(left).toEqual([]);
 }
 
-describe('a clone', () => {
-  it('that is killed before any of its steps ends well when it is run again', async () => {
+describe('A clone', () => {
+  it('that is killed before any of its steps completes when it runs again', async () => {
     const steps = await countSteps(clone(), sandbox);
     await expectWhole();
     expect(steps).toBeGreaterThan(10);
@@ -51,7 +51,7 @@ describe('a clone', () => {
     }
   });
 
-  it('that was killed after its last step, or had ended, is up to date when it is run again', async () => {
+  it('that was killed after its last step is up to date when it runs again', async () => {
     rmSync(sandbox.path('copy'), { recursive: true, force: true });
     await countSteps(clone(), sandbox);
     writeFileSync(sandbox.path('copy/mine'), 'an edit');
@@ -62,8 +62,8 @@ describe('a clone', () => {
   });
 });
 
-describe('a clone into a folder that is a workspace of another branch or URL', () => {
-  it('is refused and changes nothing', async () => {
+describe('A clone into an existing folder', () => {
+  it('that is a workspace of another branch or URL is refused and changes nothing', async () => {
     const request = { url: sandbox.path('store'), directory: sandbox.path('elsewhere') };
     await cloneWorkspace(testContext(sandbox.folder), request);
     const statePath = sandbox.path('elsewhere/.dray/state.json');
@@ -82,7 +82,7 @@ describe('a clone into a folder that is a workspace of another branch or URL', (
     await expect(cloneWorkspace(testContext(sandbox.folder), other)).rejects.toMatchObject(refused);
   });
 
-  it('takes a folder with a file of somebody else in an unfinished .dray for one that is not empty', async () => {
+  it('is refused when an unfinished .dray there holds a foreign file', async () => {
     sandbox.write('taken/.dray/notes', 'mine');
     const request = { url: sandbox.path('store'), directory: sandbox.path('taken') };
     await expect(cloneWorkspace(testContext(sandbox.folder), request)).rejects.toMatchObject({

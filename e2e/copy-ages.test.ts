@@ -1,6 +1,6 @@
 /**
- * `--newer` and `--older` go by the age of an object's content and not by its upload, on a real server, beside rclone's `--max-age`
- * and `--min-age` on the same objects. The objects were all uploaded just now, and their contents are of any age.
+ * `--newer` and `--older` filter by the age of an object's content, not of its upload. Runs on a real server,
+ * beside rclone's `--max-age` and `--min-age` on the same objects, which were all uploaded just now.
  */
 import { execFile } from 'node:child_process';
 import { readdirSync, utimesSync } from 'node:fs';
@@ -20,7 +20,7 @@ import { type S3Server, startVersitygw } from './servers/versitygw.ts';
 const DAY_MS = 86_400_000;
 const NOW_MS = Date.now();
 const BOUND_MS = NOW_MS - 7 * DAY_MS;
-/** One of each age, and one that is not to be older than its upload. */
+/** One content of each age. `future` checks that a content may be newer than its upload. */
 const AGES_DAYS = { future: -10, young: 1, old: 30 } as const;
 const FILTERS = {
   newer: { filter: { newerThanMs: BOUND_MS }, rclone: ['--max-age', '7d'], names: ['future', 'young'] },
@@ -53,7 +53,10 @@ const newContext = () =>
   testContext(sandbox.folder, { environment: { ...server.environment, DRAY_CACHE: sandbox.path('cache') } });
 const at = (prefix: string) => ({ place: `s3://${server.bucket}/${prefix}` });
 
-/** Uploads the three files under a prefix of their own, and waits until their second is over: what is as young as that is not remembered. */
+/**
+ * Uploads the three files under a new prefix and waits until the current second ends, because Dray does not
+ * remember objects that are younger than that.
+ */
 async function uploadAged(): Promise<string> {
   folders += 1;
   const prefix = `aged-${folders}`;
@@ -63,7 +66,7 @@ async function uploadAged(): Promise<string> {
   return prefix;
 }
 
-/** By the server's own clock, which its answers tell. */
+/** Uses the server's clock, from its `Date` header. */
 async function endOfSecond(): Promise<void> {
   const date = async () => (await fetch(server.endpoint)).headers.get('date');
   const first = await date();
@@ -80,7 +83,7 @@ async function namesAt(prefix: string): Promise<readonly string[]> {
 
 const operations = async () => (await server.requests()).map(({ operation }) => operation);
 
-const missing = () => ('missing' in rclone ? `rclone is not to be had: ${rclone.missing}` : '');
+const missing = () => ('missing' in rclone ? `rclone is not available: ${rclone.missing}` : '');
 
 async function runRclone(...args: readonly string[]): Promise<void> {
   if ('missing' in rclone) throw new Error(missing());
@@ -104,7 +107,7 @@ describe.each(Object.keys(FILTERS) as Bound[])('--%s', (bound) => {
   const { filter, names } = FILTERS[bound];
   const others = Object.keys(AGES_DAYS).filter((name) => !(names as readonly string[]).includes(name));
 
-  it('copies from a store what is of that age, as rclone does', async ({ skip }) => {
+  it('copies files of that age from a store, as rclone does', async ({ skip }) => {
     skip(missing() !== '', missing());
     const prefix = await uploadAged();
     await copyTree(newContext(), { source: at(prefix), destination: { place: 'to' }, filter });
@@ -113,7 +116,7 @@ describe.each(Object.keys(FILTERS) as Bound[])('--%s', (bound) => {
     expect(readdirSync(sandbox.path('by-rclone')).sort()).toEqual(names);
   });
 
-  it('lets a sync to a store delete only objects of that age, as rclone does', async ({ skip }) => {
+  it('deletes only objects of that age in a sync to a store, as rclone does', async ({ skip }) => {
     skip(missing() !== '', missing());
     const [mine, theirs] = [await uploadAged(), await uploadAged()];
     sandbox.path('nothing', 'x');
@@ -126,17 +129,17 @@ describe.each(Object.keys(FILTERS) as Bound[])('--%s', (bound) => {
     expect(await namesAt(theirs)).toEqual(others);
   });
 
-  it('lets a sync from a store copy what is of that age, and delete no file of another age', async () => {
+  it('copies files of that age in a sync from a store, and deletes no file of another age', async () => {
     const prefix = await uploadAged();
     for (const name of Object.keys(AGES_DAYS)) write(`to/gone ${name}`, name);
     write('to/old', 'young');
     await syncTree(newContext(), { source: at(prefix), destination: { place: 'to' }, filter });
-    // `old` is at the source, so it is not gone, whatever its age.
+    // The source has `old`, so the sync keeps it whatever its age.
     const kept = others.map((name) => `gone ${name}`);
     expect(readdirSync(sandbox.path('to')).sort()).toEqual([...new Set([...kept, 'old', ...names])].sort());
   });
 
-  it('lets a sync between stores copy and delete what is of that age alone', async () => {
+  it('copies and deletes only objects of that age in a sync between stores', async () => {
     const [from, to] = [await uploadAged(), await uploadAged()];
     await copyTree(newContext(), { source: at(from), destination: at(`${to}/below`) });
     await removePlace(newContext(), { ...at(from), recursive: true });
@@ -152,7 +155,7 @@ describe.each(Object.keys(FILTERS) as Bound[])('--%s', (bound) => {
     expect(await namesAt(to)).toEqual([...kept, ...(bound === 'newer' ? ['only'] : [])].sort());
   });
 
-  it('holds for check, ls, du and rm as well', async () => {
+  it('applies to check, ls, du and rm as well', async () => {
     const prefix = await uploadAged();
     sandbox.path('nothing', 'x');
     expect(
@@ -175,7 +178,7 @@ describe.each(Object.keys(FILTERS) as Bound[])('--%s', (bound) => {
 describe('The ages of objects', () => {
   const lookupOf = (told: ReturnType<typeof newContext>) => eventsOf(told, 'lookup')[0]!.lookup;
 
-  it('take a HEAD for each object that names and sizes let through, once', async () => {
+  it('cost one HEAD for each object that passes the name and size filters, once', async () => {
     const prefix = await uploadAged();
     const filter: TreeFilterRequest = {
       newerThanMs: BOUND_MS,
@@ -190,7 +193,7 @@ describe('The ages of objects', () => {
       const asked = (await operations()).filter((name) => name === 'HeadObject').length;
       return { asked, summary, lookup: lookupOf(told) };
     };
-    // One HEAD more than the ages take: whether the source is a single object.
+    // One more HEAD finds out whether the source is a single object.
     expect(await dryRun()).toMatchObject({
       asked: 2,
       summary: { copiedFiles: 1, requests: { reads: 2, lists: 1 } },
@@ -213,20 +216,20 @@ describe('The ages of objects', () => {
     return { deletedFiles, operations: (await operations()).sort(), ...lookupOf(told) };
   };
 
-  it('are asked for again before a sync deletes, and remembered of what it keeps', async () => {
+  it('are read again for objects that a sync deletes, and remembered for those that it keeps', async () => {
     const prefix = await uploadAged();
     expect(await deleteByAge(prefix)).toMatchObject({ deletedFiles: 2, timesAsked: 3, timesRemembered: 0 });
     expect(await deleteByAge(prefix)).toMatchObject({
       ...{ deletedFiles: 2, timesAsked: 2, timesRemembered: 1 },
       operations: ['HeadObject', 'HeadObject', 'ListObjectsV2'],
     });
-    // The same content with another time: here neither the etag nor the time of the upload shows it.
+    // The same content with another time: neither the etag nor the upload time in this test shows it.
     utimesSync(sandbox.path('aged/young'), 1_000_000, 1_000_000);
     await copyTree(newContext(), { source: { place: 'aged' }, destination: at(prefix) });
     expect(await deleteByAge(prefix)).toMatchObject({ deletedFiles: 1 });
   });
 
-  it('are those of the uploads with --use-server-modtime, without a HEAD', async () => {
+  it('are the ages of the uploads with --use-server-modtime, without a HEAD', async () => {
     const prefix = await uploadAged();
     const filter = { newerThanMs: BOUND_MS, serverTime: true };
     expect(await deleteByAge(prefix, { filter })).toMatchObject({
@@ -234,7 +237,7 @@ describe('The ages of objects', () => {
     });
   });
 
-  it('are those of the uploads where objects keep no time, and one that cannot be read stops a sync', async () => {
+  it('are the ages of the uploads for objects without a stored time', async () => {
     await using store = await startFakeS3();
     for (const name of ['a', 'b']) store.objects.set(`t/${name}`, Buffer.from(name));
     sandbox.path('nothing', 'x');
@@ -243,7 +246,7 @@ describe('The ages of objects', () => {
     });
     const pair = { source: { place: 'nothing' }, destination: { place: `s3://${store.bucket}/t` } };
     const sync = (filter: TreeFilterRequest) => syncTree(told, { ...pair, filter });
-    // This store says that all was uploaded at ten that morning.
+    // The fake store reports 10:00 that morning as the upload time of every object.
     expect(await sync({ newerThanMs: Date.UTC(2026, 10, 13, 11) })).toMatchObject({ deletedFiles: 0 });
     const older = { olderThanMs: Date.UTC(2026, 10, 13, 11) };
     store.fault = ({ key, method }) =>

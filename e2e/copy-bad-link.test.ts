@@ -1,6 +1,7 @@
 /**
- * Copies up, down and across a link that cuts, stalls or crawls, as real commands. Each ends with everything there, or with an exit code
- * and a message that names the cause; what is at the destination by then is whole, and the same command ends it once the link is good.
+ * Copies up, down and across a link that cuts, stalls or crawls, run as real commands. Each one completes, or
+ * exits with a code and a message that names the cause. Until then the destination holds whole files only,
+ * and the same command completes once the link is good.
  */
 import type { ChildProcess } from 'node:child_process';
 import { readdirSync, rmSync } from 'node:fs';
@@ -15,17 +16,20 @@ import { type BadNetwork, startToxiproxy } from './servers/toxiproxy.ts';
 import { type S3Server, startVersitygw } from './servers/versitygw.ts';
 
 const MIB = 1024 * 1024;
-/** Every connection ends in the midst of something, and each part and range, of 8 MiB, fits through one at least. */
+/**
+ * Cuts every connection in the middle of something, yet lets each part or range of 8 MiB through at least
+ * one.
+ */
 const CUT_AFTER_BYTES = 20 * MIB;
-/** Less than any part. */
+/** Smaller than any part. */
 const CUT_TOO_SOON_BYTES = MIB;
-/** Small files among them are through by then. */
+/** Small files are among these requests. */
 const REQUESTS_BEFORE_STALL = 15;
 
 let sandbox: Sandbox;
 let tree: MixedTree;
 let lines: readonly string[];
-/** The one behind the bad link, and for copies across another one. */
+/** `far` is behind the bad link; copies across also use `near`. */
 let far: S3Server;
 let near: S3Server;
 let network: BadNetwork;
@@ -53,7 +57,7 @@ afterAll(async () => {
 });
 beforeEach(() => network.restore());
 
-/** Remembers nothing. */
+/** A context with an empty cache. */
 function context() {
   caches += 1;
   return testContext(sandbox.folder, {
@@ -64,9 +68,9 @@ let caches = 0;
 
 interface Way {
   readonly to: string;
-  /** @param name Of the folder at the destination. */
+  /** @param name The folder at the destination. */
   readonly parameters: (name: string) => readonly string[];
-  /** What is at the destination. */
+  /** Describes the destination's tree. */
   readonly arrived: (name: string) => Promise<readonly string[]>;
 }
 
@@ -76,7 +80,7 @@ const at = (server: S3Server, name: string) => ({
   connection: { endpoint: server.endpoint },
 });
 
-/** Read back past the bad link. */
+/** Reads the tree back without the bad link. */
 async function readBack(server: S3Server, name: string): Promise<readonly string[]> {
   const folder = sandbox.path(`back-${name}`);
   try {
@@ -102,7 +106,7 @@ const WAYS: readonly Way[] = [
       describeTree(sandbox.path(name)).filter((line) => !line.startsWith('.dray-tmp/')),
   },
   {
-    to: 'across, to the far end of it',
+    to: 'across, towards the bad link',
     parameters: (name) => [
       ...[s3('source'), '--source-endpoint', near.endpoint],
       ...[s3(name), '--dest-endpoint', network.endpoint],
@@ -110,7 +114,7 @@ const WAYS: readonly Way[] = [
     arrived: (name) => readBack(far, name),
   },
   {
-    to: 'across, from the far end of it',
+    to: 'across, away from the bad link',
     parameters: (name) => [
       ...[s3('source'), '--source-endpoint', network.endpoint],
       ...[s3(name), '--dest-endpoint', near.endpoint],
@@ -146,16 +150,16 @@ async function expectWholeOnly(way: Way, name: string): Promise<void> {
 describe.each(WAYS)('A copy $to', (way) => {
   const nameOf = (what: string) => `${what}-${WAYS.indexOf(way)}`;
 
-  it('arrives over a link whose every connection is cut', async () => {
+  it('completes over a link that cuts every connection', async () => {
     const name = nameOf('cut');
     await network.cutAfter(CUT_AFTER_BYTES);
     await network.cutRequestsAfter(CUT_AFTER_BYTES);
     await expectDone(way, name, await copy(way, name));
   });
 
-  it('arrives over a link that passes nothing for a while, and then crawls, before it is good', async () => {
+  it('completes over a link that stalls, then crawls, then recovers', async () => {
     const name = nameOf('stalled');
-    // A part takes 8 s and more: it is under way when the link stalls.
+    // At this bandwidth a part takes at least 8 s, so one is in flight when the link stalls.
     await network.setBandwidth(1024);
     await far.resetRequests();
     let child: ChildProcess | undefined;
@@ -167,7 +171,7 @@ describe.each(WAYS)('A copy $to', (way) => {
     await network.hang();
     await pause(500);
     expect(isRunning(), 'the stall met it').toBe(true);
-    // What hung is closed with this, as by a router that was restarted.
+    // Closes the connections that hung, as a restarted router does.
     await network.restore();
     await network.setBandwidth(8 * 1024);
     await pause(1_000);
@@ -176,9 +180,9 @@ describe.each(WAYS)('A copy $to', (way) => {
   });
 });
 
-describe('A link that lets no large file through', () => {
+describe('A link too bad for any large file', () => {
   it.each(WAYS)(
-    'ends a copy $to with the cause and whole files alone, and the next one goes on',
+    'makes a copy $to fail with the cause and whole files only, and the next one resumes',
     async (way) => {
       const name = `never-${WAYS.indexOf(way)}`;
       await network.cutAfter(CUT_TOO_SOON_BYTES);

@@ -1,4 +1,7 @@
-/** A sync where something else than a file stands under a file's name: what only the destination has goes first, then the file follows. */
+/**
+ * A sync where another kind of entry occupies a file's name: entries that only the destination has are
+ * deleted first, then the file is copied.
+ */
 import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { SyncRequest } from '../engine/api/trees.ts';
@@ -56,14 +59,14 @@ describe.each([
       destination: { place: url },
       ...more,
     });
-  /** What lies there before, brought by a copy. */
+  /** Fills the destination by a copy before the sync. */
   const have = (...paths: string[]) => {
     for (const path of paths) sandbox.write(`before/${path}`, `old ${path}`);
     const pair = { source: { place: 'before' }, destination: { place: url } };
     return copyTree(contextOf(server.environment), pair);
   };
 
-  it('replaces an object by what lies below its name', async () => {
+  it('replaces an object by the objects below its name', async () => {
     await have('a', 'b', 'other');
     for (const path of ['a/b/c', 'a/d', 'b/e/f', 'other']) sandbox.write(`from/${path}`, path);
     expect(await sync()).toMatchObject({ copiedFiles: 4, deletedFiles: 2, failed: 0 });
@@ -71,27 +74,24 @@ describe.each([
     expect(await sync()).toMatchObject({ result: 'upToDate' });
   });
 
-  it('replaces what lies below a name by an object of that name', async () => {
+  it('replaces the objects below a name by one object of that name', async () => {
     await have('a/b/c', 'a/d', 'other');
     for (const path of ['a', 'other']) sandbox.write(`from/${path}`, path);
     expect(await sync()).toMatchObject({ copiedFiles: 2, deletedFiles: 2, failed: 0 });
     expect(await keys()).toEqual(['a', 'other']);
   });
 
-  // MinIO takes both, and lists one.
-  it.skipIf(name === 'MinIO')(
-    'fails and deletes nothing where a filter keeps what is in the way',
-    async () => {
-      await have('a', 'other');
-      for (const path of ['a/b', 'c']) sandbox.write(`from/${path}`, path);
-      const filter = { rules: [{ action: 'exclude', pattern: '/a' }] } as const;
-      await expect(sync({ filter })).rejects.toMatchObject({ code: 'partial' });
-      expect(await keys()).toEqual(['a', 'c', 'other']);
-    },
-  );
+  // MinIO stores both and lists one.
+  it.skipIf(name === 'MinIO')('fails and deletes nothing where a filter protects the obstacle', async () => {
+    await have('a', 'other');
+    for (const path of ['a/b', 'c']) sandbox.write(`from/${path}`, path);
+    const filter = { rules: [{ action: 'exclude', pattern: '/a' }] } as const;
+    await expect(sync({ filter })).rejects.toMatchObject({ code: 'partial' });
+    expect(await keys()).toEqual(['a', 'c', 'other']);
+  });
 });
 
-describe('A folder that holds nothing but links, where a file has to be', () => {
+describe('A folder of links in the place of a file', () => {
   const run = (work: typeof syncTree, more: Partial<SyncRequest> = {}) =>
     work(contextOf(), { source: { place: 'from' }, destination: { place: 'to' }, ...more });
   beforeEach(() => {
@@ -102,13 +102,13 @@ describe('A folder that holds nothing but links, where a file has to be', () => 
       symlinkSync(sandbox.path('victim'), sandbox.path(link));
   });
 
-  it('gives way to it in a sync, and what the links lead to stays', async () => {
+  it("is replaced by the file in a sync, and the links' targets stay", async () => {
     expect(await run(syncTree)).toMatchObject({ copiedFiles: 1, deletedFiles: 2, failed: 0 });
     expect(readFileSync(sandbox.path('to/a'), 'utf8')).toBe('file');
     expect(readFileSync(sandbox.path('victim'), 'utf8')).toBe('kept');
   });
 
-  it('goes to the backup folder as links, and counts for --max-delete', async () => {
+  it('moves to the backup folder as links, and counts for --max-delete', async () => {
     await expect(run(syncTree, { maxDelete: { files: 1 } })).rejects.toMatchObject({
       code: 'tooManyDeletes',
     });
@@ -120,14 +120,14 @@ describe('A folder that holds nothing but links, where a file has to be', () => 
   it.each([
     ['one of the links', 'a/deep/*', []],
     ['a file beside them', '*.keep', ['a/file.keep']],
-  ] as const)('stays as it is where a filter keeps %s', async (_name, pattern, files) => {
+  ] as const)('stays where a filter protects %s', async (_name, pattern, files) => {
     for (const file of files) sandbox.write(`to/${file}`, 'kept');
     const filter = { rules: [{ action: 'exclude', pattern }] } as const;
     expect(await run(syncTree, { filter })).toMatchObject({ failed: 1, deletedFiles: 0 });
     expect(below('to')).toEqual(['a', 'a/deep', 'a/deep/link', ...files, 'a/link']);
   });
 
-  it('stays as it is in a copy, which never deletes', async () => {
+  it('stays in a copy, which never deletes', async () => {
     expect(await run(copyTree)).toMatchObject({ failed: 1 });
     expect(below('to')).toEqual(['a', 'a/deep', 'a/deep/link', 'a/link']);
   });
@@ -143,7 +143,7 @@ describe('An empty folder at a peer', () => {
   });
   afterEach(() => peer?.close());
 
-  it('is a place for copy, sync, check, ls, du and rm, from which nothing comes', async () => {
+  it('is a valid source for copy, sync, check, ls, du and rm', async () => {
     await using store = await startFakeS3();
     const context = () => contextOf(store.environment);
     for (const destination of ['to', `s3://${store.bucket}/to`, place.replace('empty', 'other')]) {
@@ -160,7 +160,7 @@ describe('An empty folder at a peer', () => {
     expect(await removePlace(contextOf(), { place, recursive: true })).toMatchObject({ removed: 0 });
   });
 
-  it('is a place, while a mistyped name is an error and empties no destination', async () => {
+  it('is a valid source, whereas a mistyped name is an error and empties no destination', async () => {
     sandbox.write('to/extra', 'x');
     const typo = place.replace('empty', 'emtpy');
     const pair = { source: { place: typo }, destination: { place: 'to' } };
@@ -177,7 +177,7 @@ describe('An empty folder at a peer', () => {
   });
 });
 
-describe('An object with content and the name of a folder', () => {
+describe('An object with content and a name that ends in a slash', () => {
   let stores: FakeS3[];
   beforeEach(async () => {
     stores = [await startFakeS3(), await startFakeS3()];
@@ -190,9 +190,9 @@ describe('An object with content and the name of a folder', () => {
   });
 
   it.each([
-    ['of one service', 0],
-    ['of two services', 1],
-  ])('travels between stores %s, with its content', async (_name, other) => {
+    ['within one service', 0],
+    ['between two services', 1],
+  ])('is copied between stores with its content: %s', async (_name, other) => {
     const [source, destination] = [stores[0]!, stores[other]!];
     const pair = {
       source: { place: `s3://${source.bucket}/from`, connection: { endpoint: source.endpoint } },
@@ -208,7 +208,7 @@ describe('An object with content and the name of a folder', () => {
     expect(await syncTree(context(), pair)).toMatchObject({ deletedFiles: 1 });
   });
 
-  it('is named and left out on the way to a folder', async () => {
+  it('is reported and skipped in a copy to a folder', async () => {
     const [source] = stores;
     const told = contextOf(source!.environment);
     const pair = { source: { place: `s3://${source!.bucket}/from` }, destination: { place: 'to' } };

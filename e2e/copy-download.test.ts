@@ -1,6 +1,6 @@
 /**
- * A large object on its way to a local folder, killed half-way: the real command in a process of its own, with its bandwidth limited, so
- * that it cannot be done by then. What it had on disk is not fetched again.
+ * A download of a large object, killed half-way. The real command runs in a process of its own with limited
+ * bandwidth, so the kill always comes before its end. The next run does not fetch what is on disk already.
  */
 import type { ChildProcess } from 'node:child_process';
 import { createCipheriv } from 'node:crypto';
@@ -14,7 +14,7 @@ import { type S3Server, startVersitygw } from './servers/versitygw.ts';
 
 const MIB = 1024 * 1024;
 const SIZE_BYTES = 160 * MIB;
-/** Of a download of this size. */
+/** The range size for a download of this size. */
 const RANGE_BYTES = 8 * MIB;
 const RANGES_BEFORE = 6;
 
@@ -41,26 +41,26 @@ function copy(parameters: readonly string[], onStarted: (child: ChildProcess) =>
   return runCli(['copy', ...parameters], { cwd: sandbox.folder, environment, onStarted });
 }
 
-/** Ranges that the process has noted as written. */
+/** The number of ranges that the process has recorded as written. */
 function notedRanges(folder: string): number {
   try {
     const temporary = join(folder, '.dray-tmp');
     const notes = readdirSync(temporary).find((name) => name.endsWith('.notes'));
-    // The first line says of what they are.
+    // The first line describes the object.
     return notes ? readFileSync(join(temporary, notes), 'utf8').split('\n').length - 2 : 0;
   } catch {
     return 0;
   }
 }
 
-describe('a download of a large object', () => {
-  // With one request at a time, that request is for all of it.
+describe('A download of a large object', () => {
+  // With `--transfers 1` a single request fetches the whole object.
   it.each([
     ['SIGKILL', 'ranges', []],
     ['SIGINT', 'ranges', []],
     ['SIGKILL', 'one request', ['--transfers', '1']],
     ['SIGINT', 'one request', ['--transfers', '1']],
-  ] as const)('that met %s goes on from what is on disk (by %s)', async (signal, way, options) => {
+  ] as const)('that %s ended resumes from the bytes on disk (by %s)', async (signal, way, options) => {
     const name = `${signal} ${way}`;
     const folder = sandbox.path(name);
     mkdirSync(folder);

@@ -1,6 +1,6 @@
 /**
- * A file whose content is equal on both sides always gets the time of its source, and its content never travels: whatever its size, whatever is
- * remembered, and between any two kinds of places.
+ * A file whose content is equal on both sides always gets its source's time, and its content is never sent
+ * again. This holds for every size, between any two kinds of places, and whatever the cache remembers.
  */
 import { randomBytes } from 'node:crypto';
 import { lstatSync, rmSync, utimesSync } from 'node:fs';
@@ -59,7 +59,7 @@ const DIRECTIONS: readonly (readonly [from: Kind, to: Kind])[] = [
   ['peer', 'store'],
 ];
 
-/** All sizes, with one time, at a new place. */
+/** Copies one file of each size, all with one time, to a new place. */
 async function fill(kind: Kind, seconds: number, place = newPlace(kind)): Promise<string> {
   setTimes('content', seconds);
   await copy('content', place);
@@ -75,7 +75,7 @@ function setTimes(folder: string, seconds: number): void {
   for (const size of SIZES) utimesSync(sandbox.path(`${folder}/${size}`), seconds, seconds);
 }
 
-/** The time of each file, read by a copy to a new folder that remembers nothing. */
+/** Reads each file's time by a copy to a new folder with an empty cache. */
 async function timesAt(place: string): Promise<readonly number[]> {
   rmSync(sandbox.path('cache'), { recursive: true, force: true });
   const folder = newPlace('folder');
@@ -85,12 +85,13 @@ async function timesAt(place: string): Promise<readonly number[]> {
   return times;
 }
 
-/** Gives all of a place another time without another content, as somebody else would: what is remembered of it says nothing of that. */
+/** Changes the time of every file and no content, without Dray's cache noticing. */
 async function retime(kind: Kind, place: string, seconds: number): Promise<void> {
   if (kind === 'folder') setTimes(place, seconds);
   else if (kind === 'peer') setTimes(`offered${new URL(place).pathname}`, seconds);
   else {
-    // In another second, which is all that a listing shows of it: the etags stay.
+    // A listing shows only the second of the upload, so the change must fall into another second. The etags
+    // stay.
     await endOfSecond();
     for (const size of SIZES)
       rmSync(join(server.dataFolder, server.bucket, place.split('/').at(-1)!, String(size)));
@@ -98,15 +99,18 @@ async function retime(kind: Kind, place: string, seconds: number): Promise<void>
   }
 }
 
-/** Of this machine's clock, which is the server's too. Its `date` header comes from a cache, up to a second late. */
+/**
+ * Uses this machine's clock, which is the server's too: the server caches its `Date` header for up to a
+ * second.
+ */
 async function endOfSecond(): Promise<void> {
   const second = () => Math.floor(Date.now() / 1000);
   const first = second();
   await expect.poll(second, { interval: 50 }).toBeGreaterThan(first);
 }
 
-describe.each(DIRECTIONS)('From a %s to a %s equal content gets its time set', (from, to) => {
-  /** A run that sets all times and sends nothing, then one that has nothing to do. */
+describe.each(DIRECTIONS)('A copy from a %s to a %s', (from, to) => {
+  /** The first run sets all times and sends no content; the second has nothing to do. */
   const expectTouched = async (source: string, destination: string) => {
     expect(await copy(source, destination)).toMatchObject({
       ...{ copiedFiles: 0, sentBytes: 0, receivedBytes: 0, failed: 0, touchedFiles: SIZES.length },
@@ -115,13 +119,13 @@ describe.each(DIRECTIONS)('From a %s to a %s equal content gets its time set', (
     expect(await timesAt(destination)).toEqual(SIZES.map(() => NEW_S));
   };
 
-  it('where nothing is remembered', async () => {
+  it('sets the time of equal content when the cache is empty', async () => {
     const destination = await fill(to, OLD_S);
     const source = await fill(from, NEW_S);
     await expectTouched(source, destination);
   });
 
-  it('where an older state of the source is remembered', async () => {
+  it('sets the time of equal content when the cache holds an older state of the source', async () => {
     const source = await fill(from, OLD_S);
     const destination = newPlace(to);
     await copy(source, destination);
@@ -129,16 +133,19 @@ describe.each(DIRECTIONS)('From a %s to a %s equal content gets its time set', (
     await expectTouched(source, destination);
   });
 
-  it.skipIf(to === 'store')('where another state of the destination is remembered', async () => {
-    const source = await fill(from, NEW_S);
-    const destination = newPlace(to);
-    await copy(source, destination);
-    await retime(to, destination, OLD_S);
-    await expectTouched(source, destination);
-  });
+  it.skipIf(to === 'store')(
+    'sets the time of equal content when the cache holds another state of the destination',
+    async () => {
+      const source = await fill(from, NEW_S);
+      const destination = newPlace(to);
+      await copy(source, destination);
+      await retime(to, destination, OLD_S);
+      await expectTouched(source, destination);
+    },
+  );
 
   it.each([{ compare: 'checksum' }, { immutable: true }] as const)(
-    'after a run with %j, which sets no times and hides none',
+    'sets the time of equal content after a run with %j, which sets none',
     async (mode) => {
       const destination = await fill(to, OLD_S);
       const source = await fill(from, NEW_S);

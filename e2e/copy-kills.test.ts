@@ -1,7 +1,7 @@
 /**
- * Copies of a mixed tree, up and across, killed (SIGKILL) again and again, each time when a random number of its pieces was seen in a server's
- * log. Whenever that is: what lies at the destination is whole, only what was in flight travels again, and in the end nothing is missing
- * and nothing is left over.
+ * Copies of a mixed tree, up and across, each killed (SIGKILL) several times when a server's log shows a
+ * random number of its pieces. At any such moment the destination holds whole files only, a rerun sends again
+ * only what was in flight, and in the end nothing is missing or left over.
  */
 import type { ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
@@ -28,9 +28,9 @@ import { type LoggedRequest, type S3Endpoint, type S3Server, startVersitygw } fr
 
 const MIB = 1024 * 1024;
 const KILLS = 4;
-/** Requests in flight to one server, fixed: what a kill can cost. */
+/** A fixed number of requests in flight to one server: all that a kill can cost. */
 const TRANSFERS = 4;
-/** What is read from one server and not yet at the other is held in so much memory at most. */
+/** The most memory that holds bytes read from one server and not yet sent to the other. */
 const MEMORY_BYTES = 128 * MIB;
 
 let sandbox: Sandbox;
@@ -41,7 +41,7 @@ let second: S3Server;
 let minio: S3Endpoint;
 beforeAll(async () => {
   sandbox = createSandbox();
-  // The small files lie before, between and after the large ones in the order in which all are walked.
+  // In walking order, the small files lie before, between and after the large ones.
   const large = { 'd1/large': 70 * MIB, 'd3/large': 100 * MIB + 1, 'd6/large': 85 * MIB + 12_345 };
   tree = writeMixedTree(sandbox, 'tree', { small: 500, large });
   treeLines = describeTree(tree.root);
@@ -69,13 +69,13 @@ const environmentOf = (cache: string) => ({
 const context = (cache: string) => testContext(sandbox.folder, { environment: environmentOf(cache) });
 
 interface Copy {
-  /** Of its folder at the destination. */
+  /** The name of its folder at the destination. */
   readonly name: string;
   readonly parameters: () => readonly string[];
   readonly destination: () => S3Endpoint;
-  /** The servers that tell what they were asked. */
+  /** The servers that log their requests. */
   readonly logs: () => readonly S3Server[];
-  /** The pieces by whose number it is killed. */
+  /** The pieces that are counted to choose the moment of a kill. */
   readonly watch: (requests: readonly LoggedRequest[]) => readonly Piece[];
 }
 
@@ -112,7 +112,7 @@ interface Run {
   readonly requests: readonly LoggedRequest[];
 }
 
-/** @param killAfter Kills it when so many pieces have been seen; absent: lets it end. */
+/** @param killAfter Kills the copy when this many pieces are seen. Absent: the copy runs to its end. */
 async function run(copy: Copy, killAfter = Number.POSITIVE_INFINITY): Promise<Run> {
   const logs = copy.logs();
   const requests = async () => (await Promise.all(logs.map((server) => server.requests()))).flat();
@@ -132,7 +132,7 @@ async function run(copy: Copy, killAfter = Number.POSITIVE_INFINITY): Promise<Ru
   return { result, requests: await atRest(requests) };
 }
 
-/** A server goes on for a moment with what a killed client had sent. */
+/** A server keeps working for a moment on the requests of a killed client. */
 async function atRest(requests: () => Promise<readonly LoggedRequest[]>): Promise<readonly LoggedRequest[]> {
   for (let seen = -1; ; ) {
     const now = await requests();
@@ -142,7 +142,7 @@ async function atRest(requests: () => Promise<readonly LoggedRequest[]>): Promis
   }
 }
 
-/** What is at the destination, read back by a run that knows nothing of it. */
+/** Reads the destination back with an empty cache. */
 async function readBack(copy: Copy): Promise<readonly string[]> {
   readings += 1;
   const folder = sandbox.path(`back-${readings}`);
@@ -151,7 +151,7 @@ async function readBack(copy: Copy): Promise<readonly string[]> {
     expect(await copyTree(context(`back-${readings}`), request)).toMatchObject({ failed: 0 });
     return describeTree(folder);
   } catch (error) {
-    // Killed before anything was there.
+    // The copy was killed before it wrote anything.
     if (error instanceof DrayError && error.code === 'notFound') return [];
     throw error;
   } finally {
@@ -160,14 +160,17 @@ async function readBack(copy: Copy): Promise<readonly string[]> {
 }
 let readings = 0;
 
-/** What `uploads list`, or `abort`, tells. */
+/** What `uploads list` (or `abort`) reports. */
 async function unfinished(copy: Copy, options: { readonly abort?: boolean } = {}) {
   const asking = context('uploads');
   await uploads(asking, { ...at(copy.destination(), copy.name), ...options });
   return eventsOf(asking, 'upload');
 }
 
-/** Names of large files, each as often as an upload of it was begun and not completed, by the destination's own log. */
+/**
+ * The large files with an upload that was begun and not completed, once for each such upload, by the
+ * destination's log.
+ */
 function pendingOf(runs: readonly Run[], copy: Copy): readonly string[] {
   const requests = runs.flatMap((each) => each.requests);
   return tree.large.flatMap((path) => {
@@ -184,20 +187,20 @@ function pendingOf(runs: readonly Run[], copy: Copy): readonly string[] {
 
 const namesOf = (pending: readonly { readonly path: string }[]) => pending.map(({ path }) => path).sort();
 
-/** How many pieces were carried more often than once. */
+/** The number of pieces that were transferred more than once. */
 function repeated(pieces: readonly Piece[]): number {
   return pieces.length - new Set(pieces.map(({ part, path }) => `${path}?${part}`)).size;
 }
 
 const bytesOf = (pieces: readonly Piece[]) => pieces.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 
-/** Kills the copy at random moments, looking at what it left each time, and lets it end at last. */
+/** Kills the copy at random moments, checks the destination each time, and then lets it run to its end. */
 async function killAgainAndAgain(copy: Copy, random: () => number): Promise<readonly Run[]> {
   const lines = new Set(treeLines);
   const runs: Run[] = [];
   while (runs.length < KILLS) {
     const left = tree.pieces - runs.reduce((sum, { requests }) => sum + copy.watch(requests).length, 0);
-    // Well before its end, so that it is still running then.
+    // Early enough that the copy still runs.
     const killed = await run(copy, 1 + Math.floor((random() * Math.max(left, 0)) / 3));
     runs.push(killed);
     expect(killed.result, 'the kill met it').toMatchObject({ exitCode: null });
@@ -214,7 +217,7 @@ async function killAgainAndAgain(copy: Copy, random: () => number): Promise<read
 const seed = Math.floor(Math.random() * 2 ** 32);
 
 describe(`A copy that is killed ${KILLS} times (seed ${seed})`, () => {
-  it('on its way up ends with all there, and sends no more again than was in flight', async () => {
+  it('to a store completes, and sends again only what was in flight', async () => {
     const copy = up('up');
     const runs = await killAgainAndAgain(copy, randomFrom(seed));
     await expectDone(copy, runs);
@@ -222,7 +225,7 @@ describe(`A copy that is killed ${KILLS} times (seed ${seed})`, () => {
     expect(namesOf(await unfinished(copy))).toEqual(pendingOf(runs, copy));
   });
 
-  it('on its way to another server ends with all there, and sends no more again than was in flight', async () => {
+  it('between two servers completes, and sends again only what was in flight', async () => {
     const copy = across(
       'across',
       () => second,
@@ -235,7 +238,7 @@ describe(`A copy that is killed ${KILLS} times (seed ${seed})`, () => {
     expect(namesOf(await unfinished(copy))).toEqual(pendingOf(runs, copy));
   });
 
-  it('on its way to a server of another make ends with all there, and reads no more again than was in memory', async () => {
+  it('to a server of another make completes, and reads again only what was in memory', async () => {
     const copy = across(
       'to-minio',
       () => minio,
@@ -251,11 +254,12 @@ async function expectDone(copy: Copy, runs: readonly Run[]): Promise<void> {
   const { result } = runs.at(-1)!;
   expect(result, result.stderr).toMatchObject({ exitCode: 0 });
   expect(await readBack(copy)).toEqual(treeLines);
-  // A kill between the server's answer and the journal leaves an upload that nobody knows of: it has no parts.
+  // A kill between the server's answer and the journal entry leaves an upload without parts that no journal
+  // knows.
   expect((await unfinished(copy)).filter(({ parts }) => parts > 0)).toEqual([]);
 }
 
-/** Each kill loses at most the requests that were in flight, each of one part at most. */
+/** Each kill loses at most the requests in flight, of one part at most each. */
 function expectSentOnce(runs: readonly Run[], copy: Copy): void {
   const pieces = runs.flatMap(({ requests }) => sent(copy.name)(requests));
   expect(repeated(pieces)).toBeLessThanOrEqual(KILLS * TRANSFERS);
@@ -269,7 +273,7 @@ function expectFetchedOnce(runs: readonly Run[]): void {
 }
 
 describe('An upload that a kill left unfinished', () => {
-  it('is listed and removed, and the same command then begins it anew', async () => {
+  it('is listed and aborted, and the same command then starts it anew', async () => {
     const copy = up('aborted');
     const partsOf = (requests: readonly LoggedRequest[]) =>
       sent(copy.name)(requests).filter(({ part }) => part > 0);
@@ -280,7 +284,7 @@ describe('An upload that a kill left unfinished', () => {
 
     const listed = await unfinished(copy);
     expect(namesOf(listed)).toEqual(pending);
-    // What was in flight may have arrived or not; what was answered has.
+    // Requests in flight may have arrived or not; answered ones have.
     expect(listed.reduce((sum, { parts }) => sum + parts, 0)).toBeGreaterThanOrEqual(3);
     expect(await unfinished({ ...copy, name: 'aborte' }), 'of another folder').toEqual([]);
     expect(namesOf(await unfinished(copy, { abort: true }))).toEqual(pending);

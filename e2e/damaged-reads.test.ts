@@ -1,6 +1,4 @@
-/**
- * A body that arrives damaged once is fetched once more. If it is damaged again, the error names the object.
- */
+/** Dray fetches a damaged body once more. If the second answer is damaged too, the error names the object. */
 import { mkdirSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { verify } from '../engine/jobs/history/verify.ts';
@@ -21,7 +19,7 @@ beforeEach(() => {
 const url = () => `s3://${store.bucket}/data`;
 const clone = () => cloneWorkspace(contextIn(), { url: url(), directory: sandbox.path('copy') });
 
-/** Packs, objects, chunks and segments. */
+/** A repository with packs, objects, chunks and segments. */
 async function startRepository(): Promise<void> {
   await initWorkspace(contextIn(work), {
     remoteUrl: url(),
@@ -36,8 +34,8 @@ async function startRepository(): Promise<void> {
 const DOCUMENTS_AND_BLOBS = /^data\/(?:commits|manifests|objects|packs)\//;
 
 /**
- * Damages the first answer for each key, so that each kind of read meets one.
- * @returns How many were damaged.
+ * Damages the first answer for each key, so that every kind of read meets a damaged one.
+ * @returns The keys whose answers were damaged.
  */
 function damageFirst(fault: Fault, keys = DOCUMENTS_AND_BLOBS): Set<string> {
   const damaged = new Set<string>();
@@ -49,11 +47,11 @@ function damageFirst(fault: Fault, keys = DOCUMENTS_AND_BLOBS): Set<string> {
   return damaged;
 }
 
-describe('a repository whose bodies are damaged once on their way', () => {
+describe('A repository whose answers are damaged once', () => {
   it.each([
     ['other bytes', { spoiled: true }],
     ['fewer bytes', { announced: 3 }],
-  ] as const)('is cloned whole after one more request for each: %s', async (_, fault) => {
+  ] as const)('is cloned whole with one more request for each: %s', async (_, fault) => {
     await startRepository();
     const damaged = damageFirst(fault);
     expect(await clone()).toMatchObject({ failed: 0 });
@@ -62,14 +60,14 @@ describe('a repository whose bodies are damaged once on their way', () => {
     expect(kinds).toEqual(new Set(['commits', 'manifests', 'objects', 'packs']));
   });
 
-  it('is found sound by a verify that reads it', async () => {
+  it('passes a verify that reads it', async () => {
     await startRepository();
     const damaged = damageFirst({ spoiled: true }, /^data\/(?:objects|packs)\//);
     expect(await verify(contextIn(work), { readDataPercent: 100 })).toMatchObject({ missing: 0, damaged: 0 });
     expect(damaged.size).toBeGreaterThan(2);
   });
 
-  it('is accused when the second answer is damaged as well', async () => {
+  it('is reported as damaged when the second answer is damaged as well', async () => {
     await startRepository();
     store.fault = ({ key, method }) =>
       method === 'GET' && key.startsWith('data/packs/') ? { spoiled: true } : undefined;
@@ -79,11 +77,11 @@ describe('a repository whose bodies are damaged once on their way', () => {
   });
 });
 
-describe('a plain object that is damaged once on its way', () => {
+describe('A plain object whose answer is damaged once', () => {
   it.each([
     ['other bytes', { spoiled: true }],
     ['fewer bytes', { announced: 3 }],
-  ] as const)('arrives whole: %s', async (_, fault) => {
+  ] as const)('is copied whole: %s', async (_, fault) => {
     store.objects.set('tree/a', Buffer.from('content'));
     const damaged = damageFirst(fault, /^tree\//);
     const request = {

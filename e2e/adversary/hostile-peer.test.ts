@@ -1,6 +1,6 @@
 /**
- * A hostile peer answers the client's commands. Whatever it says, nothing outside of the client's own folder is read,
- * listed or changed, each failure is one that Dray foresees, and no command hangs.
+ * A hostile peer answers the client's commands. No answer makes the client read, list or change anything
+ * outside its own folder. Every failure has an error code that Dray knows, and no command hangs.
  */
 import { mkdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
@@ -51,7 +51,7 @@ const COMMANDS: Readonly<Record<string, (lane: Lane) => Promise<unknown>>> = {
 };
 
 it(
-  `a hostile peer leads the client nowhere in ${STEPS.toLocaleString('en')} answers`,
+  `a client of a hostile peer stays inside its folder through ${STEPS.toLocaleString('en')} answers`,
   async () => {
     using sandbox = createSandbox();
     using _pauses = skipPauses();

@@ -1,6 +1,7 @@
 /**
- * An attacker with write access puts forged documents into a repository. Clones, pulls, checks and restores from it read, list
- * and change nothing outside of their folder, and each failure is one that Dray foresees.
+ * An attacker with write access puts forged documents into a repository. Clones, pulls, verifications and
+ * restores from it read, list and change nothing outside their folder, and every failure has an error code
+ * that Dray knows.
  */
 import {
   existsSync,
@@ -38,7 +39,7 @@ import { createOutcomes, findForbidden, printRun, refuseUnforeseen } from './out
 const SEED = 20_261_123;
 const STEPS = Number(process.env.DRAY_ADVERSARY_STEPS ?? 600);
 const TIMEOUT_MS = 7_200_000;
-/** So many steps act on one workspace before all begins anew. */
+/** One workspace serves this many steps; then the repository and the workspace start anew. */
 const STEPS_PER_WORKSPACE = 12;
 
 let sandbox: Sandbox;
@@ -70,11 +71,11 @@ const COMMANDS: Readonly<Record<string, (context: TestContext, step: number) => 
   diff: (context) => diff(context, { from: 'main' }),
   ls: (context) => listTree(context, { ref: 'main', recursive: true }),
 };
-/** What acts on the documents that were changed is drawn more often. */
+/** Commands that read changed documents are drawn more often. */
 const DRAWN = [...Object.keys(COMMANDS), 'clone', 'clone', 'pull', 'pull', 'verify'];
 
 it(
-  `a hostile repository leads its readers nowhere in ${STEPS.toLocaleString('en')} steps`,
+  `readers of a hostile repository stay inside their folder for ${STEPS.toLocaleString('en')} steps`,
   async () => {
     const draw = drawFrom(SEED);
     const outcomes = createOutcomes();
@@ -105,7 +106,7 @@ it(
   TIMEOUT_MS,
 );
 
-it('a folder that a pull takes away is not listed through the links in it', async () => {
+it('a pull that removes a folder does not follow the links in it', async () => {
   mkdirSync(work());
   await initWorkspace(testContext(work()), { remoteUrl: store() });
   mkdirSync(join(work(), 'place'));
@@ -120,7 +121,7 @@ it('a folder that a pull takes away is not listed through the links in it', asyn
   expect(canary.findTraces()).toEqual([]);
 });
 
-/** Small, with something of each kind: its documents as they are stored. */
+/** The stored documents of a small repository that holds something of each kind. */
 async function makeRepository(): Promise<Objects> {
   mkdirSync(work());
   await initWorkspace(testContext(work()), { remoteUrl: store() });

@@ -1,6 +1,6 @@
 /**
- * A hostile store answers the client's commands. Whatever it says, nothing outside of the client's own folders is read, listed or
- * changed, each failure is one that Dray foresees, and each command ends.
+ * A hostile store answers the client's commands. No answer makes the client read, list or change anything
+ * outside its own folders. Every failure has an error code that Dray knows, and every command ends.
  */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
@@ -29,13 +29,13 @@ const SEED = 20_261_123;
 const STEPS = Number(process.env.DRAY_ADVERSARY_STEPS ?? 3_000);
 const LANES = 4;
 const TIMEOUT_MS = 7_200_000;
-/** No honest store needs a fiftieth of it for one of these commands. */
+/** An honest store answers any of these commands in a fiftieth of this. */
 const ANSWERS_PER_COMMAND_MAX = 5_000;
 
 interface Lane {
   readonly draw: Draw;
   readonly store: HostileStore;
-  /** A path of this lane's own folder. */
+  /** Returns a path in this lane's own folder. */
   readonly path: (name: string) => string;
   readonly contextOf: (directory: string) => TestContext;
   readonly there: { readonly place: string };
@@ -70,7 +70,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 };
 
 it(
-  `a hostile store leads the client nowhere in ${STEPS.toLocaleString('en')} answers`,
+  `a client of a hostile store stays inside its folders through ${STEPS.toLocaleString('en')} answers`,
   async () => {
     using sandbox = createSandbox();
     using _pauses = skipPauses();
@@ -128,7 +128,7 @@ async function openLane(sandbox: Sandbox, outside: string, at: number): Promise<
   return { draw, store, path, contextOf, there: { place: `s3://${bucket}/tree` }, repository };
 }
 
-/** @throws When the command goes on asking for ever. */
+/** @throws When the command never stops sending requests. */
 async function runBounded(name: string, lane: Lane): Promise<void> {
   const before = lane.store.answered();
   const stop = new AbortController();

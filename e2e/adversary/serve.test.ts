@@ -1,7 +1,7 @@
 /**
- * A hostile client with a write token, and a hostile second process beside the server that exchanges folders for links
- * out of the served folder between any two system calls. Whatever they do together, nothing outside is read, listed or
- * changed, and the server answers each request by a refusal or rightly.
+ * A hostile client with a write token works beside a hostile second process, which replaces folders by links
+ * out of the served folder between any two system calls. Together they read, list and change nothing outside,
+ * and the server refuses each request or answers it correctly.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,9 +22,12 @@ const SEED = 20_261_123;
 const STEPS = Number(process.env.DRAY_ADVERSARY_STEPS ?? 5_000);
 const LANES = 6;
 const TIMEOUT_MS = 7_200_000;
-/** Busy, and a call that this peer does not know. All else from 500 on is a failure of the server. */
+/**
+ * 503 (busy) and 501 (a call that this peer does not know). Any other status from 500 on is a failure of the
+ * server.
+ */
 const REFUSALS_FROM_500 = new Set([501, 503]);
-/** What the second process exchanges for links out. */
+/** The paths that the second process replaces by links out. */
 const EXCHANGED = [
   'play/d0',
   'play/d1',
@@ -34,7 +37,7 @@ const EXCHANGED = [
   '.dray-tmp',
   '.dray-tmp/uploads',
 ];
-/** Beginnings of the names of steps. */
+/** Prefixes of step names. At least one step of each must succeed. */
 const MUST_BE_DONE = [
   'content',
   'deltas/',
@@ -104,12 +107,12 @@ function expectHarmless(step: Step, answer: StepAnswer): void {
   const shown = () =>
     `${step.method} ${step.target}\n${step.body.toString('latin1').slice(0, 400)}\n-> ${answer.status} ${answer.body.toString('latin1').slice(0, 400)}\nThe server's failures: ${inspect(failures)}`;
   if (answer.body.includes(CANARY_SECRET)) expect.fail(`A secret was read.\n${shown()}`);
-  if (answer.body.includes(CANARY_NAME)) expect.fail(`What lies outside was listed.\n${shown()}`);
+  if (answer.body.includes(CANARY_NAME)) expect.fail(`A name outside the folder was listed.\n${shown()}`);
   if (answer.status >= 500 && !REFUSALS_FROM_500.has(answer.status)) expect.fail(shown());
 }
 
 it(
-  `a hostile client and a second process leave the served folder nowhere in ${STEPS.toLocaleString('en')} steps`,
+  `a hostile client and a second process stay inside a served folder for ${STEPS.toLocaleString('en')} steps`,
   async () => {
     const stopSwapper = CAN_EXCHANGE ? await startSwapper() : async () => 0;
     const outcomes = new Map<string, { done: number; refused: number }>();
@@ -139,7 +142,7 @@ it(
     printRun(`hostile client: ${work}`, canary, counts);
     expect(failures).toEqual([]);
     expect(canary.findTraces()).toEqual([]);
-    // It does not pass by refusing everything, nor by never meeting a link.
+    // A server that refuses everything, or a run that never meets a link, must not pass.
     const doneOf = (prefix: string) =>
       [...outcomes].reduce((sum, [name, { done }]) => (name.startsWith(prefix) ? sum + done : sum), 0);
     for (const name of MUST_BE_DONE) expect(doneOf(name), name).toBeGreaterThan(0);

@@ -1,6 +1,7 @@
 /**
- * A hostile local user with write access to a shared `file:` repository lays links there that lead into somebody's home.
- * Whatever the owner of that home then does with the repository, nothing in the home is read, listed or changed.
+ * A hostile local user with write access to a shared `file:` repository lays links in it that lead into the
+ * owner's home. No command that the owner then runs on the repository reads, lists or changes anything in the
+ * home.
  */
 import {
   existsSync,
@@ -62,7 +63,7 @@ afterEach(() => {
   sandbox?.[Symbol.dispose]();
 });
 
-/** Puts a link in the place of a folder or an object. @returns What takes it away again. */
+/** Replaces a folder or an object by a link. @returns A function that puts back what was there. */
 function layLink(draw: Draw): () => void {
   const keys = keysBelow(store, '');
   const name = draw.chance(60) || keys.length === 0 ? draw.of(FOLDERS) : draw.of(keys);
@@ -74,7 +75,7 @@ function layLink(draw: Draw): () => void {
   const target = draw.of(['', 'sub', 'secret', 'writes']);
   symlinkSync(join(canary.root, target), place);
   return () => {
-    // A command may have put something of its own in the link's place.
+    // A command may have replaced the link by a file of its own.
     if (lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()) unlinkSync(place);
     if (!isThere) return;
     rmSync(place, { recursive: true, force: true });
@@ -99,7 +100,7 @@ const COMMANDS: Readonly<Record<string, (step: number) => Promise<unknown>>> = {
 };
 
 it(
-  `a hostile user of a shared repository reaches nothing of a home in ${STEPS.toLocaleString('en')} steps`,
+  `a hostile user of a shared repository reaches nothing in a home in ${STEPS.toLocaleString('en')} steps`,
   async () => {
     const draw = drawFrom(SEED);
     const outcomes = createOutcomes();
@@ -114,7 +115,7 @@ it(
     const steps = `${STEPS.toLocaleString('en')} steps`;
     printRun(`hostile user of a repository: ${steps}`, canary, outcomes.counts());
     outcomes.expectEachDone(COMMANDS);
-    // With the links gone everything is there: refusals left the repository whole.
+    // The refused commands must leave the repository whole.
     const { damaged, missing } = await verify(testContext(work), { readDataPercent: 100 });
     expect([damaged, missing]).toEqual([0, 0]);
   },

@@ -1,6 +1,7 @@
 /**
- * The desktop app in the real Electron. Its program is fetched when the package `electron` is installed; where it is not at hand nothing
- * of this runs, and the run says so: then the same is known by the fake of app/desktop/electron.fixture.ts alone.
+ * The desktop app in the real Electron, which the package `electron` downloads when it is installed. Without
+ * it these tests are skipped with a warning, and only the fake of app/desktop/electron.fixture.ts covers the
+ * app.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,10 +17,10 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const program = findElectron();
 if (program === undefined)
   console.warn(
-    'The desktop app was NOT tested in the real Electron: there is no program of it here (ELECTRON_PATH, node_modules/electron/dist).',
+    'The desktop app was NOT tested in the real Electron: neither ELECTRON_PATH nor node_modules has it.',
   );
 
-describe.runIf(program !== undefined)('the desktop app in Electron', () => {
+describe.runIf(program !== undefined)('The desktop app in Electron', () => {
   let folder: string;
   let app: ElectronApplication;
   let page: Page;
@@ -28,7 +29,8 @@ describe.runIf(program !== undefined)('the desktop app in Electron', () => {
     const { ELECTRON_RUN_AS_NODE: _none, ...environment } = process.env;
     return _electron.launch({
       executablePath: program!,
-      // Chromium's own sandbox needs rights that a container seldom gives; that of our pages is asked for by the app itself.
+      // Chromium's sandbox needs rights that containers seldom grant. The app itself enables the sandbox of
+      // its pages.
       args: [
         ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
         join(ROOT, 'dist/desktop/main.js'),
@@ -51,13 +53,13 @@ describe.runIf(program !== undefined)('the desktop app in Electron', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('shows Home, whose engine answers', async () => {
+  it('shows Home, and its engine answers', async () => {
     expect(page.url()).toBe('dray-app://window/index.html');
     await page.getByRole('heading', { level: 1 }).waitFor();
     await expect.poll(() => page.getByText('engine is away').count()).toBe(0);
   });
 
-  it('gives the page no Node and no Electron, and of the desktop what its bridge says', async () => {
+  it('exposes only its bridge to the page, no Node and no Electron', async () => {
     const given = await page.evaluate(() => ({
       node: ['require', 'process', 'module', 'Buffer'].filter((name) => name in globalThis),
       bridge: Object.keys((globalThis as unknown as { dray: object }).dray).sort(),
@@ -66,7 +68,7 @@ describe.runIf(program !== undefined)('the desktop app in Electron', () => {
     expect(given.bridge).toEqual(['chooseFiles', 'chooseFolder', 'pathOf', 'requestPort', 'secrets']);
   });
 
-  it('reads no file beside the window and reaches no server', async () => {
+  it("refuses files outside the window's folder and all servers", async () => {
     const answers = await page.evaluate(async () => {
       const status = (url: string) =>
         fetch(url).then(
@@ -83,7 +85,7 @@ describe.runIf(program !== undefined)('the desktop app in Electron', () => {
     expect(answers).toEqual([404, 404, 'refused', 'refused']);
   });
 
-  it('stays where it is, and opens no second window', async () => {
+  it('ignores navigation away and opens no second window', async () => {
     await page.evaluate(() => {
       (globalThis as unknown as { open(url: string): void }).open('about:blank');
       (globalThis as unknown as { location: { href: string } }).location.href = 'data:text/html,elsewhere';
@@ -92,12 +94,12 @@ describe.runIf(program !== undefined)('the desktop app in Electron', () => {
     expect(page.url()).toBe('dray-app://window/index.html');
   });
 
-  it('is led by its menu from place to place', async () => {
+  it('navigates by its menu', async () => {
     await app.evaluate(({ Menu }) => Menu.getApplicationMenu()?.getMenuItemById('#/transfers')?.click());
     await expect.poll(() => page.url()).toBe('dray-app://window/index.html#/transfers');
   });
 
-  it('leaves a second start to the first', async () => {
+  it('ends a second start and keeps the first', async () => {
     const second = await launch().then(
       (started) => started.waitForEvent('close').then(() => 'ended'),
       () => 'ended',

@@ -7,11 +7,9 @@ import { buildProgram } from './program.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path: string) => readFileSync(`${ROOT}${path}`, 'utf8');
-const architecture = read('engine/ARCHITECTURE.md');
-const jsonMode = architecture.slice(
-  architecture.indexOf('## 12. Errors'),
-  architecture.indexOf('## 14. Choices'),
-);
+const contract = read('engine/api/README.md');
+const events = contract.slice(contract.indexOf('### Events'), contract.indexOf('### Warnings'));
+const warningTable = contract.slice(contract.indexOf('### Warnings'), contract.indexOf('### Summaries'));
 
 /** The properties of an interface, without those of the types within it. */
 function interfacesIn(path: string): ReadonlyMap<string, readonly string[]> {
@@ -24,18 +22,14 @@ function interfacesIn(path: string): ReadonlyMap<string, readonly string[]> {
   return found;
 }
 
-describe('the architecture document', () => {
+describe('the document of what programs see', () => {
   it('has a row for each event, with each of its fields', () => {
     const source = read('engine/api/events.ts');
     const missing: string[] = [];
     for (const [name, fields] of interfacesIn('engine/api/events.ts')) {
       if (!fields.includes('type')) continue;
       const type = new RegExp(`interface ${name} \\{\\s+readonly type: '(\\w+)'`).exec(source)?.[1];
-      const row =
-        jsonMode
-          .slice(jsonMode.indexOf('## 13'))
-          .split('\n')
-          .find((line) => line.startsWith(`| \`${type}\` |`)) ?? '';
+      const row = events.split('\n').find((line) => line.startsWith(`| \`${type}\` |`)) ?? '';
       for (const field of fields)
         if (field !== 'type' && !row.includes(`\`${field}\``)) missing.push(`${type}: ${field}`);
       if (row === '') missing.push(`${type}`);
@@ -49,10 +43,10 @@ describe('the architecture document', () => {
       [...file].flatMap(([name, all]) => (name.endsWith('Summary') ? all : [])),
     );
     expect(fields.length).toBeGreaterThan(60);
-    expect(fields.filter((field) => !jsonMode.includes(`\`${field}\``))).toEqual([]);
+    expect(fields.filter((field) => !contract.includes(`\`${field}\``))).toEqual([]);
   });
 
-  it('names each warning and each error code', () => {
+  it('names each warning and each error code, and no other warning', () => {
     const sources = globSync('{engine,app}/**/*.ts', { cwd: ROOT })
       .filter((path) => !/\.(?:test|fixture)\.ts$/.test(path))
       .map(read);
@@ -62,7 +56,10 @@ describe('the architecture document', () => {
     const table = /const EXIT_CODES = \{(.*?)\} as const/s.exec(read('engine/api/error.ts'))![1]!;
     const codes = [...table.matchAll(/^ {2}(\w+): \d/gm)].map(([, name]) => name!);
     expect([warnings.length > 10, codes.length > 20]).toEqual([true, true]);
-    expect([...warnings, ...codes].filter((name) => !jsonMode.includes(`\`${name}\``))).toEqual([]);
+    expect([...warnings, ...codes].filter((name) => !contract.includes(`\`${name}\``))).toEqual([]);
+    const named = [...warningTable.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, names]) => names!.match(/\w+/g)!);
+    const isUsed = (name: string) => sources.some((text) => text.includes(`'${name}'`));
+    expect(named.filter((name) => name !== 'warning' && !isUsed(name))).toEqual([]);
   });
 });
 

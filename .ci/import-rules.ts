@@ -68,6 +68,7 @@ const CONFINED: readonly { readonly name: RegExp; readonly to: string }[] = [
   { name: /^@smithy\//, to: 'engine/remotes/s3' },
   { name: /^better-sqlite3(\/|$)/, to: 'engine/index' },
   { name: /^commander$/, to: 'app/cli' },
+  { name: /^koffi$/, to: 'engine/files/disk' },
   { name: /^ws$/, to: 'app/web' },
 ];
 

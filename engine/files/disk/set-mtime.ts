@@ -1,35 +1,31 @@
 /**
- * Sets a file's modification time to the nanosecond. Node's own `futimes` takes seconds as a double, which today
- * resolves 238 ns: a file's time would not come back as it was pushed. So the C library is called directly where it can be.
+ * Sets a file's modification time to the nanosecond. Node's `futimes` takes seconds as a double, which resolves 238 ns
+ * today: a pulled file would not get the time that was pushed. So the C library is called where it can be bound.
  */
 import { futimesSync } from 'node:fs';
+import { bindCLibrary } from './c-library.ts';
 
 /** Sets the time of an open file. Throws Node's errors. */
 export type SetMtime = (fd: number, mtimeNs: bigint) => void;
 
 const NS_PER_SECOND = 1_000_000_000n;
-/** `struct timespec` is two 64-bit integers there, with any C library. */
-const WIDE_ARCHITECTURES = ['x64', 'arm64', 'ppc64', 'riscv64', 'loong64', 's390x'];
-/** UTIME_OMIT: leave the access time as it is (Linux: include/uapi/linux/stat.h; macOS: sys/stat.h). */
-const OMIT: Partial<Record<NodeJS.Platform, bigint>> = { linux: (1n << 30n) - 2n, darwin: -2n };
+/** UTIME_OMIT, which leaves the access time as it is (Linux: include/uapi/linux/stat.h; macOS: sys/stat.h). */
+const OMIT = { linux: (1n << 30n) - 2n, darwin: -2n };
 
 let loaded: Promise<SetMtime> | undefined;
 
-/** The exact way (about 10 ms, once a thread), or the rounding one where that cannot be. */
+/** The exact way (about 10 ms, once a thread), or the rounding one where the C library cannot be bound. */
 export function loadSetMtime(): Promise<SetMtime> {
   loaded ??= load();
   return loaded;
 }
 
 async function load(): Promise<SetMtime> {
-  const omit = OMIT[process.platform];
-  if (omit === undefined || !WIDE_ARCHITECTURES.includes(process.arch)) return setMtimeRounded;
-  try {
-    const { default: koffi } = await import('koffi');
-    return bindFutimens(koffi.load(null).func('int futimens(int fd, const int64_t *times)'), omit);
-  } catch {
-    return setMtimeRounded;
-  }
+  const omit = OMIT[process.platform === 'darwin' ? 'darwin' : 'linux'];
+  const exact = await bindCLibrary(['linux', 'darwin'], (library) =>
+    bindFutimens(library.func('int futimens(int fd, const int64_t *times)'), omit),
+  );
+  return exact ?? setMtimeRounded;
 }
 
 function bindFutimens(futimens: (fd: number, times: BigInt64Array) => number, omit: bigint): SetMtime {
@@ -41,7 +37,7 @@ function bindFutimens(futimens: (fd: number, times: BigInt64Array) => number, om
     if (nanoseconds < 0n) nanoseconds += NS_PER_SECOND;
     times[2] = (mtimeNs - nanoseconds) / NS_PER_SECOND;
     times[3] = nanoseconds;
-    // The rounding way then either serves or says why not.
+    // The rounding way either works or throws the reason.
     if (futimens(fd, times) !== 0) setMtimeRounded(fd, mtimeNs);
   };
 }

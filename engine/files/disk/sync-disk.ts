@@ -6,6 +6,7 @@
 import { close, closeSync, fdatasync, fsync, open, openSync, statfsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { errnoOf, writeError } from '../write/write-error.ts';
+import { bindCLibrary } from './c-library.ts';
 
 interface DiskCalls {
   /** Syncs all that was written below the folder so far. */
@@ -68,15 +69,11 @@ export function openDiskSync(folder: string): DiskSync {
 }
 
 async function load(): Promise<DiskCalls | undefined> {
-  if (process.platform !== 'linux') return undefined;
-  try {
-    const { default: koffi } = await import('koffi');
-    const library = koffi.load(null);
+  const calls = await bindCLibrary(['linux'], (library): DiskCalls => {
     const syncfs = promisify<number, number>(library.func('int syncfs(int fd)').async);
     const syncFileRange = promisify<number, number, number, number, number>(
       library.func('int sync_file_range(int fd, int64 offset, int64 nbytes, uint flags)').async,
     );
-    hasSyncfs = true;
     return {
       async syncFileSystem(folder) {
         const fd = openSync(folder, 'r');
@@ -89,9 +86,9 @@ async function load(): Promise<DiskCalls | undefined> {
       // A failure shows again at the sync.
       startWriting: async (fd) => void (await syncFileRange(fd, 0, 0, SYNC_FILE_RANGE_WRITE)),
     };
-  } catch {
-    return undefined;
-  }
+  });
+  hasSyncfs = calls !== undefined;
+  return calls;
 }
 
 /**

@@ -4,6 +4,7 @@
  * folders); linking does not, so two threads write small files a third faster (ext4, 2 cores). Linux alone has them.
  */
 import { closeSync, constants, openSync, unlinkSync } from 'node:fs';
+import { bindCLibrary } from '../disk/c-library.ts';
 
 export interface NamelessFiles {
   /** Opens a new file for writing on the folder's file system. Throws Node's errors. */
@@ -18,14 +19,15 @@ const AT_SYMLINK_FOLLOW = 0x400;
 const AT_EMPTY_PATH = 0x1000;
 const TMPFILE_BIT = 0o20000000;
 
-/** `undefined` where the system, the file system or the C library does not serve: tried on a file of that name. */
+/** Tries to make a file of the name `probe`. Undefined where the system, file system or C library cannot. */
 export async function loadNamelessFiles(probe: string): Promise<NamelessFiles | undefined> {
-  if (process.platform !== 'linux') return undefined;
+  const linkat = await bindCLibrary(
+    ['linux'],
+    (library): Linkat =>
+      library.func('int linkat(int fromFolder, const char *from, int toFolder, const char *to, int flags)'),
+  );
+  if (!linkat) return undefined;
   try {
-    const { default: koffi } = await import('koffi');
-    const linkat: Linkat = koffi
-      .load(null)
-      .func('int linkat(int fromFolder, const char *from, int toFolder, const char *to, int flags)');
     return [linkByDescriptor, linkByProc]
       .map((link) => bindLinkat((fd, absolute) => link(linkat, fd, absolute)))
       .find((files) => works(files, probe));
@@ -36,7 +38,7 @@ export async function loadNamelessFiles(probe: string): Promise<NamelessFiles | 
 
 type Linkat = (fromFolder: number, from: string, toFolder: number, to: string, flags: number) => number;
 
-/** For who opened the file, from Linux 6.10 on; before that for root alone. It spares a look into `/proc`. */
+/** Linux allows it to the process that opened the file from 6.10 on, and before that to root. It needs no `/proc`. */
 function linkByDescriptor(linkat: Linkat, fd: number, absolute: string): boolean {
   return linkat(fd, '', AT_FDCWD, absolute, AT_EMPTY_PATH) === 0;
 }

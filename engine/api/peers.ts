@@ -56,7 +56,7 @@ export interface DeltaRequest {
   /** Default: 64 KiB. */
   readonly blockBytes?: number;
   /** Default: `xxh3`. */
-  readonly hash?: 'xxh3' | 'blake3' | 'sha256' | 'sha1' | 'md5';
+  readonly hash?: 'xxh3' | 'sha256';
   /** `blocks`: at the same offsets; `content`: wherever they lie in the old file; `whole`: all of it travels. */
   readonly mode?: 'blocks' | 'content' | 'whole';
   /** Segments under way at once; default: 4. */

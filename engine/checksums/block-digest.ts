@@ -1,40 +1,36 @@
 /**
- * Digests of blocks that lie one after another in memory. XXH3-128 by an own WebAssembly loop that reads them in place (hash-wasm, which
- * copies each block into its own buffer, does a third of that on blocks of 4 KiB), BLAKE3 by hash-wasm, the others by node:crypto.
- * None is opened before it is asked for.
+ * Digests of the blocks of a delta, which lie one after another in memory: XXH3-128 by our WebAssembly loop, which reads them in
+ * place, or SHA-256 by node:crypto. hash-wasm takes over where the loop cannot run, and for blocks too short for it.
  */
 import { hash as hashOf } from 'node:crypto';
 import type { Xxh3Blocks } from './xxh3-blocks.ts';
 import { XXH3_DIGEST_BYTES, XXH3_SHORT_BYTES_MAX } from './xxh3-wasm.ts';
 
-export const BLOCK_HASHES = ['xxh3', 'blake3', 'sha256', 'sha1', 'md5'] as const;
+export const BLOCK_HASHES = ['xxh3', 'sha256'] as const;
 export type BlockHash = (typeof BLOCK_HASHES)[number];
 
 /** Bytes of one digest. */
 export const BLOCK_DIGEST_BYTES: Readonly<Record<BlockHash, number>> = {
   xxh3: XXH3_DIGEST_BYTES,
-  blake3: 32,
   sha256: 32,
-  sha1: 20,
-  md5: 16,
 };
 
-/** How the blocks of one transfer are signed, the same at both ends. */
+/** How both ends of one transfer sign their blocks. */
 export interface BlockSignature {
   readonly hash: BlockHash;
-  /** Of XXH3, 64 bits, drawn anew for each transfer: nobody can prepare blocks that differ and look alike. The others ignore it. */
+  /** 64 bits for XXH3, random for each transfer, so nobody can prepare two blocks with one digest. SHA-256 ignores it. */
   readonly seed: bigint;
   readonly blockBytes: number;
 }
 
 export interface BlockDigester {
-  /** Digests of the blocks from address `at` to `end` of the memory, one after another; the last block may be shorter. */
+  /** The digests of the blocks from address `at` to `end`, one after another. The last block may be shorter. */
   digest(at: number, end: number): Uint8Array<ArrayBuffer>;
 }
 
 export interface BlockDigesterOptions {
   readonly memory: WebAssembly.Memory;
-  /** An address with `BLOCK_DIGEST_OWN_BYTES` that nobody else writes to. */
+  /** The address of `BLOCK_DIGEST_OWN_BYTES` for the digester alone. */
   readonly ownAt: number;
 }
 
@@ -43,7 +39,7 @@ const SECRET_BYTES = 256;
 const ROW_DIGESTS = 4_096;
 export const BLOCK_DIGEST_OWN_BYTES = SECRET_BYTES + ROW_DIGESTS * XXH3_DIGEST_BYTES;
 
-/** Fills `digests` with those of the blocks between two addresses. */
+/** Fills `digests` with the digests of the blocks from `at` to `end`. */
 type DigestRow = (at: number, end: number, digests: Uint8Array) => void;
 
 export function digestCount(lengthBytes: number, blockBytes: number): number {
@@ -78,12 +74,10 @@ async function openEach(signature: BlockSignature, { memory }: BlockDigesterOpti
 }
 
 async function openOne({ hash, seed }: BlockSignature): Promise<(bytes: Uint8Array) => Uint8Array> {
-  if (hash !== 'xxh3' && hash !== 'blake3') return (bytes) => hashOf(hash, bytes, 'buffer');
-  const { createBLAKE3, createXXHash128 } = await import('hash-wasm');
-  const hasher =
-    hash === 'blake3'
-      ? await createBLAKE3()
-      : await createXXHash128(Number(BigInt.asUintN(32, seed)), Number(BigInt.asUintN(64, seed) >> 32n));
+  if (hash === 'sha256') return (bytes) => hashOf('sha256', bytes, 'buffer');
+  const { createXXHash128 } = await import('hash-wasm');
+  const [low, high] = [BigInt.asUintN(32, seed), BigInt.asUintN(64, seed) >> 32n];
+  const hasher = await createXXHash128(Number(low), Number(high));
   return (bytes) => hasher.init().update(bytes).digest('binary');
 }
 
@@ -97,7 +91,7 @@ async function openXxh3(signature: BlockSignature, options: BlockDigesterOptions
   try {
     loops = openXxh3Blocks({ memory, ownAt });
   } catch {
-    // No vectors here.
+    // This processor has no vectors.
     return each;
   }
   loops.seed(seed);
@@ -122,7 +116,7 @@ async function openXxh3(signature: BlockSignature, options: BlockDigesterOptions
 const zeroDigests = new Map<string, Promise<Uint8Array>>();
 const ZERO_DIGESTS_KEPT = 16;
 
-/** Of a whole block of zeros: such blocks need not be sent to where zeros are. */
+/** The digest of a whole block of zeros. Such blocks need not be sent to a file that has zeros there. */
 export function zeroBlockDigest(signature: BlockSignature): Promise<Uint8Array> {
   const { blockBytes, hash, seed } = signature;
   const key = `${hash} ${seed} ${blockBytes}`;

@@ -1,5 +1,6 @@
-/** The deltas' part of the peer protocol: one side of a block delta at a distance. Lists of offsets travel as JSON, digests as bytes. */
+/** Deltas in the peer protocol: one side of a block delta runs at the peer. Offsets travel as JSON, digests as bytes. */
 import * as v from 'valibot';
+import { BLOCK_HASHES } from '../checksums/block-digest.ts';
 
 const Size = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const Offsets = v.pipe(v.array(Size), v.maxLength(300_000));
@@ -7,7 +8,11 @@ const Offsets = v.pipe(v.array(Size), v.maxLength(300_000));
 export const DeltaOpenSchema = v.strictObject({
   side: v.picklist(['source', 'target']),
   path: v.string(),
-  hash: v.picklist(['xxh3', 'blake3', 'sha256', 'sha1', 'md5']),
+  // Peers of earlier versions may ask for other digests.
+  hash: v.picklist(
+    BLOCK_HASHES,
+    ({ received }) => `this peer signs blocks with ${BLOCK_HASHES.join(' or ')}, not with ${received}`,
+  ),
   /** 64 bits in hex. */
   seed: v.pipe(v.string(), v.regex(/^[0-9a-f]{1,16}$/)),
   blockBytes: v.pipe(Size, v.minValue(512), v.maxValue(16 * 1024 * 1024)),

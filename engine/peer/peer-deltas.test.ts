@@ -119,6 +119,15 @@ describe('a target of a delta', () => {
   });
 });
 
+it('a digest that this version no longer offers is refused with the digests that it offers', async () => {
+  const chunkSize = { min: 4_096, average: 8_192, max: 65_536 };
+  const wish = { side: 'source', path: 'file', hash: 'blake3', seed: '1', blockBytes: 65_536, chunkSize };
+  const answer = await peer.send('POST', 'deltas', { body: JSON.stringify(wish) });
+  const { error } = (await answer.json()) as { error: { code: string; message: string } };
+  expect([answer.status, error.code]).toEqual([400, 'usage']);
+  expect(error.message).toContain('this peer signs blocks with xxh3 or sha256, not with "blake3"');
+});
+
 describe('what opens no delta', () => {
   it('holds no memory when it is no JSON, however often it comes', async () => {
     peer.write('small', 'x');

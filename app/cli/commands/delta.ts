@@ -38,8 +38,8 @@ export function addDeltaCommand(program: Command, host: CommandHost): void {
       parseBlockSize,
     )
     .addOption(
-      new Option('--hash <name>', 'what signs a block')
-        .choices(['xxh3', 'blake3', 'sha256', 'sha1', 'md5'])
+      new Option('--hash <name>', 'the digest that compares blocks')
+        .choices(['xxh3', 'sha256'])
         .default('xxh3'),
     )
     .option('--cdc', 'cut by content: finds what moved, such as all behind an inserted byte')

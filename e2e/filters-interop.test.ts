@@ -1,7 +1,8 @@
 /**
- * Filters mean the same to Dray and to rclone, on random lists and trees. rclone is installed from its registry when it is not there.
+ * Filters select the same files in Dray and in rclone, on random lists and trees. Installs rclone from its
+ * registry when it is missing.
  *
- * `DRAY_FILTER_LISTS=2000` asks about so many lists.
+ * `DRAY_FILTER_LISTS=2000` sets the number of lists.
  */
 import { execFile } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -18,7 +19,7 @@ import { type FilterList, sampleFilterLists, toArguments, writeTree } from './fi
 const LISTS = Number(process.env.DRAY_FILTER_LISTS ?? 150);
 const SEED = 19;
 
-/** The paths that the command line takes; undefined: it is refused. */
+/** The paths that Dray's options select, or undefined when Dray refuses the options. */
 async function askDray(root: string, args: readonly string[]): Promise<readonly string[] | undefined> {
   const command = new Command().exitOverride();
   addFilterOptions(command);
@@ -68,8 +69,9 @@ async function askRclone(
 }
 
 /**
- * The same rules as one list, in an order of --filter alone, that has rclone look into every folder: it does not look into those
- * where it takes its rules to find nothing, and `+ a/*` finds `x/a/b` for Dray alone.
+ * The same rules as a single list of --filter options that makes rclone read every folder. By itself rclone
+ * skips folders in which, by its reading of the rules, nothing can match: with `+ a/*` only Dray finds
+ * `x/a/b`.
  */
 function lookingEverywhere({ options }: FilterList): readonly string[] {
   const EVERY_FOLDER = '+ **/';
@@ -87,9 +89,9 @@ function lookingEverywhere({ options }: FilterList): readonly string[] {
 }
 
 describe('Filters', () => {
-  it(`take the files that rclone takes, for ${LISTS} random lists of options`, async ({ skip }) => {
+  it(`select the same files as rclone's for ${LISTS} random lists of options`, async ({ skip }) => {
     const rclone = await findPeer('rclone');
-    if ('missing' in rclone) return skip(`rclone is not to be had: ${rclone.missing}`);
+    if ('missing' in rclone) return skip(`rclone is not available: ${rclone.missing}`);
     using sandbox: Sandbox = createSandbox();
     const counts = { same: 0, refused: 0, refusedByRcloneAlone: 0, folders: 0 };
     for (const [at, list] of sampleFilterLists(LISTS, SEED).entries()) {

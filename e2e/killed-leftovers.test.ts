@@ -1,7 +1,7 @@
 /**
- * Kills commands that write one file before each of their changes to the file system in turn. Each time a
- * push and a copy of the folder take nothing unfinished along, the file is the old or the new one, and the
- * same command, run again, leaves only the file.
+ * Kills commands that write one file before each of their changes to the file system in turn. After each
+ * kill, a push and a copy of the folder carry nothing unfinished, the file has its old or its new content,
+ * and the same command, run again, leaves only the file.
  */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -25,7 +25,7 @@ interface Command {
   readonly name: string;
   readonly parameters: () => readonly string[];
   readonly input?: string;
-  /** The file that it writes. */
+  /** A part of the file's new content. */
   readonly written: string;
 }
 
@@ -50,8 +50,8 @@ const commands: readonly Command[] = [
   },
 ];
 
-describe.each(commands)('"dray $name", killed at any step,', ({ input, parameters, written }) => {
-  it('leaves nothing that a push or a copy takes for data', async () => {
+describe.each(commands)('"dray $name"', ({ input, parameters, written }) => {
+  it('leaves no file that a push or copy would carry, when killed at any step', async () => {
     const work = sandbox.path('work');
     const environment = { DRAY_CACHE: sandbox.path('cache') };
     const options = { environment, ...(input === undefined ? {} : { input }) };
@@ -75,11 +75,12 @@ describe.each(commands)('"dray $name", killed at any step,', ({ input, parameter
       expect(await push(testContext(work), {}), `step ${step}`).toMatchObject({ failed: 0 });
       const again = step % 2 === 0 ? await runKilledAt(0, parameters(), options) : undefined;
       if (again) expect(again, `step ${step}`).toMatchObject({ exitCode: 0 });
-      // A killed run's mark that it synced nothing is kept for a week. It lies where no scan looks.
+      // A killed run's marker that its files were not synced is kept for a week, in a folder that no scan
+      // reads.
       const left = readdirSync(work, { recursive: true, encoding: 'utf8' }).sort();
       const items = left.filter((name) => !/^\.dray(?:\/|-tmp$|-tmp\/unsynced-)/.test(name));
       expect(items, `step ${step}`).toEqual(['.dray', 'data']);
-      // The next run begins as the counted one did.
+      // The next run starts in the same state as the counted one.
       rmSync(sandbox.path('work/.dray-tmp'), { recursive: true, force: true });
     }
     const listed = await runCli(['ls', '--json'], { cwd: work });

@@ -1,6 +1,6 @@
 /**
- * When a store answers a write with 200 and keeps nothing, everything that needs the write fails, and the
- * next run writes again.
+ * When a store answers a write with 200 and keeps nothing, every step that depends on the write fails, and
+ * the next run writes again.
  */
 import { mkdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ import type { FakeRequest } from './servers/fake-s3.ts';
 
 const isWrite = ({ method }: FakeRequest) => method === 'PUT' || method === 'COPY';
 
-/** Loses the first write whose key begins so. */
+/** Loses the first write of a key with this prefix. */
 function loseOne(prefix: string): () => number {
   let lost = 0;
   store.fault = (request) => {
@@ -28,7 +28,7 @@ function loseOne(prefix: string): () => number {
   return () => lost;
 }
 
-describe('a push to a store that loses a write', () => {
+describe('A push to a store that loses a write', () => {
   // Chunks of 1 KiB, packs of small files, more than one segment.
   const CHUNKED = { packBelow: 512, chunkAbove: 2_000 };
 
@@ -44,7 +44,7 @@ describe('a push to a store that loses a write', () => {
     ['an object or a chunk', 'data/objects/'],
     ['a segment', 'data/manifests/'],
     ['a commit', 'data/commits/'],
-  ])('fails before the branch moves when it is %s, and the next push mends it', async (_, prefix) => {
+  ])('fails before it moves the branch, and the next push repairs it: %s', async (_, prefix) => {
     const work = await startWork();
     for (let at = 0; at < 2_500; at += 1) sandbox.write(`work/${at % 7}/${at}`, `content of ${at}`);
     sandbox.write('work/object', Buffer.alloc(1_500, 'o'));
@@ -64,7 +64,7 @@ describe('a push to a store that loses a write', () => {
     expect(describeTree(sandbox.path('copy'))).toEqual(describeTree(work));
   });
 
-  it('looks at 1,000 small files by two requests: one for their pack and one for the commit', async () => {
+  it('confirms 1,000 small files by two requests, one for the pack and one for the commit', async () => {
     const work = await startWork();
     for (let at = 0; at < 1_000; at += 1) sandbox.write(`work/${at}`, `${at}`);
     store.log.length = 0;
@@ -77,7 +77,7 @@ describe('a push to a store that loses a write', () => {
   });
 });
 
-describe('a copy to a store that loses writes', () => {
+describe('A copy to a store that loses writes', () => {
   const request = () => ({
     source: { place: sandbox.path('up') },
     destination: { place: `s3://${store.bucket}/tree` },
@@ -85,27 +85,24 @@ describe('a copy to a store that loses writes', () => {
   const failures = (context: ReturnType<typeof contextIn>) =>
     eventsOf(context, 'fileFailed').map(({ error, path }) => [path, error.code]);
 
-  it.each([1, 30])(
-    'names each of the files that are not there among %i, and sends them with the next run',
-    async (count) => {
-      for (let at = 0; at < count; at += 1) sandbox.write(`up/${at}`, `content ${at}`);
-      loseOne('tree/');
-      const context = contextIn();
-      expect(await copyTree(context, request())).toMatchObject({ copiedFiles: count - 1, failed: 1 });
-      expect(failures(context)).toEqual([[expect.any(String), 'remoteFailed']]);
-      expect(await copyTree(contextIn(), request())).toMatchObject({
-        copiedFiles: 1,
-        failed: 0,
-      });
-      expect(await checkTrees(contextIn(), request())).toMatchObject({
-        differing: 0,
-        onlyInSource: 0,
-        failed: 0,
-      });
-    },
-  );
+  it.each([1, 30])('reports each lost file among %i and sends it in the next run', async (count) => {
+    for (let at = 0; at < count; at += 1) sandbox.write(`up/${at}`, `content ${at}`);
+    loseOne('tree/');
+    const context = contextIn();
+    expect(await copyTree(context, request())).toMatchObject({ copiedFiles: count - 1, failed: 1 });
+    expect(failures(context)).toEqual([[expect.any(String), 'remoteFailed']]);
+    expect(await copyTree(contextIn(), request())).toMatchObject({
+      copiedFiles: 1,
+      failed: 0,
+    });
+    expect(await checkTrees(contextIn(), request())).toMatchObject({
+      differing: 0,
+      onlyInSource: 0,
+      failed: 0,
+    });
+  });
 
-  it('finds that an object which was to be replaced is still the old one', async () => {
+  it('reports an object that was not replaced', async () => {
     for (const at of [1, 2]) sandbox.write(`up/${at}`, 'content');
     await copyTree(contextIn(), request());
     sandbox.write('up/1', 'CONTENT');
@@ -116,14 +113,14 @@ describe('a copy to a store that loses writes', () => {
     expect(await copyTree(contextIn(), request())).toMatchObject({ copiedFiles: 1, failed: 0 });
   });
 
-  it('of the store itself is found out as well', async () => {
+  it('reports a lost server-side copy', async () => {
     store.objects.set('from/a', Buffer.from('a'));
     loseOne('tree/');
     const inside = { ...request(), source: { place: `s3://${store.bucket}/from` } };
     expect(await copyTree(contextIn(), inside)).toMatchObject({ copiedFiles: 0, failed: 1 });
   });
 
-  it('deletes nothing in a sync', async () => {
+  it('deletes nothing when it is a sync', async () => {
     sandbox.write('up/new', 'new');
     store.objects.set('tree/old', Buffer.from('old'));
     loseOne('tree/new');
@@ -131,7 +128,7 @@ describe('a copy to a store that loses writes', () => {
     expect(store.objects.has('tree/old')).toBe(true);
   });
 
-  it('takes one listing for hundreds of files, and none with --no-confirm', async () => {
+  it('confirms hundreds of files by one listing, and by none with --no-confirm', async () => {
     for (let at = 0; at < 300; at += 1) sandbox.write(`up/${at}`, `${at}`);
     const requestsOf = async (more: { readonly noConfirm?: boolean }) => {
       store.objects.clear();

@@ -1,6 +1,7 @@
 /**
- * MinIO ends listings too early that begin at a key by `start-after`, where a folder's name goes on with a character below `/`. What is
- * there must not be taken for missing: a copy would send it again, and a sync would not see what to delete.
+ * MinIO ends a listing with `start-after` too early where a folder's name continues with a character below
+ * `/`. Dray must not take the unlisted objects for missing: a copy would send them again, and a sync would
+ * not delete them.
  */
 import { writeFileSync } from 'node:fs';
 import { createServer, request as requestFrom, type Server } from 'node:http';
@@ -11,7 +12,7 @@ import { copyTree, syncTree } from '../engine/jobs/trees/copy-tree.ts';
 import { startMinio } from './servers/minio.ts';
 import type { S3Endpoint } from './servers/versitygw.ts';
 
-/** More than MinIO reads for one page. */
+/** More objects than MinIO reads for one page. */
 const FILES = 1_200;
 const FOLDERS = ['a', 'a-b', 'a.c'] as const;
 
@@ -31,7 +32,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-/** A proxy that names itself in each answer, as most do. */
+/** A proxy that puts its own name into each answer, as most do. */
 async function startProxy(target: URL): Promise<Server> {
   const proxy = createServer((request, response) => {
     const { headers, method, url } = request;
@@ -48,7 +49,7 @@ async function startProxy(target: URL): Promise<Server> {
   return proxy;
 }
 
-it('A tree at MinIO is seen whole by a copy and a sync that start in the midst of it', async () => {
+it('a copy and a sync that start listing in the middle of a tree at MinIO see all of it', async () => {
   const run = (cache: string) =>
     testContext(sandbox.folder, {
       environment: { ...server.environment, DRAY_CACHE: sandbox.path(cache) },
@@ -64,7 +65,7 @@ it('A tree at MinIO is seen whole by a copy and a sync that start in the midst o
     expect(await copyTree(run(cache), request)).toMatchObject(none);
     expect(await syncTree(run(cache), request)).toMatchObject({ ...none, deletedFiles: 0 });
   }
-  // Only the last folder of the listing's order: the copy starts there.
+  // Selects only the last folder in listing order, so the copy starts its listing there.
   const filter = {
     rules: [
       { action: 'include', pattern: '/a/**' },

@@ -1,4 +1,4 @@
-/** The small commands on objects (ls, du, rm, cat, uploads, streams), on real servers of two makes. */
+/** The commands on single objects (ls, du, rm, cat, uploads, streams) on real servers of two makes. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { usage } from '../engine/jobs/places/disk-usage.ts';
@@ -65,7 +65,7 @@ function describeOn(name: string, start: () => Promise<S3Endpoint>): void {
         return { summary, entries: eventsOf(run, 'entry') };
       };
 
-      it('shows one level, in one request', async () => {
+      it('lists one level in one request', async () => {
         const { entries, summary } = await listed('list');
         expect(entries.map(({ kind, path, sizeBytes }) => [kind, path, sizeBytes])).toEqual([
           ['folder', 'b/', 0],
@@ -77,7 +77,7 @@ function describeOn(name: string, start: () => Promise<S3Endpoint>): void {
         expect(Math.abs(age)).toBeLessThan(600_000);
       });
 
-      it('shows everything below, as the filter lets it through', async () => {
+      it('lists all objects below a prefix that the filter selects', async () => {
         const { entries } = await listed('list/', { recursive: true });
         expect(entries.map(({ path }) => path)).toEqual(['a', 'b-', 'b/c', 'b/d/e']);
         const filter = { rules: [{ action: 'exclude', pattern: '/b/d/' }] };
@@ -88,7 +88,7 @@ function describeOn(name: string, start: () => Promise<S3Endpoint>): void {
         ]);
       });
 
-      it('tells the time of the content when asked, by a HEAD for each object that is shown', async () => {
+      it('reads the times of contents on request, by a HEAD for each listed object', async () => {
         await store.put('timed/b', Buffer.from('content'), {
           metadata: { mtime: '1000000000.5' },
         });
@@ -108,11 +108,11 @@ function describeOn(name: string, start: () => Promise<S3Endpoint>): void {
         ]);
       });
 
-      it('shows a single object under its name', async () => {
+      it('lists a single object under its own name', async () => {
         expect((await listed('list/b/c')).entries.map(({ path }) => path)).toEqual(['c']);
       });
 
-      it('fails where nothing is, and not for a filter that lets nothing through', async () => {
+      it('fails for a missing prefix, but not when a filter selects nothing', async () => {
         await expect(listed('absent')).rejects.toMatchObject({ code: 'notFound' });
         await expect(listed('list/absent/')).rejects.toMatchObject({ code: 'notFound' });
         const filter = { minSizeBytes: 1000 };
@@ -120,7 +120,7 @@ function describeOn(name: string, start: () => Promise<S3Endpoint>): void {
       });
     });
 
-    it('du adds up by folder, to the depth asked for', async () => {
+    it('du sums sizes by folder to the given depth', async () => {
       for (const key of ['usage/a', 'usage/b/c', 'usage/b/d/e', 'usage/b/d/f', 'usage/b-/g']) await put(key);
       const told = async (depth?: number) => {
         const run = context();
@@ -146,7 +146,7 @@ function describeOn(name: string, start: () => Promise<S3Endpoint>): void {
     });
 
     describe('rm', () => {
-      it('removes one object, and a prefix only when that is asked for', async () => {
+      it('removes one object, and a prefix only with --recursive', async () => {
         for (const key of ['remove/one', 'remove/one-more', 'remove/two/a', 'remove/two/b']) await put(key);
         const summary = await removePlace(context(), { place: url('remove/one') });
         expect(summary).toMatchObject({ removed: 1, bytes: 7, failed: 0 });
@@ -165,7 +165,7 @@ function describeOn(name: string, start: () => Promise<S3Endpoint>): void {
         });
       });
 
-      it('tells in a dry run what it would remove, and heeds the filter for a single object as well', async () => {
+      it('lists what it would remove in a dry run, and filters a single object too', async () => {
         for (const key of ['some/a.txt', 'some/b.bin', 'some/c/d.txt']) await put(key);
         const filter = { rules: [{ action: 'exclude', pattern: '*.bin' }] } as const;
         const run = context();
@@ -202,7 +202,7 @@ function describeOn(name: string, start: () => Promise<S3Endpoint>): void {
         return Buffer.concat(chunks);
       }
 
-      it('cat writes an object in order, whole or a part of it', async () => {
+      it('cat writes a whole object or a range of it in order', async () => {
         const content = randomBytes(20 * MIB);
         await put('cat/big', content);
         expect((await read('cat/big')).equals(content)).toBe(true);
@@ -216,7 +216,7 @@ function describeOn(name: string, start: () => Promise<S3Endpoint>): void {
         await expect(read('cat/')).rejects.toMatchObject({ code: 'usage' });
       });
 
-      it('copy stores standard input as one object, large or empty, and writes it out again', async () => {
+      it('copy stores standard input of any size as one object and writes it out again', async () => {
         for (const content of [randomBytes(20 * MIB), Buffer.alloc(0)]) {
           const standardInput = pieces(content);
           const stored = await copyTree(context({ standardInput }), {
@@ -236,7 +236,7 @@ function describeOn(name: string, start: () => Promise<S3Endpoint>): void {
       });
     });
 
-    it('uploads lists what was begun and never ended, and aborts it', async () => {
+    it('uploads lists unfinished uploads and aborts them', async () => {
       const begun: string[] = [];
       for (const key of ['pending/a.bin', 'pending/sub/b.bin', 'pending-not/c.bin']) {
         const uploadId = await store.multipart!.create(key);

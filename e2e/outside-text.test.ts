@@ -25,12 +25,12 @@ const filled = (before: string, piece: string, after: string) =>
 
 it.each<[string, (page: number) => string]>([
   ['pages of 8 MiB without an end', endlessPage],
-  // Each took hours before: the end was looked for from every place where it could begin.
+  // Reading any of these took hours when the parser searched for the end tag from every possible start.
   ['openings of a list', () => filled('<ListBucketResult>', '<ListBucketResult ', '>')],
   ['ends of a list and spaces', () => filled('<ListBucketResult>', '</ListBucketResult ', '')],
   ['white space', (page) => filled(`<ListBucketResult>${more(page)}`, ' ', 'x</ListBucketResult>')],
   ['objects without an end', () => filled('<ListBucketResult>', '<Contents><Key>', '</ListBucketResult>')],
-])('a listing of %s ends at Ctrl-C', async (_what, documentOf) => {
+])('Ctrl-C ends a listing of %s', async (_what, documentOf) => {
   await using store = await startFakeS3();
   let answers = 0;
   let stop = () => {};

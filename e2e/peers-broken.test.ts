@@ -1,6 +1,7 @@
 /**
- * Copies between machines that are cut: the client or the server is killed in the middle, the network between them breaks and stalls. Whenever
- * that is, what lies at the destination is whole; the next run goes on, and in the end nothing is missing and nothing is left over.
+ * Interrupted copies between machines: the client or the server is killed, or the network cuts connections.
+ * At any such moment the destination holds whole files only; the next run resumes, and in the end nothing is
+ * missing or left over.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +20,7 @@ import { startToxiproxy } from './servers/toxiproxy.ts';
 const MIB = 1024 * 1024;
 const TOKEN = 'token-of-the-tests-that-is-long-enough';
 const LARGE_BYTES = 120 * MIB;
-/** Parts of the large file that a kill may cost, at the most that are in flight at once. */
+/** The bytes of the large file that a kill may cost: all parts in flight. */
 const LOST_BYTES_MAX = 80 * MIB;
 
 let sandbox: Sandbox;
@@ -82,7 +83,7 @@ const run = (parameters: readonly string[], onStarted?: (child: ChildProcess) =>
   });
 const summaryOf = (stdout: string) => JSON.parse(stdout.trim().split('\n').at(-1)!);
 
-/** Every file that is there is whole. */
+/** Expects every file at the destination to be whole. */
 function expectWhole(root: string): void {
   if (!existsSync(root)) return;
   const walk = (below: string) => {
@@ -105,7 +106,7 @@ function expectWhole(root: string): void {
   walk('');
 }
 
-/** Bytes of the unfinished large file that were noted, seen from outside. */
+/** The number of ranges that the notes of the unfinished large file list. */
 function notedRanges(root: string): number {
   const folder = join(root, '.dray-tmp');
   if (!existsSync(folder)) return 0;
@@ -123,7 +124,7 @@ async function untilNoted(root: string, ranges: number, isOver: () => boolean): 
   while (notedRanges(root) < ranges && !isOver()) await pause(1);
 }
 
-/** Runs until so much of the large file came, then does `strike`. */
+/** Runs a command until this many ranges of the large file have arrived, then calls `strike`. */
 async function struck(
   parameters: readonly string[],
   {
@@ -176,8 +177,8 @@ async function expectEnd(direction: (typeof DIRECTIONS)[number]): Promise<void> 
   expect(describeTree(direction.root())).toEqual(describeTree(sandbox.path('source')));
 }
 
-describe.each(DIRECTIONS)('a copy $name', (direction) => {
-  it('whose client is killed goes on', async () => {
+describe.each(DIRECTIONS)('A copy $name', (direction) => {
+  it('resumes after its client was killed', async () => {
     await prepare(direction);
     const { result, wasCut } = await struck(direction.parameters(), {
       root: direction.root(),
@@ -190,7 +191,7 @@ describe.each(DIRECTIONS)('a copy $name', (direction) => {
     await expectEnd(direction);
   });
 
-  it('whose server is killed goes on, at the latest when it is run again', async () => {
+  it('resumes after its server was killed, at the latest in the next run', async () => {
     await prepare(direction);
     const { result, wasCut } = await struck(direction.parameters(), {
       root: direction.root(),
@@ -205,7 +206,7 @@ describe.each(DIRECTIONS)('a copy $name', (direction) => {
     await expectEnd(direction);
   });
 
-  it('over a network that cuts every connection after some bytes ends with all there', async () => {
+  it('completes over a network that cuts every connection after some bytes', async () => {
     await prepare(direction);
     const network = await startToxiproxy({ upstream: `http://127.0.0.1:${port}` });
     onTestFinished(() => network.stop());
@@ -225,8 +226,8 @@ describe.each(DIRECTIONS)('a copy $name', (direction) => {
   });
 });
 
-describe('a repository at a peer', () => {
-  it('loses nothing of two who push at once', async () => {
+describe('A repository at a peer', () => {
+  it('keeps every file of two clients that push at once', async () => {
     const one = ['-C', sandbox.path('one')];
     const two = ['-C', sandbox.path('two')];
     sandbox.write('one/start', 'start');

@@ -1,4 +1,4 @@
-/** What every option of copy and sync does when one side is a folder of another machine. */
+/** What each option of copy and sync does when one side is a folder of another machine. */
 import {
   chmodSync,
   existsSync,
@@ -42,7 +42,7 @@ const run = async (...parameters: readonly string[]) => {
   });
   return result;
 };
-/** The last line of `--json`. */
+/** The last record of `--json`. */
 const told = async (...parameters: readonly string[]) => {
   const { exitCode, stderr, stdout } = await run(...parameters, '--json');
   expect([exitCode, stderr]).toEqual([0, '']);
@@ -56,13 +56,13 @@ const plant = (path: string, content: string | Buffer, seconds = OLD) => {
 const text = (path: string) => readFileSync(sandbox.path(path), 'utf8');
 const modeOf = (path: string) => statSync(sandbox.path(path)).mode & 0o7777;
 
-describe('what differs by its time or its mode alone', () => {
+describe('A file that differs only in its time or mode', () => {
   const SIZES = { small: 10, middle: 2 * MIB, large: 20 * MIB };
   beforeEach(() => {
     for (const [name, size] of Object.entries(SIZES)) plant(`source/${name}`, noise(size, 1));
   });
 
-  it('is touched and not sent again, to a peer and from it', async () => {
+  it('gets the new time without being sent again, to a peer and from it', async () => {
     await run('copy', 'source', place);
     for (const name of Object.keys(SIZES)) age(`source/${name}`, OLD + 100);
     expect(await told('copy', 'source', place)).toMatchObject({
@@ -80,7 +80,7 @@ describe('what differs by its time or its mode alone', () => {
       expect(statSync(sandbox.path(`back/${name}`)).mtimeMs).toBe((OLD + 200) * 1000);
   });
 
-  it('gets its mode, in both directions, and a dry run says so before', async () => {
+  it('gets the new mode in both directions, as the dry run says', async () => {
     await run('copy', 'source', place);
     for (const name of Object.keys(SIZES)) chmodSync(sandbox.path(`source/${name}`), 0o750);
     expect(await told('copy', 'source', place, '--dry-run')).toMatchObject({
@@ -104,7 +104,7 @@ describe('what differs by its time or its mode alone', () => {
     expect(await told('sync', place, 'back')).toMatchObject({ touchedFiles: 0 });
   });
 
-  it('keeps its mode where it must never change', async () => {
+  it('keeps its mode with --immutable', async () => {
     await run('copy', 'source', place);
     chmodSync(sandbox.path('source/small'), 0o750);
     expect(await told('copy', 'source', place, '--immutable')).toMatchObject({ touchedFiles: 0, failed: 0 });
@@ -112,8 +112,8 @@ describe('what differs by its time or its mode alone', () => {
   });
 });
 
-describe('the options of a copy', () => {
-  it('--backup-dir keeps what is replaced and what is removed', async () => {
+describe('Among the options of a copy', () => {
+  it('--backup-dir keeps files that are replaced or deleted', async () => {
     plant('source/changed', 'new, and longer');
     plant('offered/tree/changed', 'old');
     plant('offered/tree/gone', 'gone');
@@ -132,7 +132,7 @@ describe('the options of a copy', () => {
     expect(existsSync(sandbox.path('offered/tree/gone'))).toBe(false);
   });
 
-  it('--immutable refuses, --update leaves what is newer, --checksum finds what times hide', async () => {
+  it('--immutable refuses, --update skips newer files, --checksum ignores times', async () => {
     plant('source/one', 'new content');
     plant('offered/one', 'old', OLD + 100);
     const refused = await run('copy', 'source', place, '--immutable');
@@ -147,7 +147,7 @@ describe('the options of a copy', () => {
     expect(text('offered/one')).toBe('new content');
   });
 
-  it('--immutable holds for links as well', async () => {
+  it('--immutable applies to links as well', async () => {
     mkdirSync(sandbox.path('source'), { recursive: true });
     symlinkSync('new', sandbox.path('source/link'));
     symlinkSync('old', sandbox.path('offered/link'));
@@ -155,7 +155,7 @@ describe('the options of a copy', () => {
     expect(readlinkSync(sandbox.path('offered/link'))).toBe('old');
   });
 
-  it('filters leave out files, links and empty folders', async () => {
+  it('filters exclude files, links and empty folders', async () => {
     plant('source/keep/a.txt', 'a');
     plant('source/skip/b.txt', 'b');
     plant('source/keep/c.log', 'c');
@@ -170,7 +170,7 @@ describe('the options of a copy', () => {
     expect(text('offered/skip/extra')).toBe('stays');
   });
 
-  it('--links keeps links as objects, as with any store', async () => {
+  it('--links stores links as objects, as with any store', async () => {
     plant('source/a.txt', 'a');
     symlinkSync('a.txt', sandbox.path('source/link'));
     await told('copy', 'source', place, '--links');
@@ -181,7 +181,7 @@ describe('the options of a copy', () => {
     expect(text('back/link')).toBe('a');
   });
 
-  it('check --download reads all of it, and tells what differs', async () => {
+  it('check --download reads all content and reports differences', async () => {
     plant('source/a', 'same');
     plant('source/b', 'one thing');
     plant('offered/a', 'same');
@@ -193,7 +193,7 @@ describe('the options of a copy', () => {
     expect(await run('check', 'source', place, '--download')).toMatchObject({ exitCode: 0 });
   });
 
-  it('--dry-run tells of requests by batches, and of no money', async () => {
+  it('--dry-run forecasts requests in batches, at no cost', async () => {
     for (let index = 0; index < 1_000; index += 1) plant(`source/${index}`, String(index));
     const forecast = await told('copy', 'source', place, '--dry-run');
     const done = await told('copy', 'source', place);
@@ -203,8 +203,8 @@ describe('the options of a copy', () => {
   });
 });
 
-describe('a sync of what has changed its kind', () => {
-  it('deletes what is in the way first, to a peer and from it', async () => {
+describe('A sync where files became folders or links', () => {
+  it('deletes the obstacles first, to a peer and from it', async () => {
     const sizes = { small: 10, middle: 2 * MIB, large: 20 * MIB };
     for (const [name, size] of Object.entries(sizes)) {
       plant(`source/${name} file`, noise(size, 1));
@@ -231,13 +231,13 @@ describe('a sync of what has changed its kind', () => {
   });
 });
 
-describe('a small file that has grown since it was listed', () => {
-  it('arrives as it is then, and so do those beside it', async () => {
+describe('A small file that grew after it was listed', () => {
+  it('arrives with its new content, and so do the files beside it', async () => {
     for (const name of ['before', 'log', 'with it']) plant(`offered/${name}`, noise(100_000, 1));
     const grown = noise(2 * MIB, 2);
     const context = testContext(sandbox.folder, {
       environment: { DRAY_TOKEN: TEST_TOKEN, DRAY_CACHE: sandbox.path('cache') },
-      // The walk has seen it by then, and nothing was asked for yet.
+      // By now the walk has listed the file, and no request for it was sent.
       drained: async () => {
         if (statSync(sandbox.path('offered/log')).size < grown.length) sandbox.write('offered/log', grown);
       },
@@ -249,8 +249,8 @@ describe('a small file that has grown since it was listed', () => {
   });
 });
 
-describe('a stream of unknown length', () => {
-  it('becomes a file of a peer, whatever its size', async () => {
+describe('A stream of unknown length', () => {
+  it('is stored as a file of a peer at any size', async () => {
     for (const size of [0, 5, 8 * MIB + 1, 50 * MIB + 12_345]) {
       const content = noise(size, 5);
       const { emit: _, ...context } = testContext(sandbox.folder, {

@@ -1,4 +1,7 @@
-/** Large files that changed or have holes, between a folder here and another machine: only what differs travels, counted at the socket. */
+/**
+ * Large files that changed or have holes, between a folder and another machine. Only the differences are
+ * sent, as counted at the socket.
+ */
 import {
   chmodSync,
   closeSync,
@@ -40,14 +43,16 @@ const serve = (folder: string) => serveForTest(sandbox.path(folder));
 
 interface Wire {
   readonly port: number;
-  /** Both ways together, since the last time that somebody asked. */
+  /** Bytes in both directions since the previous call. */
   bytes(): number;
-  /** Told the beginning of what a client sends; true cuts the connection when the peer answers it. */
+  /**
+   * Gets the first bytes of what a client sends. Returning true cuts the connection when the peer answers.
+   */
   losesAnswer: (text: string) => boolean;
   close(): void;
 }
 
-/** Passes a peer on, and counts. */
+/** Forwards connections to a peer and counts their bytes. */
 async function openWire(port: number): Promise<Wire> {
   let bytes = 0;
   const server: Server = createServer((near) => {
@@ -92,7 +97,7 @@ const run = (...parameters: readonly string[]) =>
     cwd: sandbox.folder,
     environment: { DRAY_TOKEN: TEST_TOKEN, XDG_CACHE_HOME: sandbox.path('cache') },
   });
-/** The last line of `--json`. */
+/** The last record of `--json`. */
 const told = async (...parameters: readonly string[]) => {
   const { exitCode, stderr, stdout } = await run(...parameters, '--json');
   expect([exitCode, stderr]).toEqual([0, '']);
@@ -105,12 +110,12 @@ const plant = (path: string, content: Buffer, seconds = OLD) => {
 const bytesOf = (path: string) => readFileSync(sandbox.path(path));
 const isSame = (left: string, right: string) => bytesOf(left).equals(bytesOf(right));
 
-/** 64 MiB at both ends, of which one MiB in the middle is another. */
+/** 64 MiB at both ends; `changed` differs in one MiB in the middle. */
 const old = noise(64 * MIB, 1);
 const changed = Buffer.from(old);
 noise(MIB, 2).copy(changed, 20 * MIB + 777);
 
-describe('a large file that lies at both ends', () => {
+describe('A large file that exists at both ends', () => {
   it.each([
     ['to a peer', () => ['source', plainPlace(wire.port, 'tree')], 'source', 'offered/tree', 'sentBytes'],
     [
@@ -120,7 +125,7 @@ describe('a large file that lies at both ends', () => {
       'source',
       'receivedBytes',
     ],
-  ] as const)('is sent as what differs, %s', async (_, places, from, to, counted) => {
+  ] as const)('is updated by its differences only, %s', async (_, places, from, to, counted) => {
     plant(`${from}/disk.img`, changed, OLD + 60);
     plant(`${from}/small`, Buffer.from('beside it'));
     chmodSync(sandbox.path(from, 'disk.img'), 0o750);
@@ -141,7 +146,7 @@ describe('a large file that lies at both ends', () => {
     expect(await told('copy', ...places())).toMatchObject({ result: 'upToDate' });
   });
 
-  it('is sent as what differs from peer to peer', async () => {
+  it('is updated by its differences only from peer to peer', async () => {
     mkdirSync(sandbox.path('other'));
     const second = await serve('other');
     try {
@@ -156,7 +161,7 @@ describe('a large file that lies at both ends', () => {
     }
   });
 
-  it('grows and shrinks', async () => {
+  it('is updated by its differences only when it grows or shrinks', async () => {
     const grown = Buffer.concat([old.subarray(0, 5 * MIB), noise(MIB, 3)]);
     plant('source/file', grown, OLD + 60);
     plant('offered/file', old.subarray(0, 5 * MIB));
@@ -167,7 +172,7 @@ describe('a large file that lies at both ends', () => {
     expect(isSame('source/file', 'offered/file')).toBe(true);
   });
 
-  it('is kept where --backup-dir says, before it is replaced', async () => {
+  it('is moved to --backup-dir before it is replaced', async () => {
     plant('source/file', changed.subarray(0, 24 * MIB), OLD + 60);
     for (const [from, to, kept] of [
       ['source', plainPlace(wire.port, 'tree'), plainPlace(wire.port, 'kept')],
@@ -184,7 +189,7 @@ describe('a large file that lies at both ends', () => {
     }
   });
 
-  it('is sent as what differs under --bwlimit too, beside small ones in one request', async () => {
+  it('is updated by its differences under --bwlimit, with small files in one request', async () => {
     plant('source/file', changed.subarray(0, 24 * MIB), OLD + 60);
     plant('offered/file', old.subarray(0, 24 * MIB));
     for (let number = 0; number < 30; number += 1) plant(`source/small${number}`, noise(100, number));
@@ -204,14 +209,14 @@ describe('a large file that lies at both ends', () => {
     expect(isSame('source/file', 'offered/file')).toBe(true);
   });
 
-  it('is sent whole to a peer that knows no deltas', async () => {
+  it('is sent whole to a peer without deltas', async () => {
     const size = 12 * MIB;
     plant('source/file', changed.subarray(9 * MIB, 9 * MIB + size), OLD + 60);
     plant('offered/file', old.subarray(9 * MIB, 9 * MIB + size));
     await peer.close();
     wire.close();
     peer = await serve('offered');
-    // As a peer of before answers a route that it does not have.
+    // An older peer answers a route that it does not have in this way.
     const { port } = peer.address;
     const older = await openOlder(port);
     try {
@@ -224,13 +229,13 @@ describe('a large file that lies at both ends', () => {
     }
   });
 
-  it('comes through when answers are lost on the way', async () => {
+  it('arrives when answers are lost on the way', async () => {
     const size = 24 * MIB;
     plant('source/file', changed.subarray(0, size), OLD + 60);
     plant('offered/file', old.subarray(0, size));
     const calls = ['begin', 'sign', 'write', 'complete'];
     const lost = new Set<string>();
-    // The request arrives, and who sent it never hears of it.
+    // The request arrives, but its sender never sees the answer.
     wire.losesAnswer = (text) => {
       const call = calls.find((one) => text.startsWith('POST') && text.includes(`/${one} HTTP`));
       if (!call || lost.has(call)) return false;
@@ -247,7 +252,7 @@ describe('a large file that lies at both ends', () => {
   });
 });
 
-/** 256 MiB, of which one MiB is there. */
+/** A file of 256 MiB with one MiB of data; the rest is a hole. */
 function plantSparse(path: string, dataAt: number, seconds: number, seed = 5): void {
   const full = sandbox.path(path);
   const fd = openSync(full, 'w');
@@ -262,10 +267,10 @@ function plantSparse(path: string, dataAt: number, seconds: number, seed = 5): v
 
 const diskBytes = (path: string) => statSync(sandbox.path(path)).blocks * 512;
 
-describe('a file with holes', () => {
-  it('is sent without them and keeps them, to a peer, back, and on to another', async () => {
+describe('A file with holes', () => {
+  it('is sent without its holes and keeps them: to a peer, back, and to another peer', async () => {
     plantSparse('source/below/image', 77 * MIB + 123, OLD);
-    // A file system that has no holes has nothing to keep.
+    // A file system without holes has none to keep.
     const most = diskBytes('source/below/image') + MIB;
     expect((await told('copy', 'source', place)).sentBytes).toBeLessThan(1.2 * MIB);
     expect(wire.bytes()).toBeLessThan(2 * MIB);
@@ -288,7 +293,7 @@ describe('a file with holes', () => {
     expect(await told('copy', place, 'back')).toMatchObject({ result: 'upToDate' });
   });
 
-  it.each(['', '--inplace'])('takes its holes along in a delta %s', async (inPlace) => {
+  it.each(['', '--inplace'])('keeps its holes in a delta %s', async (inPlace) => {
     plantSparse('source/image', 3 * MIB, OLD, 5);
     plantSparse('offered/image', 200 * MIB, OLD - 60, 6);
     const most = diskBytes('source/image') + MIB;
@@ -298,14 +303,14 @@ describe('a file with holes', () => {
     expect(done.sentBytes).toBeLessThan(1.2 * MIB);
     expect(wire.bytes()).toBeLessThan(2 * MIB);
     expect(isSame('source/image', 'offered/image')).toBe(true);
-    // In place, what was there becomes a hole where the system can do that: Linux, on all but a few file systems.
+    // In place, old data turns into a hole only where the system supports that: Linux, on most file systems.
     expect(diskBytes('offered/image')).toBeLessThanOrEqual(inPlace === '' ? most : most + 2 * MIB);
     expect(await told('delta', 'source/image', plainPlace(wire.port, 'image'))).toMatchObject({
       sentBytes: 0,
     });
   });
 
-  it('loses what became zeros, and nothing else travels', async () => {
+  it('is updated where data became zeros, without sending the zeros', async () => {
     plantSparse('source/image', 3 * MIB, OLD, 5);
     sandbox.path('offered/image');
     plant('offered/image', noise(256 * MIB, 9), OLD - 60);
@@ -315,7 +320,7 @@ describe('a file with holes', () => {
   });
 });
 
-/** A peer without deltas, by way of one that has them. */
+/** A peer without deltas: a proxy that refuses the calls of one that has them. */
 async function openOlder(port: number) {
   let refused = 0;
   const { createServer: createHttpServer, request } = await import('node:http');

@@ -1,6 +1,7 @@
 /**
- * A tree whose folders have modes and times of their own goes between real servers, by real commands, as a user to whom modes mean something:
- * `find` describes both ends, and rsync, where it is installed, has nothing left to do.
+ * A tree whose folders have modes and times of their own, copied between real servers by real commands, as a
+ * user for whom modes matter. `find` describes both ends, and rsync, where it is installed, has nothing left
+ * to do.
  */
 import { execFile } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -16,7 +17,7 @@ const TOKEN = 'token-of-the-tests-that-is-long-enough';
 const MAIN = fileURLToPath(new URL('../app/cli/main.ts', import.meta.url));
 const TIMEOUT_MS = 5 * 60_000;
 const FOLDERS = 40;
-/** To the superuser no folder is read-only: what is tested here runs as nobody then. */
+/** No folder is read-only for the superuser, so these tests then run as nobody. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 const runFile = promisify(execFile);
 const rsync = await findRsync({ environment: process.env });
@@ -41,7 +42,7 @@ afterAll(async () => {
   sandbox?.[Symbol.dispose]();
 });
 
-/** Folders that forbid to write, with folders in them that do, too; times to the nanosecond; one above many. */
+/** Read-only folders within read-only folders, times to the nanosecond, and a folder above many others. */
 const PLANT = `
   mkdir tree && cd tree
   mkdir -p module/v1/inner private empty/within
@@ -82,7 +83,10 @@ async function dray(...parameters: readonly string[]) {
   return JSON.parse(stdout.trim().split('\n').at(-1)!);
 }
 
-/** Path, mode, time, kind and target of all that there is; a link's own time is nobody's content. */
+/**
+ * Path, mode, time, kind and target of every entry. Times of links are left out, since they are nobody's
+ * content.
+ */
 async function described(folder: string): Promise<readonly string[]> {
   const format = ['(', '-type', 'l', '-printf', '%P %y %l\\n', ')', '-o', '-printf', '%P %m %T@ %y\\n'];
   const { stdout } = await asUser('find', [sandbox.path(folder), ...format], '.');
@@ -91,7 +95,7 @@ async function described(folder: string): Promise<readonly string[]> {
 
 const change = (script: string) => asUser('sh', ['-c', script], 'here/tree');
 
-/** The tree goes from one end to the other; where it lies then. Each takes it from the one before. */
+/** Each step copies the tree from where the step before left it. The last field is where it lies then. */
 const WAYS = [
   ['machine to machine', () => at(0, 'tree'), () => at(1, 'tree'), 'there/tree'],
   ['a machine to a folder', () => at(1, 'tree'), () => sandbox.path('local/tree'), 'local/tree'],
@@ -109,9 +113,9 @@ async function expectSame(): Promise<void> {
   for (const [name, , , arrived] of WAYS) expect(await described(arrived), name).toEqual(planted);
 }
 
-describe('folders that forbid to write, and others, from machine to machine and back', () => {
+describe('Read-only folders and others', () => {
   it(
-    'arrive with their modes and times, and a second run takes no more than a look',
+    'arrive with their modes and times, and a second run only lists them',
     async () => {
       for (const told of await sendOn('copy')) expect(told).toMatchObject({ result: 'copied', failed: 0 });
       await expectSame();
@@ -121,14 +125,14 @@ describe('folders that forbid to write, and others, from machine to machine and 
         ['upToDate', 0],
         ['upToDate', 0],
       ]);
-      // Each listing is one; a source at a machine is first asked whether it is a file.
+      // Each listing is one request. A source at a machine costs one more, which asks whether it is a file.
       expect(again.map(({ requests }) => requests.total)).toEqual([3, 2, 1]);
     },
     TIMEOUT_MS,
   );
 
   it(
-    'take what changes below them, and forbid it again',
+    'accept changes below them and stay read-only',
     async () => {
       await change(`
         chmod u+w module/v1 module/v1/inner
@@ -147,7 +151,7 @@ describe('folders that forbid to write, and others, from machine to machine and 
   );
 
   it(
-    'go whole, though they forbid it, when the source has them no more',
+    'are deleted although read-only when the source no longer has them',
     async () => {
       await change('chmod -R u+w module && rm -r module && touch -d "2023-01-01 00:00:00.25" .');
       for (const told of await sendOn('sync')) expect(told).toMatchObject({ deletedFiles: 3, failed: 0 });
@@ -157,13 +161,13 @@ describe('folders that forbid to write, and others, from machine to machine and 
   );
 
   it(
-    'are set together where nothing else differs',
+    'get new times in one request where nothing else differs',
     async () => {
       await change(`for at in many/*; do touch -d '2024-05-06 07:08:09.101112131' $at; done`);
       const told = await sendOn('copy');
       for (const { copiedFiles, result, touchedFolders } of told)
         expect([result, copiedFiles, touchedFolders]).toEqual(['copied', 0, FOLDERS - 1]);
-      // Beside the looks: one to read them at the source, one to set them.
+      // Besides the listings, one request reads the times at the source and one sets them.
       expect(told.map(({ requests }) => requests.total)).toEqual([5, 3, 2]);
       await expectSame();
     },
@@ -171,7 +175,7 @@ describe('folders that forbid to write, and others, from machine to machine and 
   );
 
   it.skipIf(!rsync)(
-    'leave nothing to do for rsync',
+    'are equal to rsync, which finds nothing left to do',
     async () => {
       for (const [name, , , arrived] of WAYS) {
         const parameters = [

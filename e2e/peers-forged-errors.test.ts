@@ -1,4 +1,4 @@
-/** A peer whose errors say what only this machine may say: whom it trusts, and who is to get a token. */
+/** A peer whose errors claim what only this machine may decide: whom it trusts, and who gets a token. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
@@ -18,7 +18,7 @@ const NOTHING = { error: { code: 'notFound', message: 'There is nothing.', retry
 it.each([
   ['for the whole request', 400, { error: FORGED }],
   ['for one file of many', 200, { results: [{ error: FORGED }] }],
-])('an error %s is that peer\u2019s own failure, whatever it says', async (_what, status, answer) => {
+])('an error %s counts as the peer\u2019s own failure, whatever it claims', async (_what, status, answer) => {
   using sandbox = createSandbox();
   sandbox.write('source/a', 'content');
   const server = createServer((request, response) => {

@@ -1,6 +1,7 @@
 /**
- * A hundred thousand requests that no client would send, over raw sockets, pipelined: a server that offers a folder answers each with a
- * refusal or rightly, never fails, stays small, and nothing that the token does not open is read or changed. The seed is fixed.
+ * A hundred thousand requests that no client would send, pipelined over raw sockets. The server refuses each
+ * one or answers it correctly, never fails, and its memory stays bounded. Nothing is read or changed without
+ * the token. The seed is fixed.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -14,10 +15,10 @@ import { converse } from './peers-fuzz-socket.ts';
 const SEED = 20_261_121;
 const REQUESTS = 100_000;
 const LANES = 8;
-/** Bodies may take 192 of them; without any leak the rest is what the allocator keeps. */
+/** Bodies may take 192 MiB. The rest is what the allocator keeps, even without any leak. */
 const RSS_MIB_MAX = 400;
 const TIMEOUT_MS = 300_000;
-/** Busy, and the disk is full: refusals that the protocol names. All else from 500 on is a failure. */
+/** 501 and 503 are refusals that the protocol defines. Any other status from 500 on is a failure. */
 const REFUSALS_FROM_500 = new Set([501, 503]);
 
 let sandbox: Sandbox;
@@ -80,7 +81,7 @@ afterEach(async () => {
 });
 
 it(
-  `${REQUESTS.toLocaleString('en')} requests that make no sense leave the server and the folder well`,
+  `${REQUESTS.toLocaleString('en')} malformed requests harm neither the server nor the folder`,
   async () => {
     const writable = await startServer(sandbox.path('offered'));
     const readOnly = await startServer(sandbox.path('still'), '--read-only');
@@ -133,13 +134,13 @@ it(
       ),
     );
     expect(describeTree(sandbox.path('offered')).filter((line) => line.includes(UNWELCOME))).toEqual([]);
-    // Who has the token could write: the fuzz does not pass by refusing everything.
+    // A server that refuses everything must not pass: holders of the token can write.
     expect(readdirSync(sandbox.path('offered/play')).length).toBeGreaterThan(0);
   },
   TIMEOUT_MS,
 );
 
-/** Of the process; 0 where the system does not tell. */
+/** The peak memory of the process, or 0 where the system does not report it. */
 function rssPeakMib(pid: number): number {
   try {
     const [, kib] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];

@@ -1,5 +1,6 @@
 /**
- * What the command sends to a peer before anybody trusts it, and which token goes where, over real sockets.
+ * What the command sends to a peer before the user trusts it, and which token it sends where, over real
+ * sockets.
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
@@ -63,7 +64,7 @@ describe('A new peer', () => {
     ['init', () => ['init', 'work', '--remote', place('repository')]],
     ['clone', () => ['clone', place('repository'), 'new']],
   ])(
-    'is sent nothing by "%s" without a terminal, and the error says how to trust it',
+    'gets no request from "%s" without a terminal, and the error says how to trust it',
     async (_name, parameters) => {
       const { exitCode, stderr } = await run(parameters());
       expect(exitCode).toBe(1);
@@ -73,7 +74,7 @@ describe('A new peer', () => {
     },
   );
 
-  it('is trusted by its fingerprint, in any form, and from then on without it', async () => {
+  it('is trusted by its fingerprint, in any notation, and needs no flag afterwards', async () => {
     const wrong = fingerprint.replace(/^../, (first) => (first === '00' ? '11' : '00'));
     expect(await run(['cat', place('a'), '--trust-peer', wrong])).toMatchObject({ exitCode: 1 });
     expect(await run(['cat', place('a'), '--trust-peer', 'AB:CD'])).toMatchObject({ exitCode: 2 });
@@ -92,7 +93,7 @@ describe('A new peer', () => {
     expect(await run(['cat', place('a')])).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
-  it('that shows another certificate later is refused, whatever the flags say', async () => {
+  it('with another certificate than before is refused, whatever the flags say', async () => {
     await run(['cat', place('a'), '--trust-new-peer']);
     const { port } = server.address;
     await server.close();
@@ -117,7 +118,7 @@ describe('A new peer', () => {
       ['no', 1, false],
       ['', 1, false],
     ])(
-      'asks the user before Dray sends anything, and obeys the answer "%s"',
+      'makes Dray ask the user before it sends anything, and the answer "%s" decides',
       async (answer, exitCode, isTrusted) => {
         const asked = await runAtTerminal(['cat', place('a')], {
           cwd: sandbox.folder,
@@ -139,7 +140,7 @@ describe('A new peer', () => {
       },
     );
 
-    it('asks for the token at "dray login" and does not show it', async () => {
+    it('gets a token by "dray login", which hides it', async () => {
       const address = `127.0.0.1:${server.address.port}`;
       const asked = await runAtTerminal(['login', address], {
         cwd: sandbox.folder,
@@ -155,7 +156,7 @@ describe('A new peer', () => {
 });
 
 describe('A token', () => {
-  it('of DRAY_TOKEN goes to a URL on the command line, and to a remote only if DRAY_TOKEN_HOST names it', async () => {
+  it('from DRAY_TOKEN is sent to a typed URL, and to a remote only if DRAY_TOKEN_HOST names it', async () => {
     const there = await listenForTokens();
     await run(['ls', plainPlace(there.port)]);
     expect(there.seen).toEqual([`Bearer ${TEST_TOKEN}`]);
@@ -168,12 +169,12 @@ describe('A token', () => {
     await run(['ls', 'nas:'], { DRAY_TOKEN_HOST: plainPlace(there.port) });
     expect(there.seen).toEqual([`Bearer ${TEST_TOKEN}`]);
     there.seen.length = 0;
-    // The same host and port, encrypted, is another address.
+    // The same host and port with TLS is another address.
     await run(['ls', 'nas:'], { DRAY_TOKEN_HOST: `127.0.0.1:${there.port}` });
     expect(there.seen).toEqual([]);
   });
 
-  it('does not follow a repository\u2019s URL into its workspace: a clone asks for a login', async () => {
+  it("does not follow a repository's URL into its workspace: a clone asks for a login", async () => {
     sandbox.write('source/a', 'content');
     const typed = ['--trust-new-peer', '-C', sandbox.path('source')];
     expect(await run([...typed, 'init', '--remote', place('repository')])).toMatchObject({ exitCode: 0 });
@@ -192,17 +193,17 @@ describe('A token', () => {
     expect(await run(['-C', sandbox.path('source'), 'push'])).toMatchObject({ exitCode: 1 });
   });
 
-  it('that makes no sense is refused by login', async () => {
+  it('with an invalid form is refused by login', async () => {
     for (const text of ['two words\n', '', '\n', 'x'.repeat(1025)])
       expect(await run(['login', 'nas'], {}, text)).toMatchObject({ exitCode: 2 });
     expect(await run(['login', 'a b'], {}, TEST_TOKEN)).toMatchObject({ exitCode: 2 });
   });
 
-  it('never goes in plain to who took a loopback port while the server was down', async () => {
+  it('is never sent in plain text to a process that took a loopback port', async () => {
     await run(['cat', place('a'), '--trust-new-peer']);
     const { port } = server.address;
     await server.close();
-    // Not encrypted, like what an attacker listens with, and by bytes, whatever they are.
+    // A plain socket without TLS, as an attacker would open. It records all bytes.
     const received: Buffer[] = [];
     const taker = createTcpServer((socket) => {
       socket.on('error', () => {});
@@ -221,7 +222,7 @@ describe('A token', () => {
   });
 });
 
-describe('A server that speaks TLS, or one that does not,', () => {
+describe('A mismatch of TLS between client and server', () => {
   const bucket = (origin: string) => ['ls', `s3://bucket?endpoint=${origin}`, '--region', 'here'];
 
   it('is recognised at once, and the error says which URL to write', async () => {
@@ -250,7 +251,7 @@ describe('A server that speaks TLS, or one that does not,', () => {
 });
 
 describe('dray serve', () => {
-  it('encrypts on loopback, and prints the fingerprint that a client shows before it trusts the server', async () => {
+  it("encrypts on loopback and prints its certificate's fingerprint", async () => {
     const { startServing, stopServing } = await import('./servers/dray-serve.ts');
     sandbox.write('token', `${TEST_TOKEN}\n`);
     const serving = await startServing({
@@ -277,7 +278,7 @@ describe('dray serve', () => {
   });
 });
 
-/** Records the headers of requests, and refuses everything. */
+/** Records the `Authorization` headers of requests and refuses them all. */
 async function listenForTokens(): Promise<{ readonly port: number; readonly seen: string[] }> {
   const seen: string[] = [];
   const listener = createServer(({ headers }: { headers: IncomingHttpHeaders }, response) => {

@@ -1,7 +1,8 @@
 /**
- * A real tree and a real database go from one serving machine to another, and the system's own tools compare what arrived. The tree is
- * this project's own node_modules, or the folder that DRAY_REAL_TREE names; the database is SQLite's, of DRAY_REAL_DATABASE_MIB (64), and
- * SQLite changes it in between. Both are only read here; the other machine's folder is the tests' own.
+ * A real tree and a real database go from one serving machine to another, and the system's own tools compare
+ * the results. The tree is this project's node_modules, or the folder in DRAY_REAL_TREE. The database is
+ * SQLite's, with DRAY_REAL_DATABASE_MIB MiB (64 by default), and SQLite changes it between two runs. The
+ * tests change nothing outside their own folders.
  */
 import { execFile } from 'node:child_process';
 import { cpSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -21,9 +22,9 @@ const TOKEN = 'token-of-the-tests-that-is-long-enough';
 
 const given = process.env.DRAY_REAL_TREE;
 const databaseMib = Number(process.env.DRAY_REAL_DATABASE_MIB ?? 64);
-// Those that were asked for may be of any size.
+// A tree or database that the user chose may have any size.
 const timeoutMs = given || databaseMib > 64 ? 60 * 60_000 : 10 * 60_000;
-/** What tools keep in node_modules for themselves may change while the tests run. */
+/** The files that tools keep in node_modules may change while the tests run. */
 const OWN_NOTES = /^\.(?!bin$)/;
 
 let sandbox: Sandbox;
@@ -83,13 +84,13 @@ function countFiles(folder: string): number {
 
 describe(`${given ?? "this project's node_modules"}, from machine to machine`, () => {
   it(
-    'comes out equal by checksum, with its links, empty folders, modes and times, and does not travel twice',
+    'arrives with equal checksums, links, modes and times, and is not sent twice',
     async () => {
       const files = countFiles(sandbox.path('here/tree'));
       expect(files).toBeGreaterThan(3_000);
       const copied = await run('copy', place(0, 'tree'), place(1, 'tree'));
       expect(copied).toMatchObject({ result: 'copied', failed: 0 });
-      // Small files go many to a request on both sides.
+      // Both sides put many small files into one request.
       expect(copied.requests.total).toBeLessThan(files / 4);
       expect(await sumsBelow(sandbox.path('there/tree'))).toBe(await sumsBelow(sandbox.path('here/tree')));
       rmSync(sandbox.path('there/tree/.dray-tmp'), { recursive: true, force: true });
@@ -115,7 +116,7 @@ describe(`a database of ${databaseMib} MiB, from machine to machine`, () => {
     [sandbox.path('here/data/base.sqlite'), sandbox.path('there/data/base.sqlite')] as const;
 
   it(
-    'that SQLite changed comes out equal by checksum, and little of it travels',
+    'changed by SQLite arrives with an equal checksum, and little of it is sent',
     async () => {
       const [here, there] = paths();
       fillDatabase(here, databaseMib * MIB);
@@ -127,7 +128,7 @@ describe(`a database of ${databaseMib} MiB, from machine to machine`, () => {
       changeDatabase(here);
       expect(new Set(await sha256(here, there)).size).toBe(2);
       const ends = [place(0, 'data/base.sqlite'), place(1, 'data/base.sqlite')] as const;
-      // In blocks as large as SQLite's pages.
+      // Blocks have the size of SQLite's pages.
       const { sentBytes } = await run('delta', '--block-size', '4KiB', ...ends);
       expect(new Set(await sha256(here, there)).size).toBe(1);
       expect(sentBytes).toBeGreaterThan(0);
@@ -155,7 +156,7 @@ function fillDatabase(path: string, sizeBytes: number): void {
   database.close();
 }
 
-/** As a day's work does it: rows here and there, some removed, some new ones. */
+/** Changes the database as a day's work does: some rows updated, some deleted, some added. */
 function changeDatabase(path: string): void {
   const database = new Database(path);
   const { rows } = database.prepare('SELECT max(id) AS rows FROM account').get() as { rows: number };
@@ -164,7 +165,7 @@ function changeDatabase(path: string): void {
   );
   const remove = database.prepare('DELETE FROM account WHERE id BETWEEN ? AND ?');
   database.transaction(() => {
-    // Some two rows of each thousand: with 18 to a page, under 4 % of the pages.
+    // About two rows of each thousand: with 18 rows to a page, under 4 % of the pages.
     for (let id = 7; id <= rows; id += 500) change.run(id);
     remove.run(Math.floor(rows / 2), Math.floor(rows / 2) + 500);
     for (let count = 0; count < 500; count += 1)

@@ -1,4 +1,7 @@
-/** Two clients that write one file of a peer at the same time: in the end it is the one's or the other's, whole, and nothing is left over. */
+/**
+ * Two clients write one file of a peer at the same time. The file ends as the whole content of one of them,
+ * and nothing is left over.
+ */
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deltaFile } from '../engine/jobs/delta/delta-file.ts';
@@ -9,7 +12,7 @@ import type { PeerServer } from '../engine/peer/serve-folder.ts';
 
 const MIB = 1024 * 1024;
 const ROUNDS = 20;
-/** On a machine that is busy with other things. */
+/** Long enough for a busy machine. */
 const TIMEOUT_MS = 240_000;
 
 let sandbox: Sandbox;
@@ -56,14 +59,14 @@ const WAYS = [
   { name: 'as a copy and a delta', sizeBytes: 4 * MIB, one: copy, two: delta(false) },
 ] as const;
 
-describe.each(WAYS)('two clients that write one file, $name', ({ one, sizeBytes, two }) => {
+describe.each(WAYS)('Two clients that write one file at once ($name)', ({ one, sizeBytes, two }) => {
   it(
-    `leave the content of one of them, ${ROUNDS} times`,
+    `leave the whole content of one of them, ${ROUNDS} times`,
     async () => {
       sandbox.write('start/file', noise(sizeBytes, 99));
       await copy('start');
       for (let round = 0; round < ROUNDS; round += 1) {
-        // Each differs from what lies there in blocks of its own and in common ones.
+        // Each content differs from the stored one in blocks of its own and in common blocks.
         const contents = ['one', 'two'].map((who, at) => {
           const bytes = noise(sizeBytes, 99);
           noise(Math.floor(sizeBytes / 2), 2 * round + at).copy(bytes, at * Math.floor(sizeBytes / 4));
@@ -75,7 +78,7 @@ describe.each(WAYS)('two clients that write one file, $name', ({ one, sizeBytes,
         const end = readFileSync(sandbox.path('offered/to/file'));
         expect(contents.some((bytes) => bytes.equals(end))).toBe(true);
       }
-      // With the server the folder of unfinished files goes, if nothing is in it.
+      // A server that closes removes the folder of unfinished files if it is empty.
       await server.close();
       expect(readdirSync(sandbox.path('offered'))).toEqual(['to']);
     },

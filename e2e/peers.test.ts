@@ -1,4 +1,7 @@
-/** Folders offered to other machines: the real command against a server of this process, and what lies there afterwards. */
+/**
+ * Folders served to other machines: the real command against a server in this process, and the files that
+ * result.
+ */
 import { createCipheriv } from 'node:crypto';
 import {
   chmodSync,
@@ -60,7 +63,7 @@ function noise(sizeBytes: number, seed: number): Buffer {
   );
 }
 
-/** Files small and large, nested, with modes and times, links and an empty folder. */
+/** Writes small and large files, nested, with modes and times, links and an empty folder. */
 function plantTree(): void {
   for (let index = 0; index < 600; index += 1)
     sandbox.write(`source/many/${index % 7}/${index}.txt`, `file ${index}`);
@@ -77,7 +80,7 @@ function plantTree(): void {
   utimesSync(sandbox.path('source/middle.bin'), 1_500_000_000.25, 1_400_000_000.123_456);
 }
 
-/** What two trees are compared by: everything but the times of folders. */
+/** Describes a tree for comparison, without the times of folders. */
 function snapshot(root: string): string[] {
   const lines: string[] = [];
   const walk = (below: string) => {
@@ -98,8 +101,8 @@ function snapshot(root: string): string[] {
   return lines.sort();
 }
 
-describe('a tree', () => {
-  it('goes to a peer and back with everything that files have, and a second run sends nothing', async () => {
+describe('A tree', () => {
+  it('keeps all attributes to a peer and back, and a second run sends nothing', async () => {
     plantTree();
     expect(await run(['copy', 'source', at('tree')])).toMatchObject({ exitCode: 0 });
     expect(snapshot(sandbox.path('offered/tree'))).toEqual(snapshot(sandbox.path('source')));
@@ -113,7 +116,7 @@ describe('a tree', () => {
     expect(await run(['check', 'source', at('tree')])).toMatchObject({ exitCode: 0 });
   });
 
-  it('is made equal by a sync, in both directions, links and empty folders included', async () => {
+  it('is made equal by a sync in both directions, including links and empty folders', async () => {
     plantTree();
     await run(['copy', 'source', place]);
     rmSync(sandbox.path('source/many/link'), { recursive: true });
@@ -128,7 +131,7 @@ describe('a tree', () => {
     expect(snapshot(sandbox.path('other'))).toEqual(snapshot(sandbox.path('source')));
   });
 
-  it('goes on between a peer, a bucket and another peer', async () => {
+  it('keeps its files from a peer to a bucket and on to another peer', async () => {
     const bucket = await startVersitygw();
     onTestFinished(() => bucket.stop());
     plantTree();
@@ -147,8 +150,8 @@ describe('a tree', () => {
   });
 });
 
-describe('single places of a peer', () => {
-  it('are listed, added up, read, checked and removed', async () => {
+describe('The places of a peer', () => {
+  it('are listed, summed, read and removed', async () => {
     sandbox.write('offered/a/one.txt', 'one');
     sandbox.write('offered/a/b/two.txt', 'twotwo');
     expect((await run(['ls', at('a')])).stdout).toMatch(/b\/[\s\S]*one\.txt/);
@@ -159,7 +162,7 @@ describe('single places of a peer', () => {
     expect(await run(['ls', at('nowhere')])).toMatchObject({ exitCode: 1 });
   });
 
-  it('hold a repository that is pushed to and cloned', async () => {
+  it('hold a repository that clients push to and clone', async () => {
     plantTree();
     const source = ['-C', sandbox.path('source')];
     expect(await run([...source, 'init', '--remote', at('repository')])).toMatchObject({ exitCode: 0 });
@@ -175,8 +178,8 @@ describe('single places of a peer', () => {
   });
 });
 
-describe('a peer that refuses', () => {
-  it('a wrong token and none says so', async () => {
+describe('A peer', () => {
+  it('refuses a wrong or missing token and says so', async () => {
     expect(await run(['ls', place], { DRAY_TOKEN: 'wrong' })).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining('The token is missing or wrong'),
@@ -187,7 +190,7 @@ describe('a peer that refuses', () => {
     });
   });
 
-  it('to be written to keeps what it has', async () => {
+  it('that is read-only refuses a sync and keeps its files', async () => {
     sandbox.write('offered/kept.txt', 'kept');
     sandbox.write('source/kept.txt', 'other, and longer');
     await server.close();
@@ -200,7 +203,7 @@ describe('a peer that refuses', () => {
     expect(await run(['copy', readOnly, 'back'])).toMatchObject({ exitCode: 0 });
   });
 
-  it('to be written to is foreseen by dry runs, which end like the runs themselves', async () => {
+  it('that is read-only makes dry runs fail like the runs themselves', async () => {
     sandbox.write('offered/kept.txt', 'kept');
     sandbox.write('source/new.txt', 'new');
     await server.close();
@@ -225,7 +228,7 @@ describe('a peer that refuses', () => {
     expect(await run(['copy', 'offered', readOnly, '-n'])).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
-  it('to follow a link says so, whichever command meets one', async () => {
+  it('refuses to follow a link, and every command says so', async () => {
     sandbox.write('outside/secret', 'secret');
     symlinkSync(sandbox.path('outside'), sandbox.path('offered/out'));
     for (const command of [['ls'], ['cat'], ['du'], ['copy']])
@@ -236,7 +239,7 @@ describe('a peer that refuses', () => {
         });
   });
 
-  it('to speak TLS is not asked again, and the error says what to write', async () => {
+  it('without TLS is asked once, and the error says what to write', async () => {
     const asked = place.replace('?tls=off', '');
     expect(await run(['ls', asked])).toMatchObject({
       exitCode: 1,
@@ -246,7 +249,7 @@ describe('a peer that refuses', () => {
     });
   });
 
-  it('to be there says what could not be reached', async () => {
+  it('that is down is named in the error', async () => {
     await server.close();
     expect(await run(['ls', place])).toMatchObject({
       exitCode: 1,
@@ -254,7 +257,7 @@ describe('a peer that refuses', () => {
     });
   });
 
-  it('takes its token from the file that a named remote names', async () => {
+  it('gets its token from the file that a named remote gives', async () => {
     sandbox.write('offered/a', 'content');
     sandbox.write('token', `${TEST_TOKEN}\n`);
     const none = { DRAY_TOKEN: '', DRAY_CONFIG: sandbox.path('config.json') };

@@ -1,8 +1,8 @@
 /**
- * Cuts the power while a command writes, or after it has ended. The same command, run again, reaches the
- * exact state. Until then status takes no damaged file for whole and no push records one.
+ * Cuts the power while a command writes or after it has ended. The same command, run again, then reaches the
+ * exact state. Until then status reports every damaged file, and no push records one.
  *
- * 12 cuts by default. `DRAY_POWER_CUTS=50` makes more of them, `DRAY_POWER_SEED` other ones.
+ * Makes 12 cuts by default. `DRAY_POWER_CUTS=50` makes more, `DRAY_POWER_SEED` makes others.
  */
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
@@ -20,15 +20,19 @@ const CUTS = Number(process.env.DRAY_POWER_CUTS ?? 12);
 const SEED = Number(process.env.DRAY_POWER_SEED ?? 1);
 /** In the order of `setUpPowerCuts`. */
 const NAMES = ['clone', 'pull', 'copy', 'sync', 'restore', 'push to file:'] as const;
-/** What ext4 lets reach the disk before the content: sizes of empty files, or, without ordered data, sizes of files that are zeros. */
+/**
+ * With these options ext4 may write metadata before content, so a cut leaves empty files, or, without ordered
+ * data, files of zeros.
+ */
 const MOUNT_OPTIONS = ['commit=1', 'data=writeback,nodelalloc', 'nodelalloc', 'defaults'];
-/** Of the cuts, those that come after the command has ended. */
+/** The part of the cuts that come after the command has ended. */
 const LATE_PART = 0.3;
-/** The event with which a command begins to write. */
+/** The event that shows that a command begins to write. */
 const WRITES = /"phase":"(download|write|upload|commit)"/;
 
 const whyNot = findWhyNoLoopDisks();
-if (whyNot !== undefined) console.warn(`No power is cut, as no disk can be mounted for it here: ${whyNot}.`);
+if (whyNot !== undefined)
+  console.warn(`The power-cut tests are skipped: no disk can be mounted here (${whyNot}).`);
 
 let sandbox: Sandbox;
 let disks: LoopDisks;
@@ -36,7 +40,7 @@ let server: S3Server;
 let setup: PowerCutSetup;
 const counted = { during: 0, after: 0, damaged: 0, damagedFiles: 0 };
 
-describe.skipIf(whyNot !== undefined)(`After ${CUTS} cuts of the power (seed ${SEED})`, () => {
+describe.skipIf(whyNot !== undefined)(`A command after a power cut (${CUTS} cuts, seed ${SEED})`, () => {
   beforeAll(async () => {
     sandbox = createSandbox();
     disks = openLoopDisks();
@@ -54,7 +58,7 @@ describe.skipIf(whyNot !== undefined)(`After ${CUTS} cuts of the power (seed ${S
   });
 
   it.each(NAMES.map((name, at) => ({ name, at })))(
-    'the same $name ends in the exact state',
+    'reaches the exact state when it runs again: $name',
     async ({ name, at }) => {
       const { bed, jobs } = setup;
       const job = jobs.find((each) => each.name === name)!;
@@ -66,7 +70,7 @@ describe.skipIf(whyNot !== undefined)(`After ${CUTS} cuts of the power (seed ${S
   );
 });
 
-/** How long an undisturbed run writes. */
+/** Returns how long an uninterrupted run writes, in milliseconds. */
 async function timeOf(bed: PowerCutBed, job: PowerCutJob): Promise<number> {
   begin(bed, job, 'defaults');
   let startedMs = performance.now();
@@ -92,9 +96,9 @@ function onWriting(child: ChildProcess, onFirst: () => void): void {
 }
 
 function begin({ disks }: PowerCutBed, { template }: PowerCutJob, options: string): void {
-  // The records of another start of this disk.
+  // Removes the cache of an earlier run on this disk.
   rmSync(sandbox.path('cache'), { recursive: true, force: true });
-  // A test that failed may have left the last one mounted.
+  // A failed test may have left its disk mounted.
   disks.unmount();
   disks.copy(template, 'running');
   disks.mount('running', options);
@@ -126,11 +130,11 @@ async function cutAndGoOn(
   bed.disks.unmount();
 }
 
-/** A clone that had ended. */
+/** True for a clone that had already ended. */
 const isDoneAlready = ({ stderr }: { readonly stderr: string }): boolean =>
   stderr.includes('is a workspace already');
 
-/** Whether the command was still running. */
+/** Returns whether the command still ran at the cut. */
 async function runAndKill(
   { disks, dray }: PowerCutBed,
   job: PowerCutJob,
@@ -160,7 +164,7 @@ async function runAndKill(
   return exitCode !== 0;
 }
 
-/** Files that are neither what they were before nor what they shall be. */
+/** Files with neither their old nor their new content. */
 function damagedFiles({ wholeLines }: PowerCutBed, { root }: PowerCutJob): readonly string[] {
   if (!existsSync(root)) return [];
   return describeTree(root)
@@ -169,10 +173,10 @@ function damagedFiles({ wholeLines }: PowerCutBed, { root }: PowerCutJob): reado
     .map((line) => line.split(' ')[0]!);
 }
 
-/** What the template of restore holds. */
+/** The content of the edited file in restore's template. */
 const EDITED = ` ${Buffer.from('edited').toString('base64')}`;
 
-/** @param damaged Names as `describeTree` has them, of which the folders stand before them. */
+/** @param damaged Paths as `describeTree` prints them. */
 async function expectKnown(
   bed: PowerCutBed,
   { root }: PowerCutJob,
@@ -190,7 +194,7 @@ async function expectKnown(
   );
   expect(
     damaged.filter((path) => !changed.has(path)),
-    'damage that status does not name',
+    'damaged files that status does not report',
   ).toEqual([]);
   const { exitCode: pushed } = await bed.dray(['-C', root, 'push', '--dry-run']);
   expect(pushed, 'a push of damaged files').not.toBe(0);

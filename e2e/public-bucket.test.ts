@@ -1,4 +1,4 @@
-/** A bucket that everybody may read: what `--anonymous` is for. */
+/** A public bucket, read with `--anonymous`. */
 import { readFileSync } from 'node:fs';
 import { PutBucketPolicyCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-/** Everybody may read the bucket from here on. */
+/** Lets everybody read the bucket. */
 async function publish({ accessKeyId, bucket, endpoint, region, secretAccessKey }: S3Server): Promise<void> {
   const credentials = { accessKeyId, secretAccessKey };
   const client = new S3Client({ endpoint, region, credentials, forcePathStyle: true });
@@ -37,8 +37,8 @@ async function publish({ accessKeyId, bucket, endpoint, region, secretAccessKey 
   client.destroy();
 }
 
-describe('a public bucket', () => {
-  it('is cloned and copied from without keys, and refuses the rest', async () => {
+describe('A public bucket', () => {
+  it('can be cloned and copied from without keys, and refuses everything else', async () => {
     const { bucket, environment } = server;
     const { AWS_ACCESS_KEY_ID: _, AWS_SECRET_ACCESS_KEY: __, ...withoutKeys } = environment;
     const url = `s3://${bucket}/birds`;
@@ -58,7 +58,7 @@ describe('a public bucket', () => {
     await publish(server);
     expect(await clone()).toMatchObject({ result: 'pulled', changes: { added: 1 } });
     expect(readFileSync(sandbox.path('clone/owl'), 'utf8')).toBe('hoo');
-    // The workspace keeps that it is anonymous.
+    // The workspace remembers that it is anonymous.
     const later = testContext(sandbox.path('clone'), { environment: withoutKeys });
     expect(await pull(later, {})).toMatchObject({ result: 'upToDate' });
     sandbox.write('clone/mine', 'not theirs');

@@ -1,6 +1,6 @@
 /**
- * Two machines, one writing and one following, whose every push and pull is killed at a moment that nobody chose. Whenever that
- * is: all that the remote's commits name is there and whole, the same command goes through afterwards, and the two end up equal.
+ * Two machines, one that pushes and one that pulls. Each command is killed at a random moment. After every
+ * kill the remote holds all that its commits name, the same command succeeds, and both machines end equal.
  */
 import { rmSync, statSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ import { type S3Server, startVersitygw } from './servers/versitygw.ts';
 
 const ROUNDS = 6;
 const EDITS = 100;
-/** From before the command does anything to after it is done. */
+/** From before the command does anything until after its end. */
 const KILL_AFTER_MS = { min: 150, max: 850 };
 
 let server: S3Server;
@@ -31,7 +31,7 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-/** Writes, removes, and puts folders where files were and the other way round. */
+/** Writes and removes files, and replaces files by folders and folders by files. */
 function editTree(dataset: S3Dataset, round: number, random: () => number): void {
   for (let edit = 0; edit < EDITS; edit += 1) {
     const path = `work/d${Math.floor(random() * 9)}/f${Math.floor(random() * 40)}`;
@@ -64,12 +64,12 @@ async function runKilledThenWhole(
 }
 
 describe.each(['packs', 'objects'] as const)(
-  'Pushes and pulls that are killed at any moment, in the %s layout,',
+  'Pushes and pulls killed at random moments, in the %s layout,',
   (kind) => {
     const seed = Math.floor(Math.random() * 2 ** 32);
 
     it(
-      `lose nothing and can be repeated (seed ${seed})`,
+      `lose nothing and succeed when repeated (seed ${seed})`,
       async () => {
         using dataset = createS3Dataset(server, `killed-${kind}`);
         const random = randomFrom(seed);

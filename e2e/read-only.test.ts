@@ -1,6 +1,6 @@
 /**
- * On a read-only disk, and with few files that may be open, commands that only read work. All others say in
- * one line what is wrong.
+ * On a read-only disk, and with a low limit of open files, commands that only read succeed. All others report
+ * the problem in one line.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => sandbox[Symbol.dispose]());
 
-/** Runs the command behind a line of shell, in the workspace. */
+/** Runs the command in the workspace after a line of shell. */
 function runAfter(line: string, parameters: readonly string[], mounts = false) {
   const script = `${line} && cd "$0" && exec "$@"`;
   const shell = ['sh', '-c', script, sandbox.path('work'), process.execPath, MAIN, ...parameters];
@@ -43,7 +43,7 @@ const canMount =
   process.platform === 'linux' &&
   spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
 
-describe('on a read-only disk (needs the right to mount)', () => {
+describe('On a read-only disk (needs the right to mount)', () => {
   it.skipIf(!canMount).each(['status', 'log', 'diff', 'ls', 'verify'])(
     '"dray %s" works in a workspace',
     (command) => {
@@ -56,7 +56,7 @@ describe('on a read-only disk (needs the right to mount)', () => {
   it.skipIf(!canMount).each([
     ['push', () => ['push']],
     ['clone', () => ['clone', sandbox.path('store'), sandbox.path('frozen/copy')]],
-  ] as const)('"dray %s" says in one line that it cannot write', (_, parameters) => {
+  ] as const)('"dray %s" reports in one line that it cannot write', (_, parameters) => {
     mkdirSync(sandbox.path('frozen'));
     const line = `${READ_ONLY(sandbox.path('work'))} && ${READ_ONLY(sandbox.path('frozen'))}`;
     const { exitCode, stderr } = runAfter(line, parameters(), true);
@@ -65,7 +65,7 @@ describe('on a read-only disk (needs the right to mount)', () => {
   });
 });
 
-describe('with 30 files that may be open at once', () => {
+describe('With a limit of 30 open files', () => {
   it.each([
     ['status', () => ['status']],
     ['log', () => ['log']],
@@ -73,7 +73,7 @@ describe('with 30 files that may be open at once', () => {
     ['push of many files', () => ['push']],
     ['clone', () => ['clone', sandbox.path('store'), sandbox.path('copy')]],
     ['copy', () => ['copy', sandbox.path('work'), sandbox.path('copied')]],
-  ] as const)('"dray %s" ends well or names the limit in one line', (name, parameters) => {
+  ] as const)('"dray %s" succeeds or names the limit in one line', (name, parameters) => {
     if (name.startsWith('push'))
       for (let at = 0; at < 3_000; at += 1) sandbox.write(`work/more/${at}`, `content of ${at}`);
     const { exitCode, stderr, text } = runAfter('ulimit -n 30', parameters());

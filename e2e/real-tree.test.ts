@@ -1,6 +1,7 @@
 /**
- * A real tree that is there wherever these tests run: this project's own node_modules, with thousands of small files, links, executables
- * and a binary large enough to be cut. It goes to a server and comes back, and not only Dray's own eyes compare it.
+ * A real tree that exists wherever these tests run: this project's node_modules, with thousands of small
+ * files, links, executables and a binary large enough to be chunked. It goes to a server and back, and `diff`
+ * compares it as well as Dray.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import {
@@ -35,7 +36,7 @@ beforeAll(async () => {
   server = await startVersitygw();
   dataset = createS3Dataset(server, 'node-modules');
   root = await dataset.init('work');
-  // What tools keep there for themselves may change while the tests run.
+  // The files that tools keep there may change while the tests run.
   const own = readdirSync(TREE).filter((name) => !/^\.(?!bin$)/.test(name));
   for (const name of own) {
     cpSync(join(TREE, name), join(root, name), {
@@ -51,7 +52,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-/** The system's own opinion; links are compared as links. */
+/** Compares two folders by the system's `diff`, links as links. */
 async function runDiff(left: string, right: string): Promise<string> {
   const parameters = ['-r', '--no-dereference', '--exclude=.dray', left, right];
   const { stdout } = await promisify(execFile)('diff', parameters, { maxBuffer: 64 * 1024 * 1024 }).catch(
@@ -62,7 +63,10 @@ async function runDiff(left: string, right: string): Promise<string> {
   return stdout;
 }
 
-/** What a developer does to a tree in a day: edits, additions, deletions, moves, modes, links, and a folder in a file's place. */
+/**
+ * Changes the tree as a developer does in a day: edits, additions, deletions, moves, modes, links, and a
+ * folder in a file's place.
+ */
 function changeTree(): void {
   appendFileSync(join(root, 'typescript/package.json'), '\n');
   appendFileSync(join(root, 'node/bin/node'), 'a tail on a file that is stored in chunks');
@@ -83,7 +87,7 @@ function expectSame(copy: string): void {
 }
 
 describe("This project's node_modules", () => {
-  it('comes back as it was from a clone, and as it is after edits from a pull and from another clone', async () => {
+  it('is equal in a clone, in a pull after edits, and in a second clone', async () => {
     expect(await dataset.clone('copy')).toMatchObject({ failed: 0 });
     const copy = dataset.sandbox.path('copy');
     expectSame(copy);
@@ -102,7 +106,7 @@ describe("This project's node_modules", () => {
     expect(await push(dataset.context('copy'), {})).toMatchObject({ result: 'nothingToPush' });
   });
 
-  it('is the same on both sides for the system\'s own "diff -r"', async ({ skip }) => {
+  it('is equal on both sides by the system\'s "diff -r"', async ({ skip }) => {
     skip(!hasDiff, 'There is no "diff" command on this system.');
     const copy = dataset.sandbox.path('copy');
     expect(await runDiff(root, copy)).toBe('');
@@ -111,7 +115,7 @@ describe("This project's node_modules", () => {
     expect(await runDiff(root, copy), 'diff does look').toContain('esbuild/package.json');
   });
 
-  it('is found whole by a verification that reads everything', async () => {
+  it('passes a verification that reads everything', async () => {
     const verified = await verify(dataset.context('work'), { readDataPercent: 100 });
     expect(verified).toMatchObject({ missing: 0, damaged: 0, affectedPaths: 0 });
     expect(verified.readBytes).toBeGreaterThan(verified.files * 1_000);

@@ -1,6 +1,7 @@
 /**
- * How many requests each job takes, counted by the server's own access log. These bounds are promises: what a remote charges for and
- * what latency multiplies. Every test also holds Dray's own count against the server's.
+ * How many requests each job sends, counted in the server's own access log. These bounds are promises: a
+ * remote charges for requests, and latency multiplies them. Every test also compares Dray's own count with
+ * the server's.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -18,7 +19,9 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-/** Runs the job and holds the requests that reached the server against the bound, and against the job's own count. */
+/**
+ * Runs the job and compares the requests that reached the server with the bound and with the job's own count.
+ */
 async function countRequests<Summary extends { readonly requests: RequestTotals }>(
   job: () => Promise<Summary>,
   most: number,
@@ -31,7 +34,7 @@ async function countRequests<Summary extends { readonly requests: RequestTotals 
   return summary;
 }
 
-/** Files in folders of 1,000. */
+/** Writes files into folders of 1,000. */
 function writeFiles(root: string, count: number, contentOf: (at: number) => string | Uint8Array): void {
   for (let at = 0; at < count; at += 1) {
     const folder = join(root, `part-${Math.floor(at / 1_000)}`);
@@ -40,23 +43,23 @@ function writeFiles(root: string, count: number, contentOf: (at: number) => stri
   }
 }
 
-/** 1 KiB, of its own for each number. */
+/** 1 KiB that differs for each number. */
 function kibibyte(at: number): Uint8Array {
   const block = createHash('sha256').update(String(at)).digest();
   return Buffer.concat(Array.from({ length: 32 }, () => block));
 }
 
-describe('a small dataset in packs', () => {
+describe('A dataset of 1,000 files of 1 KiB in packs', () => {
   let dataset: S3Dataset;
   beforeAll(() => {
     dataset = createS3Dataset(server, 'small');
   });
   afterAll(() => dataset?.[Symbol.dispose]());
 
-  it('of 1,000 files of 1 KiB is pushed to an empty repository by at most 8 requests and cloned by at most 5', async () => {
+  it('takes at most 8 requests for the first push and at most 5 for a clone', async () => {
     const root = await dataset.init('work');
     writeFiles(root, 1_000, kibibyte);
-    // Two of them see the pack and the commit once before the branch moves.
+    // Two of them confirm the pack and the commit before the branch moves.
     const pushed = await countRequests(() => push(dataset.context('work'), {}), 8);
     expect(pushed).toMatchObject({ result: 'pushed', failed: 0, changes: { added: 1_000 } });
     const cloned = await countRequests(() => dataset.clone('copy'), 5);
@@ -64,7 +67,7 @@ describe('a small dataset in packs', () => {
   });
 });
 
-describe('a dataset of 100,000 files in packs', () => {
+describe('A dataset of 100,000 files in packs', () => {
   let dataset: S3Dataset;
   beforeAll(async () => {
     dataset = createS3Dataset(server, 'large');
@@ -75,14 +78,14 @@ describe('a dataset of 100,000 files in packs', () => {
   });
   afterAll(() => dataset?.[Symbol.dispose]());
 
-  it('takes one request to find that nothing changed, to push and to pull', async () => {
+  it('takes one request to push or pull when nothing changed', async () => {
     const pushed = await countRequests(() => push(dataset.context('work'), {}), 1);
     expect(pushed).toMatchObject({ result: 'nothingToPush', failed: 0 });
     const pulled = await countRequests(() => pull(dataset.context('copy'), {}), 1);
     expect(pulled).toMatchObject({ result: 'upToDate', failed: 0 });
   });
 
-  it('takes at most 9 requests to push one changed file, and at most 5 to pull it elsewhere', async () => {
+  it('takes at most 9 requests to push one changed file and at most 5 to pull it', async () => {
     dataset.sandbox.write('work/part-42/file-42042.txt', 'changed');
     // Three of them see what is new once: content, segment and commit.
     const pushed = await countRequests(() => push(dataset.context('work'), {}), 9);
@@ -92,8 +95,8 @@ describe('a dataset of 100,000 files in packs', () => {
   });
 });
 
-describe('a dataset of 100,000 files with an object for each content', () => {
-  it('takes at most 9 requests to push one changed file that the index does not know', async () => {
+describe('A dataset of 100,000 files with an object for each content', () => {
+  it('takes at most 9 requests to push one changed file with content new to the index', async () => {
     using dataset = createS3Dataset(server, 'objects');
     const root = await dataset.init('work', { layout: { kind: 'objects' } });
     // A hundred contents: with a warm index the number of objects on the remote makes no difference.
@@ -107,7 +110,7 @@ describe('a dataset of 100,000 files with an object for each content', () => {
   });
 });
 
-describe('with 50,000 objects on the remote and no index, a dry run', () => {
+describe('A dry run without an index against 50,000 objects', () => {
   const OBJECTS = 50_000;
   let dataset: S3Dataset;
   const stored = (at: number) => `stored ${at}`;
@@ -117,7 +120,8 @@ describe('with 50,000 objects on the remote and no index, a dry run', () => {
     await dataset.init('first', { layout: { kind: 'objects' } });
     dataset.sandbox.write('first/a', stored(0));
     await push(dataset.context('first'), {});
-    // Objects as a push would leave them, made where the server keeps them: 50,000 requests would only take longer.
+    // Writes the objects into the server's own folder, as a push would leave them, because 50,000 requests
+    // take longer.
     const folder = join(server.dataFolder, server.bucket, 'crowded/objects');
     for (let at = 1; at < OBJECTS; at += 1) {
       const hash = createHash('sha256').update(stored(at)).digest('hex');
@@ -127,7 +131,7 @@ describe('with 50,000 objects on the remote and no index, a dry run', () => {
   });
   afterAll(() => dataset?.[Symbol.dispose]());
 
-  /** A workspace that has never spoken to the repository, on a branch of its own. */
+  /** Makes a workspace without any knowledge of the repository, on a branch of its own. */
   async function dryRun(workspace: string, contents: readonly string[], most: number) {
     const root = await dataset.init(workspace, { branch: workspace });
     contents.forEach((content, at) => {
@@ -136,7 +140,7 @@ describe('with 50,000 objects on the remote and no index, a dry run', () => {
     return countRequests(() => push(dataset.context(workspace), { dryRun: true }), most);
   }
 
-  it('asks for 500 candidates by listing, in at most 80 requests, and finds those that are there', async () => {
+  it('finds 500 candidates by listing, in at most 80 requests', async () => {
     const contents = Array.from({ length: 500 }, (_, at) => (at < 200 ? stored(at * 241) : `new ${at}`));
     const planned = await dryRun('many', contents, 80);
     expect(planned).toMatchObject({ result: 'wouldPush', uploadedObjects: 300, requests: { writes: 0 } });
@@ -150,7 +154,7 @@ describe('with 50,000 objects on the remote and no index, a dry run', () => {
     expect(high).toBeGreaterThan(OBJECTS * 0.95);
   });
 
-  it('asks for one candidate by one question, in at most 4 requests', async () => {
+  it('finds one candidate by a single lookup, in at most 4 requests', async () => {
     const planned = await dryRun('one', [stored(OBJECTS - 1)], 4);
     expect(planned).toMatchObject({ result: 'wouldPush', uploadedObjects: 0 });
     expect(planned.query).toMatchObject({ candidates: 1, chosen: 'each', actual: { present: 1 } });

@@ -1,6 +1,7 @@
 /**
- * Jobs that are killed, stopped or cut off half-way, and then run again. Each is the real command in a process of its own, on a slowed
- * link, watched through the server's own access log: what it had finished is not sent or fetched again.
+ * Jobs that are killed, stopped or cut off half-way and then run again. Each is the real command in its own
+ * process on a slowed link, watched through the server's access log. The second run does not send or fetch
+ * again what the first had finished.
  */
 import type { ChildProcess } from 'node:child_process';
 import { createCipheriv } from 'node:crypto';
@@ -18,16 +19,19 @@ import { type BadNetwork, startToxiproxy } from './servers/toxiproxy.ts';
 import { type LoggedRequest, type S3Server, startVersitygw } from './servers/versitygw.ts';
 
 const MIB = 1024 * 1024;
-/** Requests in flight, and so what may have arrived without being recorded when a process is killed. */
+/** Requests in flight. When a process is killed, this many may have arrived without being recorded. */
 const TRANSFERS = 4;
-/** What a download may have between the wire and the disk besides: as much as arrives in a quarter of a second in which a busy machine writes nothing. */
+/**
+ * Files that a download may hold between the network and the disk: as many as arrive in a quarter of a second
+ * in which a busy machine writes nothing.
+ */
 const UNWRITTEN = 64;
 const FILES = 600;
 const FILE_BYTES = 3_000;
 const HALF_WAY = 250;
-/** Of each answer: with so many requests in flight, the files take some two seconds. */
+/** The latency of each answer. With this many requests in flight, the files take about two seconds. */
 const LATENCY_MS = 15;
-/** Well below what the retries bridge. */
+/** Well below the time that retries bridge. */
 const OUTAGE_MS = 2_000;
 
 let server: S3Server;
@@ -42,7 +46,7 @@ afterAll(async () => {
 });
 beforeEach(() => network.restore());
 
-/** Bytes that neither repeat nor compress, the same in each run. */
+/** Bytes that neither repeat nor compress, and are the same in each run. */
 function noise(sizeBytes: number, seed: number): Uint8Array {
   const iv = Buffer.alloc(16);
   iv.writeUInt32BE(seed);
@@ -55,7 +59,7 @@ function writeNoise(dataset: S3Dataset, files: number, sizeBytes: number): void 
   }
 }
 
-/** What carries data: objects, packs and parts of uploads, each with a name of its own. */
+/** The requests that carry data: objects, packs and parts of uploads, each with a unique name. */
 function piecesOf(requests: readonly LoggedRequest[], operations: RegExp): string[] {
   return requests
     .filter(({ operation, path }) => operations.test(operation) && /\/(objects|packs)\//.test(path))
@@ -66,12 +70,12 @@ const FETCHED = /^GetObject$/;
 
 interface Interruption {
   readonly operations: RegExp;
-  /** How many pieces the server must have answered for first. */
+  /** The number of pieces that the server must have answered before the interruption. */
   readonly afterPieces: number;
   readonly interrupt: (child: ChildProcess) => void | Promise<void>;
 }
 
-/** Runs the command over the bad network and interrupts it. The server's log starts anew with it. */
+/** Runs the command over the bad network and interrupts it. Clears the server's log first. */
 async function runInterrupted(
   run: (options: CliOptions) => Promise<CliResult>,
   { operations, afterPieces, interrupt }: Interruption,
@@ -93,7 +97,7 @@ async function runInterrupted(
   return { ...result, pieces: piecesOf(await server.requests(), operations) };
 }
 
-/** A server goes on for a moment with what a killed client had sent. */
+/** A server keeps working for a moment on the requests of a killed client. */
 async function logAtRest(): Promise<void> {
   for (let seen = -1; ; ) {
     const now = (await server.requests()).length;
@@ -103,7 +107,7 @@ async function logAtRest(): Promise<void> {
   }
 }
 
-/** Runs the command to its end. @returns what it sent or fetched. */
+/** Runs the command to its end. @returns The pieces that it sent or fetched. */
 async function runToEnd(operations: RegExp, run: () => Promise<CliResult>): Promise<readonly string[]> {
   await server.resetRequests();
   const result = await run();
@@ -111,12 +115,12 @@ async function runToEnd(operations: RegExp, run: () => Promise<CliResult>): Prom
   return piecesOf(await server.requests(), operations);
 }
 
-/** The last line of `--json`. */
+/** The last record of `--json`. */
 function lastRecord({ stdout }: CliResult): unknown {
   return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '');
 }
 
-/** What is in the copy is as it is in the original: whole, and with its times. */
+/** Expects every file of the copy to equal its original, with its time. */
 function expectWholeFilesOnly(dataset: S3Dataset): void {
   const whole = new Set(describeTree(dataset.sandbox.path('work')));
   expect(describeTree(dataset.sandbox.path('copy')).filter((line) => !whole.has(line))).toEqual([]);
@@ -136,11 +140,11 @@ interface Shape {
   readonly layout: NonNullable<InitRequest['layout']>;
   readonly files: number;
   readonly sizeBytes: number;
-  /** Requests that carry data, when nothing interrupts them. */
+  /** The number of requests that carry data in an uninterrupted run. */
   readonly pieces: number;
   readonly transfers: number;
   readonly slow: () => Promise<void>;
-  /** Pieces on the server when the process is killed. */
+  /** Pieces on the server at the kill. */
   readonly afterPieces: number;
 }
 
@@ -188,7 +192,7 @@ const SHAPES: readonly Shape[] = [
 ];
 
 describe('A push that is killed half-way', () => {
-  it.each(SHAPES)('goes on where it was with $what', async (shape) => {
+  it.each(SHAPES)('resumes from its finished pieces: $what', async (shape) => {
     using dataset = createS3Dataset(server, `push-${SHAPES.indexOf(shape)}`);
     await dataset.init('work', { layout: shape.layout });
     writeNoise(dataset, shape.files, shape.sizeBytes);
@@ -213,8 +217,8 @@ describe('A push that is killed half-way', () => {
   });
 });
 
-describe('A push that is killed when its commit has landed and before it knows', () => {
-  /** The link delays all answers: the server has moved the ref, and the process is not told. */
+describe('A push that is killed after its commit arrived', () => {
+  /** The link delays all answers, so the server has moved the ref and the process does not know it yet. */
   async function startLanded(name: string): Promise<S3Dataset> {
     const dataset = createS3Dataset(server, name);
     await dataset.init('work');
@@ -247,7 +251,7 @@ describe('A push that is killed when its commit has landed and before it knows',
     expect(await log(dataset.context('copy'), {})).toEqual({ commits });
   }
 
-  it('has landed: the next push sends nothing and makes no second commit of it', async () => {
+  it('is found by the next push, which sends nothing and makes no second commit', async () => {
     using dataset = await startLanded('landed');
     expect(await push(dataset.context('work'), {})).toMatchObject({
       result: 'nothingToPush',
@@ -256,14 +260,14 @@ describe('A push that is killed when its commit has landed and before it knows',
     await expectCommits(dataset, 2);
   });
 
-  it('does not clash with what was edited since', async () => {
+  it('does not conflict with later edits', async () => {
     using dataset = await startLanded('landed-and-edited');
     dataset.sandbox.write('work/a', 'three');
     expect(await push(dataset.context('work'), {})).toMatchObject({ result: 'pushed' });
     await expectCommits(dataset, 3);
   });
 
-  it('does not clash with what was edited since when another machine has pushed on top, to push or to pull', async () => {
+  it('does not conflict with later edits after another machine pushed on top of it', async () => {
     using dataset = await startLanded('landed-and-followed');
     await pull(dataset.context('copy'), {});
     dataset.sandbox.write('copy/c', 'from the other');
@@ -278,7 +282,10 @@ describe('A push that is killed when its commit has landed and before it knows',
   });
 });
 
-/** A workspace with one file, and another one that has pulled it or, for a clone, is not there yet; then many more files. */
+/**
+ * Makes a workspace with one file and a copy that has pulled it (for a clone: no copy yet), then adds many
+ * files.
+ */
 async function startDownload(command: 'clone' | 'pull', name: string): Promise<Download> {
   const dataset = createS3Dataset(server, name);
   await dataset.init('work', { layout: { kind: 'objects' } });
@@ -305,7 +312,7 @@ interface Download {
   readonly run: (options?: CliOptions) => Promise<CliResult>;
 }
 
-/** Runs the download again and holds it against what the interrupted one fetched. */
+/** Runs the download again and compares it with what the interrupted one fetched. */
 async function finishDownload({ dataset, pieces, run }: Download, fetched: readonly string[]): Promise<void> {
   expectWholeFilesOnly(dataset);
   const again = await runToEnd(FETCHED, () => run());
@@ -317,7 +324,7 @@ async function finishDownload({ dataset, pieces, run }: Download, fetched: reado
 }
 
 describe('A download that is killed half-way', () => {
-  it.each(['clone', 'pull'] as const)('goes on where it was: %s', async (command) => {
+  it.each(['clone', 'pull'] as const)('resumes from its finished files: %s', async (command) => {
     const download = await startDownload(command, `killed-${command}`);
     using _ = download.dataset;
     const killed = await runInterrupted(download.run, {
@@ -330,7 +337,7 @@ describe('A download that is killed half-way', () => {
   });
 });
 
-/** A workspace with many files and an empty repository. */
+/** Makes a workspace with many files and an empty repository. */
 async function startUpload(name: string): Promise<S3Dataset> {
   const dataset = createS3Dataset(server, name);
   await dataset.init('work', { layout: { kind: 'objects' } });
@@ -341,7 +348,7 @@ async function startUpload(name: string): Promise<S3Dataset> {
 
 const PUSH = ['push', '--json', '--transfers', String(TRANSFERS)];
 
-/** Pushes again, and holds that against what the interrupted push sent. */
+/** Pushes again and compares that with what the interrupted push sent. */
 async function finishUpload(dataset: S3Dataset, sentBefore: readonly string[]): Promise<void> {
   const sent = await runToEnd(SENT, () => dataset.cli('work', PUSH));
   const all = sentBefore.length + sent.length;
@@ -353,7 +360,7 @@ async function finishUpload(dataset: S3Dataset, sentBefore: readonly string[]): 
 
 describe('Ctrl-C', () => {
   it.each(['works', 'hangs'] as const)(
-    'ends a push over a link that %s with exit code 130, and the next push goes on',
+    'ends a push over a link that %s with exit code 130, and the next push resumes',
     async (link) => {
       using dataset = await startUpload(`stopped-on-link-that-${link}`);
       const stopped = await runInterrupted((options) => dataset.cli('work', PUSH, options), {
@@ -370,7 +377,7 @@ describe('Ctrl-C', () => {
     },
   );
 
-  it('ends a clone with exit code 130, and the next clone goes on', async () => {
+  it('ends a clone with exit code 130, and the next clone resumes', async () => {
     const download = await startDownload('clone', 'stopped-clone');
     using _ = download.dataset;
     const stopped = await runInterrupted(download.run, {
@@ -383,8 +390,8 @@ describe('Ctrl-C', () => {
   });
 });
 
-describe('A link that is cut half-way', () => {
-  it('and stays so fails a push as unreachable, and the next push goes on', async () => {
+describe('A link that breaks half-way', () => {
+  it('for good makes a push fail as unreachable, and the next push resumes', async () => {
     using dataset = await startUpload('cut-push');
     const cut = await runInterrupted((options) => dataset.cli('work', PUSH, options), {
       operations: SENT,
@@ -396,7 +403,7 @@ describe('A link that is cut half-way', () => {
     await finishUpload(dataset, cut.pieces);
   });
 
-  it('and stays so fails a clone as unreachable and leaves whole files only, and the next clone goes on', async () => {
+  it('for good makes a clone fail with whole files only, and the next clone resumes', async () => {
     const download = await startDownload('clone', 'cut-clone');
     using _ = download.dataset;
     const cut = await runInterrupted(download.run, {
@@ -410,7 +417,7 @@ describe('A link that is cut half-way', () => {
   });
 
   it.each(['push', 'clone'] as const)(
-    'for two seconds only slows a %s down, with many requests in flight',
+    'for two seconds only delays a %s with many requests in flight',
     async (command) => {
       using dataset = await startUpload(`outage-${command}`);
       writeNoise(dataset, 3 * FILES, FILE_BYTES);

@@ -1,6 +1,7 @@
 /**
- * What a copy waits for, one round trip after another, before the first file moves. The server's access log lists requests as they
- * are answered: whatever stands before the first PUT or GET of an object was waited for.
+ * The round trips that a copy waits for before it transfers the first file. The server's access log lists
+ * requests in the order of their answers, so every entry before the first PUT or GET of an object was waited
+ * for.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
@@ -21,7 +22,7 @@ afterAll(async () => {
 
 const FILES = new Set(['PutObject', 'GetObject', 'CopyObject']);
 
-/** The operations that were answered before the first file's. */
+/** The operations answered before the first file's. */
 async function operationsBefore(source: string, destination: string): Promise<readonly string[]> {
   const environment = { ...server.environment, DRAY_CACHE: sandbox.path(`cache-${destination}`) };
   const context = testContext(sandbox.folder, { environment });
@@ -36,12 +37,12 @@ async function operationsBefore(source: string, destination: string): Promise<re
 
 const url = (prefix: string) => `s3://${server.bucket}/${prefix}`;
 
-describe('before the first file moves', () => {
-  it('a copy to a store waits for one page of its listing, and for nothing else', async () => {
+describe('Before it transfers the first file,', () => {
+  it('a copy to a store waits only for one page of its listing', async () => {
     expect(await operationsBefore('tree', url('up/'))).toEqual(['ListObjectsV2']);
   });
 
-  it('a copy from a store waits for one page; for a HEAD as well where an object may be meant', async () => {
+  it('a copy from a store waits for one page, and for a HEAD if the name may be an object', async () => {
     await operationsBefore('tree', url('down/'));
     expect(await operationsBefore(url('down/'), sandbox.path('folder'))).toEqual(['ListObjectsV2']);
     expect(await operationsBefore(url('down'), sandbox.path('unsure'))).toEqual([
@@ -50,7 +51,7 @@ describe('before the first file moves', () => {
     ]);
   });
 
-  it('a copy within a store waits for a page of each side', async () => {
+  it('a copy within a store waits for one page of each side', async () => {
     await operationsBefore('tree', url('from/'));
     expect(await operationsBefore(url('from/'), url('to/'))).toEqual(['ListObjectsV2', 'ListObjectsV2']);
   });

@@ -1,6 +1,7 @@
 /**
- * The packages of the desktop app: electron-builder packs them here as on a release, but around a program that is not Electron. What is
- * packed is then started by Node with the fake of Electron, so that a file which is missing in the package is missed here.
+ * The packages of the desktop app. electron-builder packs them as for a release, but around a stand-in for
+ * Electron's program. Node then starts the packed app with the fake of Electron, so a file that the package
+ * lacks makes the test fail.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -19,7 +20,10 @@ const requireOfBuilder = createRequire(
   createRequire(import.meta.resolve('electron-builder/cli.js')).resolve('app-builder-lib'),
 );
 
-/** By which @electron/fuses finds the fuses in Electron's program; then a version, their number, and a letter for each. */
+/**
+ * The bytes by which @electron/fuses finds the fuses in Electron's program. A version, the number of fuses
+ * and one character per fuse follow.
+ */
 const FUSES = Buffer.from('dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX');
 const FUSE_NAMES = [
   'runAsNode',
@@ -42,7 +46,7 @@ async function readConfig(): Promise<Config> {
   return getConfig(ROOT, null, {});
 }
 
-describe('what a package is made of', () => {
+describe('The configuration of the packages', () => {
   it.each([
     ['linux', 'x64'],
     ['linux', 'arm64'],
@@ -50,27 +54,27 @@ describe('what a package is made of', () => {
     ['darwin', 'arm64'],
     ['win32', 'x64'],
     ['win32', 'arm64'],
-  ])('is there for %s on %s', async (platform, architecture) => {
+  ])('names native code and an icon that exist for %s on %s', async (platform, architecture) => {
     const [sqlite, koffi] = nativeBinariesOf(platform, architecture);
     expect(existsSync(join(ROOT, sqlite!.path))).toBe(true);
-    // Only this machine's is installed; which version another one needs is known.
+    // Only this machine's version is installed; the install command of every other one is known.
     expect(koffi!.command).toMatch(/^npm install .* @koromix\/koffi-\w+-\w+@\d+\.\d+\.\d+$/);
     const section = { linux: 'linux', darwin: 'mac', win32: 'win' }[platform]!;
     const { icon } = (await readConfig())[section] as { icon: string };
     const picture = readFileSync(join(ROOT, icon));
-    // Width and height of a PNG's header; 512 is the least that macOS takes.
+    // Width and height in the PNG's header. macOS needs at least 512.
     expect(picture.readUInt32BE(16)).toBeGreaterThanOrEqual(512);
     expect(picture.readUInt32BE(20)).toBe(picture.readUInt32BE(16));
   });
 
-  it('names what a deb has to say and the entry that is built', async () => {
+  it("sets a deb's mandatory fields and the built entry", async () => {
     const { extraMetadata, linux } = await readConfig();
     expect(extraMetadata).toMatchObject({ main: 'dist/desktop/main.js', homepage: expect.any(String) });
     expect(linux).toMatchObject({ maintainer: expect.any(String) });
   });
 });
 
-describe.runIf(process.platform === 'linux')('a package', () => {
+describe.runIf(process.platform === 'linux')('A package', () => {
   let folder: string;
   let resources: string;
   let app: string;
@@ -89,12 +93,12 @@ describe.runIf(process.platform === 'linux')('a package', () => {
     const [unpacked] = (await readdir(packages)).filter((name) => name.endsWith('unpacked'));
     resources = join(packages, unpacked!, 'resources');
     app = join(folder, 'app');
-    // Brings back together what lies in the archive and beside it.
+    // Puts the files in the archive and those beside it back into one folder.
     requireOfBuilder('@electron/asar').extractAll(join(resources, 'app.asar'), app);
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it('starts with what is in it: its window is shown, its engine answers, its native code is loaded', async () => {
+  it('starts from its own files: the window, the engine and the native code', async () => {
     const entry = join(ROOT, 'app/desktop/run-bundle.fixture.ts');
     const home = join(folder, 'home');
     await mkdir(home);
@@ -113,7 +117,7 @@ describe.runIf(process.platform === 'linux')('a package', () => {
     }
   });
 
-  it('holds the licences of what is in it, no sources, no tests, and the native code of its own system alone', async () => {
+  it("holds licences and this system's native code, but no sources and no tests", async () => {
     const names = await readdir(app, { recursive: true });
     for (const part of ['desktop', 'window'])
       expect(readFileSync(join(app, 'dist', part, 'THIRD-PARTY-LICENSES.txt'), 'utf8')).toMatch(
@@ -129,11 +133,11 @@ describe.runIf(process.platform === 'linux')('a package', () => {
       `node_modules/@koromix/koffi-linux-${process.arch}/linux_${process.arch}/koffi.node`,
       `node_modules/better-sqlite3/prebuilds/linux-${process.arch}.node`,
     ]);
-    // A system loads native code from files alone.
+    // The system loads native code only from files outside the archive.
     for (const name of native) expect(existsSync(join(resources, 'app.asar.unpacked', name))).toBe(true);
   });
 
-  it('has its fuses set: no other script, no debugger, no other archive', async () => {
+  it('has fuses that forbid other scripts, debuggers and other archives', async () => {
     const program = readFileSync(join(resources, '..', 'dray-desktop'));
     const at = program.indexOf(FUSES) + FUSES.length + 2;
     const letters = program.toString('latin1', at, at + FUSE_NAMES.length);
@@ -146,7 +150,7 @@ describe.runIf(process.platform === 'linux')('a package', () => {
   });
 });
 
-/** As much of an unpacked Electron as electron-builder looks at, with every fuse the wrong way round. */
+/** The parts of an unpacked Electron that electron-builder reads, with every fuse set wrong. */
 async function writeProgram(electron: string): Promise<void> {
   await mkdir(join(electron, 'resources'), { recursive: true });
   await mkdir(join(electron, 'locales'));

@@ -4,8 +4,8 @@ import { createSandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { findWhyNotTraced, parseStraceSummary } from './kernel-calls.ts';
 import { compareCounts, describeDifferences, writePinned } from './pinned-counts.ts';
 
-describe('a run is held against the table:', () => {
-  it('requests, syncs, renames, commits and threads have no slack, in either direction', () => {
+describe('A run is compared with the table:', () => {
+  it('requests, syncs, renames, commits and threads must be equal', () => {
     const was = {
       requests: { PutObject: 5, HeadObject: 2 },
       kernel: { syncs: 4 },
@@ -20,7 +20,7 @@ describe('a run is held against the table:', () => {
     ]);
   });
 
-  it('other counts may be off by a twentieth, and small ones by three', () => {
+  it('other counts may differ by a twentieth, and small ones by three', () => {
     const was = { calls: { opens: 1_000, reads: 10 } };
     expect(compareCounts(was, { calls: { opens: 1_050, reads: 13 } })).toEqual([]);
     expect(compareCounts(was, { calls: { opens: 950, reads: 7 } })).toEqual([]);
@@ -28,7 +28,7 @@ describe('a run is held against the table:', () => {
     expect(compareCounts(was, { calls: { opens: 949, reads: 6 } })).toHaveLength(2);
   });
 
-  it('what is absent is none, and a group that was not counted is not compared', () => {
+  it('an absent count is zero, and a group that was not counted is skipped', () => {
     expect(compareCounts({ requests: { PutObject: 1 } }, { requests: { HeadObject: 1 } })).toEqual([
       { group: 'requests', count: 'PutObject', was: 1, is: 0, slack: 0 },
       { group: 'requests', count: 'HeadObject', was: 0, is: 1, slack: 0 },
@@ -36,7 +36,7 @@ describe('a run is held against the table:', () => {
     expect(compareCounts({ kernel: { syncs: 4 } }, { requests: {} })).toEqual([]);
   });
 
-  it('what is said names the job, the count, what it was, what it is, and the command', () => {
+  it('the message names the job, the count, both values and the command', () => {
     const differences = compareCounts(
       { calls: { syncs: 1, opens: 90 } },
       { calls: { syncs: 2_001, opens: 190 } },
@@ -49,7 +49,7 @@ describe('a run is held against the table:', () => {
     ]);
   });
 
-  it('the table that is written changes where the slack is passed, and has no jobs that are gone', () => {
+  it('a new table keeps counts within the slack and drops jobs that are gone', () => {
     using sandbox = createSandbox();
     const path = sandbox.path('table.json');
     const before = {
@@ -68,7 +68,7 @@ describe('a run is held against the table:', () => {
   });
 });
 
-describe("the kernel's calls", () => {
+describe("The kernel's calls", () => {
   it("are read from strace's summary, with and without errors", () => {
     const summary = [
       '% time     seconds  usecs/call     calls    errors syscall',
@@ -90,7 +90,7 @@ describe("the kernel's calls", () => {
     expect(parseStraceSummary('')).toMatchObject({ opens: 0, syncs: 0 });
   });
 
-  it('are not to be had where there is no strace, which is said', async () => {
+  it('are skipped with a reason where strace is missing', async () => {
     const { PATH } = process.env;
     process.env.PATH = '/nowhere';
     try {

@@ -1,6 +1,7 @@
 /**
- * What must not get worse, pinned by counts and never by time: what jobs of the published command ask of the store, of the network, of
- * Node and of the kernel. `pinned-counts.json` holds what they took when somebody last looked.
+ * Performance pinned by counts and never by time: what jobs of the published command cost in requests to the
+ * store, bytes on the network, and calls of Node and of the kernel. `pinned-counts.json` holds the accepted
+ * counts.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -24,7 +25,10 @@ const TABLE = fileURLToPath(new URL('pinned-counts.json', import.meta.url));
 const REWRITE = 'DRAY_COUNTS=write npm test -- e2e/regression';
 const isWriting = process.env.DRAY_COUNTS === 'write';
 const MINUTES = 60_000;
-/** A busy machine takes many times as long; a job that goes on after its test would be counted with the next. */
+/**
+ * A busy machine may take many times as long. A job that outlives its test would be counted with the next
+ * job.
+ */
 const JOB_LIMIT_MS = 20 * MINUTES;
 
 let sandbox: Sandbox;
@@ -45,7 +49,7 @@ beforeAll(async () => {
   writeFileSync(sandbox.path('token'), TEST_TOKEN, { mode: 0o600 });
   if (command.whyNotTraced !== undefined)
     console.warn(
-      `The kernel's calls are not compared, as they cannot be counted here: ${command.whyNotTraced}`,
+      `The kernel's calls are not compared, because they cannot be counted here: ${command.whyNotTraced}`,
     );
 }, JOB_LIMIT_MS);
 afterAll(async () => {
@@ -56,7 +60,7 @@ afterAll(async () => {
   sandbox?.[Symbol.dispose]();
 });
 
-/** @param peer The address of the only peer that is sent the token. */
+/** @param peer The only peer that gets the token. */
 function placeOf(peer?: string) {
   return {
     cwd: sandbox.folder,
@@ -110,7 +114,7 @@ async function countAtStore(job: GuardedJob): Promise<Counts> {
   return { requests: countOperations(await store.requests()), wire: readWire(wire, since), ...run };
 }
 
-/** A server of its own for each job. */
+/** Each job gets its own server. */
 async function countAtPeer(job: GuardedJob): Promise<Counts> {
   const server = await command.serve(sandbox.path('offered'), {
     ...placeOf(),
@@ -141,7 +145,7 @@ function countOperations(requests: readonly LoggedRequest[]): Readonly<Record<st
   return Object.fromEntries(Object.entries(operations).sort());
 }
 
-describe('what a job takes is what it took before:', () => {
+describe('Each job costs what the table says:', () => {
   it.each(GUARDED_JOBS)(
     '$name',
     async (job) => {
@@ -154,7 +158,7 @@ describe('what a job takes is what it took before:', () => {
     JOB_LIMIT_MS,
   );
 
-  it('and the table has no other jobs', () => {
+  it('the table has no other jobs', () => {
     const names = GUARDED_JOBS.map(({ name }) => name);
     if (!isWriting) expect(Object.keys(pinned satisfies PinnedCounts)).toEqual(names);
   });

@@ -1,4 +1,7 @@
-/** What a sync must not delete: what its source has and was not told of, and what is at the destination by another name than it seems. */
+/**
+ * Files that a sync must not delete: files that its source has but did not list, and files that changed after
+ * the sync saw them.
+ */
 import {
   existsSync,
   linkSync,
@@ -29,14 +32,17 @@ const files = () => readdirSync(sandbox.path('to')).sort();
 
 describe('A sync from a store', () => {
   it.each([
-    ['a page of somebody else, as a proxy may give it', '<html><body>Please sign in</body></html>'],
+    ['an HTML page, as a proxy may send', '<html><body>Please sign in</body></html>'],
     [
-      'an error that comes as a success',
+      'an error with status 200',
       '<?xml version="1.0"?><Error><Code>InternalError</Code><Message>Again</Message></Error>',
     ],
-    ['a list that was cut short', '<ListBucketResult><Contents><Key>tree/n00000</Key></Contents>'],
-    ['a list that goes on nowhere', '<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>'],
-  ])('takes for no list %s', async (_what, document) => {
+    ['a truncated list', '<ListBucketResult><Contents><Key>tree/n00000</Key></Contents>'],
+    [
+      'a truncated list without a continuation token',
+      '<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>',
+    ],
+  ])('deletes nothing when the store answers a listing with %s', async (_what, document) => {
     for (let at = 0; at < 1_005; at += 1) {
       const name = `n${String(at).padStart(5, '0')}`;
       store.objects.set(`tree/${name}`, Buffer.from('x'));
@@ -53,7 +59,7 @@ describe('A sync from a store', () => {
     expect(files()).toHaveLength(1_005);
   });
 
-  it('refuses a source that is not there, whatever a filter leaves out', async () => {
+  it('refuses a missing source, whatever a filter excludes', async () => {
     store.objects.set('tree2/a', Buffer.from('x'));
     sandbox.write('to/a', 'x');
     const filter = { rules: [{ action: 'exclude', pattern: '*.tmp' }] } as const;
@@ -63,20 +69,20 @@ describe('A sync from a store', () => {
     expect(await sync({ filter })).toMatchObject({ deletedFiles: 1 });
   });
 
-  it('that keeps links never takes a file with the name of a link for the file of that name', async () => {
+  it("that keeps links does not confuse a file with a link's stored name with the link", async () => {
     store.objects.set('tree/a', Buffer.from('a'));
-    // As it came without --links, when the source had a link there.
+    // A copy without --links brought this file when the source had a link there.
     sandbox.write('to/a.rclonelink', 'elsewhere');
     expect(await sync({ links: true })).toMatchObject({ copiedFiles: 1, deletedFiles: 0 });
     expect(files()).toEqual(['a', 'a.rclonelink']);
   });
 
-  it('deletes no file that is not the one that it saw there, and all names of one that is', async () => {
+  it('keeps a file that changed since it was listed, and deletes both names of a hard link', async () => {
     for (const name of ['changed', 'linked', 'gone'])
       utimesSync(sandbox.write(`to/${name}`, 'x'), 1_000, 1_000);
     linkSync(sandbox.path('to/linked'), sandbox.path('to/linked too'));
     store.objects.set('tree/new', Buffer.from('x'));
-    // As a file system does that takes `Changed` and `changed` for one name, when the first is copied.
+    // A file system that ignores case does this when the first of `Changed` and `changed` is copied.
     store.fault = ({ key, method }) => {
       if (method === 'GET' && key === 'tree/new') {
         rmSync(sandbox.path('to/changed'));
@@ -90,7 +96,7 @@ describe('A sync from a store', () => {
     expect(files()).toEqual(['changed', 'new']);
   });
 
-  it('leaves a file that took the place of one with the same size and time, a time that is still to come', async () => {
+  it('keeps a file that replaced one with the same size and the same time in the future', async () => {
     const future = Math.floor(Date.now() / 1_000) + 86_400;
     for (const name of ['gone', 'taken']) utimesSync(sandbox.write(`to/${name}`, 'x'), future, future);
     store.objects.set('tree/new', Buffer.from('x'));
@@ -108,9 +114,9 @@ describe('A sync from a store', () => {
   });
 });
 
-describe('What waits in a sync for something to go', () => {
-  it('fails at once where no extra is in its way, and nothing is deleted', async () => {
-    // `both` fills the folder that has to go for it; what is in the way of `kept` is left out by the filter.
+describe('An item that waits in a sync for deletions', () => {
+  it('fails at once when no deletion can make room, and nothing is deleted', async () => {
+    // The source itself fills the folder that blocks `both`, and the filter protects what blocks `kept`.
     for (const key of ['both', 'both/file', 'kept', 'late/file'])
       store.objects.set(`tree/${key}`, Buffer.from('x'));
     for (const name of ['both/extra', 'both/file', 'kept/a.tmp', 'late', 'other'])
@@ -129,9 +135,9 @@ describe('What waits in a sync for something to go', () => {
   });
 
   it.each([
-    ['the very folder is filled by the source', ['both', 'both/file'], ['both/extra', 'other']],
-    ['nothing but what the filter leaves out is there', ['kept', 'late/file'], ['kept/a.tmp', 'late']],
-  ])('alone, too: %s', async (_what, keys, names) => {
+    ['the source fills the same folder', ['both', 'both/file'], ['both/extra', 'other']],
+    ['only excluded files are there', ['kept', 'late/file'], ['kept/a.tmp', 'late']],
+  ])('fails alone too: %s', async (_what, keys, names) => {
     for (const key of keys) store.objects.set(`tree/${key}`, Buffer.from('x'));
     for (const name of names) sandbox.write(`to/${name}`, 'x');
     const filter = { rules: [{ action: 'exclude', pattern: '*.tmp' }] } as const;
@@ -157,7 +163,7 @@ describe('A sync onto a repository', () => {
   it.each([
     ['the destination itself', ''],
     ['a folder in it', 'sets/birds/'],
-  ])('deletes nothing unless it may delete so many: %s', async (_what, folder) => {
+  ])('deletes nothing unless --max-delete allows the number: %s', async (_what, folder) => {
     const repository = ['dray.json', 'packs/x', 'refs/heads/main'].map((key) => `to/${folder}${key}`);
     for (const key of repository) store.objects.set(key, Buffer.from('x'));
     const told = newContext();
@@ -173,7 +179,7 @@ describe('A sync onto a repository', () => {
     expect(keys()).toEqual(['to/a']);
   });
 
-  it('that is a mirror of its source deletes what the source has no longer', async () => {
+  it('deletes the files that a mirrored source no longer has', async () => {
     sandbox.write('from/dray.json', 'x');
     for (const key of ['to/dray.json', 'to/packs/x', 'to/not a dray.json'])
       store.objects.set(key, Buffer.from('x'));
@@ -191,9 +197,9 @@ describe('A sync from another machine', () => {
   });
   afterEach(() => server.close());
 
-  it('deletes nothing while something there cannot be read, wherever it goes', async () => {
+  it('deletes nothing while a file there cannot be read, at any destination', async () => {
     sandbox.write('offered/tree/a', 'a');
-    // Of which no listing can tell.
+    // No listing can name this file.
     writeFileSync(Buffer.from(`${sandbox.path('offered/tree')}/no utf-8: \xff`, 'latin1'), '');
     sandbox.write('to/gone', 'x');
     store.objects.set('to/gone', Buffer.from('x'));
@@ -208,7 +214,7 @@ describe('A sync from another machine', () => {
     expect([...store.objects.keys()].sort()).toEqual(['to/a', 'to/gone']);
   });
 
-  it('refuses a folder that is not there, whatever a filter leaves out', async () => {
+  it('refuses a missing folder, whatever a filter excludes', async () => {
     rmSync(sandbox.path('offered/tree'), { recursive: true });
     sandbox.write('to/a', 'x');
     const filter = { rules: [{ action: 'exclude', pattern: '*.tmp' }] } as const;

@@ -1,4 +1,6 @@
-/** Where listings start and how many requests a look at a destination takes, on real servers of two makes. */
+/**
+ * Where listings start, and how many requests a lookup at a destination takes, on real servers of two makes.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { comparePaths } from '../engine/model/entry.ts';
 import type { TreeItem } from '../engine/model/tree-item.ts';
@@ -19,7 +21,7 @@ const PUTS_AT_ONCE = 32;
 const numbered = (count: number, step = 1) =>
   Array.from({ length: count }, (_, at) => `part-${String(at * step).padStart(8, '0')}`);
 
-/** What sorts differently by bytes, by UTF-16 and by folders; no key is a folder of another. */
+/** Keys that sort differently by bytes, by UTF-16 and by folders. No key is a folder of another. */
 const ODD_KEYS = [
   'a-',
   'a-b/0',
@@ -67,7 +69,7 @@ function describeOn(name: string, start: () => Promise<S3Endpoint>): void {
       await server?.stop();
     });
 
-    it('begins a page with the very key that it is to begin with', async () => {
+    it('starts a page exactly at the requested key', async () => {
       const store = await filled('odd', ODD_KEYS);
       const ordered = ODD_KEYS.toSorted(comparePaths);
       for (const [at, key] of ordered.entries()) {
@@ -86,7 +88,7 @@ function describeOn(name: string, start: () => Promise<S3Endpoint>): void {
       }
     });
 
-    it('takes one request a page, one HEAD for one name, and pages only where the source is', async () => {
+    it('takes one request a page, one HEAD for one name, and no page far from the source', async () => {
       const names = numbered(KEYS);
       expect(await look(many, names, true)).toMatchObject({ there: KEYS, extras: 0, requests: 5 });
       expect(await look(many, names, false)).toMatchObject({ there: KEYS, requests: 5 });
@@ -128,5 +130,5 @@ async function look(store: ObjectStore, source: readonly string[], wantExtras: b
   return { there, extras, requests: meter.totals().total };
 }
 
-describeOn('a look at versitygw', startVersitygw);
-describeOn('a look at MinIO', startMinio);
+describeOn('A lookup at versitygw', startVersitygw);
+describeOn('A lookup at MinIO', startMinio);

@@ -1,4 +1,7 @@
-/** Copies from and to a store that misbehaves: every file that arrives is right, every one that does not is named. */
+/**
+ * Copies from and to a store that misbehaves: every file that arrives is correct, and every other one is
+ * reported.
+ */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -37,8 +40,8 @@ const failures = (context: TestContext) =>
     .map(({ error, path }) => [path, error.code] as const)
     .sort(([left], [right]) => (left < right ? -1 : 1));
 
-describe('keys that are no local path', () => {
-  it('are named and left out, each of them, and nothing is written outside', async () => {
+describe('Keys that are not valid local paths', () => {
+  it('are reported and skipped, and nothing is written outside the folder', async () => {
     const long = 'n'.repeat(1_000);
     put({
       good: 'good',
@@ -68,8 +71,8 @@ describe('keys that are no local path', () => {
   });
 });
 
-describe('an object', () => {
-  it('that changes between the listing and the reading is told of, and what was there stays', async () => {
+describe('An object', () => {
+  it('that changes between listing and reading is reported, and the old file stays', async () => {
     put({ a: 'first', b: 'fine' });
     store.fault = ({ key, method }) =>
       method === 'GET' && key === 'tree/a' ? { replacedBy: 'other' } : undefined;
@@ -79,7 +82,7 @@ describe('an object', () => {
     expect(arrived()).toEqual(['b']);
   });
 
-  it('that changes while its ranges are read is never a mixture', async () => {
+  it('that changes while its ranges are read never arrives as a mixture', async () => {
     store.objects.set('tree/large', Buffer.alloc(20 * 1024 * 1024, 'a'));
     store.fault = ({ key, method, times }) =>
       method === 'GET' && key === 'tree/large' && times === 2
@@ -93,7 +96,7 @@ describe('an object', () => {
     expect(readFileSync(sandbox.path('down/large'), 'utf8').startsWith('bbb')).toBe(true);
   });
 
-  it('that vanishes, or may not be read, fails alone', async () => {
+  it('that vanishes or cannot be read fails alone', async () => {
     put({ gone: 'g', secret: 's', fine: 'f' });
     store.fault = ({ key, method }) => {
       if (method !== 'GET') return undefined;
@@ -108,7 +111,7 @@ describe('an object', () => {
     ]);
   });
 
-  it('that may not be looked at fails alone when it is one of many that are named', async () => {
+  it('that refuses a HEAD fails alone among the names of --files-from', async () => {
     put({ secret: 's', fine: 'f' });
     store.fault = ({ key, method }) =>
       method === 'HEAD' && key === 'tree/secret' ? { status: 403, code: 'AccessDenied' } : undefined;
@@ -118,7 +121,7 @@ describe('an object', () => {
     expect(failures(context)).toEqual([['secret', 'accessDenied']]);
   });
 
-  it('that comes with other bytes than its etag says is not written', async () => {
+  it('that does not match its etag is not written', async () => {
     put({ a: 'right', b: 'fine' });
     store.fault = ({ key, method }) => (method === 'GET' && key === 'tree/a' ? { spoiled: true } : undefined);
     const context = contextIn();
@@ -127,7 +130,7 @@ describe('an object', () => {
     expect(arrived()).toEqual(['b']);
   });
 
-  it('whose connection is cut is asked for again until it is whole', async () => {
+  it('whose connection breaks is requested again until it is whole', async () => {
     const content = 'c'.repeat(100_000);
     put({ cut: content, fine: content });
     store.fault = ({ key, method, times }) =>
@@ -137,7 +140,7 @@ describe('an object', () => {
     expect(readFileSync(sandbox.path('down/cut'), 'utf8')).toBe(content);
   });
 
-  it('of which the store sends less than it listed is not taken for whole', async () => {
+  it('shorter than its listed size is not accepted', async () => {
     put({ a: 'a'.repeat(1_000), b: 'fine' });
     store.fault = ({ key, method }) => (method === 'GET' && key === 'tree/a' ? { announced: 10 } : undefined);
     const context = contextIn();
@@ -146,8 +149,8 @@ describe('an object', () => {
   });
 });
 
-describe('a store', () => {
-  it('that asks for fewer requests gets them, and all arrives', async () => {
+describe('A store', () => {
+  it('that asks for fewer requests gets fewer, and every file arrives', async () => {
     mkdirSync(sandbox.path('up'), { recursive: true });
     for (let at = 0; at < 60; at += 1) sandbox.write(`up/f${at}`, `content ${at}`);
     store.fault = ({ key, method, times }) =>
@@ -156,7 +159,7 @@ describe('a store', () => {
     expect(store.objects.size).toBe(60);
   });
 
-  it('that refuses some keys fails those, and a sync then deletes nothing', async () => {
+  it('that refuses some keys makes those fail, and a sync then deletes nothing', async () => {
     for (const name of ['a', 'b', 'c']) sandbox.write(`up/${name}`, name);
     put({ extra: 'extra' });
     store.fault = ({ key, method }) =>
@@ -167,7 +170,7 @@ describe('a store', () => {
     expect([...store.objects.keys()].sort()).toEqual(['tree/a', 'tree/c', 'tree/extra']);
   });
 
-  it('that refuses the credentials from some moment on ends the run: every file after it would fail as well', async () => {
+  it('that rejects the credentials during a run ends the run', async () => {
     for (let at = 0; at < 50; at += 1) sandbox.write(`up/f${at}`, `content ${at}`);
     let puts = 0;
     store.fault = ({ method }) => {
@@ -182,7 +185,7 @@ describe('a store', () => {
     expect(store.objects.size).toBe(50);
   });
 
-  it('whose clock is another one is told so', async () => {
+  it('whose clock differs makes the copy fail with clock skew', async () => {
     sandbox.write('up/a', 'a');
     store.fault = () => ({
       status: 403,
@@ -192,7 +195,7 @@ describe('a store', () => {
     await expect(copyTree(contextIn(), up())).rejects.toMatchObject({ code: 'clockSkew' });
   });
 
-  it('without etags is copied from and to, and compared by what there is', async () => {
+  it('without etags can be copied from and to', async () => {
     store.etags = false;
     put({ a: 'aaa', 'b/c': 'ccc' });
     expect(await copyTree(contextIn(), down())).toMatchObject({ copiedFiles: 2, failed: 0 });
@@ -202,7 +205,7 @@ describe('a store', () => {
     expect(Buffer.from(store.objects.get('tree/new')!).toString()).toBe('n');
   });
 
-  it('that lists in no order is sorted on the way, down and as the destination of a sync', async () => {
+  it("that lists in no order is sorted first, as a source and as a sync's destination", async () => {
     store.listing = 'shuffled';
     put({ c: 'c', a: 'a', 'b/x': 'x', 'b-': '-' });
     expect(await copyTree(contextIn(), down())).toMatchObject({ copiedFiles: 4, failed: 0 });
@@ -219,7 +222,7 @@ describe('a store', () => {
     expect(told.map((event) => 'path' in event && event.path)).toHaveLength(4);
   });
 
-  it('that stops listing half-way fails the sync before anything is deleted', async () => {
+  it('that stops listing half-way makes a sync fail before it deletes anything', async () => {
     for (let at = 0; at < 1_500; at += 1)
       store.objects.set(`tree/f${String(at).padStart(5, '0')}`, Buffer.from('x'));
     sandbox.write('up/other', 'o');
@@ -234,8 +237,8 @@ describe('a store', () => {
   });
 });
 
-describe('a store that will not copy by itself', () => {
-  /** More than are under way at once, so that some begin when the first was refused. */
+describe('A store that refuses server-side copies', () => {
+  /** More than are in flight at once, so that some start after the first refusal. */
   const OBJECTS = 1_500;
   const inside = (): CopyRequest => ({
     source: { place: `s3://${store.bucket}/tree` },
@@ -246,7 +249,7 @@ describe('a store that will not copy by itself', () => {
     for (let at = 0; at < OBJECTS; at += 1) store.objects.set(`tree/${at}`, Buffer.from(`object ${at}`));
   });
 
-  it('what is archived copies all the rest', async () => {
+  it('of archived objects copies all others', async () => {
     const archived = { status: 403, code: 'InvalidObjectState' };
     const first = new Set(Array.from({ length: 20 }, (_, at) => String(at)));
     store.fault = ({ key, method }) => {
@@ -265,7 +268,7 @@ describe('a store that will not copy by itself', () => {
     expect(countOf('PUT')).toBe(0);
   });
 
-  it('what it has is asked no more, and the bytes travel', async () => {
+  it('of every object is not asked again, and the bytes go through this machine', async () => {
     store.fault = ({ method }) => (method === 'COPY' ? { status: 403, code: 'AccessDenied' } : undefined);
     expect(await copyTree(contextIn(), inside())).toMatchObject({
       copiedFiles: OBJECTS,

@@ -1,4 +1,7 @@
-/** Files and objects that are cut short, or grow, after they were listed and before they are copied. Each is one file's affair. */
+/**
+ * Files and objects that shrink or grow after they were listed and before they are copied. Each affects only
+ * itself.
+ */
 import { readFileSync, truncateSync, utimesSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CopyRequest } from '../engine/api/trees.ts';
@@ -22,7 +25,7 @@ const at = (path: string, { bucket, endpoint }: FakeS3 = store) => ({
 const copy = (request: CopyRequest, context: TestContext = contextIn()) => copyTree(context, request);
 const text = (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes).toString();
 
-/** `a` is small and stays; `large` becomes something else when the store is asked for it or about it. */
+/** Runs `act` once, when the store gets the first request for the key. */
 const onceAskedAbout = (key: string, act: () => void) => {
   let isDone = false;
   store.fault = (request) => {
@@ -36,8 +39,8 @@ const onceAskedAbout = (key: string, act: () => void) => {
 describe.each([
   ['cut to nothing', ''],
   ['cut short', 'short'],
-])('What is %s after it was listed', (_how, content) => {
-  it('goes up as it is then', async () => {
+])('A file or object that is %s after it was listed', (_how, content) => {
+  it('is uploaded with its new content', async () => {
     sandbox.write('from/a', 'a');
     const large = sandbox.write('from/large', Buffer.alloc(LARGE_BYTES, 'l'));
     onceAskedAbout('to/large', () => sandbox.write('from/large', content));
@@ -48,7 +51,7 @@ describe.each([
     expect(text(store.objects.get('to/large'))).toBe(readFileSync(large, 'utf8'));
   });
 
-  it.each(['a folder', 'another store'])('comes to %s as it is then', async (to) => {
+  it.each(['a folder', 'another store'])('is copied to %s with its new content', async (to) => {
     store.objects.set('from/a', Buffer.from('a'));
     store.objects.set('from/large', Buffer.alloc(LARGE_BYTES, 'l'));
     onceAskedAbout('from/large', () => store.objects.set('from/large', Buffer.from(content)));
@@ -61,10 +64,10 @@ describe.each([
 });
 
 describe('A small file', () => {
-  it('that has become a large one fails alone: it is not read whole into memory', async () => {
+  it('that grew large fails alone and is not read whole into memory', async () => {
     sandbox.write('from/a', 'a');
     const log = sandbox.write('from/log', 'log');
-    // As sparse as can be: only its size counts.
+    // A sparse file: only its size matters.
     onceAskedAbout('to/log', () => truncateSync(log, 3 * 1024 * MIB));
     const context = contextIn();
     expect(await copy({ source: { place: 'from' }, destination: at('to') }, context)).toMatchObject({
@@ -76,7 +79,7 @@ describe('A small file', () => {
     ]);
   });
 
-  it('of any size is compared with the MD5 of an object piece by piece', async () => {
+  it("is compared with an object's MD5 piece by piece, whatever its size", async () => {
     const bytes = Buffer.alloc(LARGE_BYTES, 'l');
     utimesSync(sandbox.write('from/large', bytes), 1_600_000_000, 1_600_000_000);
     store.objects.set('to/large', bytes);

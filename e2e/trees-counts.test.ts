@@ -1,6 +1,6 @@
 /**
- * How many requests copies of plain trees take, counted by the server's own access log, and how many bytes are sent again. These bounds
- * are promises. Each test also holds Dray's own count against the server's.
+ * How many requests copies of plain trees send, counted in the server's own access log, and how many bytes
+ * they send again. These bounds are promises. Each test also compares Dray's own count with the server's.
  */
 import type { ChildProcess } from 'node:child_process';
 import { createCipheriv } from 'node:crypto';
@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const url = (prefix: string) => `s3://${server.bucket}/${prefix}`;
 
-/** @param cache What is remembered of places; another name remembers nothing yet. */
+/** @param cache The name of a cache. A new name starts with an empty cache. */
 function contextOf(cache: string): TestContext {
   const environment = { ...server.environment, DRAY_CACHE: sandbox.path(`cache-${cache}`) };
   return testContext(sandbox.folder, { environment });
@@ -57,7 +57,7 @@ async function count(job: () => Promise<TransferSummary>, most: number): Promise
   return { summary, requests };
 }
 
-/** Objects that another program put there: plain files of the server's own folder. */
+/** Writes objects of another program: plain files in the server's own folder. */
 function writeObjects(prefix: string, names: readonly string[]): void {
   writeFiles(join(server.dataFolder, server.bucket, prefix), names);
 }
@@ -73,15 +73,15 @@ function writeFiles(root: string, names: readonly string[]): void {
 const named = (count: number, step = 1) =>
   Array.from({ length: count }, (_, at) => `d/file-${String(at * step).padStart(6, '0')}`);
 
-describe('a tree of 1,000 files', () => {
-  it('that is at the store already is synced by at most 2 requests, and by a HEAD for each more where nothing is remembered', async () => {
+describe('A tree of 1,000 files', () => {
+  it('that the store has already is synced by 2 requests, or by HEADs without a cache', async () => {
     writeFiles(sandbox.path('thousand'), named(1_000));
     const request = { source: { place: sandbox.path('thousand') }, destination: { place: url('thousand') } };
     expect(await copyTree(contextOf('thousand'), request)).toMatchObject({ copiedFiles: 1_000, failed: 0 });
 
     const again = await count(() => syncTree(contextOf('thousand'), request), 2);
     expect(again.summary).toMatchObject({ result: 'upToDate', unchangedFiles: 1_000 });
-    // A listing tells no times, and equal content with another time gets that of its source.
+    // A listing has no times of contents, and equal content with another time gets its source's time.
     for (const most of [1_002, 2]) {
       const forgotten = await count(() => syncTree(contextOf('forgotten'), request), most);
       expect(forgotten.summary).toMatchObject({ result: 'upToDate', unchangedFiles: 1_000 });
@@ -89,7 +89,7 @@ describe('a tree of 1,000 files', () => {
   });
 });
 
-describe('a dry run against a prefix of 50,000 objects', () => {
+describe('A dry run against a prefix of 50,000 objects', () => {
   beforeAll(() => writeObjects('many', named(50_000)));
 
   it('takes at most 60 requests for 500 files', async () => {
@@ -132,7 +132,7 @@ describe('a dry run against a prefix of 50,000 objects', () => {
   });
 });
 
-describe('an object of 1 GiB', () => {
+describe('An object of 1 GiB', () => {
   const path = () => sandbox.path('huge/file.bin');
   const upload = () => ({ source: { place: sandbox.path('huge') }, destination: { place: url('huge') } });
   beforeAll(() => {
@@ -142,7 +142,7 @@ describe('an object of 1 GiB', () => {
     closeSync(file);
   });
 
-  it('whose upload was killed half-way is sent again by 64 MiB at most', async () => {
+  it('whose upload was killed half-way is resumed with at most 64 MiB sent again', async () => {
     const environment = { ...server.environment, DRAY_CACHE: sandbox.path('cache-huge') };
     await server.resetRequests();
     const killed = await runCli(['copy', 'huge', url('huge')], {
@@ -157,12 +157,12 @@ describe('an object of 1 GiB', () => {
     await server.resetRequests();
     const summary = await copyTree(contextOf('huge'), upload());
     expect(summary).toMatchObject({ copiedFiles: 1, failed: 0 });
-    // What the killed process still had on its way may be logged after it.
+    // Requests that the killed process had in flight may be logged later.
     expect(before * 16 * MIB + summary.sentBytes).toBeLessThanOrEqual((1_024 + 64) * MIB);
     expect(sent(await server.requests())).toBeGreaterThan(0);
   });
 
-  it('in which one MiB changed is sent by 2 parts at most, and is right', async () => {
+  it('in which one MiB changed is updated by at most 2 parts', async () => {
     const file = openSync(path(), 'r+');
     writeSync(file, Buffer.alloc(MIB, 'changed'), 0, MIB, 500 * MIB + 12_345);
     closeSync(file);
@@ -177,7 +177,7 @@ describe('an object of 1 GiB', () => {
     expect(checked).toMatchObject({ same: 1, differing: 0, readBytes: 2 * 1_024 * MIB });
   });
 
-  /** Parts of 16 MiB, of which there are 64. */
+  /** Counts the uploaded parts of 16 MiB; the object has 64. */
   function sent(requests: readonly LoggedRequest[]): number {
     return requests.filter(({ operation, status }) => operation === 'UploadPart' && status === 200).length;
   }

@@ -1,4 +1,7 @@
-/** What copies of plain trees do with bad input: each time a clear error, a documented exit code, and nothing lost or half-written. */
+/**
+ * How copies of plain trees react to bad input: a clear error, a documented exit code, and nothing lost or
+ * half-written.
+ */
 import {
   chmodSync,
   existsSync,
@@ -52,7 +55,7 @@ const pair = (source: string, destination: string, more: Partial<SyncRequest> = 
   ...more,
 });
 
-/** A folder of the sandbox with these files. */
+/** Makes a folder of the sandbox with these files. */
 function tree(files: Readonly<Record<string, string>>): string {
   const name = freshName();
   mkdirSync(sandbox.path(name), { recursive: true });
@@ -78,8 +81,8 @@ function filesOf(folder: string): readonly string[] {
     .sort();
 }
 
-describe('a source', () => {
-  it('that does not exist is named, locally, as a prefix and as a bucket, and nothing is made', async () => {
+describe('A source', () => {
+  it('that does not exist is named: a folder, a prefix or a bucket', async () => {
     const destination = sandbox.path(freshName());
     for (const [source, code] of [
       [sandbox.path('no-such-folder'), 'notFound'],
@@ -96,7 +99,7 @@ describe('a source', () => {
     });
   });
 
-  it('that is the destination, holds it or lies in it is refused, also through a link', async () => {
+  it('that overlaps its destination is refused, also through a link', async () => {
     const root = tree({ 'inner/a': 'a' });
     const link = sandbox.path(freshName());
     symlinkSync(root, link);
@@ -118,14 +121,14 @@ describe('a source', () => {
     expect(filesOf(root)).toEqual(['inner/a']);
   });
 
-  it('in which a file cannot be read fails that file with exit code 4, and deletes nothing in a sync', async () => {
+  it('with an unreadable file fails with exit code 4, and a sync deletes nothing', async () => {
     const root = tree({ good: 'good', bad: 'bad' });
     const place = await put(freshName(), { extra: 'extra' });
     rmSync(join(root, 'bad'));
     symlinkSync('/proc/self/mem', join(root, 'unread'));
     mkdirSync(join(root, 'bad'));
     chmodSync(join(root, 'bad'), 0o755);
-    // A name that is not UTF-8 can be read by nobody who has to store it under that name.
+    // A name that is not UTF-8 cannot be stored under that name.
     writeFileSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0xff, 0xfe])]), 'not UTF-8');
     const context = contextOf();
     await expect(syncTree(context, pair(root, place))).rejects.toMatchObject({ code: 'partial' });
@@ -136,8 +139,8 @@ describe('a source', () => {
   });
 });
 
-describe('names', () => {
-  it('of a workspace folder never travel, in either direction', async () => {
+describe('Names', () => {
+  it("of a workspace's own folder are never copied, in either direction", async () => {
     const prefix = freshName();
     await put(prefix, { good: 'good', '.dray/config.json': '{}', 'a/.dray/x': 'x' });
     const folder = sandbox.path(freshName());
@@ -152,7 +155,7 @@ describe('names', () => {
     expect(await keysBelow(other)).toEqual(['good']);
   });
 
-  it('of 1,024 bytes fit as keys, and longer ones are named', async () => {
+  it('of 1,024 bytes fit as keys, and longer ones are reported', async () => {
     const deep = Array.from({ length: 5 }, () => 'd'.repeat(190)).join('/');
     const root = tree({ [`${deep}/${'f'.repeat(60)}`]: 'fits', [`${deep}/${'g'.repeat(80)}`]: 'too long' });
     const context = contextOf();
@@ -163,8 +166,8 @@ describe('names', () => {
   });
 });
 
-describe('a file where a folder must go, and the other way round', () => {
-  it('fails that item and keeps what is there', async () => {
+describe('A file in the place of a folder, or the reverse,', () => {
+  it('makes that item fail and stays as it is', async () => {
     const prefix = freshName();
     await put(prefix, { 'a/b': 'in a folder', c: 'a file', d: 'fine' });
     const folder = tree({ a: 'a file here', 'c/inner': 'a folder here' });
@@ -183,7 +186,7 @@ describe('a file where a folder must go, and the other way round', () => {
     expect(filesOf(folder)).toEqual(['a', 'c/inner', 'd']);
   });
 
-  it('is told of a destination that is a file, before anything happens', async () => {
+  it('is an error before anything happens when it is the destination itself', async () => {
     const file = sandbox.write(freshName(), 'a file');
     await expect(copyTree(contextOf(), pair(tree({ a: 'a' }), file))).rejects.toMatchObject({
       code: 'usage',
@@ -192,11 +195,11 @@ describe('a file where a folder must go, and the other way round', () => {
   });
 });
 
-describe('a sync', () => {
+describe('A sync', () => {
   const many = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, String(at)]));
 
-  it('stops before it deletes too much, says how to allow it, and does it then', async () => {
+  it('stops before it deletes too much and says how to allow it', async () => {
     const prefix = freshName();
     await copyTree(contextOf(), pair(tree(many(150)), url(prefix)));
     const root = tree({ f0: '0' });
@@ -214,7 +217,7 @@ describe('a sync', () => {
     expect(await keysBelow(prefix)).toEqual(['f0']);
   });
 
-  it('never touches what its filter leaves out', async () => {
+  it('never touches files that its filter excludes', async () => {
     const prefix = freshName();
     await put(prefix, { 'keep.bak': 'k', 'gone.txt': 'g' });
     const root = tree({ 'new.txt': 'n', 'new.bak': 'n' });
@@ -226,7 +229,7 @@ describe('a sync', () => {
     expect(await keysBelow(prefix)).toEqual(['keep.bak', 'new.txt']);
   });
 
-  it('keeps what it replaces and deletes in --backup-dir, at a store and locally', async () => {
+  it('moves replaced and deleted files to --backup-dir, at a store and locally', async () => {
     const prefix = freshName();
     const backup = `${prefix}-backup`;
     const root = tree({ a: 'new' });
@@ -251,7 +254,7 @@ describe('a sync', () => {
     await expect(inside).rejects.toMatchObject({ code: 'usage' });
   });
 
-  it('of two processes to one destination leaves each object whole, from one of both', async () => {
+  it('of two processes to one destination leaves each object whole', async () => {
     const prefix = freshName();
     const sides = ['A', 'B'].map((letter) =>
       tree(Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`f${at}`, letter.repeat(20_000 + at)]))),
@@ -272,8 +275,8 @@ describe('a sync', () => {
   });
 });
 
-describe('rules about what is there', () => {
-  it('leave a newer file alone, refuse to change one, and send without a look before', async () => {
+describe('The options about existing files', () => {
+  it('skip newer files, refuse changes, or send without a lookup', async () => {
     const prefix = freshName();
     const root = tree({ a: 'version 1', b: 'same' });
     await copyTree(contextOf(), pair(root, url(prefix)));
@@ -294,7 +297,7 @@ describe('rules about what is there', () => {
     expect(await copyTree(contextOf(), pair(root, url(prefix), { noCheckDestination: true }))).toMatchObject({
       copiedFiles: 2,
     });
-    // None before they are sent; afterwards each is seen once.
+    // No request precedes the uploads; afterwards each file is confirmed once.
     expect((await server.requests()).map(({ operation }) => operation)).toEqual([
       'PutObject',
       'PutObject',
@@ -303,10 +306,10 @@ describe('rules about what is there', () => {
     ]);
   });
 
-  it('set the time alone where the content is equal, and look at content where that was asked for', async () => {
+  it('set only the time of equal content, and compare content with --checksum', async () => {
     const prefix = freshName();
     const root = tree({ a: 'content' });
-    // Not so young that nothing could be remembered of it.
+    // Old enough for the cache to remember it.
     utimesSync(join(root, 'a'), 1_100_000_000, 1_100_000_000);
     await copyTree(contextOf(), pair(root, url(prefix)));
     utimesSync(join(root, 'a'), 1_000_000_000, 1_000_000_000);
@@ -321,7 +324,7 @@ describe('rules about what is there', () => {
     expect(await copyTree(contextOf(), pair(root, url(prefix), checked))).toMatchObject({ copiedFiles: 1 });
   });
 
-  it('take only the files that are named, and tell of one that is not there', async () => {
+  it('copy only the files of --files-from and report missing ones', async () => {
     const root = tree({ a: 'a', b: 'b', 'c/d': 'd' });
     const prefix = freshName();
     const context = contextOf();
@@ -338,8 +341,8 @@ describe('rules about what is there', () => {
   });
 });
 
-describe('a check', () => {
-  it('tells what differs, what is on one side alone, by what, and in a report that others can follow', async () => {
+describe('A check', () => {
+  it('reports differing and one-sided files and how it compared them', async () => {
     const prefix = freshName();
     const root = tree({ same: 'same', differs: 'here!', 'only-here': 'x', size: 'long' });
     await put(prefix, { same: 'same', differs: 'there', 'only-there': 'y', size: 's' });
@@ -365,7 +368,7 @@ describe('a check', () => {
     expect(cli.stdout).toContain('DIFFERS  differs');
   });
 
-  it('that cannot write its report says so, and leaves none', async () => {
+  it('that cannot write its report says so and leaves none', async () => {
     const reportPath = `${sandbox.path('no-such-folder')}/deeper/report.json`;
     const checking = checkTrees(contextOf(), { ...pair(tree({ a: 'a' }), tree({ a: 'a' })), reportPath });
     await expect(checking).rejects.toMatchObject({ code: 'io' });

@@ -1,6 +1,7 @@
 /**
- * Dray and the tools that people come from, on the same objects, on servers of two makes: they agree on what Dray wrote, and Dray
- * agrees with what they wrote. The tools are installed from their registry when they are not there.
+ * Dray and the tools that people come from, on the same objects, on servers of two makes. The tools agree
+ * with what Dray wrote, and Dray agrees with what they wrote. Missing tools are installed from their
+ * registry.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -28,14 +29,14 @@ const FILES: Readonly<Record<string, Uint8Array>> = {
   empty: new Uint8Array(0),
   'folder/b & c (1).csv': Buffer.from('b\n'.repeat(1_000)),
   'folder/\u00fc\u{1f600}.bin': randomBytes(70_000),
-  // Above what each of the tools sends in one request, and no multiple of any part.
+  // Larger than any tool sends in one request, and no multiple of any part size.
   'folder/large.bin': randomBytes(70 * MIB + 12_345),
 };
 
 const found = new Map<PeerName, FoundPeer>();
 let sandbox: Sandbox;
 beforeAll(async () => {
-  // One after the other: two installations into one place would meet.
+  // In turn, because two installations into one folder would collide.
   for (const name of PEERS) found.set(name, await findPeer(name));
   sandbox = createSandbox();
   for (const [name, content] of Object.entries(FILES)) {
@@ -60,7 +61,7 @@ function describeOn(name: string, start: () => Promise<S3Endpoint>): void {
         environment: { ...server.environment, DRAY_CACHE: sandbox.path(`cache-${name}-${cache}`) },
       });
 
-    /** Runs the tool and gives what it printed, on either stream; fails when it does. */
+    /** Runs the tool and returns its output of both streams. Throws when the tool fails. */
     async function run(peer: PeerName, ...args: readonly string[]): Promise<string> {
       const tool = found.get(peer);
       if (!tool || 'missing' in tool) throw new Error(`${peer} is missing.`);
@@ -83,15 +84,13 @@ function describeOn(name: string, start: () => Promise<S3Endpoint>): void {
     }
     const remote = (prefix: string) => `S3:${server.bucket}/${prefix}`;
 
-    /** The reason why the test cannot run here, for its output. */
+    /** The reason why the test cannot run here, or ''. */
     function missing(peer: PeerName): string {
       const tool = found.get(peer);
-      return tool && 'missing' in tool ? `${peer} is not to be had: ${tool.missing}` : '';
+      return tool && 'missing' in tool ? `${peer} is not available: ${tool.missing}` : '';
     }
 
-    it('what Dray wrote is the same for rclone, byte by byte and by size, hash and time', async ({
-      skip,
-    }) => {
+    it('objects that Dray wrote are equal for rclone by content, size, hash and time', async ({ skip }) => {
       skip(missing('rclone') !== '', missing('rclone'));
       const request = { source: { place: tree() }, destination: { place: url('dray') } };
       expect(await copyTree(contextOf('up'), request)).toMatchObject({ copiedFiles: 5, failed: 0 });
@@ -106,7 +105,7 @@ function describeOn(name: string, start: () => Promise<S3Endpoint>): void {
       expect(again).toContain('Unchanged skipping');
     });
 
-    it('what Dray wrote is listed by aws s3 ls with its names and sizes', async ({ skip }) => {
+    it('objects that Dray wrote are listed by aws s3 ls with their names and sizes', async ({ skip }) => {
       skip(missing('aws') !== '', missing('aws'));
       await copyTree(contextOf('up'), { source: { place: tree() }, destination: { place: url('dray') } });
       const listed = await run('aws', 's3', 'ls', '--recursive', `${url('dray')}/`);
@@ -125,7 +124,7 @@ function describeOn(name: string, start: () => Promise<S3Endpoint>): void {
         (place: string) => ['--log', 'error', 'cp', '--part-size', '6', `${tree()}/`, `${url(place)}/`],
       ],
     ] as const)(
-      'what %s wrote is the same for Dray, which does not send it again and gets it back as it was',
+      'objects that %s wrote are equal for Dray, are not sent again, and come back unchanged',
       async ([peer, argsFor], { skip }) => {
         skip(missing(peer) !== '', missing(peer));
         const place = `by-${peer}`;

@@ -1,6 +1,6 @@
 /**
- * Copies and syncs of random trees against a model that is a map: between folders, a folder and a store, and two stores, one run
- * after another over changing sources, so that what was remembered is put to the test as well.
+ * Copies and syncs of random trees, compared with a model that is a map: between folders, a folder and a
+ * store, and two stores. One run follows another over changing sources, so the cache is tested as well.
  */
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ const names = fc.constantFrom(
   'd2/f.log',
   'f.log',
 );
-/** Of few lengths, so that equal sizes with other content are common. */
+/** Few lengths, so that equal sizes with different content are common. */
 const contents = fc.constantFrom('', 'a', 'b', 'aa', 'ab', 'x'.repeat(30), 'y'.repeat(30));
 const trees = fc.array(fc.tuple(names, contents), { maxLength: 10 }).map((entries) => new Map(entries));
 const steps = fc.record({
@@ -59,7 +59,7 @@ interface Side {
 
 function folderSide(sandbox: Sandbox, name: string): Side {
   const root = sandbox.path(name);
-  // Two sides never have the same time by chance: size and time are then all that is looked at.
+  // Two sides never share a time by chance, because Dray then compares only size and time.
   let clock = name === 'source' ? 1_600_000_000 : 1_500_000_000;
   return {
     place: { place: root },
@@ -70,7 +70,7 @@ function folderSide(sandbox: Sandbox, name: string): Side {
       for (const [path, content] of tree) {
         if (before.get(path) === content) continue;
         sandbox.write(`${name}/${path}`, content);
-        // A change moves the time, as it does where people work.
+        // A change also sets a new time, as real edits do.
         clock += 1;
         utimesSync(join(root, path), clock, clock);
       }
@@ -107,8 +107,8 @@ function storeSide(store: FakeS3, prefix: string): Side {
 
 const sorted = (tree: Tree) => [...tree].sort(([left], [right]) => (left < right ? -1 : 1));
 
-describe('a destination', () => {
-  it(`is what the model says after each of ${RUNS} random series of copies and syncs, and the same run again writes nothing (seed ${SEED})`, async () => {
+describe('A destination', () => {
+  it(`equals a model after ${RUNS} random series of copies and syncs (seed ${SEED})`, async () => {
     await fc.assert(
       fc.asyncProperty(
         kinds,
@@ -125,7 +125,7 @@ describe('a destination', () => {
           let model: Tree = first;
           for (const step of series) {
             source.write(step.source);
-            // Nothing at a store's prefix is no place, and a folder that is not there neither.
+            // A store's prefix without objects is not a place, nor is a missing folder.
             if (step.source.size === 0) continue;
             const request: SyncRequest = {
               source: source.place,

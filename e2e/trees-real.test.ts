@@ -1,7 +1,8 @@
 /**
- * A real tree goes up to one server as plain objects, across to a server of another make, and down again, and not only Dray's own eyes
- * compare what arrives. It is this project's own node_modules without its most crowded packages, with thousands of small files, links and
- * large binaries, which is there wherever these tests run, or the folder that DRAY_REAL_TREE names, which is only read.
+ * A real tree goes up to one server as plain objects, across to a server of another make, and down again, and
+ * `diff` compares the result as well as Dray. By default it is this project's node_modules without its
+ * largest packages, with thousands of small files, links and large binaries. DRAY_REAL_TREE names another
+ * folder, which is only read.
  */
 import { execFile } from 'node:child_process';
 import { cpSync, lstatSync, readdirSync, rmSync, statSync } from 'node:fs';
@@ -18,9 +19,9 @@ import { type S3Endpoint, type S3Server, startVersitygw } from './servers/versit
 
 const MIB = 1024 * 1024;
 const FILES_MIN = 3_000;
-/** MinIO takes tens of milliseconds for a file on a slow disk. */
+/** On a slow disk MinIO needs tens of milliseconds for a file. */
 const PACKAGE_ITEMS_MAX = 600;
-/** What tools keep in node_modules for themselves may change while the tests run. */
+/** The files that tools keep in node_modules may change while the tests run. */
 const OWN_NOTES = /^\.(?!bin$)/;
 
 const given = process.env.DRAY_REAL_TREE;
@@ -33,7 +34,7 @@ let second: S3Endpoint;
 let root: string;
 beforeAll(async () => {
   sandbox = createSandbox();
-  // The same credentials: endpoints alone tell the two apart.
+  // Both servers have the same credentials: only their endpoints differ.
   first = await startVersitygw();
   second = await startMinio({ secretAccessKey: first.secretAccessKey });
   root = given || sandbox.path('tree');
@@ -76,7 +77,10 @@ function measure(folder: string) {
   return { files, links, bytes };
 }
 
-/** What the system's own `diff -r` says, links compared as links; without empty folders, which S3 has no place for. */
+/**
+ * The differences that the system's `diff -r` reports, with links compared as links and without empty
+ * folders, which S3 cannot store.
+ */
 async function runDiff(left: string, right: string): Promise<string[]> {
   const parameters = ['-r', '--no-dereference', left, right];
   const { stdout } = await promisify(execFile)('diff', parameters, { maxBuffer: 64 * MIB }).catch(
@@ -118,7 +122,7 @@ const STEPS: readonly Step[] = [
   },
 ];
 
-/** Every object is compared by its content, and every one is the same. */
+/** Expects a comparison by content to find every object equal. */
 async function expectEqual(request: CheckTreesRequest, items: number): Promise<void> {
   const checking = context();
   expect(await checkTrees(checking, request)).toMatchObject({
@@ -133,7 +137,7 @@ async function expectEqual(request: CheckTreesRequest, items: number): Promise<v
   expect(eventsOf(checking, 'fileFailed')).toEqual([]);
 }
 
-/** Nothing of what it holds travels again, and no object is written to tell so. */
+/** Expects a run that sent no content and wrote no object. */
 function expectNothingSent(summary: TransferSummary, items: number): void {
   expect(summary).toMatchObject({
     result: 'upToDate',
@@ -148,14 +152,14 @@ function expectNothingSent(summary: TransferSummary, items: number): void {
 }
 
 const title = `${given ?? "packages of this project's node_modules"}: ${size.files} files, ${size.links} links, ${Math.round(size.bytes / MIB)} MiB,`;
-// A tree of one's own may be of any size.
+// A tree that the user chose may have any size.
 describe(title, given ? { timeout: 60 * 60_000 } : {}, () => {
   const items = size.files + size.links;
 
-  it(`is a tree to speak of`, () => expect(size.files).toBeGreaterThan(FILES_MIN));
+  it(`has enough files to matter`, () => expect(size.files).toBeGreaterThan(FILES_MIN));
 
   it.each(STEPS)(
-    'goes $to, is equal there, and is not sent a second time',
+    'is copied $to, is equal there, and is not sent a second time',
     async ({ isDown = false, pair }) => {
       const request = { ...pair(), links: true };
       expect(await copyTree(context(), request)).toMatchObject({
@@ -167,7 +171,7 @@ describe(title, given ? { timeout: 60 * 60_000 } : {}, () => {
       });
       expectNothingSent(await copyTree(context(), request), items);
       expectNothingSent(await syncTree(context(), request), items);
-      // A link and the object that tells of it are one for a copy alone.
+      // Only a copy treats a link and the object that stores it as one.
       const filter = { rules: [{ action: 'exclude', pattern: '*.rclonelink' }] } as const;
       await expectEqual({ ...pair(), filter }, size.files);
       if (!isDown) return;
@@ -175,7 +179,7 @@ describe(title, given ? { timeout: 60 * 60_000 } : {}, () => {
     },
   );
 
-  it('is equal at both ends for a check between them, and diff does look', async () => {
+  it('is equal at both ends by a check, and diff reports a removed file', async () => {
     const down = sandbox.path('down');
     await expectEqual({ source: { place: root }, destination: { place: down } }, size.files);
     const name = readdirSync(down)[0]!;

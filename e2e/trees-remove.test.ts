@@ -1,4 +1,4 @@
-/** `dray rm` and `dray uploads` against stores that do not do all that they are asked. */
+/** `dray rm` and `dray uploads` against stores that refuse some requests. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RemovePlaceRequest } from '../engine/api/trees.ts';
 import { removePlace } from '../engine/jobs/places/remove-place.ts';
@@ -28,13 +28,13 @@ async function remove(key: string, more: Partial<RemovePlaceRequest> = {}) {
   };
 }
 
-describe('rm', () => {
-  it('removes the object of that very name and nothing below or beside it', async () => {
+describe('dray rm', () => {
+  it('removes the object of exactly that name and nothing below or beside it', async () => {
     expect((await remove('p')).summary).toMatchObject({ removed: 1, failed: 0 });
     expect(keys()).toEqual(['p-beside', 'p/', 'p/a', 'p/b.log', 'p/deep/c', 'q']);
   });
 
-  it('removes all below a prefix only if that is asked for', async () => {
+  it('removes a prefix only with --recursive', async () => {
     await expect(remove('p/')).rejects.toMatchObject({ code: 'usage' });
     await expect(remove('')).rejects.toMatchObject({ code: 'usage' });
     await expect(remove('p/deep')).rejects.toMatchObject({ code: 'notFound' });
@@ -43,13 +43,13 @@ describe('rm', () => {
     expect(keys()).toEqual(['p', 'p-beside', 'q']);
   });
 
-  it('removes what its filter takes', async () => {
+  it('removes the objects that its filter selects', async () => {
     const filter = { rules: [{ action: 'exclude', pattern: '*.log' }] } as const;
     expect((await remove('p/', { recursive: true, filter })).summary).toMatchObject({ removed: 3 });
     expect(keys()).toEqual(['p', 'p-beside', 'p/b.log', 'q']);
   });
 
-  it('tells in a dry run what it would remove, and asks for nothing else', async () => {
+  it('lists the objects in a dry run and sends no other request', async () => {
     const { paths, summary } = await remove('p/', { recursive: true, dryRun: true });
     expect(paths).toEqual(['', 'a', 'b.log', 'deep/c']);
     expect(summary).toMatchObject({ removed: 4, bytes: 4 });
@@ -57,13 +57,13 @@ describe('rm', () => {
     expect(store.log.some((line) => /^(POST|DELETE|PUT)/.test(line))).toBe(false);
   });
 
-  it('says that nothing is there, and never of a whole bucket', async () => {
+  it('fails for an empty prefix, but not for an empty bucket', async () => {
     await expect(remove('typo/', { recursive: true })).rejects.toMatchObject({ code: 'notFound' });
     store.objects.clear();
     expect((await remove('', { recursive: true })).summary).toMatchObject({ removed: 0 });
   });
 
-  it('removes all of a store that lists in no order', async () => {
+  it('removes every object of a store that lists in no order', async () => {
     store.objects.clear();
     for (let at = 0; at < 900; at += 1) store.objects.set(`p/${at}`, Buffer.from(''));
     store.listing = 'shuffled';
@@ -71,7 +71,7 @@ describe('rm', () => {
     expect(keys()).toEqual([]);
   });
 
-  it('names each object that it may not remove, and removes the others', async () => {
+  it('reports each object that it cannot remove and removes the others', async () => {
     store.fault = ({ key, method, query }) => {
       if (method === 'POST' && query.has('delete')) return { status: 403, code: 'AccessDenied' };
       return method === 'DELETE' && key === 'p/a' ? { status: 403, code: 'AccessDenied' } : undefined;
@@ -82,8 +82,8 @@ describe('rm', () => {
   });
 });
 
-describe('uploads abort', () => {
-  it('leaves alone what is under way beside the place, under a name that begins alike', async () => {
+describe('dray uploads --abort', () => {
+  it('keeps the unfinished uploads beside the place, whose names only share a prefix', async () => {
     const pending = ['data', 'data/x', 'data-2024/x', 'database'];
     store.fault = ({ method, query }) => {
       if (method !== 'GET') return undefined;

@@ -1,4 +1,7 @@
-/** What a sync and a check must leave alone at a store, or must not take for success: rules that only whole runs show. */
+/**
+ * Rules that only whole runs show: what a sync must keep at a store, and what a check must not take for
+ * success.
+ */
 import { existsSync, readFileSync, utimesSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { CheckTreesRequest, SyncRequest } from '../engine/api/trees.ts';
@@ -7,7 +10,7 @@ import { checkTrees } from '../engine/jobs/trees/check/check-trees.ts';
 import { copyTree, syncTree } from '../engine/jobs/trees/copy-tree.ts';
 import { contextIn, sandbox, store } from './fresh-store.ts';
 
-/** When the fake store says that everything was stored. */
+/** The upload time that the fake store reports for every object. */
 const STORED_MS = Date.UTC(2026, 10, 13, 10);
 const DAY_MS = 86_400_000;
 
@@ -23,7 +26,7 @@ const sync = (request: SyncRequest) => syncTree(contextIn(), { maxDelete: { perc
 const check = (request: CheckTreesRequest) => checkTrees(contextIn(), request);
 
 describe('A sync to a store', () => {
-  it('keeps what stands for folders there, and what lies in a workspace folder: no source can have those', async () => {
+  it('keeps folder markers and workspace folders, which no source can have', async () => {
     file('from/a', 'a', STORED_MS);
     for (const key of ['to/', 'to/empty/', 'to/.dray/config.json', 'to/x/.dray/state', 'to/gone'])
       put(key, key.endsWith('/') ? '' : 'x');
@@ -35,7 +38,7 @@ describe('A sync to a store', () => {
   });
 
   it.each(['newerThanMs', 'olderThanMs'] as const)(
-    'keeps what the source has and a bound of age leaves out (%s)',
+    'keeps files of the source that an age filter excludes (%s)',
     async (bound) => {
       const limit = STORED_MS + (bound === 'newerThanMs' ? -DAY_MS : DAY_MS);
       const [out, taken] =
@@ -52,7 +55,7 @@ describe('A sync to a store', () => {
   );
 
   it.each(['minSizeBytes', 'maxSizeBytes'] as const)(
-    'keeps what the source has and a bound of size leaves out (%s)',
+    'keeps files of the source that a size filter excludes (%s)',
     async (bound) => {
       file('from/small', 's', STORED_MS);
       file('from/large', 'l'.repeat(100), STORED_MS);
@@ -77,12 +80,12 @@ describe('A sync to a store', () => {
   });
 });
 
-describe('What unfinished files lie in at a store', () => {
+describe('A folder of unfinished files at a store', () => {
   const putParts = () => {
     for (const key of ['a', 'x/.dray-tmp/part', '.dray-tmp']) put(`there/${key}`, 'x');
   };
 
-  it('does not come from there, so the next sync and a check find nothing, and what is here stays', async () => {
+  it('is not copied from there, and the local one stays', async () => {
     putParts();
     const here = sandbox.write('here/x/.dray-tmp/part', 'own');
     const both = { source: at('there'), destination: { place: 'here' } };
@@ -96,7 +99,7 @@ describe('What unfinished files lie in at a store', () => {
     expect(await copyTree(contextIn(), { ...both, filter })).toMatchObject({ copiedFiles: 0, failed: 1 });
   });
 
-  it('is not deleted there, nor copied to another place of the store', async () => {
+  it('is neither deleted there nor copied to another place of the store', async () => {
     putParts();
     file('from/a', 'x', STORED_MS);
     expect(await sync({ source: { place: 'from' }, destination: at('there') })).toMatchObject({
@@ -108,7 +111,7 @@ describe('What unfinished files lie in at a store', () => {
 });
 
 describe('A copy to a store', () => {
-  it('takes nothing of a workspace folder, even if it is named', async () => {
+  it("copies nothing from a workspace's own folder, even if --files-from lists it", async () => {
     file('from/.dray/config.json', 'secret', STORED_MS);
     file('from/a', 'a', STORED_MS);
     const told = contextIn();
@@ -125,7 +128,7 @@ describe('A copy to a store', () => {
     expect(keys()).toEqual(['to/a']);
   });
 
-  it('finds names of every kind again, there and on the way back', async () => {
+  it('keeps unusual names in both directions', async () => {
     const names = [
       '\uffee',
       '\u{1f600}',
@@ -156,7 +159,7 @@ describe('A copy to a store', () => {
     for (const name of names) expect(readFileSync(sandbox.path('back', name), 'utf8')).toBe(name);
   });
 
-  it('writes in a dry run nothing at all', async () => {
+  it('sends no write in a dry run', async () => {
     file('from/a', 'a', STORED_MS);
     put('to/a', 'b');
     put('to/gone', 'c');
@@ -172,7 +175,7 @@ describe('A copy to a store', () => {
 });
 
 describe('A sync from a store', () => {
-  it('keeps local files of objects that a bound of age leaves out', async () => {
+  it('keeps local files of objects that an age filter excludes', async () => {
     put('from/out', 'o');
     put('from/in', 'i');
     file('to/out', 'old', STORED_MS - 100 * DAY_MS);
@@ -196,7 +199,7 @@ describe('A sync from a store', () => {
 });
 
 describe('A check', () => {
-  it('of a source prefix where nothing lies is an error, above all with --one-way', async () => {
+  it('of an empty source prefix is an error, also with --one-way', async () => {
     file('to/a', 'a', STORED_MS);
     for (const oneWay of [true, false])
       await expect(check({ source: at('typo'), destination: { place: 'to' }, oneWay })).rejects.toMatchObject(
@@ -204,7 +207,7 @@ describe('A check', () => {
       );
   });
 
-  it('of a source prefix where nothing lies is an error with a filter, too', async () => {
+  it('of an empty source prefix is an error with a filter too', async () => {
     const filter = { rules: [{ action: 'exclude', pattern: '*.tmp' }] } as const;
     await expect(
       check({ source: at('typo'), destination: { place: 'to' }, oneWay: true, filter }),
@@ -212,7 +215,7 @@ describe('A check', () => {
   });
 
   it.each(['newerThanMs', 'olderThanMs'] as const)(
-    'takes the age of a file from the source, since at a store all is as old as its upload (%s)',
+    "filters by the source's ages, since a store knows only upload times (%s)",
     async (bound) => {
       const limit = STORED_MS + (bound === 'newerThanMs' ? -DAY_MS : DAY_MS);
       const sign = bound === 'newerThanMs' ? -1 : 1;
@@ -233,7 +236,7 @@ describe('A check', () => {
     },
   );
 
-  it('of files that are named tells of one that the destination lacks as a difference', async () => {
+  it('with --files-from reports a file that the destination lacks', async () => {
     for (const name of ['a', 'b']) file(`from/${name}`, name, STORED_MS);
     put('to/a', 'a');
     const filter = { filesFrom: ['a', 'b'] };
@@ -242,7 +245,7 @@ describe('A check', () => {
     });
   });
 
-  it('does not take its own report for a file of the tree, in the first run or the next', async () => {
+  it('ignores its own report in the first run and in the next', async () => {
     for (const side of ['left', 'right']) file(`${side}/a`, 'a', STORED_MS);
     const request = {
       source: { place: 'left' },
@@ -255,7 +258,7 @@ describe('A check', () => {
 });
 
 describe('A check with --links', () => {
-  it('compares links here with the objects that a copy keeps of them, by the checksum of their targets', async () => {
+  it('compares local links with their stored objects by the checksums of their targets', async () => {
     file('from/a', 'a', STORED_MS);
     const { rmSync, symlinkSync } = await import('node:fs');
     symlinkSync('a', sandbox.path('from/link'));
@@ -281,7 +284,7 @@ describe('A check with --links', () => {
 });
 
 describe('A copy', () => {
-  it('that may not look at the destination refuses to promise what it would have to look for', async () => {
+  it('with --no-check-dest refuses options that need a lookup at the destination', async () => {
     file('from/a', 'a', STORED_MS);
     for (const more of [{ immutable: true }, { update: true }, { backupDirectory: at('old') }])
       await expect(
@@ -295,7 +298,7 @@ describe('A copy', () => {
     expect(keys()).toEqual([]);
   });
 
-  it('from a name that every object of JavaScript has is from no remote', async () => {
+  it('from a name like "constructor" finds no remote', async () => {
     for (const name of ['constructor', 'toString', 'valueOf'])
       await expect(
         copyTree(contextIn(), { source: { place: `${name}:x` }, destination: at('to') }),
@@ -303,7 +306,7 @@ describe('A copy', () => {
   });
 
   it.runIf(process.platform === 'linux')(
-    'with --links keeps every byte of a target, also what is no UTF-8 or begins with a byte order mark (needs Linux)',
+    'with --links keeps every byte of a target, even invalid UTF-8 (needs Linux)',
     async () => {
       const { readlinkSync, symlinkSync } = await import('node:fs');
       file('from/a', 'a', STORED_MS);

@@ -1,6 +1,6 @@
 /**
- * Machines that push to one branch at the same moment: each is a process of its own running the real command. Whatever the order in which
- * they land, nothing that a push reported as stored is ever lost, and nothing is half done.
+ * Machines that push to one branch at the same moment, each a process of its own that runs the real command.
+ * In any order of arrival, nothing that a push reported as stored is lost, and nothing is half done.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { log } from '../engine/jobs/history/log.ts';
@@ -24,7 +24,7 @@ afterAll(() => server?.stop());
 
 const writers = Array.from({ length: WRITERS }, (_, at) => `writer-${at}`);
 
-/** A repository with one commit, and a workspace for each writer at that commit. */
+/** Makes a repository with one commit, and a workspace at that commit for each writer. */
 async function startDataset(name: string): Promise<S3Dataset> {
   const dataset = createS3Dataset(server, name);
   const root = await dataset.init('origin');
@@ -36,7 +36,7 @@ async function startDataset(name: string): Promise<S3Dataset> {
   return dataset;
 }
 
-/** Every writer runs the command at once. */
+/** Runs the command in every workspace at once. */
 function together(dataset: S3Dataset, parametersOf: (writer: string) => readonly string[]) {
   return Promise.all(
     writers.map(async (writer) => ({
@@ -46,7 +46,7 @@ function together(dataset: S3Dataset, parametersOf: (writer: string) => readonly
   );
 }
 
-/** The last line of `--json`. */
+/** The last record of `--json`. */
 function summaryOf({ stdout }: { readonly stdout: string }): Record<string, unknown> {
   return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '{}');
 }
@@ -58,7 +58,7 @@ async function logOf(dataset: S3Dataset, workspace: string): Promise<TestContext
 }
 
 describe('Eight writers at once', () => {
-  it('that change different paths all land, and a fresh clone holds what each of them pushed', async () => {
+  it('that change different paths all succeed, and a fresh clone holds every change', async () => {
     using dataset = await startDataset('disjoint');
     for (const writer of writers) {
       dataset.sandbox.write(`${writer}/by/${writer}.txt`, `from ${writer}`);
@@ -87,13 +87,13 @@ describe('Eight writers at once', () => {
     const own = commits.filter(({ message }) => writers.includes(message)).map(({ message }) => message);
     expect(own.sort(), 'the commit of each push can be reached from the tip').toEqual(writers);
 
-    // And everyone comes to the same place.
+    // Every writer ends with the same tree.
     for (const writer of writers) await pull(dataset.context(writer), {});
     const fresh = describeTree(dataset.sandbox.path('fresh'));
     for (const writer of writers) expect(describeTree(dataset.sandbox.path(writer))).toEqual(fresh);
   });
 
-  it('that change the same path: one lands, the others stop with a conflict and keep what they have', async () => {
+  it('that change the same path end with one push and seven conflicts', async () => {
     using dataset = await startDataset('same-path');
     for (const writer of writers) {
       dataset.sandbox.write(`${writer}/shared.txt`, `changed by ${writer}`);
@@ -122,7 +122,7 @@ describe('Eight writers at once', () => {
     const commits = eventsOf(await logOf(dataset, 'fresh'), 'commit');
     expect(commits.map(({ message }) => message)).toEqual([winner, 'first']);
 
-    // A loser decides, and then its push lands with all that it had.
+    // A writer that lost decides the conflict, and its push then stores all its changes.
     const loser = writers.find((writer) => writer !== winner)!;
     expect(await status(dataset.context(loser), {})).toMatchObject({ changes: { added: 1, modified: 1 } });
     await pull(dataset.context(loser), { conflicts: 'ours' });
@@ -131,7 +131,7 @@ describe('Eight writers at once', () => {
     expect(describeTree(dataset.sandbox.path('fresh'))).toEqual(describeTree(dataset.sandbox.path(loser)));
   });
 
-  it('that give one tag to different commits: one wins, and the tag names its commit', async () => {
+  it('that give one tag to different commits end with one winner and its commit', async () => {
     using dataset = await startDataset('tags');
     const commits = new Map<string, string | null>();
     for (const writer of writers) {

@@ -1,4 +1,7 @@
-/** A store that takes every conditional write, as some S3 servers do: two writers can lose a commit there, and are told. */
+/**
+ * A store that accepts every conditional write, as some S3 servers do. Two writers can lose a commit there,
+ * and Dray warns about it.
+ */
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -30,7 +33,7 @@ afterAll(() => {
   server.close();
 });
 
-/** As much of S3 as a push needs, without any regard for If-Match and If-None-Match. */
+/** The part of S3 that a push needs, without support for If-Match and If-None-Match. */
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://server');
   const pieces: Buffer[] = [];
@@ -74,7 +77,7 @@ function unsafeWarnings(context: TestContext): number {
   return eventsOf(context, 'warning').filter(({ warning }) => warning === 'unsafeForTwoWriters').length;
 }
 
-it('a remote that ignores conditions is called unsafe by remote test, by init, and once by each push', async () => {
+it('a remote that ignores conditions is reported as unsafe by remote test, init and push', async () => {
   using sandbox = createSandbox();
   const environment = { AWS_ACCESS_KEY_ID: 'key', AWS_SECRET_ACCESS_KEY: 'secret', DRAY_AUTHOR: 'tester' };
   const work = sandbox.path('work');
@@ -98,7 +101,7 @@ it('a remote that ignores conditions is called unsafe by remote test, by init, a
   expect(await push(unchanged, {})).toMatchObject({ result: 'nothingToPush' });
   expect(unsafeWarnings(unchanged)).toBe(0);
 
-  // A clone has not asked yet: its first push does, and says so too.
+  // A clone has not tested the remote yet. Its first push does, and warns too.
   await cloneWorkspace(contextAt(sandbox.folder), { url, directory: 'copy' });
   sandbox.write('copy/b', 'two');
   const cloned = contextAt(sandbox.path('copy'));

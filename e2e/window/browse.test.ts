@@ -1,4 +1,4 @@
-/** Browse with real files and a real store: walked through, copied between, brought into step, deleted from. */
+/** Browse with real files and a real store: navigation, copies, syncs and deletions. */
 import {
   existsSync,
   mkdirSync,
@@ -34,7 +34,7 @@ const LOCAL: Tree = {
 };
 const REMOTE: Tree = { 'photos/2026/coast.jpg': 'no real picture', 'inventory.json': '{"a": 1}\n' };
 
-/** The plan of a sync of `data` here to `data` there, where `there` is shown. */
+/** Opens the plan of a sync from the local `data` to the remote one, which shows `there`. */
 async function planSync({ left, page, right, row }: BrowsePanes, there: string): Promise<Locator> {
   await row(left, 'data').dblclick();
   await row(right, 'data').dblclick();
@@ -46,10 +46,10 @@ async function planSync({ left, page, right, row }: BrowsePanes, there: string):
   return dialog;
 }
 
-describe.skipIf(!findChromium())('the two panes of Browse', () => {
+describe.skipIf(!findChromium())('The two panes of Browse', () => {
   const started = startBrowserAndStore();
 
-  it('are walked through by keyboard and by mouse, and show what a file is', async () => {
+  it('navigate by keyboard and by mouse, and preview files', async () => {
     await using panes = await openBrowse(started.browser, {
       server: started.server,
       bucket: 'walked',
@@ -60,7 +60,7 @@ describe.skipIf(!findChromium())('the two panes of Browse', () => {
     await row(left, 'data').click();
     await page.keyboard.press('Enter');
     await row(left, 'reads').waitFor();
-    // The keyboard goes on in the folder that was opened, and chooses nothing by itself.
+    // The focus moves into the opened folder, and nothing is selected.
     await expect.poll(() => isFocused(row(left, 'reads')), WAIT).toBe(true);
     await expect.poll(() => chosen(left), WAIT).toEqual([]);
     const lookAtNext = async (name: string) => {
@@ -69,7 +69,7 @@ describe.skipIf(!findChromium())('the two panes of Browse', () => {
       await page.keyboard.press('Space');
       return page.getByRole('dialog', { name });
     };
-    /** The keyboard is back in the list before the next key. */
+    /** Waits until the focus is back in the list. */
     const close = async (name: string) => {
       await page.keyboard.press('Escape');
       await expect.poll(() => isFocused(row(left, name)), WAIT).toBe(true);
@@ -98,7 +98,7 @@ describe.skipIf(!findChromium())('the two panes of Browse', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('copy to each other by button, by mouse and by keyboard, and replace nothing without a yes', async () => {
+  it('copy by button, mouse and keyboard, and ask before they replace a file', async () => {
     await using panes = await openBrowse(started.browser, {
       server: started.server,
       bucket: 'copied',
@@ -116,7 +116,7 @@ describe.skipIf(!findChromium())('the two panes of Browse', () => {
     expect(readFileSync(join(home, 'inventory.json'), 'utf8')).toBe('{"a": 1}\n');
     await row(left, 'inventory.json').dragTo(row(right, 'photos'));
     await expect.poll(() => existsSync(join(bucketFolder, 'photos/inventory.json')), WAIT).toBe(true);
-    // No pane shows what is in that folder.
+    // Neither pane shows the content of that folder.
     await row(left, 'inventory.json').dragTo(row(right, 'photos'));
     await page
       .getByRole('dialog', { name: 'inventory.json is there already' })
@@ -129,7 +129,7 @@ describe.skipIf(!findChromium())('the two panes of Browse', () => {
     const asked = page.getByRole('dialog', { name: 'inventory.json is there already' });
     await asked.getByRole('button', { name: 'Cancel' }).click();
     await row(left, 'inventory.json').click();
-    // By keyboard alone: the button is reached from the list, backwards.
+    // By keyboard alone: Shift+Tab leads from the list to the button.
     await pressUntilFocused(panes, 'Shift+Tab', page.getByRole('button', { name: 'Copy to the right' }));
     await page.keyboard.press('Enter');
     await asked.waitFor();
@@ -140,7 +140,7 @@ describe.skipIf(!findChromium())('the two panes of Browse', () => {
       .toBe('{"a": 2}\n');
   });
 
-  it('obey every drop and every key, however soon it follows the one before', async () => {
+  it('obey every drop and key press, however fast they follow each other', async () => {
     await using panes = await openBrowse(started.browser, {
       server: started.server,
       bucket: 'at-once',
@@ -149,7 +149,7 @@ describe.skipIf(!findChromium())('the two panes of Browse', () => {
     });
     const { left, page, right, row } = panes;
     const asked = page.getByRole('dialog', { name: 'notes.md is there already' });
-    // The clock stands, so all of this happens in one moment.
+    // The clock stands still, so all of this happens at one moment.
     await page.clock.setFixedTime(new Date('2026-11-21T09:30:00Z'));
     for (let drag = 0; drag < 3; drag += 1) {
       await row(left, 'notes.md').dragTo(row(right, 'photos'));
@@ -167,7 +167,7 @@ describe.skipIf(!findChromium())('the two panes of Browse', () => {
     }
   });
 
-  it('take a double click on the copy for one press', async () => {
+  it('start one copy on a double click', async () => {
     await using panes = await openBrowse(started.browser, {
       server: started.server,
       bucket: 'twice',
@@ -213,7 +213,7 @@ describe.skipIf(!findChromium())('the two panes of Browse', () => {
     await page.getByText('Copy 20 files of runs to', { exact: false }).waitFor();
   });
 
-  it('are brought into step as the plan says, once its deletions were agreed to', async () => {
+  it('sync as planned once the user has agreed to the deletions', async () => {
     const remote = { 'data/notes.md': 'older', 'data/only/there.txt': 'x', 'beside.txt': 'stays' };
     await using panes = await openBrowse(started.browser, {
       server: started.server,
@@ -238,7 +238,7 @@ describe.skipIf(!findChromium())('the two panes of Browse', () => {
     expect(readFileSync(join(bucketFolder, 'beside.txt'), 'utf8')).toBe('stays');
     await page.getByRole('button', { name: 'Sync or copy all' }).click();
     await dialog.getByText('Nothing to do').waitFor();
-    // A plan of before is not shown for one of now.
+    // An older plan must not appear for a new one.
     await page.keyboard.press('Escape');
     writeFileSync(join(home, 'data/later.txt'), 'later');
     await page.getByRole('button', { name: 'Sync or copy all' }).click();
@@ -247,7 +247,7 @@ describe.skipIf(!findChromium())('the two panes of Browse', () => {
     await dialog.getByText('later.txt').waitFor();
   });
 
-  it('say of a plan what stays out of it, and that a sync then deletes nothing', async () => {
+  it('list the files that a plan skips, and explain that the sync deletes nothing', async () => {
     await using panes = await openBrowse(started.browser, {
       server: started.server,
       bucket: 'left-out',
@@ -278,7 +278,7 @@ describe.skipIf(!findChromium())('the two panes of Browse', () => {
     expect(existsSync(join(bucketFolder, 'data/only-there.txt'))).toBe(true);
   });
 
-  it('say of a repository that a sync would delete it, and then do so once that was agreed to', async () => {
+  it('warn that a sync deletes a repository, and delete it once the user agrees', async () => {
     const remote = { 'data/birds/dray.json': '{}', 'data/birds/refs/heads/main': 'x' };
     await using panes = await openBrowse(started.browser, {
       server: started.server,
@@ -295,7 +295,7 @@ describe.skipIf(!findChromium())('the two panes of Browse', () => {
     expect(existsSync(join(bucketFolder, 'data/birds'))).toBe(false);
   });
 
-  it('delete what is confirmed by its name, and make folders that a store keeps', async () => {
+  it('delete a folder whose name the user has typed, and make folders in a store', async () => {
     await using panes = await openBrowse(started.browser, {
       server: started.server,
       bucket: 'changed',
@@ -303,7 +303,7 @@ describe.skipIf(!findChromium())('the two panes of Browse', () => {
       remote: REMOTE,
     });
     const { bucketFolder, home, left, page, right, row } = panes;
-    // On its name, where the focus would go to the grip within.
+    // Clicks the name, because a click elsewhere focuses the drag handle.
     await row(right, 'photos').getByText('photos').click();
     await page.evaluate(
       () => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))),
@@ -336,7 +336,7 @@ describe.skipIf(!findChromium())('the two panes of Browse', () => {
       await pane.getByText('An empty folder').waitFor();
       expect(readdirSync(join(folder, 'new one'))).toEqual([]);
     }
-    // It is there for other clients too, and no copy carries it or stumbles over it.
+    // Other clients see the folder too, and copies ignore its marker.
     const { environment } = started.server;
     const listed = await runCli(['ls', 's3://changed', '--recursive', '--json'], { cwd: home, environment });
     expect(listed.stdout).toContain('"path":"new one/"');
@@ -347,7 +347,7 @@ describe.skipIf(!findChromium())('the two panes of Browse', () => {
     expect(readFileSync(join(bucketFolder, 'new one/inside.txt'), 'utf8')).toBe('inside');
   });
 
-  it('say what a store refuses, and lead on', async () => {
+  it("show a store's refusal and recover from it", async () => {
     await using panes = await openBrowse(started.browser, { server: started.server, bucket: 'refusing' });
     const { page, right } = panes;
     const place = encodeURIComponent('s3://no-such-bucket/below');
@@ -362,7 +362,7 @@ describe.skipIf(!findChromium())('the two panes of Browse', () => {
     expect(await alert.count()).toBe(0);
   });
 
-  it('say that what they show may be old when it cannot be read again, and read on where they stopped', async () => {
+  it('mark rows as old after a failed read, and resume reading where it stopped', async () => {
     const entries = 2_500;
     await using panes = await openBrowse(started.browser, {
       server: started.server,
@@ -397,7 +397,7 @@ describe.skipIf(!findChromium())('the two panes of Browse', () => {
     expect(await alert.count()).toBe(0);
   });
 
-  it(`show ${MANY} entries of a store page by page, and say what the order covers`, async () => {
+  it(`show ${MANY} entries of a store page by page, and say which of them are sorted`, async () => {
     await using panes = await openBrowse(started.browser, {
       server: started.server,
       bucket: 'many',
@@ -420,14 +420,14 @@ describe.skipIf(!findChromium())('the two panes of Browse', () => {
     await row(right, 'file-19999').click();
     await page.keyboard.press('Control+End');
     await row(right, 'file-00000').waitFor();
-    // What is drawn is what is seen, however many there are.
+    // Only the visible rows are drawn, however many there are.
     expect(await right.getByRole('row').count()).toBeLessThan(60);
     expect(await row(left, 'file-00000').count()).toBe(0);
     expect(readFileSync(join(panes.bucketFolder, 'many/file-19999'), 'utf8')).toBe('');
   });
 
   it.each(['light', 'dark'] satisfies Theme[])(
-    'have no hindrance that axe finds, in the %s theme',
+    'have no accessibility violation by axe, in the %s theme',
     async (theme) => {
       await using panes = await openBrowse(started.browser, {
         server: started.server,
@@ -472,7 +472,7 @@ function chosen(pane: Locator): Promise<readonly string[]> {
   return pane.locator('[role=row][aria-selected=true] .entry-text').allTextContents();
 }
 
-/** Of each file its bytes, by its path. */
+/** The bytes of each file in base64, by path. */
 function readTree(folder: string): Record<string, string> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
     entry.isFile(),

@@ -1,4 +1,7 @@
-/** A push from the screen of changes that another client is quicker than: what the screen says, and that neither side loses a thing. */
+/**
+ * A push from the Changes screen while another client pushes first: what the screen says, and that neither
+ * side loses a change.
+ */
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,7 +16,7 @@ import { openWorkspace, rowOf, WAIT } from './window-workspace.ts';
 
 const MIB = 1024 * 1024;
 
-describe.skipIf(!findChromium())('a push that another client is quicker than', () => {
+describe.skipIf(!findChromium())('A push that another client precedes', () => {
   let browser: Browser;
   let server: S3Server;
   let network: BadNetwork;
@@ -30,7 +33,7 @@ describe.skipIf(!findChromium())('a push that another client is quicker than', (
       screen: '#/changes',
     });
 
-  it('between the look and the press, is merged when both changed other files', async () => {
+  it('between scan and click merges when they changed different files', async () => {
     using dataset = await twoWriters(server, 'merged');
     const { sandbox } = dataset;
     sandbox.write(`${WORK}/ours.txt`, 'ours\n');
@@ -48,7 +51,7 @@ describe.skipIf(!findChromium())('a push that another client is quicker than', (
     expect(window.complaints).toEqual([]);
   });
 
-  it('between the look and the press, stops at a conflict, changes nothing, and leads to the choice of sides', async () => {
+  it('between scan and click stops at a conflict and leads to the choice of sides', async () => {
     using dataset = await twoWriters(server, 'conflict');
     const { sandbox } = dataset;
     sandbox.write(`${WORK}/notes/kept.md`, 'ours\n');
@@ -76,7 +79,7 @@ describe.skipIf(!findChromium())('a push that another client is quicker than', (
     expect(window.complaints).toEqual([]);
   });
 
-  it('while its content is on the way, is merged all the same', async () => {
+  it('during its upload merges as well', async () => {
     using dataset = await twoWriters(server, 'during');
     const { sandbox } = dataset;
     const large = noise(8 * MIB, 7);
@@ -84,12 +87,12 @@ describe.skipIf(!findChromium())('a push that another client is quicker than', (
     await using window = await open(dataset, network.endpoint);
     const { page } = window;
     await rowOf(page, 'ours.bin').waitFor();
-    // Slow enough for theirs to land first, on the slowest machine.
+    // Slow enough for the other push to finish first, even on the slowest machine.
     await network.setBandwidth(64);
     await server.resetRequests();
     await page.getByRole('button', { name: 'Push 1 change' }).click();
     await page.getByText('A push is under way').waitFor();
-    // It has read the branch by now, or does so first of all.
+    // By then the push has read the branch, or it reads it first of all.
     await expect
       .poll(async () => (await server.requests()).some(({ path }) => path.includes('heads/main')), WAIT)
       .toBe(true);
@@ -101,7 +104,7 @@ describe.skipIf(!findChromium())('a push that another client is quicker than', (
   });
 });
 
-/** The workspace of the window, and `other`, both at the first commit. */
+/** Makes the window's workspace and `other`, both at the first commit. */
 async function twoWriters(server: S3Server, name: string): Promise<S3Dataset> {
   const dataset = await pushedDataset(server, name);
   await dataset.clone('other');
@@ -114,7 +117,7 @@ async function pushTheirs(dataset: S3Dataset, path: string): Promise<void> {
   expect(result).toBe('pushed');
 }
 
-/** What a third client gets of the branch, whole and checked. */
+/** Clones the branch as a third client and verifies it. */
 async function expectMerged(
   dataset: S3Dataset,
   files: Readonly<Record<string, string | Uint8Array>>,

@@ -1,4 +1,7 @@
-/** The screen of changes: what a push or a pull would do, seen and decided in a real Chromium, done on a real store. */
+/**
+ * The Changes screen: what a push or a pull would do, seen and decided in a real Chromium, done on a real
+ * store.
+ */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, unlinkSync } from 'node:fs';
 import type { Page } from 'playwright';
@@ -13,7 +16,7 @@ import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
 import { openWorkspace, rowOf, rowsShown, WAIT } from './window-workspace.ts';
 
-describe.skipIf(!findChromium())('the screen of changes', () => {
+describe.skipIf(!findChromium())('The Changes screen', () => {
   const started = startBrowserAndStore();
 
   const open = ({ sandbox }: S3Dataset, screen = '#/changes') =>
@@ -23,7 +26,7 @@ describe.skipIf(!findChromium())('the screen of changes', () => {
       screen,
     });
 
-  it('shows what differs as a tree and flat, by kind, by size and by search', async () => {
+  it('shows changes as a tree or flat, by kind, by size and by search', async () => {
     using dataset = await pushedDataset(started.server, 'rows');
     changeDataset(dataset);
     await using window = await open(dataset);
@@ -54,7 +57,7 @@ describe.skipIf(!findChromium())('the screen of changes', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('shows texts side by side, pictures before and after, and of others size, time and hash', async () => {
+  it('compares texts side by side, pictures before and after, other files by size and hash', async () => {
     using dataset = await pushedDataset(started.server, 'sides');
     changeDataset(dataset);
     await using window = await open(dataset);
@@ -91,7 +94,7 @@ describe.skipIf(!findChromium())('the screen of changes', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('pushes all but what is left out, once the deletions were seen, with the message', async () => {
+  it('pushes all but the excluded changes, after the user has seen the deletions', async () => {
     using dataset = await pushedDataset(started.server, 'skip');
     changeDataset(dataset);
     const scratch = dataset.sandbox.write(`${WORK}/scratch.txt`, 'for now');
@@ -101,7 +104,7 @@ describe.skipIf(!findChromium())('the screen of changes', () => {
     await page.getByRole('checkbox', { name: 'Push measurements/raw.bin' }).uncheck();
     await page.getByRole('checkbox', { name: 'Push scratch.txt' }).uncheck();
     await page.getByText('2 left out').waitFor();
-    // What is left out stays so when the folder is looked at again, as far as it still is a change.
+    // Excluded files stay excluded after a new scan while they still differ.
     unlinkSync(scratch);
     await page.getByRole('button', { name: 'Look again' }).click();
     await page.getByText('1 left out').waitFor();
@@ -132,7 +135,7 @@ describe.skipIf(!findChromium())('the screen of changes', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('pulls what it showed, each conflict as it was decided', async () => {
+  it('pulls what it showed, with each conflict decided by the user', async () => {
     using dataset = await pushedDataset(started.server, 'pull');
     const { sandbox } = dataset;
     await dataset.clone('other');
@@ -161,7 +164,7 @@ describe.skipIf(!findChromium())('the screen of changes', () => {
       .getByRole('button', { name: 'Theirs' })
       .click();
     await page.getByText('All are decided').waitFor();
-    // What comes after the look is not pulled with it.
+    // Commits that arrive after the scan are not pulled.
     sandbox.write('other/later.txt', 'pushed after the look\n');
     await push(dataset.context('other'), { message: 'Later' });
     await send.click();
@@ -177,7 +180,7 @@ describe.skipIf(!findChromium())('the screen of changes', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('is looked at anew when a pull is cancelled half-way', async () => {
+  it('is scanned again after a pull is cancelled half-way', async () => {
     using dataset = await pushedDataset(started.server, 'cancelled');
     const { sandbox } = dataset;
     await dataset.clone('other');
@@ -193,11 +196,11 @@ describe.skipIf(!findChromium())('the screen of changes', () => {
     const { page } = window;
     const send = page.getByRole('button', { name: 'Pull 2 changes' });
     await send.waitFor();
-    // Slow enough for the large file to be still on its way, on the slowest machine.
+    // Slow enough for the large file to be still in flight, even on the slowest machine.
     await network.setBandwidth(64);
     await send.click();
     await expect.poll(() => existsSync(sandbox.path(WORK, 'small.txt')), WAIT).toBe(true);
-    // As from another window: this one stays where it is.
+    // Cancels as another window would; this one stays on its screen.
     await askEngine(page, 'transfers.change', { ids: 'all', action: 'cancel' });
     await network.restore();
     await page.getByRole('button', { name: 'Pull 1 change' }).waitFor();
@@ -205,7 +208,7 @@ describe.skipIf(!findChromium())('the screen of changes', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('is gone through by the keyboard alone: rows, folders, what is left out, the search, the press', async () => {
+  it('works by the keyboard alone: rows, folders, exclusions, search and push', async () => {
     using dataset = await pushedDataset(started.server, 'keys');
     changeDataset(dataset);
     await using window = await open(dataset);
@@ -246,7 +249,7 @@ describe.skipIf(!findChromium())('the screen of changes', () => {
   });
 
   it.each(['light', 'dark'] as const)(
-    'has no hindrance that axe finds, empty, filled and failed (%s)',
+    'has no accessibility violation by axe, empty, filled and failed (%s)',
     async (theme) => {
       using dataset = await pushedDataset(started.server, `axe-${theme}`);
       await using window = await openWorkspace(started.browser, {
@@ -273,7 +276,7 @@ describe.skipIf(!findChromium())('the screen of changes', () => {
   );
 });
 
-/** By the tabulator alone. */
+/** Moves the focus by the Tab key alone. */
 async function tabTo(
   page: Page,
   role: 'treegrid' | 'button' | 'checkbox' | 'textbox',
@@ -285,7 +288,7 @@ async function tabTo(
     if (await wanted.evaluate((element) => element === document.activeElement)) return;
     await page.keyboard.press('Tab');
   }
-  throw new Error(`The tabulator does not lead to ${role} ${name ?? ''}.`);
+  throw new Error(`The Tab key does not lead to ${role} ${name ?? ''}.`);
 }
 
 async function choose(page: Page, select: string, choice: string): Promise<void> {
@@ -293,7 +296,7 @@ async function choose(page: Page, select: string, choice: string): Promise<void>
   await page.getByRole('option', { name: choice }).click();
 }
 
-/** Of each picture in the preview, the colour in its middle. */
+/** The colour in the middle of each picture in the preview. */
 function middleColors(page: Page): Promise<number[][]> {
   return page.locator('.two-sides-image img').evaluateAll((images) =>
     (images as HTMLImageElement[]).map((image) => {

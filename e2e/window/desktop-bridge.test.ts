@@ -1,4 +1,7 @@
-/** What the window offers where the desktop app has put its bridge into the page. Here a test has, with an answer to each question. */
+/**
+ * What the window offers when the desktop app has put its bridge into the page. Here the test provides the
+ * bridge and its answers.
+ */
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SecretsState } from '../../engine/api/desktop-bridge.ts';
@@ -8,7 +11,7 @@ import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
 
 const WARNING = 'This desktop offers no keyring, so nothing can be saved here.';
 
-describe.skipIf(!findChromium())('the window in the desktop app', () => {
+describe.skipIf(!findChromium())('The window in the desktop app', () => {
   let browser: Browser;
   let window: OpenWindow;
   let page: Page;
@@ -40,7 +43,7 @@ describe.skipIf(!findChromium())('the window in the desktop app', () => {
     await page.goto(`${window.origin}/?fixture#/${place}`);
   };
 
-  it('names the credentials that are kept, warns where none can be, and removes them', async () => {
+  it('lists stored credentials, warns where none can be stored, and removes them', async () => {
     await open('settings');
     await page.getByText(WARNING).waitFor();
     expect(await page.locator('.credential').allInnerTexts()).toEqual(
@@ -63,7 +66,7 @@ describe.skipIf(!findChromium())('the window in the desktop app', () => {
     expect(await findViolations(page)).toEqual([]);
   });
 
-  it('shows the keys of its menu beside its commands', async () => {
+  it("shows the menu's shortcuts beside its commands", async () => {
     await open('home');
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.keyboard.press('Control+k');

@@ -1,4 +1,4 @@
-/** Who gets into the window and what it may do there: a real Chromium against the real command. */
+/** Who gets access to the window, and what a page may do there: a real Chromium and the real command. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
@@ -15,16 +15,16 @@ import { findViolations } from './find-violations.ts';
 import { launchBrowser, openWindow, startUi } from './open-window.ts';
 
 const chromium = findChromium();
-if (!chromium) console.error('No Chromium was found: the tests of the window do not run.');
+if (!chromium) console.error('No Chromium was found: the tests of the window are skipped.');
 
-describe.skipIf(!chromium)('the window in a browser', () => {
+describe.skipIf(!chromium)('The window in a browser', () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await launchBrowser();
   });
   afterAll(() => browser?.close());
 
-  it('opens by its link, keeps no token in the address, and comes back after a reload', async () => {
+  it('opens by its link, drops the token from the address, and survives a reload', async () => {
     await using window = await openWindow(browser);
     const { complaints, context, origin, page } = window;
     expect(new URL(page.url()).search).toBe('');
@@ -39,7 +39,7 @@ describe.skipIf(!chromium)('the window in a browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('opens on the workspace that it is started in', async () => {
+  it('opens on the workspace of its working directory', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'dray-window-'));
     try {
       const root = join(folder, "quotes ' & <b>");
@@ -53,7 +53,7 @@ describe.skipIf(!chromium)('the window in a browser', () => {
     }
   });
 
-  it('opens one browser by one link', async () => {
+  it('opens in only one browser per link', async () => {
     await using ui = await startUi();
     const pages = await Promise.all([browser.newPage(), browser.newPage()]);
     try {
@@ -66,7 +66,7 @@ describe.skipIf(!chromium)('the window in a browser', () => {
     }
   });
 
-  it('opens by the page of the disk that a desktop is handed, on its workspace and without a token in the address', async () => {
+  it('opens by a local page on its workspace, without a token in the address', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'dray-window-'));
     const root = join(folder, "quotes ' & <b>");
     await runCli(['init', '--remote', join(folder, 'store'), root]);
@@ -97,7 +97,7 @@ describe.skipIf(!chromium)('the window in a browser', () => {
     }
   });
 
-  it('opens through a tunnel that has another port at this end, beside a window of the same port', async () => {
+  it('opens through a tunnel from another port, beside a window of the same port', async () => {
     await using ui = await startUi();
     await using tunnel = await startTunnel(Number(new URL(ui.origin).port));
     await using here = await openWindow(browser);
@@ -110,7 +110,7 @@ describe.skipIf(!chromium)('the window in a browser', () => {
     expect(new URL(page.url()).origin).toBe(tunnel.origin);
   });
 
-  it('says that its engine is away, that another one does not know it, and goes on once that does', async () => {
+  it('says when its engine is away or was restarted, and works again by a new link', async () => {
     const first = await startUi();
     const port = Number(new URL(first.origin).port);
     const context = await browser.newContext();
@@ -132,7 +132,7 @@ describe.skipIf(!chromium)('the window in a browser', () => {
     }
   });
 
-  it('runs no script but its own, and reaches no other place', async () => {
+  it('runs no foreign script and sends no request elsewhere', async () => {
     await using window = await openWindow(browser);
     const { complaints, page } = window;
     await page.getByRole('navigation').first().waitFor();
@@ -151,7 +151,7 @@ describe.skipIf(!chromium)('the window in a browser', () => {
     expect(refused.length).toBeGreaterThanOrEqual(2);
   });
 
-  it("is closed to another site's page, even in the browser that has the cookie", async () => {
+  it("is closed to another site's page, even in the browser with the cookie", async () => {
     await using window = await openWindow(browser);
     await using site = await startOtherSite(window.origin);
     const page = await window.context.newPage();
@@ -189,13 +189,13 @@ describe.skipIf(!chromium)('the window in a browser', () => {
     expect(found).toEqual({ joined: 'refused', read: 'refused', posted: 'refused', framed: 'closed' });
     expect(existsSync(join(window.folder, 'evil.txt'))).toBe(false);
     expect(page.frames().some((frame) => frame.url().startsWith(window.origin))).toBe(false);
-    // Its link, clicked by the user, leads there.
+    // A click of the user on its link leads there.
     await page.click('a');
     await page.waitForURL(`${window.origin}/**`);
     await page.getByRole('navigation').first().waitFor();
   });
 
-  it('opens nothing to a server of another user who got its cookie on another port', async () => {
+  it("stays closed to another user's server that received its cookie", async () => {
     await using window = await openWindow(browser);
     await using thief = await startThief();
     const page = await window.context.newPage();
@@ -213,7 +213,7 @@ describe.skipIf(!chromium)('the window in a browser', () => {
     for (const protocols of [[], ['dray'], ['dray', `dray-key.${'x'.repeat(43)}`]])
       expect(await joinSocket(`${window.origin.replace('http', 'ws')}/host`, protocols, headers)).toBe(403);
     expect(existsSync(join(window.folder, 'evil.txt'))).toBe(false);
-    // Its page has no part in what the window's tabs tell each other.
+    // The other server's page cannot read what the window's tabs exchange.
     const found = await page.evaluate(
       () =>
         new Promise<unknown>((resolve) => {
@@ -226,7 +226,7 @@ describe.skipIf(!chromium)('the window in a browser', () => {
     expect(found).toBe(null);
   });
 
-  it('opens a further tab by the key of one that is open, and none by the cookie alone', async () => {
+  it('opens another tab by the key of an open one, and none by the cookie alone', async () => {
     await using window = await openWindow(browser);
     const { context, origin, page } = window;
     expect(page.url()).not.toContain('key=');
@@ -238,20 +238,20 @@ describe.skipIf(!chromium)('the window in a browser', () => {
     await third.goto(origin);
     await third.getByText('this tab was not opened by a link').waitFor();
     expect(await findViolations(third)).toEqual([]);
-    // The tab that had the key still has it, and then the others have it as well.
+    // The tab that had the key still has it and passes it on.
     await page.goto(origin);
     await third.getByText('this tab was not opened by a link').waitFor({ state: 'detached' });
     await third.getByText('Choose a folder').first().waitFor();
   });
 
-  it('has no hindrance that axe finds, on its first screen', async () => {
+  it('has no accessibility violation by axe on its first screen', async () => {
     await using window = await openWindow(browser);
     await window.page.getByRole('navigation').first().waitFor();
     expect(await findViolations(window.page)).toEqual([]);
   });
 });
 
-/** As `ssh -L` does: bytes from a port of its own to another one. */
+/** Forwards bytes from a port of its own to another one, as `ssh -L` does. */
 async function startTunnel(port: number) {
   const server = createTcpServer((near) => {
     const far = connect(port, '127.0.0.1');
@@ -266,7 +266,9 @@ async function startTunnel(port: number) {
   };
 }
 
-/** Another user's server on this machine: the same site, on a port of its own. It keeps the cookies that it is sent. */
+/**
+ * Another user's server on this machine: the same site on another port. It records the cookies that it gets.
+ */
 async function startThief() {
   const cookies: string[] = [];
   const server = createServer((request, response) => {
@@ -286,7 +288,7 @@ async function startThief() {
   };
 }
 
-/** Not as a browser does, which would choose the headers: 101, or the status of the refusal. */
+/** Opens a socket with chosen headers, unlike a browser. Returns 101, or the status of the refusal. */
 function joinSocket(url: string, protocols: string[], headers: Record<string, string>): Promise<number> {
   const socket = new NodeSocket(url, protocols, { headers });
   return new Promise((resolve, reject) => {
@@ -310,7 +312,7 @@ async function startOtherSite(target: string) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    // Another site than 127.0.0.1, which browsers resolve to loopback by themselves.
+    // Another site than 127.0.0.1. Browsers resolve it to loopback.
     origin: `http://other.localhost:${port}`,
     [Symbol.asyncDispose]: () =>
       new Promise<void>((resolve) => {

@@ -1,4 +1,7 @@
-/** Files and folders dragged from the desktop onto Browse: what lands, what is said, and what a break leaves. */
+/**
+ * Files and folders dragged from the desktop onto Browse: where they arrive, what the window says, and that
+ * an interruption leaves nothing.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright';
@@ -22,10 +25,10 @@ const TREE: Tree = {
   'single.bin': bytesOf(300_000),
 };
 
-describe.skipIf(!findChromium())('what is dragged from the desktop onto Browse', () => {
+describe.skipIf(!findChromium())('A drop from the desktop onto Browse', () => {
   const started = startBrowserAndStore();
 
-  it('lands byte for byte, folders with what is in them, here and in a store', async () => {
+  it('arrives byte for byte with all its folders, locally and in a store', async () => {
     await using panes = await openBrowse(started.browser, {
       server: started.server,
       bucket: 'dropped',
@@ -39,7 +42,7 @@ describe.skipIf(!findChromium())('what is dragged from the desktop onto Browse',
     await report(page, 'Dropped files have arrived: 4 files, 3.3 MiB.').waitFor();
     await row(left, 'dropped').waitFor();
     await report(page).getByRole('button', { name: 'Close' }).click();
-    // On a folder's row it goes into that folder.
+    // A drop on a folder's row goes into that folder.
     await dropFromDesktop(page, row(right, 'into'), paths);
     await report(page, 'Dropped files have arrived: 4 files, 3.3 MiB.').waitFor();
     for (const [path, content] of Object.entries(TREE)) {
@@ -50,7 +53,7 @@ describe.skipIf(!findChromium())('what is dragged from the desktop onto Browse',
     expect(readdirSync(join(home, 'dropped'))).toEqual(['empty.txt', 'runs']);
     expect(await findViolations(page)).toEqual([]);
 
-    // What is there already is replaced after a yes alone.
+    // Existing files are replaced only after the user agrees.
     await dropFromDesktop(page, left.getByRole('grid'), paths);
     const asked = page.getByRole('dialog', { name: '2 of them are there already' });
     await asked.getByRole('button', { name: 'Copy and replace' }).click();
@@ -58,18 +61,18 @@ describe.skipIf(!findChromium())('what is dragged from the desktop onto Browse',
     expect(complaints).toEqual([]);
   });
 
-  it('is refused by a place that can only be read, and the reason is shown', async () => {
+  it('is refused by a read-only place with the reason', async () => {
     await using peer = await startTestPeer({ isReadOnly: true });
     await using panes = await openBrowse(started.browser, { server: started.server, bucket: 'read-only' });
     const { folder, home, origin, page, right } = panes;
     writeTree(folder, { token: TEST_TOKEN, 'large.bin': bytesOf(20 * MIB), 'small.txt': 'small' });
     const tokenFile = encodeURIComponent(join(folder, 'token'));
     const url = `${plainPlace(peer.port())}&tokenFile=${tokenFile}`;
-    // A link may lead here, so it does not choose the file whose content is sent.
+    // A link may lead here, so a URL must not choose the file whose content is sent.
     await page.goto(`${origin}/#/browse?place=${encodeURIComponent(url)}`);
     await right.getByText('must not name a token file').waitFor();
     writeUserRemotes({ environment: { XDG_CONFIG_HOME: join(home, '.config') } }, { readonly: { url } });
-    // The only remote now, so the pane opens with it.
+    // It is the only remote now, so the pane opens with it.
     await page.goto(`${origin}/#/browse`);
     await page.reload();
     await right.getByText('An empty folder').waitFor();
@@ -86,7 +89,7 @@ describe.skipIf(!findChromium())('what is dragged from the desktop onto Browse',
     expect(await findViolations(page)).toEqual([]);
   });
 
-  it('goes on while another screen is shown, and stops on request', async () => {
+  it('continues while another screen is shown, and stops on request', async () => {
     await using panes = await openBrowse(started.browser, { server: started.server, bucket: 'stopped' });
     const { folder, home, left, page } = panes;
     writeTree(folder, { 'slow.bin': Buffer.alloc(192 * MIB, 'slow ') });
@@ -101,7 +104,7 @@ describe.skipIf(!findChromium())('what is dragged from the desktop onto Browse',
     await expect.poll(() => leftovers(home), WAIT).toEqual([]);
   });
 
-  it('leaves nothing half when the page is closed in the middle', async () => {
+  it('leaves no partial file when the page is closed', async () => {
     await using panes = await openBrowse(started.browser, { server: started.server, bucket: 'broken-off' });
     const { bucketFolder, folder, home, left, page, right } = panes;
     const large = Buffer.alloc(192 * MIB, 'a file that takes its time ');
@@ -127,7 +130,7 @@ function report(page: Page, words?: string | RegExp): Locator {
   return words === undefined ? notices : notices.filter({ hasText: words });
 }
 
-/** So that a drop is under way while something else happens. */
+/** Slows uploads down, so that a drop is in progress while something else happens. */
 async function slowDown(page: Page): Promise<void> {
   const session = await page.context().newCDPSession(page);
   await session.send('Network.enable');
@@ -139,7 +142,7 @@ async function slowDown(page: Page): Promise<void> {
   });
 }
 
-/** All but the settings that a home holds. */
+/** All files of the home folder except settings and caches. */
 function leftovers(home: string): readonly string[] {
   return readdirSync(home, { recursive: true, encoding: 'utf8' }).filter(
     (path) => !/^\.(config|cache)/.test(path),

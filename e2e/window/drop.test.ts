@@ -1,4 +1,4 @@
-/** Files that a page sends to `dray ui`: where they land, from a real Chromium and on a real store. */
+/** Files that a page sends to `dray ui`, from a real Chromium and to a real store. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
@@ -13,8 +13,8 @@ const MIB = 1024 * 1024;
 const SIZE = 24 * MIB;
 const WAIT = { timeout: 120_000, interval: 200 };
 
-describe.skipIf(!findChromium())('a file that Chromium sends', () => {
-  it('lands in a folder, byte for byte', async () => {
+describe.skipIf(!findChromium())('A file that Chromium sends', () => {
+  it('arrives in a folder byte for byte', async () => {
     const browser = await launchBrowser();
     try {
       await using window = await openWindow(browser);
@@ -39,8 +39,8 @@ describe.skipIf(!findChromium())('a file that Chromium sends', () => {
   });
 });
 
-describe('a file that is sent to a store', () => {
-  it('lands there whole, and one that breaks off leaves no object and no upload', async () => {
+describe('A file sent to a store', () => {
+  it('arrives whole, and a broken upload leaves no object and no parts', async () => {
     await using server = await startVersitygw();
     await using ui = await startUi({ environment: server.environment });
     const opened = await fetch(ui.link, { redirect: 'manual' });

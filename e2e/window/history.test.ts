@@ -1,4 +1,7 @@
-/** History of a real repository on a real store: its graph, its differences, what its commits hold, and files had back from them. */
+/**
+ * History of a real repository on a real store: its graph, its differences, the contents of commits, and
+ * files restored from them.
+ */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright';
@@ -25,7 +28,7 @@ describe.skipIf(!findChromium())('History', () => {
     await server?.stop();
   });
 
-  it('draws branches, a tag and a merge, and narrows to a branch', async () => {
+  it('draws branches, a tag and a merge, and filters by branch', async () => {
     await using window = await repository.open(browser);
     const { complaints, page } = window;
     await commit(page, 'first').waitFor();
@@ -46,7 +49,7 @@ describe.skipIf(!findChromium())('History', () => {
     const lanes = await Promise.all(
       ['ours', 'theirs', 'on the side', 'second', 'first'].map((name) => lane(page, name)),
     );
-    // Each line of work has a lane of its own, and all end in the first one.
+    // Each branch has its own lane, and all end in the first one.
     expect(new Set(lanes.slice(0, 3)).size).toBe(3);
     expect(lanes.slice(3)).toEqual([lanes[1], lanes[1]]);
     await page.getByRole('button', { name: /Branch/ }).click();
@@ -57,7 +60,7 @@ describe.skipIf(!findChromium())('History', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('compares any two commits, and shows what changed in a text and in a picture', async () => {
+  it('compares any two commits, and shows changes in a text and a picture', async () => {
     await using window = await repository.open(browser);
     const { page } = window;
     await commit(page, 'second').click();
@@ -69,7 +72,7 @@ describe.skipIf(!findChromium())('History', () => {
         'Deleted obsolete.bin',
         'Renamed reads/run-2.csv to reads/run-02.csv',
       ]);
-    // By keyboard: two commits are chosen, the newer one and two below it.
+    // Chooses two commits by keyboard: the newer one and the one two rows below it.
     await commit(page, 'on the side').click();
     await page.keyboard.press('Shift+ArrowDown');
     await page.keyboard.press('Shift+ArrowDown');
@@ -94,7 +97,7 @@ describe.skipIf(!findChromium())('History', () => {
     await dialog.getByText(/as reads\/run-2.csv/).waitFor();
   });
 
-  it('shows what a commit holds, and brings a file and a folder of it back', async () => {
+  it("lists a commit's files, and restores a file and a folder from it", async () => {
     const { root } = repository;
     await using window = await repository.open(browser);
     const { page } = window;
@@ -111,13 +114,13 @@ describe.skipIf(!findChromium())('History', () => {
     await expect.poll(() => existsSync(join(root, 'reads/run-2.csv')), WAIT).toBe(true);
     expect(readFileSync(join(root, 'reads/run-2.csv'), 'utf8')).toBe('run,value\n2,20\n');
 
-    // Nothing that was pushed is lost here, so it goes without a warning.
+    // Restoring over a pushed file loses nothing, so it needs no warning.
     await page.getByRole('button', { name: 'Top' }).click();
     await page.getByRole('button', { name: 'Restore notes.md' }).click();
     await restore(page, 'Restore');
     await expect.poll(() => readFileSync(join(root, 'notes.md'), 'utf8'), WAIT).toBe(NOTES.first);
 
-    // What was never pushed is lost only by a yes, and no transfer writes over it without.
+    // Restoring over a file that was never pushed needs the user's consent.
     writeFileSync(join(root, 'coast.png'), 'work of this morning');
     await page.getByRole('button', { name: 'Restore coast.png' }).click();
     await page.getByRole('dialog').getByText('What you have of it is lost.').waitFor();
@@ -132,7 +135,7 @@ describe.skipIf(!findChromium())('History', () => {
     await page.getByRole('dialog').getByText('There is nothing to do.').waitFor();
   });
 
-  it('says what it will hold before the first push, and what hinders it when the store is away', async () => {
+  it('explains itself before the first push, and says when the store is away', async () => {
     const { emptyRoot } = repository;
     await using window = await repository.open(browser, { root: emptyRoot });
     const { page } = window;
@@ -150,7 +153,7 @@ describe.skipIf(!findChromium())('History', () => {
   });
 
   it.each(['light', 'dark'] satisfies Theme[])(
-    'has no hindrance that axe finds, in the %s theme',
+    'has no accessibility violation by axe, in the %s theme',
     async (theme) => {
       await using window = await repository.open(browser, { theme });
       const { page } = window;
@@ -176,7 +179,7 @@ function commit(page: Page, subject: string): Locator {
   return commits(page).getByRole('row', { name: subject, exact: true });
 }
 
-/** Where the commit's dot stands. */
+/** The horizontal position of the commit's dot. */
 function lane(page: Page, subject: string): Promise<string | null> {
   return commit(page, subject).locator('circle').getAttribute('cx');
 }

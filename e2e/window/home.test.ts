@@ -1,4 +1,7 @@
-/** Home by hand: a newcomer's three steps to the first push, and what the cards of workspaces say afterwards. */
+/**
+ * Home as a user sees it: a newcomer's three steps to the first push, and what the workspaces' cards say
+ * afterwards.
+ */
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright';
@@ -19,7 +22,7 @@ describe.skipIf(!findChromium())('Home', () => {
   });
   afterAll(() => browser?.close());
 
-  it('leads a newcomer to the first push into a folder, which needs nothing, and then says what differs', async () => {
+  it('leads a newcomer to a first push into a folder, and then shows changes', async () => {
     await using window = await openWindow(browser);
     const { page } = window;
     const root = writeFiles(window, 'photos');
@@ -49,7 +52,7 @@ describe.skipIf(!findChromium())('Home', () => {
     for (const words of ['1 added', '1 changed', '1 deleted']) await card.getByText(words).waitFor();
     expect(await findViolationsInBothThemes(page)).toEqual([]);
 
-    // The disk is taken away, and put back.
+    // Takes the folder away, as if its disk were removed, and puts it back.
     renameSync(root, `${root}.away`);
     await page.reload();
     await card.getByText('Folder is gone').waitFor();
@@ -60,7 +63,7 @@ describe.skipIf(!findChromium())('Home', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('leads a newcomer to a bucket, and brings its files to another folder from there', async () => {
+  it('leads a newcomer to a bucket, and clones from it into another folder', async () => {
     await using server = await startVersitygw();
     await using window = await openWindow(browser, { environment: server.environment });
     const { page } = window;
@@ -101,12 +104,12 @@ describe.skipIf(!findChromium())('Home', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('is gone through by the keyboard alone', async () => {
+  it('works by the keyboard alone', async () => {
     await using window = await openWindow(browser);
     const { page } = window;
     const root = writeFiles(window, 'home/keys');
     await tabTo(page, page.getByLabel('Folder with your files'));
-    // Down the list of folders, instead of by typing.
+    // Chooses the folder in the list instead of typing it.
     await tabTo(page, page.getByRole('button', { name: 'keys' }));
     await page.keyboard.press('Enter');
     await expect.poll(() => page.getByLabel('Folder with your files').inputValue(), WAIT).toBe(root);
@@ -126,7 +129,7 @@ describe.skipIf(!findChromium())('Home', () => {
     await waitForTransfer(page, 'Push keys');
   });
 
-  it('says what is wrong with a place, and takes another', async () => {
+  it('says what is wrong with a place, and accepts another one', async () => {
     await using server = await startVersitygw();
     await using window = await openWindow(browser, {
       environment: { ...server.environment, AWS_SECRET_ACCESS_KEY: 'wrong' },
@@ -147,7 +150,7 @@ describe.skipIf(!findChromium())('Home', () => {
   });
 });
 
-/** @returns The folder that holds them. */
+/** @returns The folder of the files. */
 function writeFiles({ folder }: OpenWindow, name: string): string {
   const root = join(folder, name);
   for (const [path, text] of Object.entries(FILES)) {

@@ -1,4 +1,7 @@
-/** A million rows through the real engine: what the page draws, asks for and holds stays bounded from end to end. */
+/**
+ * A million rows through the real engine: what the page draws, requests and holds stays bounded from end to
+ * end.
+ */
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { push } from '../../engine/jobs/push/push.ts';
@@ -10,16 +13,16 @@ import type { OpenWindow } from './open-window.ts';
 import { openWorkspace, rowOf, WAIT } from './window-workspace.ts';
 
 const ROWS = FOLDERS * FILES_EACH;
-/** The rows in sight, and those beside them. */
+/** The visible rows and some beside them. */
 const DRAWN_MAX = 80;
 const STOPS = 40;
-/** A stop lies in one page or two, and may pass another one on its way to rest. */
+/** A stop lies in one page or two, and scrolling to it may pass one more. */
 const PAGES_MAX = 3 * (STOPS + 2);
 
-describe.skipIf(!findChromium())('a million rows', () => {
+describe.skipIf(!findChromium())('A list of a million rows', () => {
   const started = startBrowserAndStore();
 
-  it('are scrolled from end to end with a handful of rows drawn and a page or two asked for at each stop', async () => {
+  it('scrolls from end to end with few rows drawn and one or two pages read at each stop', async () => {
     using dataset = createS3Dataset(started.server, 'million');
     const root = await dataset.init('work');
     dataset.sandbox.write('work/a.jpg', 'the content of every frame');
@@ -68,7 +71,7 @@ function rowCount(page: Page): Promise<number> {
     .evaluate((grid) => Number(grid.getAttribute('aria-rowcount')));
 }
 
-/** Drags the thumb to a share of the way. Returns the first row that is then in sight, once it rests. */
+/** Scrolls to a share of the way. Returns the first visible row once scrolling has stopped. */
 async function scrollTo(page: Page, share: number): Promise<number> {
   const rows = page.locator('.change-rows');
   await rows.evaluate((element, to) => {
@@ -93,7 +96,7 @@ async function scrollTo(page: Page, share: number): Promise<number> {
   return last;
 }
 
-/** How many pages of rows the page asks the engine for. */
+/** Counts the pages of rows that the page requests from the engine. */
 async function countAsks({ context, page }: OpenWindow): Promise<{ pages(): number; reset(): void }> {
   let pages = 0;
   const session = await context.newCDPSession(page);

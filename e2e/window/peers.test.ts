@@ -1,4 +1,7 @@
-/** Other machines in the window: the first meeting, whose token goes where, and how both are taken back. */
+/**
+ * Other machines in the window: the first contact, which token goes where, and how trust and tokens are
+ * revoked.
+ */
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -22,7 +25,7 @@ const UNKNOWN = 'This computer does not know';
 const TRUST = 'Trust this machine';
 const FORM = 'Add a remote';
 
-it('an error reaches the screen by the words of `renderer/failures` alone', () => {
+it('every error on a screen gets its words from `renderer/failures`', () => {
   const folder = fileURLToPath(new URL('../../renderer/', import.meta.url));
   const readers = globSync('{shell,screens}/**/*.tsx', { cwd: folder }).filter((file) =>
     /error\??\.message/i.test(readFileSync(join(folder, file), 'utf8')),
@@ -35,7 +38,7 @@ describe.skipIf(!findChromium())('Another machine', () => {
   let folder: string;
   let server: PeerServer;
   let fingerprint: string;
-  /** Requests of whoever got past the handshake. */
+  /** The number of requests that came after a TLS handshake. */
   let requests: number;
   let host: string;
   beforeAll(async () => {
@@ -70,7 +73,7 @@ describe.skipIf(!findChromium())('Another machine', () => {
   };
   const open = (path: string): Promise<OpenWindow> => openWindow(browser, { folder, path });
 
-  it('that a link leads to is sent nothing until it has its token and is trusted, by keys alone', async () => {
+  it('that a link names gets no request before the user has entered a token and trusts it', async () => {
     await using window = await open(`/#/browse?place=${encodeURIComponent(`dray://${host}`)}`);
     const { page } = window;
     const pane = page.getByRole('region', { name: /^Right pane/ });
@@ -112,7 +115,7 @@ describe.skipIf(!findChromium())('Another machine', () => {
     await expect.poll(() => pane.evaluate((one) => one.contains(document.activeElement)), WAIT).toBe(true);
     expect(await page.content()).not.toContain(TEST_TOKEN);
 
-    // Somebody else answers in its place: no button leads past that.
+    // Another server answers in its place, and no button leads past that.
     const { port } = server.address;
     await server.close();
     await serve('another', port);
@@ -125,7 +128,7 @@ describe.skipIf(!findChromium())('Another machine', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('is added by a form that keeps its token for it alone, and Settings forgets the token', async () => {
+  it('is added by a form that keeps a token for it alone, until Settings removes it', async () => {
     const other = await recordRequests();
     await using window = await open('/#/remotes?add=yes');
     const { page } = window;
@@ -145,7 +148,7 @@ describe.skipIf(!findChromium())('Another machine', () => {
     await confirmTrust(page, trust, host);
     await form.getByRole('status').filter({ hasText: 'does all that Dray needs' }).waitFor();
     await expect.poll(() => form.evaluate((one) => one.contains(document.activeElement)), WAIT).toBe(true);
-    // What was typed was tried, and is kept when the remote is added.
+    // The test uses the typed token; only adding the remote stores it.
     expect(kept('peer-tokens.json')).toBeUndefined();
     await form.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByRole('heading', { name: 'nas' }).waitFor();
@@ -182,7 +185,7 @@ describe.skipIf(!findChromium())('Another machine', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('holds a repository, which is cloned once it is trusted', async () => {
+  it('holds a repository that can be cloned once the user trusts it', async () => {
     const work = join(folder, 'work');
     mkdirSync(work);
     writeFileSync(join(work, 'a.txt'), 'first');
@@ -211,7 +214,7 @@ describe.skipIf(!findChromium())('Another machine', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('that a transfer met for the first time is trusted there, and the transfer runs again', async () => {
+  it('that a transfer contacts first can be trusted there, and the transfer runs again', async () => {
     writeFileSync(join(folder, 'file.txt'), 'sent');
     await using window = await open('/#/transfers');
     const { page } = window;
@@ -228,7 +231,7 @@ describe.skipIf(!findChromium())('Another machine', () => {
   });
 });
 
-/** The dialog takes the focus, and Escape gives it back to the button. */
+/** Checks that the dialog takes the focus and that Escape returns it to the button. */
 async function opensAndCloses(
   page: Page,
   { button, dialog }: { readonly button: Locator; readonly dialog: string },
@@ -253,7 +256,7 @@ function isFocused(target: Locator): Promise<boolean> {
   return target.evaluate((element) => element === document.activeElement);
 }
 
-/** A server that is no peer, and what it was shown. */
+/** Starts a server that is not a peer and records the tokens that it gets. */
 async function recordRequests(): Promise<{
   readonly port: number;
   readonly authorizations: (string | undefined)[];

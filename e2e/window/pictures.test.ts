@@ -1,6 +1,6 @@
 /**
- * Each screen on a real workspace and a real store, in both themes: no hindrance that axe finds, and the picture that is kept in `screens/`,
- * which the README shows. `DRAY_SCREENS=write` takes them anew.
+ * Each screen on a real workspace and a real store, in both themes: no accessibility violation by axe, and
+ * equal to the picture in `screens/`, which the README shows. `DRAY_SCREENS=write` writes the pictures anew.
  */
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
@@ -15,111 +15,111 @@ import { makeSurvey } from './survey.fixture.ts';
 
 const HOUR_MS = 3_600_000;
 
-describe.skipIf(!findChromium()).each<Theme>(['light', 'dark'])(
-  'the screens of a real workspace, %s',
-  (theme) => {
-    const stack = new AsyncDisposableStack();
-    let browser: Browser;
-    let window: OpenWindow;
-    let page: Page;
-    let root: string;
-    let network: BadNetwork;
+describe.skipIf(!findChromium()).each<Theme>(['light', 'dark'])('In the %s theme', (theme) => {
+  const stack = new AsyncDisposableStack();
+  let browser: Browser;
+  let window: OpenWindow;
+  let page: Page;
+  let root: string;
+  let network: BadNetwork;
 
-    beforeAll(async () => {
-      const server = stack.use(await startVersitygw());
-      browser = stack.adopt(await launchBrowser(), (it) => it.close());
-      network = stack.use(await startToxiproxy({ upstream: server.endpoint }));
-      const environment = { ...server.environment, AWS_ENDPOINT_URL: network.endpoint };
-      window = stack.use(await openWindow(browser, { environment, theme }));
-      page = window.page;
-      root = join(window.folder, 'coast-survey');
-      await makeSurvey({
-        root,
-        otherRoot: join(window.folder, 'noor'),
-        remoteUrl: `s3://${server.bucket}/coast-survey`,
-        environment: { ...server.environment, HOME: join(window.folder, 'home') },
-      });
+  beforeAll(async () => {
+    const server = stack.use(await startVersitygw());
+    browser = stack.adopt(await launchBrowser(), (it) => it.close());
+    network = stack.use(await startToxiproxy({ upstream: server.endpoint }));
+    const environment = { ...server.environment, AWS_ENDPOINT_URL: network.endpoint };
+    window = stack.use(await openWindow(browser, { environment, theme }));
+    page = window.page;
+    root = join(window.folder, 'coast-survey');
+    await makeSurvey({
+      root,
+      otherRoot: join(window.folder, 'noor'),
+      remoteUrl: `s3://${server.bucket}/coast-survey`,
+      environment: { ...server.environment, HOME: join(window.folder, 'home') },
     });
-    afterAll(() => stack.disposeAsync());
+  });
+  afterAll(() => stack.disposeAsync());
 
-    /** As someone sees it a few hours after the last push, so that no picture depends on how long the tests took. */
-    beforeAll(async () => {
-      await page.clock.setFixedTime(Date.now() + 3 * HOUR_MS);
-      await page.getByLabel('Folder with your files').fill(root);
-      await page.getByRole('button', { name: 'Next' }).click();
-      await page.getByRole('button', { name: 'Later' }).click();
-    });
+  /**
+   * Sets the clock a few hours after the last push, so that no picture depends on the duration of the
+   * tests.
+   */
+  beforeAll(async () => {
+    await page.clock.setFixedTime(Date.now() + 3 * HOUR_MS);
+    await page.getByLabel('Folder with your files').fill(root);
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByRole('button', { name: 'Later' }).click();
+  });
 
-    const show = async (screen: string) => {
-      await page.getByRole('navigation').getByRole('link', { name: screen }).click();
-      await page.getByRole('heading', { name: screen, level: 1 }).waitFor();
-      await page.getByText('Opening').waitFor({ state: 'detached' });
-    };
-    const expectScreen = async (name: string) => {
-      expect(await findViolations(page)).toEqual([]);
-      await checkScreenshot(page, `${name}-${theme}`);
-    };
+  const show = async (screen: string) => {
+    await page.getByRole('navigation').getByRole('link', { name: screen }).click();
+    await page.getByRole('heading', { name: screen, level: 1 }).waitFor();
+    await page.getByText('Opening').waitFor({ state: 'detached' });
+  };
+  const expectScreen = async (name: string) => {
+    expect(await findViolations(page)).toEqual([]);
+    await checkScreenshot(page, `${name}-${theme}`);
+  };
 
-    it('Home', async () => {
-      await show('Home');
-      await page.getByText('added').first().waitFor();
-      await expectScreen('home');
-    });
+  it('Home passes axe and matches its picture', async () => {
+    await show('Home');
+    await page.getByText('added').first().waitFor();
+    await expectScreen('home');
+  });
 
-    it('Changes', async () => {
-      await show('Changes');
-      await page.getByRole('row', { name: 'stations.csv' }).click();
-      await page.getByText('13,54.').first().waitFor();
-      await expectScreen('changes');
-    });
+  it('Changes passes axe and matches its picture', async () => {
+    await show('Changes');
+    await page.getByRole('row', { name: 'stations.csv' }).click();
+    await page.getByText('13,54.').first().waitFor();
+    await expectScreen('changes');
+  });
 
-    it('Plan', async () => {
-      await show('Plan');
-      await page.getByText('The whole push').waitFor();
-      await expectScreen('plan');
-    });
+  it('Plan passes axe and matches its picture', async () => {
+    await show('Plan');
+    await page.getByText('The whole push').waitFor();
+    await expectScreen('plan');
+  });
 
-    it('History', async () => {
-      await show('History');
-      await page.getByText('Stations calibrated').first().click();
-      await page.getByText('stations.csv').waitFor();
-      await expectScreen('history');
-    });
+  it('History passes axe and matches its picture', async () => {
+    await show('History');
+    await page.getByText('Stations calibrated').first().click();
+    await page.getByText('stations.csv').waitFor();
+    await expectScreen('history');
+  });
 
-    it('Browse', async () => {
-      await show('Browse');
-      await page.getByText('dray.json').waitFor();
-      await expectScreen('browse');
-    });
+  it('Browse passes axe and matches its picture', async () => {
+    await show('Browse');
+    await page.getByText('dray.json').waitFor();
+    await expectScreen('browse');
+  });
 
-    it('Remotes', async () => {
-      await show('Remotes');
-      await page.getByText('s3://').first().waitFor();
-      await expectScreen('remotes');
-    });
+  it('Remotes passes axe and matches its picture', async () => {
+    await show('Remotes');
+    await page.getByText('s3://').first().waitFor();
+    await expectScreen('remotes');
+  });
 
-    it('Settings', async () => {
-      await show('Settings');
-      await page.getByText('Appearance').waitFor();
-      await expectScreen('settings');
-    });
+  it('Settings passes axe and matches its picture', async () => {
+    await show('Settings');
+    await page.getByText('Appearance').waitFor();
+    await expectScreen('settings');
+  });
 
-    it('Transfers', async () => {
-      await network.setBandwidth(1_500);
-      await show('Changes');
-      await page.getByRole('button', { name: 'Show them' }).click();
-      await page.getByText('I have seen what is deleted').click();
-      await page.getByRole('button', { name: /^Push \d+ changes/ }).click();
-      await show('Transfers');
-      await page.getByText(/ of \d+\.\d MiB/).waitFor();
-      await page.getByText('as the link bears').waitFor();
-      await page
-        .getByText(/^a few seconds left/)
-        .first()
-        .waitFor();
-      await expectScreen('transfers');
-      await network.setBandwidth(0);
-      await page.getByText('Done').first().waitFor();
-    });
-  },
-);
+  it('Transfers passes axe and matches its picture', async () => {
+    await network.setBandwidth(1_500);
+    await show('Changes');
+    await page.getByRole('button', { name: 'Show them' }).click();
+    await page.getByText('I have seen what is deleted').click();
+    await page.getByRole('button', { name: /^Push \d+ changes/ }).click();
+    await show('Transfers');
+    await page.getByText(/ of \d+\.\d MiB/).waitFor();
+    await page.getByText('as the link bears').waitFor();
+    await page
+      .getByText(/^a few seconds left/)
+      .first()
+      .waitFor();
+    await expectScreen('transfers');
+    await network.setBandwidth(0);
+    await page.getByText('Done').first().waitFor();
+  });
+});

@@ -1,4 +1,6 @@
-/** The screen of the plan: what a push will ask for and why, and afterwards what it took, against a real store. */
+/**
+ * The Plan screen: what a push will request and why, and afterwards the actual figures, against a real store.
+ */
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,14 +15,14 @@ import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
 import { openWorkspace, WAIT } from './window-workspace.ts';
 
-/** Objects that others keep in the repository: so many that their number is estimated from a sample. */
+/** Objects of other clients in the repository, so many that a sample estimates their number. */
 const OTHERS = 6_000;
 const KNOWN = 20;
-/** Of what is asked for, there already. */
+/** Candidates that the remote has already. */
 const PRESENT = 40;
 const NEW = 60;
 
-describe.skipIf(!findChromium())('the screen of the plan', () => {
+describe.skipIf(!findChromium())('The Plan screen', () => {
   const started = startBrowserAndStore();
 
   const open = ({ sandbox }: S3Dataset, theme: 'light' | 'dark' = 'light') =>
@@ -31,7 +33,7 @@ describe.skipIf(!findChromium())('the screen of the plan', () => {
       theme,
     });
 
-  it('says what is asked for, both ways with their break-even, and after the push the actual figures beside', async () => {
+  it('compares both ways to look up objects, and after the push shows the actual figures', async () => {
     using dataset = await crowdedDataset(started.server, 'crowded');
     await using window = await open(dataset);
     const { page } = window;
@@ -63,7 +65,7 @@ describe.skipIf(!findChromium())('the screen of the plan', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('foresees every request of a push whose small files go together, unasked', async () => {
+  it('forecasts every request of a push of small files', async () => {
     using dataset = await pushedDataset(started.server, 'packed');
     for (let at = 0; at < 30; at += 1) dataset.sandbox.write(`${WORK}/more/${at}.csv`, `depth\n${at}.5\n`);
     await using window = await open(dataset, 'dark');
@@ -75,12 +77,12 @@ describe.skipIf(!findChromium())('the screen of the plan', () => {
     await pushFrom(page);
     await page.getByRole('link', { name: 'Plan', exact: true }).first().click();
     await page.getByText('This is how the last push went').waitFor();
-    // The branch is read; a pack, the commit and the branch are written, and the first two are seen once.
+    // Reads the branch; writes a pack, the commit and the branch; confirms the first two.
     expect(await figureOf(page, 'Requests in all')).toMatch(/^6\s+planned 6$/);
     expect(window.complaints).toEqual([]);
   });
 
-  it('says so when there is nothing to push', async () => {
+  it('says when there is nothing to push', async () => {
     using dataset = await pushedDataset(started.server, 'same');
     await using window = await open(dataset);
     await window.page.getByText('there is nothing to plan').waitFor();
@@ -89,7 +91,10 @@ describe.skipIf(!findChromium())('the screen of the plan', () => {
   });
 });
 
-/** A repository with an object for each content, most of them others', and a workspace with files of every sort to push. */
+/**
+ * Makes a repository with an object for each content, most of them of other clients, and a workspace with
+ * files of every kind to push.
+ */
 async function crowdedDataset(server: S3Server, name: string): Promise<S3Dataset> {
   const dataset = createS3Dataset(server, name);
   await dataset.init(WORK, { layout: { kind: 'objects' } });
@@ -108,7 +113,7 @@ async function crowdedDataset(server: S3Server, name: string): Promise<S3Dataset
   return dataset;
 }
 
-/** As any client's push would have put it there. */
+/** Writes an object as another client's push would. */
 function putObject(repository: string, content: string): void {
   const hash = createHash('sha256').update(content).digest('hex');
   const path = join(repository, 'objects', hash.slice(0, 2), hash.slice(2));

@@ -1,4 +1,7 @@
-/** Remotes by hand: added, tested, taken over from other programs with their keys, counted, forgotten. */
+/**
+ * Remotes as a user manages them: added, tested, imported from other programs with their keys, counted,
+ * forgotten.
+ */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -12,13 +15,13 @@ import { findViolations, findViolationsInBothThemes } from './find-violations.ts
 import { openWindow } from './open-window.ts';
 
 const WAIT = { timeout: 120_000, interval: 200 };
-/** Nobody's own keys meddle. */
+/** Keeps the machine's own keys out of the test. */
 const NO_KEYS = { AWS_EC2_METADATA_DISABLED: 'true', AWS_REGION: 'us-east-1' };
 
 describe.skipIf(!findChromium())('Remotes', () => {
   const started = startBrowserAndStore();
 
-  it('are added by a form that tests them first, and forgotten', async () => {
+  it('are added by a form that tests them first, and can be forgotten', async () => {
     await using window = await openWindow(started.browser, {
       environment: started.server.environment,
       path: '/#/remotes',
@@ -37,7 +40,7 @@ describe.skipIf(!findChromium())('Remotes', () => {
     await dialog.getByText('3 letters or more, no slashes').waitFor();
     await dialog.getByLabel('Name').fill('lab');
     await dialog.getByLabel('Bucket').fill(started.server.bucket);
-    // A press beside it is a slip: what was typed stays.
+    // A click beside the dialog does not close it, and the typed text stays.
     await page.mouse.click(8, 8);
     await page.mouse.click(1_200, 700);
     expect(await dialog.getByLabel('Bucket').inputValue()).toBe(started.server.bucket);
@@ -56,7 +59,7 @@ describe.skipIf(!findChromium())('Remotes', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('that cannot be reached, or whose keys are wrong, are told of with what to do', async () => {
+  it('with wrong keys or without a connection are reported with a remedy', async () => {
     const wrong = { ...started.server.environment, AWS_SECRET_ACCESS_KEY: 'wrong' };
     await using window = await openWindow(started.browser, { environment: wrong, path: '/#/remotes' });
     const dialog = await openForm(window.page, { name: 'lab', bucket: started.server.bucket });
@@ -71,7 +74,7 @@ describe.skipIf(!findChromium())('Remotes', () => {
     expect(await findViolations(window.page)).toEqual([]);
   });
 
-  it('come from ~/.aws and rclone.conf with their keys, which stay there', async () => {
+  it('are imported from ~/.aws and rclone.conf with their keys, which stay there', async () => {
     using home = homeWith({
       '.aws/config': `[profile lab]\nregion = us-east-1\nendpoint_url = ${started.server.endpoint}\n`,
       '.aws/credentials': `[lab]\naws_access_key_id = ${started.server.accessKeyId}\naws_secret_access_key = ${started.server.secretAccessKey}\n`,
@@ -111,7 +114,7 @@ describe.skipIf(!findChromium())('Remotes', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('say what was asked of them by month, after a push', async () => {
+  it('list their requests by month after a push', async () => {
     await using window = await openWindow(started.browser, { environment: started.server.environment });
     const { page } = window;
     const root = join(window.folder, 'data');
@@ -124,7 +127,7 @@ describe.skipIf(!findChromium())('Remotes', () => {
     await page.getByLabel('Folder in it (optional)').fill('months');
     await page.getByRole('button', { name: 'Set up' }).click();
     await page.getByRole('button', { name: 'Push', exact: true }).click();
-    // Where it leads by itself, once the push has begun.
+    // The window opens Transfers by itself once the push has begun.
     await page.getByRole('heading', { name: 'Transfers', level: 1 }).waitFor();
     await page.getByRole('link', { name: 'Remotes' }).click();
     const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'months' }) });
@@ -136,7 +139,7 @@ describe.skipIf(!findChromium())('Remotes', () => {
     expect(await findViolationsInBothThemes(page)).toEqual([]);
   });
 
-  it('get keys that are typed in the desktop app, tried before they are kept', async () => {
+  it('take typed keys in the desktop app, and test them before storing them', async () => {
     await using window = await openWindow(started.browser, { environment: NO_KEYS });
     const { context, origin } = window;
     const page = await context.newPage();

@@ -1,4 +1,4 @@
-/** The comparison of pictures by pictures that are known: what counts as the same, and what does not. */
+/** Tests the comparison of pictures on known pictures: which differences count and which do not. */
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium } from './find-chromium.ts';
@@ -7,7 +7,7 @@ import { comparePictures } from './screenshots.ts';
 
 const SIDE = 100;
 
-describe.skipIf(!findChromium())('two pictures', () => {
+describe.skipIf(!findChromium())('Two pictures', () => {
   let browser: Browser;
   let page: Page;
   beforeAll(async () => {
@@ -24,13 +24,13 @@ describe.skipIf(!findChromium())('two pictures', () => {
   const square = (left: number, color: string) =>
     draw(`left:${left}px;top:0;width:20px;height:20px;background:${color}`);
 
-  it('are the same, also when a thing moved by one pixel or its colour by a shade', async () => {
+  it('are equal when an object moved by one pixel or its colour by a shade', async () => {
     const one = await square(10, '#404040');
     for (const two of [one, await square(11, '#404040'), await square(10, '#505050')])
       expect(await comparePictures(page, one, two)).toEqual({ differentShare: 0 });
   });
 
-  it('differ by what is elsewhere, gone or of another colour', async () => {
+  it('differ where an object moved, vanished or changed its colour', async () => {
     const one = await square(10, '#404040');
     const nothing = await square(10, 'transparent');
     const share = 20 ** 2 / SIDE ** 2;
@@ -50,7 +50,7 @@ describe.skipIf(!findChromium())('two pictures', () => {
     expect((await comparePictures(page, line, nothing)).differentShare).toBeCloseTo(share, 5);
   });
 
-  it('of two sizes differ wholly', async () => {
+  it('of different sizes differ completely', async () => {
     const one = await page.screenshot({ clip: { x: 0, y: 0, width: 50, height: 50 } });
     expect(await comparePictures(page, one, await page.screenshot())).toEqual({ differentShare: 1 });
   });

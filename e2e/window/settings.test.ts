@@ -1,4 +1,4 @@
-/** Settings by hand: each takes effect, and is kept when `dray ui` is started again. */
+/** Settings as a user changes them: each takes effect, and survives a restart of `dray ui`. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ describe.skipIf(!findChromium())('Settings', () => {
   });
   afterAll(() => browser?.close());
 
-  it('take effect at once and are there when it is started again', async () => {
+  it('take effect at once and survive a restart', async () => {
     using kept = keptFolder();
     {
       await using window = await openWindow(browser, { ...kept, ...SETTINGS });
@@ -61,7 +61,7 @@ describe.skipIf(!findChromium())('Settings', () => {
     await expect.poll(() => valuesOf(page), WAIT).toEqual([]);
   });
 
-  it('bound the requests that the next transfer has in flight', async () => {
+  it('limit the requests that the next transfer has in flight', async () => {
     await using server = await startVersitygw();
     await using gate = await startRequestGate(server.endpoint);
     const environment = { ...server.environment, AWS_ENDPOINT_URL: gate.endpoint } as Record<string, string>;
@@ -95,7 +95,7 @@ describe.skipIf(!findChromium())('Settings', () => {
     expect(gate.mostInFlight()).toBeGreaterThan(2);
   });
 
-  it('ask a browser for its leave, and tell of a transfer that failed while nobody looked', async () => {
+  it('ask a browser for permission, and announce a failed transfer in the background', async () => {
     await using window = await openWindow(browser, { path: '/#/home' });
     const { context, folder, origin } = window;
     const page = await context.newPage();
@@ -146,7 +146,7 @@ async function expectTheme(page: Page, theme: Theme): Promise<void> {
   await expect.poll(() => page.evaluate(() => document.documentElement.dataset.theme), WAIT).toBe(theme);
 }
 
-/** Of all fields, in their order. */
+/** The values of all text fields, in order. */
 function valuesOf(page: Page): Promise<readonly string[]> {
   return page
     .getByRole('textbox')
@@ -159,7 +159,7 @@ async function fillAndLeave(page: Page, label: string, value: string): Promise<v
   await field.press('Enter');
 }
 
-/** Each an object of its own. */
+/** Writes 12 files of 3 MiB, each of which becomes an object. */
 function writeLargeFiles(root: string, name: string): void {
   for (let count = 0; count < 12; count += 1)
     writeFileSync(join(root, `${name}-${count}.bin`), Buffer.alloc(3 * 1024 ** 2, `${name} ${count} `));

@@ -1,15 +1,18 @@
-/** What is around the screens: the rail, the commands, the keyboard, small and large windows. By the fixture, which fills every screen. */
+/**
+ * The frame around the screens: the rail, the commands, the keyboard, small and large windows. Uses the
+ * fixture, which fills every screen.
+ */
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
 import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
 
-/** However busy the machine is. */
+/** Long enough for a busy machine. */
 const WAIT = { timeout: 120_000, interval: 50 };
 const SCREENS = ['Home', 'Changes', 'Plan', 'Transfers', 'History', 'Browse', 'Remotes', 'Settings'] as const;
 
-describe.skipIf(!findChromium())('the window around its screens', () => {
+describe.skipIf(!findChromium())('The window around its screens', () => {
   let browser: Browser;
   let window: OpenWindow;
   let page: Page;
@@ -23,7 +26,7 @@ describe.skipIf(!findChromium())('the window around its screens', () => {
     await browser?.close();
   });
 
-  /** From the start, as after a reload. */
+  /** Opens the screen from the start, as after a reload. */
   const openScreen = async (name: string) => {
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.goto('about:blank');
@@ -35,7 +38,7 @@ describe.skipIf(!findChromium())('the window around its screens', () => {
   };
   const focused = () => page.evaluate(() => document.activeElement?.id ?? '');
 
-  it('has no hindrance that axe finds on any screen in either theme', async () => {
+  it('has no accessibility violation by axe on any screen in either theme', async () => {
     for (const name of SCREENS) {
       await openScreen(name);
       for (const colorScheme of ['dark', 'light'] as const) {
@@ -45,7 +48,7 @@ describe.skipIf(!findChromium())('the window around its screens', () => {
     }
   });
 
-  it('keeps its rail and its screens in small windows and large ones', async () => {
+  it('keeps its rail and its screens usable in small and large windows', async () => {
     const sizes = [
       // A window of 1280 at a zoom of 200 %.
       { width: 640, height: 400 },
@@ -62,7 +65,7 @@ describe.skipIf(!findChromium())('the window around its screens', () => {
           return { height: scrollHeight, width: scrollWidth };
         });
         expect.soft({ height, width }, name).toEqual(size);
-        // A table is laid out anew some frames after its window has another size.
+        // A table updates its layout some frames after a resize.
         await expect
           .poll(() => listSidewaysScrolls(page), { ...WAIT, message: `${name}, ${size.width} wide` })
           .toEqual([]);
@@ -83,13 +86,13 @@ describe.skipIf(!findChromium())('the window around its screens', () => {
     }
   });
 
-  it('reaches every screen by its commands, and goes on there by the keyboard', {}, async () => {
+  it('reaches every screen by its commands, with the focus on the screen', {}, async () => {
     await openScreen('Home');
     for (const name of [...SCREENS.slice(1), 'Home']) {
       await page.keyboard.press('Control+k');
       await page.getByRole('menu', { name: 'Commands' }).waitFor();
       await page.keyboard.type(name.slice(0, 5));
-      // The list follows what is typed a frame later.
+      // The list follows the typed text one frame later.
       await page.getByRole('menuitem', { name }).and(page.locator('[data-focused]')).waitFor();
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { level: 1, name }).waitFor();
@@ -97,14 +100,14 @@ describe.skipIf(!findChromium())('the window around its screens', () => {
     }
   });
 
-  it('runs the command whose name was typed, however fast the keys follow each other', async () => {
+  it('runs the typed command, however fast the keys follow each other', async () => {
     await openScreen('Home');
     for (const name of [...SCREENS.slice(1), 'Home']) {
       await pressAtOnce(page, ['Control+k', ...name.slice(0, 5), 'Enter']);
       await page.getByRole('heading', { level: 1, name }).waitFor();
       await expect.poll(focused, WAIT).toBe('screen');
     }
-    // The second opening comes while the first one may still be leaving the page.
+    // The second opening may come while the first one still closes.
     for (const name of ['Browse', 'Remotes', 'Home']) {
       const twice = ['Settings', name].flatMap((one) => ['Control+k', ...one.slice(0, 5), 'Enter']);
       await pressAtOnce(page, twice);
@@ -113,7 +116,7 @@ describe.skipIf(!findChromium())('the window around its screens', () => {
     }
   });
 
-  it('has commands that say what they are, and none where nothing has the name', async () => {
+  it('labels its commands, and says when no command matches', async () => {
     await openScreen('Home');
     await page.keyboard.press('Control+k');
     const menu = page.getByRole('menu', { name: 'Commands' });
@@ -127,7 +130,7 @@ describe.skipIf(!findChromium())('the window around its screens', () => {
     await menu.waitFor({ state: 'detached' });
   });
 
-  it('does by its commands what needs no screen', async () => {
+  it('runs commands that need no screen', async () => {
     await openScreen('Home');
     const run = async (name: string) => {
       await page.getByRole('button', { name: /^Commands/ }).click();
@@ -144,7 +147,7 @@ describe.skipIf(!findChromium())('the window around its screens', () => {
     await page.getByRole('heading', { level: 1, name: 'Add a workspace' }).waitFor();
   });
 
-  it('leads the keyboard past its rail, and shows where it is', async () => {
+  it('lets the keyboard skip its rail, and shows the focus', async () => {
     await openScreen('Home');
     await page.keyboard.press('Tab');
     const skip = page.getByRole('button', { name: 'Skip to the screen' });
@@ -152,7 +155,7 @@ describe.skipIf(!findChromium())('the window around its screens', () => {
     expect(await skip.evaluate((button) => button.getBoundingClientRect().top)).toBeGreaterThanOrEqual(0);
     await page.keyboard.press('Enter');
     await expect.poll(focused, WAIT).toBe('screen');
-    // Each stop of the rail can be seen.
+    // Every focus stop of the rail has a visible outline.
     await openScreen('Home');
     for (let stop = 0; stop < 11; stop += 1) {
       await page.keyboard.press('Tab');
@@ -162,7 +165,7 @@ describe.skipIf(!findChromium())('the window around its screens', () => {
     }
   });
 
-  it('names the workspaces to choose from, without a hindrance', async () => {
+  it('lists the workspaces without an accessibility violation', async () => {
     await openScreen('Home');
     await page.getByRole('button', { name: /^Workspace/ }).click();
     await page.getByRole('menu').waitFor();
@@ -170,7 +173,7 @@ describe.skipIf(!findChromium())('the window around its screens', () => {
     await page.keyboard.press('Escape');
   });
 
-  it('leaves the rest as it is when a screen breaks, and opens it when asked again', async () => {
+  it('keeps working when a screen breaks, and opens that screen again later', async () => {
     await page.goto('about:blank');
     await page.route(/\/assets\/history-.*\.js/, (route) => route.abort());
     await page.goto(`${window.origin}/?fixture#/history`);
@@ -187,7 +190,7 @@ const KEYS: Readonly<Record<string, Readonly<Record<string, string | number>>>> 
   Enter: { key: 'Enter', code: 'Enter', windowsVirtualKeyCode: 13, text: '\r' },
 };
 
-/** Sends all keys before the page has answered the first, as a busy page meets a fast typist. */
+/** Sends all keys before the page handles the first, as when a fast typist meets a busy page. */
 async function pressAtOnce(page: Page, keys: readonly string[]): Promise<void> {
   const session = await page.context().newCDPSession(page);
   await Promise.all(
@@ -203,11 +206,11 @@ async function pressAtOnce(page: Page, keys: readonly string[]): Promise<void> {
   await session.detach();
 }
 
-/** What is wider than the room it has: it scrolls sideways, or is cut off without an ellipsis that says so. */
+/** Lists elements wider than their box: they scroll sideways, or are cut off without an ellipsis. */
 function listSidewaysScrolls(page: Page): Promise<readonly string[]> {
   return page.evaluate(() => {
     const isTooWide = (element: Element): boolean => {
-      // What screen readers alone are told takes a point or two.
+      // Elements for screen readers only are a few pixels wide.
       if (element.clientWidth <= 16 || element.scrollWidth <= element.clientWidth) return false;
       const { overflowX, textOverflow } = getComputedStyle(element);
       return overflowX !== 'visible' && textOverflow !== 'ellipsis';

@@ -1,4 +1,7 @@
-/** `dray ui` is stopped, or killed, while a transfer runs: what the next one finds. By its WebSocket, as a window would ask. */
+/**
+ * Stops or kills `dray ui` while a transfer runs, and checks what the next `dray ui` does with it. Speaks
+ * over its WebSocket, as a window does.
+ */
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +16,7 @@ import { startVersitygw } from '../servers/versitygw.ts';
 import { type RunningUi, startUi } from './open-window.ts';
 
 const MIB = 1024 * 1024;
-/** However busy the machine is. */
+/** Long enough for a busy machine. */
 const WAIT = { timeout: 120_000, interval: 50 };
 
 let folder: string;
@@ -22,13 +25,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('a transfer under way', () => {
+describe('A running transfer', () => {
   it.each([
-    // Stopped in order it is meant to go on; what killed it may have been the transfer itself.
+    // A stop by the user means that the transfer should continue. After a kill it stays paused, since the
+    // transfer itself may have caused the kill.
     { signal: 'SIGINT', next: 'running' },
     { signal: 'SIGTERM', next: 'running' },
     { signal: 'SIGKILL', next: 'paused' },
-  ] as const)('is $next again after $signal, and ends whole', async ({ next, signal }) => {
+  ] as const)('is $next again after $signal, and completes', async ({ next, signal }) => {
     await using server = await startVersitygw();
     const home = join(folder, 'home');
     mkdirSync(home);
@@ -41,7 +45,7 @@ describe('a transfer under way', () => {
     await using first = await startUi({ environment });
     const before = await connect(first);
     await before.ask('home.createWorkspace', { root, remoteUrl: `s3://${server.bucket}/stopped` });
-    // So slow that it cannot end before it is stopped.
+    // Slow enough that it cannot end before the signal.
     await before.ask('settings.set', { bandwidth: { limit: 2 * MIB } });
     await before.ask('transfers.start', { kind: 'push', root });
     await expect.poll(() => before.transfers()[0]?.bytesDone ?? 0, WAIT).toBeGreaterThan(0);
@@ -54,7 +58,7 @@ describe('a transfer under way', () => {
     const after = await connect(second);
     await expect.poll(() => after.transfers()[0]?.state, WAIT).toBe(next);
     await after.ask('settings.set', { bandwidth: { limit: null } });
-    // The bandwidth is that of the start: begun anew, it goes on where it stood.
+    // The bandwidth limit applies from a transfer's start, so a pause and a resume lift it.
     await after.ask('transfers.change', { ids: 'all', action: 'pause' });
     await expect.poll(() => after.transfers()[0]?.state, WAIT).toBe('paused');
     await after.ask('transfers.change', { ids: 'all', action: 'resume' });
@@ -72,7 +76,7 @@ describe('a transfer under way', () => {
 
 interface Asking {
   readonly ask: <N extends HostRequestName>(name: N, input: InputOf<N>) => Promise<AnswerOf<N>>;
-  /** As it was told last. */
+  /** The last received state. */
   readonly transfers: () => readonly Transfer[];
 }
 
@@ -89,7 +93,7 @@ async function connect({ link }: RunningUi): Promise<Asking> {
     if (newest?.type === 'transfers') transfers = newest.transfers;
   });
   await once(socket, 'open');
-  // It is cut off where its server is killed.
+  // The connection breaks when its server is killed.
   socket.on('error', () => {});
   let id = 0;
   const ask: Asking['ask'] = (name, input) => {

@@ -1,4 +1,7 @@
-/** A remote that goes away in the midst of a transfer and comes back: what the Transfers screen says, and that the data is right. */
+/**
+ * A remote that goes away during a transfer and comes back: what the Transfers screen says, and that the data
+ * is correct.
+ */
 import type { Browser } from 'playwright';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { askEngine } from './ask-engine.ts';
@@ -10,14 +13,14 @@ import { findInBothThemes, rowOf, stateOf, WAIT, writeLarge } from './transfer-r
 const MIB = 1024 * 1024;
 const SLOW_KIB_PER_SECOND = 2 * 1024;
 
-describe.skipIf(!findChromium())('a remote that goes away in the middle', () => {
+describe.skipIf(!findChromium())('A remote that goes away during a transfer', () => {
   let browser: Browser;
   let store: SlowStore;
   let window: OpenWindow;
 
   beforeAll(async () => {
     [browser, store] = await Promise.all([launchBrowser(), startSlowStore()]);
-    // Straight to the network: a counter before it would take what it cannot pass on.
+    // Connects directly to the bad network: a counter before it would accept bytes that it cannot pass on.
     const environment = { ...store.environment, AWS_ENDPOINT_URL: store.network.endpoint };
     window = await openWindow(browser, { environment, path: '/#/transfers' });
     await askEngine(window.page, 'settings.set', { transfers: 2 });
@@ -30,7 +33,7 @@ describe.skipIf(!findChromium())('a remote that goes away in the middle', () => 
 
   afterEach(() => store.network.restore());
 
-  /** Resolves when a part of it has arrived. */
+  /** Starts a copy. Resolves when a part of it has arrived. */
   const startCopy = async (name: string) => {
     await store.server.resetRequests();
     await store.network.setBandwidth(SLOW_KIB_PER_SECOND);
@@ -41,7 +44,7 @@ describe.skipIf(!findChromium())('a remote that goes away in the middle', () => 
     return { bytes, row: rowOf(window.page, `Copy ${name}`) };
   };
 
-  it('is waited for, the screen says so, and the transfer ends by itself when it is back', async () => {
+  it('is awaited visibly, and the transfer ends by itself once it is back', async () => {
     const { bytes, row } = await startCopy('back-soon');
     await store.network.cut();
     await row.getByText('Trying again. What has arrived is kept.').waitFor();
@@ -52,7 +55,7 @@ describe.skipIf(!findChromium())('a remote that goes away in the middle', () => 
     expect(await row.textContent()).not.toContain('Trying again');
   });
 
-  it('is given up when it stays away, the screen says what to do, and Retry goes on from what is there', async () => {
+  it('makes the transfer fail when it stays away, and Retry resumes the transfer', async () => {
     const { bytes, row } = await startCopy('back-late');
     await store.network.cut();
     await expect.poll(stateOf(row), { ...WAIT, timeout: 300_000 }).toBe('Failed');

@@ -1,4 +1,4 @@
-/** What a transfer survives: a reload of the page, the end of `dray ui` without warning, and a crash of the engine's thread. */
+/** A transfer survives a reload of the page, a kill of `dray ui`, and a crash of the engine's thread. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
@@ -13,7 +13,7 @@ const MIB = 1024 * 1024;
 const SLOW_KIB_PER_SECOND = 2 * 1024;
 const PARTS = 6;
 
-describe.skipIf(!findChromium())('a transfer under way', () => {
+describe.skipIf(!findChromium())('A running transfer', () => {
   let browser: Browser;
   let store: SlowStore;
   beforeAll(async () => {
@@ -24,9 +24,9 @@ describe.skipIf(!findChromium())('a transfer under way', () => {
     await store?.[Symbol.asyncDispose]();
   });
 
-  /** Resolves when a part of it has arrived. */
+  /** Starts a copy. Resolves when a part of it has arrived. */
   const startCopy = async (page: Page, folder: string, name: string) => {
-    // So that most of it is still to come when it breaks off.
+    // Leaves most of the copy for after the interruption.
     await askEngine(page, 'settings.set', { transfers: 2 });
     await store.server.resetRequests();
     await store.network.setBandwidth(SLOW_KIB_PER_SECOND);
@@ -37,7 +37,7 @@ describe.skipIf(!findChromium())('a transfer under way', () => {
     return bytes;
   };
 
-  it('goes on while the page is reloaded, and the page comes back to it', async () => {
+  it('continues while the page is reloaded, and the page shows it again', async () => {
     await using window = await openWindow(browser, { environment: store.environment, path: '/#/transfers' });
     const { folder, page } = window;
     const bytes = await startCopy(page, folder, 'reloaded');
@@ -51,7 +51,7 @@ describe.skipIf(!findChromium())('a transfer under way', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('waits, after `dray ui` was killed, for its user to resume it, and goes on from the parts that are there', async () => {
+  it('waits for its user after a kill of `dray ui`, and resumes from its finished parts', async () => {
     await using killed = await openWindow(browser, { environment: store.environment, path: '/#/transfers' });
     const { folder } = killed;
     const bytes = await startCopy(killed.page, folder, 'killed');
@@ -78,7 +78,7 @@ describe.skipIf(!findChromium())('a transfer under way', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('is interrupted by a crash of the engine, which is started anew, and the window says so', async () => {
+  it('is paused by a crash of the engine, which restarts, and the window says so', async () => {
     await using window = await openWindow(browser, {
       environment: { ...store.environment, NODE_OPTIONS: `--import=${CRASH_ON_DEMAND}` },
       path: '/#/transfers',
@@ -98,7 +98,9 @@ describe.skipIf(!findChromium())('a transfer under way', () => {
   });
 });
 
-/** Within the engine's thread alone: it throws once there is a file `crash` in the home, which goes with it. */
+/**
+ * Code for the engine's thread alone: it throws once the home folder has a file `crash`, which it removes.
+ */
 const CRASH_ON_DEMAND = `data:text/javascript,${encodeURIComponent(`
   import { rmSync } from 'node:fs';
   import { threadName } from 'node:worker_threads';

@@ -1,4 +1,7 @@
-/** A queue of transfers that the engine cannot open: the screen says why, and has it as soon as that is mended. */
+/**
+ * A transfer queue that the engine cannot open: the screen says why, and shows the queue as soon as that is
+ * repaired.
+ */
 import { mkdirSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +10,7 @@ import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
 import { launchBrowser, openWindow } from './open-window.ts';
 
-it.skipIf(!findChromium())('a queue that cannot be opened is told of, and asked for again', async () => {
+it.skipIf(!findChromium())('a queue that cannot be opened is reported, and appears once it can', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'dray-stuck-'));
   const browser = await launchBrowser();
   try {

@@ -1,4 +1,4 @@
-/** The Transfers screen by its buttons, over a real store behind a slow network: pause, resume, cancel, retry, reorder. */
+/** The Transfers screen over a real store behind a slow network: pause, resume, cancel, retry, reorder. */
 import type { Browser, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { askEngine } from './ask-engine.ts';
@@ -8,14 +8,14 @@ import { type SlowStore, startSlowStore } from './slow-store.ts';
 import { findInBothThemes, rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
 
 const MIB = 1024 * 1024;
-/** A connection's bound under which a part of 8 MiB takes some seconds: long enough to be met half-way. */
+/** A bandwidth at which a part of 8 MiB takes some seconds, so that a test can interrupt it half-way. */
 const SLOW_KIB_PER_SECOND = 4 * 1024;
-/** Under which nothing ends while a test looks at it. */
+/** A bandwidth at which no transfer ends during a test. */
 const CRAWL_KIB_PER_SECOND = 8;
-/** The store stands still when so many looks in turn find no request more. */
+/** The store is idle when this many polls in turn find no further request. */
 const STILL_POLLS = 15;
 
-describe.skipIf(!findChromium())('the queue of transfers', () => {
+describe.skipIf(!findChromium())('The queue of transfers', () => {
   let browser: Browser;
   let store: SlowStore;
   let window: OpenWindow;
@@ -27,7 +27,7 @@ describe.skipIf(!findChromium())('the queue of transfers', () => {
     window = await openWindow(browser, { environment: store.environment, path: '/#/transfers' });
     page = window.page;
     place = `s3://${store.server.bucket}/`;
-    // So that little is in the air when it is paused.
+    // Few requests are in flight when it is paused.
     await askEngine(page, 'settings.set', { transfers: 2 });
   });
   afterAll(async () => {
@@ -49,12 +49,12 @@ describe.skipIf(!findChromium())('the queue of transfers', () => {
     await store.server.resetRequests();
   });
 
-  it('says that nothing moves before anything does', async () => {
+  it('says that nothing moves when it is empty', async () => {
     await page.getByRole('heading', { name: 'Nothing moves' }).waitFor();
     expect(await findInBothThemes(page)).toEqual([]);
   });
 
-  it('pauses, asks nothing of the store meanwhile, and goes on from the parts that are there', async () => {
+  it('pauses without further requests, and resumes from the finished parts', async () => {
     const { bytes, source } = folder('paused', 64 * MIB);
     await store.network.setBandwidth(SLOW_KIB_PER_SECOND);
     const sentBefore = store.counter.sentBytes();
@@ -64,7 +64,7 @@ describe.skipIf(!findChromium())('the queue of transfers', () => {
     await expect.poll(() => row.textContent(), WAIT).toMatch(/of 64\.0 MiB.*MiB\/s/);
     await press('Pause Copy paused');
     await expect.poll(stateOf(row), WAIT).toBe('Paused');
-    // Were anything still on its way, it would arrive now. What was cut off in the middle is logged when the server notices.
+    // Any request still in flight arrives now. The server logs an interrupted one when it notices.
     await store.network.setBandwidth(0);
     const answered = async () => (await store.server.requests()).length;
     const counts = [await answered()];
@@ -88,7 +88,7 @@ describe.skipIf(!findChromium())('the queue of transfers', () => {
     expect(await store.uploads()).not.toContain('large.bin');
   });
 
-  it('cancels, running or paused, and leaves no half of an upload on the store', async () => {
+  it('cancels a running or paused upload and leaves no parts in the store', async () => {
     await store.network.setBandwidth(SLOW_KIB_PER_SECOND);
     for (const isPaused of [false, true]) {
       await store.server.resetRequests();
@@ -109,7 +109,7 @@ describe.skipIf(!findChromium())('the queue of transfers', () => {
     }
   });
 
-  it('runs what was moved up before what waited longer', async () => {
+  it('runs a transfer that was moved up before older ones', async () => {
     await store.network.setBandwidth(CRAWL_KIB_PER_SECOND);
     for (const name of ['one', 'two', 'three', 'four']) await copy(folder(name, 1 * MIB).source, name);
     const titles = () => page.locator('[aria-label="Queue"] .transfer-title').allTextContents();
@@ -120,7 +120,7 @@ describe.skipIf(!findChromium())('the queue of transfers', () => {
     for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'Alt+ArrowUp']) await page.keyboard.press(key);
     const order = async () => (await titles()).map((title) => title.split(' ')[1]);
     await expect.poll(order, WAIT).toEqual(['one', 'two', 'four', 'three']);
-    // And by the mouse, there and back.
+    // Does the same by mouse, there and back.
     const drag = async (name: string, onto: string, expected: readonly string[]) => {
       await page
         .locator('.transfer-item', { has: rowOf(page, `Copy ${name}`) })
@@ -146,7 +146,7 @@ describe.skipIf(!findChromium())('the queue of transfers', () => {
       await expect.poll(stateOf(rowOf(page, `Copy ${name}`)), WAIT).toBe('Done');
   });
 
-  it('says of what failed what to do, and does it again on demand', async () => {
+  it('says how to repair a failed transfer, and runs it again on demand', async () => {
     const { source, bytes } = folder('retried', 1 * MIB);
     const destination = 's3://made-later/retried/';
     await askEngine(page, 'transfers.start', { kind: 'copy', source, destination });
@@ -165,7 +165,7 @@ describe.skipIf(!findChromium())('the queue of transfers', () => {
     expect(sizeBytes).toBe(bytes.length);
   });
 
-  it('keeps what has ended until the list is cleared', async () => {
+  it('keeps ended transfers until the list is cleared', async () => {
     await copy(folder('small', 10).source, 'small');
     await expect.poll(stateOf(rowOf(page, 'Copy small')), WAIT).toBe('Done');
     await press('Clear the list');

@@ -85,7 +85,7 @@ export interface CheckTreesRequest extends TreePairRequest {
   readonly links?: boolean;
   /** Only what the source has: extra files at the destination are no difference. */
   readonly oneWay?: boolean;
-  /** A local file for the full report, JSON; see ARCHITECTURE for its form. */
+  /** A local file for the full report, JSON; engine/jobs/trees/README.md has its form. */
   readonly reportPath?: string;
 }
 

@@ -21,7 +21,7 @@ it('prints the pack, the commit and the cuts that the example shows', () => {
   expect(run.stderr).toBe('');
 
   const key = /`commits\/(\w\w)\/(\w+)`/.exec(example)!;
-  const cuts = /^cuts at ([\d,\s]+)\./m.exec(example)![1]!.split(/,\s+/);
+  const cuts = /cuts at ([\d,\s]+)\./m.exec(example)![1]!.split(/,\s+/);
   const text = commit!.replace(/\n(?="totals"|"entries")/g, '');
   const expected = [`${pack}commit ${key[1]}${key[2]}`, text, ...cuts.map((cut) => `cut ${cut}`), ''];
   expect(run.stdout).toBe(expected.join('\n'));

@@ -1,4 +1,4 @@
-/** `dray push`: records the working copy as a commit on the remote's branch. The steps are told in ARCHITECTURE.md. */
+/** `dray push`: records the working copy as a commit on the remote's branch. engine/jobs/README.md explains the steps. */
 import { DrayError } from '../../api/error.ts';
 import type { QueryExplanation } from '../../api/events.ts';
 import type { ChangeTotals, JobContext, PushRequest, PushSummary } from '../../api/jobs.ts';

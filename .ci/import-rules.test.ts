@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { findOffences } from './import-rules.ts';
 import { findImports } from './import-scan.ts';
 
-/** Each offence as `file:line: what`. */
+/** Returns each offence as `file:line: what`. */
 function check(files: Record<string, string>): string[] {
   return findOffences(new Map(Object.entries(files))).map(
     ({ file, line, what }) => `${file}:${line}: ${what}`,
@@ -35,8 +35,8 @@ describe('findImports', () => {
   });
 });
 
-describe('the import rules', () => {
-  it('let a layer import those below it', () => {
+describe('The import rules', () => {
+  it('allow a layer to import the layers below it', () => {
     const files = {
       'engine/api/error.ts': 'export const x = 1;\n',
       'engine/model/entry.ts': "import { x } from '../api/error.ts';\nexport const y = x;\n",
@@ -47,7 +47,7 @@ describe('the import rules', () => {
     expect(check(files)).toEqual([]);
   });
 
-  it('refuse an import that points up, also as a type and when loaded late', () => {
+  it('refuse an import that points up, also of a type and when loaded late', () => {
     const jobs = { 'engine/jobs/push/push.ts': 'export type P = 1;\n' };
     const type = "import type { P } from '../jobs/push/push.ts';\nexport const a = 1 as P;\n";
     const late = "\nexport const a = () => import('../jobs/push/push.ts');\n";
@@ -66,7 +66,7 @@ describe('the import rules', () => {
     expect(check({ ...scan, 'engine/transfer/a.test.ts': source })).toEqual([]);
   });
 
-  it('keep the renderer to the contract', () => {
+  it('allow the renderer to import only the contract', () => {
     const files = {
       'engine/base/clock.ts': 'export const clock = 1;\n',
       'renderer/view.ts': "import { clock } from '../engine/base/clock.ts';\nexport const a = clock;\n",
@@ -76,7 +76,7 @@ describe('the import rules', () => {
     ]);
   });
 
-  it('keep vendors behind their edge', () => {
+  it("allow a vendor's package in one folder only", () => {
     expect(
       check({ 'engine/jobs/a.ts': "import Database from 'better-sqlite3';\nexport const d = Database;\n" }),
     ).toEqual(['engine/jobs/a.ts:1: imports better-sqlite3, which belongs to engine/index alone']);
@@ -85,7 +85,7 @@ describe('the import rules', () => {
     expect(check({ 'engine/remotes/open.ts': sdk })).toHaveLength(1);
   });
 
-  it('report a cycle once, with its way round', () => {
+  it('report each cycle once, with its path', () => {
     const files = {
       'engine/model/a.ts': "import { b } from './b.ts';\nexport const a = b;\n",
       'engine/model/b.ts': "import { c } from './c.ts';\nexport const b = c;\n",
@@ -96,7 +96,7 @@ describe('the import rules', () => {
     ]);
   });
 
-  it('refuse barrels, star exports, long files and imports of nothing', () => {
+  it('refuse barrels, star exports, long files and missing imports', () => {
     const real = { 'engine/model/a.ts': 'export const a = 1;\n' };
     expect(
       check({ ...real, 'engine/model/barrel.ts': "/** All. */\nexport { a } from './a.ts';\n" }),

@@ -5,7 +5,7 @@ import { findTerminalWrites } from './terminal-rule.ts';
 const linesOf = (source: string, file = 'app/cli/some.ts') =>
   findTerminalWrites(file, source).map(({ line }) => line);
 
-describe('the rule of one writer to the terminal', () => {
+describe('The rule that one module writes to the terminal', () => {
   it.each([
     'process.stdout.write(name);',
     'process . stderr.write(name);',
@@ -25,7 +25,7 @@ describe('the rule of one writer to the terminal', () => {
       expect(linesOf(code, `${folder}/some.ts`)).toEqual([1]);
   });
 
-  it('lets the writer itself, tests, builds and everything else of the process be', () => {
+  it('ignores the writer itself, tests, builds and other uses of the process', () => {
     const code = 'process.stdout.write(name);';
     expect(linesOf(code, 'app/cli/output/terminal.ts')).toEqual([]);
     expect(linesOf(code, 'app/cli/some.test.ts')).toEqual([]);
@@ -36,7 +36,7 @@ describe('the rule of one writer to the terminal', () => {
     );
   });
 
-  it('is one of the rules that the project is checked by', () => {
+  it("is part of the project's checks", () => {
     const offences = findOffences(new Map([['engine/jobs/some.ts', 'console.log(1);\n']]));
     expect(offences).toEqual([
       { file: 'engine/jobs/some.ts', line: 1, what: expect.stringMatching(/app\/cli\/output\/terminal\.ts/) },

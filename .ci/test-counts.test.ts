@@ -4,11 +4,11 @@ import { readTestCounts } from './test-counts.ts';
 const report = { numPassedTests: 7, numFailedTests: 1, numPendingTests: 2, numTodoTests: 1 };
 
 describe('readTestCounts', () => {
-  it('adds what is yet to be written to what was skipped', () => {
+  it('counts todo tests as skipped', () => {
     expect(readTestCounts({ ...report, testResults: [] })).toEqual({ passed: 7, failed: 1, skipped: 3 });
   });
 
-  it('counts a file that could not be loaded as a failure', () => {
+  it('counts a file that fails to load as a failure', () => {
     const testResults = [
       { status: 'failed', assertionResults: [] },
       { status: 'failed', assertionResults: [{}] },

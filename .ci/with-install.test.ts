@@ -1,4 +1,4 @@
-/** On a project of its own, whose pinned "Node" is a script that says so and starts the real one. */
+/** Uses a project whose pinned "Node" is a script that reports itself and starts the real one. */
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,

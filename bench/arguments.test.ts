@@ -3,8 +3,8 @@ import { parseArguments } from './arguments.ts';
 import { PEER_NAMES } from './machines/peers.ts';
 import { createScenarios } from './scenarios/scenarios.ts';
 
-describe('the arguments', () => {
-  it('mean everything, five times, when there are none', () => {
+describe('The arguments', () => {
+  it('select every scenario, five runs each, when there are none', () => {
     expect(parseArguments([])).toMatchObject({
       scenarios: [],
       peers: PEER_NAMES,
@@ -18,23 +18,23 @@ describe('the arguments', () => {
     });
   });
 
-  it('take names one by one or with commas', () => {
+  it('accept names as separate arguments or with commas', () => {
     const given = parseArguments(['--scenario', 'a,b', '--scenario', 'c', '--peers', 'restic,rclone']);
     expect(given.scenarios).toEqual(['a', 'b', 'c']);
     expect(given.peers).toEqual(['restic', 'rclone']);
     expect(parseArguments(['--peers', 'none']).peers).toEqual([]);
   });
 
-  it('take servers, each once', () => {
+  it('accept each server once', () => {
     expect(parseArguments(['--server', 'versitygw,minio,minio']).servers).toEqual(['versitygw', 'minio']);
   });
 
-  it('ask for the page of results, or for help before all else', () => {
+  it('select the results page or the help before everything else', () => {
     expect(parseArguments(['--results']).action).toBe('results');
     expect(parseArguments(['--results', '--help']).action).toBe('help');
   });
 
-  it('name files to print, instead of measuring', () => {
+  it('name files to print instead of measuring', () => {
     const given = parseArguments(['--from', 'a.json', '--from', 'b.json']);
     expect(given).toMatchObject({ action: 'show', from: ['a.json', 'b.json'] });
     expect(parseArguments(['--json', 'a.json'])).toMatchObject({
@@ -55,13 +55,13 @@ describe('the arguments', () => {
     [['--server', 'minio,ftp']],
     [['--server', '']],
     [['--unheard-of']],
-  ])('refuse %j', (args) => {
+  ])('are refused when they are %j', (args) => {
     expect(() => parseArguments(args)).toThrow();
   });
 });
 
-describe('the scenarios', () => {
-  it('keep their names and targets when they are quick, and say their true sizes', () => {
+describe('The scenarios', () => {
+  it('keep their names and targets with --quick, and state their true sizes', () => {
     const [full, quick] = [createScenarios({ isQuick: false }), createScenarios({ isQuick: true })];
     expect(quick.map(({ name }) => name)).toEqual(full.map(({ name }) => name));
     expect(new Set(full.map(({ name }) => name)).size).toBe(full.length);

@@ -10,8 +10,8 @@ function resultOf(name: string, more: Partial<ScenarioResult> = {}): ScenarioRes
   return { name, scenario: name, latencyMs: 0, title: name, startedAt, entrants: [], verdicts: [], ...more };
 }
 
-describe('a run that goes on', () => {
-  it('is of one day and one server, or tells of both, each once', () => {
+describe('A continued run', () => {
+  it('names its day and server, or all of them once each', () => {
     expect(joinEnvironments('f.json', EARLIER, EARLIER)).toEqual(ENVIRONMENT);
     const now = { environment: { ...ENVIRONMENT, date: '2026-11-22', server: 'minio' }, isQuick: false };
     const environment = joinEnvironments('f.json', EARLIER, now);
@@ -20,7 +20,7 @@ describe('a run that goes on', () => {
     expect(joinEnvironments('f.json', { environment, isQuick: false }, now)).toEqual(environment);
   });
 
-  it('tells of its server alone when nothing is left to measure', () => {
+  it('names its own server when nothing is left to measure', () => {
     const { server: _none, ...environment } = ENVIRONMENT;
     expect(joinEnvironments('f.json', EARLIER, { environment, isQuick: false })).toEqual(ENVIRONMENT);
   });
@@ -37,7 +37,7 @@ describe('a run that goes on', () => {
     expect(() => joinEnvironments('f.json', EARLIER, { ...EARLIER, isQuick: true })).toThrow('f.json holds');
   });
 
-  it('lacks what was not measured on the same server, and what there was no room for', () => {
+  it('still has to measure what its server lacks or had no room for', () => {
     const earlier = [
       resultOf('copy', { server: 'versitygw' }),
       resultOf('push', { server: 'versitygw', leftOut: 'no room' }),

@@ -31,20 +31,20 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('npm run bench', () => {
-  it('lists its scenarios without measuring anything', async () => {
+  it('lists its scenarios and measures nothing with --list', async () => {
     const { exitCode, out } = await runFigures('--list');
     expect(exitCode).toBe(0);
     for (const name of ['push-1k', 'copy-50k-again', 's2s-10gb', 'dry-500', 'compare-1m'])
       expect(out).toMatch(new RegExp(`^${name} `, 'm'));
   });
 
-  it('refuses a scenario that it does not have, and names those that it has', async () => {
+  it('refuses an unknown scenario and names the known ones', async () => {
     const { exitCode, problem } = await runFigures('--scenario', 'copy-2k');
     expect(exitCode).toBe(1);
     expect(problem).toMatch(/no scenario copy-2k: push-1k, /);
   });
 
-  it('prints the tables of results files, one after the other', async () => {
+  it('prints the tables of several results files in turn', async () => {
     const run = { wallMs: 120, cpuMs: 60, peakRssBytes: 1024 ** 2, requests: 3, serverCpuMs: 10 };
     const entrant: EntrantResult = {
       name: 'dray copy',
@@ -85,7 +85,7 @@ describe('npm run bench', () => {
     expect(out).toBe(figures.map((one) => `${formatFigures(one).join('\n')}\n\n`).join(''));
   });
 
-  it('says which file holds no figures', async () => {
+  it('names a file that has no figures', async () => {
     const file = join(folder, 'other.json');
     writeFileSync(file, '{}');
     const { exitCode, problem } = await runFigures('--from', file);

@@ -1,4 +1,4 @@
-/** The package as users get it: built, packed, installed into an empty folder, and put to work. */
+/** The package as users get it: built, packed, installed into an empty folder, and run. */
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -26,7 +26,7 @@ const MIB = 1024 * 1024;
 let folder: string;
 let home: string;
 
-/** The Node that runs this test comes first, since the one on the PATH may be too old for Dray. */
+/** Puts the Node that runs this test first: the one on the PATH may be too old for Dray. */
 const environment = {
   ...process.env,
   PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
@@ -47,7 +47,7 @@ const dray = (...parameters: string[]) => run('npx', ['--no-install', 'dray', ..
 
 const command = () => join(home, 'node_modules/dray/dist/dray.js');
 
-/** What runs until it is told to stop, and says in its first line where it is reached. */
+/** Starts a command that runs until it is stopped and prints its address first. */
 async function startCommand(env: NodeJS.ProcessEnv, ...parameters: string[]) {
   const child = spawn(process.execPath, [command(), ...parameters], {
     env,
@@ -76,13 +76,13 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('the packed command', () => {
+describe('The packed command', () => {
   it('answers --help and --version', () => {
     expect(dray('--help')).toContain('Usage: dray');
     expect(dray('--version')).toMatch(/^dray \d+\.\d+\.\d+\n$/);
   });
 
-  it('installs nothing but itself and the native packages, in the versions that its own lock file names', () => {
+  it('installs only itself and the native packages, in the locked versions', () => {
     const namesIn = (path: string) => readdirSync(join(home, path)).filter((name) => !name.startsWith('.'));
     const inside = 'node_modules/dray/node_modules';
     const isNested = existsSync(join(home, inside));
@@ -100,11 +100,11 @@ describe('the packed command', () => {
         packages[`node_modules/${name}`].version,
       );
     }
-    // In this project it would take the place of package-lock.json.
+    // In this project, npm would use it instead of package-lock.json.
     expect(existsSync(join(ROOT, 'npm-shrinkwrap.json'))).toBe(false);
   });
 
-  it('holds the licences of what was bundled, and no source or test', () => {
+  it('contains the licences of bundled code, and no sources or tests', () => {
     const inside = join(home, 'node_modules/dray');
     expect(readFileSync(join(inside, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8')).toContain('commander');
     const names = readdirSync(inside, { recursive: true, encoding: 'utf8' });
@@ -114,7 +114,7 @@ describe('the packed command', () => {
     expect(names.filter((name) => /desktop|packages|\.tmp$/.test(name))).toEqual([]);
   });
 
-  it('makes a workspace, stores it and brings it back', () => {
+  it('creates a workspace, pushes and clones it', () => {
     const data = join(folder, 'data');
     const clone = join(folder, 'clone');
     mkdirSync(data);
@@ -132,7 +132,7 @@ describe('the packed command', () => {
     expect(existsSync(join(folder, 'remote', 'dray.json'))).toBe(true);
   });
 
-  it('makes one file like another by its blocks, and measures that', () => {
+  it('updates a file by its blocks, and measures a file', () => {
     const [source, target] = [join(folder, 'new.bin'), join(folder, 'old.bin')];
     writeFileSync(source, Buffer.alloc(3 * MIB, 'the new content of a file '));
     writeFileSync(target, Buffer.alloc(2 * MIB, 'the old content of a file '));
@@ -141,7 +141,7 @@ describe('the packed command', () => {
     expect(dray('delta', source, target, '--benchmark', '2', '--json')).toContain('"exitCode":0');
   });
 
-  it('has each large package in a file of its own, with all its names', async () => {
+  it('keeps each large package in a file of its own, with all its exports', async () => {
     for (const [file, name] of Object.entries(APART)) {
       const [bundled, original] = await Promise.all([
         import(pathToFileURL(join(home, 'node_modules/dray/dist', `${file}.js`)).href),
@@ -153,7 +153,7 @@ describe('the packed command', () => {
     }
   });
 
-  it('offers a folder with a certificate of its own, and reaches it by TLS', async () => {
+  it('serves a folder with its own certificate, and reaches it by TLS', async () => {
     const [offered, source, tokenFile] = ['offered', 'sent', 'token'].map((name) => join(folder, name));
     for (const path of [offered!, source!]) mkdirSync(path);
     writeFileSync(join(source!, 'a.txt'), 'sent by TLS\n');
@@ -176,7 +176,7 @@ describe('the packed command', () => {
     expect(readFileSync(join(offered!, 'a.txt'), 'utf8')).toBe('sent by TLS\n');
   });
 
-  it('serves its window, and the engine over a WebSocket', async () => {
+  it('serves its window, and its engine over a WebSocket', async () => {
     const env = { ...environment, HOME: home };
     await using server = await startCommand(env, 'ui', '--no-open', '--port', '0', '--json');
     const opened = await openLink(server.ready.url);

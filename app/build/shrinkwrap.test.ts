@@ -5,7 +5,7 @@ import { type LockFile, runtimeLock } from './shrinkwrap.ts';
 const read = (name: string) => JSON.parse(readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'));
 
 describe('The lock file of the package', () => {
-  it('holds what runs and nothing else, each of one version and one content', () => {
+  it('lists only runtime packages, each with one version and one checksum', () => {
     const { packages } = runtimeLock(read('package-lock.json') as LockFile);
     const { '': own, ...others } = packages;
     expect(own?.dependencies).toEqual(read('package.json').dependencies);
@@ -34,13 +34,13 @@ describe('The lock file of the package', () => {
     },
   });
 
-  it('names no registry and no package that only development needs', () => {
+  it('names no registry and no development package', () => {
     const { '': _, ...others } = runtimeLock(withDependency('1.2.3')).packages;
     expect(others).toEqual({ 'node_modules/b': { version: '1.2.3', integrity: 'sha512-b' } });
   });
 
   it.each(['^1.2.3', '~1.2.3', '1.2.4', '*', 'latest'])(
-    'is not made while package.json asks for %s',
+    'is not written while package.json asks for %s',
     (wanted) => expect(() => runtimeLock(withDependency(wanted))).toThrow(/name the version/),
   );
 });

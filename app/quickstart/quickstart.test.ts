@@ -29,8 +29,8 @@ beforeEach(async () => {
 
 afterEach(() => rm(base, { recursive: true, force: true }));
 
-describe('the sample', () => {
-  it('is the same for the same seed, and holds a link, an executable and an empty folder', async () => {
+describe('The sample', () => {
+  it('is equal for equal seeds, and has a link, an executable and an empty folder', async () => {
     await writeSample(left, SHAPE);
     await writeSample(right, SHAPE);
     const { differences, files, links, folders } = await compareTrees(left, right, []);
@@ -57,7 +57,7 @@ describe('compareTrees', () => {
     ['an empty folder more', () => mkdir(join(left, 'empty/inner'))],
   ];
 
-  it.each(cases)('sees %s', async (_name, change) => {
+  it.each(cases)('reports %s', async (_name, change) => {
     await writeSample(left, SHAPE);
     await copyFolder(left, right);
     expect((await compareTrees(left, right, [])).differences).toEqual([]);
@@ -65,7 +65,7 @@ describe('compareTrees', () => {
     expect((await compareTrees(left, right, [])).differences).not.toEqual([]);
   });
 
-  it('sees one byte that differs at the end of a large file', async () => {
+  it('reports a different last byte of a large file', async () => {
     await writeSample(left, SHAPE);
     await copyFolder(left, right);
     const path = join(right, 'recordings/recording-1.raw');
@@ -78,8 +78,8 @@ describe('compareTrees', () => {
   });
 });
 
-describe('a copy of a folder', () => {
-  it('parts from the original when it is changed', async () => {
+describe('A copy of a folder', () => {
+  it('does not change the original when it is edited', async () => {
     await writeSample(left, SHAPE);
     await copyFolder(left, join(base, 'copy'));
     await copyFolder(left, join(base, 'original'));
@@ -88,7 +88,7 @@ describe('a copy of a folder', () => {
     expect((await compareTrees(left, join(base, 'copy'), [])).differences).toHaveLength(5);
   });
 
-  it('is refused when it is too large or the disk is too small', async () => {
+  it('is refused when the folder is too large or the disk is too small', async () => {
     await writeSample(left, SHAPE);
     const size = await measureFolder(left);
     expect(size.files).toBe(14);

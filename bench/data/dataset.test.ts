@@ -29,14 +29,14 @@ function write(name: string, shape: DatasetShape): string {
   return path;
 }
 
-describe('a dataset', () => {
-  it('is the same whenever it is written, and another for another shape', () => {
+describe('A dataset', () => {
+  it('is the same each time it is written, and differs for another shape', () => {
     const first = fingerprintOf(write('first', SPREAD));
     expect(fingerprintOf(write('second', SPREAD))).toEqual(first);
     expect(fingerprintOf(write('other', { ...SPREAD, bytesMax: 65 })).hash).not.toBe(first.hash);
   });
 
-  it('has the files and sizes that its shape says, a thousand in a folder', () => {
+  it('has the files and sizes of its shape, a thousand files a folder', () => {
     const path = write('spread', SPREAD);
     expect(fingerprintOf(path).files).toBe(SPREAD.files);
     expect(pathOfFile(1_049)).toBe('d0001/f00049');
@@ -44,7 +44,7 @@ describe('a dataset', () => {
       expect(statSync(join(path, pathOfFile(index))).size).toBe(sizeOfFile(SPREAD, index));
   });
 
-  it('spreads sizes from empty to the most', () => {
+  it('spreads sizes from zero to the maximum', () => {
     const sizes = Array.from({ length: SPREAD.files }, (_, index) => sizeOfFile(SPREAD, index));
     expect([Math.min(...sizes), Math.max(...sizes)]).toEqual([0, SPREAD.bytesMax]);
   });
@@ -63,7 +63,7 @@ describe('a dataset', () => {
     expect(describeShape(shape)).toBe('3 files from 0 B to 2 MB');
   });
 
-  it('of mixed sizes goes from the least to the most over all powers of ten, each size once', () => {
+  it('of mixed sizes covers all powers of ten, each size once', () => {
     const { bytesMax, files, sizes } = mixSizes({ files: 35, bytesMin: 990, bytesMax: 412_000_000 });
     if (typeof sizes === 'string') throw new Error('They are listed.');
     expect([files, bytesMax]).toEqual([35, 412_000_000]);
@@ -72,14 +72,14 @@ describe('a dataset', () => {
     expect(Math.round(sizes.reduce((sum, size) => sum + size, 0) / 1e8)).toBe(26);
   });
 
-  it('that has no room is refused before anything is written', () => {
+  it('is refused before anything is written when the disk has no room', () => {
     const shape: DatasetShape = { files: 1_000_000_000, bytesMax: 1024 ** 3, sizes: 'equal' };
     expect(() => write('huge', shape)).toThrow('--folder');
   });
 });
 
-describe('the check of what arrived', () => {
-  it('passes on equal folders, and does not see the folder in which Dray keeps its index', () => {
+describe('The check of a copied folder', () => {
+  it("passes on equal folders, and ignores the folder of Dray's index", () => {
     const sent = fingerprintOf(write('sent', SPREAD));
     const arrived = write('arrived', SPREAD);
     mkdirSync(join(arrived, '.dray'));

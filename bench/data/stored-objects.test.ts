@@ -13,7 +13,7 @@ import { checkPlainObjects, guardObjects, removePlace } from './stored-objects.t
 
 const SHAPE: DatasetShape = { files: 5, bytesMax: 100, sizes: 'equal' };
 
-describe.each(SERVER_NAMES)('the check of what lies on %s', (server) => {
+describe.each(SERVER_NAMES)('The check of stored objects on %s', (server) => {
   let bench: Bench;
   beforeAll(async () => {
     bench = await openSmallBench({ server });
@@ -24,7 +24,7 @@ describe.each(SERVER_NAMES)('the check of what lies on %s', (server) => {
     await runUnmeasured(DRAY_FROM_SOURCES.upload(folder, place), bench.signal);
   }
 
-  it('passes what was sent, and finds what was not', async () => {
+  it('passes for the sent files, and fails for others', async () => {
     const { folder, fingerprint } = await bench.dataset(SHAPE);
     const place = await bench.newPlace();
     await upload(folder, place);
@@ -42,7 +42,7 @@ describe.each(SERVER_NAMES)('the check of what lies on %s', (server) => {
     await expect(checkPlainObjects(bench, await bench.newPlace(), fingerprint())).rejects.toThrow();
   });
 
-  it('sees whether a place was left as it is', async () => {
+  it('finds whether a place is unchanged', async () => {
     const { folder } = await bench.dataset(SHAPE);
     const place = await bench.newPlace();
     await upload(folder, place);
@@ -61,7 +61,7 @@ describe.each(SERVER_NAMES)('the check of what lies on %s', (server) => {
     await expect(harmed((await bench.watch.read()).requests)).rejects.toThrow(/it (wrote|changed)/);
   });
 
-  it('is at ease with an empty place that stays empty', async () => {
+  it('passes for an empty place that stays empty', async () => {
     const place = await bench.newPlace();
     await bench.watch.reset();
     const guard = await guardObjects(bench, place);
@@ -71,8 +71,8 @@ describe.each(SERVER_NAMES)('the check of what lies on %s', (server) => {
   });
 });
 
-describe('the check by the log', () => {
-  it('takes a tool that asked for nothing for one that did nothing', async () => {
+describe("The check by the server's log", () => {
+  it('rejects a tool that sent no request', async () => {
     await using bench = await openSmallBench();
     const guard = await guardObjects(bench, await bench.newPlace());
     await expect(guard([])).rejects.toThrow('nothing');
@@ -80,8 +80,8 @@ describe('the check by the log', () => {
   });
 });
 
-describe('clearing', () => {
-  it('takes what tools keep beside a folder, and nothing else', async () => {
+describe('Clearing', () => {
+  it("removes the tools' caches beside a folder, and nothing else", async () => {
     await using bench = await openSmallBench();
     const folder = bench.newPath('fetched');
     const others = [`${folder}.restic-cache`, `${folder}.dray-cache`];
@@ -92,7 +92,7 @@ describe('clearing', () => {
     await rm(`${folder}-2`, { recursive: true });
   });
 
-  it('of a place removes its objects and what is remembered of it, and leaves the place beside it', async () => {
+  it("removes a place's objects and cache, and keeps the place beside it", async () => {
     await using bench = await openSmallBench();
     const { folder, fingerprint } = await bench.dataset(SHAPE);
     const places = [await bench.newPlace(), await bench.newPlace()] as const;

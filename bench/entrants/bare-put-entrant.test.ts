@@ -8,16 +8,19 @@ import { createBarePuts } from './bare-put-entrant.ts';
 
 const SHAPE: DatasetShape = { files: 50, bytesMax: 1024, sizes: 'spread' };
 
-it.each(SERVER_NAMES)('bare PUTs are signed so that %s stores each file, in one request', async (server) => {
-  await using bench = await openSmallBench({ server });
-  const entrant = await createBarePuts(bench, SHAPE, 0);
-  expect(entrant.kind).toBe('reference');
-  const { folder } = await bench.dataset(SHAPE);
-  for (let round = 0; round < 2; round += 1) {
-    const requests = await runEntrant(bench, entrant);
-    const operations = requests?.map(({ operation }) => operation);
-    if (operations) expect(operations).toEqual(Array(SHAPE.files).fill('PutObject'));
-  }
-  const left = readdirSync(dirname(folder)).filter((name) => name.startsWith('plan'));
-  expect(left).toEqual([]);
-});
+it.each(SERVER_NAMES)(
+  'bare PUTs are signed so that %s stores each file, in one request each',
+  async (server) => {
+    await using bench = await openSmallBench({ server });
+    const entrant = await createBarePuts(bench, SHAPE, 0);
+    expect(entrant.kind).toBe('reference');
+    const { folder } = await bench.dataset(SHAPE);
+    for (let round = 0; round < 2; round += 1) {
+      const requests = await runEntrant(bench, entrant);
+      const operations = requests?.map(({ operation }) => operation);
+      if (operations) expect(operations).toEqual(Array(SHAPE.files).fill('PutObject'));
+    }
+    const left = readdirSync(dirname(folder)).filter((name) => name.startsWith('plan'));
+    expect(left).toEqual([]);
+  },
+);

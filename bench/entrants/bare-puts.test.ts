@@ -14,7 +14,7 @@ interface TinyServer extends AsyncDisposable {
   readonly connections: () => number;
 }
 
-/** Reads requests of a known form, and lets `answer` say what is done about each. */
+/** Reads requests of a known form; `answer` decides the answer to each. */
 async function startServer(answer: (socket: Socket, request: number) => void): Promise<TinyServer> {
   const bodies: string[] = [];
   const sockets = new Set<Socket>();
@@ -62,17 +62,17 @@ async function planFor(server: TinyServer, bodies: readonly string[]): Promise<s
   return plan;
 }
 
-describe('bare PUTs', () => {
+describe('Bare PUTs', () => {
   const bodies = Array.from({ length: 50 }, (_, index) => `body ${index}`);
 
-  it('bring each request once, over as many connections as they are given', async () => {
+  it('send each request once, over the given number of connections', async () => {
     await using server = await startServer((socket) => socket.write(OK));
     await runPlan(await planFor(server, bodies), 8);
     expect([...server.bodies].sort()).toEqual([...bodies].sort());
     expect(server.connections()).toBe(8);
   });
 
-  it('open no more connections than there are requests, and none for none', async () => {
+  it('open at most one connection a request, and none without requests', async () => {
     await using server = await startServer((socket) => socket.write(OK));
     await runPlan(await planFor(server, ['one', 'two']), 8);
     expect(server.connections()).toBe(2);
@@ -80,7 +80,7 @@ describe('bare PUTs', () => {
     expect(server.connections()).toBe(2);
   });
 
-  it('wait for the whole of an answer that comes in pieces', async () => {
+  it('wait for the rest of an answer that arrives in pieces', async () => {
     await using server = await startServer((socket) => {
       socket.write(OK.slice(0, 11));
       setImmediate(() => socket.write(OK.slice(11)));
@@ -89,13 +89,13 @@ describe('bare PUTs', () => {
     expect(server.bodies).toHaveLength(bodies.length);
   });
 
-  it('fail at an answer that is not 200', async () => {
+  it('fail at an answer other than 200', async () => {
     const refusal = 'HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\n\r\n';
     await using server = await startServer((socket, request) => socket.write(request < 20 ? OK : refusal));
     await expect(runPlan(await planFor(server, bodies), 4)).rejects.toThrow('503 Slow Down');
   });
 
-  it('fail when the server closes a connection, or is not there', async () => {
+  it('fail when the server closes a connection or does not exist', async () => {
     const server = await startServer((socket) => socket.end());
     const plan = await planFor(server, bodies);
     await expect(runPlan(plan, 4)).rejects.toThrow('closed the connection');

@@ -27,7 +27,7 @@ function placeAt(endpoint: string, prefix: string): Place {
 }
 
 const PLACE = placeAt('http://127.0.0.1:7070', 'run-1');
-/** With latency between. */
+/** The same place through a latency. */
 const FAR: Place = { ...PLACE, endpoint: 'http://127.0.0.1:7072' };
 const OTHER = placeAt('http://127.0.0.1:7071', 'run-2');
 
@@ -39,8 +39,8 @@ const RCLONE = peer('rclone');
 const DEFAULTS = createRcloneByDefault({ name: 'rclone', path: '/bin/rclone', version: '1' });
 const ALL = [createDray('1'), createDrayCopy('1'), DEFAULTS, ...PEER_NAMES.map(peer)];
 
-describe('every contender', () => {
-  it('has a name of its own, under which its tool is told of the place', () => {
+describe('Every contender', () => {
+  it("has a unique name, and gets the place's endpoint", () => {
     expect(new Set(ALL.map(({ name }) => name)).size).toBe(ALL.length);
     for (const contender of ALL) {
       const { args, environment } = contender.download(PLACE, '/copy');
@@ -49,7 +49,7 @@ describe('every contender', () => {
     }
   });
 
-  it('has its keys in the environment alone', () => {
+  it('gets its keys by the environment only', () => {
     for (const contender of ALL) {
       const commands = [
         contender.prepareUpload?.('/data', PLACE),
@@ -71,13 +71,13 @@ describe('every contender', () => {
 describe('dray copy', () => {
   const dray = createDrayCopy('1');
 
-  it('remembers a place beside the place, and nothing of a folder that is new', () => {
+  it('keeps its cache of a place beside it, and nothing of a new folder', () => {
     expect(dray.upload('/data', PLACE).environment.DRAY_CACHE).toBe('/bench/cache');
     expect(dray.uploadAgain('/data', PLACE).environment.DRAY_CACHE).toBe('/bench/cache');
     expect(dray.download(PLACE, '/copy').environment.DRAY_CACHE).toBe('/copy.dray-cache');
   });
 
-  it('names both services when it copies across', () => {
+  it('names both services when it copies between them', () => {
     const args = dray.copyAcross?.(PLACE, OTHER, 'd0000/f00000').args.slice(1);
     expect(args).toEqual([
       ...['copy', 's3://dray-test/run-1/d0000/f00000', 's3://dray-test/run-2/d0000/f00000'],
@@ -90,12 +90,12 @@ describe('rclone', () => {
   const has = (contender: Contender, option: string) =>
     contender.upload('/data', PLACE).args.includes(option);
 
-  it('takes part as it comes, and with 32 transfers', () => {
+  it('takes part with its defaults and with 32 transfers', () => {
     expect(has(DEFAULTS, '--transfers')).toBe(false);
     expect(RCLONE.upload('/data', PLACE).args.join(' ')).toContain('--transfers 32 --checkers 32');
   });
 
-  it('knows two services by two names, so that it cannot copy inside of one', () => {
+  it('uses a name for each service, so it never copies inside one', () => {
     const command = RCLONE.copyAcross?.(PLACE, OTHER, 'd0000/f00000');
     expect(command?.args.slice(0, 3)).toEqual([
       'copyto',
@@ -108,7 +108,7 @@ describe('rclone', () => {
     });
   });
 
-  it('has variants that differ in the one thing which they are named for', () => {
+  it('has variants that differ only in the option that they are named for', () => {
     const again = rcloneByServerTime(RCLONE);
     expect(again.uploadAgain('/data', PLACE).args).toContain('--use-server-modtime');
     expect(again.upload('/data', PLACE)).toEqual(RCLONE.upload('/data', PLACE));
@@ -117,7 +117,7 @@ describe('rclone', () => {
     expect(alone.dryRun?.syncBySize('/data', PLACE)).toEqual(RCLONE.dryRun?.syncBySize('/data', PLACE));
   });
 
-  it('as the courier lists paths with the times of the store', () => {
+  it("lists paths with the store's times as a carrier", () => {
     const courier = createRcloneCourier({ name: 'rclone', path: '/bin/rclone', version: '1' });
     expect(courier.list(PLACE).args).toEqual(
       expect.arrayContaining(['--format', 'pt', '--use-server-modtime']),
@@ -126,7 +126,7 @@ describe('rclone', () => {
 });
 
 describe('aws', () => {
-  it('has 32 requests at once where there is latency, by a file that is there', () => {
+  it('sends 32 requests at once through a latency, by a config file', () => {
     const { AWS_CONFIG_FILE: file = '' } = peer('aws').upload('/data', FAR).environment;
     expect(readFileSync(file, 'utf8')).toContain('max_concurrent_requests = 32');
     expect(peer('aws').upload('/data', PLACE).environment).toEqual(PLACE.environment);
@@ -134,7 +134,7 @@ describe('aws', () => {
 });
 
 describe('s5cmd', () => {
-  it('one by one decides as its sync does, by size and age', () => {
+  it('decides by size and age, as its sync does, when it copies one by one', () => {
     const { dryRun } = s5cmdOneByOne(peer('s5cmd'));
     expect(dryRun?.command('/data', PLACE).args).toEqual([
       ...['--dry-run', 'cp', '-n', '-s', '-u', '/data/', 's3://dray-test/run-1/'],
@@ -142,7 +142,7 @@ describe('s5cmd', () => {
   });
 });
 
-/** Each as printed: f00001 has grown, f00003 is new, f00002 is at the place alone. */
+/** The tools' output when f00001 has grown, f00003 is new, and only the place has f00002. */
 const PRINTED = {
   'dray copy': `M d0000/f00001
 A d0000/f00003
@@ -167,16 +167,16 @@ cp /tmp/probe/src/d0000/f00003 s3://dray-test/run-1/d0000/f00003
 `,
 } as const;
 
-describe('what a dry run printed', () => {
+describe('The output of a dry run', () => {
   const printers = [createDrayCopy('1'), RCLONE, peer('s5cmd')];
 
-  it.each(printers)('by $name is read for what it would send and remove', ({ name, dryRun }) => {
+  it.each(printers)('by $name yields the files to send and to remove', ({ name, dryRun }) => {
     const printed = PRINTED[name as keyof typeof PRINTED];
     const paths = [...(dryRun?.pathsNamed(printed, PLACE) ?? [])];
     expect(paths.sort()).toEqual(['d0000/f00001', 'd0000/f00002', 'd0000/f00003']);
   });
 
-  it.each(printers)('by $name when there is nothing to do names nothing', ({ dryRun }) => {
+  it.each(printers)('by $name yields no names when there is nothing to do', ({ dryRun }) => {
     const nothing = 'Nothing to do: 1 file at s3://dray-test/run-1/ is the same. 1 request.\n';
     expect(dryRun?.pathsNamed(nothing, PLACE)).toEqual([]);
     expect(dryRun?.pathsNamed('', PLACE)).toEqual([]);

@@ -15,7 +15,7 @@ import { editDataset, openCycles } from './cycle-entrants.ts';
 
 const SHAPE: DatasetShape = { files: 200, bytesMax: 64, sizes: 'spread' };
 
-describe('an edit', () => {
+describe('An edit', () => {
   let [folder, links] = ['', ''];
   beforeEach(() => {
     [folder, links] = ['files', 'links'].map((name) => mkdtempSync(join(tmpdir(), `dray-edit-${name}-`))) as [
@@ -38,7 +38,7 @@ describe('an edit', () => {
         ]),
     );
 
-  it('changes 2 % of the files, brings 1 % more, and leaves the others', () => {
+  it('changes 2 % of the files, adds 1 %, and keeps the others', () => {
     const before = readAll();
     expect(editDataset(folder, { shape: SHAPE, files: 200, version: 1 })).toBe(202);
     const after = readAll();
@@ -50,7 +50,7 @@ describe('an edit', () => {
     expect(after.size).toBe(202);
   });
 
-  it('brings other contents in the next version, and of other files', () => {
+  it('changes other files to other contents in the next version', () => {
     const files = editDataset(folder, { shape: SHAPE, files: 200, version: 1 });
     const first = readAll();
     editDataset(folder, { shape: SHAPE, files, version: 2 });
@@ -60,7 +60,7 @@ describe('an edit', () => {
     ).toHaveLength(4);
   });
 
-  it('puts a new file where the old one was: links to it keep theirs', () => {
+  it('replaces a changed file, so that hard links keep the old content', () => {
     const paths = listPaths(SHAPE.files);
     const before = new Map(paths.map((path) => [path, readFileSync(join(folder, path), 'hex')]));
     for (const [index, path] of paths.entries()) linkSync(join(folder, path), join(links, String(index)));
@@ -70,7 +70,7 @@ describe('an edit', () => {
   });
 });
 
-describe('versions', () => {
+describe('Versions', () => {
   const CONTENDERS = new Map<ContenderName, Contender>([
     ['dray', DRAY_REPOSITORY_FROM_SOURCES],
     ['rclone', { ...DRAY_FROM_SOURCES, name: 'rclone' }],
@@ -79,7 +79,7 @@ describe('versions', () => {
   const OPTIONS = { shape: SHAPE, versions: 2, contenders: ['dray', 'rclone'], latencyMs: 0 } as const;
   const HEAT = { name: 'cycles', scenario: 'cycles', latencyMs: 0, title: 'Cycles', targets: [] };
 
-  it('are pushed and pulled, and each is a number in every series; who keeps none says so', async () => {
+  it('are pushed and pulled with a number in every series, by tools that keep versions', async () => {
     await using bench = await open(CONTENDERS);
     const field = await openCycles(bench, OPTIONS);
     expect(field[1]?.missing).toBe('it keeps no versions');
@@ -101,7 +101,7 @@ describe('versions', () => {
     expect(series.sentBytes?.[0]).toBeGreaterThan(0);
   });
 
-  it('are refused when one of them did not arrive', async () => {
+  it('make the run fail when one did not arrive', async () => {
     const { update: _, ...rest } = DRAY_REPOSITORY_FROM_SOURCES;
     const lazy: Contender = {
       ...rest,

@@ -12,7 +12,7 @@ import { checkNamed, openComparison, openDryRun, writeSample } from './dry-run-e
 
 const STORED: DatasetShape = { files: 40, bytesMax: 64, sizes: 'spread' };
 
-describe('a sample of what is stored', () => {
+describe('A sample of the stored files', () => {
   let folder = '';
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'dray-sample-'));
@@ -29,7 +29,7 @@ describe('a sample of what is stored', () => {
       changed,
     });
 
-  it('has files from all over it, of which the first have grown', () => {
+  it('has files from the whole range, and its first files have grown', () => {
     expect(sample(10, 2)).toEqual([pathOfFile(0), pathOfFile(4)]);
     expect(fingerprintOf(join(folder, 'sample')).files).toBe(10);
     for (let index = 0; index < STORED.files; index += 4) {
@@ -45,23 +45,23 @@ describe('a sample of what is stored', () => {
     }
   });
 
-  it('leaves what is stored as it is', () => {
+  it('does not change the stored files', () => {
     const before = fingerprintOf(join(folder, 'whole'));
     sample(10, 10);
     expect(fingerprintOf(join(folder, 'whole'))).toEqual(before);
   });
 
-  it('of one file is the first', () => {
+  it('is the first file when it has one file', () => {
     expect(sample(1, 1)).toEqual([pathOfFile(0)]);
   });
 
-  it('is refused where it would be larger than the whole', () => {
+  it('is refused when it would be larger than the whole', () => {
     expect(() => sample(41, 1)).toThrow(RangeError);
   });
 });
 
-describe('what a tool names', () => {
-  it('has to be all that changed, in any order', () => {
+describe('The names in a dry run', () => {
+  it('must be all changed files, in any order', () => {
     expect(() => checkNamed(['b', 'a'], ['a', 'b'])).not.toThrow();
     expect(() => checkNamed([], [])).not.toThrow();
   });
@@ -71,13 +71,13 @@ describe('what a tool names', () => {
     ['too much', ['a', 'b', 'c']],
     ['another', ['a', 'c']],
     ['one twice', ['a', 'a']],
-  ])('is refused when it is %s', (_, named) => {
+  ])('are refused when they are %s', (_, named) => {
     expect(() => checkNamed(named, ['a', 'b'])).toThrow(/named/);
   });
 });
 
-describe('the entrants of a dry run', () => {
-  /** A tool that can copy and has no dry run. */
+describe('The entrants of a dry run', () => {
+  /** A tool that copies but has no dry run. */
   const { dryRun: _, ...rest } = DRAY_FROM_SOURCES;
   const UNABLE: Contender = { ...rest, name: 'aws' };
   const NAMES: readonly ContenderName[] = ['dray copy', 'aws', 'rclone', 's5cmd'];
@@ -92,7 +92,7 @@ describe('the entrants of a dry run', () => {
   });
   afterAll(() => bench[Symbol.asyncDispose]());
 
-  it('are those that are there; who has none says so', async () => {
+  it('are the tools with a dry run; others give the reason', async () => {
     const field = await openDryRun(bench, {
       local: { kind: 'all', shape: STORED },
       contenders: NAMES,
@@ -105,7 +105,7 @@ describe('the entrants of a dry run', () => {
     await expect(field[1]?.prepare()).rejects.toThrow('no dry run');
   });
 
-  it('with their variants, where the tools are there', async () => {
+  it('include the variants of installed tools', async () => {
     const contenders = new Map<ContenderName, Contender>(
       NAMES.map((name) => [name, { ...DRAY_FROM_SOURCES, name }]),
     );
@@ -118,7 +118,7 @@ describe('the entrants of a dry run', () => {
     ]);
   });
 
-  it('name what changed of a few files against many, and nothing is remembered for the next run', async () => {
+  it('name the changed files of a few against many, and leave no cache', async () => {
     const [entrant] = await openDryRun(bench, {
       stored: STORED,
       local: { kind: 'some', files: 10, changed: 3 },
@@ -130,7 +130,7 @@ describe('the entrants of a dry run', () => {
     expect(second?.map(({ operation }) => operation)).toEqual(first?.map(({ operation }) => operation));
   });
 
-  it('name all of many files against none', async () => {
+  it('name every file of many against none', async () => {
     const [entrant] = await openDryRun(bench, {
       local: { kind: 'all', shape: STORED },
       contenders: ['dray copy'],
@@ -139,7 +139,7 @@ describe('the entrants of a dry run', () => {
     await runEntrant(bench, entrant);
   });
 
-  it('fail when they name too little, or when they do what they should only say', async () => {
+  it('fail when they name too few files, or copy instead of naming', async () => {
     const options = {
       local: { kind: 'all', shape: STORED },
       contenders: ['dray copy'],
@@ -158,15 +158,18 @@ describe('the entrants of a dry run', () => {
     await expect(runEntrant(bench, doer)).rejects.toThrow('it wrote: PutObject');
   });
 
-  it.each(['versitygw', 'minio'] as const)('compare all and name the last, on %s', async (server) => {
-    await using own = await openSmallBench({ server });
-    const shape: DatasetShape = { files: 1_003, bytesMax: 16, sizes: 'spread' };
-    const [entrant] = await openComparison(own, { shape, contenders: ['dray copy'], latencyMs: 0 });
-    await runEntrant(own, entrant);
-    const stopAt = (index: number) => (run: CommandRun) => ({
-      ...run,
-      output: run.output.replaceAll(pathOfFile(1_002), pathOfFile(index)),
-    });
-    await expect(runEntrant(own, entrant, stopAt(1_000))).rejects.toThrow('has not changed');
-  });
+  it.each(['versitygw', 'minio'] as const)(
+    'compare all files and name the last one, on %s',
+    async (server) => {
+      await using own = await openSmallBench({ server });
+      const shape: DatasetShape = { files: 1_003, bytesMax: 16, sizes: 'spread' };
+      const [entrant] = await openComparison(own, { shape, contenders: ['dray copy'], latencyMs: 0 });
+      await runEntrant(own, entrant);
+      const stopAt = (index: number) => (run: CommandRun) => ({
+        ...run,
+        output: run.output.replaceAll(pathOfFile(1_002), pathOfFile(index)),
+      });
+      await expect(runEntrant(own, entrant, stopAt(1_000))).rejects.toThrow('has not changed');
+    },
+  );
 });

@@ -20,14 +20,14 @@ const PLACE: Place = {
 };
 const DVC = createDvc({ name: 'dvc', path: '/bin/dvc', version: '3' });
 
-describe('dvc', () => {
-  it('is told the endpoint of the moment in each command', () => {
+describe('DVC', () => {
+  it('gets the current endpoint in each command', () => {
     const far: Place = { ...PLACE, endpoint: 'http://127.0.0.1:9' };
     for (const command of [DVC.uploadAgain('/data', far), DVC.download(far, '/copy')])
       expect(command.args.join(' ')).toContain('endpointurl = http://127.0.0.1:9\n');
   });
 
-  it('knows nothing in a new folder of what it knows elsewhere', () => {
+  it('shares no state between folders', () => {
     const [here, there] = [DVC.upload('/data', PLACE), DVC.download(PLACE, '/copy')];
     expect(here.args.join(' ')).toContain('dir = /bench/cache/dvc\n');
     expect(there.args.join(' ')).toContain('dir = /copy.dvc-project/cache\n');
@@ -36,14 +36,14 @@ describe('dvc', () => {
   });
 });
 
-describe('a project that was written', () => {
+describe('A written DVC project', () => {
   let folder = '';
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'dray-dvc-'));
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('is what `dvc add` of 3.67.1 made of the same files', () => {
+  it('equals the output of `dvc add` 3.67.1 for the same files', () => {
     const project = dvcProjectOf({ ...PLACE, cacheFolder: folder });
     const hashes = new Map([
       ['d0001/f3', 'aa6ed9e0f26a6eba784aae8267df1951'],
@@ -63,13 +63,13 @@ describe('a project that was written', () => {
   });
 });
 
-describe('what dvc says that a remote lacks', () => {
-  it('are the files, without the list of them', () => {
+describe('The files that DVC reports as missing', () => {
+  it('are counted without the list of them', () => {
     expect(countDvcLacking('{"data": "new", "data/d0000/f1": "new", "data/d0000/f2": "new"}\n')).toBe(2);
     expect(countDvcLacking('{}')).toBe(0);
   });
 
-  it('is refused when it says anything else', () => {
+  it('are refused in any other output', () => {
     expect(() => countDvcLacking('{"data/d0000/f1": "deleted"}')).toThrow('something else');
     expect(() => countDvcLacking('Everything is up to date.')).toThrow('nothing');
   });

@@ -19,14 +19,14 @@ const CONTENDERS = new Map<ContenderName, Contender>([
   ['dvc', { ...DRAY_FROM_SOURCES, name: 'dvc' }],
 ]);
 
-describe('the entrants that ask a repository', () => {
+describe('The entrants that query a repository', () => {
   let bench: Bench;
   beforeAll(async () => {
     bench = await openSmallBench({ contenders: CONTENDERS });
   });
   afterAll(() => bench[Symbol.asyncDispose]());
 
-  it('say how many of a few files it lacks, in every run anew', async () => {
+  it('count the missing files of a few, in every run', async () => {
     const local = { kind: 'some', files: 100, changed: 7 } as const;
     const [entrant, unable] = await openExistence(bench, { stored: STORED, local, latencyMs: 0 });
     expect(unable?.missing).toBe('it has no such question');
@@ -36,7 +36,7 @@ describe('the entrants that ask a repository', () => {
     }
   });
 
-  it('ask the same repository about another folder, in another heat, and hold what they named', async () => {
+  it('query the same repository about another folder in another heat', async () => {
     const local = { kind: 'some', files: 1, changed: 1 } as const;
     const needs = needsOfExistence({ local, stored: STORED });
     await bench.beginHeat(new Set(needs.holdings.map(({ name }) => name)));
@@ -44,17 +44,17 @@ describe('the entrants that ask a repository', () => {
     await runEntrant(bench, entrant);
     const { unnamed, unused } = findUnplanned(bench, needs);
     expect(unnamed).toEqual([datasetHolding(STORED).name]);
-    // DVC is not there.
+    // DVC is not installed.
     expect(unused).toEqual([linkedHolding(STORED, 'md5').name]);
   });
 
-  it('say that an empty one lacks each content once', async () => {
+  it('count each content once for an empty repository', async () => {
     const local = { kind: 'all', shape: STORED } as const;
     const [entrant] = await openExistence(bench, { local, by: 'size', latencyMs: 0 });
     await runEntrant(bench, entrant);
   });
 
-  it('fail when they say another number', async () => {
+  it('fail when they report another number', async () => {
     const local = { kind: 'some', files: 50, changed: 3 } as const;
     const [entrant] = await openExistence(bench, { stored: STORED, local, latencyMs: 0 });
     const change = (run: CommandRun) => ({
@@ -65,7 +65,7 @@ describe('the entrants that ask a repository', () => {
   });
 });
 
-it('a server whose objects are no files has no repository to be asked', async () => {
+it('a server whose objects are not files cannot be used for queries', async () => {
   await using bench = await openSmallBench({ server: 'minio', contenders: CONTENDERS });
   const local = { kind: 'some', files: 1, changed: 1 } as const;
   const [entrant] = await openExistence(bench, { stored: STORED, local, latencyMs: 0 });

@@ -18,7 +18,7 @@ const CONTENDERS = new Map<ContenderName, Contender>([
   ['s5cmd', { ...rest, name: 's5cmd' }],
 ]);
 
-describe.each(SERVER_NAMES)('copies from one server to another, both %s', (server) => {
+describe.each(SERVER_NAMES)('Copies from one server to another, both %s,', (server) => {
   let bench: Bench;
   beforeAll(async () => {
     bench = await openSmallBench({ server, contenders: CONTENDERS });
@@ -32,7 +32,7 @@ describe.each(SERVER_NAMES)('copies from one server to another, both %s', (serve
       latencyMs: 0,
     });
 
-  it('go to a new place each, which is checked and removed', async () => {
+  it('write to a new place each, which is checked and removed', async () => {
     const [entrant] = await open();
     await entrant?.setUp?.();
     const endpoints = new Set<string>();
@@ -55,7 +55,7 @@ describe.each(SERVER_NAMES)('copies from one server to another, both %s', (serve
     await attempt.close();
   });
 
-  it('are not for tools that copy within one server alone', async () => {
+  it('exclude tools that copy only within one server', async () => {
     const field = await open();
     expect(field.map(({ name, missing }) => [name, missing])).toEqual([
       ['dray copy', undefined],
@@ -65,8 +65,8 @@ describe.each(SERVER_NAMES)('copies from one server to another, both %s', (serve
   });
 });
 
-describe('the check of a copy across', () => {
-  it('finds other bytes of the same object', async () => {
+describe('The check of a copy between servers', () => {
+  it('finds different content in the same object', async () => {
     await using bench = await openSmallBench({ contenders: CONTENDERS });
     const [entrant] = await openAcross(bench, {
       shape: shapeOfSizes([OBJECT_BYTES]),

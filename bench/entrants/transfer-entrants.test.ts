@@ -9,7 +9,7 @@ import { NODE_ALONE, openClone, openFirstPush, openSecondPush } from './transfer
 const SHAPE: DatasetShape = { files: 12, bytesMax: 200, sizes: 'spread' };
 const NAMES: readonly ContenderName[] = ['dray copy'];
 
-describe.each(SERVER_NAMES)('entrants that move a dataset, on %s', (server) => {
+describe.each(SERVER_NAMES)('The entrants that copy a dataset, on %s,', (server) => {
   let bench: Bench;
   beforeAll(async () => {
     bench = await openSmallBench({ server });
@@ -21,12 +21,12 @@ describe.each(SERVER_NAMES)('entrants that move a dataset, on %s', (server) => {
     return { ...bench, contenders: new Map<ContenderName, Contender>([['dray copy', contender]]) };
   };
 
-  it.each([0, 5])('go up and down through %i ms of latency', async (latencyMs) => {
+  it.each([0, 5])('upload and download through %i ms of latency', async (latencyMs) => {
     await runEntrant(bench, (await openFirstPush(bench, { shape: SHAPE, contenders: NAMES, latencyMs }))[0]);
     await runEntrant(bench, (await openClone(bench, { shape: SHAPE, contenders: NAMES, latencyMs }))[0]);
   });
 
-  it('are refused when they brought only some of it', async () => {
+  it('fail when they copied only a part', async () => {
     const [first, second] = [await bench.dataset(SHAPE), await bench.dataset({ ...SHAPE, files: 11 })];
     const partly = withContender({ upload: (_, place) => DRAY_FROM_SOURCES.upload(second.folder, place) });
     const [entrant] = await openFirstPush(partly, { shape: SHAPE, contenders: NAMES, latencyMs: 0 });
@@ -34,13 +34,13 @@ describe.each(SERVER_NAMES)('entrants that move a dataset, on %s', (server) => {
     expect(first.fingerprint().files).toBe(12);
   });
 
-  it('find nothing to send the second time, beside Node alone', async () => {
+  it('send nothing the second time, beside plain Node', async () => {
     const field = await openSecondPush(bench, { shape: SHAPE, contenders: NAMES, latencyMs: 5 });
     expect(field.map(({ name }) => name)).toEqual(['dray copy', NODE_ALONE]);
     for (const entrant of field) await runEntrant(bench, entrant);
   });
 
-  it('are refused when they send again', async () => {
+  it('fail when they send again', async () => {
     const { folder } = await bench.dataset({ ...SHAPE, bytesMax: 201 });
     const careless = withContender({ uploadAgain: (_, place) => DRAY_FROM_SOURCES.upload(folder, place) });
     const [entrant] = await openSecondPush(careless, { shape: SHAPE, contenders: NAMES, latencyMs: 0 });

@@ -12,7 +12,7 @@ import { clone, firstPush, leaveOutSlow, secondPush } from './transfer-works.ts'
 const SHAPE = { files: 12, bytesMax: 200, sizes: 'spread' } as const;
 const NAMES: readonly ContenderName[] = ['dray', 'dray copy'];
 
-it('works on datasets hold what they name, whether another heat has held it or not', async () => {
+it('dataset works need exactly the holdings that they name, in any heat', async () => {
   await using bench = await openSmallBench({
     contenders: new Map<ContenderName, Contender>([
       ['dray', DRAY_REPOSITORY_FROM_SOURCES],
@@ -29,7 +29,7 @@ it('works on datasets hold what they name, whether another heat has held it or n
   }
 });
 
-it('works that leave out who is slow name those who would take part, with the reason', async () => {
+it('works that exclude slow tools name them with the reason', async () => {
   await using bench = await openSmallBench({
     contenders: new Map<ContenderName, Contender | { readonly missing: string }>([
       ['dray', DRAY_REPOSITORY_FROM_SOURCES],

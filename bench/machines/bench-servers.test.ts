@@ -3,22 +3,22 @@ import { describe, expect, it } from 'vitest';
 import type { LoggedRequest } from '../../e2e/servers/versitygw.ts';
 import { type BenchServer, parseProcessCpuMs, startBenchServer, watchServers } from './bench-servers.ts';
 
-/** As proc_pid_stat(5) has it, with 12 ticks of user and 30 of system time. */
+/** A line as in proc_pid_stat(5), with 12 ticks of user time and 30 of system time. */
 function statOf(name: string): string {
   return `4711 (${name}) S 1 4711 4711 0 -1 4194304 1500 0 0 0 12 30 0 0 20 0 9 0 100 1 2`;
 }
 
-describe('the CPU time of a process', () => {
-  it.each(['minio', 'a b', 'a) R (b', '))'])('is user and system time, whatever its name: %j', (name) => {
+describe('The CPU time of a process', () => {
+  it.each(['minio', 'a b', 'a) R (b', '))'])('is user plus system time for any name: %j', (name) => {
     expect(parseProcessCpuMs(statOf(name))).toBe(420);
   });
 
-  it('is refused where the line is of another form', () => {
+  it('cannot be read from a line of another form', () => {
     expect(() => parseProcessCpuMs('4711 (minio) S 1')).toThrow('/proc');
   });
 });
 
-describe('the watch over servers', () => {
+describe('The watch over servers', () => {
   const request = (path: string): LoggedRequest => ({
     operation: 'GetObject',
     method: 'GET',
@@ -27,15 +27,15 @@ describe('the watch over servers', () => {
     status: 200,
   });
 
-  /** Of a server the watch sees its process and its log. */
+  /** A server as the watch sees it: its process and its log. */
   function serverWith(processId: number | undefined, requests?: readonly LoggedRequest[]): BenchServer {
     const log = requests && { requests: async () => requests, resetRequests: async () => {} };
-    // Nothing listens there.
+    // No server listens there.
     const endpoint = 'http://127.0.0.1:9';
     return { name: 'versitygw', processId, endpoint, ...(log ? { log } : {}) } as BenchServer;
   }
 
-  it('joins what all of them were asked', async () => {
+  it('joins the requests of all servers', async () => {
     const watch = watchServers([
       serverWith(process.pid, [request('/a')]),
       serverWith(process.pid, [request('/b')]),
@@ -44,13 +44,13 @@ describe('the watch over servers', () => {
     expect((await watch.read()).requests?.map(({ path }) => path)).toEqual(['/a', '/b']);
   });
 
-  it('knows no requests when one of them keeps no log', async () => {
+  it('reports no requests when a server keeps no log', async () => {
     const watch = watchServers([serverWith(process.pid, [request('/a')]), serverWith(process.pid)]);
     await watch.reset();
     expect((await watch.read()).requests).toBeNull();
   });
 
-  it('knows no CPU time when one of them has no process, or was started after the reset', async () => {
+  it('reports no CPU time without a process since the reset', async () => {
     const servers = [serverWith(process.pid), serverWith(undefined)];
     const watch = watchServers(servers);
     await watch.reset();
@@ -62,8 +62,8 @@ describe('the watch over servers', () => {
   });
 });
 
-describe('a server of the bench', () => {
-  it('that is versitygw tells what it was asked since the reset, and its CPU time', async () => {
+describe('A server of the bench', () => {
+  it('reports requests and CPU time since the reset when it is versitygw', async () => {
     await using server = await startBenchServer('versitygw', {});
     const watch = watchServers([server]);
     await server.createBucket('before');
@@ -78,7 +78,7 @@ describe('a server of the bench', () => {
     expect(wire?.receivedBytes ?? 500).toSatisfy((bytes: number) => bytes > 100 && bytes < 5_000);
   });
 
-  it('that is MinIO keeps no log', async () => {
+  it('keeps no log when it is MinIO', async () => {
     await using server = await startBenchServer('minio', {});
     const watch = watchServers([server]);
     await watch.reset();

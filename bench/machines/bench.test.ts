@@ -10,21 +10,21 @@ import { openSmallBench } from './small-bench.ts';
 
 const SHAPE: DatasetShape = { files: 3, bytesMax: 10, sizes: 'equal' };
 
-describe('a bench', () => {
+describe('A bench', () => {
   let bench: Bench;
   beforeAll(async () => {
     bench = await openSmallBench();
   });
   afterAll(() => bench[Symbol.asyncDispose]());
 
-  it('has a new place each time, with a memory of its own', async () => {
+  it('gives each run a new place with a cache of its own', async () => {
     const [first, second] = [await bench.newPlace(), await bench.newPlace()];
     expect(first.prefix).not.toBe(second.prefix);
     expect(first.cacheFolder).not.toBe(second.cacheFolder);
     expect(first.storeFolder).not.toBe(second.storeFolder);
   });
 
-  it('reaches a place through latency, and the same place directly again', async () => {
+  it('reaches a place through a latency and directly', async () => {
     const slow = await bench.newPlace(30);
     expect(slow.endpoint).not.toBe(bench.server.endpoint);
     expect(slow.environment.AWS_ENDPOINT_URL).toBe(slow.endpoint);
@@ -35,7 +35,7 @@ describe('a bench', () => {
     expect((await fetch(slow.endpoint)).status).toBeGreaterThan(0);
   });
 
-  it('has pairs of servers that the same keys open, each reached as itself', async () => {
+  it('has pairs of servers with equal keys and different endpoints', async () => {
     const { source, destination } = await bench.newPlacePair(roomOf(SHAPE));
     const endpoints = [bench.server.endpoint, source.endpoint, destination.endpoint];
     expect(new Set(endpoints).size).toBe(3);
@@ -45,7 +45,7 @@ describe('a bench', () => {
     expect((await bench.newPlacePair(roomOf(SHAPE))).source.endpoint).toBe(source.endpoint);
   });
 
-  it('writes a dataset once, and another for an owner', async () => {
+  it('writes a dataset once for each owner', async () => {
     const [all, again, own] = [
       await bench.dataset(SHAPE),
       await bench.dataset(SHAPE),
@@ -56,14 +56,14 @@ describe('a bench', () => {
     expect(own.fingerprint()).toEqual(all.fingerprint());
   });
 
-  it('stores a dataset once, as what it is', async () => {
+  it('stores a dataset once in each form', async () => {
     const { fingerprint } = await bench.dataset(SHAPE);
     const place = await bench.stored(SHAPE);
     expect((await bench.stored(SHAPE)).prefix).toBe(place.prefix);
     checkArrival(place.storeFolder, fingerprint());
   });
 
-  it('keeps settings of the developer out of what it measures', async () => {
+  it("ignores the developer's own settings", async () => {
     process.env.RCLONE_TRANSFERS = '1';
     try {
       expect((await bench.newPlace()).environment.RCLONE_TRANSFERS).toBeUndefined();
@@ -72,7 +72,7 @@ describe('a bench', () => {
     }
   });
 
-  it('removes what a heat left, and of what is held all but what is to be kept', async () => {
+  it("removes a heat's files and all holdings that no later heat needs", async () => {
     await using own = await openSmallBench();
     const kept = await own.dataset(SHAPE);
     const stored = await own.stored(SHAPE);
@@ -97,14 +97,14 @@ describe('a bench', () => {
     expect((await own.dataset(SHAPE, 'once')).folder).not.toBe(dropped.folder);
   });
 
-  it('makes again what could not be made', async () => {
+  it('retries a holding that failed', async () => {
     await using own = await openSmallBench();
     const holding = datasetHolding(SHAPE, 'fragile');
     await expect(own.hold(holding, () => Promise.reject(new Error('no room')))).rejects.toThrow('no room');
     expect(await own.hold(holding, async () => ({ thing: 7, folders: [] }))).toBe(7);
   });
 
-  it('leaves nothing when it is closed', async () => {
+  it('leaves nothing behind when it is closed', async () => {
     const other = await openSmallBench();
     const folder = dirname((await other.dataset(SHAPE)).folder);
     const { dataFolder } = other.server;

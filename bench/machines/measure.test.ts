@@ -17,8 +17,8 @@ function script(code: string): Command {
   return { file: process.execPath, args: ['-e', code], environment: process.env };
 }
 
-describe('a measured process', () => {
-  it('is told with what it printed, and with its resources where GNU time is installed', async () => {
+describe('A measured process', () => {
+  it('yields its output, and its resources where GNU time is installed', async () => {
     const meter = await createMeter(folder);
     const run = await meter.run(script('console.log("out"); console.error("err")'), NEVER);
     expect(run.output.split('\n').sort()).toEqual(['', 'err', 'out']);
@@ -27,7 +27,7 @@ describe('a measured process', () => {
     expect(run.peakRssBytes === null).toBe(!meter.seesResources);
   });
 
-  it('that takes memory is told apart from one that takes none', async () => {
+  it('shows its peak memory', async () => {
     const meter = await createMeter(folder);
     const small = await meter.run(script('0'), NEVER);
     const large = await meter.run(script('Buffer.alloc(100 * 1024 * 1024, 1)'), NEVER);
@@ -35,13 +35,13 @@ describe('a measured process', () => {
     expect(more).toBeGreaterThanOrEqual(meter.seesResources ? 90 * 1024 * 1024 : 0);
   });
 
-  it('that fails is an error with its exit code and its last lines', async () => {
+  it('is an error with its exit code and last lines when it fails', async () => {
     const meter = await createMeter(folder);
     const failing = meter.run(script('console.error("no such bucket"); process.exit(3)'), NEVER);
     await expect(failing).rejects.toThrow(/ended with 3: no such bucket/);
   });
 
-  it('that takes longer than it may is ended, with all that it started', async () => {
+  it('is ended with all its children when it takes too long', async () => {
     const meter = await createMeter(folder);
     const marker = join(folder, 'too-late');
     const late = `setTimeout(() => require('node:fs').writeFileSync(${JSON.stringify(marker)}, ''), 1500)`;
@@ -50,7 +50,7 @@ describe('a measured process', () => {
     expect(existsSync(marker)).toBe(false);
   });
 
-  it('that does not exist is an error', async () => {
+  it('is an error when it does not exist', async () => {
     const meter = await createMeter(folder);
     const missing: Command = { file: join(folder, 'nothing'), args: [], environment: process.env };
     await expect(meter.run(missing, NEVER)).rejects.toThrow();
@@ -66,16 +66,16 @@ describe('a measured process', () => {
   });
 });
 
-describe('the notes of GNU time', () => {
-  it('are seconds of user and system time, and KiB', () => {
+describe('The output of GNU time', () => {
+  it('has seconds of user and system time, and KiB', () => {
     expect(parseNotes('1.25 0.50 2048\n')).toEqual({ cpuMs: 1750, peakRssBytes: 2048 * 1024 });
   });
 
-  it('come last, after a remark about the exit status', () => {
+  it('comes last, after a remark about the exit status', () => {
     expect(parseNotes('Command exited with non-zero status 3\n0.01 0.02 10\n').cpuMs).toBe(30);
   });
 
-  it('that are something else are an error', () => {
+  it('is an error in any other form', () => {
     expect(() => parseNotes('')).toThrow();
     expect(() => parseNotes('real 1.0')).toThrow();
   });

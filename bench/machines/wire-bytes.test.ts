@@ -11,7 +11,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** Answers each connection with so many bytes when it has heard all. */
+/** Answers each connection with ANSWER_BYTES when it has received everything. */
 async function startServer(): Promise<number> {
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.resume();
@@ -41,12 +41,12 @@ function hasSs(): boolean {
   }
 }
 
-describe('the watch over the wire', () => {
-  it('counts what goes to its servers and back, but for a byte or two a connection, and nothing of others', async () => {
+describe('The watch over the wire', () => {
+  it('counts bytes to and from its servers, within two a connection, and no others', async () => {
     const [one, two, other] = [await startServer(), await startServer(), await startServer()];
     await send(one, 5);
     const watch = await watchWire([one, two]);
-    // Where there is no `ss`, nothing is told.
+    // Without `ss` nothing can be counted.
     if (!watch) return expect(hasSs()).toBe(false);
     await send(one, 1_000_000);
     await send(two, 2_000_000);
@@ -56,7 +56,7 @@ describe('the watch over the wire', () => {
     expect(Math.abs((bytes?.receivedBytes ?? 0) - 2 * ANSWER_BYTES)).toBeLessThanOrEqual(4);
   });
 
-  it('counts nothing where nothing happens', async () => {
+  it('counts nothing without traffic', async () => {
     const port = await startServer();
     const watch = await watchWire([port]);
     expect((await watch?.end()) ?? { sentBytes: 0, receivedBytes: 0 }).toEqual({
@@ -65,7 +65,7 @@ describe('the watch over the wire', () => {
     });
   });
 
-  it('says nothing while a connection goes on', async () => {
+  it('reports nothing while a connection is open', async () => {
     const port = await startServer();
     const watch = await watchWire([port]);
     const socket = connect({ host: '127.0.0.1', port });
@@ -76,15 +76,15 @@ describe('the watch over the wire', () => {
   });
 });
 
-describe('a line about a connection', () => {
+describe('A line about a connection', () => {
   const line =
     'UNCONN 0      0      127.0.0.1:38343 127.0.0.1:59932 wscale:10,10 bytes_sent:12400 bytes_retrans:55 bytes_acked:12346 bytes_received:1000001 segs_out:20';
 
-  it("tells of the server's end, without what was sent twice", () => {
+  it("gives the server's bytes without retransmissions", () => {
     expect(parseConnection(line)).toEqual({ port: 38_343, sentBytes: 1_000_001, receivedBytes: 12_345 });
   });
 
-  it('tells of a connection without counters that nothing went over it', () => {
+  it('gives zero bytes without counters', () => {
     expect(parseConnection('UNCONN 0 0 127.0.0.1:1 127.0.0.1:2 cubic')).toEqual({
       port: 1,
       sentBytes: 0,
@@ -92,7 +92,7 @@ describe('a line about a connection', () => {
     });
   });
 
-  it('that is none is passed over', () => {
+  it('is ignored when it is something else', () => {
     expect(parseConnection('')).toBeUndefined();
     expect(parseConnection('\t skmem:(r0)')).toBeUndefined();
   });

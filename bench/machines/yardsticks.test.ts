@@ -8,8 +8,8 @@ const scope = (aptPackage: string, isThere: () => Promise<boolean>) => ({
   isThere,
 });
 
-describe('what runs are measured by', () => {
-  it('is sought again after it was installed, and told with its package where it cannot be had', async () => {
+describe('A measuring tool', () => {
+  it('is looked up again after its installation, and named with its package if missing', async () => {
     const installed: string[] = [];
     const yardsticks = [
       scope('eye', async () => true),

@@ -28,7 +28,7 @@ function measured({ name, kind = 'dray', files, wallMs, peaksMib = [50] }: Given
 }
 
 const START = measured({ name: 'start', kind: 'reference', wallMs: 50 });
-/** 50 ms, and a tenth of a millisecond for each file. */
+/** 50 ms plus a tenth of a millisecond for each file. */
 const SIZES = [1_000, 10_000, 100_000].map((files, at) =>
   measured({ name: `scan ${files}`, files, wallMs: 50 + files / 10, peaksMib: [60, 60 + at * 10] }),
 );
@@ -45,8 +45,8 @@ const EXPONENT: Extract<Target, { kind: 'exponent' }> = {
 };
 const GROWTH: Target = { kind: 'growthOfRss', of: 'scan 100000', over: 'scan 10000', atMost: 1.1 };
 
-describe('a target of growth', () => {
-  it('takes off what every start takes, and fits the rest', () => {
+describe('A target of growth', () => {
+  it("subtracts the start's time and fits the rest", () => {
     const { reached, isMet } = judge(EXPONENT, ALL);
     expect(reached).toBeCloseTo(1, 9);
     expect(isMet).toBe(true);
@@ -54,12 +54,12 @@ describe('a target of growth', () => {
     expect(judge(EXPONENT, startsAtOnce).reached).toBeLessThan(0.95);
   });
 
-  it('by CPU time takes off the CPU time of the start', () => {
+  it("subtracts the start's CPU time when it is by CPU time", () => {
     const byCpu = judge({ ...EXPONENT, measure: 'cpu' }, ALL);
     expect(byCpu.reached).toBeCloseTo(1, 9);
   });
 
-  it('by CPU time is not told where a size takes less than the clock tells well', () => {
+  it('by CPU time has no result where a size takes too little of it', () => {
     const quick = [1_000, 10_000].map((files) =>
       measured({ name: `scan ${files}`, files, wallMs: 50 + files / 25 }),
     );
@@ -73,14 +73,14 @@ describe('a target of growth', () => {
     );
   });
 
-  it('is not met when it grows by a higher power', () => {
+  it('is not met when the time grows by a higher power', () => {
     const slower = SIZES.map((entrant) =>
       measured({ name: entrant.name, wallMs: 50 + (entrant.files ?? 0) ** 1.1 }),
     );
     expect(judge(EXPONENT, [START, ...slower])).toMatchObject({ isMet: false });
   });
 
-  it('is not measured when one of its sizes or the start is not', () => {
+  it('has no result when a size or the start was not measured', () => {
     expect(judge(EXPONENT, [START, ...SIZES.slice(1)])).toEqual({
       target: EXPONENT,
       reached: null,
@@ -89,13 +89,13 @@ describe('a target of growth', () => {
     expect(judge(EXPONENT, SIZES).reached).toBeNull();
   });
 
-  it('in memory is that of the runs that took the most', () => {
+  it('in memory compares the runs with the highest peaks', () => {
     expect(judge(GROWTH, ALL)).toEqual({ target: GROWTH, reached: 80 / 70, isMet: false });
     expect(judge({ ...GROWTH, over: 'peer 100000' }, ALL)).toMatchObject({ reached: 0.5, isMet: true });
     expect(judge({ ...GROWTH, over: 'nobody' }, ALL).reached).toBeNull();
   });
 
-  it('is told with its sizes', () => {
+  it('is printed with its sizes', () => {
     expect(formatVerdict(judge(EXPONENT, ALL), ALL)).toBe(
       'target: the time of scan grows at most as files^1.05 from 1,000 to 100,000 files: reached 1.000, met',
     );
@@ -122,8 +122,8 @@ describe('a target of growth', () => {
   });
 });
 
-describe('the best peer', () => {
-  it('is one of the same size', () => {
+describe('The best peer', () => {
+  it('is one with the same number of files', () => {
     expect(ratioToBestPeer(SIZES[2]!, ALL)).toBeCloseTo(0.5, 9);
     expect(ratioToBestPeer(SIZES[1]!, ALL)).toBeUndefined();
   });

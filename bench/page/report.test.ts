@@ -51,35 +51,35 @@ const HALF: Target = { kind: 'ratio', of: 'dray', toBestOf: ['rclone', 's5cmd', 
 const told = (target: Target, entrants: readonly EntrantResult[]) =>
   formatVerdict(judge(target, entrants), entrants);
 
-describe('a target', () => {
-  it('as a ratio is taken to the quickest of those that were measured', () => {
+describe('A target', () => {
+  it('by ratio compares with the fastest of the measured tools', () => {
     expect(judge(HALF, ALL)).toEqual({ target: HALF, reached: 0.5, isMet: true });
     expect(judge({ ...HALF, atMost: 0.49 }, ALL).isMet).toBe(false);
   });
 
-  it('is not met when nothing to compare with was measured', () => {
+  it('is not met when no tool to compare with was measured', () => {
     const target: Target = { ...HALF, toBestOf: ['aws', 'restic', 'unheard of'] };
     expect(judge(target, ALL)).toEqual({ target, reached: null, isMet: false });
     expect(judge(HALF, [RCLONE])).toEqual({ target: HALF, reached: null, isMet: false });
   });
 
-  it('as an excess is a difference of medians', () => {
+  it('by excess is a difference of medians', () => {
     const target: Target = { kind: 'excess', of: 'dray', over: 'node -e 0', atMostMs: 470 };
     expect(judge(target, ALL)).toEqual({ target, reached: 470, isMet: true });
   });
 
-  it('of memory holds for the run that took the most', () => {
+  it('of memory compares the runs with the highest peaks', () => {
     const target: Target = { kind: 'peakRss', of: 'dray', atMostBytes: 51 * MIB };
     expect(judge(target, ALL)).toEqual({ target, reached: 52 * MIB, isMet: false });
   });
 
-  it('is told with what it asked for, what was reached, and whether that is enough', () => {
+  it('is printed with its bound, the result and the verdict', () => {
     expect(told({ ...HALF, toBestOf: ['rclone'], atMost: 0.1 }, ALL)).toBe(
       'target: dray takes at most 0.1 of rclone: reached 0.500, NOT met',
     );
   });
 
-  it('names those alone whom it was compared with', () => {
+  it('names only the tools that it was compared with', () => {
     expect(told(HALF, ALL)).toBe(
       'target: dray takes at most 0.5 of the best of rclone, s5cmd: reached 0.500, met',
     );
@@ -88,7 +88,7 @@ describe('a target', () => {
     );
   });
 
-  it('is not told, with the reason, where what it takes was not measured', () => {
+  it('is printed with the reason when a figure is missing', () => {
     const blind = { ...measured('blind', 'dray', [1]) };
     const without = { ...blind, outcome: { ...blind.outcome, runs: [] } } as EntrantResult;
     const reasons = [
@@ -110,7 +110,7 @@ describe('a target', () => {
   });
 });
 
-describe('the table of a scenario', () => {
+describe('The table of a scenario', () => {
   const lines = formatScenario({
     name: 'push',
     title: 'First push',
@@ -142,17 +142,17 @@ describe('the table of a scenario', () => {
     expect(cells('s5cmd').at(-1)).toBe('2.00');
   });
 
-  it('does not take a reference for a peer', () => {
+  it('never counts a reference as a peer', () => {
     expect(cells('node -e 0').at(-1)).toBe('0.03');
     expect(cells('rclone').at(-1)).toBe('1.00');
   });
 
-  it('has a row for a tool that failed and for one that is missing, with the reason', () => {
+  it('has a row with the reason for a failed or missing tool', () => {
     expect(row('aws')).toContain('failed: ended with 1: no / such');
     expect(row('restic')).toContain('missing: it is not on the PATH');
   });
 
-  it('is summed up by a line for each target, with what it was compared with', () => {
+  it('ends with a line for each target and the tools that it compares', () => {
     const targets: readonly Target[] = [
       HALF,
       { kind: 'excess', of: 'dray', over: 'node -e 0', atMostMs: 100 },
@@ -177,7 +177,7 @@ describe('the table of a scenario', () => {
     ]);
   });
 
-  it('of memory shows what each peer took at most', () => {
+  it("of memory shows each peer's peak", () => {
     const target: Target = { kind: 'peakRss', of: 'dray', atMostBytes: 100 * MIB };
     const entrants = [
       measured('dray', 'dray', [1, 2], 60),
@@ -194,7 +194,7 @@ describe('the table of a scenario', () => {
     expect(row(entrants.slice(1))).toContain('not measured');
   });
 
-  it('is printed from a results file as it was after the run', () => {
+  it('is equal when printed from a results file', () => {
     const scenarios = [
       {
         name: 'push',
@@ -221,7 +221,7 @@ describe('the table of a scenario', () => {
     expect(printed[0]).toContain('too small');
   });
 
-  it('has lines of one width', () => {
+  it('has lines of equal width', () => {
     const table = formatMarkdownTable(['a', 'b'], [['long name', '1'], ['x'], ['y', '12345']]);
     expect(table).toEqual([
       '| a         |     b |',

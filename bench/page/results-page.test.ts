@@ -53,8 +53,8 @@ function renderPage(sittings: readonly Sitting[], reasons = {}): string {
   return renderResults({ sittings, reasons, known: KNOWN }).get('RESULTS.md') ?? '';
 }
 
-describe('the page of results that is kept', () => {
-  it(`is what the figures give, and so is each of its plots; else: ${AGAIN}`, async () => {
+describe('The committed results page', () => {
+  it(`equals the figures, and so does each plot; else: ${AGAIN}`, async () => {
     const sittings = await readSittings(FIGURES_FOLDER);
     const known = createScenarios({ isQuick: false });
     const files = renderResults({ sittings, reasons: REASONS, known });
@@ -64,15 +64,15 @@ describe('the page of results that is kept', () => {
     expect(plots.sort()).toEqual([...files.keys()].filter((path) => path.endsWith('.svg')).sort());
   });
 
-  it('has a reason for each row in which Dray is not first, and no reason that no row needs (bench/page/reasons.ts)', async () => {
+  it('has a reason for exactly the rows where Dray is not first (bench/page/reasons.ts)', async () => {
     const sittings = await readSittings(FIGURES_FOLDER);
     const rows = collectRows(sittings, createScenarios({ isQuick: false }));
     expect(findReasonGaps(rows, REASONS)).toEqual({ missing: [], idle: [] });
   });
 });
 
-describe('the rows of results', () => {
-  it('are the newest of each scenario, server and latency, whichever file they are in', () => {
+describe('The rows of results', () => {
+  it('are the newest of each scenario, server and latency in all files', () => {
     const newer = { startedAt: '2026-11-22T08:00:00.000Z' };
     const rows = collectRows(
       [
@@ -89,14 +89,14 @@ describe('the rows of results', () => {
     expect(rows[0]?.result.title).toBe('newest');
   });
 
-  it('have no server where none takes part, also in files that do not tell', () => {
+  it('have no server when no server takes part, also in older files', () => {
     const [row] = collectRows([sittingOf('a', [resultOf('peer-1k')])], KNOWN);
     expect(row?.server).toBeUndefined();
     const [stored] = collectRows([sittingOf('a', [resultOf('copy-1k')])], KNOWN);
     expect(stored?.server).toBe('versitygw');
   });
 
-  it('that were left out give way to one that was measured, however old', () => {
+  it('of a left-out scenario give way to a measured one of any age', () => {
     const late = { startedAt: '2026-11-22T08:00:00.000Z', entrants: [], leftOut: '/tmp has no room' };
     const sittings = [sittingOf('a', [resultOf('copy-1k')]), sittingOf('b', [resultOf('copy-1k', late)])];
     for (const order of [sittings, sittings.toReversed()])
@@ -106,11 +106,11 @@ describe('the rows of results', () => {
     expect(row).toMatchObject({ own: undefined, isFirst: true });
   });
 
-  it('leave out quick runs', () => {
+  it('exclude quick runs', () => {
     expect(collectRows([sittingOf('a', [resultOf('copy-1k')], true)], KNOWN)).toEqual([]);
   });
 
-  it('compare what was measured at several sizes at the largest one', () => {
+  it('compare the largest of several sizes', () => {
     const sizes = [10, 100].flatMap((files) => [
       { ...measured(`dray push, ${files} files`, 'dray', files * 2), files },
       { ...measured(`rclone copy, ${files} files`, 'peer', files * 8), files },
@@ -124,7 +124,7 @@ describe('the rows of results', () => {
     expect(row).toMatchObject({ ratio: 0.25, own: { name: 'dray push, 100 files' }, isFirst: true });
   });
 
-  it('are not first where Dray was not measured and a peer was', () => {
+  it('are not first where only a peer was measured', () => {
     const failed: EntrantResult = {
       name: 'dray',
       kind: 'dray',
@@ -136,7 +136,7 @@ describe('the rows of results', () => {
   });
 });
 
-describe('reasons', () => {
+describe('Reasons', () => {
   const slow = { entrants: [measured('dray', 'dray', 400), measured('rclone', 'peer', 300)] };
   const rows = collectRows(
     [
@@ -149,13 +149,13 @@ describe('reasons', () => {
     KNOWN,
   );
 
-  it('are missing where a row is not first and has none', () => {
+  it('are missing for a row that is not first and has none', () => {
     expect(findReasonGaps(rows, {}).missing).toEqual(['copy-1k', 'copy-1k on minio']);
     expect(findReasonGaps(rows, { 'copy-1k on minio': 'b' }).missing).toEqual(['copy-1k']);
     expect(findReasonGaps(rows, { 'copy-1k': 'a' }).missing).toEqual([]);
   });
 
-  it('are missing where nobody was measured either', () => {
+  it('are missing for a row that nobody was measured in', () => {
     const outcome = { state: 'failed', reason: 'no room', runs: [] } as const;
     const entrants = (['dray', 'rclone'] as const).map((name): EntrantResult => {
       return { name, kind: name === 'dray' ? 'dray' : 'peer', command: null, outcome };
@@ -165,14 +165,14 @@ describe('reasons', () => {
     expect(findReasonGaps(failed, { 'copy-1k': 'a' })).toEqual({ missing: [], idle: [] });
   });
 
-  it('are idle where their row is first and meets its targets, or is not there', () => {
+  it('are idle for a row that is first and meets its targets, or does not exist', () => {
     const reasons = { 'copy-1k': 'a', 'push-1k': 'b', unheard: 'c' };
     expect(findReasonGaps(rows, reasons).idle).toEqual(['push-1k', 'unheard']);
   });
 });
 
-describe('the page', () => {
-  it('shows each row with its figures, its target, its sitting and its reason', () => {
+describe('The page', () => {
+  it('shows each row with its figures, target, run and reason', () => {
     const behind = resultOf('push-1k', {
       entrants: [measured('dray', 'dray', 400), measured('rclone', 'peer', 300)],
       verdicts: [{ target: TARGET, reached: 4 / 3, isMet: false }],
@@ -188,7 +188,7 @@ describe('the page', () => {
     expect(page).toContain('1. `figures/a.json`\n   - date: 2026-11-21');
   });
 
-  it('begins with the newest full run, and tells the rows beside it apart', () => {
+  it('starts with the newest full run and marks rows of other runs', () => {
     const slow = { entrants: [measured('dray', 'dray', 400), measured('rclone', 'peer', 300)] };
     const page = renderPage([
       sittingOf('a', [resultOf('push-1k', { startedAt: '2026-11-20T08:00:00.000Z' })]),
@@ -204,7 +204,7 @@ describe('the page', () => {
     expect(page).not.toContain('Each row is the newest');
   });
 
-  it('shows more targets than a cell takes below the table', () => {
+  it('shows further targets below the table', () => {
     const memory: Target = { kind: 'peakRss', of: 'dray', atMostBytes: 100 * 2 ** 20 };
     const many = resultOf('push-1k', {
       verdicts: [
@@ -234,7 +234,7 @@ describe('the page', () => {
     expect(page).toContain('meets 1 of 1 target.');
   });
 
-  it('says below the table who was not measured and why, once for all rows of one reason', () => {
+  it('lists the missing tools below the table, once a reason', () => {
     const absent = (name: string, state: 'missing' | 'failed', reason: string): EntrantResult => {
       const outcome = state === 'failed' ? { state, reason, runs: [] } : { state, reason };
       return { name, kind: 'peer', command: null, outcome };
@@ -254,7 +254,7 @@ describe('the page', () => {
     expect(page).toMatch(/- `copy-1k`: aws: failed, \.\.\.x{191} no &lt;key>\n/);
   });
 
-  it('names plots that are there, and is the same whenever it is made', () => {
+  it('links existing plots and is equal each time it is made', () => {
     const sittings = [sittingOf('a', [resultOf('copy-1k'), resultOf('push-1k')])];
     const files = renderResults({ sittings, reasons: {}, known: KNOWN });
     const named = [...renderPage(sittings).matchAll(/\]\((plots\/[^)]+)\)/g)].map((found) => found[1]);
@@ -264,12 +264,12 @@ describe('the page', () => {
   });
 });
 
-describe('the plots', () => {
+describe('The plots', () => {
   const svgOf = (result: ScenarioResult, file: string) =>
     renderResults({ sittings: [sittingOf('a', [result])], reasons: {}, known: KNOWN }).get(`plots/${file}`) ??
     '';
 
-  it('show each tool in the quickest of its ways, and those that failed', () => {
+  it("show each tool's fastest variant, and the tools that failed", () => {
     const failed: EntrantResult = {
       name: 's5cmd',
       kind: 'peer',
@@ -290,7 +290,7 @@ describe('the plots', () => {
     expect(svg).toContain('prefers-color-scheme:dark');
   });
 
-  it('draw growth as a line for each work, of time and of memory', () => {
+  it('draw time and memory of growth as a line for each work', () => {
     const entrants = [100, 1000, 10_000].flatMap((files) => [
       { ...measured(`dray push, ${files} files`, 'dray', files, { peakRssBytes: 2 ** 26 }), files },
       {
@@ -307,7 +307,7 @@ describe('the plots', () => {
     }
   });
 
-  it('draw what was measured of every version as lines, the median of the runs', () => {
+  it('draw the median of every version as a line', () => {
     const series = (values: readonly number[]) => ({ series: { pushMs: values, storedBytes: [5, 6, 7] } });
     const entrants = [
       measured('dray', 'dray', 100, series([10, 20, 30])),

@@ -4,14 +4,14 @@ import { fitExponent, medianOf, spreadOf } from './statistics.ts';
 
 const someNumbers = fc.array(fc.integer({ min: -1000, max: 1000 }), { minLength: 1, maxLength: 30 });
 
-describe('the median', () => {
+describe('The median', () => {
   it('is the middle value, or halfway between the two in the middle', () => {
     expect(medianOf([7])).toBe(7);
     expect(medianOf([30, 1, 20])).toBe(20);
     expect(medianOf([10, 2, 1, 4])).toBe(3);
   });
 
-  it('has as many values below as above, whatever their order', () => {
+  it('has as many values below as above in any order', () => {
     fc.assert(
       fc.property(someNumbers, (values) => {
         const { median } = spreadOf(values);
@@ -24,7 +24,7 @@ describe('the median', () => {
     );
   });
 
-  it('lies within the spread, which is that of the values', () => {
+  it('lies within the spread of the values', () => {
     fc.assert(
       fc.property(someNumbers, (values) => {
         const { median, least, most } = spreadOf(values);
@@ -35,13 +35,13 @@ describe('the median', () => {
     );
   });
 
-  it('of nothing is an error and not a number', () => {
+  it('is an error for no values', () => {
     expect(() => spreadOf([])).toThrow(RangeError);
   });
 });
 
-describe('a fitted exponent', () => {
-  it('is that of a power, whatever its factor', () => {
+describe('A fitted exponent', () => {
+  it("is the power's, whatever its factor", () => {
     const anExponent = fc.double({ min: -3, max: 3, noNaN: true });
     const aFactor = fc.double({ min: 0.001, max: 1_000, noNaN: true });
     const sizes = fc.uniqueArray(fc.integer({ min: 1, max: 1_000_000 }), { minLength: 2, maxLength: 6 });
@@ -53,7 +53,7 @@ describe('a fitted exponent', () => {
     );
   });
 
-  it('leaves out what took no time, and is none of one size alone', () => {
+  it('ignores zero times, and needs more than one size', () => {
     const points = [
       { files: 10, time: -1 },
       { files: 100, time: 1 },

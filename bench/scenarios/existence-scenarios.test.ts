@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench[Symbol.asyncDispose]());
 
-it('who is known to be too slow takes no part and says why; the others stay as they are', async () => {
+it('a tool that is known to be too slow is excluded with the reason; others stay', async () => {
   const fast = { name: 'fast', kind: 'peer', ...createUnable('it is a fake') } as const;
   const scenario: Scenario = {
     name: 'fake',

@@ -17,10 +17,10 @@ import { type Heat, listHeats } from './scenario.ts';
 const SHAPES: readonly DatasetShape[] = [20, 40].map((files) => ({ files, bytesMax: 30, sizes: 'spread' }));
 const HEATS = listHeats(createGrowthScenarios(SHAPES, SOURCES), undefined);
 
-/** In rclone's place stands Dray: its ways of copying are the same. Only what hashes a folder is not among them. */
+/** Dray replaces rclone, since both copy in the same ways; only hashing a folder is left out. */
 const IN_RCLONES_PLACE: Contender = { ...DRAY_FROM_SOURCES, name: 'rclone' };
 
-describe('a scenario of growth', () => {
+describe('A scenario of growth', () => {
   let bench: Bench;
   beforeAll(async () => {
     bench = await openSmallBench({
@@ -33,7 +33,7 @@ describe('a scenario of growth', () => {
   afterAll(() => bench[Symbol.asyncDispose]());
 
   it.each(HEATS.map((heat) => [heat.name, heat] as const))(
-    '%s is done at each size, every check passes, and every target is about entrants of it',
+    'runs at each size with all checks, and its targets name its own entrants: %s',
     async (name, heat) => {
       await bench.beginHeat(new Set());
       const field = await heat.open(bench);
@@ -60,7 +60,7 @@ describe('a scenario of growth', () => {
     ['growth-list', 'dray ls, 20 files', /"entries":20/, '"entries":21'],
     ['growth-list', 'rclone lsf, 20 files', /^.*\n/, ''],
   ])(
-    '%s finds out when %s did something else',
+    'fails in %s when %s did other work',
     async (scenario, name, pattern, instead) => {
       const field = await heatOf(scenario).open(bench);
       const entrant = field.find((one) => one.name === name);
@@ -73,7 +73,7 @@ describe('a scenario of growth', () => {
     10 * 60_000,
   );
 
-  it('tells rclone to hash a folder with the program and the keys of its copies', async () => {
+  it('makes rclone hash a folder with the program and keys of its copies', async () => {
     const field = await heatOf('growth-scan').open(bench);
     const entrant = field.find(({ name }) => name === 'rclone md5sum, 20 files');
     const { command } = await entrant!.prepare();

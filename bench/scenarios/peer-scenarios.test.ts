@@ -22,7 +22,7 @@ const HEATS = listHeats(createPeerScenarios(TINY, SOURCES), [0]).filter(({ name 
   /^(peer-.*|delta-10|delta-large-50|cdc-insert)$/.test(name),
 );
 
-describe('every kind of scenario between machines', () => {
+describe('Every kind of scenario between machines', () => {
   let bench: Bench;
   beforeAll(async () => {
     bench = await openSmallBench();
@@ -30,7 +30,7 @@ describe('every kind of scenario between machines', () => {
   afterAll(() => bench[Symbol.asyncDispose]());
 
   it.each(HEATS.map((heat) => [heat.name, heat] as const))(
-    '%s is done by Dray, and every check passes',
+    'runs with Dray, and every check passes: %s',
     async (_, heat) => {
       await bench.beginHeat(new Set());
       const field = (await heat.open(bench)).filter(({ kind }) => kind === 'dray');
@@ -44,8 +44,8 @@ describe('every kind of scenario between machines', () => {
   );
 });
 
-describe('blocks that are to be changed', () => {
-  it('are as many as were asked for, each once and in order', () => {
+describe('The blocks to change', () => {
+  it('have the requested number, each once and in order', () => {
     for (const wanted of [0, 1, 10, 99, 100]) {
       const chosen = chooseBlocks(100, wanted);
       expect(chosen).toHaveLength(wanted);
@@ -55,8 +55,8 @@ describe('blocks that are to be changed', () => {
   });
 });
 
-describe('the time of processes that were waited for', () => {
-  it('is told by the fields after those of the process itself', () => {
+describe('The time of awaited processes', () => {
+  it('is in the fields after those of the process itself', () => {
     const stat = '7 (a ) b) S 1 7 7 0 -1 4194560 1 2 3 4 11 12 13 14 20 0 1 0 5 6 7';
     expect(parseWaitedCpuMs(stat)).toBe(270);
   });

@@ -14,7 +14,7 @@ function heat(name: string, needs: Partial<Needs> = {}, more: Partial<Heat> = {}
   return { ...data, needs: { holdings: [], ...needs }, open: async () => [], ...more };
 }
 
-/** Both with as many inodes as gibibytes, times a hundred thousand. */
+/** Disks of these sizes, with 100,000 inodes a GiB. */
 function choices(memoryGib: number, diskGib: number): readonly StoreChoice[] {
   const disk = (path: string, gib: number): Disk => ({
     path,
@@ -31,8 +31,8 @@ function choices(memoryGib: number, diskGib: number): readonly StoreChoice[] {
 
 const storing = (gib: number) => ({ store: { bytes: gib * GIB, inodes: 1 } });
 
-describe('the benches of a run', () => {
-  it('keep in memory what has room there, the rest on disk, and leave out what has none', () => {
+describe('The benches of a run', () => {
+  it('keep stores in memory where they fit, else on disk, and exclude the rest', () => {
     const heats = [
       heat('large', storing(20)),
       heat('small', storing(1)),
@@ -54,7 +54,7 @@ describe('the benches of a run', () => {
     ]);
   });
 
-  it('are one for each server, and what needs none is run with the first', () => {
+  it('are one for each server, and works without a server run with the first', () => {
     const heats = [heat('stored'), heat('peer', {}, { isWithoutStore: true })];
     const { benches } = planBenches(heats, ['minio', 'versitygw'], choices(10, 60));
     expect(benches.map(({ heats: planned, server }) => [server, planned.length])).toEqual([
@@ -63,7 +63,7 @@ describe('the benches of a run', () => {
     ]);
   });
 
-  it('are on the server of each when none is asked for, and what needs none is run once', () => {
+  it("use each scenario's own server by default, and works without a server run once", () => {
     const heats = [
       heat('stored'),
       heat('joined', {}, { server: 'minio' }),
@@ -80,7 +80,7 @@ describe('the benches of a run', () => {
     ]);
   });
 
-  it('take no room for what is measured already, on that server', () => {
+  it('reserve no room for scenarios measured already on that server', () => {
     const heats = [heat('large', storing(9)), heat('small', storing(9))];
     const isLacking = ({ name }: Heat, server: string) => name !== 'large' || server === 'minio';
     const { benches, leftOut } = planBenches(heats, ['versitygw', 'minio'], choices(10, 60), isLacking);
@@ -95,7 +95,7 @@ describe('the benches of a run', () => {
     expect(leftOut).toEqual([]);
   });
 
-  it('know that MinIO has a folder for each object, which is uploaded, and no links', () => {
+  it("account for MinIO's folder for each object, and its lack of hard links", () => {
     const needs = { holdings: [writtenHolding(MANY), linkedHolding(MANY, 'md5')] };
     const lackOf = (server: 'versitygw' | 'minio', memoryGib: number, diskGib: number) =>
       planBenches([heat('dry', needs)], [server], choices(memoryGib, diskGib).slice(0, 1)).leftOut[0]?.reason;
@@ -108,7 +108,7 @@ describe('the benches of a run', () => {
   });
 });
 
-describe('a run of everything', () => {
+describe('A run of all scenarios', () => {
   const heats = listHeats(createScenarios({ isQuick: false }), undefined);
   const planOn = (memoryGib: number, memoryInodes: number, diskGib: number) => {
     const [first, second] = choices(memoryGib, diskGib);
@@ -123,7 +123,7 @@ describe('a run of everything', () => {
     ]);
   };
 
-  it('has room in 16 GiB of memory with 3,100,000 inodes and on 48 GiB of disk', () => {
+  it('fits into 16 GiB of memory with 3,100,000 inodes and 48 GiB of disk', () => {
     const { benches, leftOut } = planOn(16, 3_100_000, 48);
     expect(leftOut).toEqual([]);
     expect(benches).toMatchObject([
@@ -132,7 +132,7 @@ describe('a run of everything', () => {
     ]);
   });
 
-  it('takes 20 GiB of disk but for the object of 10 GB', () => {
+  it('fits into 20 GiB of disk without the object of 10 GB', () => {
     expect(planOn(16, 3_100_000, 20).leftOut.map(({ heat }) => heat.name)).toEqual(['s2s-10gb']);
   });
 });

@@ -4,7 +4,7 @@ import { type Disks, planRoom } from './plan-room.ts';
 import type { Disk, Room } from './room.ts';
 
 const GIB = 1024 ** 3;
-/** Beside which half a GiB and 20,000 inodes are kept free. */
+/** The plan keeps half a GiB and 20,000 inodes free besides. */
 const room = (gib: number, inodes = 0): Room => ({ bytes: gib * GIB, inodes });
 const held = (name: string, gib: number, at: Holding['at'] = 'store'): Holding => ({
   name,
@@ -22,8 +22,8 @@ const WIDE = disksOf(disk('/tmp', 100), disk('/memory', 100));
 
 const names = (plans: ReturnType<typeof planRoom>) => plans.map(({ keep }) => [...keep].sort().join(''));
 
-describe('a plan of what is kept', () => {
-  it('keeps what one to come names, from when it is made, and nothing else', () => {
+describe('A plan of kept holdings', () => {
+  it('keeps a holding from its making to the last heat that names it', () => {
     const heats: readonly Needs[] = [
       { holdings: [held('a', 1), held('b', 1)] },
       { holdings: [held('c', 1)] },
@@ -32,7 +32,7 @@ describe('a plan of what is kept', () => {
     expect(names(planRoom(heats, WIDE))).toEqual(['ab', 'ac', 'a']);
   });
 
-  it('lets go of what only others name where there is no room for both', () => {
+  it('drops holdings of other heats where there is no room for both', () => {
     const heats: readonly Needs[] = [
       { holdings: [held('a', 6)] },
       { holdings: [held('b', 6)] },
@@ -44,8 +44,8 @@ describe('a plan of what is kept', () => {
   });
 });
 
-describe('a heat', () => {
-  it('that has no room even by itself is told, with the disk, and what it names is not kept for it', () => {
+describe('A heat', () => {
+  it('too large for the disk is reported with the disk, and its holdings are dropped', () => {
     const heats: readonly Needs[] = [
       { holdings: [held('a', 1)] },
       { holdings: [held('a', 1), held('b', 9)], store: room(1) },
@@ -55,14 +55,14 @@ describe('a heat', () => {
     expect(second?.lack).toBe('/memory has 10.0 GiB free, and 11.5 GiB and 22,000 inodes may be needed');
   });
 
-  it('is refused for want of inodes as well', () => {
+  it('is refused for lack of inodes as well', () => {
     const disks = disksOf(disk('/tmp', 100), disk('/memory', 10, 25_000));
     expect(planRoom([{ holdings: [], store: room(1, 5_000) }], disks)[0]?.lack).toBeUndefined();
     const [plan] = planRoom([{ holdings: [], store: room(1, 5_001) }], disks);
     expect(plan?.lack).toContain('25,000 inodes free, and 1.5 GiB and 25,001 inodes may be needed');
   });
 
-  it('takes what is on one disk from one room', () => {
+  it('takes all that lies on one disk from one room', () => {
     const one = disk('/tmp', 10);
     const needs: Needs = { holdings: [held('a', 3, 'source')], source: room(2), store: room(4) };
     expect(planRoom([needs], disksOf(one, disk('/memory', 10)))[0]?.lack).toBeUndefined();
@@ -70,7 +70,7 @@ describe('a heat', () => {
     expect(planRoom([{ ...needs, offered: room(1) }], disksOf(one, one))[0]?.lack).toContain('/tmp');
   });
 
-  it('is offered folders where there is room, memory first', () => {
+  it('gets folders where there is room, first in memory', () => {
     const disks = disksOf(disk('/tmp', 20), disk('/memory', 10));
     const lackOf = (needs: Omit<Needs, 'holdings'>) => planRoom([{ holdings: [], ...needs }], disks)[0]?.lack;
     expect(lackOf({ offered: room(9), source: room(15) })).toBeUndefined();
@@ -78,7 +78,7 @@ describe('a heat', () => {
     expect(lackOf({ offered: room(12), source: room(15) })).toContain('/tmp has 20.0 GiB');
   });
 
-  it('with the same thing named twice needs it once', () => {
+  it('that names a holding twice needs it once', () => {
     const twice: Needs = { holdings: [held('a', 6), held('a', 6)] };
     expect(planRoom([twice], disksOf(disk('/tmp', 1), disk('/memory', 10)))[0]?.lack).toBeUndefined();
   });

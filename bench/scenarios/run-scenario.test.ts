@@ -5,7 +5,7 @@ import type { Entrant } from './scenario.ts';
 
 const SCENARIO = { name: 'race', scenario: 'race', latencyMs: 0, title: 'A race', targets: [] };
 
-/** A track on which each run takes as long as its command's first argument says, with a log of what happened. */
+/** A track on which each run takes the time of its command's first argument, and which logs all calls. */
 function createTrack(stop = new AbortController()) {
   const log: string[] = [];
   const track: Track = {
@@ -39,14 +39,14 @@ function createTrack(stop = new AbortController()) {
 
 const quietly = (runs: number) => ({ runs, say: () => {} });
 
-describe('a scenario', () => {
-  it('lets its entrants take turns, and closes each run before the next', async () => {
+describe('A scenario', () => {
+  it('runs its entrants in turn and closes each run before the next', async () => {
     const { track, log, entrant } = createTrack();
     await runScenario(SCENARIO, [entrant('a', []), entrant('b', [])], track, quietly(1));
     expect(log).toEqual(['a', 'a closed', 'b', 'b closed', 'b', 'b closed', 'a', 'a closed']);
   });
 
-  it('begins each round with another of those that take part', async () => {
+  it('starts each round with another entrant', async () => {
     const { track, log, entrant } = createTrack();
     const absent = entrant('absent', [], { missing: 'it is not on the PATH' });
     const field = [entrant('a', []), absent, entrant('b', []), entrant('c', [])];
@@ -55,7 +55,7 @@ describe('a scenario', () => {
     expect(order).toBe('a b c b c a c a b a b c');
   });
 
-  it('that is left out has no entrants, no target that is met, and the reason', () => {
+  it('that is left out has the reason, no entrants and no met target', () => {
     const target = { kind: 'peakRss', of: 'a', atMostBytes: 1 } as const;
     expect(leaveOut({ ...SCENARIO, targets: [target] }, 'no room')).toMatchObject({
       name: 'race',
@@ -65,13 +65,13 @@ describe('a scenario', () => {
     });
   });
 
-  it('does not count the round that warms up', async () => {
+  it('does not count the warm-up round', async () => {
     const { track, entrant } = createTrack();
     const result = await runScenario(SCENARIO, [entrant('a', [9_000, 10, 30, 20])], track, quietly(3));
     expect(result.entrants[0]?.outcome).toMatchObject({ wall: { least: 10, median: 20, most: 30 } });
   });
 
-  it('keeps every run in its result, the one that warmed up apart, with the command and the time of day', async () => {
+  it('keeps every run in its result, with the command and the time of day', async () => {
     const { track, entrant } = createTrack();
     const result = await runScenario(SCENARIO, [entrant('a', [9_000, 10, 30])], track, quietly(2));
     expect(result).toMatchObject({
@@ -88,7 +88,7 @@ describe('a scenario', () => {
     });
   });
 
-  it('keeps the runs that came before one that failed', async () => {
+  it('keeps the runs before a failed one', async () => {
     const { track, entrant } = createTrack();
     let round = 0;
     const failing = entrant('a', [], {
@@ -107,7 +107,7 @@ describe('a scenario', () => {
     expect(entrants[0]?.outcome).toMatchObject({ state: 'failed', runs: [{ wallMs: 1 }, { wallMs: 2 }] });
   });
 
-  it('has its own limit for a run', async () => {
+  it('has its own time limit for a run', async () => {
     const { track, entrant } = createTrack();
     const limits: (number | undefined)[] = [];
     const meter: Track['meter'] = {
@@ -121,7 +121,7 @@ describe('a scenario', () => {
     expect(limits).toEqual([5, 5]);
   });
 
-  it('measures what is very slow by its first run alone', async () => {
+  it('measures very slow works by their first run alone', async () => {
     const { track, log, entrant } = createTrack();
     const field = [entrant('slow', [60_000]), entrant('quick', [])];
     const result = await runScenario(SCENARIO, field, track, quietly(2));
@@ -135,7 +135,7 @@ describe('a scenario', () => {
     });
   });
 
-  it('runs what takes seconds less often: until it was measured for five of them', async () => {
+  it('runs works of seconds less often: until five seconds are measured', async () => {
     const { track, entrant } = createTrack();
     const field = [entrant('a', [2_000, 2_000, 2_900, 200, 1]), entrant('b', [14_999, 6_000, 1])];
     const { entrants } = await runScenario(SCENARIO, field, track, quietly(5));
@@ -145,7 +145,7 @@ describe('a scenario', () => {
     ]);
   });
 
-  it('goes on without a tool that fails, is missing, or brings something else than was sent', async () => {
+  it('continues without a tool that fails, is missing, or copies wrong data', async () => {
     const { track, log, entrant } = createTrack();
     const fails = () => Promise.reject(new Error('no such bucket'));
     const field = [
@@ -172,7 +172,7 @@ describe('a scenario', () => {
     expect(log.filter((entry) => entry.startsWith('wrong'))).toEqual(['wrong', 'wrong closed']);
   });
 
-  it('ends as a whole when the user stops it, and still closes the run', async () => {
+  it('ends when the user stops it, and still closes the run', async () => {
     const stop = new AbortController();
     const { track, log, entrant } = createTrack(stop);
     const running = runScenario(SCENARIO, [entrant('a', []), entrant('b', [])], track, {

@@ -22,8 +22,8 @@ const SCENARIOS = [
   create('scan', { isLocal: true }),
 ];
 
-describe('the heats of scenarios', () => {
-  it('are through the latencies that each is about when none are asked for', () => {
+describe('The heats of scenarios', () => {
+  it("use each scenario's own latencies by default", () => {
     expect(listHeats(SCENARIOS, undefined)).toMatchObject([
       { name: 'copy', scenario: 'copy', latencyMs: 0, title: 'A copy', targets: [TARGET], limitMs: 7 },
       {
@@ -39,7 +39,7 @@ describe('the heats of scenarios', () => {
     ]);
   });
 
-  it('are through those that are asked for wherever there is a link', () => {
+  it('use the requested latencies wherever there is a link', () => {
     const names = listHeats(SCENARIOS, [5, 100]).map(({ name }) => name);
     expect(names).toEqual(['copy-5ms', 'copy-100ms', 'push-5ms', 'push-100ms', 'scan']);
   });
@@ -50,32 +50,32 @@ describe('the heats of scenarios', () => {
   });
 });
 
-describe('heats by name', () => {
+describe('The heats of a name', () => {
   const HEATS = listHeats(SCENARIOS, undefined);
   const choose = (...names: readonly string[]) => chooseHeats(HEATS, names).map(({ name }) => name);
 
-  it('are all when none is asked for', () => {
+  it('are all heats without a name', () => {
     expect(choose()).toEqual(['copy', 'copy-30ms', 'push', 'scan']);
   });
 
-  it('are those of a scenario through each of its latencies, or one of them', () => {
+  it("are a scenario's heats for all its latencies, or for one", () => {
     expect(choose('copy')).toEqual(['copy', 'copy-30ms']);
     expect(choose('copy-30ms')).toEqual(['copy-30ms']);
   });
 
-  it('are those that match, each once and in their order', () => {
+  it('are the matching ones, each once and in order', () => {
     expect(choose('s*', 'c*', 'copy')).toEqual(['copy', 'copy-30ms', 'scan']);
     expect(choose('*-30ms')).toEqual(['copy-30ms']);
   });
 
-  it('are refused when nothing matches, and a dot stands for itself', () => {
+  it('are refused when none matches, and a dot is no wildcard', () => {
     expect(() => choose('push', 'x*')).toThrow('There is no scenario x*: copy, copy-30ms, push, scan.');
     expect(() => choose('pu.h')).toThrow('There is no scenario pu.h');
   });
 });
 
-describe('heats of a scenario with a server of its own', () => {
-  it('have it, through each latency', () => {
+describe('The heats of a scenario with its own server', () => {
+  it('use that server for each latency', () => {
     const heats = listHeats(
       [create('far', { server: 'minio', latenciesMs: [0, 30] }), create('near')],
       undefined,
@@ -88,8 +88,8 @@ describe('heats of a scenario with a server of its own', () => {
   });
 });
 
-describe('heats that no store takes part in', () => {
-  it('are told: those that are so, and those that are local', () => {
+describe('Heats without a store', () => {
+  it('are marked: those of such scenarios and the local ones', () => {
     const heats = listHeats([...SCENARIOS, create('peer', { isWithoutStore: true })], undefined);
     expect(heats.filter((heat) => heat.isWithoutStore).map(({ name }) => name)).toEqual(['scan', 'peer']);
   });

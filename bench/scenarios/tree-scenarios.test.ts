@@ -17,8 +17,8 @@ const TINY: TreeShapes = {
 
 const SCENARIOS = createTreeScenarios(TINY);
 
-/** On the server that tells what it was asked; what differs on MinIO is tested beside the entrants. */
-describe('every scenario of plain trees', () => {
+/** On the server that logs its requests. Tests beside the entrants cover the differences of MinIO. */
+describe('Every scenario of plain trees', () => {
   let bench: Bench;
   beforeAll(async () => {
     bench = await openSmallBench();
@@ -26,7 +26,7 @@ describe('every scenario of plain trees', () => {
   afterAll(() => bench[Symbol.asyncDispose]());
 
   it.each(listHeats(SCENARIOS, undefined).map((heat) => [heat.name, heat] as const))(
-    '%s is done by Dray, and every check passes',
+    'runs with Dray, and every check passes: %s',
     async (_, heat) => {
       await bench.beginHeat(new Set());
       const field = await heat.open(bench);
@@ -38,14 +38,14 @@ describe('every scenario of plain trees', () => {
       expect(entrants[0]?.name).toBe('dray copy');
       const { unnamed, unused } = findUnplanned(bench, heat.needs);
       expect(unnamed).toEqual([]);
-      // Of repositories, which no tool here has.
+      // These belong to repositories, which no tool here has.
       expect(unused.filter((name) => !/^\["(linked|written)"/.test(name))).toEqual([]);
     },
   );
 });
 
-describe('a target of plain trees', () => {
-  it('is compared with entrants that take part', async () => {
+describe('A target of plain trees', () => {
+  it('names entrants that take part', async () => {
     const known = ['dray', 'dvc', 'dray copy', 'rclone', 'rclone (defaults)', 's5cmd', 'aws'];
     const variants = ['rclone (server times)', 'rclone (no traverse)', 's5cmd (one by one)'];
     for (const { targets } of SCENARIOS)

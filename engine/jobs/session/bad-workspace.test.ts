@@ -1,4 +1,4 @@
-/** Workspaces that are not there, not whole or in use, and refs that are not there: each with its error, nothing lost. */
+/** Missing, damaged and locked workspaces, and missing refs: each gives its error, and no data is lost. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -45,8 +45,8 @@ const clone = (directory: string, ref?: string) =>
     ...(ref === undefined ? {} : { ref }),
   });
 
-describe('a folder that is no workspace', () => {
-  it('is told so, with what to do, and nothing is made in it', async () => {
+describe('a folder that is not a workspace', () => {
+  it('gets an error that says what to do, and nothing is written to it', async () => {
     const folder = sandbox.path('plain');
     mkdirSync(folder);
     for (const job of [push, pull, status]) {
@@ -60,7 +60,7 @@ describe('a folder that is no workspace', () => {
 });
 
 describe('a workspace inside a workspace', () => {
-  it('is not made by init or clone, in the folder itself or below it', async () => {
+  it('is refused by init and clone, in the folder itself and below it', async () => {
     sandbox.write('work/a', 'one');
     await push(testContext(work), {});
     mkdirSync(sandbox.path('work/inner'));
@@ -72,14 +72,14 @@ describe('a workspace inside a workspace', () => {
     await expect(clone('work/inner')).rejects.toMatchObject({ code: 'workspaceExists' });
     expect(readdirSync(`${work}/inner`)).toEqual([]);
     expect(existsSync(other)).toBe(false);
-    // A clone of the same repository would go on with it.
+    // A clone of the same repository would resume it.
     mkdirSync(sandbox.path('elsewhere'));
     await initWorkspace(testContext(sandbox.path('elsewhere')), { remoteUrl: other });
     const cloned = cloneWorkspace(testContext(sandbox.folder), { url: other, directory: 'work' });
     await expect(cloned).rejects.toMatchObject({ code: 'workspaceExists' });
   });
 
-  it('that was there before is left out of a push and named', async () => {
+  it('is left out of a push and named in a warning if it was there before', async () => {
     const inner = sandbox.path('inner');
     mkdirSync(inner);
     await initWorkspace(testContext(inner), { remoteUrl: sandbox.path('inner-store') });
@@ -96,7 +96,7 @@ describe('a workspace inside a workspace', () => {
 describe('a repository inside the workspace that it would store', () => {
   const refused = { code: 'usage', message: expect.stringContaining('lies inside the workspace') };
 
-  it('is not made by init, whatever way leads there', async () => {
+  it('is refused by init, whatever path leads there', async () => {
     const root = sandbox.path('other');
     mkdirSync(`${root}/inner`, { recursive: true });
     symlinkSync(`${root}/inner`, sandbox.path('way-in'));
@@ -105,7 +105,7 @@ describe('a repository inside the workspace that it would store', () => {
     expect(readdirSync(root, { recursive: true })).toEqual(['inner']);
   });
 
-  it('is not added as a remote, and one beside it or named in .drayignore is', async () => {
+  it('is refused by "remote add", unless it lies beside the workspace or .drayignore names it', async () => {
     const add = (url: string, name: string) => remoteAdd(testContext(work), { name, url });
     await expect(add('backup', 'one')).rejects.toMatchObject(refused);
     sandbox.write('work/.drayignore', '/backup/\n');
@@ -118,7 +118,7 @@ describe('a repository inside the workspace that it would store', () => {
 });
 
 describe('a clone', () => {
-  it('of a repository without a commit says so and leaves nothing behind', async () => {
+  it('of a repository without a commit fails with a clear error and leaves nothing behind', async () => {
     await expect(clone('copy')).rejects.toMatchObject({
       code: 'notFound',
       message: expect.stringContaining('has no commit yet'),
@@ -127,7 +127,7 @@ describe('a clone', () => {
     await expect(pull(testContext(work), {})).rejects.toMatchObject({ code: 'notFound' });
   });
 
-  it('into a folder that is not empty, or a file, is refused and changes nothing', async () => {
+  it('into a file or a folder that is not empty is refused and changes nothing', async () => {
     sandbox.write('work/a', 'one');
     await push(testContext(work), {});
     sandbox.write('full/mine', 'mine');
@@ -143,7 +143,7 @@ describe('a clone', () => {
     expect(readFileSync(`${sandbox.folder}/file`, 'utf8')).toBe('a file');
   });
 
-  it('from a place that is no repository, or is not there, says so and makes nothing', async () => {
+  it('from a place that is missing or not a repository fails and writes nothing', async () => {
     mkdirSync(sandbox.path('empty'));
     for (const [url, code] of [
       ['empty', 'notARepository'],
@@ -166,7 +166,7 @@ describe('refs', () => {
     await push(testContext(work), {});
   });
 
-  it('that are not there are named by every job that is given one', async () => {
+  it('that do not exist are named in the error of every job that takes one', async () => {
     const error = { code: 'notFound', message: expect.stringContaining('"nowhere"') };
     await expect(pull(testContext(work), { ref: 'nowhere' })).rejects.toMatchObject(error);
     await expect(clone('copy', 'nowhere')).rejects.toMatchObject(error);
@@ -204,8 +204,8 @@ describe('refs', () => {
   });
 });
 
-describe('a remote that was made anew', () => {
-  it('is not taken for the old one: nothing is pushed or pulled, and both ids are told', async () => {
+describe('a remote that was recreated', () => {
+  it('is not mistaken for the old one: push and pull refuse it and name both ids', async () => {
     sandbox.write('work/a', 'one');
     await push(testContext(work), {});
     const before = describeTree(work);
@@ -226,7 +226,7 @@ describe('a remote that was made anew', () => {
     expect(describeTree(work)).toEqual(before);
   });
 
-  it('is no repository any more when its folder was emptied', async () => {
+  it('is not a repository after its folder was emptied', async () => {
     sandbox.write('work/a', 'one');
     await push(testContext(work), {});
     rmSync(remote, { recursive: true });
@@ -239,10 +239,10 @@ describe('a remote that was made anew', () => {
 });
 
 describe('a workspace that another process holds', () => {
-  it('is waited for, the holder is told, and the command goes on when it ends', async () => {
+  it('makes a command wait: it names the holder, and continues when the holder ends', async () => {
     sandbox.write('work/a', 'one');
     const since = new Date().toISOString();
-    // It holds the lock as a command does, and ends when it is told that somebody waits.
+    // It holds the lock as a command does, and exits when the test says that a command waits.
     const script = `
       const { rmSync, writeFileSync } = require('node:fs');
       const path = ${JSON.stringify(`${work}/.dray/lock`)};
@@ -267,7 +267,7 @@ describe('a workspace that another process holds', () => {
     }
   });
 
-  it('is free again when the holder was killed', async () => {
+  it('is free again after the holder was killed', async () => {
     sandbox.write('work/a', 'one');
     const holder = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
     const record = { pid: holder.pid, host: hostname(), command: 'push', since: new Date().toISOString() };
@@ -281,7 +281,7 @@ describe('a workspace that another process holds', () => {
   });
 });
 
-describe('an index that is lost', () => {
+describe('a lost index', () => {
   const FILES = 300;
   const index = () => `${work}/.dray/index.db`;
 
@@ -296,7 +296,7 @@ describe('an index that is lost', () => {
     ['cut to its first page', () => truncateSync(index(), 4096), 'damaged'],
     ['deleted', () => rmSync(index()), 'missing'],
   ])(
-    '(%s) is rebuilt, said so, and the next push asks little and sends only what changed',
+    '(%s) is rebuilt with a warning, and the next push sends only what changed, in few requests',
     async (_, spoil, word) => {
       for (const suffix of ['-wal', '-shm']) rmSync(index() + suffix, { force: true });
       spoil();
@@ -322,7 +322,7 @@ describe('an index that is lost', () => {
     },
   );
 
-  it('(cut in its middle) fails the job once at most, and is rebuilt by the next', async () => {
+  it('(cut in its middle) fails one job at most, and the next job rebuilds it', async () => {
     for (const suffix of ['-wal', '-shm']) rmSync(index() + suffix, { force: true });
     truncateSync(index(), Math.floor(statSync(index()).size / 2));
     const before = describeTree(work);
@@ -341,7 +341,7 @@ describe('an index that is lost', () => {
     ).toHaveLength(1);
   });
 
-  it("keeps local edits and knows them from the remote's when it is lost before a pull", async () => {
+  it('keeps local edits apart from remote ones when it is lost before a pull', async () => {
     await clone('copy');
     const copy = `${sandbox.folder}/copy`;
     sandbox.write('work/1', 'theirs');
@@ -357,7 +357,7 @@ describe('an index that is lost', () => {
   });
 });
 
-describe('settings that do not read', () => {
+describe('unreadable settings', () => {
   it.each([
     ['config.json', '{"format": 1, "defaultRemote"', 'damaged'],
     ['config.json', '{"format": 1}', 'damaged'],
@@ -376,7 +376,7 @@ describe('settings that do not read', () => {
     expect(existsSync(`${work}/.dray/lock`)).toBe(false);
   });
 
-  it('name the file that is gone', async () => {
+  it('name the missing file', async () => {
     rmSync(`${work}/.dray/state.json`);
     await expect(push(testContext(work), {})).rejects.toMatchObject({
       code: 'io',
@@ -384,7 +384,7 @@ describe('settings that do not read', () => {
     });
   });
 
-  it('name the remote that is not there', async () => {
+  it('name the missing remote', async () => {
     await expect(push(testContext(work, { remoteName: 'backup' }), {})).rejects.toMatchObject({
       code: 'usage',
       message: expect.stringContaining('Known remotes: origin'),

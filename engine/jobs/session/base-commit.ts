@@ -1,6 +1,6 @@
 /**
- * The commit that the workspace is based on, for the session's remote, and the index's base rows that stand for it.
- * `.dray/state.json` is the truth; the rows are rebuilt from the commit whenever they may stand for another one.
+ * The workspace's base commit for the session's remote, and the index rows that mirror it.
+ * `.dray/state.json` is the truth; the rows are rebuilt from the commit when they may mirror another one.
  */
 import { DrayError } from '../../api/error.ts';
 import { readChecked } from '../../base/read-again.ts';
@@ -15,12 +15,15 @@ import { readEntries } from '../../repository/manifest/read-entries.ts';
 import type { LinkedRepository } from './link-repository.ts';
 import type { Session } from './session.ts';
 
-/** What `settings.base` says when the base rows stand for this commit (or for no commit at all). */
+/** The value of `settings.base` while the base rows mirror this commit (or no commit at all). */
 export function baseMark(uuid: string, commit: CommitHash | undefined): string {
   return `${uuid}/${commit ?? 'none'}`;
 }
 
-/** A commit from the index's cache, or else from the store by one request, and one more for damaged bytes. @throws `damaged`, also when it is missing. */
+/**
+ * Reads a commit from the index's cache, or from the store by one request, two when the bytes arrive damaged.
+ * @throws `damaged`, also when the commit is missing
+ */
 export async function fetchCommit(session: Session, store: ObjectStore, hash: CommitHash): Promise<Commit> {
   const cached = session.index.settings.cachedCommit(hash);
   if (cached) return decodeCommit(hash, cached);
@@ -32,7 +35,7 @@ export async function fetchCommit(session: Session, store: ObjectStore, hash: Co
   if (!read) {
     throw new DrayError(
       'damaged',
-      `The commit ${hash} is missing on ${store.address}. Run "dray verify" to see what else is.`,
+      `The commit ${hash} is missing on ${store.address}. Run "dray verify" to see what else is missing.`,
       {
         data: { commit: hash, remote: store.address },
       },
@@ -48,8 +51,8 @@ export interface BaseCommit {
 }
 
 /**
- * The base commit, with the index's base rows standing for it. No request when the index is whole.
- * @param options `isInDoubt`: what the commit names is not taken to be on the store.
+ * Returns the base commit and makes the index's base rows mirror it. No request when they do already.
+ * @param options `isInDoubt`: do not assume that the store has the blobs that the commit names
  */
 export async function ensureBase(
   session: Session,
@@ -81,7 +84,10 @@ export async function ensureBase(
   return { hash, commit };
 }
 
-/** The hashes in the index are those of this layout: under another one, a file that either cuts has another hash, and is read again. */
+/**
+ * Makes the index's hashes those of this layout. A file that the old or the new layout cuts into chunks gets
+ * another hash, so it is read again.
+ */
 export function hashAs({ index }: Session, { chunkAbove, chunkSize }: Layout): void {
   const before = index.settings.cut;
   const cut = chunkAbove === 0 ? '0' : `${chunkAbove} ${chunkSize.min} ${chunkSize.average} ${chunkSize.max}`;
@@ -97,7 +103,7 @@ export function hashAs({ index }: Session, { chunkAbove, chunkSize }: Layout): v
   });
 }
 
-/** Whether `status` and the like can go without the remote. */
+/** Whether commands like `status` can work without a request to the remote. */
 export function hasBaseRows(session: Session): boolean {
   const remote = session.config.remotes[session.remoteName]!;
   const hash = session.state.bases[session.remoteName] as CommitHash | undefined;
@@ -106,12 +112,15 @@ export function hasBaseRows(session: Session): boolean {
   return known === baseMark(remote.repository ?? '', hash);
 }
 
-/** What a commit names is on the store: the index may know it. */
+/** Records in the index that the store has the entry's blob. */
 export function rememberBlob(link: LinkedRepository, entry: Entry): void {
   if (entry.kind === 'file') link.blobs.add(entry.blob, entry.location);
 }
 
-/** Makes a commit the workspace's base whose files the workspace has. @param commit `changes`: from the base until now. */
+/**
+ * Makes the commit the workspace's base; the workspace already has its files.
+ * @param commit `changes`: from the old base to this commit
+ */
 export function acceptCommit(
   session: Session,
   link: LinkedRepository,

@@ -1,11 +1,11 @@
-/** Whether a store's conditional writes hold: what pushes by several machines to one branch rest on. */
+/** Tests a store's conditional writes. Safe pushes from several machines to one branch depend on them. */
 import { DrayError } from '../../api/error.ts';
 import type { ObjectStore, PutOptions, RemoteKey } from '../../remotes/object-store.ts';
 
-/** Undefined: they hold. Otherwise what the store did that it must not do. */
+/** Undefined: conditional writes hold. Otherwise how the store violated them. */
 export type ConditionFault = string | undefined;
 
-/** One writer: what must be absent, and what must be the object named. 5 requests at most. The caller removes the key. */
+/** Tests with one writer: "if absent" and "if this etag". At most 5 requests. The caller removes the key. */
 export async function probeConditions(
   store: ObjectStore,
   key: RemoteKey,
@@ -15,21 +15,23 @@ export async function probeConditions(
     store.put(key, bytesOf(text), condition ? { signal, condition } : { signal });
   return faultOrUnsupported(async () => {
     const first = await put('first', { absent: true });
-    if (!first.written) return 'it refused to write an object that was absent';
+    if (!first.written) return 'it refused to write an absent object';
     const again = await put('again', { absent: true });
-    if (again.written) return 'it wrote over an object under the condition that there is none';
+    if (again.written) return 'it overwrote an object although the condition was that none exists';
     const second = await put('second', { etag: first.etag });
-    if (!second.written) return 'it refused to replace an object under its own etag';
+    if (!second.written) return 'it refused to replace an object by its current etag';
     if (second.etag === first.etag) return 'its etag did not change with the content';
     const stale = await put('stale', { etag: first.etag });
-    if (stale.written) return 'it replaced an object under the etag of an older one';
+    if (stale.written) return 'it replaced an object by an outdated etag';
     const kept = await store.read(key, { signal, maxBytes: 100 });
     if (kept && new TextDecoder().decode(kept.bytes) === 'second') return undefined;
-    return 'a write that it reported as refused happened all the same';
+    return 'it stored a write that it had reported as refused';
   });
 }
 
-/** Writers at once for one key, each round for a new object and over an old one: exactly one must win. */
+/**
+ * Tests with racing writers on one key, for a new object and over an old one: exactly one must win each race.
+ */
 export async function probeRaces(
   store: ObjectStore,
   race: { readonly prefix: string; readonly writers: number; readonly rounds: number },
@@ -39,9 +41,9 @@ export async function probeRaces(
     for (let round = 0; round < race.rounds; round += 1) {
       const key = `${race.prefix}${round}`;
       const created = await raceOnce(store, key, race.writers, { absent: true }, signal);
-      if (created.fault) return `${created.fault}, each under the condition that there is no object`;
+      if (created.fault) return `${created.fault}, each on the condition that no object exists`;
       const swapped = await raceOnce(store, key, race.writers, { etag: created.etag }, signal);
-      if (swapped.fault) return `${swapped.fault}, each under the etag of the same object`;
+      if (swapped.fault) return `${swapped.fault}, each with the same etag`;
     }
     return undefined;
   });
@@ -76,10 +78,13 @@ async function raceOnce(
     return { etag: '', fault: `${winners.length} of ${writers} racing writers won` };
   const kept = await store.read(key, { signal, maxBytes: 1000 });
   if (kept && new TextDecoder().decode(kept.bytes) === texts[winner.writer]) return { etag: winner.etag };
-  return { etag: '', fault: 'the winner of a race was written over by a writer that lost' };
+  return { etag: '', fault: 'a losing writer overwrote the winner of a race' };
 }
 
-/** A writer may be told to try again (409 on S3) more often than the retry wrapper does: it did not win. */
+/**
+ * A store may answer "try again" (409 on S3) more often than the retry wrapper retries. That writer did not
+ * win.
+ */
 function isUndecided(error: unknown): boolean {
   return error instanceof DrayError && error.code === 'remoteFailed';
 }
@@ -89,7 +94,7 @@ async function faultOrUnsupported(probe: () => Promise<ConditionFault>): Promise
     return await probe();
   } catch (error) {
     if (error instanceof DrayError && error.code === 'unsupported')
-      return 'it does not know conditional writes';
+      return 'it does not support conditional writes';
     throw error;
   }
 }

@@ -1,4 +1,7 @@
-/** Whether two machines may push to the remote at once: tried once for each repository, remembered, told before each push. */
+/**
+ * Tests once for each repository whether two machines may push at once, remembers it, and warns before each
+ * push.
+ */
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { conditionalWritesHold } from '../remotes/remote-test.ts';
 import type { LinkedRepository } from './link-repository.ts';
@@ -28,7 +31,7 @@ export function tellUnsafe(session: Pick<Session, 'context'>, store: ObjectStore
     type: 'warning',
     warning: 'unsafeForTwoWriters',
     message:
-      `${store.address} does not honour conditional writes: when two machines push at the same moment, one commit can be lost ` +
-      'from its branch. Let one machine at a time push there ("dray remote test" shows the details).',
+      `${store.address} does not honour conditional writes. When two machines push at the same moment, the branch can lose ` +
+      'a commit. Push from one machine at a time ("dray remote test" shows the details).',
   });
 }

@@ -1,4 +1,4 @@
-/** A way to one remote: its store, what counts its requests, and what bounds those in flight. */
+/** Opens a remote: its store, the meter that counts its requests, and the limit on requests in flight. */
 
 import { performance } from 'node:perf_hooks';
 import type { DrayError } from '../../api/error.ts';
@@ -26,7 +26,7 @@ import type { Session } from './session.ts';
 export interface Connection {
   readonly store: ObjectStore;
   readonly meter: Meter;
-  /** Adapts to the link, and hears of the retries that the store's wrapper makes. */
+  /** Adapts to the link; the store's wrapper reports retries to it. */
   readonly limit: AdaptiveLimit;
 }
 
@@ -36,7 +36,7 @@ export async function connect(
   options: Pick<ConnectOptions, 'create'> = {},
 ): Promise<Connection> {
   const remote = session.config.remotes[session.remoteName]!;
-  // The first push makes the folder. One that is gone later may lie on a disk that is not mounted.
+  // The first push makes the folder. If it is missing later, its disk may not be mounted.
   const mayBeMissing = remote.repository === undefined;
   const setting = Number(session.config.settings.transfers);
   const transfers = Number.isInteger(setting) && setting > 0 ? setting : undefined;
@@ -50,20 +50,20 @@ export async function connect(
 }
 
 export interface ConnectOptions {
-  /** Make the folder of a `file:` remote, or take a missing one for empty; see `FileStoreOptions`. */
+  /** Make the folder of a `file:` remote, or treat a missing one as empty; see `FileStoreOptions`. */
   readonly create?: boolean | 'alone';
   readonly mayBeMissing?: boolean;
-  /** The workspace's own bound on requests in flight; the command's flag wins over it. */
+  /** The workspace's own bound on requests in flight; the command's flag overrides it. */
   readonly transfers?: number | undefined;
-  /** A peer's files as they are, and not the objects that a repository keeps there. */
+  /** Access a peer's plain files instead of the objects of a repository there. */
   readonly plainFiles?: boolean;
-  /** Bounds of the adaptive limit, where the usual ones do not fit. */
+  /** Bounds of the adaptive limit, where the defaults do not fit. */
   readonly limit?: { readonly initial: number; readonly max: number };
-  /** Used together with this one: requests of both count together where they go to one service. */
+  /** Another connection of this job: both share one limit when they reach one service. */
   readonly beside?: Pick<Connection, 'store' | 'limit'> | undefined;
 }
 
-/** The URL of a request, which a person may have typed. Relative paths are taken from `baseFolder`. */
+/** Parses a request's URL, which a person may have typed. Relative paths start at `baseFolder`. */
 export function parseGivenUrl(
   { isTyped }: Pick<JobContext, 'isTyped'>,
   url: string,
@@ -73,7 +73,7 @@ export function parseGivenUrl(
   return parseRemoteUrl(url, baseFolder, { ...options, from: isTyped ? 'typed' : 'elsewhere' });
 }
 
-/** Says which settings a remote's name was found in. */
+/** Reports in which settings a remote's name was found. */
 export function tellRemote({ emit }: Pick<JobContext, 'emit'>, found: Omit<RemoteUsedEvent, 'type'>): void {
   emit({ type: 'remoteUsed', ...found });
 }
@@ -117,7 +117,7 @@ export async function connectRemote(
   return { store, meter, limit };
 }
 
-/** Whose certificates are trusted, and who decides about a new one. */
+/** The certificates that are trusted, and the callback that decides about a new one. */
 export function knownPeersOf(context: Pick<JobContext, 'environment' | 'trustsNewPeer'>): KnownPeersOptions {
   return {
     folder: userConfigFolder(context),
@@ -126,7 +126,7 @@ export function knownPeersOf(context: Pick<JobContext, 'environment' | 'trustsNe
   };
 }
 
-/** A way to a peer for calls of its own. The caller closes it. */
+/** Connects to a peer for calls outside the object store. The caller closes it. */
 export async function connectPeerOf(
   context: Pick<JobContext, 'connection' | 'environment' | 'trustsNewPeer'>,
   url: PeerRemoteUrl,
@@ -138,7 +138,7 @@ export async function connectPeerOf(
 
 const OUTAGE_TOLD_EVERY_MS = 5_000;
 
-/** Retries go on for some seconds: whoever waits is told why, now and then. */
+/** Returns a listener that warns during an outage, now and then: retries can take many seconds. */
 function outageTeller(context: Pick<JobContext, 'emit'>): (error: DrayError) => void {
   let toldMs = Number.NEGATIVE_INFINITY;
   return (error) => {
@@ -150,8 +150,9 @@ function outageTeller(context: Pick<JobContext, 'emit'>): (error: DrayError) => 
 }
 
 /**
- * The URL as it is kept: absolute, with what the flags said about the place (endpoint, region, profile), so that later commands need no
- * flags. Never a secret. A workspace keeps no token file: whoever can write its settings would choose what is sent where.
+ * The URL as the settings store it: absolute, with the flags about the place (endpoint, region, profile), so
+ * that later commands need no flags. Never a secret. A workspace stores no token file: anyone who can write
+ * its settings could choose which secret is sent where.
  * @throws DrayError `usage`
  */
 export function urlToKeep(

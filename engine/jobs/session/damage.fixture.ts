@@ -1,4 +1,7 @@
-/** What tests of bad repositories do to a `file:` remote: cut and spoil its objects, and put commits there that no Dray wrote. */
+/**
+ * Damages a `file:` remote for tests: cuts and corrupts its objects, and writes commits that Dray never
+ * writes.
+ */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -20,13 +23,13 @@ export function onlyKey(remote: string, folder: string): string {
   return keys[0]!;
 }
 
-/** Cuts off the object's end: by half, or down to so many bytes. */
+/** Truncates the object to half its size, or to `sizeBytes`. */
 export function truncateObject(remote: string, key: string, sizeBytes?: number): void {
   const path = join(remote, key);
   truncateSync(path, sizeBytes ?? Math.floor(statSync(path).size / 2));
 }
 
-/** Turns one byte over; the object keeps its size. */
+/** Inverts one byte; the object keeps its size. */
 export function spoilObject(remote: string, key: string, at: number): void {
   const path = join(remote, key);
   const bytes = readFileSync(path);
@@ -44,8 +47,8 @@ export function commitKeyOf(hash: string): string {
 }
 
 /**
- * Puts an edited copy of the branch's commit there, under the name that its bytes have, and moves the branch to it:
- * nothing but the edit is wrong with it.
+ * Stores an edited copy of the branch's commit under its correct hash and moves the branch to it, so that
+ * nothing but the edit is wrong.
  */
 export function forgeCommit(remote: string, edit: (text: string) => string, branch = 'main'): string {
   const text = zstdDecompressSync(readFileSync(join(remote, commitKeyOf(tipOf(remote, branch))))).toString();

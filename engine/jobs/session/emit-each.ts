@@ -1,7 +1,7 @@
-/** Telling of many things, one by one. */
+/** Emits many events, one for each item. */
 import type { JobContext } from '../../api/jobs.ts';
 
-/** No faster than who listens takes them: a list of a million lines for a slow reader stays out of memory. */
+/** Waits for a slow listener, so that a list of a million lines stays out of memory. */
 export async function tellAll<T>(
   { drained }: Pick<JobContext, 'drained'>,
   items: Iterable<T>,

@@ -1,4 +1,4 @@
-/** Settings that somebody else left in a folder above, or that came with a folder, decide nothing. */
+/** Settings that another user left in a parent folder, or that came with a folder, have no effect. */
 import {
   chownSync,
   lchownSync,
@@ -60,7 +60,7 @@ function giveAll(path: string, owner: number): void {
 }
 
 describe.runIf(isRoot)(
-  "A workspace of another user's (skipped unless root runs it, who alone can make one)",
+  "A workspace of another user's (skipped unless run by root, who alone can make one)",
   () => {
     const BY_ALL_WAYS: Readonly<Record<string, (context: TestContext) => Promise<unknown>>> = {
       status: (context) => status(context, {}),
@@ -80,14 +80,14 @@ describe.runIf(isRoot)(
     });
 
     it.each(['shared/.dray', 'shared/.dray/config.json', 'shared/.dray/state.json'])(
-      'is refused when %s alone is theirs',
+      'is refused when only %s belongs to the other user',
       async (path) => {
         give(path, SOMEBODY);
         await expect(status(contextIn('shared'), {})).rejects.toEqual(REFUSED);
       },
     );
 
-    it('is refused when a link of theirs leads to a workspace of the user', async () => {
+    it("is refused when the other user's link leads to a workspace of the user", async () => {
       renameSync(sandbox.path('shared/.dray'), sandbox.path('real'));
       symlinkSync(sandbox.path('real'), sandbox.path('shared/.dray'));
       await status(contextIn('shared'), {});
@@ -99,7 +99,7 @@ describe.runIf(isRoot)(
       ['its path', () => sandbox.path('shared')],
       ['a relative path', () => '../shared'],
       ['everything', () => '*'],
-    ])('is obeyed once the user allows it by %s, until that is unset', async (_name, path) => {
+    ])('is accepted once the user allows it by %s, until that is unset', async (_name, path) => {
       giveAll('shared/.dray', SOMEBODY);
       await userConfig(contextIn('elsewhere'), { name: 'safe.directory', value: path() });
       await status(contextIn('shared/below'), {});
@@ -110,13 +110,13 @@ describe.runIf(isRoot)(
       await expect(status(contextIn('shared/below'), {})).rejects.toEqual(REFUSED);
     });
 
-    it('is refused although another one is allowed', async () => {
+    it('is refused although the user allows another one', async () => {
       giveAll('shared/.dray', SOMEBODY);
       await userConfig(contextIn('elsewhere'), { name: 'safe.directory', value: sandbox.path('shared2') });
       await expect(status(contextIn('shared'), {})).rejects.toEqual(REFUSED);
     });
 
-    it("does not stop a name of the user's own, nor a new workspace below it", async () => {
+    it("does not block the user's own remote names, nor a new workspace below it", async () => {
       giveAll('shared/.dray', SOMEBODY);
       writeUserRemotes({ environment }, { nas: { url: sandbox.path('store-files') } });
       const context = contextIn('shared/below');
@@ -126,13 +126,13 @@ describe.runIf(isRoot)(
       await status(contextIn('shared/below'), {});
     });
 
-    it("is obeyed under sudo if it belongs to the user who called it, and by nobody else's number", async () => {
+    it('is accepted under sudo only if it belongs to the user who called sudo', async () => {
       giveAll('shared/.dray', SOMEBODY);
       vi.stubEnv('SUDO_UID', String(SOMEBODY));
       await status(contextIn('shared'), {});
       vi.stubEnv('SUDO_UID', String(SOMEBODY + 1));
       await expect(status(contextIn('shared'), {})).rejects.toEqual(REFUSED);
-      // Only root is called by somebody else.
+      // Only root can run on behalf of another user.
       chownSync(sandbox.folder, SOMEBODY + 1, SOMEBODY + 1);
       process.seteuid!(SOMEBODY + 1);
       vi.stubEnv('SUDO_UID', String(SOMEBODY));
@@ -146,7 +146,7 @@ describe.runIf(isRoot)(
 );
 
 describe('Remotes of a workspace', () => {
-  it("never take the place of the user's own of the same name, and each says where it was found", async () => {
+  it("never replace the user's own of the same name, and each reports where it was found", async () => {
     const before = contextIn('shared');
     await listPlace(before, { place: 'nas:', recursive: false });
     expect(eventsOf(before, 'remoteUsed')).toMatchObject([
@@ -160,7 +160,7 @@ describe('Remotes of a workspace', () => {
     expect(eventsOf(after, 'entry').map(({ path }) => path)).toEqual(['photos/']);
   });
 
-  it('never name a token file: not when they are added, not when they are found', async () => {
+  it('never name a token file: neither when they are added nor when they are read', async () => {
     const secret = sandbox.write('secret', 'the key of a bank');
     const url = `dray://127.0.0.1:9/x?tokenFile=${secret}`;
     const refused = expect.objectContaining({

@@ -1,4 +1,4 @@
-/** What tests of jobs stand on: temporary folders, a context, and the jobs called as a host calls them. */
+/** Runs jobs in tests: temporary folders, a context, and the jobs called as a host calls them. */
 import { chownSync, lchownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -58,7 +58,10 @@ export function eventsOf<T extends JobEvent['type']>(
   return context.events.filter((event): event is Extract<JobEvent, { type: T }> => event.type === type);
 }
 
-/** Root reads everything, so it steps down for the work, in a sandbox that becomes nobody's; anybody else is refused as it is. */
+/**
+ * Runs `job` without root's rights, in a sandbox owned by nobody: root could read every file. Other users run
+ * it as they are.
+ */
 export async function asNobody<T>(sandbox: Sandbox, job: () => Promise<T>): Promise<T> {
   if (process.getuid?.() !== 0) return job();
   const nobody = 65_534;

@@ -21,8 +21,8 @@ beforeEach(async () => {
 });
 afterEach(() => sandbox[Symbol.dispose]());
 
-describe('a branch that another repository left where one was made anew', () => {
-  it('is refused by push, pull and clone, and both ids are told', async () => {
+describe('a branch that another repository left where a new one was made', () => {
+  it('is refused by push, pull and clone, and the error names both ids', async () => {
     const { repository } = JSON.parse(readFileSync(sandbox.path('store/refs/heads/main'), 'utf8'));
     rmSync(sandbox.path('store/dray.json'));
     const other = sandbox.path('other');
@@ -42,7 +42,7 @@ describe('a branch that another repository left where one was made anew', () => 
   });
 });
 
-describe('a remote where nothing lies yet', () => {
+describe('an empty remote', () => {
   const backup = { remoteName: 'backup' };
   const refusedByReaders = async () => {
     for (const job of [
@@ -61,7 +61,7 @@ describe('a remote where nothing lies yet', () => {
     await remoteAdd(testContext(work), { name: 'backup', url: sandbox.path('backup') });
   });
 
-  it('becomes a repository of the same layout by the first push, which says so', async () => {
+  it('becomes a repository of the same layout by the first push, which reports it', async () => {
     const context = testContext(work, backup);
     expect(await push(context, {})).toMatchObject({ result: 'pushed', changes: { added: 1 } });
     expect(eventsOf(context, 'warning').map(({ warning }) => warning)).toEqual(['repositoryMade']);
@@ -74,7 +74,7 @@ describe('a remote where nothing lies yet', () => {
     expect(eventsOf(again, 'warning')).toEqual([]);
   });
 
-  it('may be a folder that is not there yet: the first push makes it, and no other command', async () => {
+  it('may be a missing folder: only the first push makes it', async () => {
     rmSync(sandbox.path('backup'), { recursive: true });
     await refusedByReaders();
     const dry = await push(testContext(work, backup), { dryRun: true });
@@ -82,7 +82,7 @@ describe('a remote where nothing lies yet', () => {
     expect(existsSync(sandbox.path('backup'))).toBe(false);
     const made = await firstPush();
     expect(made).toMatchObject({ result: 'pushed', changes: { added: 1 }, uploadedObjects: 1 });
-    // The dry run does not count the trial of conditional writes.
+    // The dry run does not count the test of conditional writes.
     expect(dry.forecast?.writes).toBeLessThanOrEqual(made.requests.writes);
     // Its disk may not be mounted.
     rmSync(sandbox.path('backup'), { recursive: true });
@@ -90,7 +90,7 @@ describe('a remote where nothing lies yet', () => {
     await expect(firstPush()).rejects.toMatchObject({ code: 'bucketMissing' });
   });
 
-  it('stays empty after all other commands, and after a dry run, which foresees the first push', async () => {
+  it('stays empty after all other commands, and after a dry run, which forecasts the first push', async () => {
     await refusedByReaders();
     const foreseen = {
       result: 'wouldPush',
@@ -105,7 +105,7 @@ describe('a remote where nothing lies yet', () => {
     expect(await firstPush()).toMatchObject({ result: 'pushed', uploadedObjects: 1 });
   });
 
-  it('is refused by all, and not made, where the folder above it is missing: its disk may not be mounted', async () => {
+  it('is refused and not made when its parent folder is missing: the disk may not be mounted', async () => {
     await remoteAdd(testContext(work), { name: 'disk', url: `${sandbox.folder}/disk/backup` });
     const disk = { remoteName: 'disk' };
     for (const job of [
@@ -119,14 +119,14 @@ describe('a remote where nothing lies yet', () => {
     expect(existsSync(`${sandbox.folder}/disk`)).toBe(false);
   });
 
-  it('is a sound repository once it is made, also before its first push', async () => {
+  it('is a sound repository before its first push has ended', async () => {
     const fresh = sandbox.path('fresh');
     mkdirSync(fresh);
     await initWorkspace(testContext(fresh), { remoteUrl: sandbox.path('new') });
     expect(await verify(testContext(fresh), {})).toMatchObject({ commits: 0, missing: 0, damaged: 0 });
   });
 
-  it('is not made anew once the workspace has met it, or where refs lie', async () => {
+  it('is not recreated once the workspace has met it, or where refs exist', async () => {
     await firstPush();
     rmSync(sandbox.path('backup/dray.json'));
     rmSync(sandbox.path('backup/refs'), { recursive: true });
@@ -141,7 +141,7 @@ describe('a remote where nothing lies yet', () => {
 });
 
 describe('a command that does not wait for the workspace', () => {
-  it('leaves the settings alone, which whoever works there may be writing', async () => {
+  it('leaves the settings alone, because another command may be writing them', async () => {
     const path = `${work}/.dray/config.json`;
     const config = JSON.parse(readFileSync(path, 'utf8'));
     const { url } = config.remotes.origin;

@@ -1,4 +1,4 @@
-/** Ties the workspace's index to the repository behind a remote, by as few requests as the case allows. */
+/** Links the workspace's index to the repository behind a remote, in as few requests as the case allows. */
 import { DrayError } from '../../api/error.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { BlobTable } from '../../index/blob-table.ts';
@@ -13,26 +13,29 @@ export interface LinkedRepository {
   readonly uuid: string;
   readonly epoch: number;
   readonly layout: Layout;
-  /** What the index remembers of it; `known.id` keys everything else. */
+  /** What the index remembers of the repository; `known.id` keys everything else. */
   readonly known: KnownRepository;
   readonly blobs: BlobTable;
-  /** The branch as it stands on the remote; undefined before its first push. */
+  /** The branch on the remote; undefined before its first push. */
   readonly tip: StoredRef | undefined;
-  /** There is no ref at all, so the repository can hold nothing that a commit names. */
+  /** The repository has no ref, so no commit names any of its objects. */
   readonly isEmpty: boolean;
-  /** It is not there yet: a dry run goes on as if the push had made it. */
+  /** The repository does not exist yet: a dry run continues as if the push had made it. */
   readonly isForeseen?: true;
 }
 
 export interface LinkOptions {
-  /** Where the workspace has never met a repository, and nothing of one lies. Default: an error. */
+  /**
+   * What to do when the remote is empty and the workspace never met a repository there. Default: an error.
+   */
   readonly ifNone?: 'make' | 'foresee';
 }
 
 /**
- * One request when the workspace has a base, and so the branch is likely to exist: its ref names the repository. Before the
- * first push or pull three at once: ref, descriptor, and whether there is any ref.
- * @throws `notARepository` when the URL holds none, or another one than the workspace was bound to.
+ * One request when the workspace has a base, and so the branch probably exists: its ref names the repository.
+ * Before the first push or pull three requests at once: the ref, the descriptor, and whether there is any
+ * ref.
+ * @throws `notARepository` when the URL has no repository, or another one than the workspace is bound to
  */
 export async function linkRepository(
   session: Session,
@@ -44,7 +47,7 @@ export async function linkRepository(
   const remote = session.config.remotes[session.remoteName]!;
   const isFirst = session.state.bases[session.remoteName] === undefined;
   const first = isFirst ? readDescriptorAndRefs(store, signal) : undefined;
-  // Awaited below, but for a ref that fails: then its own failure counts.
+  // Awaited below, unless the ref fails: then that error is the one to report.
   first?.catch(() => {});
   const tip = await readRef(store, `heads/${branch}`, { signal });
   if (tip && remote.repository === tip.repository && remote.layout) {
@@ -84,12 +87,12 @@ export async function linkRepository(
   });
 }
 
-/** That of the workspace's other repository, so that the same content has the same names in both. */
+/** The layout of the workspace's other repository, so that the same content has the same names in both. */
 function layoutOfNew({ config }: Session): Layout {
   return config.remotes[config.defaultRemote]?.layout ?? DEFAULT_LAYOUT;
 }
 
-/** No repository has this id, so the index knows of no object in it. */
+/** No repository has this id, so the index knows none of its objects. */
 const FORESEEN_UUID = '00000000-0000-0000-0000-000000000000';
 
 function foreseen(session: Session): Pick<LinkedRepository, 'epoch' | 'layout' | 'uuid'> {
@@ -111,29 +114,32 @@ async function makeRepository(session: Session, store: ObjectStore): Promise<Des
 export function notARepository(store: ObjectStore, { isUnmet }: { readonly isUnmet: boolean }): DrayError {
   const { address } = store;
   const message = isUnmet
-    ? `There is no repository at ${address} yet. The first "dray push" makes one; check the URL if there should be one.`
-    : `The repository's dray.json is missing at ${address}. Check the URL, or bring the file back.`;
+    ? `There is no repository at ${address} yet. The first "dray push" makes one; check the URL if one should exist.`
+    : `The repository's dray.json is missing at ${address}. Check the URL, or restore the file.`;
   return new DrayError('notARepository', message, { data: { remote: address } });
 }
 
-/** @throws `notARepository` when the workspace was bound to another one than the one found. */
+/** @throws `notARepository` when the workspace is bound to another repository than the one found */
 export function checkSameRepository(store: ObjectStore, bound: string | undefined, found: string): void {
   if (bound === undefined || bound === found) return;
   throw new DrayError(
     'notARepository',
     `The repository at ${store.address} (${found}) is not the one that this workspace belongs to (${bound}). ` +
-      'If it was made anew on purpose, remove the remote and add it again.',
+      'If it was recreated on purpose, remove the remote and add it again.',
     { data: { remote: store.address, found, expected: bound } },
   );
 }
 
-/** @throws `notARepository` when the ref is another repository's, whose commits say nothing of what is here. */
+/**
+ * @throws `notARepository` when the ref belongs to another repository, whose commits say nothing about this
+ * one
+ */
 export function checkBelongs(store: ObjectStore, tip: StoredRef | undefined, uuid: string): void {
   if (!tip || tip.repository === uuid) return;
   throw new DrayError(
     'notARepository',
     `${tip.name} at ${store.address} belongs to another repository (${tip.repository}) than dray.json there (${uuid}). ` +
-      'Bring back the dray.json that was there before, or empty the place and push anew.',
+      'Restore the earlier dray.json, or empty the place and push again.',
     { data: { remote: store.address, ref: tip.name, found: tip.repository, expected: uuid } },
   );
 }
@@ -153,7 +159,7 @@ function bind(session: Session, facts: Omit<LinkedRepository, 'known' | 'blobs'>
       type: 'warning',
       warning: 'epochChanged',
       message:
-        'A collection has removed objects from the repository since the last time: what the index knew is asked again.',
+        'A garbage collection has removed objects from the repository. Dray asks again for what the index knew.',
     });
   }
   return { ...facts, known: repository, blobs: session.index.blobsOf(repository.id) };

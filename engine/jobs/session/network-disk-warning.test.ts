@@ -5,8 +5,8 @@ import { findNetworkFileSystem } from '../../files/disk/sync-disk.ts';
 import { eventsOf, testContext } from './job.fixture.ts';
 import { tellNetworkDisk } from './network-disk-warning.ts';
 
-describe('A disk of another machine', () => {
-  it('is warned of, by its name', () => {
+describe('A network disk', () => {
+  it('gets a warning that names its kind', () => {
     const context = testContext('/');
     tellNetworkDisk(context, '/mnt/share', () => 'NFS');
     expect(eventsOf(context, 'warning')).toMatchObject([
@@ -18,7 +18,7 @@ describe('A disk of another machine', () => {
     ]);
   });
 
-  it('is told by the type of its file system, and a disk of this machine is none', () => {
+  it('is recognized by the type of its file system, and a local disk is not one', () => {
     const types = new Map([
       [0x6969, 'NFS'],
       [0xff534d42, 'SMB'],

@@ -1,4 +1,7 @@
-/** What runs tell of their progress: only what has arrived counts, totals are honest, and what was there already has no pace. */
+/**
+ * Progress counts only what has arrived, its totals are honest, and what was there already does not count as
+ * speed.
+ */
 import { mkdirSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobEvent, ProgressEvent } from '../../api/events.ts';
@@ -28,7 +31,7 @@ const moving = (context: TestContext, phase: ProgressEvent['phase']) =>
   eventsOf(context, 'progress').filter((event) => event.phase === phase);
 
 describe('the progress of a push', () => {
-  it('counts what is on the remote, and tells how many requests are in flight', async () => {
+  it('counts what is on the remote, and reports how many requests are in flight', async () => {
     const context = testContext(await workspace());
     await push(context, {});
     const told = moving(context, 'upload');
@@ -40,7 +43,7 @@ describe('the progress of a push', () => {
     expect(told.at(-1)!.bytesKept).toBeUndefined();
   });
 
-  it('goes on from what a push that was stopped has brought there, which has no pace', async () => {
+  it('starts from what a stopped push has uploaded, which does not count as speed', async () => {
     const root = await workspace();
     const stopping = new AbortController();
     const stopAtFirst = (event: JobEvent) => {
@@ -63,8 +66,8 @@ describe('the progress of a push', () => {
 });
 
 describe('the progress of a copy', () => {
-  it('tells totals as found so far while it looks, and final ones when it has looked at everything', async () => {
-    // More than may be under way at once: the walk has to wait for what moves.
+  it('reports totals as found so far while it scans, and final ones after the scan', async () => {
+    // More than may be in flight at once: the scan has to wait for transfers.
     const files = 3_000;
     for (let at = 0; at < files; at += 1) sandbox.write(`from/${at}`, 'x');
     const context = testContext(sandbox.folder, { environment: { DRAY_CACHE: sandbox.path('cache') } });

@@ -7,11 +7,11 @@ const EVERY_MS = 100;
 
 export interface Progress {
   add(files: number, bytes: number): void;
-  /** What was there already, and did not have to be moved. */
+  /** Counts what was there already and did not have to be moved. */
   keep(files: number, bytes: number): void;
-  /** Whatever was told last, and however recently. */
+  /** Emits now, however recent the last event is. */
   tell(): void;
-  /** Tells for the last time. */
+  /** Emits the last event. */
   end(): void;
 }
 
@@ -19,9 +19,9 @@ export type ProgressTotals = Pick<ProgressEvent, 'filesTotal' | 'bytesTotal' | '
 
 export interface ProgressOptions {
   readonly phase: Phase;
-  /** Asked each time, since they may grow. Absent: not known. */
+  /** Asked for each event, since totals may grow. Absent: unknown. */
   readonly totals?: () => ProgressTotals;
-  /** Absent: no remote is asked anything. */
+  /** Absent: no remote is involved. */
   readonly traffic?: Traffic;
 }
 
@@ -53,7 +53,7 @@ export function createProgress(
     tell();
   };
   context.emit({ type: 'phase', phase });
-  // One large object takes long: what goes of it is told meanwhile.
+  // One large object takes long: report its bytes while they move.
   traffic?.watch(() => add(0, 0));
   if (totals) tell();
   return {

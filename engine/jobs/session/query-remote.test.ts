@@ -10,8 +10,8 @@ beforeEach(() => {
 });
 afterEach(() => sandbox[Symbol.dispose]());
 
-describe('a remote where others keep more keys among the objects than a page of its listing holds', () => {
-  it('is pushed to all the same, by a listing', async () => {
+describe('a remote where foreign keys fill a whole page of the listing of objects', () => {
+  it('can be pushed to by a listing', async () => {
     const work = sandbox.path('work');
     mkdirSync(work);
     const layout = { kind: 'objects' } as const;

@@ -1,4 +1,4 @@
-/** Ties the existence query to a repository: its probe, its measured costs, its remembered size. */
+/** Prepares the existence query for a repository: its probe, its measured costs, its remembered size. */
 import type { QueryMode } from '../../api/events.ts';
 import type { PendingScope } from '../../index/file-table.ts';
 import { pricesOf } from '../../model/prices.ts';
@@ -54,7 +54,7 @@ export function probeOf(store: ObjectStore): ExistenceProbe {
         const page = await store.list({ prefix: partialKey(prefix), ...from }, options);
         const hashes = page.objects.flatMap(({ key }) => hashFromObjectKey(key) ?? []);
         const { continuation } = page;
-        // Others may have put so many keys there that a whole page holds none of ours.
+        // Other programs may have put so many keys there that a whole page has none of ours.
         if (hashes.length > 0 || continuation === undefined)
           return { hashes, isTruncated: continuation !== undefined };
         from = { continuation };
@@ -63,14 +63,14 @@ export function probeOf(store: ObjectStore): ExistenceProbe {
   };
 }
 
-/** `objects/ab/c` for `abc`: a key, or the beginning of one. */
+/** `objects/ab/c` for `abc`: a key or a prefix of one. */
 function partialKey(digits: string): string {
   return digits.length < 2
     ? `${OBJECTS_PREFIX}${digits}`
     : `${OBJECTS_PREFIX}${digits.slice(0, 2)}/${digits.slice(2)}`;
 }
 
-/** Files that may become objects: the pending ones that are not for packs, and the chunks of the large ones. */
+/** Files that may become objects: the pending ones too large for packs, and the chunks of the large ones. */
 function expectedCandidates(session: Session, link: LinkedRepository, scope: PendingScope): number {
   const { packBelow, chunkAbove, chunkSize } = link.layout;
   return session.index.files.pendingObjects(scope, {

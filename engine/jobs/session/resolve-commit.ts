@@ -1,11 +1,11 @@
-/** What a user means by a ref: a name on the remote, or `base`, the commit that the workspace is based on. */
+/** Resolves a user's name for a commit: a ref on the remote, or `@`, the workspace's base commit. */
 import { DrayError } from '../../api/error.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { resolveRef } from '../../repository/resolve-ref.ts';
 import type { Session } from './session.ts';
 
-/** The workspace's own commit, under a name that no branch or tag can take from it. */
+/** The workspace's base commit. No branch or tag can have this name. */
 const BASE_NAME = '@';
 
 export async function resolveCommit(session: Session, store: ObjectStore, text: string): Promise<CommitHash> {

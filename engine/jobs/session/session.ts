@@ -1,4 +1,4 @@
-/** What most jobs begin with: the workspace, its lock and its index. */
+/** Opens the workspace with its lock and its index. Most jobs start here. */
 import { accessSync, constants, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
@@ -35,7 +35,10 @@ export interface Session {
   readonly remoteName: string;
   config: WorkspaceConfig;
   state: WorkspaceState;
-  /** Replaces `.dray/config.json`; without the lock what is saved holds for this session alone, and whoever has the lock saves it. */
+  /**
+   * Replaces `.dray/config.json`. Without the lock the change stays in this session; the lock's holder may be
+   * saving its own.
+   */
   saveConfig(config: WorkspaceConfig): void;
   /** Replaces `.dray/state.json`. */
   saveState(state: WorkspaceState): void;
@@ -44,15 +47,17 @@ export interface Session {
 
 /**
  * How a job uses the workspace.
- * - `exclusive`: it writes; one at a time, the others wait.
- * - `shared`: it reads what others only add to (commits, refs, settings), and never waits.
- * Both read a workspace that cannot be written, on a copy of its index.
- * - `snapshot`: it scans and records what it finds; while another job works, it does so on a copy of the index, because
- *   that job counts on its own rows.
+ * - `exclusive`: it writes. One job at a time; the others wait.
+ * - `shared`: it reads what other jobs only add to (commits, refs, settings), and never waits.
+ * - `snapshot`: it scans and records what it finds. While another job holds the lock it works on a copy of
+ *   the
+ *   index, because that job relies on its own rows.
+ *
+ * `shared` and `snapshot` also read a read-only workspace, on a copy of its index.
  */
 export type WorkspaceAccess = 'exclusive' | 'shared' | 'snapshot';
 
-/** Opens the workspace around `context.directory`; `command` is what a waiter is told. */
+/** Opens the workspace around `context.directory`. `command` names this job to commands that wait for it. */
 export async function openSession(
   context: JobContext,
   command: string,
@@ -120,7 +125,7 @@ export async function openWorkspaceSession(
   }
 }
 
-/** A reader needs nothing but to read: of a folder on a read-only disk, or of somebody else. */
+/** A reader also works in a folder on a read-only disk, or in one of another user. */
 function isWritable(folder: string): boolean {
   try {
     accessSync(folder, constants.W_OK);
@@ -130,7 +135,7 @@ function isWritable(folder: string): boolean {
   }
 }
 
-/** Undefined when somebody else works here and a snapshot will do. */
+/** Undefined when another command holds the lock and a snapshot is enough. */
 async function takeLock(
   context: JobContext,
   command: string,
@@ -141,7 +146,7 @@ async function takeLock(
   const tellWait = (holder: LockHolder | undefined) => {
     const message = isPatient
       ? `Waiting for ${describeHolder(holder)} to finish in this workspace.`
-      : `${describeHolder(holder)} works in this workspace; this is what it has recorded so far.`;
+      : `${describeHolder(holder)} works in this workspace; this shows what it has recorded so far.`;
     context.emit({ type: 'warning', warning: isPatient ? 'waitingForLock' : 'workspaceBusy', message });
   };
   try {
@@ -167,7 +172,7 @@ function tellDamaged(context: JobContext, workspace: WorkspaceFolder, because: s
   });
 }
 
-/** Only where the index must have been before: a workspace that has a base commit. */
+/** Emitted only when the index must have existed before: the workspace has a base commit. */
 function tellMissing(context: JobContext): void {
   context.emit({
     type: 'warning',

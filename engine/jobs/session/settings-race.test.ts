@@ -1,4 +1,4 @@
-/** Processes that change the user's own files at once: none of them loses what another has written. */
+/** Processes that change the user's settings at once do not lose each other's changes. */
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -56,14 +56,14 @@ it.each<readonly [string, string, () => number]>([
     "userConfig(context, { name: 'safe.directory', value: '/' + name })",
     () => keptIn('config.json')['safe.directory'].length,
   ],
-])('processes that %s at once lose nothing of each other', async (_what, work, count) => {
+])('processes that %s at once lose none of their changes', async (_what, work, count) => {
   const ends = await Promise.all(Array.from({ length: PROCESSES }, (_, of) => run(work, of)));
   expect(ends).toEqual(Array(PROCESSES).fill(0));
   expect(count()).toBe(PROCESSES * CHANGES);
   expect(readdirSync(sandbox.path('settings')).filter((name) => /lock|tmp/.test(name))).toEqual([]);
 });
 
-it('a certificate that another command trusted during the question is not replaced by the answer', async () => {
+it('a certificate that another command trusts during the question is not replaced by the answer', async () => {
   const [mine, theirs] = ['AA', 'BB'].map((byte) => Array(32).fill(byte).join(':')) as [string, string];
   const address = 'nas:7370';
   const trustsNewPeer = async () => {

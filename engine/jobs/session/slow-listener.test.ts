@@ -1,4 +1,6 @@
-/** Whoever takes a job's events may be slower than the job: a pipe into a pager, a terminal far away. */
+/**
+ * A listener may take events more slowly than the job emits them: a pipe into a pager, a distant terminal.
+ */
 import { describe, expect, it } from 'vitest';
 import type { JobContext } from '../../api/jobs.ts';
 import { listTree } from '../history/list-tree.ts';
@@ -12,12 +14,12 @@ import { createSandbox, type Sandbox, testContext } from './job.fixture.ts';
 
 const FILES = 4_000;
 const HELD_MAX = 100;
-/** Those that go through two sides come in batches of up to so many. */
+/** A copy between two sides emits batches of up to this many items. */
 const BATCH_MAX = 1_000;
-/** What a copy decides about at a time. */
+/** How many items a copy decides about at once. */
 const UNDER_WAY_MAX = 1_024;
 
-/** Says that it is full from `HELD_MAX` events on, and takes them when others have had their turn. */
+/** Reports itself full from `HELD_MAX` events on, and takes them on a later turn of the event loop. */
 function slowListener() {
   const told = { events: 0, waiting: 0, waitingMax: 0 };
   const take = async () => {
@@ -47,8 +49,8 @@ async function runSlowly(sandbox: Sandbox, folder: string, job: (context: JobCon
   return told;
 }
 
-describe('A job that tells of each of many files', () => {
-  it('waits for a listener that is slower: plain trees', async () => {
+describe('A job that emits an event for each of many files', () => {
+  it('waits for a slow listener: plain trees', async () => {
     using sandbox = createSandbox();
     createFiles(sandbox);
     sandbox.write('empty/only', 'there');
@@ -66,7 +68,7 @@ describe('A job that tells of each of many files', () => {
     }
   });
 
-  it('waits for a listener that is slower: versions', async () => {
+  it('waits for a slow listener: versions', async () => {
     using sandbox = createSandbox();
     createFiles(sandbox);
     await initWorkspace(testContext(sandbox.path('tree')), {

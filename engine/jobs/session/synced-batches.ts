@@ -1,6 +1,6 @@
 /**
- * Holds records of written files back until the files are on the disk, so that after a power cut no record
- * vouches for lost content. The records of a killed run are lost: the next run reads these files again.
+ * Holds the records of written files back until the files are synced, so that after a power cut no record
+ * vouches for lost content. A killed run loses its records: the next run reads these files again.
  */
 
 /** Records and bytes between two syncs. */
@@ -8,9 +8,12 @@ const RECORDS_AT_ONCE = 16_384;
 const BYTES_AT_ONCE = 1024 ** 3;
 
 export interface SyncedBatches<Kept> {
-  /** @param writtenBytes Of the content that has to be on the disk first. */
+  /** @param writtenBytes Size of the content that must be on the disk first. */
   add(record: Kept, writtenBytes: number): void;
-  /** Syncs, then keeps what is left. Throws as `sync` and `keep` do: nothing more is kept then. */
+  /**
+   * Syncs, then keeps the remaining records. Throws what `sync` and `keep` throw, and keeps nothing more
+   * then.
+   */
   flush(): Promise<void>;
 }
 
@@ -19,7 +22,7 @@ export interface BatchSteps<Kept> {
   readonly sync: (writtenBytes: number) => Promise<void>;
   /** Gets at least one record. */
   readonly keep: (records: readonly Kept[]) => void;
-  /** Gets the error of a sync that ran beside the work. */
+  /** Gets the error of a sync that ran in the background. */
   readonly onFailure: (error: unknown) => void;
 }
 

@@ -1,4 +1,4 @@
-/** What goes to and fro between a job and its remotes, for its progress: asked with each event. */
+/** The traffic between a job and its remotes, read for each progress event. */
 import type { ProgressEvent } from '../../api/events.ts';
 import type { Meter } from '../../remotes/wrappers/with-meter.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
@@ -6,11 +6,11 @@ import type { TreeSide } from '../trees/sides.ts';
 
 export interface Traffic {
   read(): Pick<ProgressEvent, 'requests' | 'inFlight' | 'inFlightMax' | 'wireBytes'>;
-  /** Calls whenever bytes have gone over the wire. One listener: that of the phase that is under way. */
+  /** Calls `listener` whenever bytes went over the wire. One listener: that of the current phase. */
   watch(listener: () => void): void;
 }
 
-/** @param limits One that several connections share is counted once. */
+/** @param limits A limit that several connections share is counted once. */
 export function createTraffic(meters: readonly Meter[], limits: readonly AdaptiveLimit[]): Traffic {
   const distinct = [...new Set(limits)];
   return {
@@ -37,7 +37,7 @@ function sumOf<T>(items: readonly T[], of: (item: T) => number): number {
   return items.reduce((sum, item) => sum + of(item), 0);
 }
 
-/** Between the two ends of a copy. */
+/** The traffic between the two sides of a copy. */
 export function trafficOf(pair: {
   readonly source: TreeSide;
   readonly destination: TreeSide;

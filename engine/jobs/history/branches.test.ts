@@ -1,4 +1,4 @@
-/** What a workspace makes of its branch when things go wrong around it. */
+/** Branches and switches when something goes wrong around them. */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -35,7 +35,7 @@ const clone = (name: string) =>
 
 describe('a switch', () => {
   it.runIf(process.platform === 'linux')(
-    'follows the branch whose files it brought, also where the scan met a name that it cannot record (Linux only)',
+    'follows the branch whose files it brought, even if the scan met a name that it cannot record (Linux only)',
     async () => {
       await switchBranch(testContext(root), { name: 'trial', create: true });
       sandbox.write('work/a', 'trial');
@@ -75,7 +75,7 @@ describe('a switch that does not bring all files', () => {
   let bring: () => void;
   let main: string;
 
-  /** On `main` with edits of its own, and one of the objects of `trial` is not to be had. */
+  /** On `main` with edits of its own; one of the objects of `trial` is missing. */
   beforeEach(async () => {
     sandbox.write('work/gone', 'goes');
     sandbox.write('work/mine', 'one');
@@ -104,7 +104,7 @@ describe('a switch that does not bring all files', () => {
     expect(tipOf(sandbox.path('store'))).toBe(main);
   };
 
-  it('is told of by status, keeps a push from recording its part, and ends when it is run again', async () => {
+  it('is reported by status, keeps a push from recording its part, and ends when it is run again', async () => {
     await fail(switchBranch(testContext(root), { name: 'trial' }));
     const context = testContext(root);
     expect(await status(context, {})).toMatchObject({ branch: 'main', changes: { modified: 2, deleted: 1 } });
@@ -133,7 +133,7 @@ describe('a switch that does not bring all files', () => {
     expect(readFileSync(join(root, 'mine'), 'utf8')).toBe('own edit');
   });
 
-  it('is taken back by a switch to where it began, without what was not to be had', async () => {
+  it('is undone by a switch back, without the missing content', async () => {
     await fail(switchBranch(testContext(root), { name: 'trial' }));
     expect(await switchBranch(testContext(root), { name: 'main' })).toMatchObject({
       failed: 0,
@@ -148,7 +148,7 @@ describe('a switch that does not bring all files', () => {
     });
   });
 
-  it('from another remote is taken back by the switch that is named', async () => {
+  it('from another remote is undone by the switch that the warning names', async () => {
     await remoteAdd(testContext(root), { name: 'backup', url: sandbox.path('store') });
     const backup = () => testContext(root, { remoteName: 'backup' });
     sandbox.write('work/mine', 'one');
@@ -165,7 +165,7 @@ describe('a switch that does not bring all files', () => {
     expect(await push(testContext(root), {})).toMatchObject({ branch: 'main', changes: { modified: 1 } });
   });
 
-  it('goes on to what its branch has become meanwhile, though both changed one file', async () => {
+  it('continues to what its branch has become meanwhile, though both changed one file', async () => {
     await fail(switchBranch(testContext(root), { name: 'trial' }));
     bring();
     await cloneWorkspace(testContext(sandbox.folder), {
@@ -182,7 +182,7 @@ describe('a switch that does not bring all files', () => {
     expect(readFileSync(join(root, 'a'), 'utf8')).toBe('trial, later');
   });
 
-  it('does not count any more when nothing of it is left', async () => {
+  it('is forgotten when none of its files is left', async () => {
     await fail(switchBranch(testContext(root), { name: 'trial' }));
     await restore(testContext(root), { paths: ['a', 'gone'] });
     expect(await push(testContext(root), {})).toMatchObject({ result: 'pushed', changes: { modified: 1 } });
@@ -211,8 +211,8 @@ describe('a switch that does not bring all files', () => {
   });
 });
 
-describe('a push to a branch that somebody removed', () => {
-  it('makes it anew, with all that the workspace has', async () => {
+describe('a push to a branch that another user removed', () => {
+  it('creates it again, with everything that the workspace has', async () => {
     await clone('copy');
     await switchBranch(testContext(root), { name: 'trial', create: true });
     await branch(testContext(root), { name: 'main', remove: true });

@@ -82,7 +82,7 @@ describe('the history', () => {
     ]);
   });
 
-  it('lists a commit by folder, with sizes, and all below a path', async () => {
+  it('lists a commit by folder, with sizes, and everything below a path', async () => {
     const context = testContext(root);
     expect(await listTree(context, {})).toMatchObject({ entries: 2, bytes: 6 });
     expect(eventsOf(context, 'entry').map(({ path, kind, sizeBytes }) => [path, kind, sizeBytes])).toEqual([
@@ -127,7 +127,7 @@ describe('restore', () => {
   });
 
   it.skipIf(process.platform === 'win32')(
-    'takes a backslash for a part of a name (not on Windows)',
+    'treats a backslash as part of a name (not on Windows)',
     async () => {
       const name = 'sub\\b';
       sandbox.write(`work/${name}`, 'not bee');
@@ -141,7 +141,7 @@ describe('restore', () => {
 });
 
 describe('a restore that keeps changes', () => {
-  it('says what would be lost, writes nothing then, and writes what only differs', async () => {
+  it('names the changes that it would lose and writes nothing, and otherwise writes what differs', async () => {
     sandbox.write('work/a', 'two');
     await push(testContext(root), {});
     const first = testContext(root);
@@ -190,7 +190,7 @@ describe('branches and tags', () => {
     });
   });
 
-  it('keep a tag where it is unless it is forced', async () => {
+  it('keep a tag where it is unless the move is forced', async () => {
     expect(await tag(testContext(root), { name: 'v1' })).toMatchObject({ result: 'created' });
     sandbox.write('work/a', 'two');
     await push(testContext(root), {});
@@ -230,7 +230,7 @@ describe('a second remote', () => {
       changes: { added: 2 },
     });
     sandbox.write('work/a', 'two');
-    // An old time, or the young file would be read again for its age alone.
+    // An old time: otherwise the file's age alone would make the scan read it again.
     utimesSync(join(root, 'a'), 1_000_000, 1_000_000.25);
     expect(await push(testContext(root), {})).toMatchObject({ result: 'pushed', changes: { modified: 1 } });
     expect(await push(testContext(root, backup), {})).toMatchObject({
@@ -245,7 +245,7 @@ describe('a second remote', () => {
     expect(await remoteRemove(testContext(root), { name: 'backup' })).toEqual({ remotes: 1 });
   });
 
-  it('of another layout finds a large file that is the same there unchanged, and so does the first one again', async () => {
+  it('of another layout sees an equal large file as unchanged, and so does the first one afterwards', async () => {
     const large = randomBytes(5_000_000);
     for (const [name, layout] of [
       ['cut', { kind: 'packs', chunkAbove: 4_000_000 }],
@@ -254,7 +254,7 @@ describe('a second remote', () => {
       const context = testContext(sandbox.path(name, '.'));
       mkdirSync(sandbox.path(name), { recursive: true });
       await initWorkspace(context, { remoteUrl: sandbox.path(`${name} store`), layout });
-      // An old time, or the young file would be read again for its age alone.
+      // An old time: otherwise the file's age alone would make the scan read it again.
       utimesSync(sandbox.write(`${name}/large`, large), 1_000_000, 1_000_000);
       await push(context, {});
     }
@@ -273,7 +273,7 @@ describe('a second remote', () => {
 });
 
 describe('a remote', () => {
-  it('cannot have a name that every JavaScript object knows, and none is found by one', async () => {
+  it('cannot have the name of a property that every JavaScript object has', async () => {
     const usage = { code: 'usage' };
     await expect(push(testContext(root, { remoteName: 'constructor' }), {})).rejects.toMatchObject(usage);
     const added = remoteAdd(testContext(root), { name: 'constructor', url: sandbox.path('second') });
@@ -284,7 +284,7 @@ describe('a remote', () => {
 });
 
 describe('verify', () => {
-  it('finds nothing in a whole repository, and reads all of it when told to', async () => {
+  it('finds nothing in an intact repository, and reads all of it on request', async () => {
     sandbox.write('work/big', new Uint8Array(2_000_000).fill(7));
     await push(testContext(root), {});
     const summary = await verify(testContext(root), { readDataPercent: 100 });
@@ -294,7 +294,7 @@ describe('verify', () => {
 });
 
 describe('settings', () => {
-  it('are kept, told and refused by name', async () => {
+  it('are stored, shown and refused by name', async () => {
     await config(testContext(root), { name: 'author', value: 'Ada' });
     const context = testContext(root);
     await config(context, {});

@@ -1,4 +1,4 @@
-/** `dray ls`: the entries of a commit, a folder at a time or all below one. */
+/** `dray ls`: the entries of a commit, one folder or everything below it. */
 import { DrayError } from '../../api/error.ts';
 import type { EntryEvent } from '../../api/events.ts';
 import type { JobContext, ListTreeRequest, ListTreeSummary } from '../../api/jobs.ts';
@@ -79,7 +79,10 @@ function isInside(path: string, wanted: string): boolean {
   return wanted === '' || path === wanted || path.startsWith(`${wanted}/`);
 }
 
-/** The folder directly below `wanted` that holds the path, with its slash; '' when the path lies in `wanted` itself. */
+/**
+ * The folder directly below `wanted` that contains the path, with its slash; '' when the path lies in
+ * `wanted` itself.
+ */
 function folderBelow(path: string, wanted: string): string {
   const start = wanted === '' ? 0 : wanted.length + 1;
   const slash = path.indexOf('/', start);

@@ -1,4 +1,4 @@
-/** `dray log`: the commits that lead to a ref, newest first, along first parents and what was merged. */
+/** `dray log`: the ancestors of a ref, newest first, merged commits included. */
 import type { JobContext, LogRequest, LogSummary } from '../../api/jobs.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
@@ -41,7 +41,7 @@ export async function log(context: JobContext, request: LogRequest): Promise<Log
   }
 }
 
-/** Every commit that the given ones lead back to, newest first by their time; each once. One GET for each. */
+/** All ancestors of the given commits and these commits, newest first, each once. One GET for each. */
 export async function* walkHistory(
   session: Session,
   store: ObjectStore,

@@ -7,7 +7,10 @@ import { readCommitted } from './read-committed.ts';
 import { tag } from './refs.ts';
 
 const MIB = 1024 * 1024;
-/** By where a file of this size is stored; the last one in several chunks, each of which is read in several windows or one. */
+/**
+ * By where a file of this size is stored. The last has several chunks, some read in several windows, some in
+ * one.
+ */
 const FILES = {
   nowhere: Buffer.alloc(0),
   pack: Buffer.from('small'),
@@ -54,7 +57,7 @@ describe('a file of a commit', () => {
     }
   });
 
-  it('is as that commit has it, named from where the command runs, and the working copy stays', async () => {
+  it('has the content of that commit, at a path relative to the command, and the working copy stays', async () => {
     await push(testContext(root), {});
     await tag(testContext(root), { name: 'v1' });
     sandbox.write('work/folder/inside', 'changed');
@@ -66,10 +69,10 @@ describe('a file of a commit', () => {
     expect(String(await read('main', 'folder/inside'))).toBe('changed');
   });
 
-  it('is told from what is no file, is not there, or lies outside', async () => {
+  it('is an error for a link, a folder, a missing path and one outside', async () => {
     symlinkSync('folder/inside', sandbox.path('work/link'));
     await push(testContext(root), {});
-    await expect(read('main', 'link')).rejects.toThrow(/link there, to folder\/inside/);
+    await expect(read('main', 'link')).rejects.toThrow(/link in that commit, to folder\/inside/);
     for (const path of ['folder', 'absent', '.'])
       await expect(read('main', path)).rejects.toMatchObject({ code: 'notFound' });
     await expect(read('main', '../other')).rejects.toMatchObject({ code: 'usage' });

@@ -1,4 +1,4 @@
-/** `dray cat --from REF PATH`: one file as a commit has it, or a part of it, without touching the working copy. */
+/** `dray cat --from REF PATH`: a file of a commit, or a part of it, without touching the working copy. */
 import { DrayError } from '../../api/error.ts';
 import type { JobContext, ReadCommittedRequest } from '../../api/jobs.ts';
 import type { ReadPlaceSummary } from '../../api/trees.ts';
@@ -10,7 +10,7 @@ import { openSession } from '../session/session.ts';
 import { toWorkspacePath } from '../session/workspace-path.ts';
 import { findEntry, readEntryBytes } from './read-entry.ts';
 
-/** @throws `notFound` when the commit has nothing there, `usage` when it is no file, `damaged`. */
+/** @throws `notFound` when the commit has nothing there, `usage` when it is not a file, `damaged` */
 export async function readCommitted(
   context: JobContext,
   { from, lengthBytes = Number.POSITIVE_INFINITY, offsetBytes: start = 0, path }: ReadCommittedRequest,
@@ -42,6 +42,6 @@ function fileOf(entry: Entry | undefined, path: string): FileEntry {
   const data = { path };
   if (entry?.kind === 'file') return entry;
   if (entry?.kind === 'link')
-    throw new DrayError('usage', `${path} is a symbolic link there, to ${entry.target}.`, { data });
+    throw new DrayError('usage', `${path} is a symbolic link in that commit, to ${entry.target}.`, { data });
   throw new DrayError('notFound', `The commit has no file ${path}. "dray ls" shows what it has.`, { data });
 }

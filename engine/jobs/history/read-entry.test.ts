@@ -65,7 +65,7 @@ describe('an entry of a commit', () => {
     }
   });
 
-  it('is damaged when its bytes are not those that were pushed, or are gone', async () => {
+  it('is reported as damaged when its bytes are gone or not those that were pushed', async () => {
     const entry = await fileAt('object');
     const [path] = globSync(join(sandbox.folder, 'remote', 'objects', '*', `*${entry.blob.slice(4)}`));
     const read = () => readEntryStart(store, entry, { maxBytes: MIB, signal });

@@ -1,4 +1,4 @@
-/** One entry of a commit, and the first bytes of its content: what a preview shows. */
+/** One entry of a commit, and the first bytes of its content, for a preview. */
 import { createHash } from 'node:crypto';
 import { DrayError } from '../../api/error.ts';
 import { readChecked } from '../../base/read-again.ts';
@@ -8,7 +8,7 @@ import type { Commit } from '../../repository/commit.ts';
 import { objectKey, packKey } from '../../repository/keys.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
 
-/** One request at most. Undefined: the commit has nothing there. */
+/** At most one request. Undefined: the commit has nothing there. */
 export async function findEntry(
   store: ObjectStore,
   commit: Commit,
@@ -17,14 +17,15 @@ export async function findEntry(
 ): Promise<Entry | undefined> {
   for await (const page of readEntries(store, commit, { prefix: path, signal })) {
     const found = page.find((entry) => entry.path === path);
-    // Longer paths that begin alike come after it.
+    // Longer paths with the same beginning come after it.
     return found;
   }
   return undefined;
 }
 
 /**
- * The file's first `maxBytes`, or all of it when that is less. Bytes that make a whole blob or chunk are checked against its hash.
+ * The file's first `maxBytes`, or all of it if it is shorter. A blob or chunk that is read whole is checked
+ * against its hash.
  * @throws `damaged`
  */
 export async function readEntryStart(
@@ -40,17 +41,17 @@ export async function readEntryStart(
 export interface EntryRange {
   /** Default 0. */
   readonly start?: number;
-  /** Not included; the file's end where that comes before. */
+  /** Exclusive; the file's end when that comes first. */
   readonly end: number;
   readonly signal: AbortSignal;
 }
 
-/** What is held at once. */
+/** Bytes in memory at once. */
 const WINDOW_BYTES = 8 * 1024 * 1024;
 
 /**
- * The file's bytes from `start` to `end` in order. A blob or chunk that is read whole is checked against its hash before its last bytes
- * come out.
+ * Yields the file's bytes from `start` to `end` in order. A blob or chunk that is read whole is checked
+ * against its hash before its last bytes are yielded.
  * @throws `damaged`
  */
 export async function* readEntryBytes(
@@ -67,7 +68,7 @@ export async function* readEntryBytes(
   }
 }
 
-/** A blob, or a chunk of one, and where it lies. */
+/** A blob, or a chunk of one, and its place. */
 interface Piece {
   readonly key: RemoteKey;
   readonly offset: number;
@@ -103,14 +104,14 @@ async function* readPiece(
       (read) => {
         const isRight = !isOneWindow || createHash('sha256').update(read.bytes).digest('hex') === hash;
         if (read.bytes.length === wantedBytes && isRight) return read;
-        throw damaged(key, 'does not hold the bytes that were pushed');
+        throw damaged(key, 'does not contain the bytes that were pushed');
       },
     );
     if (!found) throw damaged(key, 'is missing on the remote');
     hasher?.update(found.bytes);
     const isLast = at + wantedBytes === to;
     if (isLast && hasher && hasher.digest('hex') !== hash)
-      throw damaged(key, 'does not hold the bytes that were pushed');
+      throw damaged(key, 'does not contain the bytes that were pushed');
     yield found.bytes;
   }
 }

@@ -1,4 +1,4 @@
-/** `dray tag` and `dray branch`: names for commits, made and moved only by compare-and-swap. */
+/** `dray tag` and `dray branch`: names for commits, created and moved only by compare-and-swap. */
 import { DrayError } from '../../api/error.ts';
 import type { BranchRequest, JobContext, RefSummary, TagRequest } from '../../api/jobs.ts';
 import type { CommitHash } from '../../model/entry.ts';
@@ -28,7 +28,7 @@ export async function branch(context: JobContext, request: BranchRequest): Promi
   });
 }
 
-/** A new branch at the workspace's commit. @throws `conflict` when there is one of that name. */
+/** Makes a branch at the workspace's commit. @throws `conflict` when one of that name exists */
 export async function createBranch(session: Session, store: ObjectStore, name: string): Promise<RefSummary> {
   return place(session, store, { kind: 'heads', name, commit: requireBase(session), force: false });
 }
@@ -102,7 +102,7 @@ async function place(
 ): Promise<RefSummary> {
   checkRefName(name);
   const options = { signal: session.context.signal };
-  // A name must never point at nothing: the commit is read before it is named.
+  // The commit is read before it gets a name: a name must never point at nothing.
   const { repository } = await fetchCommit(session, store, commit);
   const existing = await readRef(store, `${kind}/${name}`, options);
   const isMove = existing !== undefined;
@@ -111,7 +111,7 @@ async function place(
     const hint = kind === 'tags' ? ' Move it with --force.' : ' Choose another name.';
     throw new DrayError(
       'conflict',
-      `The ${wordFor(kind)} ${name} exists already, at ${existing.commit.slice(0, 12)}.${hint}`,
+      `The ${wordFor(kind)} ${name} already exists, at ${existing.commit.slice(0, 12)}.${hint}`,
       {
         data: { ref: name, commit: existing.commit },
       },

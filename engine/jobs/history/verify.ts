@@ -1,8 +1,9 @@
 /**
- * `dray verify`: whether everything that commits name is on the remote and, with `--read-data`, whether its bytes are
- * still the ones that were pushed. By default all commits that branches and tags lead back to; with a ref, that one.
+ * `dray verify`: checks that the remote has everything that commits name and, with `--read-data`, that its
+ * bytes are still those that were pushed. By default it checks all commits that branches and tags lead to;
+ * with a ref, that one.
  *
- * In memory: one record for each pack, object and segment that the commits name, and the entries of one segment at a time.
+ * Memory: one record for each pack, object and segment that the commits name, and the entries of one segment.
  */
 import { createHash } from 'node:crypto';
 import { DrayError } from '../../api/error.ts';
@@ -27,7 +28,7 @@ import { createTraffic } from '../session/traffic.ts';
 
 const LIST_FROM_OBJECTS = 500;
 const TOLD_PATHS_MAX = 1000;
-/** Requests that are made or wait for their turn: as many as ever are in flight (`--transfers`), whatever there is to ask for. */
+/** Requests that are running or waiting: as many as can ever be in flight (`--transfers`). */
 const REQUESTS_BEGUN_MAX = 10_000;
 
 export async function verify(context: JobContext, request: VerifyRequest): Promise<VerifySummary> {
@@ -44,9 +45,9 @@ export async function verify(context: JobContext, request: VerifyRequest): Promi
   }
 }
 
-/** What is known of one stored object. */
+/** The known state of one stored object. */
 interface StoredObject {
-  /** What it must hold at least (a pack) or exactly (an object), in bytes. */
+  /** The size in bytes: a minimum for a pack, exact for an object. */
   sizeBytes: number;
   readonly isPack: boolean;
   fault: string | undefined;
@@ -65,15 +66,15 @@ class Verifier {
   readonly #limit: Connection['limit'];
   readonly #request: VerifyRequest;
   readonly #objects = new Map<RemoteKey, StoredObject>();
-  /** Blobs that were read out of damaged packs: whether they are whole. */
+  /** Whether each blob that was read from a damaged pack is intact. */
   readonly #readBlobs = new Map<BlobHash, boolean>();
   readonly #unreadableSegments = new Set<SegmentHash>();
   #unlistedFiles = 0;
   #commits = 0;
   #files = 0;
-  /** Those whose entries lie in themselves. */
+  /** Commits that contain their entries themselves. */
   readonly #inlineCommits: CommitHash[] = [];
-  /** Each once, with one of the commits that name it. */
+  /** Each segment once, with one of the commits that name it. */
   readonly #segments = new Map<SegmentHash, CommitSegment>();
   #readBytes = 0;
   #unreadable = 0;
@@ -112,7 +113,7 @@ class Verifier {
     };
   }
 
-  /** From the store and not from the index's cache, which would hide that a commit is gone. */
+  /** Reads from the store: the index's cache would hide that a commit is gone. */
   async #collectCommits(): Promise<void> {
     const { ref } = this.#request;
     if (ref !== undefined) {
@@ -129,7 +130,7 @@ class Verifier {
     }
   }
 
-  /** Returns its parents; none when it cannot be read. */
+  /** Returns the commit's parents; none when it cannot be read. */
   async #collectCommit(hash: CommitHash): Promise<readonly CommitHash[]> {
     const { signal } = this.#session.context;
     try {
@@ -157,7 +158,7 @@ class Verifier {
       if (!this.#segments.has(segment.hash)) this.#segments.set(segment.hash, { segment, commit: hash });
   }
 
-  /** What branches and tags name. */
+  /** The commits that branches and tags name. */
   async #refCommits(): Promise<readonly CommitHash[]> {
     const { signal } = this.#session.context;
     const [branches, tags] = await Promise.all([
@@ -178,14 +179,14 @@ class Verifier {
     return (await Promise.all(refs)).flat();
   }
 
-  /** Without refs there is nothing to verify, so an empty repository must not be mistaken for none. One request. */
+  /** A repository without refs has nothing to verify; the descriptor shows that there is one. One request. */
   async #checkRepository(): Promise<void> {
     const { context, config, remoteName } = this.#session;
     if (await readDescriptor(this.#store, { signal: context.signal })) return;
     throw notARepository(this.#store, { isUnmet: config.remotes[remoteName]?.repository === undefined });
   }
 
-  /** The entries of all commits once more, read again: a long history does not fit into memory. */
+  /** Reads the entries of all commits again: a long history does not fit into memory. */
   async *#entries(): AsyncGenerator<readonly Entry[]> {
     const { signal } = this.#session.context;
     for (const hash of this.#inlineCommits) {
@@ -195,7 +196,7 @@ class Verifier {
     yield* this.#segmentEntries();
   }
 
-  /** A segment comes once, however many commits share it; one that cannot be read is told. */
+  /** Yields a segment once, however many commits share it. Reports one that cannot be read. */
   async *#segmentEntries(): AsyncGenerator<readonly Entry[]> {
     const { signal } = this.#session.context;
     let left = [...this.#segments.values()].filter(
@@ -237,7 +238,7 @@ class Verifier {
     }
   }
 
-  /** HEADs for a few, listings for many: the cheaper of both. */
+  /** By HEADs or by listings, whichever is cheaper. */
   async #checkExistence(): Promise<void> {
     const counts = { packs: 0, objects: 0 };
     for (const { isPack } of this.#objects.values()) counts[isPack ? 'packs' : 'objects'] += 1;
@@ -265,7 +266,7 @@ class Verifier {
         object.isMissing = true;
         object.fault = 'is missing';
       } else if (isPack ? sizeBytes <= object.sizeBytes : sizeBytes !== object.sizeBytes) {
-        object.fault = `holds ${sizeBytes} bytes, and ${isPack ? 'more than ' : ''}${object.sizeBytes} belong there`;
+        object.fault = `has ${sizeBytes} bytes, but needs ${isPack ? 'more than ' : ''}${object.sizeBytes}`;
       }
     }
   }
@@ -282,7 +283,7 @@ class Verifier {
     } while (continuation !== undefined);
   }
 
-  /** A random share of the objects, each read whole and hashed. */
+  /** Reads and hashes a random share of the objects, each one whole. */
   async #readData(percent: number): Promise<void> {
     const { clock } = this.#session;
     const whole = [...this.#objects].filter(([, object]) => object.fault === undefined);
@@ -300,7 +301,7 @@ class Verifier {
         return found;
       };
       let found = await read();
-      // Once more before the store is accused: the bytes may have been damaged on their way.
+      // Read again before the store is blamed: the bytes may have been damaged in transit.
       if (found && found.hash !== `${fanout}${rest}`) found = await read();
       if (!found) {
         Object.assign(this.#objects.get(key)!, { isMissing: true, fault: 'is missing' });
@@ -308,7 +309,7 @@ class Verifier {
       }
       progress.add(1, found.bytes);
       if (found.hash !== `${fanout}${rest}`)
-        this.#objects.get(key)!.fault = 'does not hold the bytes that its name says';
+        this.#objects.get(key)!.fault = 'does not contain the bytes that its name says';
     });
     progress.end();
   }
@@ -348,7 +349,10 @@ class Verifier {
     await tasks.settle();
   }
 
-  /** Tells every path that a fault touches. In a pack that lost some bytes, only the blobs that really changed count. */
+  /**
+   * Reports every path that a fault affects. In a pack that lost some bytes, only the blobs that changed
+   * count.
+   */
   async #affectedPaths(): Promise<number> {
     const bad = new Map([...this.#objects].filter(([, object]) => object.fault !== undefined));
     if (bad.size === 0) return 0;
@@ -388,7 +392,7 @@ class Verifier {
     }
   }
 
-  /** Reads one blob out of a damaged pack. */
+  /** Reads one blob of a damaged pack. */
   async #isBlobBad(entry: FileEntry, key: RemoteKey): Promise<boolean> {
     if (entry.location.in !== 'pack') return true;
     const known = this.#readBlobs.get(entry.blob);
@@ -404,7 +408,7 @@ class Verifier {
     return !isGood;
   }
 
-  /** A ref, commit or segment that cannot be read is a finding, not the end. @throws what is no finding. */
+  /** Reports a ref, commit or segment that cannot be read as a finding. @throws any other error */
   #tellUnreadable(error: unknown, place?: CommitSegment): void {
     if (!isFinding(error)) throw error;
     this.#unreadable += 1;
@@ -434,7 +438,7 @@ function isFinding(error: unknown): error is DrayError {
 
 interface Part {
   readonly key: RemoteKey;
-  /** An object's size; how far into a pack the blob reaches. */
+  /** An object's size; in a pack, the end of the blob. */
   readonly endBytes: number;
   readonly isPack: boolean;
 }

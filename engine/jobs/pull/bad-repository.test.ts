@@ -1,4 +1,7 @@
-/** Repositories that are newer, damaged or hostile: the error names the object, and nothing wrong reaches the disk. */
+/**
+ * Repositories that are newer, damaged or hostile: the error names the object, and nothing wrong reaches the
+ * disk.
+ */
 import {
   existsSync,
   mkdirSync,
@@ -47,7 +50,7 @@ afterEach(() => sandbox[Symbol.dispose]());
 const init = (layout: 'packs' | 'objects' = 'packs') =>
   initWorkspace(testContext(work), { remoteUrl: remote, layout: { kind: layout } });
 
-/** A clone from before the damage, as another user has it. */
+/** Another user's clone from before the damage. */
 async function cloneTo(name: string, context: TestContext = testContext(sandbox.folder)) {
   const summary = await cloneWorkspace(context, { url: remote, directory: name });
   return { root: sandbox.path(name), context, summary };
@@ -58,7 +61,7 @@ const failedPaths = (context: TestContext) =>
     .map(({ path }) => path)
     .sort();
 
-/** Paths that `verify` tells as lost, and what it says of each finding. */
+/** The paths that `verify` reports as lost, and its message for each finding. */
 async function verified(root: string, readDataPercent?: number) {
   const context = testContext(root);
   const summary = await verify(context, readDataPercent === undefined ? {} : { readDataPercent });
@@ -78,7 +81,7 @@ describe('a repository of a newer format', () => {
     ['another hash', '"hash": "sha256"', '"hash": "blake3"'],
     ['encryption', '"encryption": null', '"encryption": {"kind": "age"}'],
     ['a required feature', '"format": 1', '"format": 1, "required": ["tiers"]'],
-  ])('is not joined, cloned or touched when its descriptor has %s', async (_, from, to) => {
+  ])('is not joined, cloned or changed when its descriptor has %s', async (_, from, to) => {
     const text = readFileSync(`${remote}/dray.json`, 'utf8');
     writeFileSync(`${remote}/dray.json`, text.replace(from, to));
     expect(readFileSync(`${remote}/dray.json`, 'utf8')).not.toBe(text);
@@ -102,7 +105,7 @@ describe('a repository of a newer format', () => {
       (text: string) => text.replace('"manifest":{"format":1', '"manifest":{"format":2'),
     ],
     ['an entry', (text: string) => text.replace('{"path":"a"', '{"path":"a","encoding":"zstd"')],
-  ])('is named by the commit for %s, and the pull changes nothing', async (_, edit) => {
+  ])('is reported by the commit for %s, and the pull changes nothing', async (_, edit) => {
     const { root } = await cloneTo('copy');
     const before = describeTree(root);
     const commit = forgeCommit(remote, edit);
@@ -119,7 +122,7 @@ describe('a repository of a newer format', () => {
 });
 
 describe('a damaged commit', () => {
-  it('stops the pull with its name and changes nothing; verify tells it and goes on', async () => {
+  it('stops the pull with its name and changes nothing; verify reports it and continues', async () => {
     await init();
     sandbox.write('work/a', 'one');
     await push(testContext(work), {});
@@ -133,7 +136,7 @@ describe('a damaged commit', () => {
     expect(describeTree(root)).toEqual(before);
     await expect(cloneTo('fresh')).rejects.toMatchObject({ code: 'damaged', data: { key } });
     expect(existsSync(`${sandbox.folder}/fresh`)).toBe(false);
-    // The one who pushed it remembers what it held, and must not be told that it is well.
+    // The workspace that pushed it has it in its index and must still report the damage.
     for (const folder of [root, work]) {
       const { summary, findings } = await verified(folder);
       expect(summary.damaged).toBe(1);
@@ -141,7 +144,7 @@ describe('a damaged commit', () => {
     }
   });
 
-  it('is told as missing when it is gone', async () => {
+  it('is reported as missing when it is gone', async () => {
     await init();
     sandbox.write('work/a', 'one');
     await push(testContext(work), {});
@@ -151,7 +154,7 @@ describe('a damaged commit', () => {
     expect(existsSync(`${sandbox.folder}/copy`)).toBe(false);
   });
 
-  it('is a ref that is no JSON', async () => {
+  it('is reported when the ref is not JSON', async () => {
     await init();
     sandbox.write('work/a', 'one');
     await push(testContext(work), {});
@@ -196,7 +199,7 @@ describe('a damaged segment', () => {
     expect(readFileSync(`${root}/z-first`, 'utf8')).toBe('one');
   });
 
-  it('is told by verify with the paths that it spans, and the other segments are verified all the same', async () => {
+  it('is reported by verify with its range of paths, and the other segments are still verified', async () => {
     const keys = keysBelow(remote, 'manifests');
     expect(keys.length).toBeGreaterThan(1);
     const text = readFileSync(`${remote}/${commitKeyOf(tipOf(remote))}`);
@@ -214,14 +217,14 @@ describe('a damaged segment', () => {
     ]);
   });
 
-  it('is of a newer format: the clone stops with its name', async () => {
+  it('of a newer format stops the clone with its name', async () => {
     const key = forgeSegment(remote, keysBelow(remote, 'manifests')[0]!, (text) =>
       text.replace('{"format":1', '{"format":2'),
     );
     await expect(cloneTo('copy')).rejects.toMatchObject({ code: 'formatTooNew', data: { key } });
   });
 
-  /** The one that holds `z-first`. */
+  /** Whether this is the segment with `z-first`. */
   function isLastSegment(key: string): boolean {
     const [, fanout, rest] = key.split('/');
     const last = segmentsOf().at(-1);
@@ -230,14 +233,14 @@ describe('a damaged segment', () => {
 
   function segmentsOf(): string[] {
     let found: string[] = [];
-    // Reads the commit by the same edit that forges one, without keeping it.
+    // Reads the commit through the edit that forges one, without keeping it.
     try {
       forgeCommit(remote, (text) => {
         found = JSON.parse(text).segments.map((segment: { hash: string }) => segment.hash);
         return text;
       });
     } catch {
-      // It changed nothing, as it was meant to.
+      // The edit changed nothing, as intended.
     }
     return found;
   }
@@ -253,7 +256,7 @@ describe('a damaged pack', () => {
     await push(testContext(work), {});
   });
 
-  it('costs only the files whose bytes are gone when it was cut; the next pull gets them once it is mended', async () => {
+  it('costs only the files whose bytes were cut off; the next pull gets them once it is repaired', async () => {
     const key = onlyKey(remote, 'packs');
     const whole = readFileSync(`${remote}/${key}`);
     const keptBytes = whole.indexOf(bytesOf('c')) + 1000;
@@ -281,7 +284,7 @@ describe('a damaged pack', () => {
     expect(describeTree(root)).toEqual(describeTree(work));
   });
 
-  it('is not written where its bytes do not match; verify --read-data names every file, also under a second name', async () => {
+  it('is not written where its bytes do not match; verify --read-data names every file with them', async () => {
     sandbox.write('work/again/c', bytesOf('c'));
     await push(testContext(work), {});
     const key = onlyKey(remote, 'packs');
@@ -298,7 +301,7 @@ describe('a damaged pack', () => {
     expect(findings[0]!.detail).toContain(key);
   });
 
-  it('keeps the file that was there before', async () => {
+  it('does not replace the existing file', async () => {
     const { root } = await cloneTo('copy');
     sandbox.write('work/a', 'newer');
     sandbox.write('work/e', 'new');
@@ -315,7 +318,7 @@ describe('a damaged pack', () => {
 });
 
 describe('a damaged object', () => {
-  it.each(['cut', 'spoiled', 'gone'] as const)('costs its files alone when it is %s', async (how) => {
+  it.each(['cut', 'spoiled', 'gone'] as const)('costs only its own files when it is %s', async (how) => {
     await init('objects');
     const bytes = Buffer.alloc(100_000, 'some bytes ');
     sandbox.write('work/a', bytes);
@@ -341,7 +344,7 @@ describe('a damaged object', () => {
     expect(paths).toEqual(['a', 'same']);
   });
 
-  it('is a chunk of a large file: the file is not written, nothing of it is left', async () => {
+  it('that is a chunk of a large file keeps that file from being written at all', async () => {
     await initWorkspace(testContext(work), { remoteUrl: remote, layout: { chunkAbove: 4_000_000 } });
     const bytes = Buffer.alloc(12_000_000);
     for (let at = 0; at < bytes.length; at += 4)
@@ -394,7 +397,7 @@ describe('a hostile manifest', () => {
     expect(existsSync('/tmp/dray-victim')).toBe(false);
   });
 
-  it('cannot write through a link that lies in the workspace', async () => {
+  it('cannot write through a link in the workspace', async () => {
     const { root } = await cloneTo('copy');
     const elsewhere = sandbox.path('elsewhere');
     mkdirSync(elsewhere);
@@ -430,12 +433,12 @@ describe('a hostile manifest', () => {
   });
 });
 
-describe('names that are one where case or Unicode form does not count', () => {
+describe('names that are the same where case or Unicode form does not count', () => {
   it.each([
     ['case', 'Read.me', 'read.me'],
     ['Unicode form', 'caf\u00e9', 'cafe\u0301'],
     ['the case of a folder', 'Data/x', 'data/y'],
-  ])('are warned of by a push and refused by a pull and a clone there: %s', async (_, one, other) => {
+  ])('get a warning from a push and are refused by a pull and a clone there: %s', async (_, one, other) => {
     await init();
     sandbox.write('work/plain', 'plain');
     await push(testContext(work), {});

@@ -1,4 +1,4 @@
-/** Renames in case alone, pulled where case does not count. The file system of these tests finds a file by any spelling. */
+/** Pulls of renames that change only the case, on a file system that finds a file by any spelling. */
 import * as fs from 'node:fs';
 import { mkdirSync, renameSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -63,7 +63,7 @@ it.each([
   });
 });
 
-it('is a conflict where the file was edited here, and keeps it', async () => {
+it('is a conflict when the file was edited here, and keeps it', async () => {
   await rename('Foo.txt', 'foo.txt');
   sandbox.write('ours/Foo.txt', 'edited');
   await expect(pull(testContext(ours), {})).rejects.toMatchObject({ code: 'conflict' });
@@ -71,7 +71,7 @@ it('is a conflict where the file was edited here, and keeps it', async () => {
   expect(fs.readFileSync(join(ours, 'Foo.txt'), 'utf8')).toBe('edited');
 });
 
-it('is a conflict where two names of one file are there', async () => {
+it('is a conflict when two names of one file exist', async () => {
   await rename('Foo.txt', 'foo.txt');
   folding = undefined;
   sandbox.write('ours/.drayignore', 'foo.txt\n');

@@ -30,7 +30,7 @@ const clone = (more: { readonly ref?: string; readonly signal?: AbortSignal } = 
 };
 
 describe('two clones into one folder at once', () => {
-  it('are one clone: the other is refused and takes nothing away', async () => {
+  it('give one clone: the other is refused and removes nothing', async () => {
     const outcomes = await Promise.allSettled([clone(), clone()]);
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     const copy = sandbox.path('copy');
@@ -43,8 +43,8 @@ describe('two clones into one folder at once', () => {
   });
 });
 
-describe('a clone that goes on where another was stopped', () => {
-  it('follows the branch that it was asked for, not the one before', async () => {
+describe('a clone that resumes a stopped one', () => {
+  it('follows the branch that it was asked for, not the earlier one', async () => {
     await switchBranch(testContext(work), { name: 'trial', create: true });
     sandbox.write('work/new', 'of the trial');
     await push(testContext(work), {});

@@ -50,7 +50,7 @@ export async function cloneWorkspace(context: JobContext, request: CloneRequest)
   if (!begun) checkFolder(root);
   const connection = await connectRemote(context, given);
   const wasThere = existsSync(root);
-  /** What this run has made and nobody has put a file into yet. */
+  /** True while the folder contains only what this run has made, and no file. */
   let isOurs = false;
   try {
     const { store } = connection;
@@ -64,7 +64,7 @@ export async function cloneWorkspace(context: JobContext, request: CloneRequest)
     checkBelongs(store, target.tip, descriptor.id);
     if (begun) checkGoesOn(root, begun.state, target);
     else {
-      // Again: another clone may have begun here meanwhile.
+      // Checked again: another clone may have started here meanwhile.
       checkFolder(root);
       isOurs = true;
       makeFolder(root);
@@ -91,14 +91,14 @@ export async function cloneWorkspace(context: JobContext, request: CloneRequest)
   }
 }
 
-/** Stopped before any file was written: the folder is as it was, and the next try is not a resumed one. */
+/** Undoes a clone that stopped before its first file, so that the next try does not count as resumed. */
 function leaveNothing(root: string, wasThere: boolean): void {
   removeWorkspace(root);
   if (wasThere) return;
   try {
     rmdirSync(root);
   } catch {
-    // It was never made, or somebody else has put something into it.
+    // It was never made, or another program has written to it.
   }
 }
 
@@ -125,7 +125,7 @@ async function fill(filling: Filling, onWriting: () => void): Promise<PullSummar
     isEmpty: false,
   };
   if (isResumed) {
-    // Written with the base, when all is there.
+    // Saved together with the base, when everything has arrived.
     if (!hasBase(session.state)) session.state = { ...session.state, branch: target.branch };
     return pullCommit(session, connection, link, { commit: target.commit, words: 'pull' }, {});
   }
@@ -161,7 +161,10 @@ function entryCount({ totals }: Commit): number {
   return totals.files + totals.links + totals.folders;
 }
 
-/** The branch named, or the default one, or the only one; a tag or a commit comes with the default branch's name. */
+/**
+ * The named branch, or the default one, or the only one. A tag or commit comes with the default branch's
+ * name.
+ */
 async function findTarget(
   store: ObjectStore,
   ref: string | undefined,
@@ -201,7 +204,7 @@ function configFor(url: string, descriptor: Descriptor) {
 
 /**
  * The state of an earlier clone of the same URL in this folder. Without a base it was killed before its end.
- * With one it had ended, perhaps without its report reaching anybody, so the same command is allowed again.
+ * With one it had ended, perhaps without reporting it, so the same command is accepted again.
  */
 function findBegun(root: string, url: string, allows: AllowsFolder): Begun | undefined {
   const found = existsSync(join(root, DRAY_FOLDER)) ? findWorkspace(root, allows) : undefined;
@@ -219,16 +222,14 @@ function hasBase({ bases }: WorkspaceState): boolean {
   return Object.keys(bases).length > 0;
 }
 
-/**
- * Brings a workspace with a base to the tip of its own branch. `switch` and `pull REF` bring other commits.
- */
+/** A clone only updates an existing workspace's own branch. `switch` and `pull REF` bring other commits. */
 function checkGoesOn(root: string, state: WorkspaceState, target: Target): void {
   const { bases, branch } = state;
   const isOwnBranch = target.tip !== undefined && target.branch === branch;
   if (!hasBase(state) || bases[DEFAULT_REMOTE] === target.commit || isOwnBranch) return;
   throw new DrayError(
     'workspaceExists',
-    `${root} is a workspace of this repository already, on the branch ${branch}. Use "dray switch" or "dray pull" in it, or clone into another folder.`,
+    `${root} is already a workspace of this repository, on the branch ${branch}. Use "dray switch" or "dray pull" in it, or clone into another folder.`,
     { data: { path: root, workspace: root } },
   );
 }
@@ -240,7 +241,7 @@ function checkFolder(root: string): void {
   try {
     names = readdirSync(root);
   } catch (cause) {
-    throw new DrayError('usage', `${root} is there and is not a folder. Choose another place.`, {
+    throw new DrayError('usage', `${root} exists and is not a folder. Choose another place.`, {
       cause,
       data: { path: root },
     });

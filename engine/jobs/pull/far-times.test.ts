@@ -15,8 +15,8 @@ afterEach(() => sandbox[Symbol.dispose]());
 const LATEST_NS = 2n ** 63n - 1n;
 const IN_2300 = Date.UTC(2300, 0, 1) / 1000;
 
-describe('a file of a time that no entry can hold', () => {
-  it('is pushed with the nearest that one can, whether it is small or large', async () => {
+describe('a file with a time outside the range of an entry', () => {
+  it('is pushed with the nearest time in the range, whether it is small or large', async () => {
     const work = sandbox.path('work');
     mkdirSync(work);
     const layout = { kind: 'packs', chunkAbove: 1_000_000 } as const;
@@ -26,7 +26,7 @@ describe('a file of a time that no entry can hold', () => {
       ['large', 2_000_000],
     ] as const)
       utimesSync(sandbox.write(`work/${name}`, Buffer.alloc(sizeBytes, name)), 1, IN_2300);
-    // What a file system makes of the time is its own affair.
+    // File systems clamp the time differently.
     const heldNs = lstatSync(`${work}/small`, { bigint: true }).mtimeNs;
     const expectedNs = heldNs > LATEST_NS ? LATEST_NS : heldNs;
     expect(await push(testContext(work), {})).toMatchObject({ result: 'pushed', failed: 0 });

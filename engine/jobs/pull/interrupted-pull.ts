@@ -1,9 +1,10 @@
 /**
- * A switch, or a pull of another commit than the branch's, that does not end (killed, or a file failed) leaves files of two commits
- * under the name of one branch, and a push would record them there as edits. So `.dray/state.json` names the commit before its first
- * file is written, and until a pull or switch has brought one commit whole
- * - a push is refused while a file here is one of those that came,
- * - a pull or switch, to that commit or to any other, takes them for that commit's and not for edits: it goes on, or back.
+ * A switch, or a pull of a commit other than the branch's, that does not finish (killed, or a file failed)
+ * leaves files of two commits under one branch, and a push would record them there as edits. So
+ * `.dray/state.json` names the commit before its first file is written, and until a pull or switch has
+ * finished
+ * - a push is refused while the working copy has a file of that commit,
+ * - a pull or switch, to that commit or to another, treats these files as that commit's and not as edits.
  */
 import { DrayError } from '../../api/error.ts';
 import { type Change, kindOfChange } from '../../model/diff.ts';
@@ -17,10 +18,10 @@ import { collectChanges } from '../working-copy/conflicts.ts';
 import { hashFiles, unreadAmong } from '../working-copy/hash-files.ts';
 import { toChange } from '../working-copy/working-changes.ts';
 
-/** A commit that was being written into the working copy when it was last heard of, and the command that brings it whole. */
+/** A commit whose files were being written to the working copy, and the command that finishes it. */
 export type Arrival = NonNullable<WorkspaceState['arriving']>[string][number];
 
-/** Something here that is as such a commit has it, and not as the base has it. */
+/** A path that is as such a commit has it, and not as the base has it. */
 interface Arrived {
   /** From the base to that commit. */
   readonly change: Change;
@@ -31,7 +32,7 @@ export function hasArrivals({ remoteName, state }: Session): boolean {
   return state.arriving?.[remoteName] !== undefined;
 }
 
-/** @param words Of the command, after `dray`. */
+/** @param words The command line after `dray`. */
 export function arrivalOf({ config, remoteName }: Session, commit: CommitHash, words: string): Arrival {
   return { commit, command: `dray ${words}${remoteFlag(config, remoteName)}` };
 }
@@ -40,7 +41,7 @@ function remoteFlag({ defaultRemote }: Session['config'], remoteName: string): s
   return remoteName === defaultRemote ? '' : ` --remote ${remoteName}`;
 }
 
-/** Before the first file is written. The branch on the disk stays what it is. */
+/** Call before the first file is written. The branch in the state file stays. */
 export function recordArrival(session: Session, arrival: Arrival): void {
   const { remoteName, state, workspace } = session;
   const others = (state.arriving?.[remoteName] ?? []).filter(({ commit }) => commit !== arrival.commit);
@@ -49,7 +50,7 @@ export function recordArrival(session: Session, arrival: Arrival): void {
   writeState(workspace, { ...readState(workspace), arriving });
 }
 
-/** The state without what arrives from a remote. */
+/** The state without the interrupted pulls from this remote. */
 export function withoutArrivals(state: WorkspaceState, remoteName: string): WorkspaceState {
   const { arriving, ...rest } = state;
   const { [remoteName]: _ended, ...others } = arriving ?? {};
@@ -57,8 +58,9 @@ export function withoutArrivals(state: WorkspaceState, remoteName: string): Work
 }
 
 /**
- * What leads from the base to the target, as `toTarget` says, leads there from the base with all that arrived: the index's base rows
- * stand for that afterwards, and for no commit.
+ * Adds the files of interrupted pulls to the index's base rows, which then mirror no commit. Returns the
+ * changes from these rows to the target.
+ * @param toTarget the changes from the base to the target
  */
 export async function takeArrived(
   session: Session,
@@ -82,7 +84,7 @@ export async function takeArrived(
   return [...rest, ...onward].sort((left, right) => comparePaths(left.path, right.path));
 }
 
-/** @throws `conflict` while something here came by a command that did not end; when nothing did, that is forgotten. */
+/** Forgets the interrupted pull when none of its files is left. @throws `conflict` while one is */
 export async function refuseArrived(
   session: Session,
   store: ObjectStore,
@@ -112,22 +114,22 @@ export async function refuseArrived(
   if (!dryRun) session.saveState(withoutArrivals(state, remoteName));
 }
 
-/** For whoever looks at the changes meanwhile. */
+/** Warns commands that show changes. */
 export function tellArrivals(session: Session): void {
   const [first] = Object.entries(session.state.arriving ?? {});
   const command = first?.[1].at(-1)?.command;
   if (first === undefined || command === undefined) return;
-  const message = `"${command}" did not bring all files yet: what came of it shows as changes. ${wayOut(session, first[0])}.`;
+  const message = `"${command}" did not bring all files yet: those that came show as changes. ${wayOut(session, first[0])}.`;
   session.context.emit({ type: 'warning', warning: 'halfArrived', message });
 }
 
 function wayOut({ config, state }: Session, remoteName: string): string {
-  // There is no way back to what this branch never had of that remote.
+  // The branch has no commit on that remote, so there is nothing to go back to.
   if (state.bases[remoteName] === undefined) return 'Run it again';
   return `Run it again, or go back by "dray switch ${state.branch}${remoteFlag(config, remoteName)}"`;
 }
 
-/** By path. Reads the files of these paths that were not read yet. */
+/** By path. Reads those files that were not read yet. */
 async function findArrived(
   session: Session,
   store: ObjectStore,

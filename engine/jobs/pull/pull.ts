@@ -68,13 +68,13 @@ async function targetCommit(
 
 export interface PullTarget {
   readonly commit: CommitHash;
-  /** Where it is not the commit of the workspace's branch: what is told while it is not whole. */
+  /** Recorded until the pull has finished, unless the commit is the branch's own. */
   readonly arrival?: Arrival | undefined;
-  /** What brings it, after `dray`. */
+  /** The command that brings it, after `dray`. */
   readonly words: string;
 }
 
-/** Merges the commit into the working copy; afterwards it is the workspace's base. */
+/** Merges the commit into the working copy and makes it the workspace's base. */
 export async function pullCommit(
   session: Session,
   connection: Connection,
@@ -120,7 +120,8 @@ export async function pullCommit(
   }
   await checkNamesFit(session, store, commit);
   const changes = await tellChanges(session, [plan.changes], { silent: true });
-  // From here on the rows mix two commits; killed half-way, the base is rebuilt and what was written counts as taken.
+  // From here on the rows mix two commits. After a kill the base is rebuilt, and what was written counts as
+  // pulled.
   if (arrival && plan.changes.length > 0) recordArrival(session, arrival);
   session.index.settings.base = undefined;
   const writes = plan.changes.flatMap((change): Entry[] => (change.after ? [change.after] : []));
@@ -134,7 +135,8 @@ export async function pullCommit(
     writes: [writes],
     givenUp: new Set([...plan.givenUp, ...torn]),
   });
-  // With a file missing the base stays: the next pull fetches what is missing, and what came counts as taken.
+  // When a file fails the base stays: the next pull fetches the missing files, and those that came count as
+  // pulled.
   if (applied.failed === 0) {
     session.state = withoutArrivals(session.state, session.remoteName);
     acceptCommit(session, link, { hash: target, changes: theirs });
@@ -153,14 +155,14 @@ export async function pullCommit(
 }
 
 interface PullPlan {
-  /** What is done to the working copy. */
+  /** The changes to apply to the working copy. */
   readonly changes: readonly Change[];
   readonly decided: number;
   /** Local content that the user gave up by `--theirs`. */
   readonly givenUp: ReadonlySet<string>;
 }
 
-/** @throws `conflict`, with every path told, unless the request decides. */
+/** @throws `conflict` after an event for each path, unless the request decides */
 async function planPull(
   session: Session,
   theirs: readonly Change[],
@@ -176,7 +178,7 @@ async function planPull(
   const decide = ({ path }: MergeConflict) => request.decisions?.[path] ?? request.conflicts ?? 'stop';
   if (conflicts.some((conflict) => decide(conflict) === 'stop'))
     throw tellConflicts(session, conflicts, session.state.branch);
-  // Decided already; a dry run is asked in order to see them.
+  // Already decided, but a dry run reports them.
   if (request.dryRun) tellConflicts(session, conflicts, session.state.branch);
   const isTheirs = (conflict: MergeConflict) => decide(conflict) === 'theirs';
   const kept = new Set(inTheWay.filter((conflict) => !isTheirs(conflict)).map(({ path }) => path));

@@ -1,4 +1,4 @@
-/** `dray switch`: the workspace follows another branch; its own edits come along, as in a pull. */
+/** `dray switch`: the workspace follows another branch. Local edits stay, as in a pull. */
 import { DrayError } from '../../api/error.ts';
 import type { JobContext, PullSummary, SwitchRequest } from '../../api/jobs.ts';
 import { checkRefName } from '../../repository/ref-name.ts';
@@ -28,7 +28,8 @@ export async function switchBranch(context: JobContext, request: SwitchRequest):
         );
       }
       const { branch } = session.state;
-      // Written in one with the base: nobody shall meet the files of one branch under the name of another.
+      // Saved together with the base, so that no command sees the files of one branch under the name of
+      // another.
       session.state = { ...session.state, branch: name };
       const { commit } = link.tip;
       const arrival = name === branch ? undefined : arrivalOf(session, commit, `switch ${name}`);

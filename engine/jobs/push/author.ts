@@ -1,7 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import type { Session } from '../session/session.ts';
 
-/** Who a commit is by: the workspace's `author` setting, `DRAY_AUTHOR`, or user@host. */
+/** The author of a commit: the workspace's `author` setting, `DRAY_AUTHOR`, or user@host. */
 export function authorOf(session: Pick<Session, 'config' | 'context'>): string {
   const chosen = session.config.settings.author ?? session.context.environment.DRAY_AUTHOR;
   if (chosen) return chosen;
@@ -12,7 +12,7 @@ function userName(): string {
   try {
     return userInfo().username;
   } catch {
-    // A container may run as a user id that has no name.
+    // A container may run as a user id without a name.
     return 'unknown';
   }
 }

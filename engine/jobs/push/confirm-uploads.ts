@@ -1,7 +1,7 @@
 /**
- * Looks once for each object that a push has sent, before a commit names it. The index gets the object's row
- * as soon as the store has answered, so that a killed push can go on from it. The row stays unconfirmed until
- * this look, at the end of the same push or the start of the next one.
+ * Checks once that the store has each object that a push sent, before a commit names it. The index gets the
+ * object's row as soon as the store has answered, so that a killed push can resume from it. The row stays
+ * unconfirmed until this check, at the end of the same push or at the start of the next one.
  */
 import type { BlobTable } from '../../index/blob-table.ts';
 import { findUnseen, type WrittenObject } from '../../query/existence/find-unseen.ts';
@@ -10,7 +10,7 @@ import { hashFromObjectKey, hashFromPackKey } from '../../repository/keys.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import type { Session } from '../session/session.ts';
 
-/** Keys in memory at once: enough for a page of a listing to show many of them. */
+/** Keys in memory at once: enough that one page of a listing confirms many of them. */
 const PAGE_ROWS = 10_000;
 
 export interface ConfirmOptions {
@@ -20,7 +20,7 @@ export interface ConfirmOptions {
   readonly limit: AdaptiveLimit;
 }
 
-/** @returns The objects that are not on the store. Their rows are gone from the index. */
+/** @returns The objects that are not on the store. Their rows are removed from the index. */
 export async function confirmUploads(options: ConfirmOptions): Promise<readonly WrittenObject[]> {
   const { blobs, limit, session, store } = options;
   const { signal } = session.context;

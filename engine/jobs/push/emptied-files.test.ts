@@ -12,7 +12,7 @@ afterEach(() => sandbox[Symbol.dispose]());
 
 const context = () => testContext(sandbox.path('work'));
 
-/** A workspace of so many files, pushed, of which the first ones are empty now. */
+/** A pushed workspace of `files` files, of which the first `count` are empty now. */
 async function emptied(files: number, count: number): Promise<void> {
   for (let at = 0; at < files; at += 1) sandbox.write(`work/f${at}`, `content ${at}`);
   sandbox.write('work/was-empty', '');
@@ -23,10 +23,10 @@ async function emptied(files: number, count: number): Promise<void> {
 
 describe('A push of files that have become empty', () => {
   it.each([
-    { count: 10, files: 200, why: 'ten of them are many' },
-    { count: 2, files: 19, why: 'two are, where the base has 20 files' },
-    { count: 3, files: 3, why: 'all of them are' },
-  ])('is refused before anything is sent, since $why', async ({ count, files }) => {
+    { count: 10, files: 200, why: 'ten files have become empty' },
+    { count: 2, files: 19, why: 'two have, and the base has 20 files' },
+    { count: 3, files: 3, why: 'all files have' },
+  ])('is refused before anything is sent when $why', async ({ count, files }) => {
     await emptied(files, count);
     for (const dryRun of [false, true]) {
       await expect(push(context(), { dryRun })).rejects.toMatchObject({
@@ -41,18 +41,18 @@ describe('A push of files that have become empty', () => {
     { count: 9, files: 200, what: 'nine of 201' },
     { count: 1, files: 3, what: 'a single one' },
     { count: 2, files: 20, what: 'two of 21' },
-  ])('goes through for $what', async ({ count, files }) => {
+  ])('is accepted for $what', async ({ count, files }) => {
     await emptied(files, count);
     expect(await push(context(), {})).toMatchObject({ result: 'pushed', changes: { modified: count } });
   });
 
-  it('goes through when it is asked for', async () => {
+  it('is accepted with --allow-emptied', async () => {
     await emptied(20, 20);
     expect(await push(context(), { allowEmptied: true })).toMatchObject({ changes: { modified: 20 } });
     expect(await push(context(), {})).toMatchObject({ result: 'nothingToPush' });
   });
 
-  it('goes through where they are left out', async () => {
+  it('is accepted when it skips the empty files', async () => {
     await emptied(20, 20);
     const skip = Array.from({ length: 20 }, (_, at) => `f${at}`);
     expect(await push(context(), { skip })).toMatchObject({ result: 'nothingToPush' });

@@ -1,20 +1,23 @@
 /**
- * When many files have become empty at once, a crash, a full disk or a broken program is the likely cause. So
- * a push refuses to record that unless `--allow-emptied` is given.
+ * When many files become empty at once, a crash, a full disk or a broken program is the likely cause. So a
+ * push refuses to record that without `--allow-emptied`.
  */
 import { DrayError } from '../../api/error.ts';
 import type { PushRequest } from '../../api/jobs.ts';
 import { formatPlural } from '../../api/numbers.ts';
 import type { Session } from '../session/session.ts';
 
-/** From this many files on a push is refused, however many the base has. */
+/** From this many files on a push is refused, whatever the size of the base. */
 const MANY_FILES = 10;
-/** Of fewer files, at least two, this share of the base. A single one may be a log that began anew. */
+/**
+ * Fewer files, at least two, are refused from this share of the base on. One file may be a log that started
+ * over.
+ */
 const MANY_PERCENT = 10;
 const FEW_FILES = 2;
 const NAMED_MAX = 20;
 
-/** @throws `manyEmptied`. The scan is done, and the index's base rows stand for the base. */
+/** Call after the scan, when the index's base rows mirror the base. @throws `manyEmptied` */
 export function refuseEmptied({ index }: Session, { allowEmptied }: PushRequest): void {
   if (allowEmptied) return;
   const { baseFiles, count, first } = index.files.emptied(NAMED_MAX);

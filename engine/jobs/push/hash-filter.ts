@@ -1,4 +1,7 @@
-/** Whether a hash may have been added: never a wrong no, and a wrong yes for one in sixteen after a million. 2 MiB, whatever comes. */
+/**
+ * A set of hashes in a fixed 2 MiB. It never misses one; after a million hashes, one answer in sixteen is a
+ * false yes.
+ */
 import type { BlobHash } from '../../model/entry.ts';
 
 export interface HashFilter {

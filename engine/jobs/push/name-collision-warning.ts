@@ -1,4 +1,6 @@
-/** Names that are two here and one on a Mac or on Windows: a push warns of them, because it is where they can be mended. */
+/**
+ * Warns during a push of names that are one on macOS or Windows, because the pusher can still rename them.
+ */
 import { collisionFinder } from '../../model/name-collisions.ts';
 import type { Session } from '../session/session.ts';
 
@@ -16,7 +18,7 @@ export function warnOfCollisions(session: Session): void {
           type: 'warning',
           warning: 'nameCollision',
           path: collision.path,
-          message: `${collision.path} and ${collision.other} are one name where case or Unicode form does not count (macOS, Windows): they cannot both be cloned there.`,
+          message: `${collision.path} and ${collision.other} are the same name where case or Unicode form does not count (macOS, Windows). A clone there cannot hold both; rename one of them.`,
         });
       }
     }

@@ -1,9 +1,11 @@
 /**
- * The end of a push: segments, commit, ref; in this order, because whoever sees the later one must find the earlier.
+ * The end of a push writes segments, then the commit, then the ref: a reader of a later one must find the
+ * earlier.
  *
- * The workspace's own commit is always made against its own base. When the branch has moved on meanwhile and both sides'
- * changes touch different paths, a merge commit is put on top, with the branch's commit and the own one as parents. The
- * workspace is then based on its own commit, an ancestor of the branch, so that a later pull brings the others' changes.
+ * The workspace's own commit is always made against its own base. When the branch has moved and both sides
+ * changed different paths, a merge commit is put on top, with the branch's commit and the own one as parents.
+ * The workspace's new base is its own commit, an ancestor of the branch, so that a later pull brings the
+ * others' changes.
  */
 import { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
@@ -31,7 +33,7 @@ import { toChange } from '../working-copy/working-changes.ts';
 import { authorOf } from './author.ts';
 import { forgetLanding, recordLanding } from './unconfirmed-push.ts';
 
-/** A branch that moves this often while a push tries to land on it is not going to stand still. */
+/** After this many lost races for the branch a push gives up. */
 const RACES_MAX = 100;
 const RACE_PAUSE_MS = 50;
 
@@ -46,24 +48,24 @@ export interface PublishContext {
 
 export interface CommitRecord {
   readonly message: string;
-  /** Unchanged entries that lie elsewhere now, in order. */
+  /** Unchanged entries whose content has a new place, in order. */
   readonly relocated: readonly EntryChange[];
 }
 
 export interface Published {
-  /** What the branch names now. */
+  /** The commit that the branch names now. */
   readonly commit: CommitHash;
-  /** The other side's commit that was merged on the way. */
+  /** The other side's commit, if this push merged one. */
   readonly mergedWith?: CommitHash;
 }
 
-/** @throws `conflict` naming the paths; nothing was changed then, and what was sent serves the next push. */
+/** @throws `conflict` naming the paths: nothing was changed then, and the next push reuses what was sent */
 export async function publishChanges(context: PublishContext, record: CommitRecord): Promise<Published> {
   const { session, store, link, base } = context;
   const own = await writeOwnCommit(context, record);
   let tip = link.tip;
   for (let race = 0; race < RACES_MAX; race += 1) {
-    // A branch that somebody removed is made anew, as one that never was.
+    // A removed branch is created again, like a new one.
     const merged =
       tip === undefined || tip.commit === base.hash ? undefined : await writeMergeCommit(context, own, tip);
     const landing = merged ?? own.hash;
@@ -83,7 +85,7 @@ export async function publishChanges(context: PublishContext, record: CommitReco
   }
   throw new DrayError(
     'conflict',
-    `The branch ${context.branch} moved ${RACES_MAX} times while this push tried to land on it. Push again.`,
+    `The branch ${context.branch} moved ${RACES_MAX} times while this push tried to update it. Push again.`,
     {
       retry: 'retry',
       data: { branch: context.branch },
@@ -92,20 +94,23 @@ export async function publishChanges(context: PublishContext, record: CommitReco
 }
 
 export interface MergedOntoTip {
-  /** To do to the branch's commit. */
+  /** The changes to apply to the branch's commit. */
   readonly changes: readonly Change[];
   /** From the base to the branch's commit. */
   readonly theirs: readonly Change[];
-  /** The branch holds all that this workspace has to push: after a push that landed and was killed before it knew, say. */
+  /**
+   * The branch already has everything that this workspace would push, for example after a push that was
+   * killed late.
+   */
   readonly hasOurs: boolean;
-  /** And it holds nothing else: its commit is what the workspace has. */
+  /** The branch's commit equals this workspace's content. */
   readonly isOurs: boolean;
 }
 
 /**
- * What this workspace's changes amount to on top of the branch's commit. Reads only the segments that differ, and files
- * that both sides changed and whose content is not known yet.
- * @throws `conflict` when both sides changed a path differently; each was told as an event.
+ * Computes this workspace's changes on top of the branch's commit. Reads only the segments that differ, and
+ * files that both sides changed and whose content is unknown.
+ * @throws `conflict` when both sides changed a path differently; an event names each path
  */
 export async function mergeOntoTip(context: PublishContext, tip: StoredRef): Promise<MergedOntoTip> {
   const { session, store, base, link } = context;
@@ -118,7 +123,7 @@ export async function mergeOntoTip(context: PublishContext, tip: StoredRef): Pro
   const ours: Change[] = [];
   let unread = 0;
   for (const page of session.index.files.changes(link.known.id)) {
-    // What is unread is either away from all of their paths or could not be read, and then it is not part of the push.
+    // A file not read yet is either none of their paths or unreadable, and then not part of this push.
     for (const change of page) {
       if (isUnread(change)) unread += 1;
       else if (kindOfChange(toChange(change))) ours.push(toChange(change));
@@ -134,7 +139,7 @@ export async function mergeOntoTip(context: PublishContext, tip: StoredRef): Pro
     throw tellConflicts(session, swapped, context.branch);
   }
   const hasOurs = takeTheirs.length === 0 && unread === 0;
-  // Each of ours is one of theirs then.
+  // Each of our changes is one of theirs then.
   return {
     changes: takeTheirs,
     theirs,
@@ -148,7 +153,7 @@ interface WrittenCommit {
   readonly commit: Commit;
 }
 
-/** The base with this workspace's changes. */
+/** Writes the base with this workspace's changes. */
 async function writeOwnCommit(
   context: PublishContext,
   { message, relocated }: CommitRecord,
@@ -162,7 +167,7 @@ async function writeOwnCommit(
   });
 }
 
-/** The branch's commit with this workspace's changes. @throws `conflict` */
+/** Writes the branch's commit with this workspace's changes. @throws `conflict` */
 async function writeMergeCommit(
   context: PublishContext,
   own: WrittenCommit,
@@ -221,13 +226,13 @@ async function writeCommitOver(
   checkAborted(signal);
   await storeCommit(store, encoded, { signal });
   written.push({ key: commitKey(encoded.hash), sizeBytes: encoded.bytes.length });
-  // The ref moves next: whoever reads it has to find all of these.
+  // The ref moves next: its readers must find all of these.
   for (const lost of await findUnseen(store, written, { limit, signal })) throw notStored(store, lost);
   session.index.settings.cacheCommit(encoded.hash, encoded.bytes);
   return { hash: encoded.hash, commit };
 }
 
-/** This workspace's changes as the manifest takes them. What could not be read stays as the base has it. */
+/** This workspace's changes in the manifest's form. A file that could not be read keeps its base entry. */
 function* ownChanges(context: PublishContext): Generator<readonly EntryChange[]> {
   for (const page of context.session.index.files.changes(context.link.known.id)) {
     const changes: EntryChange[] = [];
@@ -244,7 +249,7 @@ function* ownChanges(context: PublishContext): Generator<readonly EntryChange[]>
   }
 }
 
-/** A change of the working copy wins over a mere change of place. */
+/** A change in the working copy overrides a mere change of place. */
 function withRelocated(
   own: Iterable<readonly EntryChange[]>,
   relocated: readonly EntryChange[],
@@ -256,18 +261,18 @@ function withRelocated(
   return merged;
 }
 
-/** The data phase has left nothing that was read without a place; a commit that forgot one would lose it. */
+/** Guards the commit: after the data phase every file that was read has a place. */
 function unplaced(path: string): DrayError {
   return new DrayError(
     'internal',
-    `${path} was read but is not on the remote; nothing was recorded. Push again with --no-index.`,
+    `${path} was read but is not on the remote, and nothing was recorded. Push again with --no-index.`,
     {
       data: { path },
     },
   );
 }
 
-/** From the index when it knows every place; else from the store. */
+/** From the index if it knows every place, else from the store. */
 async function loadBaseSegment(context: PublishContext, segment: SegmentRef): Promise<readonly Entry[]> {
   const { session, store, link } = context;
   const known = session.index.files.baseEntries(segment.first, segment.last, link.known.id);

@@ -27,17 +27,17 @@ async function foreseen(): Promise<readonly [PushSummary, PushSummary]> {
   return [await push(context, { dryRun: true }), await push(context, {})];
 }
 
-it('a dry run foresees a push of small files: the branch is read; a pack, the commit and the branch are written', async () => {
+it('a dry run forecasts a push of small files: it reads the branch, and writes a pack, the commit and the branch', async () => {
   await pushed(10);
   write(10, 40);
   const [dry, real] = await foreseen();
   expect(dry).toMatchObject({ result: 'wouldPush', uploadedObjects: 1, forecast: { reads: 1, writes: 3 } });
   expect(real.requests).toMatchObject({ reads: 1, writes: 3 });
-  // The pack holds its index too.
+  // The pack includes its index.
   expect(real.uploadedBytes).toBeGreaterThanOrEqual(dry.forecast!.sentBytes);
 });
 
-it('a dry run foresees an object and a question for each content of its own', async () => {
+it('a dry run forecasts one object and one query for each distinct content', async () => {
   await pushed(10, { kind: 'objects' });
   write(10, 13);
   const [dry, real] = await foreseen();
@@ -46,7 +46,7 @@ it('a dry run foresees an object and a question for each content of its own', as
   expect(real).toMatchObject({ uploadedObjects: 3, uploadedBytes: dry.forecast!.sentBytes });
 });
 
-it('a dry run foresees the parts of the list of files that a large dataset writes anew', async () => {
+it('a dry run forecasts the segments that a large dataset rewrites', async () => {
   await pushed(9_000);
   unlinkSync(sandbox.path('work', 'folder-3/3.txt'));
   const [dry, real] = await foreseen();
@@ -54,7 +54,7 @@ it('a dry run foresees the parts of the list of files that a large dataset write
   expect(real.requests.writes).toBe(3);
 });
 
-it('a dry run with nothing to push foresees nothing', async () => {
+it('a dry run with nothing to push forecasts nothing', async () => {
   await pushed(3);
   const [dry] = await foreseen();
   expect(dry).toMatchObject({ result: 'nothingToPush' });

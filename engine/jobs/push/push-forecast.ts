@@ -1,4 +1,4 @@
-/** What a push would take, for its dry run: objects, requests by class, bytes and money. */
+/** Forecasts a push for its dry run: objects, requests by class, bytes and money. */
 import type { QueryExplanation } from '../../api/events.ts';
 import type { ChangeTotals, RequestTotals } from '../../api/jobs.ts';
 import { WHOLE_BYTES_MAX } from '../../files/read/read-limits.ts';
@@ -8,17 +8,17 @@ import type { Commit } from '../../repository/commit.ts';
 import { partSizeFor } from '../../transfer/upload/part-size.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 
-/** Of a manifest, on average; see segment-cutter.ts. */
+/** Entries of a segment, on average; see segment-cutter.ts. */
 const SEGMENT_ENTRIES = 2_050;
 /** Keys of a page, as S3 lists them. */
 const LIST_PAGE_KEYS = 1_000;
-/** The commit itself, and the branch that moves to it. */
+/** The commit, and the branch that moves to it. */
 const COMMIT_WRITES = 2;
 
 export interface PushForecast {
-  /** Content that would be sent under its own name. */
+  /** Counts content that would be sent as an object. */
   object(sizeBytes: number): void;
-  /** Content that would be sent within a pack. */
+  /** Counts content that would be sent inside a pack. */
   packed(sizeBytes: number): void;
   read(push: ForeseenPush): { readonly objects: number; readonly requests: RequestTotals };
 }
@@ -27,13 +27,13 @@ export interface ForeseenPush {
   readonly query: QueryExplanation;
   readonly changes: ChangeTotals;
   readonly base: Commit | undefined;
-  /** Of the store: a row of the price table. */
+  /** The store's row in the price table. */
   readonly provider: string;
-  /** The store itself confirms what it stored, so Dray does not look at it again. */
+  /** The store itself confirms what it stored, so Dray does not check again. */
   readonly confirmsWrites: boolean;
 }
 
-/** The forecast leaves out failed requests that Dray makes again, and the requests that test a remote new to this machine. */
+/** Leaves out retries of failed requests, and the requests that test a remote new to this machine. */
 export function createPushForecast({
   isForeseen,
   layout: { packTarget },
@@ -41,7 +41,7 @@ export function createPushForecast({
   let objects = 0;
   let sentBytes = 0;
   let packedBytes = 0;
-  // What makes a repository.
+  // The descriptor of a new repository.
   let writes = isForeseen ? 1 : 0;
   // The branch.
   let reads = 1;
@@ -51,7 +51,7 @@ export function createPushForecast({
       sentBytes += sizeBytes;
       if (sizeBytes <= WHOLE_BYTES_MAX) writes += 1;
       else {
-        // Begin, parts, complete, and a look at the result.
+        // Begin, parts, complete, and the check of the result.
         writes += 2 + Math.ceil(sizeBytes / partSizeFor(sizeBytes));
         reads += 1;
       }
@@ -63,7 +63,7 @@ export function createPushForecast({
     read({ base, changes, confirmsWrites, provider, query }) {
       const packs = Math.ceil(packedBytes / packTarget);
       const segments = segmentsTouched(base, changes);
-      // Content is seen once when it is sent, segments and the commit before the branch moves.
+      // Content is checked once after it was sent, segments and the commit before the branch moves.
       const seen = confirmsWrites ? [] : [looksAt(objects + packs), looksAt(segments + 1)];
       const sumOf = (kind: 'heads' | 'lists') => seen.reduce((sum, looks) => sum + looks[kind], 0);
       const counts = {
@@ -84,14 +84,14 @@ export function createPushForecast({
   };
 }
 
-/** At least so many: what lies between them in a listing makes it longer. */
+/** A lower bound: foreign keys between them make the listing longer. */
 function looksAt(objects: number): { readonly heads: number; readonly lists: number } {
   return objects < HEADS_PER_PAGE
     ? { heads: objects, lists: 0 }
     : { heads: 0, lists: Math.ceil(objects / LIST_PAGE_KEYS) };
 }
 
-/** A dataset of one segment has it within its commit. */
+/** A dataset of one segment has it inside the commit. */
 function segmentsTouched(base: Commit | undefined, changes: ChangeTotals): number {
   const { added, deleted, mode, modified, renamed } = changes;
   const entries = (base?.totals.files ?? 0) + added - deleted;

@@ -62,7 +62,7 @@ describe.each(['packs', 'objects'] as const)('a dataset in the %s layout', (layo
     expect(again).toMatchObject({ result: 'nothingToPush', requests: { total: 1 } });
   });
 
-  it('brings edits, additions and deletions of one workspace into another', async () => {
+  it('carries edits, additions and deletions from one workspace to another', async () => {
     const root = await startWorkspace('work', layout);
     for (const name of ['a', 'b', 'c', 'd/e', 'd/f']) sandbox.write(`work/${name}`, `content of ${name}`);
     await push(testContext(root), {});
@@ -131,7 +131,7 @@ describe('a pull', () => {
     expect(describeTree(third, { times: false })).toEqual(describeTree(copy, { times: false }));
   });
 
-  it('decides each conflict by itself where it is asked to', async () => {
+  it('can decide each conflict separately', async () => {
     const root = await startWorkspace();
     for (const name of ['a', 'b', 'c']) sandbox.write(`work/${name}`, 'one');
     await push(testContext(root), {});
@@ -152,7 +152,7 @@ describe('a pull', () => {
     ]);
   });
 
-  it('puts folders where files and links were, and files where folders were, however deep', async () => {
+  it('replaces files and links by folders, and folders by files, however deep', async () => {
     const root = await startWorkspace();
     sandbox.write('work/file', 'a file');
     sandbox.write('work/folder/deep/er', 'in a folder');
@@ -192,7 +192,7 @@ describe('a pull', () => {
     expect(describeTree(copy)).toEqual(before);
   });
 
-  it('goes on where one was killed between emptying a folder and putting a file in its place', async () => {
+  it('resumes after a kill between emptying a folder and writing a file in its place', async () => {
     const root = await startWorkspace();
     sandbox.write('work/d/deep/er', 'inside');
     sandbox.write('work/other', 'one');
@@ -224,7 +224,7 @@ describe('a pull', () => {
 });
 
 describe('a push', () => {
-  it('records nothing of copies into the workspace that did not end', async () => {
+  it('does not record unfinished copies into the workspace', async () => {
     const root = await startWorkspace();
     sandbox.write('work/a', 'one');
     sandbox.write('work/.dray-tmp/unfinished-0-1-0-0.part', Buffer.alloc(5_000_000));
@@ -233,7 +233,7 @@ describe('a push', () => {
     expect(await push(testContext(root), {})).toMatchObject({ result: 'nothingToPush' });
   });
 
-  it('merges with what another pushed meanwhile when the paths differ, and keeps both', async () => {
+  it('merges with what another user pushed meanwhile when the paths differ, and keeps both', async () => {
     const root = await startWorkspace();
     sandbox.write('work/a', 'one');
     await push(testContext(root), {});
@@ -250,7 +250,7 @@ describe('a push', () => {
     expect(describeTree(root, { times: false })).toHaveLength(3);
   });
 
-  it('has nothing to do when another pushed the very same, and all the rest when they pushed a part of it', async () => {
+  it('sends nothing when another user pushed the same changes, and only the rest when they pushed a part', async () => {
     const root = await startWorkspace();
     sandbox.write('work/a', 'one');
     await push(testContext(root), {});
@@ -273,7 +273,7 @@ describe('a push', () => {
     expect(describeTree(third, { times: false })).toEqual(describeTree(root, { times: false }));
   });
 
-  it('stops with a conflict when another changed the same path, and sends nothing', async () => {
+  it('stops with a conflict when another user changed the same path, and sends nothing', async () => {
     const root = await startWorkspace();
     sandbox.write('work/a', 'one');
     await push(testContext(root), {});
@@ -304,7 +304,7 @@ describe('a push', () => {
     expect(await push(testContext(root), {})).toMatchObject({ result: 'nothingToPush' });
   });
 
-  it('says what a dry run would send, and sends nothing', async () => {
+  it('reports what a dry run would send, and sends nothing', async () => {
     const root = await startWorkspace();
     sandbox.write('work/a', 'one');
     const context = testContext(root);

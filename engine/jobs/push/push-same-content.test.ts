@@ -18,12 +18,12 @@ beforeEach(() => {
 });
 afterEach(() => sandbox[Symbol.dispose]());
 
-/** Holes but for a few bytes. */
+/** A sparse file but for its first bytes. */
 function writeFile(path: string, start: string): void {
   truncateSync(sandbox.write(`work/${path}`, start), FILE_BYTES);
 }
 
-describe('content that comes again in a first push, long after it was sent', () => {
+describe('content that repeats in a first push long after it was sent', () => {
   it('is not sent again', async () => {
     await initWorkspace(testContext(work), { remoteUrl: sandbox.path('store'), layout: { kind: 'objects' } });
     for (let at = 10; at < 10 + FILES; at += 1) writeFile(`${at}`, `content of ${at}`);

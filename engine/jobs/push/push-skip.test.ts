@@ -31,7 +31,7 @@ async function changesIn(root: string): Promise<string[]> {
 }
 
 describe('a push that skips paths', () => {
-  it('leaves them as the base has them, and their changes are there afterwards', async () => {
+  it('leaves them as the base has them, and shows their changes again afterwards', async () => {
     using sandbox = createSandbox();
     const root = await workspaceIn(sandbox);
     sandbox.write('work/changed.txt', 'after it was changed');
@@ -68,7 +68,7 @@ describe('a push that skips paths', () => {
     expect(Object.keys(await pushedPaths(root))).not.toContain('gone.txt');
   });
 
-  it('has nothing to push when all that changed is skipped', async () => {
+  it('has nothing to push when only skipped paths changed', async () => {
     using sandbox = createSandbox();
     const root = await workspaceIn(sandbox);
     rmSync(sandbox.path('work/folder'), { recursive: true });
@@ -77,7 +77,7 @@ describe('a push that skips paths', () => {
     expect(await changesIn(root)).toEqual(['deleted folder/inside.txt']);
   });
 
-  it('keeps a file whose content was read before from being recorded', async () => {
+  it('does not record a skipped file whose content was read before', async () => {
     using sandbox = createSandbox();
     const root = await workspaceIn(sandbox);
     sandbox.write('work/changed.txt', 'AFTER!');
@@ -98,7 +98,7 @@ describe('a push that skips paths', () => {
       'folder',
       ['folder/inside.txt', 'folder'],
     ],
-  ])('does not leave out %s without what is there now', async (_, half, place, whole) => {
+  ])('refuses to skip %s without skipping what replaced it', async (_, half, place, whole) => {
     using sandbox = createSandbox();
     const root = await workspaceIn(sandbox);
     const before = await pushedPaths(root);
@@ -119,7 +119,7 @@ describe('a push that skips paths', () => {
     expect(await push(testContext(root), {})).toMatchObject({ result: 'pushed' });
   });
 
-  it('leaves out what is new in a folder that was a file, when the file goes', async () => {
+  it('skips new files in a folder that was a file, when the file goes', async () => {
     using sandbox = createSandbox();
     const root = await workspaceIn(sandbox);
     unlinkSync(sandbox.path('work/gone.txt'));
@@ -130,7 +130,7 @@ describe('a push that skips paths', () => {
     expect(await pushedPaths(root)).not.toHaveProperty(['gone.txt']);
   });
 
-  it('is refused together with a recheck', async () => {
+  it('is refused together with --no-index', async () => {
     using sandbox = createSandbox();
     const root = await workspaceIn(sandbox);
     await expect(push(testContext(root), { skip: ['a'], noIndex: true })).rejects.toMatchObject({

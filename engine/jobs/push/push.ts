@@ -1,4 +1,7 @@
-/** `dray push`: records the working copy as a commit on the remote's branch. engine/jobs/README.md explains the steps. */
+/**
+ * `dray push`: records the working copy as a commit on the remote's branch. engine/jobs/README.md lists the
+ * steps.
+ */
 import { DrayError } from '../../api/error.ts';
 import type { QueryExplanation } from '../../api/events.ts';
 import type { ChangeTotals, JobContext, PushRequest, PushSummary } from '../../api/jobs.ts';
@@ -37,7 +40,9 @@ export async function push(context: JobContext, request: PushRequest): Promise<P
   }
 }
 
-/** Only for a repository that is yet to be made: a folder that is gone later may lie on a disk that is not mounted. */
+/**
+ * Only the first push makes a remote folder: one that is missing later may lie on a disk that is not mounted.
+ */
 function makesFolder({ config, remoteName }: Session, { dryRun = false }: PushRequest): boolean {
   return !dryRun && config.remotes[remoteName]?.repository === undefined;
 }
@@ -46,7 +51,8 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
   const { store, meter, limit } = connection;
   const branch = session.state.branch;
   const scannedAgainst = session.index.settings.base;
-  // The ref travels while the scan runs. Where either fails, the other has ended before the workspace is let go.
+  // The ref is fetched while the scan runs. If either fails, the other must end before the workspace is
+  // released.
   const linking = linkRepository(session, store, branch, {
     ifNone: request.dryRun === true ? 'foresee' : 'make',
   });
@@ -69,7 +75,7 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
   );
   if (isRecheck) await recheckBase({ session, store, link, base, query });
   leaveOutSkipped(session, request);
-  // What the scan found the same is so to the base it met: another remote's, it may be, and not this one's.
+  // The scan compared with the base rows it found, which may have been another remote's.
   const isUnchanged = scanned.differing === 0 && wasSettled && session.index.settings.base === scannedAgainst;
   const commit = link.tip?.commit ?? null;
   if (isUnchanged)
@@ -79,7 +85,7 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
   const forecast = request.dryRun === true ? createPushForecast(link) : undefined;
   const publishing: PublishContext = { session, store, link, base, limit, branch };
   if (link.tip && link.tip.commit !== base.hash) {
-    // Before anything is sent: a conflict found now costs nothing.
+    // A conflict found before anything is sent costs nothing.
     const { hasOurs, isOurs, theirs } = await mergeOntoTip(publishing, link.tip);
     if (isOurs && !forecast) acceptCommit(session, link, { hash: link.tip.commit, changes: theirs });
     if (hasOurs) return summary({ session, connection, query, branch, commit, failed, changes: NO_CHANGES });
@@ -134,20 +140,23 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
   };
 }
 
-/** A recheck reads what equals the base, and what is skipped only counts as if it did. */
+/** `--no-index` reads what equals the base, but a skipped path only counts as equal to it. */
 function checkSkip({ noIndex, skip }: PushRequest): void {
   if (noIndex && skip && skip.length > 0)
-    throw new DrayError('usage', 'A push that asks the remote again (--no-index) cannot skip paths.');
+    throw new DrayError('usage', '--no-index checks the whole remote again and cannot skip paths.');
 }
 
-/** For all that follows these paths are as the base has them; the next scan finds their changes again. */
+/**
+ * Marks the skipped paths as equal to the base for the rest of this push; the next scan finds their changes
+ * again.
+ */
 function leaveOutSkipped({ index }: Session, { skip = [] }: PushRequest): void {
   if (skip.length === 0) return;
   index.transaction(() => {
     for (const path of skip) {
       index.files.leaveOut(path);
       if (!path.endsWith('/')) continue;
-      // Pages are read behind one another, so what is left out meanwhile moves none of them.
+      // Keyset pages: removing changes from this page does not shift the next one.
       for (const page of index.files.changes(0, { below: path }))
         for (const change of page) index.files.leaveOut(change.path);
     }
@@ -157,11 +166,14 @@ function leaveOutSkipped({ index }: Session, { skip = [] }: PushRequest): void {
 }
 
 function halfLeftOut(path: string): DrayError {
-  const message = `${path} cannot be left out alone: a file became a folder there, or a folder a file, and the commit would have both. Leave out all of it, or nothing.`;
+  const message = `${path} cannot be skipped alone: a file became a folder there, or a folder a file, and the commit would have both. Skip both, or neither.`;
   return new DrayError('usage', message, { data: { path } });
 }
 
-/** Told one by one only for a dry run; otherwise counted, and paired into renames where there can be any. */
+/**
+ * Emits each change only for a dry run. Otherwise counts them, and pairs them into renames where renames are
+ * possible.
+ */
 async function countChanges(session: Session, isTold: boolean): Promise<ChangeTotals> {
   const counted = session.index.files.changeTotals();
   const hasNoRenames = counted.added === 0 || counted.deleted === 0;
@@ -196,7 +208,7 @@ function summary(facts: SummaryFacts): PushSummary {
   };
 }
 
-/** The message of a push that was given none. */
+/** The default message of a commit. */
 function describe(changes: ChangeTotals, relocated: number): string {
   if (isNothing(changes)) return `Repair: ${relocated} stored again`;
   const parts = (['added', 'modified', 'deleted', 'renamed', 'mode'] as const)

@@ -30,8 +30,8 @@ afterEach(() => sandbox[Symbol.dispose]());
 
 const whole = { missing: 0, damaged: 0 };
 
-describe('a push without the index', () => {
-  it('finds a whole repository whole, and sends nothing', async () => {
+describe('a push with --no-index', () => {
+  it('finds an intact repository intact, and sends nothing', async () => {
     const again = await push(testContext(root), { noIndex: true });
     expect(again).toMatchObject({ result: 'nothingToPush', uploadedObjects: 0, requests: { writes: 0 } });
     expect(await push(testContext(root), {})).toMatchObject({
@@ -49,7 +49,7 @@ describe('a push without the index', () => {
     expect(await verify(testContext(root), { readDataPercent: 100 })).toMatchObject(whole);
   });
 
-  it('stores what lost packs held in new ones, and commits the new places', async () => {
+  it('stores the content of lost packs in new ones, and commits the new places', async () => {
     rmSync(sandbox.path('store/packs'), { recursive: true });
     sandbox.write('work/small/c', 'three');
     const repaired = await push(testContext(root), { noIndex: true });
@@ -59,7 +59,7 @@ describe('a push without the index', () => {
     expect(await verify(testContext(root), { ref: 'main', readDataPercent: 100 })).toMatchObject(whole);
   });
 
-  it('names what is neither there nor here', async () => {
+  it('names content that is neither on the remote nor in the workspace', async () => {
     rmSync(sandbox.path('store/packs'), { recursive: true });
     sandbox.write('work/small/a', 'another');
     const context = testContext(root);

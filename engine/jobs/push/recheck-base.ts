@@ -1,7 +1,7 @@
 /**
- * `dray push --no-index`: what the base commit names is looked for on the remote again, and what is gone is stored again
- * from the working copy. Objects and chunks are asked for by the existence query; packs, which no query knows, by listing
- * them. A blob that has to go into a new pack gets a new place in the next commit.
+ * `dray push --no-index` checks on the remote for everything that the base commit names, and stores lost
+ * content again from the working copy. The existence query finds objects and chunks; a listing finds packs. A
+ * blob that moves to a new pack gets its new place in the next commit.
  */
 import { DrayError } from '../../api/error.ts';
 import type { BlobHash, Entry, FileEntry, PackHash } from '../../model/entry.ts';
@@ -22,7 +22,7 @@ export interface RecheckOptions {
   readonly query: ExistenceQuery;
 }
 
-/** @throws `conflict` when the branch has moved on: what would be repaired is not what it names now. */
+/** @throws `conflict` when the branch has moved on: a repair would not mend the commit that it names now */
 export function forgetRemote(session: Session, link: LinkedRepository): void {
   const base = session.state.bases[session.remoteName];
   if (link.tip && base !== undefined && link.tip.commit !== base) {
@@ -38,7 +38,7 @@ export function forgetRemote(session: Session, link: LinkedRepository): void {
   session.index.settings.base = undefined;
 }
 
-/** Lets the index know those of the base's blobs that are on the remote. */
+/** Records in the index which of the base's blobs are on the remote. */
 export async function recheckBase(options: RecheckOptions): Promise<void> {
   const { session, store, link, base, query } = options;
   if (!base.commit) return;
@@ -64,8 +64,8 @@ export async function recheckBase(options: RecheckOptions): Promise<void> {
 }
 
 /**
- * Entries of the base whose content lies elsewhere now, and which the working copy did not change; in order. What is
- * neither on the remote nor here any more is told as a warning and stays as it is.
+ * Entries of the base whose content has a new place and which the working copy did not change, in order.
+ * Content that is neither on the remote nor here gets a warning, and its entry stays.
  */
 export async function relocatedEntries(options: RecheckOptions): Promise<readonly EntryChange[]> {
   const { session, store, link, base } = options;
@@ -124,6 +124,6 @@ function tellLost(session: Session, entry: FileEntry): void {
     type: 'warning',
     warning: 'contentLost',
     path: entry.path,
-    message: `${entry.path}: the base commit's content is gone from the remote, and it is not in this workspace. Bring the file back and push again.`,
+    message: `${entry.path}: the remote has lost the base commit's content, and this workspace does not have it. Restore the file and push again.`,
   });
 }

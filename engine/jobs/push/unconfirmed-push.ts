@@ -1,7 +1,8 @@
 /**
- * A push that ends between the move of its ref and its own bookkeeping (killed, or the answer lost for good) has landed without
- * knowing. So what is about to land is recorded first, and the next push or pull looks whether it did: edits made since
- * would otherwise seem to clash with the workspace's own commit.
+ * A push that ends between the move of its ref and its own bookkeeping (killed, or the answer lost for good)
+ * has succeeded without knowing it. So a push records its commit before it moves the ref, and the next push
+ * or pull checks whether the branch has it. Otherwise later edits would conflict with the workspace's own
+ * commit.
  */
 import type { CommitHash } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
@@ -11,10 +12,10 @@ import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/session.ts';
 import { collectChanges } from '../working-copy/conflicts.ts';
 
-/** Commits on the branch since, at most, that are searched for the own one. */
+/** How many commits of the branch, newest first, are searched for the own one. */
 const SEARCHED_MAX = 1_000;
 
-/** What was about to land, and where: it tells nothing about another branch or another base. */
+/** The commit to be published and its branch. It says nothing about another branch or another base. */
 interface Landing {
   readonly repository: string;
   readonly branch: string;
@@ -32,7 +33,7 @@ export function forgetLanding(session: Session): void {
   session.index.settings.landing = undefined;
 }
 
-/** No request when nothing is recorded, nor when the branch's commit is the one recorded. */
+/** No request when nothing is recorded, or when the branch's commit is the recorded one. */
 export async function settleLanding(
   session: Session,
   store: ObjectStore,

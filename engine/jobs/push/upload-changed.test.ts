@@ -1,4 +1,7 @@
-/** A file too large for memory is read twice, for its hash and for its parts. What happens when it changes in between. */
+/**
+ * A push reads a file too large for memory twice, for its hash and for its parts. The file may change in
+ * between.
+ */
 import { appendFileSync, copyFileSync, mkdirSync, truncateSync, unlinkSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -15,7 +18,7 @@ import { refreshIndex } from '../working-copy/refresh-index.ts';
 import { push } from './push.ts';
 import { uploadFiles } from './upload-files.ts';
 
-/** Just more than what is held whole. */
+/** Just above the size of a file that is held whole. */
 const LARGE_BYTES = 65 * 1024 * 1024;
 
 let sandbox: Sandbox;
@@ -28,7 +31,7 @@ beforeEach(async () => {
 });
 afterEach(() => sandbox[Symbol.dispose]());
 
-/** The data phase of a push to a store that does something when the first large upload begins. */
+/** The data phase of a push to a store that calls `act` when the first large upload begins. */
 async function uploadWith(act: () => void, onBegin = () => {}) {
   const context = testContext(work);
   const session = await openSession(context, 'push');
@@ -44,7 +47,7 @@ async function uploadWith(act: () => void, onBegin = () => {}) {
           ...multipart,
           create: async (key, options) => {
             onBegin();
-            // Both files have to be read by then: one that is still being read would be taken as it is now.
+            // Both files must be read by now: a file still being read would be taken as it is now.
             while (unreadPaths(session).length > 0) await turn();
             act();
             return multipart.create(key, options);
@@ -78,13 +81,13 @@ describe('a large file that changes between its two readings', () => {
     ['shrinks', 3, (path: string) => truncateSync(path, 1000)],
     ['vanishes', 1, (path: string) => unlinkSync(path)],
   ])(
-    '(%s) fails alone, with its twin, and is taken by the next push as it is then',
+    '(%s) fails alone, with its twin, and the next push takes it as it is then',
     async (_, added, change) => {
       const files = [sandbox.write('work/large', 'a large file'), `${work}/twin`] as const;
       truncateSync(files[0], LARGE_BYTES);
       copyFileSync(...files);
       sandbox.write('work/small', 'a small file');
-      // One of them stands for both; which one, the reading threads decide.
+      // One of them is uploaded for both; the order of the reading threads decides which.
       const { uploaded, context, unread } = await uploadWith(() => files.forEach(change));
       expect(uploaded).toMatchObject({ objects: 1, failed: 2 });
       expect(unread).toEqual(['large', 'twin']);
@@ -102,8 +105,8 @@ describe('a large file that changes between its two readings', () => {
   );
 });
 
-describe('many large files, read faster than they can be sent', () => {
-  it('are begun a few at a time', async () => {
+describe('many large files that are read faster than they can be sent', () => {
+  it('are uploaded a few at a time', async () => {
     const files = 20;
     for (let at = 0; at < files; at += 1)
       truncateSync(sandbox.write(`work/${at}`, `large file ${at}`), LARGE_BYTES);

@@ -1,7 +1,7 @@
 /**
- * The data phase of a push: every changed file is read once; the same read feeds its hash, the chunker, the pack or the
- * upload. What the index knows is left out, the existence query is asked about the rest, and each confirmed object
- * becomes a row of the index: a killed push goes on from there.
+ * The data phase of a push. One read of each changed file feeds its hash, the chunker, and the pack or the
+ * upload. Blobs that the index knows are left out, the existence query checks the rest, and each confirmed
+ * object becomes a row of the index, from which a killed push resumes.
  */
 import { DrayError, type ErrorRecord, openFilesLimit, toErrorRecord } from '../../api/error.ts';
 import { Budget } from '../../base/budget.ts';
@@ -35,11 +35,14 @@ import { createHashFilter } from './hash-filter.ts';
 import type { PushForecast } from './push-forecast.ts';
 
 /**
- * Bytes of files in memory at once, between the disk and the wire: 32 average chunks, or two files that are only just not cut. Reading
- * is faster than any link and fills all of it, so it is what a push of large files takes.
+ * Bytes of files in memory at once, between the disk and the network: 32 average chunks, or two of the
+ * largest files that are not cut. Reading is faster than any link and fills all of it, so this is the memory
+ * of a push of large files.
  */
 const MEMORY_BYTES = 96 * 1024 * 1024;
-/** Closed packs in memory at once; the reader's bytes were given back when they were copied into the pack. */
+/**
+ * Closed packs in memory at once. The reader's own bytes are free again once they are copied into the pack.
+ */
 const PACK_MEMORY_BYTES = 128 * 1024 * 1024;
 const OPEN_FILES_MAX = 16;
 
@@ -50,7 +53,7 @@ export interface UploadOptions {
   readonly query: ExistenceQuery;
   readonly limit: AdaptiveLimit;
   readonly scope: PendingScope;
-  /** Given: read and ask, but send nothing; it is told what would be sent. */
+  /** If given, the push reads and asks but sends nothing, and counts here what it would send. */
   readonly forecast: PushForecast | undefined;
   readonly meter: Meter;
 }
@@ -61,11 +64,11 @@ export interface Uploaded {
   readonly failed: number;
 }
 
-/** @throws `remoteFailed` when the store has not kept what it said it stored. */
+/** @throws `remoteFailed` when the store lost something that it had reported as stored */
 export async function uploadFiles(options: UploadOptions): Promise<Uploaded> {
   const { forecast, limit, link, session, store } = options;
   const confirm = () => confirmUploads({ session, store, blobs: link.blobs, limit });
-  // Of a push that was killed: what is not there is sent again.
+  // Objects of a killed push: those that are missing are sent again.
   if (!forecast) await confirm();
   const uploaded = await uploadPending(options);
   if (!forecast) for (const lost of await confirm()) throw notStored(store, lost);
@@ -78,7 +81,9 @@ async function uploadPending(options: UploadOptions): Promise<Uploaded> {
   return new FileUploader(options, totals).run();
 }
 
-/** Room for a pack's index: 36 bytes for each of some 58,000 blobs. More makes the buffer grow once. */
+/**
+ * Room for a pack's index: 36 bytes for each of some 58,000 blobs. The buffer grows once when there are more.
+ */
 const PACK_INDEX_BYTES = 2 * 1024 * 1024;
 
 type WholeResult = Extract<ReadResult, { kind: 'whole' }>;
@@ -95,15 +100,15 @@ interface Candidate {
   readonly stat: WholeResult['stat'] | undefined;
 }
 
-/** What one batch of the reader brings: blobs for the pack, and objects to ask about and send together. */
+/** The results of one batch of the reader: blobs for the pack, and objects to query and send together. */
 class BatchWork {
   readonly packable: WholeResult[] = [];
   readonly candidates: Candidate[] = [];
-  /** Ends when the candidates are on the store. */
+  /** Resolves when the candidates are on the store. */
   readonly sent = Promise.withResolvers<void>();
 
   constructor() {
-    // Not everyone waits for it; a failure reaches the caller through the task set.
+    // Not every caller awaits it; a failure reaches the caller through the task set.
     this.sent.promise.catch(() => {});
   }
 }
@@ -113,24 +118,29 @@ class FileUploader {
   readonly #tasks: TaskSet;
   readonly #memory = new Budget(MEMORY_BYTES);
   readonly #packMemory = new Budget(PACK_MEMORY_BYTES);
-  /** Files being sent in parts: each is open, and has an upload begun. Reading, which never waits for them, is far ahead of a slow link. */
+  /**
+   * Bounds the large files being sent, each an open file and upload: reading never waits and runs far ahead
+   * of a slow link.
+   */
   readonly #openFiles = new Budget(OPEN_FILES_MAX);
   readonly #progress: Progress;
-  /** Path and scanned size by request id, for requests under way. */
+  /** Path and scanned size by request id, for requests in flight. */
   readonly #requests = new Map<number, ReadRequest>();
-  /** Objects being asked about or sent now; the promise ends when they are on the store. */
+  /** Objects being queried or sent now; the promise resolves when they are on the store. */
   readonly #sending = new Map<BlobHash, Promise<void>>();
   /** Blobs in a pack that is not on the store yet. */
   readonly #packing = new Set<BlobHash>();
-  /** What each file that is being cut still waits for. */
+  /** The pending chunk uploads of each file that is being cut. */
   readonly #chunkTasks = new Map<number, Set<Promise<void>>>();
   /** Content that changed before it was stored, by the hash that it had. */
   readonly #givenUp = new Map<BlobHash, DrayError>();
-  /** The index knew nothing of the repository when this began: then a look-up for each file is spared. */
+  /** The index knew no blob of the repository at the start, so a look-up for each file is skipped. */
   readonly #knewNothing: boolean;
-  /** What this push brought there, or found there. */
+  /** Hashes that this push sent or found on the store. */
   readonly #placed = createHashFilter();
-  /** A full pack with its last blob and its index, or all that is pending when that is less. */
+  /**
+   * The size of a full pack with its last blob and its index, or of all pending content when that is less.
+   */
   readonly #expectedPackBytes: number;
   #pack: PackBuilder | undefined;
   #objects = 0;
@@ -149,7 +159,7 @@ class FileUploader {
       totals: () => ({ filesTotal: totals.files + placed.files, bytesTotal: totals.bytes + placed.bytes }),
       traffic: createTraffic([options.meter], [options.limit]),
     });
-    // What a push that broke off has brought there: this one goes on from it.
+    // The upload resumes from what an interrupted push has sent.
     if (placed.files > 0) this.#progress.keep(placed.files, placed.bytes);
   }
 
@@ -179,7 +189,7 @@ class FileUploader {
     return { objects: this.#objects, bytes: this.#bytes, failed: this.#failed };
   }
 
-  /** Keyset pages: rows that are done meanwhile lie behind, so none is asked for twice. */
+  /** Keyset pages: finished rows lie behind the key, so no row is returned twice. */
   *#pendingRequests(): Generator<ReadRequest> {
     const { session, scope } = this.#options;
     let id = 0;
@@ -235,7 +245,7 @@ class FileUploader {
     if (stat.sizeBytes > 0) query.noteWanted(1);
     const isKnown = stat.sizeBytes > 0 && this.#mayBeKnown(hash) && link.blobs.has(hash);
     if (isKnown) query.noteRemovedByIndex(1);
-    // Of no bytes, known to be there, or on its way already: nothing is moved for it.
+    // Empty, already stored, or being sent: nothing to do.
     if (isKnown || stat.sizeBytes === 0 || this.#packing.has(hash) || this.#sending.has(hash)) {
       this.#progress.keep(1, stat.sizeBytes);
       return;
@@ -252,12 +262,12 @@ class FileUploader {
     } else work.packable.push(result);
   }
 
-  /** Content that comes again after its upload has ended is only in the index. */
+  /** Whether the index may know content that this push has already finished sending. */
   #mayBeKnown(hash: BlobHash): boolean {
     return !this.#knewNothing || this.#placed.mayHave(hash);
   }
 
-  /** A chunk needs an object of its own: that its bytes lie in some pack does not serve. */
+  /** A chunk needs an object of its own, even if a pack has its bytes. */
   #takeChunk(result: ChunkResult, work: BatchWork): void {
     const { hash, sizeBytes, bytes } = result;
     const { path } = this.#requests.get(result.id)!;
@@ -278,7 +288,10 @@ class FileUploader {
     else this.#chunkTasks.set(result.id, new Set([sent]));
   }
 
-  /** The file's row is written when its chunks are on the store: before that, a killed push has to cut it again. */
+  /**
+   * Writes the file's row only after all its chunks are on the store: until then a killed push must cut it
+   * again.
+   */
   #takeChunked(result: ChunkedResult): void {
     const { session, link, forecast } = this.#options;
     const { path } = this.#finish(result.id);
@@ -324,7 +337,7 @@ class FileUploader {
       }
       return;
     }
-    // All have to end, also when one fails: only then may the batch's bytes be filled anew.
+    // Wait for all, even when one fails: the reader reuses the batch's bytes afterwards.
     const outcomes = await Promise.allSettled(absent.map((candidate) => this.#sendOne(candidate)));
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   }
@@ -359,8 +372,8 @@ class FileUploader {
   }
 
   /**
-   * Too large for memory: sent in parts from the file, which must still be the one that was hashed. False: it is not, and
-   * this push goes on without it.
+   * Sends a file too large for memory in parts, if it is still the file that was hashed.
+   * @returns False when it has changed: this push leaves it out.
    */
   async #putLarge(candidate: Candidate): Promise<boolean> {
     const { session, store, limit, link } = this.#options;
@@ -398,11 +411,11 @@ class FileUploader {
     }
   }
 
-  /** Whatever files have the content that was not stored: none of them may be recorded. */
+  /** Reports every file with the content that was not stored: none of them may be recorded. */
   #tellGivenUp(hash: BlobHash, error: DrayError): void {
     const { session } = this.#options;
     const paths = session.index.files.forgetRead(hash);
-    // A file of the base commit, whose content is being looked for again, cannot be left out of the next one.
+    // A base commit's file whose content is being restored cannot be left out of the next commit.
     if (paths.length === 0) throw error;
     this.#failed += paths.length;
     for (const path of paths) {
@@ -472,7 +485,7 @@ class FileUploader {
   }
 }
 
-/** A chunk is none: its file is done when all of them are. */
+/** A chunk counts as no file: its file counts when all of its chunks are done. */
 function filesOf({ stat }: Candidate): number {
   return stat ? 1 : 0;
 }

@@ -30,7 +30,7 @@ async function pushAndClone(): Promise<void> {
   await cloneWorkspace(testContext(sandbox.folder), { url: sandbox.path('store'), directory: 'copy' });
 }
 
-/** Acts as soon as the event loop turns and finds `isTime` true. */
+/** Calls `act` on the first turn of the event loop on which `isTime` is true. */
 function once(isTime: () => boolean, act: () => void): void {
   if (isTime()) act();
   else setImmediate(once, isTime, act).unref();
@@ -45,7 +45,7 @@ function stopOnce(isTime: () => boolean): AbortSignal {
 describe('a pull that is stopped', () => {
   const names = Array.from({ length: 3_000 }, (_, at) => `${at}`);
 
-  it('while it deletes thousands of files stops there, and the next goes on', async () => {
+  it('while it deletes thousands of files stops at once, and the next one resumes', async () => {
     await start();
     for (const name of names) sandbox.write(`work/${name}`, name);
     sandbox.write('work/kept', 'kept');
@@ -62,7 +62,7 @@ describe('a pull that is stopped', () => {
   });
 
   it.skipIf(process.platform === 'win32')(
-    'while it makes thousands of links stops there, and the next goes on (not on Windows)',
+    'while it makes thousands of links stops at once, and the next one resumes (not on Windows)',
     async () => {
       await start();
       sandbox.write('work/kept', 'kept');
@@ -80,14 +80,14 @@ describe('a pull that is stopped', () => {
   );
 });
 
-describe('a large file that changes here while its new content is fetched', () => {
-  it('is left as it is, and named', async () => {
+describe('a large file that changes locally while its new content is fetched', () => {
+  it('stays as it is, and is named', async () => {
     await start({ chunkAbove: 1_000_000 });
     sandbox.write('work/large', Buffer.alloc(3_000_000, 'one '));
     await pushAndClone();
     sandbox.write('work/large', Buffer.alloc(3_000_000, 'two '));
     await push(testContext(work), {});
-    // A temporary file is there, so the file was looked at and is being fetched.
+    // A temporary file exists, so the file was checked and is being fetched.
     once(
       () => readdirSync(`${copy}/.dray/tmp`).length > 0,
       () => writeFileSync(`${copy}/large`, 'ours, just now'),
@@ -100,9 +100,9 @@ describe('a large file that changes here while its new content is fetched', () =
   });
 });
 
-describe('a folder here that may be read and not entered', () => {
+describe('a local folder that can be listed but not entered', () => {
   it.skipIf(process.platform === 'win32')(
-    'costs a pull only what lies in it, each named (not on Windows)',
+    'costs a pull only its own files, each named (not on Windows)',
     async () => {
       await start();
       for (const name of ['closed/changed', 'closed/gone', 'closed/kept', 'open'])

@@ -1,6 +1,6 @@
 /**
- * Makes the workspace look like a commit, path by path: what goes away first, so that a folder can take a file's place,
- * then the files by `download-files.ts`, then folders and links.
+ * Makes the workspace match a commit, path by path: first deletions, so that a folder can take a file's
+ * place, then files (`download-files.ts`), then folders and links.
  */
 import { lstatSync, type Stats } from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
@@ -24,16 +24,16 @@ export interface ApplyOptions {
   readonly session: Session;
   readonly connection: Connection;
   readonly link: LinkedRepository;
-  /** Is on the disk before the first file is written, for the command that runs after a power cut. */
+  /** Synced before the first file is written, for the command that runs after a power cut. */
   readonly writing: Writing;
   readonly totals: { readonly files: number; readonly bytes: number };
-  /** Files, links and empty folders that go away. */
+  /** Files, links and empty folders to delete. */
   readonly deletions: readonly string[];
-  /** What is written; batches in any order. */
+  /** Entries to write; batches in any order. */
   readonly writes: AsyncIterable<readonly Entry[]> | Iterable<readonly Entry[]>;
   /** The workspace is new and empty: nothing can be in the way. */
   readonly isFresh?: boolean;
-  /** Paths that the user gave up on purpose: what lies there may be replaced whatever it is. */
+  /** Paths that the user gave up on purpose: whatever is there may be replaced. */
   readonly givenUp?: ReadonlySet<string>;
 }
 
@@ -42,9 +42,9 @@ export interface Applied {
   readonly failed: number;
 }
 
-/** Files fetched together, so that what shares a pack is read by few requests. */
+/** Files fetched together, so that files of one pack take few requests. */
 const WINDOW_ENTRIES = 65_536;
-/** Paths after which a stop can be heard. */
+/** How many paths are handled between two checks for a stop. */
 const PATHS_PER_TURN = 256;
 
 export async function applyChanges(options: ApplyOptions): Promise<Applied> {
@@ -91,8 +91,8 @@ export async function applyChanges(options: ApplyOptions): Promise<Applied> {
 }
 
 /**
- * Whether the path holds what the index last saw there (or nothing, if it knows of nothing).
- * @throws DrayError `io` where it cannot be looked at.
+ * Whether the path is as the index last saw it (absent, if the index has no row).
+ * @throws DrayError `io` when the path cannot be checked
  */
 export function isAsKnown(session: Session, path: string): boolean {
   const plain = path.endsWith('/') ? path.slice(0, -1) : path;
@@ -103,7 +103,7 @@ export function isAsKnown(session: Session, path: string): boolean {
   return now.size === known[3] && now.mtimeMs === known[4] && (known[6] === -1 || now.ino === known[6]);
 }
 
-/** Below a file there is nothing either. @throws DrayError `io` */
+/** Undefined also for a path below a file. @throws DrayError `io` */
 export function lstatIfThere(root: string, path: string): Stats | undefined {
   try {
     return lstatSync(`${root}/${path}`, { throwIfNoEntry: false });
@@ -128,14 +128,14 @@ async function removeAll(
     checkAborted(session.context.signal);
     try {
       if (!path.endsWith('/') && !mayReplace(path)) {
-        const message = `${path} changed here while the pull was under way; it was not deleted. Pull again.`;
+        const message = `${path} changed here during the pull; it was not deleted. Pull again.`;
         throw new DrayError('conflict', message, { data: { path } });
       }
       writer.remove(path);
       session.index.files.setAbsent(path);
     } catch (error) {
       const record = toErrorRecord(error);
-      // An empty folder that is not empty any more simply stays.
+      // A folder that is no longer empty simply stays.
       if (path.endsWith('/') && record.code === 'conflict') {
         session.index.files.setAbsent(path);
         continue;
@@ -183,7 +183,7 @@ async function writeOthers(
         noteFolder(session, entry);
       } else if (entry.kind === 'link') {
         if (!mayReplace(entry.path)) {
-          const message = `${entry.path} changed here while the pull was under way; it was left as it is. Pull again.`;
+          const message = `${entry.path} changed here during the pull; it was left as it is. Pull again.`;
           failed += 1;
           session.context.emit({
             type: 'fileFailed',

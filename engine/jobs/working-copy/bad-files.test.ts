@@ -1,4 +1,7 @@
-/** Files that cannot be read, named or written: each is named, everything else goes on, nothing is half-written. */
+/**
+ * Files that cannot be read, named or written: each is named, all others are handled, nothing is
+ * half-written.
+ */
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -51,7 +54,7 @@ async function cloned(name = 'copy'): Promise<string[]> {
 const failures = (context: TestContext) =>
   eventsOf(context, 'fileFailed').map(({ path, error }) => [path, error.code, error.data.reason]);
 
-/** Does something to the workspace once the scan is over and before anything is read. */
+/** Changes the workspace after the scan and before anything is read. */
 function afterScan(act: () => void): TestContext {
   const events: JobEvent[] = [];
   let isDone = false;
@@ -65,7 +68,7 @@ function afterScan(act: () => void): TestContext {
 }
 
 describe('a push', () => {
-  it('names what vanished after the scan, sends the rest, and records the loss the next time', async () => {
+  it('names files that vanished after the scan, sends the rest, and records the loss the next time', async () => {
     sandbox.write('work/gone', 'gone');
     const context = afterScan(() => unlinkSync(`${work}/gone`));
     expect(await push(context, {})).toMatchObject({ result: 'pushed', failed: 1, changes: { added: 1 } });
@@ -74,7 +77,7 @@ describe('a push', () => {
     expect(await push(testContext(work), {})).toMatchObject({ result: 'nothingToPush', failed: 0 });
   });
 
-  it('keeps the old version of a file that it cannot read now', async () => {
+  it('keeps the old version of a file that it cannot read', async () => {
     sandbox.write('work/file', 'one');
     await push(testContext(work), {});
     sandbox.write('work/file', 'number two');
@@ -118,7 +121,7 @@ describe('a push', () => {
   );
 
   it.skipIf(process.platform === 'win32')(
-    'does not hang on a pipe that took the place of a file (not on Windows)',
+    'does not hang on a pipe that replaced a file (not on Windows)',
     async () => {
       sandbox.write('work/file', 'one');
       const context = afterScan(() => {
@@ -131,7 +134,7 @@ describe('a push', () => {
   );
 
   it.runIf(isLinux)(
-    'names what is not UTF-8, names of files and folders and targets of links, and sends the rest (Linux only)',
+    'names files, folders and link targets that are not UTF-8, and sends the rest (Linux only)',
     async () => {
       const raw = (name: string) => Buffer.from(`${work}/${name}`, 'latin1');
       writeFileSync(raw('caf\xe9'), 'no UTF-8');
@@ -157,7 +160,7 @@ describe('a push', () => {
   );
 
   it.skipIf(process.platform === 'win32')(
-    'names files and folders that it may not read, and keeps what it knew of them (not on Windows)',
+    'names files and folders that it may not read, and keeps their known state (not on Windows)',
     async () => {
       sandbox.write('work/closed/x', 'x');
       sandbox.write('work/locked', 'one');
@@ -213,7 +216,7 @@ describe('a pull', () => {
     expect(readFileSync(`${copy}/fine`, 'utf8')).toBe('ours, just now');
   });
 
-  it("does not go through a link that takes a folder's place meanwhile", async () => {
+  it('does not follow a link that replaces a folder meanwhile', async () => {
     sandbox.write('work/d/x', 'one');
     await push(testContext(work), {});
     await cloned();
@@ -246,7 +249,7 @@ describe('a full disk', () => {
     );
 
   it.skipIf(!canMount)(
-    'stops a clone with its code and nothing half-written, and the clone goes on when there is room (needs unshare)',
+    'stops a clone with its exit code and no half-written file, and the clone resumes when there is room (needs unshare)',
     async () => {
       mkdirSync(folder());
       for (let at = 0; at < 40; at += 1)

@@ -1,4 +1,4 @@
-/** Conflicts as people are told of them. */
+/** Reports conflicts to people. */
 
 import { DrayError } from '../../api/error.ts';
 import type { ConflictEvent } from '../../api/events.ts';
@@ -15,7 +15,7 @@ export async function collectChanges(pages: AsyncIterable<readonly Change[]>): P
   return changes;
 }
 
-/** Tells each as an event; the error names the first few. */
+/** Emits an event for each conflict. The error names the first few. */
 export function tellConflicts(
   session: Pick<Session, 'context'>,
   conflicts: readonly MergeConflict[],

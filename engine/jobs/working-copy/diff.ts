@@ -1,4 +1,4 @@
-/** `dray diff`: what differs between two commits, or between a commit and the working copy. */
+/** `dray diff`: the differences between two commits, or between a commit and the working copy. */
 import type { DiffRequest, DiffSummary, JobContext } from '../../api/jobs.ts';
 import { type Change, isSameEntry } from '../../model/diff.ts';
 import { diffSortedBatches } from '../../model/diff-sorted.ts';
@@ -51,7 +51,7 @@ async function diffWorking(session: Session): Promise<DiffSummary> {
   return { from: session.state.bases[session.remoteName] ?? 'nothing', to: WORKSPACE, changes };
 }
 
-/** The commit's changes to the base, with the working copy's own on top: only what differs somewhere is read. */
+/** The changes from the commit to the base, with the working copy's own on top. Reads only what differs. */
 async function diffCommitToWorking(
   session: Session,
   store: ObjectStore,
@@ -68,7 +68,7 @@ async function diffCommitToWorking(
   return { from, to: WORKSPACE, changes };
 }
 
-/** First one step, then the next: the changes from the first state to the last. */
+/** The changes of two steps in one: from the first state to the last. */
 async function* composeChanges(
   first: AsyncIterable<readonly Change[]>,
   second: Iterable<readonly Change[]>,

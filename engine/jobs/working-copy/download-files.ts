@@ -1,7 +1,7 @@
 /**
- * Puts the files of a commit into the workspace: packs by coalesced ranges, objects whole, chunks in parallel. Each
- * blob is verified against its hash before its file appears under its name. What was written becomes a row of the index
- * once it is on the disk (`written-rows.ts`).
+ * Writes a commit's files into the workspace: packs by merged ranges, objects whole, chunks in parallel. Each
+ * blob is verified against its hash before its file appears under its name. A written file becomes a row of
+ * the index after it is synced (`written-rows.ts`).
  */
 import { DrayError, type ErrorRecord, openFilesLimit, toErrorRecord } from '../../api/error.ts';
 import { Budget } from '../../base/budget.ts';
@@ -25,13 +25,13 @@ import type { Session } from '../session/session.ts';
 import { createWrittenRows, type WrittenRows } from './written-rows.ts';
 
 const MIB = 1024 * 1024;
-/** Bytes between the wire and the disk at once. */
+/** Bytes in memory between the network and the disk. */
 const MEMORY_BYTES = 96 * MIB;
-/** Unwanted bytes of a pack that cost less than another request. */
+/** Reading this many unwanted bytes of a pack costs less than another request. */
 const PACK_GAP_BYTES = 256 * 1024;
 /** Ranges of this size keep several connections and both writers busy on one pack. */
 const PACK_RANGE_BYTES = 8 * MIB;
-/** Objects up to this size are read whole; larger ones stream to the disk, in parallel ranges when they are large. */
+/** Objects up to this size are read whole; larger ones stream to the disk, in parallel ranges. */
 const WHOLE_BYTES = 32 * MIB;
 const RANGE_BYTES = 16 * MIB;
 
@@ -42,20 +42,22 @@ export interface DownloadOptions {
   readonly writer: TreeWriter;
   readonly limit: AdaptiveLimit;
   readonly progress: Progress;
-  /** Asked for each file right before it is written; false keeps the local file and fails this one as a conflict. */
+  /** Asked right before a file is written. False keeps the local file and reports a conflict. */
   readonly mayReplace: (path: string) => boolean;
 }
 
 export interface Downloaded {
   readonly bytes: number;
-  /** Files. */
+  /** Number of files. */
   readonly written: number;
   readonly failed: number;
 }
 
 type PackedEntry = FileEntry & { readonly offset: number };
 
-/** @param windows Batches of entries in any order; what shares a pack is fetched together within one batch. */
+/**
+ * @param windows Batches of entries in any order; files of one pack are fetched together within one batch.
+ */
 export async function downloadFiles(
   options: DownloadOptions,
   windows: AsyncIterable<readonly FileEntry[]> | Iterable<readonly FileEntry[]>,
@@ -68,7 +70,7 @@ class FileDownloader {
   readonly #options: DownloadOptions;
   readonly #tasks: TaskSet;
   readonly #memory: LeasedMemory;
-  /** Large files open at once: each holds a temporary file. */
+  /** Bounds the large files being written: each holds an open temporary file. */
   readonly #openFiles = new Budget(16);
   readonly #rows: WrittenRows;
   #bytes = 0;
@@ -153,7 +155,7 @@ class FileDownloader {
     }
   }
 
-  /** A pack that was cut costs only the files whose bytes are gone. */
+  /** A truncated pack costs only the files whose bytes are gone. */
   async #writePacked(
     pack: PackHash,
     bytes: Uint8Array,
@@ -169,7 +171,7 @@ class FileDownloader {
       return [...cut, ...read.items.filter(({ path }) => wrongPaths.has(path))];
     }
     for (const item of cut) {
-      const what = `ends at byte ${read.start + bytes.length}, and more belongs there`;
+      const what = `ends at byte ${read.start + bytes.length}, but needs more`;
       this.#fail(item, toErrorRecord(damagedObject(packKey(pack), what)));
     }
     return [];
@@ -190,9 +192,9 @@ class FileDownloader {
   }
 
   /**
-   * Waits for memory, then reads and uses the bytes beside the caller. A missing or damaged object fails its files only, and damaged bytes are read
-   * once more before.
-   * @param use Resolves to the entries whose bytes were wrong; the second time it fails them.
+   * Waits for memory, then reads and uses the bytes in the background. A missing or damaged object fails only
+   * its own files. Damaged bytes are read a second time before their files fail.
+   * @param use Resolves to the entries whose bytes were wrong. The second time it fails them.
    */
   async #spawnRead<E extends FileEntry>(
     key: RemoteKey,
@@ -216,7 +218,7 @@ class FileDownloader {
     });
   }
 
-  /** May be shorter than asked for: the caller says whom that concerns. */
+  /** The answer may be shorter than requested; the caller decides which files that fails. */
   async #read(
     key: RemoteKey,
     range: ByteRange | undefined,
@@ -234,7 +236,7 @@ class FileDownloader {
     return read.bytes;
   }
 
-  /** @returns those whose bytes were not theirs, unless it is the second time: then these have failed. */
+  /** @returns The entries whose bytes were wrong; the second time none, because these have failed. */
   async #writeMany<E extends PackedFile & FileEntry>(
     bytes: Uint8Array,
     items: readonly E[],
@@ -285,7 +287,7 @@ class FileDownloader {
       this.#tasks.fail(new DrayError('diskFull', error.message, { data: error.data }));
   }
 
-  /** What is missing or damaged on the remote must not count as being there. */
+  /** Removes from the index what is missing or damaged on the remote. */
   #forget({ blob, location }: FileEntry): void {
     const { blobs } = this.#options.link;
     blobs.remove(blob);
@@ -299,19 +301,19 @@ class FileDownloader {
       this.#fail(entry, toErrorRecord(error));
       return false;
     }
-    const message = `${entry.path} changed here while the pull was under way; it was left as it is. Pull again.`;
+    const message = `${entry.path} changed here during the pull; it was left as it is. Pull again.`;
     this.#fail(entry, { code: 'conflict', message, retry: 'no', data: { path: entry.path } });
     return false;
   }
 
-  /** One file in pieces: chunk by chunk, or a large object by ranges. */
+  /** Writes one file in pieces: chunk by chunk, or a large object by ranges. */
   async #takeLarge(entry: FileEntry): Promise<void> {
     if (!this.#mayReplace(entry)) return;
     const open = await this.#openFiles.acquire(1, this.#tasks.signal);
     this.#tasks.spawn(async () => {
       try {
         await this.#fetchLarge(entry, false).catch((error: unknown) => {
-          // Nothing vouches for one range of an object: all of it is fetched once more.
+          // A range has no hash of its own, so the whole object is fetched a second time.
           const isWrong = isDamage(error) && error.data.key === undefined && entry.location.in === 'object';
           if (!isWrong) throw error;
           return this.#fetchLarge(entry, true);
@@ -327,7 +329,7 @@ class FileDownloader {
 
   async #fetchLarge(entry: FileEntry, isAgain: boolean): Promise<void> {
     const file = await this.#options.writer.openLarge(entry);
-    // Pieces stop when one of them fails, or the whole download does; the file is discarded only when all are at rest.
+    // Pieces stop when one of them or the whole download fails. The file is discarded after all have stopped.
     const pieces = new TaskSet(this.#tasks.signal);
     try {
       for (const piece of piecesOf(entry)) {
@@ -355,7 +357,7 @@ class FileDownloader {
     }
     try {
       await pieces.settle();
-      // It may have taken hours.
+      // Checked again: the download may have taken hours.
       if (!this.#mayReplace(entry)) return;
       const stat = await file.commit({ verifyContent: entry.location.in === 'object' });
       this.#rows.add(entry, stat);
@@ -367,7 +369,7 @@ class FileDownloader {
   }
 }
 
-/** What fails one file and lets the others go on. */
+/** Errors that fail one file and let the others continue. */
 const FILE_ERRORS = new Set(['damaged', 'unsafePath', 'conflict', 'io', 'diskFull']);
 
 interface Piece {
@@ -405,16 +407,19 @@ function damagedObject(key: RemoteKey, what: string): DrayError {
 }
 
 function wrongBytes(key: RemoteKey): DrayError {
-  const message = `${key} does not hold the bytes that were pushed. "dray verify --read-data" names every file that it affects.`;
+  const message = `${key} does not contain the bytes that were pushed. "dray verify --read-data" names every file that it affects.`;
   return new DrayError('damaged', message, { data: { key } });
 }
 
 function checkWhole(key: RemoteKey, bytes: Uint8Array, sizeBytes: number): void {
   if (bytes.length !== sizeBytes)
-    throw damagedObject(key, `holds ${bytes.length} bytes where ${sizeBytes} belong`);
+    throw damagedObject(key, `has ${bytes.length} bytes instead of ${sizeBytes}`);
 }
 
-/** The error with the file's path in it and, when its bytes are not what its hash says, the object that they came from. */
+/**
+ * Adds the file's path to the error and, when its bytes do not match its hash, the object that they came
+ * from.
+ */
 function named(entry: FileEntry, error: ErrorRecord): ErrorRecord {
   const { path, blob, location } = entry;
   const isUnplaced = error.code === 'damaged' && error.data.key === undefined;

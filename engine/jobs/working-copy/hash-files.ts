@@ -1,4 +1,4 @@
-/** Reads files for their hashes only (status, diff, conflicts), and writes what it finds to the index. */
+/** Reads files only to hash them (status, diff, conflicts), and stores the hashes in the index. */
 import { Budget } from '../../base/budget.ts';
 import { type ReadRequest, readFiles } from '../../files/read/file-reader.ts';
 import type { IndexedChange, PendingRead } from '../../index/file-table.ts';
@@ -8,12 +8,12 @@ import type { Session } from '../session/session.ts';
 
 const MEMORY_BYTES = 96 * 1024 * 1024;
 
-/** The layout decides how a large file's hash is made; before a repository is known, the default one. */
+/** The layout decides how a large file is hashed. Before a repository is known it is the default one. */
 export function layoutOf(session: Session): Layout {
   return session.config.remotes[session.remoteName]?.layout ?? DEFAULT_LAYOUT;
 }
 
-/** Returns how many files failed; each was told as an event. */
+/** Emits an event for each file that fails, and returns their number. */
 export async function hashFiles(session: Session, pending: Iterable<PendingRead>): Promise<number> {
   const { index, context, workspace } = session;
   const paths = new Map<number, string>();
@@ -27,7 +27,7 @@ export async function hashFiles(session: Session, pending: Iterable<PendingRead>
     signal: context.signal,
   });
   for await (const batch of batches) {
-    // Most calls find nothing to read: then no phase is told.
+    // Most calls have nothing to read and then show no phase.
     progress ??= createProgress(session, { phase: 'hash' });
     const told = progress;
     index.transaction(() => {
@@ -53,7 +53,7 @@ export async function hashFiles(session: Session, pending: Iterable<PendingRead>
   return failed;
 }
 
-/** Changed files (among these paths, when they are given) that may turn out to equal the base: same size, other stat. */
+/** Changed files (among `paths`, if given) that may equal the base: same size, other stat. */
 export function* undecidedFiles(session: Session, paths?: ReadonlySet<string>): Generator<PendingRead> {
   for (let after = ''; ; ) {
     const page = session.index.files.pageOfUndecided(after);
@@ -64,7 +64,7 @@ export function* undecidedFiles(session: Session, paths?: ReadonlySet<string>): 
   }
 }
 
-/** Changed files (among these paths, when they are given) whose content is not known yet. */
+/** Changed files (among `paths`, if given) whose content is not known yet. */
 export function* unreadAmong(session: Session, paths?: ReadonlySet<string>): Generator<PendingRead> {
   for (const page of session.index.files.changes(0)) {
     for (const change of page) {

@@ -1,4 +1,4 @@
-/** Power cuts as they look afterwards: files that have the size and the time of a commit's, and not the content. */
+/** The state after a power cut: files with the size and time of a commit's file, but other content. */
 import {
   existsSync,
   lstatSync,
@@ -40,7 +40,7 @@ let commit: string;
 const at = (folder: string) => testContext(sandbox.path(folder));
 const read = (name: string) => readFileSync(sandbox.path(`copy/${name}`), 'utf8');
 
-/** As the pull of the second commit had left it: its time is there, and not its content. */
+/** As the torn pull of the second commit leaves it: with the commit's time, but without its content. */
 async function tear(name: string, content: string): Promise<void> {
   const path = sandbox.path(`copy/${name}`);
   writeFileSync(path, content);
@@ -50,7 +50,7 @@ async function tear(name: string, content: string): Promise<void> {
   await file.close();
 }
 
-/** What a run that wrote the commit leaves when it is cut off. */
+/** What an interrupted run that wrote the commit leaves. */
 function markCut(words: string, of = commit): void {
   const folder = sandbox.path('copy/.dray/tmp');
   mkdirSync(folder, { recursive: true });
@@ -64,7 +64,7 @@ describe('After a pull that a power cut ended', () => {
   it.each([
     { state: 'empty', a: '', added: '' },
     { state: 'zeros of its size', a: '\0'.repeat(8), added: '\0'.repeat(10) },
-  ])('the same pull writes what is $state anew, and takes it for nobody’s edit', async ({ a, added }) => {
+  ])('the same pull rewrites what is $state, and does not take it for an edit', async ({ a, added }) => {
     markCut('pull');
     await tear('a', a);
     await tear('new', added);
@@ -78,7 +78,7 @@ describe('After a pull that a power cut ended', () => {
     expect(await status(at('copy'), {})).toMatchObject({ changes: { added: 0, modified: 0, deleted: 0 } });
   });
 
-  it('a push refuses to record torn files, and names the command that mends them', async () => {
+  it('a push refuses to record torn files, and names the command that repairs them', async () => {
     markCut('pull');
     await tear('a', '');
     await expect(push(at('copy'), {})).rejects.toMatchObject({
@@ -89,14 +89,14 @@ describe('After a pull that a power cut ended', () => {
     expect(marks()).toHaveLength(1);
   });
 
-  it('a push goes through where nothing is torn, and edits made since are kept', async () => {
+  it('a push succeeds when nothing is torn, and keeps later edits', async () => {
     markCut('pull');
     sandbox.write('copy/c', '');
     expect(await push(at('copy'), {})).toMatchObject({ result: 'pushed' });
     expect(marks()).toEqual([]);
   });
 
-  it('a pull keeps an edit of another time, and one that is longer', async () => {
+  it('a pull keeps an edit with another time, and a longer one', async () => {
     markCut('pull');
     sandbox.write('copy/c', 'my own');
     await tear('a', 'longer than the second a');
@@ -104,7 +104,7 @@ describe('After a pull that a power cut ended', () => {
     expect(read('c')).toBe('my own');
   });
 
-  it('status tells which command was cut off', async () => {
+  it('status names the interrupted command', async () => {
     markCut('pull');
     const context = at('copy');
     await status(context, {});
@@ -113,7 +113,7 @@ describe('After a pull that a power cut ended', () => {
     ]);
   });
 
-  it('a dry run of the pull writes nothing, and the next pull mends all the same', async () => {
+  it('a dry run of the pull writes nothing, and the next pull still repairs', async () => {
     markCut('pull');
     await tear('a', '');
     expect(await pull(at('copy'), { dryRun: true })).toMatchObject({ result: 'wouldPull' });
@@ -122,7 +122,7 @@ describe('After a pull that a power cut ended', () => {
     expect(read('a')).toBe('second a');
   });
 
-  it('a pull of another commit removes what was torn and belongs to none', async () => {
+  it('a pull of another commit removes torn files that it does not have', async () => {
     markCut('pull');
     await tear('new', '');
     const { bases } = JSON.parse(readFileSync(sandbox.path('copy/.dray/state.json'), 'utf8')) as {
@@ -134,7 +134,7 @@ describe('After a pull that a power cut ended', () => {
   });
 });
 
-it('a restore that was cut off is run again, and then a push goes through', async () => {
+it('an interrupted restore is run again, and then a push succeeds', async () => {
   await pull(at('copy'), {});
   markCut('restore a');
   await tear('a', '\0'.repeat(8));
@@ -147,7 +147,7 @@ it('a restore that was cut off is run again, and then a push goes through', asyn
   expect(await push(at('copy'), {})).toMatchObject({ result: 'nothingToPush' });
 });
 
-it('a pull leaves no mark where it ends, and tells nothing afterwards', async () => {
+it('a pull that ends leaves no mark, and later commands report nothing', async () => {
   await pull(at('copy'), {});
   expect(marks()).toEqual([]);
   const context = at('copy');
@@ -155,11 +155,11 @@ it('a pull leaves no mark where it ends, and tells nothing afterwards', async ()
   expect(eventsOf(context, 'warning')).toEqual([]);
 });
 
-it('a mark of another process that has ended counts, whoever has its number now', async () => {
+it('a mark of an ended process counts even if another process has its number now', async () => {
   markCut('pull');
   const [name = ''] = marks();
   const folder = dirname(sandbox.path('copy/.dray/tmp/x'));
-  // Process 1 is always there.
+  // Process 1 always exists.
   renameSync(`${folder}/${name}`, `${folder}/${name.replace(`-${process.pid}-`, '-1-')}`);
   await tear('a', '');
   await expect(push(at('copy'), {})).rejects.toMatchObject({ code: 'conflict' });

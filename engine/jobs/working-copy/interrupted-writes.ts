@@ -1,11 +1,11 @@
 /**
- * Runs that wrote into the workspace and did not end, because they were killed or the power was cut. After a
- * power cut a file may have the size and time of the commit's file but other content, and a push would record
- * that as an edit. So a mark names the commit and the command before the run writes its first file
+ * Runs that wrote into the workspace and did not finish, because they were killed or the power was cut. After
+ * a power cut a file may have the size and time of the commit's file but other content, and a push would
+ * record that as an edit. So a mark names the commit and the command before the run writes its first file
  * (`files/disk/unsynced-mark.ts`). A file is torn if it has the commit's time, to the nanosecond, is not
  * longer and has other content. Until the command has run again,
  * - a push is refused while there are torn files,
- * - a pull or switch to any commit writes torn files anew, and never takes them for edits.
+ * - a pull or switch to any commit rewrites torn files, and never takes them for edits.
  */
 import { join } from 'node:path';
 import { DrayError } from '../../api/error.ts';
@@ -21,7 +21,7 @@ import { collectChanges } from './conflicts.ts';
 import { hashFiles, unreadAmong } from './hash-files.ts';
 import { toChange } from './working-changes.ts';
 
-/** What the run writes into the workspace, and its command line after `dray`. */
+/** The commit that the run writes into the workspace, and its command line after `dray`. */
 export interface Writing {
   readonly commit: CommitHash;
   readonly words: string;
@@ -41,7 +41,7 @@ export function noteOfWriting({ config, remoteName }: Session, { commit, words }
 
 const NOTE = /^(\S+) ([0-9a-f]{64}) (.+)$/s;
 
-/** Of any remote. */
+/** Interrupted runs from any remote. */
 function cutRuns({ workspace }: Session): readonly CutRun[] {
   return findUnsyncedMarks(workspace.temporaryFolder).flatMap((mark): CutRun[] => {
     const [, remote, commit, command] = NOTE.exec(mark.note) ?? [];
@@ -53,7 +53,7 @@ export function hasCutRuns(session: Session): boolean {
   return cutRuns(session).length > 0;
 }
 
-/** For commands that show changes. */
+/** Warns commands that show changes. */
 export function tellCutRuns(session: Session): void {
   const run = cutRuns(session).at(-1);
   if (!run) return;
@@ -63,14 +63,14 @@ export function tellCutRuns(session: Session): void {
 
 export interface TornFile {
   readonly path: string;
-  /** What is there now. */
+  /** The file in the workspace. */
   readonly torn: Entry;
-  /** What the base has there. */
+  /** The base's entry at this path. */
   readonly base: Entry | undefined;
   readonly command: string;
 }
 
-/** What the session's remote had been written from. The scan is done, and the index's base rows stand for the base. */
+/** Torn files of the session's remote. Call after the scan, when the index's base rows mirror the base. */
 async function findTorn(
   session: Session,
   store: ObjectStore,
@@ -98,7 +98,7 @@ interface Suspect {
   readonly path: string;
   readonly before: Entry | undefined;
   readonly now: FileEntry;
-  /** What the commit has there. */
+  /** The commit's entry at this path. */
   readonly entry: FileEntry;
 }
 
@@ -129,12 +129,15 @@ async function findSuspects(
 }
 
 export interface TornTaken {
-  /** From what is here to the target. */
+  /** From the workspace's files to the target. */
   readonly changes: readonly Change[];
   readonly torn: ReadonlySet<string>;
 }
 
-/** What leads to the target, torn files included: the index knows nothing of them any more, and its rows stand for no commit. */
+/**
+ * The changes to the target, torn files included. The index forgets the torn files, and its base rows mirror
+ * no commit.
+ */
 export async function takeTorn(
   session: Session,
   store: ObjectStore,

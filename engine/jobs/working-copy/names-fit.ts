@@ -1,4 +1,4 @@
-/** Before anything is written: whether the file system here can hold all the names of a commit. */
+/** Checks before anything is written that this file system can hold all the names of a commit. */
 import { DrayError } from '../../api/error.ts';
 import { foldsUnicode, isCaseInsensitive } from '../../files/scan/case-sensitivity.ts';
 import { collisionFinder, type NameCollision } from '../../model/name-collisions.ts';
@@ -10,9 +10,9 @@ import type { Session } from '../session/session.ts';
 const TOLD_MAX = 20;
 
 /**
- * Where case or Unicode form does not count, two entries may share one name, and the second would overwrite the first.
- * `DRAY_ASSUME_CASE_INSENSITIVE=1` asks for the check anywhere, to try a dataset for such systems.
- * @throws `unsafePath` naming the pairs.
+ * Where case or Unicode form does not count, two entries may share one name, and the second would overwrite
+ * the first. `DRAY_ASSUME_CASE_INSENSITIVE=1` forces the check anywhere, to try a dataset for such systems.
+ * @throws `unsafePath` naming the pairs
  */
 export async function checkNamesFit(session: Session, store: ObjectStore, commit: Commit): Promise<void> {
   const folder = session.workspace.temporaryFolder;
@@ -28,8 +28,8 @@ export async function checkNamesFit(session: Session, store: ObjectStore, commit
   const more = collisions.length > TOLD_MAX ? ` and ${collisions.length - TOLD_MAX} more` : '';
   throw new DrayError(
     'unsafePath',
-    `This file system takes different names for one: ${pairs.join('; ')}${more}. Nothing was written. ` +
-      'Rename one of each where the dataset was made, and push.',
+    `This file system treats different names as one: ${pairs.join('; ')}${more}. Nothing was written. ` +
+      'Rename one of each pair where the dataset was made, and push.',
     { data: { pairs: collisions.slice(0, TOLD_MAX), count: collisions.length } },
   );
 }

@@ -31,7 +31,7 @@ async function scanned() {
 
 describe('a scan', () => {
   it.skipIf(process.platform === 'win32')(
-    'keeps all that is known below a folder whose names can be read and nothing more (not on Windows)',
+    'keeps everything known below a folder that can be listed but not entered (not on Windows)',
     async () => {
       for (const name of ['closed/file', 'closed/sub/x', 'closed/sub/deeper/y', 'closed-too', 'open'])
         sandbox.write(`work/${name}`, name);
@@ -57,7 +57,7 @@ describe('a scan', () => {
     },
   );
 
-  it('keeps what a commit holds in a folder of unfinished files, while that folder is there', async () => {
+  it('keeps what a commit has in a folder of unfinished files, while that folder exists', async () => {
     for (const name of ['a', 'sub/xdray-tmp/f', 'z']) sandbox.write(`work/${name}`, name);
     await push(testContext(work), {});
     forgeCommit(sandbox.path('store'), (commit) => commit.replace('sub/xdray-tmp/f', 'sub/.dray-tmp/f'));
@@ -74,7 +74,7 @@ describe('a scan', () => {
   });
 
   it.runIf(process.platform === 'linux')(
-    'takes a folder with more unreadable names than a call has room for (Linux only)',
+    'takes a folder with more unreadable names than a function call takes arguments (Linux only)',
     async () => {
       const count = 130_000;
       mkdirSync(`${work}/many`);

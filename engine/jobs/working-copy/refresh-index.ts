@@ -1,6 +1,6 @@
 /**
- * Brings the index's working side up to date: a merge of the scan with the index, both in byte order, so that memory
- * stays flat. An unchanged file costs one `lstat` and one comparison; nothing is written for it.
+ * Updates the index's working side: a merge of the scan with the index, both in byte order, so that memory
+ * stays flat. An unchanged file costs one `lstat` and one comparison, and writes nothing.
  */
 import { isUtf8 } from 'node:buffer';
 import { readlinkSync } from 'node:fs';
@@ -18,9 +18,9 @@ import type { Session } from '../session/session.ts';
 export interface Refreshed {
   readonly files: number;
   readonly bytes: number;
-  /** Rows that may differ from the base: nothing to look for when 0. */
+  /** Rows that may differ from the base; 0 when there are no changes. */
   readonly differing: number;
-  /** What was not scanned (`reportProblems` tells of it). Its old state is kept. */
+  /** Paths that could not be scanned; their old state is kept. `reportProblems` reports them. */
   readonly problems: readonly ScanProblem[];
 }
 
@@ -47,7 +47,7 @@ export async function refreshIndex(session: Session): Promise<Refreshed> {
   return { files: merge.files, bytes: merge.bytes, differing: merge.differing, problems: merge.problems };
 }
 
-/** Tells of each problem: what failed (exit code 4), or what is left out by design. */
+/** Reports each problem: a failure (exit code 4), or a path left out by design. */
 export function reportProblems(session: Session, problems: readonly ScanProblem[]): number {
   let failed = 0;
   for (const { path, problem, message } of problems) {
@@ -67,7 +67,10 @@ export function reportProblems(session: Session, problems: readonly ScanProblem[
   return failed;
 }
 
-/** Removes what dead runs left in the `.dray-tmp` folders that the scan met: nobody may ever write beside them again. */
+/**
+ * Removes the files of dead runs from the `.dray-tmp` folders that the scan met: no later run may write
+ * beside them.
+ */
 export function sweepUnfinished({ workspace }: Session, problems: readonly ScanProblem[]): void {
   for (const { path, problem } of problems)
     if (problem === 'unfinished' && path.endsWith('/')) sweepAbandoned(join(workspace.root, path));
@@ -83,7 +86,7 @@ function reportScan(session: Session, merge: ScanMerge): void {
   });
 }
 
-/** The merge itself: batches of scanned entries against pages of rows. */
+/** Merges batches of scanned entries with pages of rows. */
 class ScanMerge {
   files = 0;
   bytes = 0;
@@ -103,7 +106,7 @@ class ScanMerge {
   }
 
   take(batch: ScanBatch): void {
-    // One by one: a single folder may have more of them than a call takes arguments.
+    // One by one: a folder may have more of them than a call takes arguments.
     for (const problem of batch.problems) this.problems.push(problem);
     const changed: ScannedEntry[] = [];
     for (const entry of batch.entries) {
@@ -128,7 +131,7 @@ class ScanMerge {
     if (changed.length > 0) this.#save(changed);
   }
 
-  /** Files below a folder that could not be read have not vanished: what is known of them stays. */
+  /** Files below a folder that could not be read have not vanished: their rows stay. */
   finish(): void {
     const { problems } = this;
     for (let row = this.#peek(); row; row = this.#next()) this.#noteVanished(row);
@@ -157,7 +160,9 @@ class ScanMerge {
     });
   }
 
-  /** Null: a file, which is read later. Undefined: a link that is gone or cannot be recorded; what is known of it stays. */
+  /**
+   * Null: a file, which is read later. Undefined: a link that is gone or cannot be recorded; its row stays.
+   */
   #contentOf({ path, kind }: ScannedEntry): string | null | undefined {
     if (kind === 'file') return null;
     if (kind === 'folder') return '';
@@ -166,7 +171,7 @@ class ScanMerge {
       target = readlinkSync(`${this.#root}/${path}`, { encoding: 'buffer' });
     } catch (cause) {
       const { code, message } = cause as NodeJS.ErrnoException;
-      // Gone since the scan saw it, or something else by now: the next scan tells.
+      // It changed since the scan saw it; the next scan records that.
       if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'EINVAL') {
         this.problems.push({ path, problem: 'unreadable', message: `${path} cannot be read: ${message}.` });
       }
@@ -197,12 +202,15 @@ class ScanMerge {
   }
 }
 
-/** Whether a path may well be there, though the scan has not seen it. Takes no longer where there are many problems. */
+/**
+ * Whether a path may exist although the scan has not seen it. Takes constant time, however many problems
+ * there are.
+ */
 function unseenBy(problems: readonly ScanProblem[]): (path: string) => boolean {
   const places = new Set<string>();
   for (const { path, problem } of problems) {
     places.add(path);
-    // What could not even be looked at may be a folder, and all that is in it unseen as well.
+    // An unreadable path may be a folder, and everything in it unseen.
     if (problem === 'unreadable' && !path.endsWith('/')) places.add(`${path}/`);
   }
   return (path) => {

@@ -1,6 +1,6 @@
 /**
- * `dray restore`: named paths as a commit has them. The working copy's own content at these paths is replaced: that is what was asked,
- * unless changes are to be kept.
+ * `dray restore`: brings named paths back as a commit has them. It replaces the working copy's own content at
+ * these paths, unless changes are to be kept.
  */
 import { DrayError } from '../../api/error.ts';
 import type { JobContext, RestorePlan, RestoreRequest, RestoreSummary } from '../../api/jobs.ts';
@@ -37,10 +37,11 @@ export async function restore(context: JobContext, request: RestoreRequest): Pro
       totals,
       deletions: [],
       writes: [differing],
-      // What changes while this runs is kept as well.
+      // A change made while this runs is kept as well.
       ...(request.keepsChanges ? {} : { givenUp: new Set(differing.map((entry) => entry.path)) }),
     });
-    // Writing a path makes it its own base; the base commit's entry there comes back when it is another one.
+    // A written path becomes its own base. If the base commit has another entry there, the rows are rebuilt
+    // later.
     if (request.from === undefined) session.index.settings.base = mark;
     const base = await ensureBase(session, connection.store, link);
     if (applied.failed === 0) await settleCutRuns(session, connection.store, base);
@@ -48,12 +49,12 @@ export async function restore(context: JobContext, request: RestoreRequest): Pro
   });
 }
 
-/** What `restore` would do; nothing is written but what the index learns of the working copy. */
+/** The changes that `restore` would make. Only the index is updated, by the scan. */
 export async function planRestore(context: JobContext, request: RestoreRequest): Promise<RestorePlan> {
   return withDiffering(context, request, async ({ differing, session }) => planOf(session, differing));
 }
 
-/** The command to type again. */
+/** The command line to type again. */
 function wordsOf({ from, paths }: RestoreRequest): string {
   return ['restore', ...paths, ...(from === undefined ? [] : ['--from', from])].map(shellWord).join(' ');
 }
@@ -63,7 +64,7 @@ interface Differing {
   readonly connection: Connection;
   readonly link: LinkedRepository;
   readonly hash: CommitHash;
-  /** What the commit has and the working copy has not. */
+  /** Entries of the commit that the working copy does not have. */
   readonly differing: readonly Entry[];
 }
 
@@ -132,11 +133,11 @@ function planOf(session: Session, differing: readonly Entry[]): RestorePlan {
   };
 }
 
-/** Whether the working copy has something at the path that the base has not. */
+/** Whether the working copy has a change at the path. */
 function isChanged(session: Session, { kind, path }: Entry): boolean {
   if (kind === 'folder') return false;
   const { after, before } = session.index.files.find(path, 0) ?? {};
-  // The index knows nothing there: what is there all the same is ignored, or a folder's place.
+  // The index has no row: a file there is ignored, or lies in a folder's place.
   if (!after) return !isAsKnown(session, path);
   const isSame = before?.kind === after.kind && before.hash === after.hash && after.hash !== undefined;
   return !isSame || before.executable !== after.executable;
@@ -145,11 +146,11 @@ function isChanged(session: Session, { kind, path }: Entry): boolean {
 function wouldLose({ changed, changedPaths }: RestorePlan): DrayError {
   const [first = ''] = changedPaths;
   const others = changed > 1 ? ` and ${changed - 1} more` : '';
-  const message = `${first}${others} changed here since the last push, and would be written over. Nothing was restored.`;
+  const message = `${first}${others} changed here since the last push, and would be overwritten. Nothing was restored.`;
   return new DrayError('conflict', message, { data: { changed, changedPaths } });
 }
 
-/** Whether the working copy has the entry already, as far as the index knows: what it does not know is written again. */
+/** Whether the index knows that the working copy has the entry. If not, it is written again. */
 function isThere(session: Session, entry: Entry): boolean {
   const working = session.index.files.find(entry.path, 0)?.after;
   if (!working || working.kind !== entry.kind) return false;

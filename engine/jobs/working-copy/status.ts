@@ -1,4 +1,4 @@
-/** `dray status`: what changed here since the last push or pull. Asks the remote only when told to. */
+/** `dray status`: what changed here since the last push or pull. Asks the remote only on request. */
 import type { JobContext, StatusRequest, StatusSummary } from '../../api/jobs.ts';
 import { diffCommits } from '../../repository/diff-commits.ts';
 import { tellArrivals } from '../pull/interrupted-pull.ts';

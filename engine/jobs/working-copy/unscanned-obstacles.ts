@@ -1,4 +1,6 @@
-/** What lies in the workspace where a pull wants to write, unseen by the scan (ignored files): it exists only here. */
+/**
+ * Finds files that the scan leaves out (ignored ones) at paths that a pull would write. They exist only here.
+ */
 import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
 import { DrayError } from '../../api/error.ts';
@@ -9,7 +11,7 @@ import { foldName } from '../../model/name-collisions.ts';
 import type { Session } from '../session/session.ts';
 import { isAsKnown, lstatIfThere } from './apply-changes.ts';
 
-/** A conflict for each added path that something else holds, or that lies below something that is no folder. */
+/** A conflict for each added path that is occupied, or that lies below something that is not a folder. */
 export function findInTheWay(session: Session, changes: readonly Change[]): MergeConflict[] {
   const goes = new Set(changes.filter((change) => !change.after).map((change) => change.path));
   const blockers = createBlockers(session.workspace.root);
@@ -22,7 +24,7 @@ export function findInTheWay(session: Session, changes: readonly Change[]): Merg
       const other = spellings.otherOf(path);
       return other !== undefined && isAsKnown(session, other);
     } catch (error) {
-      // What cannot be looked at cannot be written either: that fails alone then, and says why.
+      // A path that cannot be checked cannot be written either: it fails alone later, with the reason.
       if (error instanceof DrayError) return true;
       throw error;
     }
@@ -36,7 +38,7 @@ export function findInTheWay(session: Session, changes: readonly Change[]): Merg
     }));
 }
 
-/** Nothing is at the path, or a folder of which everything goes away. */
+/** Whether the path is free: absent, or a folder whose whole content will be deleted. */
 function isPlaceFree(session: Session, path: string, goes: ReadonlySet<string>): boolean {
   if (isAsKnown(session, path)) return true;
   const full = join(session.workspace.root, path);
@@ -46,7 +48,10 @@ function isPlaceFree(session: Session, path: string, goes: ReadonlySet<string>):
   return itemsBelow(full).every((item) => item.isDirectory() || goes.has(pathOf(item)));
 }
 
-/** Where a file system takes two names for one: a rename in case alone finds there what it is about to take away. */
+/**
+ * For file systems that treat two spellings as one name: a rename in case alone finds the very file that it
+ * replaces.
+ */
 function createSpellings(root: string, goes: ReadonlySet<string>) {
   let goesByFold: ReadonlyMap<string, string> | undefined;
   const listings = new Map<string, ReadonlySet<string>>();
@@ -58,7 +63,10 @@ function createSpellings(root: string, goes: ReadonlySet<string>) {
     return names.has(posix.basename(path));
   };
   return {
-    /** Of what goes away, what is found at the path by another spelling than its own. Inodes may be made up by name, listings are not. */
+    /**
+     * The path among the deletions that the file system finds at `path` under another spelling. Compares
+     * listings, because some file systems make up inodes from the name.
+     */
     otherOf: (path: string): string | undefined => {
       goesByFold ??= new Map([...goes].map((gone) => [foldName(gone), gone]));
       const other = goesByFold.get(foldName(path));
@@ -76,7 +84,7 @@ function namesIn(folder: string): ReadonlySet<string> {
   }
 }
 
-/** Node's own recursive listing goes through links to folders, out of the workspace. @throws DrayError `io` */
+/** Node's own recursive listing follows links to folders, out of the workspace. @throws DrayError `io` */
 function itemsBelow(folder: string): readonly Dirent[] {
   let items: Dirent[];
   try {
@@ -89,7 +97,7 @@ function itemsBelow(folder: string): readonly Dirent[] {
   );
 }
 
-/** Looks at each folder once. A link to a folder is no folder: what lies behind it is none of the workspace's. */
+/** Checks each folder once. A link to a folder is not a folder: its target is outside the workspace. */
 function createBlockers(root: string) {
   const seen = new Map<string, string | undefined>();
   const absent = new Set<string>();
@@ -107,7 +115,7 @@ function createBlockers(root: string) {
     return blocker;
   };
   return {
-    /** The first part of the way to the path that is there and is no folder. */
+    /** The topmost part of the path that exists and is not a folder. */
     above: (path: string): string | undefined => at(posix.dirname(path)),
   };
 }

@@ -1,4 +1,4 @@
-/** What the working copy changed against its base: read, decided, paired into renames, told as events. */
+/** The working copy's changes against its base: read, decided, paired into renames, emitted as events. */
 import type { ChangeTotals } from '../../api/jobs.ts';
 import type { IndexedChange, IndexedSide, PendingRead } from '../../index/file-table.ts';
 import { type Change, detectRenames, kindOfChange } from '../../model/diff.ts';
@@ -8,9 +8,9 @@ import type { Session } from '../session/session.ts';
 import { hashFiles, isUnread, undecidedFiles } from './hash-files.ts';
 import { type Refreshed, refreshIndex, reportProblems } from './refresh-index.ts';
 
-/** Beyond so many changes they are told as they come, without pairing renames: memory stays bounded. */
+/** Above this many changes they are emitted without pairing renames, so that memory stays bounded. */
 const PAIRED_CHANGES_MAX = 200_000;
-/** Stands for a place that is not known, or not asked for. */
+/** Stands for a place that is unknown or not needed. */
 const NO_LOCATION: BlobLocation = { in: 'nowhere' };
 
 export interface WorkingState {
@@ -29,12 +29,12 @@ export async function settleWorkingCopy(session: Session): Promise<WorkingState>
   return { scanned, failed };
 }
 
-/** The changes of the working copy, in order. Unread content counts as different from everything. */
+/** The changes of the working copy, in order. Unread content counts as different from all other content. */
 export function* workingChanges(session: Session, repository = 0): Generator<readonly Change[]> {
   for (const page of session.index.files.changes(repository)) yield page.map(toChange);
 }
 
-/** Those whose content is known: what a push records. */
+/** The changes whose content is known: those that a push records. */
 export function* readChanges(session: Session): Generator<readonly Change[]> {
   for (const page of session.index.files.changes(0))
     yield page.filter((change) => !isUnread(change)).map(toChange);
@@ -49,7 +49,11 @@ export function toChange(indexed: IndexedChange): Change {
   };
 }
 
-/** Tells each change as an event and adds them up. Who knows beforehand that no rename can be among them has none held for pairing. */
+/**
+ * Emits an event for each change and counts them.
+ * @param options `hasNoRenames`: the caller knows that there are no renames, so no change is held back for
+ * pairing
+ */
 export async function tellChanges(
   session: Pick<Session, 'context'>,
   pages: Iterable<readonly Change[]> | AsyncIterable<readonly Change[]>,
@@ -94,7 +98,7 @@ export async function tellChanges(
   return totals;
 }
 
-/** What is told of them: a file that has moved is one change, where it is now. */
+/** Pairs changes for display: a moved file is one change, at its new path. */
 function pairRenames(changes: readonly Change[]) {
   const { renames } = detectRenames(changes);
   const gone = new Set(renames.map((rename) => rename.fromPath));
@@ -104,7 +108,7 @@ function pairRenames(changes: readonly Change[]) {
   };
 }
 
-/** Unread new files whose size is that of a file that is gone: perhaps it has moved. */
+/** Unread new files with the size of a deleted file: they may be renames. */
 function* renameCandidates(session: Session): Generator<PendingRead> {
   const goneSizes = new Set<number>();
   for (const page of session.index.files.changes(0)) {

@@ -42,10 +42,10 @@ describe('The row of a file that was just written', () => {
   it.each([
     ['long ago', LONG_AGO_MS - 0.25, 7],
     ['just now', NOW_MS - 10.25, -1],
-    ['in this second, where the file system may count no finer', NOW_MS - 500, -1],
-    ['in a second that is over', NOW_MS - 2_500, 7],
+    ['within this second, in case the file system counts whole seconds', NOW_MS - 500, -1],
+    ['in an earlier second', NOW_MS - 2_500, 7],
   ])(
-    'proves nothing to the next scan where a later edit could leave its time as it is (%s)',
+    'does not count as proof for the next scan where a later edit could have the same time (%s)',
     async (_, mtimeMs, inode) => {
       const rows = openRows(async () => {});
       rows.add(entryAt('a', mtimeMs), statAt(mtimeMs));
@@ -54,7 +54,7 @@ describe('The row of a file that was just written', () => {
     },
   );
 
-  it('is not written before the file is on the disk', async () => {
+  it('is not written before the file is synced', async () => {
     const synced = Promise.withResolvers<void>();
     const rows = openRows(() => synced.promise);
     rows.add(entryAt('a', LONG_AGO_MS), statAt(LONG_AGO_MS));
@@ -66,7 +66,7 @@ describe('The row of a file that was just written', () => {
     expect(index.files.knownStat('a')).toBeDefined();
   });
 
-  it('is never written when the disk fails', async () => {
+  it('is never written when the sync fails', async () => {
     const rows = openRows(async () => {
       throw new DrayError('io', 'The disk is broken.');
     });

@@ -1,4 +1,4 @@
-/** Rows of the index for files that were just written. They are kept once the files are on the disk. */
+/** Index rows of files that were just written. They are saved after the files are synced. */
 
 import { isRacy } from '../../files/read/open-file.ts';
 import type { TreeWriter, WrittenStat } from '../../files/write/tree-writer-types.ts';
@@ -8,11 +8,14 @@ import type { Session } from '../session/session.ts';
 import { createSyncedBatches } from '../session/synced-batches.ts';
 
 export interface WrittenRows {
-  /** A file whose mtime is as young as its record is read again by the next scan. */
+  /** The next scan reads a file again whose mtime is as recent as its row. */
   add(entry: FileEntry, stat: WrittenStat): void;
-  /** Of all that were added. */
+  /** The number of all rows added. */
   count(): number;
-  /** Syncs, and writes what is left. Throws as the writer's `sync`: nothing more is written then. */
+  /**
+   * Syncs, then writes the remaining rows. Throws what the writer's `sync` throws, and writes nothing more
+   * then.
+   */
   finish(): Promise<void>;
 }
 
@@ -21,7 +24,7 @@ interface Row {
   readonly stat: WrittenStat;
 }
 
-/** @param onFailure A sync beside the work failed. */
+/** @param onFailure Called when a sync in the background failed. */
 export function createWrittenRows(
   { clock, index }: Pick<Session, 'clock' | 'index'>,
   { blobs }: Pick<LinkedRepository, 'blobs'>,

@@ -33,7 +33,7 @@ const run = (source: string, destination: string, rows: number, more: object = {
     ...more,
   });
 
-/** Shares, and that each row sent what was changed: a block more for the one that is shorter. */
+/** Checks the shares, and that each row sent what was changed: one block more for the shorter file. */
 function checkRows({ rows, sizeBytes }: DeltaBenchmarkSummary, shares: readonly number[]): void {
   expect(sizeBytes).toBe(SIZE);
   expect(rows.map(({ changedShare }) => changedShare)).toEqual(shares);
@@ -44,7 +44,7 @@ function checkRows({ rows, sizeBytes }: DeltaBenchmarkSummary, shares: readonly 
 }
 
 describe('a benchmark of deltas', () => {
-  it('changes so and so much, sends that, and leaves nothing, with rsync beside it where there is one', async () => {
+  it('changes the given shares, sends those, and leaves nothing, with rsync beside it if there is one', async () => {
     const rsync = await findRsync({ environment: process.env });
     for (const isInPlace of [false, true]) {
       const summary = await run('source/disk.img', 'copies/', 3, { isInPlace });
@@ -61,7 +61,7 @@ describe('a benchmark of deltas', () => {
     expect(readFileSync(sandbox.path('source/disk.img')).equals(content)).toBe(true);
   });
 
-  it('leaves a destination that is there as it is', async () => {
+  it('leaves an existing destination as it is', async () => {
     writeFileSync(sandbox.path('copies/disk.img'), 'mine');
     chmodSync(sandbox.path('source/disk.img'), 0o444);
     checkRows(await run('source/disk.img', 'copies/disk.img', 2), [0, 1]);
@@ -69,7 +69,7 @@ describe('a benchmark of deltas', () => {
     expect(readFileSync(sandbox.path('copies/disk.img'), 'utf8')).toBe('mine');
   });
 
-  it('goes to a peer and comes from one, without rsync', async () => {
+  it('runs to a peer and from a peer, without rsync', async () => {
     const place = (path: string) => plainPlace(peer.port(), path);
     const to = await run('source/disk.img', place('below/'), 2);
     checkRows(to, [0, 1]);

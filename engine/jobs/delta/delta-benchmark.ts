@@ -1,7 +1,7 @@
 /**
- * `dray delta --benchmark`: how long a delta takes, and what it sends, when so and so much has changed. A copy of the source is made
- * beside the destination; for each row some of its blocks are overwritten at random, and it is made like the source again. The
- * source is only read, and the destination itself is not touched.
+ * `dray delta --benchmark`: measures the time and the bytes of a delta for several shares of changed data. It
+ * makes a copy of the source beside the destination. For each row it overwrites random blocks of the copy and
+ * then synchronises it with the source. The source is only read, and the destination itself is not touched.
  */
 import { randomBytes, randomFillSync } from 'node:crypto';
 import { rmSync } from 'node:fs';
@@ -32,11 +32,14 @@ interface Benchmark {
   readonly context: JobContext;
   readonly request: DeltaRequest;
   readonly from: LocalPlace | RemotePlace;
-  /** The copy. */
+  /** Place of the copy. */
   readonly at: LocalPlace | RemotePlace;
 }
 
-/** @throws As `deltaFile`; `damaged` when the copy is not the source in the end. Nothing stays of the copy in any case. */
+/**
+ * @throws As `deltaFile`; `damaged` when the copy does not equal the source in the end. Removes the copy in
+ * any case.
+ */
 export async function benchmarkDelta(
   context: JobContext,
   { rows: rowCount, ...request }: DeltaBenchmarkRequest,
@@ -71,7 +74,7 @@ export async function benchmarkDelta(
   }
 }
 
-/** Of a row: the table is what is to be seen. */
+/** Hides a row's progress: only the table is shown. */
 function withoutProgress(context: JobContext): JobContext {
   return {
     ...context,
@@ -87,7 +90,7 @@ interface Measuring {
   readonly blockBytes: number;
 }
 
-/** Each of the two meets a copy that differs from the source by as much. */
+/** Measures Dray and rsync; each starts with a copy that differs from the source by the same share. */
 async function measureRow(
   { benchmark, blockBytes, rsync }: Measuring,
   changedShare: number,
@@ -122,7 +125,7 @@ interface Synchronised {
   readonly blockBytes: number;
 }
 
-/** Everything that a `dray delta` does, connections and threads included, but for the start of the program. */
+/** All of `dray delta`, connections and threads included, except the start of the program. */
 async function synchronise(
   { at, context, from, request }: Benchmark,
   change: Pick<DeltaRequest, 'mode' | 'isDryRun'>,
@@ -133,7 +136,7 @@ async function synchronise(
     const source = await opener.source(from);
     try {
       const { mtimeNs } = source;
-      // The next row overwrites it, whoever may write to the source.
+      // The copy must be writable for the next row, even if the source is not.
       const target = await opener.target(at, '', { mtimeNs, mode: source.mode | OWNER_WRITES });
       const sides = { source, target, signature: opener.signature };
       const { sentBytes, sizeBytes } = await runDelta(context, wish, sides);
@@ -149,12 +152,12 @@ async function synchronise(
 async function checkSame(benchmark: Benchmark): Promise<void> {
   const { sentBytes } = await synchronise(benchmark, { mode: 'blocks', isDryRun: true });
   if (sentBytes === 0) return;
-  throw new DrayError('damaged', `${benchmark.at.text} is not what ${benchmark.from.text} is.`, {
+  throw new DrayError('damaged', `${benchmark.at.text} does not equal ${benchmark.from.text}.`, {
     data: { differentBytes: sentBytes },
   });
 }
 
-/** Overwrites that share of the copy's blocks, chosen at random, with random bytes. Resolves to how many bytes they have. */
+/** Overwrites a random share of the copy's blocks with random bytes. Resolves to the number of bytes. */
 async function changeBlocks(
   { at, context, request }: Benchmark,
   { blockBytes, changedShare }: { readonly blockBytes: number; readonly changedShare: number },
@@ -192,7 +195,7 @@ async function changeBlocks(
   }
 }
 
-/** Selection sampling: exactly so many, in order, each as likely (Knuth, The Art of Computer Programming 2, 3.4.2, algorithm S). */
+/** Exactly `count` of the blocks in order, each equally likely (Knuth, TAOCP 2, 3.4.2, algorithm S). */
 function* chosenBlocks(
   sizeBytes: number,
   { blockBytes, changedShare }: { readonly blockBytes: number; readonly changedShare: number },
@@ -212,7 +215,7 @@ function randomShared(lengthBytes: number): Uint8Array {
   return bytes;
 }
 
-/** A name of its own in the same folder. */
+/** A new name in the same folder. */
 function placeBeside(to: LocalPlace | RemotePlace, sourceName: string): LocalPlace | RemotePlace {
   const ending = `.${randomBytes(6).toString('hex')}.dray-benchmark`;
   if (to.kind === 'local') {
@@ -232,7 +235,7 @@ function placeBeside(to: LocalPlace | RemotePlace, sourceName: string): LocalPla
   };
 }
 
-/** Also after a stop. */
+/** Runs also after a stop. */
 async function remove({ at, context }: Benchmark): Promise<void> {
   if (at.kind === 'local') return rmSync(at.path, { force: true });
   if (at.url.kind !== 'peer') return;

@@ -30,7 +30,7 @@ describe('a dry run of a delta', () => {
     ['blocks', NEW.length],
     ['whole', NEW.length],
     ['content', MIB],
-  ] as const)('by %s tells what would be sent, and writes nothing', async (mode, mostBytes) => {
+  ] as const)('by %s reports what would be sent, and writes nothing', async (mode, mostBytes) => {
     const told = await run({ mode, isDryRun: true });
     expect(told.result).toBe('wouldCopy');
     expect(told.sentBytes).toBeLessThanOrEqual(mostBytes);
@@ -40,7 +40,7 @@ describe('a dry run of a delta', () => {
     expect(readFileSync(sandbox.path('old')).equals(NEW)).toBe(true);
   });
 
-  it('refuses what the run itself would refuse', async () => {
+  it('refuses what the real run would refuse', async () => {
     for (const isDryRun of [true, false])
       await expect(run({ mode: 'content', isInPlace: true, isDryRun })).rejects.toMatchObject({
         code: 'usage',
@@ -61,7 +61,7 @@ describe.each(['to', 'from'])('a delta %s a peer', (way) => {
   };
   const environment = { DRAY_TOKEN: TEST_TOKEN };
 
-  it('pays for each byte that it sends, and for no other', async () => {
+  it('counts each byte that it sends against the limit, and no other', async () => {
     const { peer, request, target } = await open();
     await using _ = peer;
     let takenBytes = 0;
@@ -76,7 +76,7 @@ describe.each(['to', 'from'])('a delta %s a peer', (way) => {
     expect(readFileSync(target).equals(NEW)).toBe(true);
   });
 
-  it('waits for the bandwidth that it is allowed', async () => {
+  it('respects the bandwidth limit', async () => {
     const { peer, request, target } = await open();
     await using _ = peer;
     const stopping = new AbortController();

@@ -1,4 +1,6 @@
-/** `dray delta`: one file made like another, of which either may be at a peer. Only blocks that differ travel. */
+/**
+ * `dray delta`: makes one file equal to another; either may be at a peer. Only blocks that differ are sent.
+ */
 import type { JobContext } from '../../api/jobs.ts';
 import type { DeltaRequest, DeltaSummary } from '../../api/peers.ts';
 import { Budget } from '../../base/budget.ts';
@@ -16,7 +18,10 @@ import { SideOpener } from './delta-side-opener.ts';
 const CONCURRENCY = 4;
 const MEMORY_BYTES = 128 * 1024 * 1024;
 
-/** @throws `notFound` without a source, `usage` for places that hold no file, and what reading and writing throw. */
+/**
+ * @throws `notFound` without a source, `usage` for places that are not files, and errors of reading and
+ * writing
+ */
 export async function deltaFile(context: JobContext, request: DeltaRequest): Promise<DeltaSummary> {
   const from = parseNamedPlace(context, request.source);
   const to = parseNamedPlace(context, request.destination);

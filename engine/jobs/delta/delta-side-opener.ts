@@ -1,4 +1,4 @@
-/** Opens the two ends of a block delta, each of which is a file here or at a peer. */
+/** Opens the two ends of a block delta: each is a file here or at a peer. */
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ export class SideOpener {
   constructor(context: JobContext, request: Wish) {
     this.#context = context;
     this.#request = request;
-    // Of chunks that are cut by content each has one digest.
+    // Content-defined chunks have one digest each.
     const blockBytes =
       request.mode === 'content' ? DELTA_CHUNK_SIZE.max : (request.blockBytes ?? BLOCK_BYTES);
     this.signature = { hash: request.hash ?? 'xxh3', seed: randomBytes(8).readBigUInt64BE(), blockBytes };
@@ -117,7 +117,7 @@ export class SideOpener {
     if (place.url.kind !== 'peer')
       throw new DrayError(
         'usage',
-        `${place.text} is no file of this machine or of a peer; "dray copy" sends deltas to stores.`,
+        `${place.text} is not a file of this machine or of a peer; "dray copy" sends deltas to stores.`,
       );
     const client = await connectPeerOf(this.#context, place.url);
     this.#clients.push(client);
@@ -125,7 +125,7 @@ export class SideOpener {
   }
 }
 
-/** Each end at a peer is held by itself, as the stores of a copy are. */
+/** Each peer has its own bandwidth limit, as each store of a copy does. */
 function throttlesOf({
   connection: { bandwidthBytesPerSecond: rate },
   throttle,
@@ -136,7 +136,7 @@ function throttlesOf({
   ];
 }
 
-/** The peer compares for a dry run all the same, but the run itself would end like this. */
+/** A peer compares for a dry run even if it is read-only, but the real run would fail like this. */
 async function refuseReadOnly(client: PeerClient, { text }: RemotePlace, signal: AbortSignal): Promise<void> {
   const { isPeerReadOnly } = await import('../../remotes/peer/peer-files.ts');
   if (await isPeerReadOnly(client, signal)) throw readOnlyError(text);

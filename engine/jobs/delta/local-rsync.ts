@@ -1,4 +1,4 @@
-/** The rsync of this machine, to compare with. */
+/** This machine's rsync, for comparison. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { DrayError } from '../../api/error.ts';
@@ -15,7 +15,7 @@ export interface Rsync {
 
 const OUTPUT_BYTES_MAX = 1024 * 1024;
 
-/** Undefined when there is none on the `PATH`. */
+/** Undefined when the `PATH` has none. */
 export async function findRsync({
   environment,
 }: Pick<JobContext, 'environment'>): Promise<Rsync | undefined> {
@@ -36,7 +36,7 @@ export async function findRsync({
     version,
     async synchronise({ destination, source }, { isInPlace, isWhole, signal }) {
       const parameters = [
-        // Size and time are the same, and it would believe them.
+        // Size and time are equal here, and rsync would trust them.
         '--ignore-times',
         '--times',
         isWhole ? '--whole-file' : '--no-whole-file',

@@ -22,7 +22,7 @@ const toFile = (place: string, more: Partial<CopyRequest> = {}) => ({
   ...more,
 });
 
-/** What was written, as one text. */
+/** Collects what was written, as one text. */
 function createOutput() {
   const pieces: Uint8Array[] = [];
   return {
@@ -34,7 +34,7 @@ function createOutput() {
 }
 
 describe('Standard input', () => {
-  it('becomes one file, whole, and replaces the one that was there', async () => {
+  it('becomes one complete file, and replaces an existing one', async () => {
     sandbox.write('there', 'before');
     for (const place of ['new', 'there']) {
       const standardInput = input('one ', 'two ', 'three');
@@ -52,7 +52,7 @@ describe('Standard input', () => {
     expect(readFileSync(sandbox.path('empty'), 'utf8')).toBe('');
   });
 
-  it('that breaks off leaves what was there, and nothing else', async () => {
+  it('that breaks off leaves the old file as it was, and nothing else', async () => {
     sandbox.write('there', 'before');
     const standardInput = Readable.from(
       (async function* () {
@@ -78,7 +78,7 @@ describe('Standard input', () => {
   });
 
   it.skipIf(process.platform === 'win32')(
-    'takes no place of a pipe, and neither does a file; that of a link to nothing it takes',
+    'does not replace a pipe, and neither does a file; both replace a link to nothing',
     async () => {
       execFileSync('mkfifo', [sandbox.path('pipe')]);
       symlinkSync('pipe', sandbox.path('link to it'));
@@ -98,7 +98,7 @@ describe('Standard input', () => {
     },
   );
 
-  it('says what folder is missing', async () => {
+  it('names the missing folder', async () => {
     await expect(
       copyTree(context({ standardInput: input('x') }), toFile('no/folder/file')),
     ).rejects.toMatchObject({
@@ -112,7 +112,7 @@ describe('Standard input', () => {
     ['--update', { update: true }],
     ['--backup-dir', { backupDirectory: { place: 'old' } }],
     ['--dry-run', { dryRun: true }],
-  ] as const)('with %s is refused: nothing is looked at before it is written', async (_, more) => {
+  ] as const)('with %s is refused: those options need a look at the destination', async (_, more) => {
     sandbox.write('there', 'before');
     await expect(
       copyTree(context({ standardInput: input('after') }), toFile('there', more)),
@@ -134,7 +134,7 @@ describe('Standard output', () => {
     expect(output.text() === content).toBe(true);
   });
 
-  it('gets nothing of a folder, or of what is not there', async () => {
+  it('gets no bytes of a folder, or of a missing file', async () => {
     sandbox.write('folder/file', 'x');
     const output = createOutput();
     const run = (place: string) =>
@@ -145,7 +145,7 @@ describe('Standard output', () => {
     expect(output.text()).toBe('');
   });
 
-  it('is no place for standard input', async () => {
+  it('cannot be the destination of standard input', async () => {
     await expect(copyTree(context({ standardInput: input('x') }), toFile('-'))).rejects.toMatchObject({
       code: 'usage',
     });

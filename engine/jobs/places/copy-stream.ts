@@ -1,4 +1,6 @@
-/** `dray copy - PLACE` and `dray copy PLACE -`: one object or file from standard input or to standard output. */
+/**
+ * `dray copy - PLACE` and `dray copy PLACE -`: one object or file from standard input or to standard output.
+ */
 import { DrayError } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import type { CopyRequest, TransferSummary } from '../../api/trees.ts';
@@ -19,12 +21,12 @@ export function isStream({ destination, source }: Pick<CopyRequest, 'destination
 export async function copyStream(context: JobContext, request: CopyRequest): Promise<TransferSummary> {
   const { destination, source } = request;
   if (request.dryRun)
-    throw new DrayError('usage', 'A stream cannot be looked at beforehand: leave out --dry-run.');
+    throw new DrayError('usage', '--dry-run cannot be used with "-": a stream can be read only once.');
   const { backupDirectory, immutable, update } = request;
   if (backupDirectory || immutable || update)
     throw new DrayError(
       'usage',
-      'Of a stream, nothing at the destination is looked at: leave out --backup-dir, --immutable and --update.',
+      '--backup-dir, --immutable and --update cannot be used when the source is "-".',
     );
   if (source.place === '-' && destination.place === '-')
     throw new DrayError('usage', 'Only one side can be "-".');
@@ -43,7 +45,7 @@ async function fromInput(context: JobContext, request: CopyRequest): Promise<Tra
   const place = parsePlace(context, request.destination);
   if (!input) throw new DrayError('usage', 'There is no standard input to copy from.');
   if (place.kind === 'stdio' || place.isFolderForm) {
-    const message = `Standard input becomes one object or file: name it, as in s3://BUCKET/NAME. "${place.text}" names none.`;
+    const message = `Standard input becomes one object or file, and "${place.text}" does not name one. Name it, as in s3://BUCKET/NAME.`;
     throw new DrayError('usage', message);
   }
   if (place.kind === 'local') {

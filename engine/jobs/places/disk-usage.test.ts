@@ -13,7 +13,7 @@ const tree = fc.dictionary(
 );
 
 describe('Adding up a place', () => {
-  it('tells each folder to the depth once, after all below it, with the sums of what lies in it', async () => {
+  it('reports each folder within the depth once, after everything below it, with its sums', async () => {
     await fc.assert(
       fc.asyncProperty(tree, fc.nat({ max: 4 }), async (files, depth) => {
         using sandbox = createSandbox();
@@ -49,13 +49,13 @@ describe('Adding up a place', () => {
     );
   });
 
-  it('of a file is its size', async () => {
+  it('that is a file gives its size', async () => {
     using sandbox = createSandbox();
     sandbox.write('file', '12345');
     expect(await usage(testContext(sandbox.folder), { place: 'file' })).toMatchObject({ files: 1, bytes: 5 });
   });
 
-  it('that a store lists in no order tells the sum alone, and says so', async () => {
+  it('that a store lists in no order gives only the sum, and says so', async () => {
     await using server = await serveListing(object('b', 1), object('a', 2));
     const { context } = server;
     expect(await usage(context, { place: 's3://bucket', depth: 0 })).toMatchObject({ files: 2, bytes: 3 });
@@ -71,7 +71,7 @@ describe('Adding up a place', () => {
   });
 });
 
-/** A store whose every answer is a listing of these. */
+/** A store whose every answer is a listing of these objects. */
 async function serveListing(...objects: readonly string[]) {
   const text = `<?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>bucket</Name><KeyCount>${objects.length}</KeyCount><MaxKeys>1000</MaxKeys><IsTruncated>false</IsTruncated>${objects.join('')}</ListBucketResult>`;
   const server = createServer((_request, response) => response.end(text));

@@ -1,4 +1,7 @@
-/** `dray du`: files and bytes below a place, by folder. A listing is in order, so a folder's total is complete when it is left. */
+/**
+ * `dray du`: files and bytes below a place, by folder. Listings are in order, so a folder is complete when
+ * the next one starts.
+ */
 import { DrayError } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import type { UsageRequest, UsageSummary } from '../../api/trees.ts';
@@ -66,7 +69,10 @@ async function usageOfStore(
     return { place: place.text, ...counter.end(), failed: counts.failed, requests: addTotals(meters) };
   } catch (error) {
     if (!(error instanceof UnorderedListing)) throw error;
-    throw new DrayError('unsupported', `${error.message} Only their sum can be told: add --depth 0.`);
+    throw new DrayError(
+      'unsupported',
+      `${error.message} Without an order only the sum is known: add --depth 0.`,
+    );
   } finally {
     await store.close();
   }
@@ -79,13 +85,13 @@ interface Total {
 }
 
 interface Counter {
-  /** In order. */
+  /** Call in order. */
   add(item: TreeItem): void;
   end(): { readonly files: number; readonly bytes: number };
 }
 
 function createCounter(context: JobContext, depth: number): Counter {
-  /** The folders that the walk is in, outermost first; the first is the place itself. */
+  /** The folders around the current item, outermost first; the first is the place itself. */
   const open: Total[] = [{ path: '', files: 0, bytes: 0 }];
   const leave = () => {
     const { bytes, files, path } = open.pop()!;

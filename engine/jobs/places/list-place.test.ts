@@ -20,14 +20,14 @@ async function list(sandbox: Sandbox, place: string, more = {}) {
 }
 
 describe('Listing a local place', () => {
-  it("shows one level in order: files, folders and links, and never what is Dray's own", async () => {
+  it("shows one level in order: files, folders and links, and never Dray's own files", async () => {
     using sandbox = createTree();
     const { entries, summary } = await list(sandbox, 'tree');
     expect(entries).toEqual(['file a', 'file b-', 'folder b/', 'link link']);
     expect(summary).toMatchObject({ entries: 4, bytes: 14, failed: 0 });
   });
 
-  it('shows everything below, as the filter lets it through', async () => {
+  it('shows everything below, through the filter', async () => {
     using sandbox = createTree();
     const recursive = true;
     expect((await list(sandbox, 'tree', { recursive })).entries.sort()).toEqual([
@@ -46,13 +46,13 @@ describe('Listing a local place', () => {
     expect((await list(sandbox, 'tree', { filter })).entries).toEqual(['file a', 'file b-', 'link link']);
   });
 
-  it('shows a file under its name, a link that was named as what it leads to', async () => {
+  it('shows a file under its name, and the target of a link that was named', async () => {
     using sandbox = createTree();
     expect((await list(sandbox, 'tree/b/c')).entries).toEqual(['file c']);
     expect((await list(sandbox, 'tree/link')).entries).toEqual(['file link']);
   });
 
-  it('fails where nothing is', async () => {
+  it('fails when the place does not exist', async () => {
     using sandbox = createTree();
     for (const place of ['absent', 'tree/a/b'])
       await expect(list(sandbox, place)).rejects.toMatchObject({ code: 'notFound' });
@@ -60,15 +60,18 @@ describe('Listing a local place', () => {
     await expect(list(sandbox, 'dangling')).rejects.toMatchObject({ code: 'usage' });
   });
 
-  // Other systems do not let such a file come to be.
-  it.skipIf(process.platform !== 'linux')('names what cannot be read and goes on (Linux only)', async () => {
-    using sandbox = createTree();
-    writeFileSync(Buffer.concat([Buffer.from(sandbox.path('tree/')), Buffer.from([0xff])]), '');
-    const { context, entries, summary } = await list(sandbox, 'tree');
-    expect(entries).toHaveLength(4);
-    expect(summary.failed).toBe(1);
-    expect(eventsOf(context, 'fileFailed').map(({ path }) => path)).toEqual(['\\xff']);
-  });
+  // Other systems do not allow such a name.
+  it.skipIf(process.platform !== 'linux')(
+    'names what it cannot read and continues (Linux only)',
+    async () => {
+      using sandbox = createTree();
+      writeFileSync(Buffer.concat([Buffer.from(sandbox.path('tree/')), Buffer.from([0xff])]), '');
+      const { context, entries, summary } = await list(sandbox, 'tree');
+      expect(entries).toHaveLength(4);
+      expect(summary.failed).toBe(1);
+      expect(eventsOf(context, 'fileFailed').map(({ path }) => path)).toEqual(['\\xff']);
+    },
+  );
 });
 
 describe('Reading a local place', () => {
@@ -82,7 +85,7 @@ describe('Reading a local place', () => {
     return Buffer.concat(chunks).toString();
   };
 
-  it('writes a file, or a part of it, also one that a link leads to', async () => {
+  it('writes a file, or a part of it, also through a link', async () => {
     using sandbox = createTree();
     expect(await read(sandbox, 'tree/a')).toBe('content');
     expect(await read(sandbox, 'tree/link', { offsetBytes: 3 })).toBe('tent');
@@ -90,7 +93,7 @@ describe('Reading a local place', () => {
     expect(await read(sandbox, 'tree/a', { offsetBytes: 30 })).toBe('');
   });
 
-  it('waits for each chunk to be taken', async () => {
+  it('waits until each chunk is taken', async () => {
     using sandbox = createSandbox();
     sandbox.write('large', Buffer.alloc(3 * 1024 * 1024 + 1, 'x'));
     let taking = 0;
@@ -105,7 +108,7 @@ describe('Reading a local place', () => {
     expect(total).toBe(3 * 1024 * 1024 + 1);
   });
 
-  it('refuses what is no file', async () => {
+  it('refuses anything but a file', async () => {
     using sandbox = createTree();
     await expect(read(sandbox, 'tree')).rejects.toMatchObject({ code: 'usage' });
     await expect(read(sandbox, 'tree/')).rejects.toMatchObject({ code: 'usage' });

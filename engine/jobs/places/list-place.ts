@@ -1,4 +1,4 @@
-/** `dray ls PLACE`: what lies in a folder, a bucket or below a prefix, one level or all of it. */
+/** `dray ls PLACE`: the content of a folder, a bucket or a prefix, one level or all of it. */
 import { DrayError } from '../../api/error.ts';
 import type { EntryEvent } from '../../api/events.ts';
 import type { JobContext, RequestTotals } from '../../api/jobs.ts';
@@ -114,7 +114,7 @@ async function listStore(
   }
 }
 
-/** An object of which no more than the listing can be read keeps the time of its upload. */
+/** An object whose metadata cannot be read keeps the time of its upload. */
 async function withOwnTimes(
   items: readonly TreeItem[],
   options: Pick<TimesOptions, 'limit' | 'signal' | 'store'>,
@@ -144,7 +144,7 @@ async function listLocal(
     for await (const items of localItems({ ...look, onLink: lister.link }))
       await tellAll(context, items, (item) => lister.file(item));
   } else {
-    // Files, links and folders of one level come apart from each other.
+    // Files, links and folders of one level arrive separately.
     const tells: (readonly [path: string, tell: () => void])[] = [];
     const onFolder = (path: string) => tells.push([path, () => lister.folder(path)]);
     const onLink = (path: string) => tells.push([path, () => lister.link(path)]);

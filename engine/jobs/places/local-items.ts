@@ -1,4 +1,4 @@
-/** What a local place holds, for commands that only look at it. */
+/** Lists a local place, for commands that only read it. */
 import { realpathSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { DrayError } from '../../api/error.ts';
@@ -16,14 +16,17 @@ export interface LocalLook {
   readonly context: JobContext;
   readonly place: LocalPlace;
   readonly filter: TreeFilter;
-  /** What cannot be read is told of and counted here. */
+  /** Counts what cannot be read, after reporting it. */
   readonly counts: TreeCounts;
-  /** Given, it is told the folders of the first level (each ends in `/`), and nothing below them is looked at. */
+  /** If given, it gets the folders of the first level (each ends in `/`), and nothing below them is read. */
   readonly onFolder?: (path: string) => void;
   readonly onLink?: (path: string) => void;
 }
 
-/** The files of a folder in order, or the one file that the place is. @throws `notFound`, `usage` for what is neither. */
+/**
+ * The files of a folder in order, or the one file that the place is.
+ * @throws `notFound`, `usage` for anything else
+ */
 export async function* localItems(look: LocalLook): AsyncGenerator<readonly TreeItem[]> {
   const { place } = look;
   const path = followLink(place.path);
@@ -45,7 +48,7 @@ export async function* localItems(look: LocalLook): AsyncGenerator<readonly Tree
   }
 }
 
-/** A link that the user named is followed. */
+/** Follows a link that the user named. */
 export function followLink(path: string): string {
   try {
     return realpathSync(path);

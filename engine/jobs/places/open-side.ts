@@ -1,4 +1,7 @@
-/** One place of a command that has only one: a local folder, or a store rooted at the place or at its parent. */
+/**
+ * Opens the place of a command with a single one: a local folder, or a store rooted at the place or its
+ * parent.
+ */
 import { DrayError } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import type { PlaceRequest } from '../../api/trees.ts';
@@ -6,13 +9,13 @@ import type { ObjectInfo } from '../../remotes/object-store.ts';
 import type { Connection } from '../session/connection.ts';
 import { connectPlace, type LocalPlace, nameOfPlace, parsePlace, type RemotePlace } from './places.ts';
 
-/** A place that is not `-`. @throws `usage` */
+/** Any place but `-`. @throws `usage` */
 export function parseNamedPlace(context: JobContext, request: PlaceRequest): LocalPlace | RemotePlace {
   const place = parsePlace(context, request);
   if (place.kind !== 'stdio') return place;
   throw new DrayError(
     'usage',
-    '"-" is no place for this command. Name a path, s3://BUCKET/PREFIX or NAME:PREFIX.',
+    '"-" cannot be the place of this command. Name a path, s3://BUCKET/PREFIX or NAME:PREFIX.',
   );
 }
 
@@ -22,7 +25,10 @@ export interface SingleObject {
   readonly info: ObjectInfo;
 }
 
-/** The object that the place names; undefined when it is a folder, by its form or because no such object is there. */
+/**
+ * The object that the place names; undefined when it is a folder, by its form or because no such object
+ * exists.
+ */
 export async function openSingle(context: JobContext, place: RemotePlace): Promise<SingleObject | undefined> {
   if (place.isFolderForm) return undefined;
   const connection = await connectPlace(context, place, { at: 'parent' });

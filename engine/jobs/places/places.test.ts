@@ -31,7 +31,7 @@ describe('Places', () => {
     ['s3://bucket/a//b', ['bucket', 'a//b', false, 'b']],
     ['s3://bucket/a//', ['bucket', 'a/', true, '']],
     ['s3://bucket//a', ['bucket', '/a', false, '/a']],
-  ])('reads the bucket, the prefix and the form of %s, and loses no slash', (text, expected) => {
+  ])('reads the bucket, the prefix and the form of %s, and keeps every slash', (text, expected) => {
     expect(s3(text)).toEqual(expected);
   });
 
@@ -65,14 +65,14 @@ describe('Places', () => {
     );
   });
 
-  it('lets flags of a side win over those of the command', () => {
+  it('prefers the flags of a side to those of the command', () => {
     const context = testContext('/base', { connection: { endpoint: 'http://all', profile: 'all' } });
     const place = parsePlace(context, { place: 's3://bucket', connection: { endpoint: 'http://side' } });
     expect(place).toMatchObject({ connection: { endpoint: 'http://side', profile: 'all' } });
     expect(placeIdentity(place, {})).toBe('s3:http://side/bucket/');
   });
 
-  it('are known by where they are, however they are written', () => {
+  it('have one identity, however they are written', () => {
     const identity = (text: string, environment = {}) => placeIdentity(parse(text), environment);
     expect(identity('s3://bucket/a/?endpoint=http://x/')).toBe(
       identity('s3://bucket/a', { AWS_ENDPOINT_URL: 'http://x' }),
@@ -114,14 +114,14 @@ describe('Places of a copy', () => {
     expect(check(source, destination)).not.toThrow();
   });
 
-  it('are followed through links', () => {
+  it('are compared after resolving links', () => {
     using sandbox = createSandbox();
     mkdirSync(sandbox.path('source'));
     symlinkSync(sandbox.path('source'), sandbox.path('link'));
     expect(check(sandbox.path('source'), sandbox.path('link/inside'))).toThrow(/second lies inside/);
   });
 
-  it.skipIf(!canMount)('are followed through mounts (needs unshare)', () => {
+  it.skipIf(!canMount)('are compared after resolving mounts (needs unshare)', () => {
     using sandbox = createSandbox();
     for (const name of ['source/inside', 'mounted']) mkdirSync(sandbox.path(name), { recursive: true });
     const script = `
@@ -151,7 +151,7 @@ describe('Places of a copy', () => {
 });
 
 describe('Named remotes', () => {
-  it('of the user are known everywhere, and keep what else the file holds', async () => {
+  it('of the user are known everywhere, and adding one keeps the rest of the file', async () => {
     using sandbox = createSandbox();
     const environment = { XDG_CONFIG_HOME: sandbox.path('config') };
     sandbox.write('config/dray/config.json', '{"other": 1}');
@@ -183,7 +183,7 @@ describe('Named remotes', () => {
     expect(() => parsePlace(context, { place: 'disk:a' })).toThrow(/no remote/);
   });
 
-  it('of the user are tested by name, outside of a workspace and in one; without a name it is the one that is pushed to', async () => {
+  it('of the user are tested by name, inside and outside a workspace; without a name the remote of push is', async () => {
     using sandbox = createSandbox();
     const environment = { XDG_CONFIG_HOME: sandbox.path('config'), DRAY_AUTHOR: 'tester' };
     const at = (folder: string) => testContext(folder, { environment });
@@ -202,7 +202,7 @@ describe('Named remotes', () => {
     expect(await tested(work, {})).toEqual({ url: sandbox.path('store'), failed: 0 });
   });
 
-  it("of the user come before the workspace's, and a path with a colon in it is found when no remote is", async () => {
+  it("of the user come before the workspace's, and a path with a colon is found when no remote is", async () => {
     using sandbox = createSandbox();
     const environment = { XDG_CONFIG_HOME: sandbox.path('config'), DRAY_AUTHOR: 'tester' };
     const at = (folder: string) => testContext(folder, { environment });
@@ -225,7 +225,7 @@ describe('Named remotes', () => {
     });
   });
 
-  it('in a damaged file are a usage error that names the file', () => {
+  it('in a damaged file give a usage error that names the file', () => {
     using sandbox = createSandbox();
     const environment = { DRAY_CONFIG: sandbox.write('config.json', '{"remotes": 5}') };
     expect(userConfigPath({ environment })).toBe(environment.DRAY_CONFIG);

@@ -1,9 +1,9 @@
 /**
- * The places that plain copies go between: how they are written, what they mean, and the way to them.
+ * The places that plain copies go between: their syntax, their meaning, and how to open them.
  *
- * In an S3 place a `?` begins parameters and `%XX` stands for a character, as in every URL of Dray, so `?` and `%` in a key are
- * written `%3F` and `%25`. Everything else of a key counts as it stands, empty parts (`a//b`) included. What follows the colon of a
- * named remote is no URL: there every character stands for itself.
+ * In an S3 place a `?` begins parameters and `%XX` stands for a character, as in every URL of Dray, so `?`
+ * and `%` in a key are written `%3F` and `%25`. Every other character stands for itself, empty parts (`a//b`)
+ * included. The text after the colon of a named remote is not a URL: there every character stands for itself.
  */
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
@@ -31,9 +31,9 @@ export interface LocalPlace {
   readonly kind: 'local';
   /** Absolute. */
   readonly path: string;
-  /** It ends in a separator: a folder is meant. */
+  /** Ends in a separator: the user means a folder. */
   readonly isFolderForm: boolean;
-  /** For people. */
+  /** For messages. */
   readonly text: string;
 }
 
@@ -41,14 +41,14 @@ export interface LocalPlace {
 export interface RemotePlace {
   readonly kind: 'remote';
   readonly url: S3RemoteUrl | PeerRemoteUrl;
-  /** It ends in `/` or is a bucket's root: a folder is meant. */
+  /** Ends in `/` or is a bucket's root: the user means a folder. */
   readonly isFolderForm: boolean;
-  /** For people: bucket and prefix alone. */
+  /** For messages: only bucket and prefix. */
   readonly text: string;
   readonly connection: ConnectionFlags;
 }
 
-/** A letter and a colon are a drive on Windows, so names of remotes have two characters at least. */
+/** On Windows a letter and a colon are a drive, so names of remotes have at least two characters. */
 const NAMED = /^([A-Za-z0-9][A-Za-z0-9._-]+):(?!\/\/)(.*)$/s;
 
 /** Whether `NAME:` is read as this remote. */
@@ -56,11 +56,11 @@ export function canNamePlace(name: string): boolean {
   return NAMED.test(`${name}:`) && !/^(?:s3|file|dray)$/i.test(name);
 }
 
-/** @throws `usage` when it names no place. */
+/** @throws `usage` when it is not a place */
 export function parsePlace(context: JobContext, { connection = {}, place }: PlaceRequest): Place {
   if (place === '-') return { kind: 'stdio', text: '-' };
   if (place === '')
-    throw new DrayError('usage', 'A place is empty: name a path, s3://BUCKET/PREFIX or NAME:PREFIX.');
+    throw new DrayError('usage', 'A place is empty. Name a path, s3://BUCKET/PREFIX or NAME:PREFIX.');
   const flags = { ...context.connection, ...connection };
   const named = NAMED.exec(place);
   if (named && canNamePlace(named[1]!)) {
@@ -79,7 +79,7 @@ function urlPlace(context: JobContext, text: string, connection: ConnectionFlags
   return remotePlace(url, isFolderForm, connection);
 }
 
-/** A folder whose name is empty, at the bucket's root: its prefix `/` cannot be told from the bucket's own. */
+/** A nameless folder at the bucket's root: its prefix `/` would mean the bucket itself. */
 function rootOfSlashes(text: string): DrayError {
   return new DrayError(
     'usage',
@@ -96,7 +96,7 @@ function localPlace(path: string, text: string): LocalPlace {
   };
 }
 
-/** `.` and `..` are folders, whatever they look like. */
+/** `.` and `..` are folders even without a slash. */
 function isDots(text: string): boolean {
   return /(?:^|[\\/])\.{1,2}$/.test(text);
 }
@@ -111,7 +111,7 @@ function remotePlace(
   return { kind: 'remote', url, isFolderForm, text: `${host}${path}`, connection };
 }
 
-/** Undefined when it is a local path that happens to hold a colon. */
+/** Undefined when it is a local path with a colon in it. */
 function namedPlace(
   context: JobContext,
   name: string,
@@ -139,11 +139,11 @@ function namedPlace(
   return remotePlace({ ...url, prefix }, isFolderForm, connection);
 }
 
-/** It stays below the remote. */
+/** Refuses a path that leaves the remote. */
 function checkBelow(name: string, below: string): void {
   const shown = `"${name}:${below}"`;
   if (below.startsWith('/')) {
-    const message = `${shown} has a slash after the colon. What follows it lies below the remote: write ${name}:${trimStart(below, '/')}.`;
+    const message = `${shown} has a slash after the colon. Paths start at the remote: write ${name}:${trimStart(below, '/')}.`;
     throw new DrayError('usage', message);
   }
   const fault = below.split('/').find((part) => part === '.' || part === '..');
@@ -151,13 +151,13 @@ function checkBelow(name: string, below: string): void {
 }
 
 export interface ConnectPlaceOptions {
-  /** Where the store has its root: at the place, or, for a single object, at the folder that it is in. */
+  /** The root of the store: the place, or, for a single object, its parent folder. */
   readonly at: 'place' | 'parent';
   /** The other place of a pair. */
   readonly beside?: Pick<Connection, 'store' | 'limit'> | undefined;
 }
 
-/** Plain copies have a request for each small file, so they begin with more in flight, and may go higher. */
+/** Plain copies make a request for each small file, so they start with more in flight and may go higher. */
 const LIMIT = { initial: 32, max: 256 };
 
 /** The caller closes the store. */
@@ -178,7 +178,7 @@ export async function connectPlace(
   );
 }
 
-/** The name that the place itself has, as a single file or object. */
+/** The name of the place itself, as a single file or object. */
 export function nameOfPlace(place: LocalPlace | RemotePlace): string {
   if (place.kind === 'local') return basename(place.path);
   const { prefix } = place.url;
@@ -187,21 +187,22 @@ export function nameOfPlace(place: LocalPlace | RemotePlace): string {
 }
 
 /**
- * A copy puts a file in the place of what lies there. A link to nothing may be replaced; a device, a pipe or a socket is somebody's.
+ * A copy replaces what exists at the place. It may replace a link to nothing, but not a device, a pipe or a
+ * socket.
  * @throws `usage`
  */
 export function checkReplaceable({ path, text }: LocalPlace): void {
   if (localPlaceKind(path) !== 'other' || !existsSync(path)) return;
-  const message = `${text} is neither a file nor a folder, and a copy would put a file in its place. Name a file; "-" stands for standard output.`;
+  const message = `${text} is neither a file nor a folder, and a copy would replace it by a file. Name a file; "-" stands for standard output.`;
   throw new DrayError('usage', message, { data: { path } });
 }
 
-/** Where the last slash is that has a folder's name before it. */
+/** The position of the last slash that follows a folder's name. */
 function parentEnd(prefix: string): number {
   return Math.max(0, prefix.lastIndexOf('/'));
 }
 
-/** What the place is known by: the same for every way to write it, and without secrets. */
+/** A key that is the same for every way to write the place, without secrets. */
 export function placeIdentity(place: Place, environment: JobContext['environment']): string {
   switch (place.kind) {
     case 'stdio':
@@ -223,11 +224,11 @@ function endpointOf(
   const { endpoint, profile = environment.AWS_PROFILE } = resolveLocation(url, connection);
   const named = endpoint ?? (environment.AWS_ENDPOINT_URL_S3 || environment.AWS_ENDPOINT_URL);
   if (named) return trimEnd(named, '/');
-  // A profile may name an endpoint of its own, and two profiles that do not only cost what is remembered of the pair.
+  // A profile may have an endpoint of its own. Two equal profiles at worst have separate remembered pairs.
   return profile ? `profile:${profile}` : 'aws';
 }
 
-/** With links resolved, as far as it exists. */
+/** Resolves links in the part of the path that exists. */
 export function realPathOf(path: string): string {
   try {
     return realpathSync(path);
@@ -238,13 +239,16 @@ export function realPathOf(path: string): string {
 }
 
 export interface ApartOptions {
-  /** One may lie inside the other, since what is copied are files that were named, each directly in the source. */
+  /**
+   * One may lie inside the other, because the copied files were named and each lies directly in the source.
+   */
   readonly mayNest?: boolean;
 }
 
 /**
- * @throws `usage` when the places are the same or one lies inside the other: a copy would feed on itself, and a sync would delete
- *   what it has just written.
+ * @throws `usage` when the places are the same or one lies inside the other: a copy would read its own
+ * output, and a sync
+ *   would delete it
  */
 export function checkApart(
   source: Place,
@@ -263,7 +267,7 @@ export function checkApart(
 }
 
 /**
- * The same for stores once they are open: two profiles may lead to one bucket, which shows only when they are read.
+ * The same check for open stores: two profiles may lead to one bucket, which only opening them shows.
  * @throws `usage`
  */
 export function checkStoresApart(

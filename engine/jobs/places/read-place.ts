@@ -1,4 +1,7 @@
-/** `dray cat`: one object or file, or a part of it, in order. An object that is read whole is checked against what its store vouches for. */
+/**
+ * `dray cat`: an object or file, or a part of it, in order. Checks a whole object against the checksum of its
+ * store.
+ */
 import { DrayError } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import type { ReadPlaceRequest, ReadPlaceSummary } from '../../api/trees.ts';
@@ -14,7 +17,10 @@ import { connectPlace, type LocalPlace, nameOfPlace, parsePlace, type RemotePlac
 
 type Write = (chunk: Uint8Array) => Promise<void>;
 
-/** @throws `notFound` when nothing is there, `damaged` (after the last byte) when the object is not what its store vouches for. */
+/**
+ * @throws `notFound` when nothing exists there, `damaged` (after the last byte) when its store's checksum
+ * does not match
+ */
 export async function readPlace(
   context: JobContext,
   request: ReadPlaceRequest,
@@ -22,7 +28,7 @@ export async function readPlace(
 ): Promise<ReadPlaceSummary> {
   const place = parsePlace(context, request);
   if (place.kind === 'stdio' || place.isFolderForm)
-    throw new DrayError('usage', `"${place.text}" is no file or object. Name one.`);
+    throw new DrayError('usage', `"${place.text}" is not a file or object. Name one.`);
   return place.kind === 'local'
     ? readFile(context, place, request, write)
     : readObject(context, place, request, write);
@@ -71,7 +77,7 @@ async function readFile(
   const path = followLink(place.path);
   const kind = localPlaceKind(path);
   if (kind === 'absent') throw nothingThere(text);
-  if (kind !== 'file') throw new DrayError('usage', `${text} is no file. Name one.`);
+  if (kind !== 'file') throw new DrayError('usage', `${text} is not a file. Name one.`);
   const source = await openFileSource(path);
   try {
     const { end, start } = rangeOf(request, source.sizeBytes);

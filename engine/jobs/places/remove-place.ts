@@ -1,4 +1,7 @@
-/** `dray rm URL`: removes an object, or with `recursive` everything below a prefix. Listing and removing overlap. */
+/**
+ * `dray rm URL`: removes an object, or with `recursive` everything below a prefix. Listing and removing
+ * overlap.
+ */
 import { DrayError, toErrorRecord } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import type { RemovePlaceRequest, RemovePlaceSummary } from '../../api/trees.ts';
@@ -39,7 +42,7 @@ export async function removePlace(
   }
   if (!request.recursive) {
     const message = place.isFolderForm
-      ? `${place.text} names no single object. To remove everything below it, add --recursive.`
+      ? `${place.text} does not name a single object. To remove everything below it, add --recursive.`
       : `There is no object ${place.text}. To remove everything below ${place.text}/, add --recursive.`;
     throw new DrayError(place.isFolderForm ? 'usage' : 'notFound', message, { data: { place: place.text } });
   }
@@ -82,7 +85,7 @@ interface Removal {
 
 const PAGES_UNDER_WAY_MAX = 8;
 
-/** Others may be removed all the same. */
+/** Errors of one object; the others can still be removed. */
 function isItemError(error: unknown): error is DrayError {
   return error instanceof DrayError && error.retry === 'no' && isFileError(error);
 }
@@ -112,7 +115,7 @@ function createRemoval(
   const removeKeys = (keys: readonly string[]) =>
     limit.run(() => store.delete(keys, { signal }), { bytes: 0, signal });
 
-  /** Which of several could not be removed is found out by asking for each. */
+  /** Removes one by one, to find out which of several could not be removed. */
   const removeEach = async (items: readonly TreeItem[]) => {
     for (const item of items) {
       try {
@@ -139,7 +142,7 @@ function createRemoval(
   return {
     totals,
     remove,
-    /** Whether there was nothing. */
+    /** Resolves to whether there was nothing. */
     async removeAll(): Promise<boolean> {
       let isEmpty = true;
       try {

@@ -15,7 +15,10 @@ const CONNECTIONS_MAX = 256;
 const TOKEN_BYTES = 32;
 const TOKEN = /^[\x21-\x7e]{16,1024}$/;
 
-/** Resolves when the signal fires, with what was under way ended. @throws `notFound`, `usage`, `io` before it begins. */
+/**
+ * Resolves when the signal fires and requests in flight have ended.
+ * @throws `notFound`, `usage`, `io` before it starts
+ */
 export async function serve(context: JobContext, request: ServeRequest): Promise<ServeSummary> {
   const { host = '127.0.0.1', isReadOnly = false, port = PEER_PORT } = request;
   const folder = resolve(context.directory, request.folder);
@@ -78,7 +81,7 @@ function warnOfOpenness(
   { host, tls }: { readonly host: string; readonly tls: ServerCertificate | undefined },
 ): void {
   if (tls || isLoopback(host) || wanted !== 'off') return;
-  const message = `Without TLS, whoever can listen on the way to ${host} sees the token and all that travels.`;
+  const message = `Without TLS, anyone on the network path to ${host} can read the token and all data.`;
   emit({ type: 'warning', warning: 'notEncrypted', message });
 }
 
@@ -95,7 +98,7 @@ async function certificateFor(
   return ownCertificate(userConfigFolder(context), hostname().toLowerCase());
 }
 
-/** A token of one's own has to be hard to guess; 16 characters are the least. */
+/** A token that the user writes must be hard to guess: at least 16 characters. */
 function readToken(
   context: JobContext,
   { tokenPath }: ServeRequest,
@@ -104,7 +107,7 @@ function readToken(
   if (tokenPath === undefined) return { token: made, isNew: true };
   const path = resolve(context.directory, tokenPath);
   try {
-    // Nobody else may read it, from its first moment on.
+    // Created with mode 0600, so that no other user can ever read it.
     const file = openSync(path, 'wx', 0o600);
     try {
       writeSync(file, `${made}\n`);
@@ -118,9 +121,13 @@ function readToken(
   }
   const token = readTokenFile(path);
   if (TOKEN.test(token)) return { token, isNew: false };
-  throw new DrayError('usage', `${path} holds no token: one line of 16 characters or more, without spaces.`, {
-    data: { path },
-  });
+  throw new DrayError(
+    'usage',
+    `${path} does not contain a token: one line of 16 characters or more, without spaces.`,
+    {
+      data: { path },
+    },
+  );
 }
 
 function readTokenFile(path: string): string {

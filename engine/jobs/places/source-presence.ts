@@ -1,11 +1,11 @@
 /**
- * Tells an empty place from a mistyped one. A bucket has no folders: a prefix without objects is most likely
- * mistyped. A peer has folders, and they may be empty.
+ * Tells an empty place from a mistyped one. A bucket has no folders, so a prefix without objects is most
+ * likely mistyped. A peer has folders, and they may be empty.
  */
 import type { Connection } from '../session/connection.ts';
 import type { RemoteSide } from '../trees/sides.ts';
 
-/** Always false where the store has no folders. One request to a peer. */
+/** Always false when the store has no folders. One request to a peer. */
 export async function isEmptyFolder(
   { limit, store }: Pick<Connection, 'limit' | 'store'>,
   signal: AbortSignal,

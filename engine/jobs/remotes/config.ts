@@ -7,13 +7,13 @@ import { changingSettings, readSafeDirectories, writeSafeDirectories } from './u
 
 interface Setting {
   readonly meaning: string;
-  /** Why the value does not do; undefined when it does. */
+  /** Returns why the value is not valid, or undefined. */
   readonly check: (session: Session, value: string) => string | undefined;
 }
 
 const SETTINGS: Readonly<Record<string, Setting>> = {
   author: {
-    meaning: 'who commits are by (default: user@host)',
+    meaning: 'the author of commits (default: user@host)',
     check: (_session, value) =>
       value.trim() === '' || value.length > 1000 ? 'it needs 1 to 1,000 characters' : undefined,
   },
@@ -25,7 +25,7 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
         : `it needs a number from 1 to ${TRANSFERS_MAX}`,
   },
   'remote.default': {
-    meaning: 'the remote that commands use when none is named',
+    meaning: 'the remote that commands use by default',
     check: (session, value) =>
       Object.hasOwn(session.config.remotes, value) ? undefined : 'there is no such remote',
   },
@@ -64,7 +64,7 @@ export async function config(
 
 const SAFE_DIRECTORY = 'safe.directory';
 
-/** `dray config --user`: a value is added to those that are there. @throws DrayError `usage`, `io` */
+/** `dray config --user`: adds a value to the existing ones. @throws DrayError `usage`, `io` */
 export async function userConfig(
   context: JobContext,
   { name, value }: ConfigRequest,
@@ -72,7 +72,7 @@ export async function userConfig(
   if (name !== undefined && name !== SAFE_DIRECTORY)
     throw new DrayError(
       'usage',
-      `You have no setting "${name}" of your own. There is ${SAFE_DIRECTORY}: a workspace of another user that you trust, or * for all.`,
+      `There is no user setting "${name}". The only one is ${SAFE_DIRECTORY}: a workspace of another user that you trust, or * for all.`,
       { data: { name } },
     );
   const known = readSafeDirectories(context);
@@ -80,7 +80,7 @@ export async function userConfig(
     for (const directory of known) context.emit({ type: 'setting', name: SAFE_DIRECTORY, value: directory });
     return { settings: known.length };
   }
-  if (value === '') throw new DrayError('usage', `${SAFE_DIRECTORY} is the path of a workspace, or *.`);
+  if (value === '') throw new DrayError('usage', `${SAFE_DIRECTORY} needs the path of a workspace, or *.`);
   const added = value === null ? [] : [value === '*' ? value : resolve(context.directory, value)];
   await changingSettings(context, () => {
     const kept = value === null ? [] : readSafeDirectories(context);

@@ -1,4 +1,4 @@
-/** Takes back the parts of objects that a transfer which is given up for good has left on its store: nobody would pay for them gladly. */
+/** Removes the uploaded parts of a transfer that is given up for good: they would cost storage. */
 import type { JobContext } from '../../api/jobs.ts';
 import type { TreePairRequest } from '../../api/trees.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -10,7 +10,7 @@ import { openSession } from '../session/session.ts';
 import { openTreePair } from '../trees/open-pair.ts';
 import { openKnowledge } from '../trees/pair-memory.ts';
 
-/** Of a copy or a sync. Those of other tools and of other pairs of places stay. */
+/** The uploads of this copy or sync. Those of other tools and of other pairs of places stay. */
 export async function dropTreeUploads(context: JobContext, request: TreePairRequest): Promise<void> {
   const pair = await openTreePair(context, request);
   try {
@@ -27,7 +27,7 @@ export async function dropTreeUploads(context: JobContext, request: TreePairRequ
   }
 }
 
-/** Of a push from this workspace to its remote. */
+/** The uploads of a push from this workspace to its remote. */
 export async function dropPushUploads(context: JobContext): Promise<void> {
   const session = await openSession(context, 'push');
   try {

@@ -1,4 +1,7 @@
-/** `dray init`: binds a folder to a repository, which is made when there is none. Nothing of the folder is read or sent. */
+/**
+ * `dray init`: links a folder to a repository, and makes the repository if needed. Reads and sends no file of
+ * the folder.
+ */
 import type { InitRequest, InitSummary, JobContext } from '../../api/jobs.ts';
 import { systemClock } from '../../base/clock.ts';
 import { DEFAULT_LAYOUT, type Layout, OBJECTS_LAYOUT } from '../../model/layout.ts';

@@ -1,4 +1,7 @@
-/** What this user keeps of peers: `dray login` and `dray logout` keep and forget a token, the window also trusts a certificate. */
+/**
+ * The user's stored peers: `dray login` and `dray logout` save and remove a token; the window also trusts a
+ * certificate.
+ */
 import { DrayError, excerpt } from '../../api/error.ts';
 import type { JobContext, MetPeer } from '../../api/jobs.ts';
 import type { KnownPeer, LoginRequest, LoginSummary } from '../../api/peers.ts';
@@ -12,7 +15,7 @@ import {
 import { hostAndPort, parsePeerAddress, peerAddress } from '../../remotes/remote-url.ts';
 import { changingSettings, userConfigFolder } from './user-remotes.ts';
 
-/** @throws DrayError `usage` when it names no peer. */
+/** @throws DrayError `usage` when it does not name a peer */
 export function loginAddress(peer: string): string {
   return peerAddress(parsePeerAddress(peer));
 }
@@ -28,19 +31,19 @@ export async function login(
   return { address };
 }
 
-/** The environment for one job with a token that was typed and not kept. @throws DrayError `usage` */
+/** The environment for one job with a token that was typed and not saved. @throws DrayError `usage` */
 export function withTypedToken(
   environment: JobContext['environment'],
   { peer, token }: LoginRequest,
 ): JobContext['environment'] {
   return {
     ...environment,
-    DRAY_TOKEN: checkToken(token, 'What was typed'),
+    DRAY_TOKEN: checkToken(token, 'The typed token'),
     DRAY_TOKEN_HOST: loginAddress(peer),
   };
 }
 
-/** @throws DrayError `notFound` when there is none, `usage`, `io` */
+/** @throws DrayError `notFound` when no token is stored, `usage`, `io` */
 export async function logout(
   context: Pick<JobContext, 'environment'>,
   { peer }: Pick<LoginRequest, 'peer'>,
@@ -50,7 +53,7 @@ export async function logout(
     keepToken(userConfigFolder(context), address, undefined),
   );
   if (wasKept) return { address };
-  throw new DrayError('notFound', `No token is kept for ${address}.`, { data: { address } });
+  throw new DrayError('notFound', `No token is stored for ${address}.`, { data: { address } });
 }
 
 /** @returns Each peer that has a token or is trusted, by address. @throws DrayError `usage`, `io` */
@@ -68,7 +71,10 @@ export function listPeers(context: Pick<JobContext, 'environment'>): readonly Kn
   return [...peers.values()].sort((a, b) => (a.address < b.address ? -1 : 1));
 }
 
-/** A person has compared this fingerprint. @throws DrayError `accessDenied` where another one is known, `usage`, `io` */
+/**
+ * Call after a person has compared the fingerprint.
+ * @throws DrayError `accessDenied` when another is stored, `usage`, `io`
+ */
 export async function trustPeer(context: Pick<JobContext, 'environment'>, peer: MetPeer): Promise<void> {
   if (hostAndPort(parsePeerAddress(peer.address)) !== peer.address)
     throw new DrayError(

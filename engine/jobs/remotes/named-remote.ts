@@ -1,6 +1,6 @@
 /**
- * A remote by its name, for places and tests of remotes: the user's own first, then the workspace's. So settings that came with a folder
- * never take a name of the user's away.
+ * Finds a remote by name, for places and tests of remotes: the user's own first, then the workspace's. So
+ * settings that came with a folder never replace one of the user's remotes.
  */
 import type { JobContext } from '../../api/jobs.ts';
 import { parseRemoteUrl, type RemoteUrl } from '../../remotes/remote-url.ts';
@@ -14,12 +14,15 @@ import { tellRemote } from '../session/connection.ts';
 import { allowedBy, readUserRemotes, userConfigPath } from './user-remotes.ts';
 
 export interface NamedRemote {
-  /** As it is kept. */
+  /** The URL as the settings store it. */
   readonly text: string;
   readonly url: RemoteUrl;
 }
 
-/** Undefined: there is none. @throws `usage` when the workspace that would have to be asked is another user's. */
+/**
+ * Undefined when there is none.
+ * @throws `usage` when it would have to be read from another user's workspace
+ */
 export function findNamedRemote(context: JobContext, name: string): NamedRemote | undefined {
   const own = readUserRemotes(context)[name];
   if (own) {
@@ -30,7 +33,7 @@ export function findNamedRemote(context: JobContext, name: string): NamedRemote 
   return workspace && workspaceRemote(context, workspace, name);
 }
 
-/** One of this workspace's. */
+/** A remote of this workspace. */
 export function workspaceRemote(
   context: JobContext,
   workspace: WorkspaceFolder,
@@ -43,7 +46,7 @@ export function workspaceRemote(
   return { text, url: parseRemoteUrl(text, workspace.root) };
 }
 
-/** For people, sorted. */
+/** For messages, sorted. */
 export function knownRemoteNames(context: JobContext): readonly string[] {
   const workspace = findWorkspace(context.directory, allowedBy(context));
   const ofWorkspace = workspace ? Object.keys(readConfig(workspace).remotes) : [];

@@ -1,4 +1,4 @@
-/** What `remote test` tries on a store, one check each. Every key lies below `prefix`, which the caller removes. */
+/** The checks of `remote test` on a store. Every key lies below `prefix`, which the caller removes. */
 import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { DrayError } from '../../api/error.ts';
@@ -10,11 +10,11 @@ import { probeConditions, probeRaces } from '../session/condition-probe.ts';
 
 export interface CheckContext {
   readonly store: ObjectStore;
-  /** Of this run alone, ending in `/`. */
+  /** Unique to this run, ending in `/`. */
   readonly prefix: string;
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  /** Takes the measured latency. */
+  /** Gets the measured latency. */
   readonly onLatency: (latencyMs: number) => void;
 }
 
@@ -22,22 +22,22 @@ export type CheckOutcome = Pick<CheckEvent, 'result' | 'detail'>;
 
 export interface RemoteCheck {
   readonly name: string;
-  /** When it fails, no other can succeed. */
+  /** If it fails, all other checks would fail too. */
   readonly isNeeded?: boolean;
-  /** Dray has another way where the store does not know the operation. */
+  /** Dray works without this operation if the store does not support it. */
   readonly hasAlternative?: boolean;
   run(context: CheckContext): Promise<CheckOutcome>;
 }
 
 const MIB = 1024 * 1024;
-/** S3's smallest part that is not the last. */
+/** S3's minimum size of a part, except the last. */
 const PART_BYTES = 5 * MIB;
 const RACING_WRITERS = 16;
 const RACE_ROUNDS = 3;
 const LATENCY_SAMPLES = 9;
-/** The Date header is in whole seconds, and some servers compute it once a second. */
+/** The Date header counts whole seconds, and some servers compute it once a second. */
 const CLOCKS_AGREE_MS = 2000;
-/** S3 refuses signatures beyond 15 minutes. */
+/** S3 refuses signatures that are more than 15 minutes off. */
 const SKEW_WARNING_MS = 5 * 60_000;
 const SKEW_REFUSED_MS = 15 * 60_000;
 
@@ -60,7 +60,7 @@ const contentKey = ({ prefix }: CheckContext): string => `${prefix}content`;
 
 async function checkCredentials({ store, prefix, signal }: CheckContext): Promise<CheckOutcome> {
   await store.list({ prefix, limit: 1 }, { signal });
-  return ok('The remote answers and lets us list.');
+  return ok('The remote answers and allows listing.');
 }
 
 async function checkWrite(context: CheckContext): Promise<CheckOutcome> {
@@ -72,11 +72,14 @@ async function checkRead(context: CheckContext): Promise<CheckOutcome> {
   const { store, signal } = context;
   const key = contentKey(context);
   const info = await store.head(key, { signal });
-  if (info?.sizeBytes !== CONTENT.byteLength) return failed('HEAD does not see what was just written.');
+  if (info?.sizeBytes !== CONTENT.byteLength)
+    return failed('HEAD does not find the object that was just written.');
   const read = await store.read(key, { signal, maxBytes: CONTENT.byteLength });
-  if (!read || !CONTENT.equals(read.bytes)) return failed('What was read is not what was written.');
+  if (!read || !CONTENT.equals(read.bytes)) return failed('The bytes read are not those that were written.');
   const absent = await store.head(`${context.prefix}absent`, { signal });
-  return absent ? failed('HEAD finds an object that was never written.') : ok('Read back what was written.');
+  return absent
+    ? failed('HEAD finds an object that was never written.')
+    : ok('Reads return what was written.');
 }
 
 async function checkRanges(context: CheckContext): Promise<CheckOutcome> {
@@ -92,7 +95,7 @@ async function checkRanges(context: CheckContext): Promise<CheckOutcome> {
       maxBytes: CONTENT.byteLength,
     });
     if (!read || !CONTENT.subarray(start, end).equals(read.bytes)) {
-      return failed(`Asked for bytes ${start} to ${end}, got ${read?.bytes.byteLength ?? 'none'}.`);
+      return failed(`A read of bytes ${start} to ${end} returned ${read?.bytes.byteLength ?? 'none'}.`);
     }
   }
   return ok('Ranges at the start, in the middle and at the end are right.');
@@ -101,7 +104,7 @@ async function checkRanges(context: CheckContext): Promise<CheckOutcome> {
 async function checkListing({ store, prefix, signal }: CheckContext): Promise<CheckOutcome> {
   const names = ['A', 'a b', 'a+b', 'a-b/c', 'a.txt', 'a/b', 'a0', 'z%41', '\u00e9', '\uff5e', '\u{1F600}'];
   const keys = names.map((name) => `${prefix}list/${name}`).sort(comparePaths);
-  // All of them have ended when the clean-up begins, also after a failure.
+  // Wait for all, even after a failure, so that the clean-up finds every object.
   for (const outcome of await Promise.allSettled(
     keys.map((key) => store.put(key, CONTENT.subarray(0, 1), { signal })),
   )) {
@@ -123,8 +126,7 @@ async function checkListing({ store, prefix, signal }: CheckContext): Promise<Ch
   const startAfter = keys[5]!;
   const rest = await store.list({ prefix: `${prefix}list/`, startAfter }, { signal });
   const restKeys = rest.objects.map((object) => object.key);
-  if (!sameList(restKeys, keys.slice(6)))
-    return failed('A listing does not start after the key it was given.');
+  if (!sameList(restKeys, keys.slice(6))) return failed('A listing does not start after the given key.');
   return ok('Lists in byte order, in pages, and from any key.');
 }
 
@@ -132,7 +134,7 @@ async function checkMultipart(context: CheckContext): Promise<CheckOutcome> {
   const { store, prefix, signal } = context;
   const { multipart } = store;
   if (!multipart)
-    return notSupported('The store has no multipart uploads; large files go up in one request.');
+    return notSupported('The store has no multipart uploads; each large file is sent in one request.');
   const key = `${prefix}multipart`;
   const parts = [randomBytes(PART_BYTES), randomBytes(1000)];
   const upload = { key, uploadId: await multipart.create(key, { signal }) };
@@ -146,7 +148,7 @@ async function checkMultipart(context: CheckContext): Promise<CheckOutcome> {
         [`1 ${PART_BYTES}`, '2 1000'],
       )
     ) {
-      return failed('The parts that were sent are not the parts it lists, so uploads cannot be resumed.');
+      return failed('The store does not list the parts that were sent, so uploads cannot be resumed.');
     }
     await multipart.complete(upload, [first, second], { signal });
   } catch (error) {
@@ -155,7 +157,7 @@ async function checkMultipart(context: CheckContext): Promise<CheckOutcome> {
   }
   const read = await store.read(key, { signal, maxBytes: 2 * PART_BYTES });
   if (!read || !Buffer.concat(parts).equals(read.bytes))
-    return failed('The parts were not joined as they were sent.');
+    return failed('The completed upload is not its parts in order.');
   return ok('Parts sent in any order are listed and joined.');
 }
 
@@ -177,7 +179,7 @@ async function checkPartCopy({ store, prefix, signal }: CheckContext): Promise<C
   }
   const read = await store.read(key, { signal, maxBytes: bytes.byteLength });
   if (!read || !bytes.subarray(1000, 2500).equals(read.bytes))
-    return failed('The copied part holds other bytes.');
+    return failed('The copied part has other bytes than its source.');
   return ok('Copies ranges inside the store.');
 }
 
@@ -199,8 +201,8 @@ async function checkChecksums({ store, prefix, signal }: CheckContext): Promise<
     }
   }
   if (accepted.length === 0) return ok('Wrong SHA-256 and CRC-32 checksums are refused.');
-  const kept = `The remote stores bytes that do not match their ${accepted.join(' and ')}`;
-  return { result: 'warning', detail: `${kept}: damage on the way up is found by "dray verify" alone.` };
+  const kept = `The remote accepts bytes that do not match their ${accepted.join(' and ')}`;
+  return { result: 'warning', detail: `${kept}: only "dray verify" finds damage from the upload.` };
 }
 
 async function isRefused(put: () => Promise<unknown>): Promise<boolean> {
@@ -231,11 +233,12 @@ async function checkClock(context: CheckContext): Promise<CheckOutcome> {
   const beforeMs = context.clock.nowMs();
   const info = await context.store.head(contentKey(context), { signal: context.signal });
   const hereMs = (beforeMs + context.clock.nowMs()) / 2;
-  if (info?.remoteTimeMs === undefined) return notSupported('The remote does not tell its time.');
+  if (info?.remoteTimeMs === undefined) return notSupported('The remote does not report its time.');
   const skewMs = Math.abs(info.remoteTimeMs - hereMs);
   if (skewMs < CLOCKS_AGREE_MS) return ok('The clocks agree to within 2 s.');
   const says = `The clocks differ by ${(skewMs / 1000).toFixed(1)} s.`;
-  if (skewMs >= SKEW_REFUSED_MS) return failed(`${says} S3 refuses more than 15 minutes.`);
+  if (skewMs >= SKEW_REFUSED_MS)
+    return failed(`${says} S3 refuses requests that are more than 15 minutes off.`);
   return skewMs >= SKEW_WARNING_MS ? { result: 'warning', detail: says } : ok(says);
 }
 

@@ -43,7 +43,7 @@ const ALL_OK = {
   latency: 'ok',
 };
 
-/** As some servers are: the condition is accepted and not looked at. */
+/** Some servers accept the condition and ignore it. */
 function ignoringConditions(store: ObjectStore): ObjectStore {
   return {
     ...store,
@@ -51,7 +51,10 @@ function ignoringConditions(store: ObjectStore): ObjectStore {
   };
 }
 
-/** As versitygw was before 1.8: right one at a time, while writers at once all look before any writes. */
+/**
+ * versitygw before 1.8: correct for one writer at a time, but racing writers all check before any of them
+ * writes.
+ */
 function lookingBeforeWriting(store: ObjectStore): ObjectStore {
   return {
     ...store,
@@ -118,7 +121,7 @@ describe('The test of a remote', () => {
     }
   });
 
-  it('says that a folder is missing', async () => {
+  it('reports a missing folder', async () => {
     const events: JobEvent[] = [];
     const context: JobContext = {
       directory: '/',
@@ -133,7 +136,7 @@ describe('The test of a remote', () => {
     expect(events).toMatchObject([{ check: 'credentials', result: 'failed' }]);
   });
 
-  it('reports a store that does not look at conditions as unsafe for two writers', async () => {
+  it('reports a store that ignores conditions as unsafe for two writers', async () => {
     const store = createMemoryStore();
     const { summary, checks, results } = await probe(ignoringConditions(store));
     expect(results).toEqual({ ...ALL_OK, 'conditional writes': 'failed' });
@@ -150,7 +153,7 @@ describe('The test of a remote', () => {
     expect(summary.safeForTwoWriters).toBe(false);
   });
 
-  it('warns of a store that does not check what arrives', async () => {
+  it('warns of a store that does not verify checksums of uploads', async () => {
     const memory = createMemoryStore();
     const store: ObjectStore = {
       ...memory,
@@ -161,7 +164,7 @@ describe('The test of a remote', () => {
     expect(summary).toMatchObject({ failed: 0, warnings: 1, safeForTwoWriters: true });
   });
 
-  it('calls what the store does not know not supported', async () => {
+  it('reports missing operations as not supported', async () => {
     const { multipart: _, ...plain } = createMemoryStore();
     const { results } = await probe(plain);
     expect(results).toEqual({ ...ALL_OK, multipart: 'notSupported', 'part copy': 'notSupported' });
@@ -174,7 +177,7 @@ describe('The test of a remote', () => {
     faults.verifyAllExercised();
   });
 
-  it('fails where Dray has no other way', async () => {
+  it('fails when Dray cannot work without a missing operation', async () => {
     const faults = createFaults();
     const isRange = (call: FaultCall) => (call.arguments[1] as GetOptions).range !== undefined;
     faults.add('read').when(isRange).errorInstead(new DrayError('unsupported', 'No ranges here.'));
@@ -183,7 +186,7 @@ describe('The test of a remote', () => {
     faults.verifyAllExercised();
   });
 
-  it('stops after the first check that all others need', async () => {
+  it('stops after a failed check that all others need', async () => {
     const faults = createFaults();
     faults.add('list').errorInstead(new DrayError('accessDenied', 'Wrong secret.')).repeat(2);
     const { summary, checks } = await probe(withFaults(createMemoryStore(), faults));
@@ -192,7 +195,7 @@ describe('The test of a remote', () => {
     faults.verifyAllExercised();
   });
 
-  it('says what it had to leave behind', async () => {
+  it('names what it had to leave behind', async () => {
     const faults = createFaults();
     faults.add('delete').errorInstead(new DrayError('accessDenied', 'No removals.'));
     const { summary, results } = await probe(withFaults(createMemoryStore(), faults));
@@ -201,7 +204,7 @@ describe('The test of a remote', () => {
     faults.verifyAllExercised();
   });
 
-  it('removes what it wrote also when it is stopped, at whichever request', async () => {
+  it('removes what it wrote even when it is stopped, at any request', async () => {
     for (const stopAt of [1, 3, 9, 20, 40, 80]) {
       const memory = createMemoryStore();
       const control = new AbortController();
@@ -216,7 +219,7 @@ describe('The test of a remote', () => {
     }
   });
 
-  it('warns of clocks that differ, and fails when no signature can hold', async () => {
+  it('warns of clocks that differ, and fails when the store would refuse every signature', async () => {
     for (const [offsetMs, result] of [
       [60_000, 'ok'],
       [-6 * 60_000, 'warning'],
@@ -231,7 +234,7 @@ describe('The test of a remote', () => {
 describe('The short test of conditional writes', () => {
   const signal = new AbortController().signal;
 
-  it('holds on stores that keep the contract, with few requests, and leaves nothing there', async () => {
+  it('passes on stores that keep the contract, with few requests, and leaves nothing there', async () => {
     const meter = createMeter();
     const memory = createMemoryStore();
     expect(await conditionalWritesHold(withMeter(memory, meter), signal)).toBe(true);
@@ -248,7 +251,7 @@ describe('The short test of conditional writes', () => {
     }
   });
 
-  it('does not hold on stores that ignore them, lose races or do not know them', async () => {
+  it('does not pass on stores that ignore conditions, lose races or do not support them', async () => {
     expect(await conditionalWritesHold(ignoringConditions(createMemoryStore()), signal)).toBe(false);
     expect(await conditionalWritesHold(lookingBeforeWriting(createMemoryStore()), signal)).toBe(false);
     const faults = createFaults();
@@ -257,7 +260,7 @@ describe('The short test of conditional writes', () => {
     faults.verifyAllExercised();
   });
 
-  it('fails, and does not answer, when the remote cannot be asked', async () => {
+  it('throws when the remote cannot be reached', async () => {
     const faults = createFaults();
     faults.add('put').errorInstead(new DrayError('unreachable', 'Gone.'));
     await expect(

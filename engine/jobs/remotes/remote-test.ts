@@ -1,6 +1,6 @@
 /**
- * `remote test`: does a remote hold what Dray relies on? Everything happens below a throw-away prefix, which is emptied
- * afterwards, after a failure and after Ctrl-C too.
+ * `remote test`: checks that a remote behaves as Dray needs. Every key lies below a temporary prefix, which
+ * is emptied afterwards, also after a failure and after Ctrl-C.
  */
 import { randomUUID } from 'node:crypto';
 import { toDrayError, toErrorRecord } from '../../api/error.ts';
@@ -14,7 +14,7 @@ import { probeConditions, probeRaces } from '../session/condition-probe.ts';
 import { knownPeersOf } from '../session/connection.ts';
 import { type CheckContext, REMOTE_CHECKS, type RemoteCheck } from './remote-checks.ts';
 
-/** Names of remotes are resolved by the caller, who knows the workspace. */
+/** The caller, who knows the workspace, resolves names of remotes. */
 export interface ResolvedRemoteTestRequest extends RemoteTestRequest {
   readonly url: RemoteUrl;
   readonly settings?: S3Location;
@@ -28,10 +28,10 @@ export interface ProbeOptions {
   readonly emit: (event: JobEvent) => void;
 }
 
-/** Cleaning up goes on after an abort, for so long. */
+/** The clean-up continues after an abort for at most this long. */
 const CLEAN_UP_MAX_MS = 30_000;
 
-/** Emits one `check` event for each check. Fails only when it is stopped; what goes wrong is a failed check. */
+/** Emits one `check` event for each check. Throws only when stopped; any other error is a failed check. */
 export async function remoteTest(
   context: JobContext,
   request: ResolvedRemoteTestRequest,
@@ -40,7 +40,7 @@ export async function remoteTest(
   const url = formatRemoteUrl(request.url);
   let store: ObjectStore;
   try {
-    // Some checks provoke refusals that count as passing: do not insist on them for long.
+    // Some checks provoke refusals and pass because of them, so retry only briefly.
     const retry = { attemptsMax: 3, baseDelayMs: 50, maxDelayMs: 500 };
     const settings = request.settings ? { settings: request.settings } : {};
     const knownPeers = knownPeersOf(context);
@@ -56,7 +56,7 @@ export async function remoteTest(
   }
 }
 
-/** The checks of `remote test` on any store. The store stays open. */
+/** Runs the checks of `remote test` on any store. The store stays open. */
 export async function probeRemote(store: ObjectStore, options: ProbeOptions): Promise<ProbeSummary> {
   const counts = { ok: 0, failed: 0, warning: 0, notSupported: 0 };
   let latencyMs = 0;
@@ -81,17 +81,17 @@ export async function probeRemote(store: ObjectStore, options: ProbeOptions): Pr
     }
   };
   await belowThrowAwayPrefix(store, runAll, (prefix, error) => {
-    // A remote that could not be reached or written to holds nothing of ours.
+    // A remote that could not be reached or written to has none of our objects.
     if (!canWrite) return;
-    const detail = `Objects are left below ${prefix}: ${toDrayError(error).message}`;
+    const detail = `The clean-up failed and left objects below ${prefix}: ${toDrayError(error).message}`;
     report({ type: 'check', check: 'clean-up', result: 'failed', detail });
   });
   return { ok: counts.ok, failed: counts.failed, warnings: counts.warning, safeForTwoWriters, latencyMs };
 }
 
 /**
- * The short form for pushes, once for each remote: does the store refuse what its conditions exclude, and does one race of
- * four writers have one winner? 17 small requests.
+ * The short form for pushes, once for each remote: the store must refuse what its conditions exclude, and one
+ * race of four writers must have one winner. 17 small requests.
  */
 export async function conditionalWritesHold(store: ObjectStore, signal: AbortSignal): Promise<boolean> {
   return belowThrowAwayPrefix(store, async (prefix) => {
@@ -120,8 +120,8 @@ function failedCheck(check: string, error: unknown): CheckEvent {
 }
 
 /**
- * Runs the work with a new prefix and removes all that it wrote there, however it ended. What cannot be removed is told to
- * `onLeftOver`: it takes nothing from what the work found out.
+ * Runs the work with a new prefix and removes everything that it wrote there, however it ended. Calls
+ * `onLeftOver` when that fails; the result of the work stays the same.
  */
 async function belowThrowAwayPrefix<T>(
   store: ObjectStore,
@@ -136,7 +136,7 @@ async function belowThrowAwayPrefix<T>(
   }
 }
 
-/** Its own signal: what the user stopped is tidied up all the same. */
+/** Uses its own signal: a stopped test cleans up as well. */
 async function removeAll(store: ObjectStore, prefix: string): Promise<void> {
   const signal = AbortSignal.timeout(CLEAN_UP_MAX_MS);
   for (let isMore = true; isMore; ) {

@@ -18,11 +18,11 @@ export async function remoteAdd(
   context: JobContext,
   request: RemoteAddRequest,
 ): Promise<{ readonly remotes: number }> {
-  // The readers of such files drop names that every object of JavaScript knows.
+  // The readers of the settings ignore names that every JavaScript object has.
   if (!NAME.test(request.name) || request.name in {}) {
     throw new DrayError(
       'usage',
-      `"${request.name}" cannot be a remote's name: letters, digits, dots, dashes and underscores, 64 at most.`,
+      `"${request.name}" is not a valid name for a remote. Use up to 64 letters, digits, dots, dashes and underscores.`,
     );
   }
   if (request.user) return changingSettings(context, () => addUserRemote(context, request));
@@ -32,7 +32,7 @@ export async function remoteAdd(
     if (Object.hasOwn(remotes, request.name)) {
       throw new DrayError(
         'usage',
-        `There is a remote "${request.name}" already (${remotes[request.name]!.url}). Remove it first, or choose another name.`,
+        `A remote "${request.name}" already exists (${remotes[request.name]!.url}). Remove it first, or choose another name.`,
       );
     }
     const url = urlToKeep(context, { url: request.url, baseFolder: context.directory, of: 'workspace' });
@@ -56,7 +56,7 @@ function addUserRemote(context: JobContext, { name, url }: RemoteAddRequest): { 
   if (Object.hasOwn(remotes, name)) {
     throw new DrayError(
       'usage',
-      `You have a remote "${name}" already (${remotes[name]!.url}). Remove it first, or choose another name.`,
+      `You already have a remote "${name}" (${remotes[name]!.url}). Remove it first, or choose another name.`,
     );
   }
   const kept = urlToKeep(context, { url, baseFolder: context.directory, of: 'user' });
@@ -73,7 +73,7 @@ function removeUserRemote(context: JobContext, name: string): { readonly remotes
 }
 
 export interface RemoteScope {
-  /** The user's own instead of the workspace's. */
+  /** Use the user's own remotes instead of the workspace's. */
   readonly user?: boolean;
 }
 
@@ -123,8 +123,8 @@ export async function remoteRemove(
 }
 
 /**
- * The target is the name of one of the workspace's remotes or of the user's own, or any URL, inside a workspace or not. Absent: the remote
- * that a push would go to.
+ * The target is the name of one of the workspace's remotes or of the user's own, or any URL, inside a
+ * workspace or not. Default: the remote of `dray push`.
  */
 export async function remoteTestTarget(
   context: JobContext,
@@ -134,11 +134,11 @@ export async function remoteTestTarget(
   const found = target === undefined ? defaultRemote(context) : findNamedRemote(context, target);
   if (found) return remoteTest(context, { target: found.text, url: found.url });
   if (target === undefined)
-    throw new DrayError('usage', 'Which remote? Outside of a workspace give its URL or its name.');
+    throw new DrayError('usage', 'Which remote? Outside a workspace, give its URL or its name.');
   return remoteTest(context, { target, url: parseGivenUrl(context, target, context.directory) });
 }
 
-/** The workspace's, whatever the user's own remotes are called. */
+/** The workspace's own remote, even if the user has one of the same name. */
 function defaultRemote(context: JobContext): NamedRemote | undefined {
   const workspace = findWorkspace(context.directory, allowedBy(context));
   if (!workspace) return undefined;

@@ -1,4 +1,4 @@
-/** A repository among the files that it stores: each push would find what the last one stored, and store that as well. */
+/** Refuses a repository inside its own workspace: each push would store what the previous one wrote. */
 import { lstatSync, readFileSync } from 'node:fs';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { DrayError } from '../../api/error.ts';
@@ -12,7 +12,7 @@ import type { RemoteUrl } from '../../remotes/remote-url.ts';
 import { DRAY_FOLDER } from '../../workspace/workspace-folder.ts';
 import { realPathOf } from '../places/places.ts';
 
-/** @throws `usage` when it lies in the workspace's folder and `.drayignore` does not hide it. */
+/** @throws `usage` when it lies in the workspace's folder and `.drayignore` does not hide it */
 export function refuseStoreInside(root: string, url: RemoteUrl): void {
   if (url.kind !== 'file') return;
   const inside = relative(realPathOf(root), realPathOf(url.path));
@@ -23,7 +23,7 @@ export function refuseStoreInside(root: string, url: RemoteUrl): void {
   throw new DrayError('usage', message, { data: { path: url.path, workspace: root } });
 }
 
-/** As a scan would come to it, from the root down. */
+/** Checks each part of the path from the root down, as a scan does. */
 function isHidden(root: string, parts: readonly string[]): boolean {
   let rules: IgnoreRules | undefined;
   let folder = '';

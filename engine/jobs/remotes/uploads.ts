@@ -1,4 +1,4 @@
-/** `dray uploads list|abort URL`: multipart uploads that were begun and never ended, whoever began them. Their parts cost storage. */
+/** `dray uploads list|abort URL`: unfinished multipart uploads of any program. Their parts cost storage. */
 import { DrayError } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import type { UploadsRequest, UploadsSummary } from '../../api/trees.ts';
@@ -12,8 +12,9 @@ import { addTotals } from '../trees/sides.ts';
 export async function uploads(context: JobContext, request: UploadsRequest): Promise<UploadsSummary> {
   const place = parseNamedPlace(context, request);
   if (place.kind === 'local')
-    throw new DrayError('usage', `${place.text} is a local path, where no uploads are pending.`);
-  // A single object's uploads bear its own key, and those of a folder begin with its name and a slash. `data` is not `data-2024/x`.
+    throw new DrayError('usage', `${place.text} is a local path, which has no pending uploads.`);
+  // An upload of a single object has exactly that key; those of a folder start with its name and a slash, so
+  // that `data` does not match `data-2024/x`.
   const { limit, meter, store } = await connectPlace(context, place, {
     at: place.isFolderForm ? 'place' : 'parent',
   });
@@ -27,7 +28,7 @@ export async function uploads(context: JobContext, request: UploadsRequest): Pro
   }
 }
 
-/** A page at a time, its uploads side by side. */
+/** Handles one page of the listing at a time, and the uploads of a page in parallel. */
 class UploadVisit {
   readonly counts = { uploads: 0, aborted: 0 };
   readonly #context: JobContext;
@@ -40,7 +41,7 @@ class UploadVisit {
     this.#limit = limit;
   }
 
-  /** @param name Of an object or a folder; absent: all. */
+  /** @param name An object or a folder; absent: all. */
   async all(multipart: MultipartStore, name: string | undefined): Promise<void> {
     const { signal } = this.#context;
     const prefix = name ?? '';

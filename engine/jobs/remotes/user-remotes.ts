@@ -1,6 +1,7 @@
 /**
- * The user's own settings, which hold in every folder: remotes (`dray remote add --user`) and the workspaces of other users that may be
- * obeyed (`dray config --user safe.directory`). They lie beside other programs' settings and hold no secret.
+ * The user's own settings, valid in every folder: remotes (`dray remote add --user`) and trusted workspaces
+ * of other users (`dray config --user safe.directory`). They lie beside other programs' settings and contain
+ * no secret.
  */
 import { readFileSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -22,17 +23,18 @@ const SCHEMA = v.object({
 });
 type UserSettings = Readonly<v.InferOutput<typeof SCHEMA>>;
 
-/** Where files of the user's own lie, beside the settings. */
+/** The folder of the user's own files: that of the settings. */
 export function userConfigFolder(context: Pick<JobContext, 'environment'>): string {
   return dirname(userConfigPath(context));
 }
 
-/** Held for the milliseconds of a change. */
+/** Locked for the milliseconds of a change. */
 const LOCK_NAME = 'dray-settings.lock';
 const LOCK_PATIENCE_MS = 10_000;
 
 /**
- * Reads and writes files of the user's own in one step: of two processes that change them at once, one waits for the other.
+ * Reads and writes the user's files as one step: of two processes that change them at once, one waits for the
+ * other.
  * @throws DrayError `locked`, `io`, and whatever `change` throws
  */
 export async function changingSettings<T>(
@@ -67,17 +69,17 @@ export function userConfigPath({ environment }: Pick<JobContext, 'environment'>)
   return join(folder, 'dray', 'config.json');
 }
 
-/** @throws `usage` when the file is there and makes no sense. */
+/** @throws `usage` when the file is damaged */
 export function readUserRemotes(context: Pick<JobContext, 'environment'>): UserRemotes {
   return byName(readUserSettings(context).remotes);
 }
 
-/** Roots of workspaces, or `*`. @throws `usage` when the file is there and makes no sense. */
+/** Roots of workspaces, or `*`. @throws `usage` when the file is damaged */
 export function readSafeDirectories(context: Pick<JobContext, 'environment'>): readonly string[] {
   return readUserSettings(context)['safe.directory'];
 }
 
-/** Which workspaces of other users this one allows. */
+/** Which workspaces of other users this user allows. */
 export function allowedBy(context: Pick<JobContext, 'environment'>): AllowsFolder {
   return (root) => {
     const roots = [root, behindLink(root)];
@@ -99,14 +101,14 @@ function readUserSettings(context: Pick<JobContext, 'environment'>): UserSetting
   try {
     return v.parse(SCHEMA, JSON.parse(text));
   } catch (cause) {
-    throw new DrayError('usage', `Your settings in ${path} are damaged: mend the file, or delete it.`, {
+    throw new DrayError('usage', `Your settings in ${path} are damaged: repair the file, or delete it.`, {
       data: { path },
       cause,
     });
   }
 }
 
-/** Without the names that every object has: none of them is a remote. */
+/** Drops the names that every JavaScript object has: none of them is a remote. */
 function byName(remotes: UserRemotes): UserRemotes {
   return Object.assign(Object.create(null) as UserRemotes, remotes);
 }
@@ -122,7 +124,7 @@ export function writeSafeDirectories(
   replaceSettings(context, { 'safe.directory': directories });
 }
 
-/** In one step; whatever else the file holds stays. */
+/** Replaces the file in one step; its other settings stay. */
 function replaceSettings(context: Pick<JobContext, 'environment'>, changed: object): void {
   const path = userConfigPath(context);
   readUserSettings(context);
@@ -130,7 +132,7 @@ function replaceSettings(context: Pick<JobContext, 'environment'>, changed: obje
   try {
     kept = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
   } catch {
-    // There is none yet.
+    // The file does not exist yet.
   }
   try {
     replaceFile(behindLink(path), `${JSON.stringify({ ...kept, ...changed }, undefined, 2)}\n`);
@@ -139,7 +141,10 @@ function replaceSettings(context: Pick<JobContext, 'environment'>, changed: obje
   }
 }
 
-/** Where links lead: settings are often kept elsewhere. The path itself when nothing is there. */
+/**
+ * The target of a link, since settings are often linked from elsewhere. The path itself when nothing exists
+ * there.
+ */
 function behindLink(path: string): string {
   try {
     return realpathSync(path);

@@ -10,7 +10,7 @@ import { userConfigFolder } from '../remotes/user-remotes.ts';
 import { knownPeersOf } from './connection.ts';
 import { createSandbox, type Sandbox } from './job.fixture.ts';
 
-const FOLDER = dirname(fileURLToPath(import.meta.url));
+const FOLDER = join(dirname(fileURLToPath(import.meta.url)), '../remotes');
 const PROCESSES = 3;
 const CHANGES = 10;
 

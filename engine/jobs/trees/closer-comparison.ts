@@ -1,4 +1,7 @@
-/** Closer looks at two items of equal size: by what a listing has not told. Each is made only when `decideItem` asks for it. */
+/**
+ * Compares two items of equal size by evidence that listings lack. Each comparison runs only when
+ * `decideItem` asks for it.
+ */
 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -38,10 +41,10 @@ export function createLooks(run: SomeRun): Looks {
   };
 }
 
-/** Files up to here are read in one go. */
+/** Files up to this size are read in one go. */
 const READ_WHOLE_BYTES_MAX = 1024 * 1024;
 
-/** MD5s: of a file by reading it, of an object by its etag. */
+/** Compares MD5s: of a file by reading it, of an object by its etag. */
 async function isSameHash(
   run: SomeRun,
   source: TreeItem,
@@ -73,13 +76,13 @@ async function lookAtTimes(run: SomeRun, source: TreeItem, destination: TreeItem
   };
 }
 
-/** Exact, undefined where nobody kept one. */
+/** The exact time; undefined where none is stored. */
 export async function mtimeOf(run: SomeRun, side: TreeSide, item: TreeItem): Promise<bigint | undefined> {
   if (item.mtimeNs !== undefined) return item.mtimeNs;
   if (side.kind === 'local') {
-    // A link is written anew and keeps no time.
+    // A link is rewritten and keeps no time.
     if (isLinkItem(side, item)) return undefined;
-    // A scan's times are doubles, which are not good for nanoseconds.
+    // A scan's times are doubles, too coarse for nanoseconds.
     return exactMtimeNs(join(side.root, side.pathOf(item.path)));
   }
   if (item.wasAsked) return undefined;
@@ -87,7 +90,7 @@ export async function mtimeOf(run: SomeRun, side: TreeSide, item: TreeItem): Pro
   return info && mtimeOfObject(info);
 }
 
-/** What cannot be told apart without reading it at a store counts as different: it is sent again, which is safe. */
+/** Content that a store cannot compare without sending it counts as different. Sending it again is safe. */
 async function isSameContent(
   run: SomeRun,
   source: TreeItem,

@@ -1,14 +1,14 @@
 /**
- * A store may answer 200 and keep nothing. So a copy or sync looks once for each object that it wrote to a
- * store, many of them by one listing, before it remembers them and before a sync deletes. An object that is
- * not there counts as failed.
+ * A store may answer 200 and keep nothing. So a copy or sync checks once for each object that it wrote to a
+ * store, many of them by one listing, before it remembers them and before a sync deletes. A missing object
+ * counts as failed.
  */
 import type { TreeItem } from '../../model/tree-item.ts';
 import { findUnseen, notStored, type WrittenObject } from '../../query/existence/find-unseen.ts';
 import { type TreeRun, tellFailure } from './copy-run.ts';
 import type { Moved, TreeConfirmation } from './move/mover.ts';
 
-/** Files that wait for a look, at most. After a kill the next run compares them again. */
+/** Files that wait for the check, at most. After a kill the next run compares them again. */
 const WAITING_MAX = 2_000;
 
 interface WaitingFile extends WrittenObject {

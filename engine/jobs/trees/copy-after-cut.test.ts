@@ -1,4 +1,7 @@
-/** Plain copies after a power cut: what was written has its size and its time, and zeros for its content. */
+/**
+ * Plain copies after a power cut: files that were just written have their size and time, but zeros as
+ * content.
+ */
 import { lstatSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { markUnsynced } from '../../files/disk/unsynced-mark.ts';
@@ -20,7 +23,7 @@ const context = () => testContext(sandbox.folder, { environment: { DRAY_CACHE: s
 const copy = (from = 'from') =>
   copyTree(context(), { source: { place: sandbox.path(from) }, destination: { place: sandbox.path('to') } });
 
-/** As a copy that was cut off leaves it. */
+/** Leaves what an interrupted copy leaves. */
 function cutOff(name: string, note: string): void {
   mkdirSync(sandbox.path('to/.dray-tmp'), { recursive: true });
   markUnsynced(sandbox.path('to/.dray-tmp'), note)(false);
@@ -29,8 +32,8 @@ function cutOff(name: string, note: string): void {
   utimesSync(sandbox.path(`to/${name}`), mtime, mtime);
 }
 
-describe('A copy after a run that was cut off', () => {
-  it('copies zeros of the right size and time again, and what is whole not', async () => {
+describe('A copy after an interrupted run', () => {
+  it('copies zeros of the right size and time again, and intact files not', async () => {
     await copy();
     cutOff('a', 'another command');
     expect(await copy()).toMatchObject({ copiedFiles: 1, unchangedFiles: 1 });
@@ -38,24 +41,24 @@ describe('A copy after a run that was cut off', () => {
     expect(await copy()).toMatchObject({ result: 'upToDate', unchangedFiles: 2 });
   });
 
-  it('keeps the mark of another command, whose files it has not looked at', async () => {
+  it('keeps the mark of another command, whose files it has not compared', async () => {
     await copy();
     cutOff('a', 'another command');
     await copy();
     expect(readdirSync(sandbox.path('to/.dray-tmp'))).toHaveLength(1);
   });
 
-  it('leaves nothing in the folder when it ends well', async () => {
+  it('leaves nothing in the folder when it succeeds', async () => {
     expect(await copy()).toMatchObject({ copiedFiles: 2 });
     expect(readdirSync(sandbox.path('to'))).toEqual(['a', 'b']);
   });
 });
 
-describe('What is remembered of two places', () => {
+describe('The memory of a pair of places', () => {
   const options = { pair: ['/from', '/to'] as const, noIndex: false, nowMs: Date.now() };
   const tokens = { sourceToken: '1', destinationToken: '2' };
 
-  it('is kept once it is on the disk, after one sync', async () => {
+  it('is saved after the files are synced, with one sync', async () => {
     let syncs = 0;
     const first = openKnowledge(context(), options);
     first.keepSynced(
@@ -74,7 +77,7 @@ describe('What is remembered of two places', () => {
     second.close();
   });
 
-  it('is forgotten when the disk fails, and when the run ends without a sync', async () => {
+  it('is dropped when the sync fails, and when the run ends without one', async () => {
     const first = openKnowledge(context(), options);
     first.keepSynced(
       async () => {

@@ -1,4 +1,4 @@
-/** What a copy would take, for `--dry-run`: requests by class, bytes and money. */
+/** Forecasts a copy for `--dry-run`: requests by class, bytes and money. */
 import type { RequestTotals } from '../../api/jobs.ts';
 import { dollarsFor } from '../../model/prices.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
@@ -15,10 +15,10 @@ const COPY_BYTES_MAX = 5 * 1024 ** 3;
 const DELETED_AT_ONCE = 1_000;
 
 export interface Forecast {
-  /** @param delta Given: only what differs travels. */
+  /** @param delta If given, only the differences are sent. */
   copies(item: TreeItem, delta?: ForeseenDelta): void;
   touches(): void;
-  /** Modes and times of so many folders, in one request at either end that takes requests. */
+  /** Modes and times of `count` folders, in one request at each end that takes requests. */
   setsFolders(count: number): void;
   totals(deletes: number): RequestTotals;
 }
@@ -37,7 +37,7 @@ export function createForecast({ destination, source }: Sides, partSizeBytes: nu
     source.kind === 'remote' &&
     destination.kind === 'remote' &&
     sharesService(source.store, destination.store);
-  // Between folders of two machines, this one or not, small files travel many to a request.
+  // Between two folders, here or at a peer, many small files share a request.
   const areBatched =
     !staysInside &&
     [source, destination].every((side) => side.kind === 'local' || side.store.files !== undefined);
@@ -52,7 +52,7 @@ export function createForecast({ destination, source }: Sides, partSizeBytes: nu
     if (isBatched(sizeBytes)) batch('destination', sizeBytes);
     else if (sizeBytes <= ONE_PUT_BYTES) at.destination.writes += 1;
     else {
-      // Begin, parts, complete, and a look at the result.
+      // Begin, parts, complete, and the check of the result.
       at.destination.writes += 2 + Math.ceil(sizeBytes / partSizeFor(sizeBytes, partSizeBytes, partBytesMax));
       at.destination.reads += 1;
     }
@@ -67,7 +67,7 @@ export function createForecast({ destination, source }: Sides, partSizeBytes: nu
   const passDelta = ({ batches, segments, sentBytes: bytes }: ForeseenDelta) => {
     if (source.kind === 'remote') {
       receivedBytes += bytes;
-      // Open it, sign its segments, read, and look whether it changed meanwhile.
+      // Open it, sign its segments, read, and check whether it changed meanwhile.
       at.source.reads += 2 + segments + batches;
     }
     if (destination.kind === 'remote') {
@@ -80,20 +80,20 @@ export function createForecast({ destination, source }: Sides, partSizeBytes: nu
   return {
     copies({ sizeBytes, special }, delta) {
       if (delta) return passDelta(delta);
-      // At a folder here they take no request at all.
+      // A local folder takes no requests.
       if (special && destination.kind === 'local') return;
       if (staysInside) {
         at.destination.writes +=
           sizeBytes <= COPY_BYTES_MAX ? 1 : 2 + Math.ceil(sizeBytes / (COPY_BYTES_MAX / 10));
         return;
       }
-      // A listing has told all of a link or an empty folder.
+      // The listing is all there is to read of a link or an empty folder.
       if (source.kind === 'remote' && !special) receive(sizeBytes);
       if (destination.kind === 'remote') send(sizeBytes);
     },
     touches() {
       if (destination.kind !== 'remote') return;
-      // An object is copied onto itself, and looked at for that.
+      // An object is copied onto itself, and needs a HEAD before.
       if (!destination.store.files) at.destination.reads += 1;
       at.destination.writes += 1;
     },

@@ -1,4 +1,7 @@
-/** Permissions of plain copies: a file that only its owner may read stays so wherever it goes on this machine, at every moment. */
+/**
+ * Permissions of plain copies: a file that only its owner may read stays private at every moment, wherever it
+ * goes on this machine.
+ */
 import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -51,7 +54,7 @@ describe.skipIf(process.platform === 'win32')('A copy between folders of this ma
     expect(await copyTree(context(), pair())).toMatchObject({ result: 'upToDate' });
   });
 
-  it('keeps those of a single file, and of files that are named', async () => {
+  it('keeps those of a single file, and of files named by --files-from', async () => {
     write('from/a', 0o600);
     write('from/b/c', 0o640);
     await copyTree(context(), pair('from/a', 'single'));
@@ -59,7 +62,7 @@ describe.skipIf(process.platform === 'win32')('A copy between folders of this ma
     expect([modeOf('single'), modeOf('to/a'), modeOf('to/b/c')]).toEqual([0o600, 0o600, 0o640]);
   });
 
-  it('gives a file that differs in permissions alone those of the source, and sends nothing', async () => {
+  it("sets the source's permissions when only they differ, and sends nothing", async () => {
     for (const name of ['a', 'b']) write(`from/${name}`, 0o600);
     await copyTree(context(), pair());
     chmodSync(sandbox.path('to/a'), 0o644);
@@ -84,21 +87,21 @@ describe.skipIf(process.platform === 'win32')('A copy between folders of this ma
     expect(modeOf('to/a')).toBe(0o600);
   });
 
-  it('takes the permissions of the source for a file that it replaces', async () => {
+  it("gives a replaced file the source's permissions", async () => {
     write('from/a', 0o600, 'new');
     write('to/a', 0o666, 'other old');
     await copyTree(context(), pair());
     expect(modeOf('to/a')).toBe(0o600);
   });
 
-  it('brings no set-uid or set-gid bit of a file, and is done after one run', async () => {
+  it('carries no set-uid or set-gid bit of a file, and finds nothing to do in a second run', async () => {
     write('from/a', 0o6755);
     await copyTree(context(), pair());
     expect(modeOf('to/a')).toBe(0o755);
     expect(await copyTree(context(), pair())).toMatchObject({ result: 'upToDate' });
   });
 
-  it('shows nobody a file before it has the permissions of its source', async () => {
+  it("never shows a file to others before it has its source's permissions", async () => {
     process.umask(0);
     write('from/secret', 0o600, Buffer.alloc(64 * MIB, 7));
     chmodSync(sandbox.path('from'), 0o755);
@@ -120,7 +123,7 @@ describe.skipIf(process.platform === 'win32')('A copy between folders of this ma
     expect(modeOf('to/secret')).toBe(0o600);
   });
 
-  it('opens no folder while it is filled to anybody who may not look into its source', async () => {
+  it('never opens a folder, while it fills it, to users who may not enter its source', async () => {
     process.umask(0);
     for (const at of ['a', 'b', 'c']) write(`from/private/deep/${at}`, 0o644);
     chmodSync(sandbox.path('from/private/deep'), 0o755);
@@ -141,8 +144,8 @@ describe.skipIf(process.platform === 'win32')('A copy between folders of this ma
   });
 });
 
-describe.skipIf(process.platform === 'win32')('What --backup-dir keeps', () => {
-  it('is no more open than it was, and neither are the folders that it lies in', async () => {
+describe.skipIf(process.platform === 'win32')('A file in --backup-dir', () => {
+  it('is no more open than before, and neither are the folders around it', async () => {
     for (const name of ['from', 'to']) write(`${name}/private/deep/a`, 0o600, name);
     write('to/private/gone', 0o640);
     for (const name of ['from', 'to']) chmodSync(sandbox.path(`${name}/private`), 0o700);

@@ -1,6 +1,6 @@
 /**
- * Progress of a copy: first of looking, then, from the first file that moves, of what moves. The walk goes on meanwhile, so what there is
- * to move is told as found so far, until all has been found.
+ * Progress of a copy: first of the comparison, then, from the first file that moves, of the transfers. The
+ * walk continues meanwhile, so the totals are those found so far, until the walk has ended.
  */
 import type { Phase } from '../../api/events.ts';
 import type { JobContext } from '../../api/jobs.ts';
@@ -9,17 +9,17 @@ import { createProgress, type Progress } from '../session/progress.ts';
 import type { Traffic } from '../session/traffic.ts';
 
 export interface TreeProgress {
-  /** Items that were looked at and need nothing more. */
+  /** Counts items that were compared and need nothing more. */
   looked(files: number): void;
-  /** A file that is going to be moved. */
+  /** Counts a file that is going to be moved. */
   found(bytes: number): void;
-  /** An item's fate is open, and may be a move: each call has to be followed by one of the function it gives. */
+  /** Counts an item that may still need a move. Call the returned function when that is decided. */
   undecided(): () => void;
-  /** Nothing but what is undecided is to be found any more. */
+  /** From now on only undecided items can add to the totals. */
   walked(): void;
-  /** Files that were moved, and bytes on their way. */
+  /** Counts files that were moved, and bytes in transit. */
   add(files: number, bytes: number): void;
-  /** Bytes that turned out to be at the destination already. */
+  /** Counts bytes that the destination turned out to have. */
   keep(bytes: number): void;
   end(): void;
 }
@@ -33,7 +33,7 @@ export function createTreeProgress(
   let moving: Progress | undefined;
   let filesTotal = 0;
   let bytesTotal = 0;
-  /** What may add to the totals: the walk, and each item whose fate is open. */
+  /** What may still add to the totals: the walk, and each undecided item. */
   let open = 1;
   const totals = () => ({ filesTotal, bytesTotal, ...(open > 0 ? { isCounting: true } : {}) });
   const startMoving = () => {

@@ -1,4 +1,4 @@
-/** What becomes of files that lie on both sides, by whole runs: what one run remembers must not mislead the next one. */
+/** Files on both sides, by whole runs: what one run remembers must not mislead the next one. */
 import {
   lstatSync,
   mkdirSync,
@@ -14,7 +14,7 @@ import type { CopyRequest } from '../../api/trees.ts';
 import { createSandbox, eventsOf, type Sandbox, testContext } from '../session/job.fixture.ts';
 import { copyTree } from './copy-tree.ts';
 
-/** One file on both sides. Times in seconds; long ago, so that their tokens can be trusted. */
+/** One file on both sides. Times in seconds, long ago, so that their tokens can be trusted. */
 function createPair(source: readonly [string, number], destination: readonly [string, number]): Sandbox {
   const sandbox = createSandbox();
   for (const [path, [content, seconds]] of [
@@ -38,7 +38,7 @@ const contentOf = (sandbox: Sandbox) => readFileSync(sandbox.path('to/file'), 'u
 const secondsOf = (sandbox: Sandbox) => lstatSync(sandbox.path('to/file')).mtimeMs / 1000;
 
 describe('A file on both sides', () => {
-  it('whose content differs under the same size and time is found by --checksum, whatever a run before has remembered', async () => {
+  it('with other content but the same size and time is found by --checksum, whatever an earlier run remembers', async () => {
     using sandbox = createPair(['good', 1000], ['evil', 1000]);
     for (const compare of ['sizeAndTime', 'sizeAndTime', 'sizeOnly'] as const)
       expect((await copy(sandbox, { compare })).summary).toMatchObject({ unchangedFiles: 1, copiedFiles: 0 });
@@ -46,7 +46,7 @@ describe('A file on both sides', () => {
     expect(contentOf(sandbox)).toBe('good');
   });
 
-  it('whose content is equal gets the time of the source alone', async () => {
+  it('with equal content gets only the time of the source', async () => {
     using sandbox = createPair(['same', 2000], ['same', 1000]);
     expect((await copy(sandbox)).summary).toMatchObject({ touchedFiles: 1, copiedFiles: 0 });
     expect(secondsOf(sandbox)).toBe(2000);
@@ -61,7 +61,7 @@ describe('A file on both sides', () => {
     expect(secondsOf(sandbox)).toBe(2000);
   });
 
-  it('with --immutable keeps its time, and is the same while its content is', async () => {
+  it('with --immutable keeps its time, and counts as equal while its content is', async () => {
     using sandbox = createPair(['same', 2000], ['same', 1000]);
     expect((await copy(sandbox, { immutable: true })).summary).toMatchObject({
       unchangedFiles: 1,
@@ -83,11 +83,11 @@ describe('A file on both sides', () => {
   });
 });
 
-describe('A link where a file is to go', () => {
+describe('A link at the path of a file to be copied', () => {
   it.each([
     ['immutable', { immutable: true }],
     ['backup', { backupDirectory: { place: 'old' } }],
-  ])('is not replaced where all that is there has to stay (%s), and is named', async (_option, more) => {
+  ])('is not replaced when the option protects the destination (%s), and is named', async (_option, more) => {
     using sandbox = createPair(['new', 2000], ['there', 1000]);
     rmSync(sandbox.path('to/file'));
     symlinkSync('elsewhere', sandbox.path('to/file'));

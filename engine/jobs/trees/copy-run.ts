@@ -1,4 +1,7 @@
-/** What one run of copy or sync shares from its beginning to its end: both sides, what is known, what is counted, what has failed. */
+/**
+ * The state that one run of copy or sync shares: both sides, what is remembered, counted, and what has
+ * failed.
+ */
 import { type DrayError, type ErrorCode, toDrayError, toErrorRecord } from '../../api/error.ts';
 import type { ChangeKind } from '../../api/events.ts';
 import type { JobContext } from '../../api/jobs.ts';
@@ -29,13 +32,16 @@ export interface TreeRun<Source extends TreeSide = TreeSide, Destination extends
   readonly confirmation: TreeConfirmation;
   readonly counts: TreeCounts;
   readonly progress: TreeProgress;
-  /** What a dry run found that would stop the run itself. */
+  /** Errors found by a dry run that would stop the real run. */
   readonly stops: ErrorCode[];
-  /** Tells this run from those of other commands: the same when the same is run again. */
+  /** Identifies the command: equal when the same command runs again. */
   readonly runNote: string;
-  /** Since when a file of the destination may lack its content: a run that wrote there was cut off. By the file system's clock. */
+  /**
+   * Files of the destination with this time or later may lack their content: an interrupted run wrote there.
+   * File system's clock.
+   */
   readonly inDoubtSinceMs: number | undefined;
-  /** In a dry run. */
+  /** Only in a dry run. */
   readonly forecast: Forecast | undefined;
 }
 
@@ -53,12 +59,12 @@ export interface TreeCounts {
   failed: number;
   sentBytes: number;
   receivedBytes: number;
-  /** Of the destination, as far as it was looked at. */
+  /** Files of the destination that were listed. */
   destinationFiles: number;
   decidedByIndex: number;
   decidedByHash: number;
   decidedByHead: number;
-  /** Of objects, for a filter by age. */
+  /** Objects whose time was requested, for a filter by age. */
   timesAsked: number;
   timesRemembered: number;
 }
@@ -87,7 +93,7 @@ export function createTreeCounts(): TreeCounts {
   };
 }
 
-/** What fails one file and lets the others go on. Everything else would fail the next file as well. */
+/** Errors that fail one file. Every other error would fail the next file as well. */
 const FILE_ERRORS: ReadonlySet<ErrorCode> = new Set([
   'accessDenied',
   'checksumRefused',
@@ -108,7 +114,10 @@ export function isFileError({ code, data }: DrayError): boolean {
   return FILE_ERRORS.has(code) && !REFUSES_ALL.has(data.reason);
 }
 
-/** Ends the run with the error; a dry run warns of it and goes on, to show all that would be done. */
+/**
+ * Ends the run with the error. A dry run emits a warning instead and continues, to show all that would be
+ * done.
+ */
 export function stopRun(
   { context, request, stops }: Pick<TreeRun, 'context' | 'request' | 'stops'>,
   warning: string,
@@ -121,7 +130,7 @@ export function stopRun(
   context.emit({ type: 'warning', warning, message, ...(typeof path === 'string' ? { path } : {}) });
 }
 
-/** Tells of a file that failed; throws when the failure is not the file's own. */
+/** Reports a file that failed; throws when the error concerns more than the file. */
 export function failItem(run: Pick<TreeRun, 'context' | 'counts'>, path: string, error: unknown): void {
   const known = toDrayError(error);
   if (!isFileError(known)) throw known;

@@ -1,6 +1,6 @@
 /**
- * Decides what becomes of each item and has it done: the cheapest evidence first, work beside the walk, at most so many items under
- * way. Deletions wait until everything else has gone well (`deletions.ts`).
+ * Decides for each item what to do, by the cheapest evidence first, and does it beside the walk, with a
+ * bounded number of items in flight. Deletions wait until everything else has succeeded (`deletions.ts`).
  */
 import type { DrayError } from '../../api/error.ts';
 import { Budget } from '../../base/budget.ts';
@@ -24,18 +24,18 @@ import { createSmallMoves } from './move/small-moves.ts';
 import type { NameClashes } from './names/name-clashes.ts';
 import { stateOf } from './pair-memory.ts';
 
-/** Items under way: what waits costs some memory, and requests in flight are bounded elsewhere. */
+/** Items in flight. Waiting items cost little memory, and requests are bounded elsewhere. */
 const ITEMS_MAX = 1_024;
 
 export interface TreeWork {
   readonly mover: Mover;
   readonly looks: Looks;
   readonly deletes: Deletes;
-  /** Of a sync that is no dry run. */
+  /** Only in a sync that is not a dry run. */
   readonly late: LateItems | undefined;
   readonly backup: Backup | undefined;
   readonly folders: TreeFolders | undefined;
-  /** Why an item may not be written at the destination, as an error of that item. */
+  /** Returns why an item may not be written at the destination, as an error of that item. */
   readonly refuse: (item: TreeItem) => DrayError | undefined;
   readonly clashes: NameClashes | undefined;
 }
@@ -68,7 +68,7 @@ export async function takeSteps(
         if (destination) counts.destinationFiles += 1;
         const next = firstStep(run, work, source, destination);
         if (next === undefined || (!destination && late?.foresee(source))) continue;
-        // What it took is given back by its number of units: a permit for each would be one more thing to make.
+        // `takeNow` makes no permit object; the room is given back by its number of units.
         if (!room.takeNow(1)) await room.acquire(1, tasks.signal);
         if (next !== 'copy') {
           spawnStep(run, next, room);
@@ -99,14 +99,14 @@ function takeExtra(
     folders?.enterExtra(extra);
     return;
   }
-  // Only of a sync has it been found out how old they are.
+  // The ages that a filter needs are read only for a sync.
   if (!isSync || !filter.includes(extra)) return;
   counts.destinationFiles += 1;
   deletes.add(extra);
   folders?.willRemove(extra.path);
 }
 
-/** What lies there may have to be kept first. */
+/** A backup of the old item may come first, so only without one does a new small file need no other step. */
 function mayBeSmall({ backup }: TreeWork, destination: TreeItem | undefined): boolean {
   return !backup || !destination;
 }
@@ -117,7 +117,7 @@ function spawnStep(run: TreeRun, step: Step, room: Budget): void {
   run.tasks.spawn(() => step().finally(() => room.giveBack(1)));
 }
 
-/** An item's own failure is told of, and the others go on. */
+/** Reports an error of one item; the others continue. */
 async function failing(
   run: TreeRun,
   { late }: TreeWork,
@@ -134,7 +134,10 @@ async function failing(
   }
 }
 
-/** What is left to do for the pair: undefined when it is settled at once, as most are in a second run, `copy` when no more is to be found out. */
+/**
+ * The next step for the pair. Undefined: it is settled, as most are in a second run. `copy`: no more evidence
+ * is needed.
+ */
 function firstStep(
   run: TreeRun,
   work: TreeWork,
@@ -161,7 +164,7 @@ function firstStep(
       evidence,
     });
   let decision = decide({});
-  // Only what the listings leave open is worth a look at what is remembered: it never makes two that are the same differ.
+  // The memory is asked only about pairs that the listings leave open: it never makes equal items differ.
   if (destination && decision.do !== 'same') {
     recalled = run.knowledge.recall(source.path, statesOf(source, destination));
     decision = decide({});
@@ -181,14 +184,16 @@ function firstStep(
     });
 }
 
-/** Whether the file may have been written by a run that was cut off. */
+/** Whether an interrupted run may have written the file. */
 function isInDoubt({ inDoubtSinceMs }: TreeRun, { kind, token }: TreeItem): boolean {
   if (inDoubtSinceMs === undefined || kind !== 'file') return false;
   const changedMs = changeTimeOf(token);
   return changedMs === undefined || changedMs >= inDoubtSinceMs;
 }
 
-/** Links are all that there is to know of them, and so are folders here: their modes and times are seen to elsewhere. */
+/**
+ * A link is described by its listing alone, and so is a local folder, whose mode and time are set elsewhere.
+ */
 function specialStep(run: TreeRun, source: TreeItem, destination: TreeItem | undefined): 'copy' | undefined {
   if (destination && isSameSpecial(source.special, destination.special)) settleSame(run);
   else if (destination && run.request.immutable) refuseChange(run, source);
@@ -199,11 +204,11 @@ function specialStep(run: TreeRun, source: TreeItem, destination: TreeItem | und
 interface ItemPair {
   readonly source: TreeItem;
   readonly destination: TreeItem | undefined;
-  /** Where it lies at the destination. */
+  /** The destination's folder of the item. */
   readonly holder: FolderMet | undefined;
 }
 
-/** To be made while the walk is where the item lies. */
+/** Call while the walk is at the item's folder. */
 function pairOf({ folders }: TreeWork, source: TreeItem, destination: TreeItem | undefined): ItemPair {
   return { source, destination, holder: folders?.holderOf(source.path) };
 }
@@ -222,7 +227,7 @@ async function lookUntilClear(
   let evidence: Evidence = {};
   let decision = first;
   while (decision.do === 'look') {
-    // Only what is there on both sides is ever looked at.
+    // Only items on both sides are compared.
     const found = await looks.look(decision.at, source, destination!);
     evidence = { ...evidence, ...found, looked: [...(evidence.looked ?? []), decision.at] };
     decision = decide(evidence);
@@ -286,7 +291,7 @@ function settleSame(run: TreeRun): void {
   run.progress.looked(1);
 }
 
-/** The source's mode, where the destination has another one. With `--immutable` none. */
+/** The source's mode if the destination has another one; never with `--immutable`. */
 function modeWanted(
   { request }: TreeRun,
   { destination, source }: Omit<ItemPair, 'holder'>,
@@ -294,7 +299,7 @@ function modeWanted(
   return request.immutable || !destination ? undefined : modeToSet(source, destination, request);
 }
 
-/** Two scans may have told that the times differ, and not what they are to the nanosecond. */
+/** Two scans can show that times differ without showing their nanoseconds. */
 async function timeOf(run: TreeRun, source: TreeItem, { sourceMtimeNs }: Evidence): Promise<FileTouch> {
   const mtimeNs = sourceMtimeNs ?? (await mtimeOf(run, run.source, source));
   return mtimeNs === undefined ? {} : { mtimeNs };
@@ -305,7 +310,7 @@ function modeOf(run: TreeRun, pair: ItemPair): FileTouch {
   return mode === undefined ? {} : { mode };
 }
 
-/** Only where both times are known is one said to differ. */
+/** Times differ only if both are known. */
 async function touch(
   run: TreeRun,
   { mover }: TreeWork,
@@ -340,7 +345,7 @@ async function foreseeCopy(
   run.progress.looked(1);
 }
 
-/** To where nothing lies any more. */
+/** Copies an item whose destination is free. */
 export async function bringNew(run: TreeRun, mover: Mover, item: TreeItem): Promise<void> {
   if (run.request.dryRun) return foreseeCopy(run, mover, { source: item, destination: undefined });
   noteMoved(run, item, undefined, await mover.move(item, undefined));
@@ -357,7 +362,7 @@ function noteMoved(run: TreeRun, source: TreeItem, over: TreeItem | undefined, m
   progress.add(1, isProgressTold ? 0 : sizeBytes);
 }
 
-/** The pair to remember: the source by its state in the listing, unless the file has changed since. */
+/** The pair to remember: the source as the listing had it, unless the file has changed since. */
 function asListed(source: TreeItem, { destinationToken, sourceToken }: Pair): Pair {
   return { sourceToken: sourceToken === source.token ? stateOf(source) : sourceToken, destinationToken };
 }

@@ -1,4 +1,4 @@
-/** Whole runs between two folders: what they bring, what they leave alone, and what stays when something goes wrong on the way. */
+/** Whole runs between two folders: what they copy, what they leave alone, and what remains after an error. */
 import {
   existsSync,
   lstatSync,
@@ -37,14 +37,14 @@ const back = { source: { place: 'to' }, destination: { place: 'from' } };
 const sync = (more: Partial<SyncRequest> = {}, told = context()) => syncTree(told, { ...there, ...more });
 const copy = (more: Partial<SyncRequest> = {}, told = context()) => copyTree(told, { ...there, ...more });
 
-/** With a time long ago, so that its token can be trusted. */
+/** Long ago, so that tokens can be trusted. */
 let seconds = 1_000_000_000;
 function file(path: string, content = path): void {
   seconds += 1;
   utimesSync(sandbox.write(path, content), seconds, seconds);
 }
 
-/** Content by path, of files and links; folders are not told. */
+/** Content by path, of files and links, without folders. */
 function tree(name: string): Record<string, string> {
   const root = sandbox.path(name);
   const paths = existsSync(root) ? (readdirSync(root, { recursive: true }) as string[]) : [];
@@ -59,7 +59,7 @@ function tree(name: string): Record<string, string> {
 }
 
 describe('A dry run', () => {
-  it('tells all that a sync would do, makes nothing, and the sync then does just that', async () => {
+  it('lists everything that a sync would do and changes nothing, and the sync then does just that', async () => {
     for (const name of ['new', 'folder/new', 'changed', 'touched', 'same']) file(`from/${name}`);
     file('to/changed', 'otherwise');
     file('to/touched', 'from/touched');
@@ -103,11 +103,11 @@ describe('A dry run', () => {
   });
 });
 
-describe('What was remembered', () => {
-  it('serves the way back as well', async () => {
+describe('The memory of earlier copies', () => {
+  it('also serves the way back', async () => {
     for (const name of ['a', 'b', 'c']) file(`from/${name}`);
     await copy();
-    // The young copies are trusted from the second look on.
+    // Recent copies are trusted from the second run on.
     await copy();
     const told = context();
     expect(await copyTree(told, back)).toMatchObject({ unchangedFiles: 3, copiedFiles: 0, touchedFiles: 0 });
@@ -117,7 +117,7 @@ describe('What was remembered', () => {
     expect(tree('from')).toEqual(tree('to'));
   });
 
-  it('is no reason to leave a destination as it is that someone changed', async () => {
+  it('does not hide that another program changed the destination', async () => {
     file('from/a', 'good');
     await copy();
     await copy();
@@ -145,7 +145,7 @@ describe('A file that vanishes before it is copied', () => {
 });
 
 describe('A run that is stopped', () => {
-  it('ends as aborted, deletes nothing, and leaves whole files alone', async () => {
+  it('ends as aborted, deletes nothing, and leaves no partial file', async () => {
     for (let at = 0; at < 300; at += 1) file(`from/${String(at).padStart(3, '0')}`, `content ${at}`);
     file('to/extra');
     const stop = new AbortController();
@@ -166,7 +166,7 @@ describe('A run that is stopped', () => {
 });
 
 describe('Names', () => {
-  it('of every kind go across, and are found again in the order of their bytes', async () => {
+  it('of every kind are copied, and found again in the order of their bytes', async () => {
     const names = [
       '\uffee',
       '\u{1f600}',
@@ -187,7 +187,7 @@ describe('Names', () => {
     expect(tree('to')).toEqual(tree('from'));
   });
 
-  it('that are one at the destination go across once, and the others are named and left out', async () => {
+  it('that are the same at the destination are copied once, and the others are named and left out', async () => {
     const names = ['Data/x', 'README', 'data/y', 'data/z', 'dataset', 'readme', 'readme.txt'];
     for (const name of names) file(`from/${name}`);
     const environment = { DRAY_CACHE: sandbox.path('cache'), DRAY_ASSUME_CASE_INSENSITIVE: '1' };
@@ -205,7 +205,7 @@ describe('Names', () => {
     expect(Object.keys(tree('to'))).toEqual(['Data/x', 'README', 'dataset', 'readme.txt']);
   });
 
-  it('in a workspace folder do not travel, even if they are named one by one', async () => {
+  it("of Dray's own folders in a workspace are never copied, even when --files-from lists them", async () => {
     file('from/.dray/config.json');
     file('from/deep/.dray/state.json');
     file('from/a');
@@ -216,20 +216,20 @@ describe('Names', () => {
     expect(tree('to')).toEqual({ a: 'from/a' });
   });
 
-  it('that are named and cannot be copied are told for what they are, and the others go', async () => {
+  it('listed by --files-from that cannot be copied are reported with the reason, and the others are copied', async () => {
     for (const name of ['a', 'folder/b']) file(`from/${name}`);
     symlinkSync('a', sandbox.path('from/link'));
     const told = context();
     const filter = { filesFrom: ['a', 'absent', 'folder', 'link'] };
     expect(await copy({ filter }, told)).toMatchObject({ copiedFiles: 1, failed: 3 });
     expect(eventsOf(told, 'fileFailed').map(({ error }) => error.message)).toEqual([
-      'absent is named and not there.',
-      'folder is named and a folder.',
-      'link is named and no file, such as a link.',
+      'absent is listed in --files-from, but it does not exist.',
+      'folder is listed in --files-from, but it is a folder.',
+      'link is listed in --files-from, but it is not a file (a link, for example).',
     ]);
   });
 
-  it('that are named go to a folder within, and to the one above, as each would alone', async () => {
+  it('listed by --files-from may be copied to a folder inside the source and to the one above', async () => {
     for (const name of ['a', 'b', 'c']) file(`from/${name}`);
     const filter = { filesFrom: ['a', 'b'] };
     const [from, within] = [{ place: sandbox.path('from') }, { place: sandbox.path('from/within') }];
@@ -244,7 +244,7 @@ describe('Names', () => {
     await expect(deep).rejects.toThrow('lies inside');
   });
 
-  it('that are named are all that a sync touches, whatever else lies there', async () => {
+  it('listed by --files-from are all that a sync changes, whatever else exists there', async () => {
     for (const name of ['a', 'b']) file(`from/${name}`);
     for (const name of ['b', 'c', 'gone']) file(`to/${name}`);
     expect(await sync({ filter: { filesFrom: ['a'] } })).toMatchObject({ copiedFiles: 1, deletedFiles: 0 });
@@ -258,7 +258,7 @@ describe('A filter', () => {
     ['of folders', { rules: [{ action: 'exclude', pattern: '/logs/**' }] }, ['logs/x', 'logs/deep/y']],
     ['by size', { maxSizeBytes: 30 }, ['large'.padEnd(40, '-')]],
   ] as const)(
-    '%s hides files of the destination from the deletes, and lets all others go',
+    '%s hides files of the destination from the deletions, and no others',
     async (_, filter, hidden) => {
       file('from/a');
       for (const name of hidden) file(`to/${name}`, name);
@@ -270,7 +270,7 @@ describe('A filter', () => {
 });
 
 describe('Links', () => {
-  it("are left out with a warning, and those at the destination are in nobody's way", async () => {
+  it('are left out with a warning, and those at the destination stay', async () => {
     file('from/a');
     symlinkSync('a', sandbox.path('from/link'));
     mkdirSync(sandbox.path('to'));
@@ -281,7 +281,7 @@ describe('Links', () => {
     expect(tree('to')).toEqual({ a: 'from/a', other: '-> nowhere' });
   });
 
-  it('that stand where a file is to go are replaced, and what they lead to is not', async () => {
+  it('at the path of a file to be copied are replaced, and their targets are not', async () => {
     file('from/a', 'content');
     file('outside', 'precious');
     mkdirSync(sandbox.path('to'));
@@ -291,7 +291,7 @@ describe('Links', () => {
     expect(readFileSync(sandbox.path('outside'), 'utf8')).toBe('precious');
   });
 
-  it('with --links are kept, found the same, changed and deleted like files', async () => {
+  it('with --links are kept, found equal, changed and deleted like files', async () => {
     file('from/a');
     symlinkSync('a', sandbox.path('from/link'));
     symlinkSync('nowhere', sandbox.path('from/dangling'));
@@ -319,14 +319,14 @@ describe('A sync that would delete too much', () => {
   };
 
   it.each([
-    ['100 files of 101 are free', 100, undefined, true],
-    ['101 files of 102 are not', 101, undefined, false],
-    ['more than a number of files is not', 3, { files: 2 }, false],
-    ['that number is', 2, { files: 2 }, true],
-    ['none is, if none may be', 1, { files: 0 }, false],
-    ['more than a share of the files is not', 2, { percent: 50 }, false],
-    ['that share is', 1, { percent: 50 }, true],
-  ] as const)('stops before the first one: %s', async (_, count, maxDelete, isAllowed) => {
+    ['100 files of 101 may go', 100, undefined, true],
+    ['101 files of 102 may not', 101, undefined, false],
+    ['more than the given number may not', 3, { files: 2 }, false],
+    ['the given number may', 2, { files: 2 }, true],
+    ['one may not when the limit is 0', 1, { files: 0 }, false],
+    ['more than the given share may not', 2, { percent: 50 }, false],
+    ['the given share may', 1, { percent: 50 }, true],
+  ] as const)('stops before the first deletion: %s', async (_, count, maxDelete, isAllowed) => {
     file('from/kept');
     file('to/kept');
     extras(count);
@@ -337,7 +337,7 @@ describe('A sync that would delete too much', () => {
     expect(tree('to').kept).toBe('from/kept');
   });
 
-  it('says so in a dry run, and tells what it would delete all the same', async () => {
+  it('says so in a dry run, and still lists what it would delete', async () => {
     file('from/kept');
     extras(3);
     const told = context();
@@ -347,8 +347,8 @@ describe('A sync that would delete too much', () => {
   });
 });
 
-describe('A file where a folder has to be', () => {
-  it('fails what goes there, and the rest arrives', async () => {
+describe('A file at the path of a folder', () => {
+  it('fails the files of that folder, and the rest is copied', async () => {
     file('from/a/b');
     file('from/c');
     file('to/a');
@@ -358,7 +358,7 @@ describe('A file where a folder has to be', () => {
     expect(tree('to')).toEqual({ a: 'to/a', c: 'from/c' });
   });
 
-  it('goes first in a sync, which then brings what goes there; so does what fills a folder where a file has to be', async () => {
+  it('is deleted first in a sync, which then copies them; and so is a folder at the path of a file', async () => {
     for (const name of ['a/b', 'a/deep/c', 'e']) file(`from/${name}`);
     for (const name of ['a', 'e/f', 'e/deep/g', 'gone']) file(`to/${name}`);
     const planned = await sync({ dryRun: true });
@@ -390,7 +390,7 @@ describe('A file where a folder has to be', () => {
     expect(await listed(false)).toEqual(planned);
   });
 
-  it('is told with what else fails in a sync, of which nothing is deleted then', async () => {
+  it('is reported with the other failures of a sync, which then deletes nothing', async () => {
     for (const name of ['a/b', 'c']) file(`from/${name}`);
     for (const name of ['a', 'c/kept.tmp', 'c/d', 'gone']) file(`to/${name}`);
     const before = tree('to');
@@ -401,7 +401,7 @@ describe('A file where a folder has to be', () => {
     });
     expect(failures(bounded).sort()).toEqual(['a/b', 'c']);
     expect(tree('to')).toEqual(before);
-    // Whatever a filter keeps in the way is no extra.
+    // A file that the filter protects is not an extra.
     const filtered = context();
     const filter = { rules: [{ action: 'exclude', pattern: '*.tmp' }] } as const;
     await expect(sync({ filter }, filtered)).rejects.toMatchObject({
@@ -417,7 +417,7 @@ describe('A file where a folder has to be', () => {
 describe('A backup folder', () => {
   const backupDirectory = { place: 'old' };
 
-  it('keeps what is replaced and what is deleted under its path, and the next run puts its own over it', async () => {
+  it('keeps replaced and deleted files under their paths, and the next run overwrites them', async () => {
     file('from/deep/a', 'second');
     file('to/deep/a', 'first');
     file('to/gone');
@@ -451,7 +451,7 @@ describe('A backup folder', () => {
 });
 
 describe('Afterwards', () => {
-  it('nothing of Dray lies in the destination', async () => {
+  it('the destination has no files of Dray', async () => {
     for (const name of ['a', 'deep/b']) file(`from/${name}`);
     await sync();
     writeFileSync(sandbox.path('from/a'), 'changed');

@@ -1,8 +1,9 @@
 /**
- * `dray copy` and `dray sync`: brings what differs from one place to another, as plain files and objects.
+ * `dray copy` and `dray sync`: copy what differs from one place to another, as plain files and objects.
  *
- * Source and destination are walked side by side while the differences are already on their way; nothing holds all names. What was
- * brought across or found equal is remembered, so that the next run needs no look at it. `sync` deletes last, and only if all went well.
+ * Source and destination are walked side by side while transfers already run; no list holds all names. Copied
+ * and equal items are remembered, so that the next run needs no closer look at them. `sync` deletes last, and
+ * only after success.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
@@ -48,7 +49,7 @@ export async function copyTree(context: JobContext, request: CopyRequest): Promi
   return transferTree(context, request, { isSync: false });
 }
 
-/** Makes the destination equal to the source, as far as the filter lets both be seen. */
+/** Makes the destination equal to the source, within the filter. */
 export async function syncTree(context: JobContext, request: SyncRequest): Promise<TransferSummary> {
   return transferTree(context, request, { isSync: true });
 }
@@ -59,7 +60,7 @@ async function transferTree(
   { isSync }: { readonly isSync: boolean },
 ): Promise<TransferSummary> {
   checkLooks(request, isSync);
-  // A pattern that makes no sense is told before anything is looked up.
+  // Reports an invalid pattern before any request.
   createTreeFilter(request.filter ?? {});
   const pair = await openTreePair(context, request, {
     links: request.links,
@@ -76,7 +77,8 @@ async function transferTree(
       try {
         return await transferOnce({ ...options, isSorted: false });
       } catch (error) {
-        // A store that lists in no order: once more, by way of a sort on disk. What was brought across already is now equal.
+        // A store that lists in no order: start over with a sort on disk. What was copied already is now
+        // equal.
         if (!(error instanceof UnorderedListing)) throw error;
         return await transferOnce({ ...options, isSorted: true });
       }
@@ -88,7 +90,7 @@ async function transferTree(
   }
 }
 
-/** @throws `usage`: what has to be kept, or deleted, has to be looked at. */
+/** @throws `usage` for an option that needs a listing of the destination */
 function checkLooks(request: SyncRequest, isSync: boolean): void {
   const { backupDirectory, immutable, noCheckDestination, update } = request;
   if (!noCheckDestination) return;
@@ -101,7 +103,7 @@ function checkLooks(request: SyncRequest, isSync: boolean): void {
         : undefined;
   if (option === undefined && !isSync) return;
   const who = option === undefined ? 'A sync has' : `${option} needs`;
-  throw new DrayError('usage', `${who} to look at the destination: leave out --no-check-dest.`);
+  throw new DrayError('usage', `${who} to list the destination: leave out --no-check-dest.`);
 }
 
 interface Transfer extends Pick<TreeRun, 'context' | 'isSync' | 'knowledge' | 'request'> {
@@ -123,7 +125,7 @@ async function transferOnce(transfer: Transfer): Promise<TransferSummary> {
       () => mover.sync!(),
       (error) => run.tasks.fail(error),
     );
-  // In a dry run too: a folder that cannot take them is told of, though nothing is kept.
+  // Opened in a dry run too, which reports a folder that cannot be used.
   const backup =
     request.backupDirectory &&
     (await openBackup(run, request.backupDirectory, { isSingle: pair.only !== undefined }));
@@ -154,7 +156,7 @@ async function transferOnce(transfer: Transfer): Promise<TransferSummary> {
     await run.knowledge.settle().finally(() => mover.close());
     await backup?.close();
   }
-  // The mover's own folder for what is unfinished is gone by now.
+  // After the mover has removed its folder of unfinished files, which changes times.
   await folders?.settle();
   if (refused) throw refused.error;
   run.progress.end();
@@ -200,13 +202,13 @@ function noteOf({ identity }: TreePair, { filter }: SyncRequest): string {
     .digest('hex');
 }
 
-/** When the first run that was cut off began to write to the destination. */
+/** When the first interrupted run began to write to the destination. */
 function inDoubtSince(pair: TreePair): number | undefined {
   const marks = marksAt(pair.destination);
   return marks.length === 0 ? undefined : Math.min(...marks.map(({ madeMs }) => madeMs));
 }
 
-/** After a run without failures, removes the marks of earlier runs of the same command that were cut off. */
+/** After a run without failures, removes the marks of earlier interrupted runs of the same command. */
 function settleDisk({ context, counts, destination, runNote }: TreeRun): void {
   if (destination.kind === 'local' && counts.copiedFiles > 0) tellNetworkDisk(context, destination.root);
   if (counts.failed > 0) return;
@@ -217,7 +219,7 @@ function marksAt(destination: TreeSide): readonly UnsyncedMark[] {
   return destination.kind === 'local' ? findUnsyncedMarks(join(destination.root, TEMPORARY_FOLDER_NAME)) : [];
 }
 
-/** The walk and the work that it began: the first failure ends both, and nothing is left running. */
+/** Runs the walk and the tasks that it starts. The first failure ends both, and nothing is left running. */
 async function settling(tasks: TaskSet, walk: () => Promise<void>): Promise<void> {
   try {
     await walk();
@@ -227,14 +229,14 @@ async function settling(tasks: TaskSet, walk: () => Promise<void>): Promise<void
   await tasks.settle();
 }
 
-/** A prefix under which nothing lies does not exist: a name mistyped must not empty the destination. */
+/** Refuses an empty source that is probably mistyped: a sync would empty the destination. */
 async function checkSource(
   { counts, filter, source, tasks }: TreeRun,
   { isBucketRoot }: TreePair,
 ): Promise<void> {
   if (source.kind === 'local' || isBucketRoot || filter.paths) return;
   if (counts.files + counts.failed + counts.skippedFiles > 0) return;
-  // It may be the filter that leaves nothing.
+  // The filter may be what leaves nothing.
   if (!filter.isOpen && (await holdsSomething(source, tasks.signal))) return;
   if (await isEmptyFolder(source, tasks.signal)) return;
   throw new DrayError('notFound', `There is nothing at the source ${source.text}.`, {
@@ -292,7 +294,7 @@ function countChanges({ copiedFiles, deletedFiles, touchedFiles, touchedFolders 
   return copiedFiles + touchedFiles + touchedFolders + deletedFiles;
 }
 
-/** A dry run writes nothing, so a peer has to be asked whether it would refuse. */
+/** A dry run writes nothing, so it asks a peer whether it would refuse. */
 async function foreseeReadOnly(run: TreeRun): Promise<void> {
   const { counts, destination, request, tasks } = run;
   if (!request.dryRun || destination.kind === 'local' || countChanges(counts) === 0) return;
@@ -302,14 +304,17 @@ async function foreseeReadOnly(run: TreeRun): Promise<void> {
 
 const nothing = (): undefined => undefined;
 
-/** What was brought across stays, and its folders get their times. @throws what is no refusal of `Deletes.carryOut` */
+/**
+ * Files that were copied stay and their folders get their times.
+ * @throws any error but a refusal of `Deletes.carryOut`
+ */
 function asRefused(error: unknown): { readonly error: unknown } {
   if (error instanceof DrayError && (error.code === 'partial' || error.code === 'tooManyDeletes'))
     return { error };
   throw error;
 }
 
-/** Whether it was not there. @throws `conflict` when a file lies where the folder has to be, `io` */
+/** Returns whether it was absent. @throws `conflict` when a file is in the folder's place, `io` */
 function makeRoot({ folders, root }: LocalSide, source: TreeSide): boolean {
   try {
     const mode = folders && source.kind === 'local' ? newFolderMode(`${source.root}/`) : undefined;

@@ -1,4 +1,4 @@
-/** What copies of every kind do with objects that are there already. */
+/** Removes and changes existing objects, for copies of every kind. */
 import { DrayError } from '../../api/error.ts';
 import { formatObjectTime, MTIME_METADATA } from '../../model/object-time.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
@@ -10,7 +10,7 @@ import type { RemoteSide, TreeSide } from './sides.ts';
 
 type StoreRun = TreeRun<TreeSide, RemoteSide>;
 
-/** Removes 1,000 keys a request. One that the store refuses is told of by its path, and the others go. */
+/** Removes 1,000 keys a request. Reports each key that the store refuses and removes the others. */
 export async function removeObjects(
   run: StoreRun,
   paths: readonly string[],
@@ -23,7 +23,7 @@ export async function removeObjects(
     await limit.run(() => store.delete(paths.map(pathOf), { signal }), { bytes: 0, signal });
   } catch (error) {
     if (!(error instanceof DrayError) || error.retry !== 'no' || !isFileError(error)) throw error;
-    // Which ones it were is found out by asking for each.
+    // Remove one by one, to find out which ones failed.
     for (const path of paths) {
       await limit
         .run(() => store.delete([pathOf(path)], { signal }), { bytes: 0, signal })
@@ -32,7 +32,10 @@ export async function removeObjects(
   }
 }
 
-/** Sets an object's time by a copy onto itself, in the store; of another machine's file, what is given. Returns its etag after that. */
+/**
+ * Sets an object's time by a copy onto itself in the store; on a peer's file sets what `to` names. Returns
+ * the new etag.
+ */
 export async function touchObject(run: StoreRun, object: TreeItem, to: FileTouch): Promise<string> {
   const { limit, pathOf, store } = run.destination;
   const { signal } = run.tasks;
@@ -57,7 +60,7 @@ export async function touchObject(run: StoreRun, object: TreeItem, to: FileTouch
   );
 }
 
-/** All that the store tells of an object, its checksums included. */
+/** Everything that the store knows of an object, its checksums included. */
 export function headObject(
   side: RemoteSide,
   path: string,

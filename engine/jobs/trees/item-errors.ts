@@ -1,8 +1,8 @@
-/** Errors of single items that more than one kind of copy meets. */
+/** Errors of single items that several kinds of copy share. */
 import { DrayError } from '../../api/error.ts';
 
 export function vanished(path: string): DrayError {
-  return new DrayError('notFound', `${path} went away at the source before it was copied.`, {
+  return new DrayError('notFound', `${path} disappeared from the source before it was copied.`, {
     data: { path },
   });
 }

@@ -1,4 +1,4 @@
-/** Pairs the items of the source with what lies at the destination under their names, by the cheapest way to know that. */
+/** Pairs the items of the source with those of the same names at the destination, in the cheapest way. */
 import { DrayError } from '../../api/error.ts';
 import { LINK_SUFFIX, localPlaceKind, statLocal, statLocalFolder } from '../../files/scan/local-place.ts';
 import { scanLocalTree } from '../../files/scan/local-tree.ts';
@@ -16,22 +16,23 @@ import { canTravel, itemsOf, specialItems } from './source-items.ts';
 import { withinBounds } from './within-bounds.ts';
 
 export interface MatchOptions {
-  /** The whole source, when it is one file or object. */
+  /** Set when the source is a single file or object. */
   readonly only: TreeItem | undefined;
   readonly lookup: LookupTally;
-  /** Listings go through a sort on disk first, because the store gives them in no order. */
+  /** Listings go through a sort on disk first, because the store lists in no order. */
   readonly isSorted: boolean;
 }
 
 export function matchTrees(run: TreeRun, options: MatchOptions): AsyncIterable<MatchedBatch> {
-  // What lies beside a single file is none of a sync's business.
+  // A sync of a single file leaves the files beside it alone.
   if (options.only) return lookUp(run, { ...options, source: single(options.only), wantExtras: false });
   if (!run.isSync) {
     const source = sourceItems(run, options, run.filter);
     if (run.request.noCheckDestination) return withoutLook(source, options.lookup);
     return lookUp(run, { ...options, source, wantExtras: false });
   }
-  // A file that has outgrown a bound at the source is not gone from there: bounds are applied when it is known what lies on both sides.
+  // Bounds of size are applied once both sides are known: a file that has outgrown one still exists at the
+  // source.
   const source = sourceItems(run, options, createTreeFilter(withoutBounds(run.request.filter ?? {})));
   return asSyncSees(run, lookUp(run, { ...options, source, wantExtras: true }));
 }
@@ -63,8 +64,8 @@ async function* asSyncSees(run: TreeRun, batches: AsyncIterable<MatchedBatch>): 
 }
 
 /**
- * What is remembered may spare an object at the destination, and never condemns one. versitygw gives an object another time without a
- * trace in the listing, so what is to be deleted is asked for its time again.
+ * The memory may keep an object from deletion, but never cause one: versitygw can change an object's time
+ * without a trace in the listing, so the time of an object to be deleted is requested again.
  */
 function timesMemory({ counts, filter, knowledge }: TreeRun, side: PairSide): TimesMemory {
   return {
@@ -81,7 +82,7 @@ function timesMemory({ counts, filter, knowledge }: TreeRun, side: PairSide): Ti
   };
 }
 
-/** One request tells all that a peer's folder holds, and it is answered as fast as the folder is walked. */
+/** One request lists all of a peer's folder, while the local folder is walked. */
 function besideEntries(
   run: TreeRun,
   side: RemoteSide,
@@ -128,7 +129,7 @@ async function* withoutLook(
   lookup: LookupTally,
 ): AsyncGenerator<MatchedBatch> {
   lookup.chosen = 'none';
-  lookup.reason = 'The destination was not looked at, as asked.';
+  lookup.reason = 'The destination was not listed, as requested.';
   for await (const items of source) {
     yield { pairs: items.map((item) => ({ source: item, destination: undefined })), extras: [] };
   }
@@ -152,7 +153,7 @@ function matchLocal(
           ...(side.folders ? { folders: true } : {}),
           nowMs: clock.nowMs(),
           signal: tasks.signal,
-          // What lies at the destination and cannot be read or is no file is in nobody's way until it is.
+          // An unreadable item of the destination matters only if the copy writes there.
           onProblem: () => {},
         })
       : nothing();
@@ -166,7 +167,9 @@ function matchLocal(
   });
 }
 
-/** The file, or with `links` the link, at the item's place. What may not be looked at is told of when it is written to, as that file's own failure. */
+/**
+ * The file, or with `links` the link, at the item's path. An error here is reported when the file is written.
+ */
 function statItem(
   side: LocalSide,
   path: string,

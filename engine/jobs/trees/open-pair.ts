@@ -1,4 +1,7 @@
-/** Opens the two places of a copy or a check: which of them are single files, and where the trees begin. */
+/**
+ * Opens the two places of a copy or a check: finds out which of them are single files, and where the trees
+ * begin.
+ */
 import { basename, dirname, join } from 'node:path';
 import { DrayError } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs.ts';
@@ -26,12 +29,12 @@ import type { LocalSide, RemoteSide, TreeSide } from './sides.ts';
 export interface TreePair {
   readonly source: TreeSide;
   readonly destination: TreeSide;
-  /** When the source is one file or object: it, under the name that it has at the destination. */
+  /** When the source is one file or object: that item, with the name that it has at the destination. */
   readonly only?: TreeItem;
   /** The source is a whole bucket, which may be empty. */
   readonly isBucketRoot: boolean;
   readonly meters: readonly Meter[];
-  /** What the index knows the two places by. */
+  /** The keys of the two places in the index. */
   readonly identity: readonly [string, string];
   close(): Promise<void>;
 }
@@ -39,11 +42,11 @@ export interface TreePair {
 export interface OpenPairOptions {
   /** Links are objects of their own there; see `LINK_SUFFIX`. */
   readonly links?: boolean | undefined;
-  /** Modes and times of folders are of interest. */
+  /** Modes and times of folders are copied too. */
   readonly folders?: boolean;
 }
 
-/** @throws `usage` when the places lie inside each other or cannot go together, `notFound` when there is no such source. */
+/** @throws `usage` when the places overlap or cannot be combined, `notFound` when there is no such source */
 export async function openTreePair(
   context: JobContext,
   request: TreePairRequest,
@@ -81,7 +84,10 @@ export async function openTreePair(
   }
 }
 
-/** Between folders of two machines nothing is lost that both have; between two of this one, no folder's mode and time. */
+/**
+ * Lets both sides pass on what both can store: everything between two machines' folders, here without
+ * folders' modes and times.
+ */
 function withShared(
   source: TreeSide,
   destination: TreeSide,
@@ -103,7 +109,7 @@ function withShared(
 
 interface OpenedSource {
   readonly side: TreeSide;
-  /** One file or object, and its own name. */
+  /** A single file or object, and its own name. */
   readonly only?: TreeItem;
   readonly name?: string;
 }
@@ -177,7 +183,7 @@ function openLocalSource(place: LocalPlace, { links }: OpenPairOptions): OpenedS
     case 'folder':
       return { side: localSide(path, text, links) };
     case 'file': {
-      // A link that the user named is followed; the name stays the link's.
+      // A link that the user named is followed, but the copy has the link's name.
       const real = followLink(path);
       const name = basename(real);
       const root = dirname(real);
@@ -202,7 +208,7 @@ function openLocalDestination(
   const kind = localPlaceKind(path);
   if (sourceName === undefined) {
     if (kind === 'file' || kind === 'other')
-      throw new DrayError('usage', `${text} is a file, and a folder is to be copied there. Name a folder.`, {
+      throw new DrayError('usage', `${text} is a file, but the source is a folder. Name a folder.`, {
         data: { path },
       });
     return { side: localSide(path, text, links) };
@@ -210,9 +216,13 @@ function openLocalDestination(
   if (kind === 'folder') return { side: localSide(path, text), name: sourceName };
   if (isFolderForm) {
     if (kind === 'absent') return { side: localSide(path, text), name: sourceName };
-    throw new DrayError('usage', `${text} is a file, and its name ends as a folder's does.`, {
-      data: { path },
-    });
+    throw new DrayError(
+      'usage',
+      `${text} is a file, but ends like a folder. Leave out the slash, or choose another name.`,
+      {
+        data: { path },
+      },
+    );
   }
   checkReplaceable(place);
   return { side: localSide(dirname(path), text), name: basename(path) };

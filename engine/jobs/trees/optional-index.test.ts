@@ -7,7 +7,7 @@ import { forgivingIndex } from './optional-index.ts';
 const row = { path: 'a', tokens: ['s', 'd'], proof: 'content' } as const;
 const upload = { uploadId: 'u', partSizeBytes: 5 };
 
-/** An index whose file fails from some moment on. */
+/** An index whose file fails from a given moment on. */
 function open(code: ErrorCode) {
   const sandbox = createSandbox();
   const { index } = openTreeIndex({ folder: sandbox.folder, pair: ['here', 'there'] });
@@ -39,7 +39,7 @@ function open(code: ErrorCode) {
   };
 }
 
-describe('An index that a run can do without', () => {
+describe('An optional index', () => {
   it('does what the index does', () => {
     using opened = open('diskFull');
     const { index, told } = opened;
@@ -61,7 +61,7 @@ describe('An index that a run can do without', () => {
   });
 
   it.each(['diskFull', 'io', 'locked', 'damaged'] as const)(
-    'is left alone from the first failure of its file on (%s), which is told once',
+    'is not used after the first failure of its file (%s), which is reported once',
     (code) => {
       using opened = open(code);
       const { index, told } = opened;
@@ -77,7 +77,7 @@ describe('An index that a run can do without', () => {
     },
   );
 
-  it('fails where what fails is no cache, as the list of what is to be deleted', () => {
+  it('throws when a list fails that is not a cache, such as the list of deletions', () => {
     using opened = open('diskFull');
     opened.fail();
     expect(() => opened.index.spill()).toThrow(expect.objectContaining({ code: 'diskFull' }));

@@ -1,14 +1,18 @@
 /**
- * What is remembered of two places, for a run that must not fail for want of it: a cache folder that becomes full, a damaged file, another
- * process that holds it for long. From the first such failure on nothing is looked up and nothing is noted.
+ * The memory of two places, for a run that must not fail without it: the cache folder may be full, its file
+ * damaged, or another process may lock it for long. After the first such failure the run looks up and notes
+ * nothing more.
  */
 import { DrayError, type ErrorCode } from '../../api/error.ts';
 import type { TreeIndex } from '../../index/tree-index.ts';
 
-/** Of the index's file. Lists of a run (`spill`, `spilledPaths`, `sorter`) are no cache: what is to be deleted has to be known whole. */
+/**
+ * Failures of the index's file. Lists of a run (`spill`, `spilledPaths`, `sorter`) are not a cache and must
+ * be complete.
+ */
 const ONLY_THE_CACHE: ReadonlySet<ErrorCode> = new Set(['io', 'diskFull', 'locked', 'damaged']);
 
-/** @param onFailure Told once. */
+/** @param onFailure Called once. */
 export function forgivingIndex(index: TreeIndex, onFailure: (error: DrayError) => void): TreeIndex {
   let isOff = false;
   const attempt = <T>(work: () => T, otherwise: T): T => {

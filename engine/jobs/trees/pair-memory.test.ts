@@ -17,8 +17,8 @@ function open({ pair = ['here', 'there'] as readonly [string, string], noIndex =
 
 const tokens = (sourceToken: string, destinationToken: string) => ({ sourceToken, destinationToken });
 
-describe('What is known of a pair of places', () => {
-  it('is known to the next run, with what proved it', () => {
+describe('The memory of a pair of places', () => {
+  it('serves the next run, with the proof', () => {
     const first = open();
     first.note('a', tokens('s1', 'd1'), 'content');
     first.note('b', tokens('s2', 'd2'), 'time');
@@ -32,7 +32,7 @@ describe('What is known of a pair of places', () => {
     next.close();
   });
 
-  it('is known the other way round as well, and to no other pair', () => {
+  it('serves the opposite direction as well, and no other pair', () => {
     const first = open();
     first.note('a', tokens('here1', 'there1'), 'content');
     first.close();
@@ -46,7 +46,7 @@ describe('What is known of a pair of places', () => {
     other.close();
   });
 
-  it('holds for an object until it is uploaded again, and of its content after that', () => {
+  it('holds for an object until it is uploaded again, and then for its content', () => {
     const object = (second: number): TreeItem => ({
       ...{ path: 'a', kind: 'object', sizeBytes: 1, token: 'etag' },
       modifiedMs: second * 1000 + 5,
@@ -61,12 +61,12 @@ describe('What is known of a pair of places', () => {
       next.recall(path, tokens(stateOf(object(second)), 'file'));
     expect([recalled('a', 100), recalled('a', 101)]).toEqual(['equal', 'equalContent']);
     expect([recalled('t', 100), recalled('t', 101)]).toEqual(['equalByTime', 'unknown']);
-    expect(recalled('w', 101), 'written by a run, which was not told the second').toBe('equal');
+    expect(recalled('w', 101), 'written by a run that did not know the second').toBe('equal');
     expect(next.recall('a', tokens(stateOf({ ...object(100), token: 'etag2' }), 'file'))).toBe('unknown');
     next.close();
   });
 
-  it('is nothing where nothing vouches for one of the two', () => {
+  it('is empty where one of the two has no token', () => {
     const first = open();
     first.note('a', tokens('', 'd'), 'content');
     first.note('b', tokens('s', ''), 'content');
@@ -78,7 +78,7 @@ describe('What is known of a pair of places', () => {
     next.close();
   });
 
-  it('is not asked with noIndex, but learned', () => {
+  it('is written but not read with noIndex', () => {
     const first = open({ noIndex: true });
     first.note('a', tokens('s', 'd'), 'content');
     first.close();
@@ -90,7 +90,7 @@ describe('What is known of a pair of places', () => {
     next.close();
   });
 
-  it('is forgotten of what was deleted', () => {
+  it('drops deleted items', () => {
     const first = open();
     first.note('a', tokens('s', 'd'), 'content');
     first.close();
@@ -102,7 +102,7 @@ describe('What is known of a pair of places', () => {
     next.close();
   });
 
-  it('is begun anew when its file is damaged, with a warning', () => {
+  it('starts empty with a warning when its file is damaged', () => {
     const first = open();
     first.note('a', tokens('s', 'd'), 'content');
     first.close();

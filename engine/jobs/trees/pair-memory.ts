@@ -1,6 +1,7 @@
 /**
- * What is remembered of a pair of places: which state of an item here stands for which there. A listing carries no times, so this is
- * what spares a HEAD for each file of a second run. Kept in the user's cache; losing it costs time, never data.
+ * Remembers for a pair of places which states of an item are equal on both sides. Listings have no times, so
+ * this saves a HEAD for each file of a second run. It lies in the user's cache; losing it costs time, never
+ * data.
  */
 import { homedir } from 'node:os';
 import type { JobContext } from '../../api/jobs.ts';
@@ -20,7 +21,7 @@ import type { Pair } from './move/mover.ts';
 import { forgivingIndex } from './optional-index.ts';
 import { cacheFolder } from './sides.ts';
 
-/** Rows that a killed run may lose; what it lost is found out again by a look. */
+/** Rows that a killed run may lose; the next run compares those items again. */
 const ROWS_AT_ONCE = 200;
 const UNUSED_MS = 180 * 24 * 60 * 60 * 1000;
 
@@ -38,17 +39,17 @@ export interface TreeKnowledge {
   recall(path: string, pair: Pair): Recalled;
   /**
    * Notes that both states are equal now, and what proved it. Notes nothing if a state has no token.
-   * @param movedBytes Of the content, where it was just written.
+   * @param movedBytes Size of the content, if it was just written.
    */
   note(path: string, pair: Pair, proof: PairProof, movedBytes?: number): void;
   /**
-   * From now on a note is kept only after `sync` has brought the files to the disk.
+   * From now on a note is saved only after `sync` has synced the files.
    * @param onFailure Gets the error of a sync in the background.
    */
   keepSynced(sync: () => Promise<void>, onFailure: (error: unknown) => void): void;
-  /** Syncs and keeps all notes. Throws as `sync` does. */
+  /** Syncs and saves all notes. Throws what `sync` throws. */
   settle(): Promise<void>;
-  /** The time of an object that an earlier run asked for, as long as the listing shows the same upload. */
+  /** The time of an object that an earlier run requested, as long as the listing shows the same upload. */
   recallTime(side: PairSide, item: TreeItem): TreeItem | undefined;
   noteTimes(side: PairSide, items: readonly TreeItem[]): void;
   forget(paths: readonly string[]): void;
@@ -56,8 +57,8 @@ export interface TreeKnowledge {
 }
 
 /**
- * Stands for the state of an item. That of an object has the second of its upload: its store may have given it another time under the
- * same etag. (versitygw does so without a trace.)
+ * A text for the state of an item. An object's state includes the second of its upload, because its store may
+ * give it another time under the same etag, as versitygw does.
  */
 export function stateOf({ isFile, kind, modifiedMs, token }: TreeItem): string {
   const isObject = kind === 'object' && !isFile && token !== '';
@@ -66,7 +67,7 @@ export function stateOf({ isFile, kind, modifiedMs, token }: TreeItem): string {
 
 const UPLOADED = ' @';
 
-/** What is known of an object that this run wrote lacks the second, and holds for any. */
+/** An object that this run wrote is remembered without its second, which then matches any. */
 function seenAs(known: string, now: string): 'same' | 'sameContent' | 'other' {
   const uploaded = now.lastIndexOf(UPLOADED);
   if (known === now || (uploaded >= 0 && known === now.slice(0, uploaded))) return 'same';
@@ -77,7 +78,7 @@ function seenAs(known: string, now: string): 'same' | 'sameContent' | 'other' {
 export interface KnowledgeOptions {
   /** Identities of the source and the destination. */
   readonly pair: readonly [string, string];
-  /** Ask again instead of trusting what is remembered; what is found out is remembered all the same. */
+  /** Compare again instead of trusting the memory; the results are still remembered. */
   readonly noIndex: boolean;
   readonly nowMs: number;
 }
@@ -86,11 +87,11 @@ export function openKnowledge(context: JobContext, options: KnowledgeOptions): T
   const folder = `${cacheFolder(context, homedir())}/trees`;
   const { index: file, rebuiltBecause, temporaryBecause } = openTreeIndex({ folder, pair: options.pair });
   if (rebuiltBecause !== undefined) {
-    const message = `What was remembered of this pair of places was damaged and is begun anew (${rebuiltBecause}).`;
+    const message = `The memory of this pair of places was damaged and starts empty (${rebuiltBecause}).`;
     context.emit({ type: 'warning', warning: 'indexRebuilt', message });
   }
   const tellTemporary = (because: string) => {
-    const message = `Nothing will be remembered of this pair of places, and the next run looks at everything again: ${because}`;
+    const message = `Nothing will be remembered of this pair of places, and the next run compares everything again: ${because}`;
     context.emit({ type: 'warning', warning: 'indexTemporary', message });
   };
   if (temporaryBecause !== undefined) tellTemporary(temporaryBecause);
@@ -150,7 +151,7 @@ export function openKnowledge(context: JobContext, options: KnowledgeOptions): T
     forget: (paths) => index.remove(paths),
     close() {
       try {
-        // These files may not be on the disk, so their notes are dropped.
+        // These files may not be synced, so their notes are dropped.
         if (!synced) flush();
       } finally {
         index.close();

@@ -1,4 +1,7 @@
-/** What a copy remembers of small files at a peer is on the peer's disk: it asks for that, once, after the last of them. */
+/**
+ * What a copy remembers of small files at a peer is on the peer's disk: it requests one sync, after the last
+ * file.
+ */
 import { utimesSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,7 +19,7 @@ const ERROR_BODY = { error: { message: 'says the test', retry: 'no', data: {} } 
 
 let sandbox: Sandbox;
 let peer: PeerServer;
-/** Stands before the peer: notes each request, and answers `sync` by itself with what `refusal` says. */
+/** Stands before the peer: notes each request, and answers `sync` itself as `refusal` says. */
 let front: Server;
 let asked: string[];
 let refusal: { readonly status: number; readonly code: string } | undefined;
@@ -26,7 +29,7 @@ beforeEach(async () => {
   sandbox.path('offered', 'x');
   for (let at = 0; at < FILES; at += 1) {
     sandbox.write(`source/${at}`, `content ${at}`);
-    // Nothing is remembered of a file that is as young as its copy.
+    // Files as young as their copies are not remembered.
     utimesSync(sandbox.path(`source/${at}`), OLD_S, OLD_S);
   }
   peer = await serveForTest(sandbox.path('offered'));
@@ -70,7 +73,7 @@ function copy(more: Partial<CopyRequest> = {}) {
 }
 const syncs = () => asked.filter((route) => route === 'POST /v1/sync');
 
-it('A copy asks once, after the last file, and not at all where nothing was written', async () => {
+it('A copy requests one sync, after the last file, and none when nothing was written', async () => {
   expect(await copy()).toMatchObject({ copiedFiles: FILES });
   // The last write sets the folder's time.
   expect(asked.slice(-3)).toEqual(['POST /v1/write', 'POST /v1/sync', 'POST /v1/write']);
@@ -81,12 +84,12 @@ it('A copy asks once, after the last file, and not at all where nothing was writ
   expect(syncs()).toEqual([]);
 });
 
-it('A peer that cannot write its disk fails the copy', async () => {
+it('A peer that cannot sync its disk fails the copy', async () => {
   refusal = { status: 507, code: 'diskFull' };
   await expect(copy()).rejects.toMatchObject({ code: 'diskFull' });
 });
 
-it('A peer that is older than this call is taken as it is', async () => {
+it('A peer too old for this request is accepted', async () => {
   refusal = { status: 404, code: 'unsupported' };
   expect(await copy()).toMatchObject({ copiedFiles: FILES, failed: 0 });
   expect(syncs()).toHaveLength(1);

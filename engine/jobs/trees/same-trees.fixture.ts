@@ -1,8 +1,8 @@
-/** For tests: whether two folders hold the same, byte by byte, with kinds, modes, link targets and mtimes in ns. */
+/** Compares two folders in tests, byte by byte, with kinds, modes, link targets and mtimes in ns. */
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** One line for each thing below the folder: what two equal trees agree on. */
+/** One line for each item below the folder; equal trees have equal lines. */
 export function describeTree(root: string, options: { readonly times?: boolean } = {}): string[] {
   const lines: string[] = [];
   const visit = (folder: string, prefix: string) => {
@@ -25,7 +25,7 @@ export function describeTree(root: string, options: { readonly times?: boolean }
   return lines;
 }
 
-/** Short content whole, so that a difference can be read; the rest by its hash, so that a large tree fits in memory. */
+/** Short content in full, so that a difference can be read; longer content by its hash, to save memory. */
 function describeContent(bytes: Buffer): string {
   if (bytes.length <= 4096) return bytes.toString('base64');
   return `${bytes.length} bytes, ${createHash('sha256').update(bytes).digest('hex')}`;

@@ -12,13 +12,13 @@ export interface LocalSide {
   readonly kind: 'local';
   /** Absolute. The tree is this folder. */
   readonly root: string;
-  /** For people. */
+  /** For messages. */
   readonly text: string;
-  /** Links and empty folders are items too, since the other side knows them as well. */
+  /** Links and empty folders are items too, because the other side can store them. */
   readonly special?: true;
-  /** Folders are told of for the sake of their modes and times, which both sides keep. */
+  /** Folders are listed for their modes and times, which both sides keep. */
   readonly folders?: true;
-  /** The item's path below the root: another than its own where one file is copied to another name. */
+  /** The item's path below the root. It differs from its own path when one file is copied to another name. */
   readonly pathOf: (path: string) => string;
 }
 
@@ -28,9 +28,9 @@ export interface RemoteSide {
   readonly store: ObjectStore;
   readonly limit: AdaptiveLimit;
   readonly text: string;
-  /** Links and empty folders are items too, since the other side knows them as well. */
+  /** Links and empty folders are items too, because the other side can store them. */
   readonly special?: true;
-  /** Folders are told of for the sake of their modes and times, which both sides keep. */
+  /** Folders are listed for their modes and times, which both sides keep. */
   readonly folders?: true;
   /** The item's key in the store. */
   readonly pathOf: (path: string) => string;
@@ -56,12 +56,12 @@ export function addTotals(meters: readonly Meter[]): RequestTotals {
   };
 }
 
-/** Whether the second store can copy from the first by itself. */
+/** Whether the second store can copy from the first without sending the bytes through this machine. */
 export function sharesService(from: ObjectStore, to: ObjectStore): boolean {
   return from.place !== undefined && from.place.service === to.place?.service;
 }
 
-/** What the first write would end with at a peer that is read-only. One request; none to other stores. */
+/** The error of the first write to a read-only peer. One request; none to other stores. */
 export async function readOnlyRefusal(
   { store, text }: { readonly store: ObjectStore; readonly text: string },
   signal: AbortSignal,
@@ -70,19 +70,19 @@ export async function readOnlyRefusal(
   return readOnlyError(text);
 }
 
-/** @param text The place, for people. */
+/** @param text The place, for messages. */
 export function readOnlyError(text: string): DrayError {
   return new DrayError('accessDenied', `${text}: ${READ_ONLY_MESSAGE}`, {
     data: { place: text, reason: 'readOnly' },
   });
 }
 
-/** Not this machine's folder, nor that of a peer. */
+/** Neither a local folder nor one of a peer. */
 export function isObjectStore(side: TreeSide): boolean {
   return side.kind === 'remote' && side.store.files === undefined;
 }
 
-/** Where caches of the user lie: `DRAY_CACHE`, or what the system has for it. */
+/** The user's cache folder: `DRAY_CACHE`, or the system's. */
 export function cacheFolder(context: JobContext, home: string): string {
   const { DRAY_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = context.environment;
   if (DRAY_CACHE) return DRAY_CACHE;

@@ -1,4 +1,4 @@
-/** The items of a source, as the filter lets them through, in order. */
+/** The items of a source in order, through the filter. */
 import { DrayError } from '../../api/error.ts';
 import { statLocal } from '../../files/scan/local-place.ts';
 import { scanLocalTree } from '../../files/scan/local-tree.ts';
@@ -18,13 +18,13 @@ export interface ItemsOptions {
   readonly nowMs: number;
   readonly signal: AbortSignal;
   readonly links: boolean;
-  /** Take a listing as it comes; the caller sorts. */
+  /** Yield a listing as it comes; the caller sorts. */
   readonly isUnordered?: boolean;
-  /** Where the items go, an object may have content and the name of a folder: at another store. */
+  /** The destination is another store, which can keep an object with content and the name of a folder. */
   readonly keepsFolderNames?: boolean;
   /** Remembered times of objects, for a filter by age. */
   readonly memory?: TimesMemory;
-  /** Counted as skipped or failed by the caller. */
+  /** The caller counts the item as skipped or failed. */
   readonly onSkipped: (path: string, message: string) => void;
   readonly onFailed: (path: string, error: DrayError) => void;
 }
@@ -90,7 +90,7 @@ function asFileError(onFailed: ItemsOptions['onFailed']): (path: string, error: 
   };
 }
 
-/** All that a peer's folder holds. @param onProblem Told of what the peer could not read. */
+/** Everything in a peer's folder. @param onProblem Gets what the peer could not read. */
 export async function* specialItems(
   side: RemoteSide,
   signal: AbortSignal,
@@ -113,12 +113,14 @@ export async function* specialItems(
     }));
 }
 
-/** Whether a source may have such an object. What none can have is not looked at on the other side either, and no sync deletes it. */
+/**
+ * Whether an object can be copied. Other objects are ignored at the destination too, so no sync deletes them.
+ */
 export function canTravel(item: Pick<TreeItem, 'path' | 'sizeBytes' | 'special'>): boolean {
   return !isReserved(item.path) && !isFolderMarker(item);
 }
 
-/** Consoles, and Dray's window, make empty objects under the names of folders, to show them. */
+/** Web consoles, and Dray's window, make empty objects under folders' names, to show the folders. */
 export function isFolderMarker(item: Pick<TreeItem, 'path' | 'sizeBytes' | 'special'>): boolean {
   return item.sizeBytes === 0 && !item.special && isNamedLikeFolder(item);
 }
@@ -127,10 +129,16 @@ function isNamedLikeFolder({ path }: Pick<TreeItem, 'path'>): boolean {
   return path === '' || path.endsWith('/');
 }
 
-/** Most names need no closer look: no part begins with a dot or may be an unfinished file's, and nothing is beyond ASCII. */
+/**
+ * A quick test that most names fail: a part begins with a dot, or may be an unfinished file's, or is not
+ * ASCII.
+ */
 const MAY_BE_RESERVED = /(?:^|\/)\.|\.dray-|[^\u0020-\u007e]/;
 
-/** Whether a part of it is Dray's own, which never travels: what some system would take for `.dray`, and where unfinished files lie. */
+/**
+ * Whether a part of the path is Dray's own and never copied: any spelling of `.dray`, and the folder of
+ * unfinished files.
+ */
 function isReserved(path: string): boolean {
   return (
     MAY_BE_RESERVED.test(path) &&
@@ -151,14 +159,14 @@ function namedLikeFolder(path: string): DrayError {
 function reserved(path: string): DrayError {
   return new DrayError(
     'unsafePath',
-    `${path} lies in the place of a folder of Dray's own (.dray, ${TEMPORARY_FOLDER_NAME}), which never travels; it was left out.`,
+    `${path} is inside a folder of Dray's own (.dray, ${TEMPORARY_FOLDER_NAME}), which is never copied; it was left out.`,
     { data: { path } },
   );
 }
 
 const NAMED_AT_ONCE = 1_000;
 
-/** `--files-from`: no listing at all. */
+/** The items of `--files-from`, without a listing. */
 async function* namedItems(
   side: TreeSide,
   paths: readonly string[],
@@ -176,15 +184,22 @@ async function* namedItems(
         try {
           item = await lookAt(side, path, signal);
         } catch (error) {
-          // Others may be looked at all the same.
+          // Other items can still be read.
           if (!(error instanceof DrayError) || error.retry !== 'no' || !isFileError(error)) throw error;
           onFailed(path, error);
           return undefined;
         }
         if (typeof item === 'object') return filter.includes(item) ? item : undefined;
         const what =
-          item === undefined ? 'not there' : item === 'folder' ? 'a folder' : 'no file, such as a link';
-        onFailed(path, new DrayError('notFound', `${path} is named and ${what}.`, { data: { path } }));
+          item === undefined
+            ? 'does not exist'
+            : item === 'folder'
+              ? 'is a folder'
+              : 'is not a file (a link, for example)';
+        onFailed(
+          path,
+          new DrayError('notFound', `${path} is listed in --files-from, but it ${what}.`, { data: { path } }),
+        );
         return undefined;
       }),
     );
@@ -193,7 +208,7 @@ async function* namedItems(
 }
 
 async function lookAt(side: TreeSide, path: string, signal: AbortSignal) {
-  // Between machines the other one tells more of a mode than this.
+  // Between two machines the other one reports special bits; see `specialModes`.
   if (side.kind === 'local') return statLocal(side.root, path, { modes: !side.special });
   return headItem(side, path, signal);
 }

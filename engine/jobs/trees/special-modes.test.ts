@@ -1,4 +1,4 @@
-/** Set-uid, set-gid and sticky bits: they travel only where every side was told so. */
+/** Set-uid, set-gid and sticky bits are copied only when both sides were asked to. */
 import { chmodSync, lstatSync, mkdirSync, truncateSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { syncTree } from './copy-tree.ts';
@@ -47,7 +47,7 @@ describe.runIf(process.platform !== 'win32')('special bits of files and folders'
     it.each([
       ['to it', push],
       ['from it', pull],
-    ])('stay behind on their way %s, and a second run finds nothing to do', async (_, way) => {
+    ])('are not copied %s, and a second run finds nothing to do', async (_, way) => {
       plant(way.from);
       const sync = () => syncTree(context(), { source: way.source(), destination: way.destination() });
       expect(await sync()).toMatchObject({ failed: 0 });

@@ -1,4 +1,4 @@
-/** Items as texts of a `SpillList`: without `mtimeNs`, which who needs it finds out again. */
+/** An item as text for a `SpillList`. `mtimeNs` is dropped here; callers read it again. */
 export function textOf(value: unknown): string {
   return JSON.stringify(value, (_name, part) => (typeof part === 'bigint' ? undefined : part));
 }

@@ -1,4 +1,7 @@
-/** Applies a filter's bounds of size and age where both sides are known: a pair is judged by its source, an extra by itself. */
+/**
+ * Applies a filter's bounds of size and age where both sides are known: a pair is judged by its source, an
+ * extra by itself.
+ */
 import type { PairSide } from '../../index/object-times.ts';
 import type { TreeFilter } from '../../model/tree-filter.ts';
 import { isHoldingFolder, type TreeItem } from '../../model/tree-item.ts';

@@ -1,4 +1,7 @@
-/** Compares the content of two items of equal size, wherever each lies: by checksums where a store keeps some, else as it can be done. */
+/**
+ * Compares the content of two items of equal size, wherever each lies: by checksums where a store keeps some,
+ * else as it can be done.
+ */
 import type { ComparedBy } from '../../../api/events.ts';
 import type { LeasedMemory } from '../../../base/leased-memory.ts';
 import { etagIsMd5 } from '../../../model/tree-decision.ts';

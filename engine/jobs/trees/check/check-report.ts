@@ -1,6 +1,7 @@
 /**
- * The report of a check as one JSON document, written as it goes: an envelope that says what was compared and when, one line for each
- * file with how it was compared, and the totals. Whoever has the two places can repeat it line by line.
+ * The report of a check as one JSON document, written as it goes: an envelope that says what was compared and
+ * when, one line for each file with how it was compared, and the totals. Whoever has the two places can
+ * repeat it line by line.
  */
 import { closeSync, openSync, renameSync } from 'node:fs';
 import { DrayError } from '../../../api/error.ts';

@@ -1,7 +1,8 @@
 /**
- * `dray check`: whether two places hold the same files with the same content, and for each file how that was found out. Stores are
- * asked for the checksums that they keep, local files are read; nothing is downloaded unless that is asked for, nothing is changed,
- * and the index is not consulted: what it says would prove nothing to anybody else.
+ * `dray check`: whether two places hold the same files with the same content, and for each file how that was
+ * found out. Stores are asked for the checksums that they keep, local files are read; nothing is downloaded
+ * unless that is asked for, nothing is changed, and the index is not consulted: what it says would prove
+ * nothing to anybody else.
  */
 import { tmpdir } from 'node:os';
 import { DrayError } from '../../../api/error.ts';
@@ -163,8 +164,8 @@ const TOTAL_OF = {
 } as const;
 
 /**
- * A store that lists in no order shows that by its first page, before anything was told: then both sides go through a sort on disk. One
- * that shows it later has changed its mind meanwhile.
+ * A store that lists in no order shows that by its first page, before anything was told: then both sides go
+ * through a sort on disk. One that shows it later has changed its mind meanwhile.
  */
 async function walkInOrder(check: Check): Promise<void> {
   try {
@@ -274,7 +275,9 @@ function items(check: Check, side: TreeSide, spills: Spills | undefined): AsyncI
   return isSorted ? sortedItems(found, spills.sorter()) : found;
 }
 
-/** A prefix under which nothing lies does not exist: that of a name mistyped nothing differs proves nothing. */
+/**
+ * A prefix under which nothing lies does not exist: that of a name mistyped nothing differs proves nothing.
+ */
 async function* somethingOf(
   { counts, filter, pair, tasks }: Check,
   found: AsyncIterable<readonly TreeItem[]>,

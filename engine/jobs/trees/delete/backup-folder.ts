@@ -13,7 +13,10 @@ import type { TreeRun } from '../copy-run.ts';
 import { type LocalSide, type RemoteSide, sharesService } from '../sides.ts';
 
 export interface Backup {
-  /** Once it resolves, the item's present content is safe in the backup folder, over what an earlier run kept there. */
+  /**
+   * Once it resolves, the item's present content is safe in the backup folder, over what an earlier run kept
+   * there.
+   */
   keep(item: TreeItem): Promise<void>;
   close(): Promise<void>;
 }

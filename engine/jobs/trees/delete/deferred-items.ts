@@ -1,6 +1,7 @@
 /**
- * What a sync cannot write because of something that the destination alone has: a file or a link where a folder has to be, or what fills a
- * folder where a file has to be. It waits, on disk, until all else has arrived and that was deleted, and then it is tried again.
+ * What a sync cannot write because of something that the destination alone has: a file or a link where a
+ * folder has to be, or what fills a folder where a file has to be. It waits, on disk, until all else has
+ * arrived and that was deleted, and then it is tried again.
  */
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +30,10 @@ export interface LateItems {
   unseen(): Iterable<TreeItem>;
   /** Whether something waits for this item of the destination to go. */
   isAwaited(extra: TreeItem): boolean;
-  /** What waits for none of these, or for a folder that the source fills, has failed: whatever is in its way stays. */
+  /**
+   * What waits for none of these, or for a folder that the source fills, has failed: whatever is in its way
+   * stays.
+   */
   giveUpBut(extras: Iterable<TreeItem>): void;
   tryAgain(): Promise<void>;
   /** Those that were not tried again have failed. */
@@ -182,7 +186,10 @@ function obstaclesTo({ destination }: TreeRun, { path }: TreeItem, error: unknow
   }
 }
 
-/** The part of the way to the place that the error names: another machine does so by its own path, and an object store not at all. */
+/**
+ * The part of the way to the place that the error names: another machine does so by its own path, and an
+ * object store not at all.
+ */
 function namedAbove(destination: TreeRun['destination'], place: string, named: unknown): readonly string[] {
   const above: string[] = [];
   for (let slash = place.indexOf('/'); slash > 0; slash = place.indexOf('/', slash + 1))

@@ -1,6 +1,7 @@
 /**
- * What a sync deletes: gathered on disk while everything else is done, then, if nothing failed and it is not too much, removed in
- * one go. So a source that could not be read whole never empties its destination. What something waits for goes before the rest.
+ * What a sync deletes: gathered on disk while everything else is done, then, if nothing failed and it is not
+ * too much, removed in one go. So a source that could not be read whole never empties its destination. What
+ * something waits for goes before the rest.
  */
 import { DrayError } from '../../../api/error.ts';
 import { statLocal } from '../../../files/scan/local-place.ts';
@@ -18,7 +19,9 @@ const GATHERED_AT_ONCE = 1_000;
 
 export interface Deletes {
   add(item: TreeItem): void;
-  /** Deletes, or in a dry run tells what would be deleted. Throws `tooManyDeletes` before the first deletion. */
+  /**
+   * Deletes, or in a dry run tells what would be deleted. Throws `tooManyDeletes` before the first deletion.
+   */
   carryOut(): Promise<void>;
 }
 
@@ -83,7 +86,10 @@ function* itemsOf(run: TreeRun, list: SpillList): Generator<TreeItem> {
   }
 }
 
-/** In a dry run what stands against it is told of, and what would be deleted but for a bound is listed all the same. */
+/**
+ * In a dry run what stands against it is told of, and what would be deleted but for a bound is listed all the
+ * same.
+ */
 function isAllowed(run: TreeRun, deletes: number, repository: string | undefined): boolean {
   const { counts, destination, request } = run;
   const { maxDelete } = request;
@@ -103,7 +109,10 @@ function isAllowed(run: TreeRun, deletes: number, repository: string | undefined
   return true;
 }
 
-/** Whether all that is not to be deleted is as it should be. @throws `partial` where it is not, but in a dry run. */
+/**
+ * Whether all that is not to be deleted is as it should be.
+ * @throws `partial` where it is not, but in a dry run.
+ */
 function hasArrived({ context, counts, request }: TreeRun, deletes: number): boolean {
   if (counts.failed === 0) return true;
   const was = request.dryRun ? 'would be' : 'was';
@@ -114,7 +123,10 @@ function hasArrived({ context, counts, request }: TreeRun, deletes: number): boo
   return false;
 }
 
-/** Only a bound that the user gave lets a repository go: mistaken for a folder, it would be lost with its whole history. */
+/**
+ * Only a bound that the user gave lets a repository go: mistaken for a folder, it would be lost with its
+ * whole history.
+ */
 function refuseRepository(run: TreeRun, deletes: number, repository: string): void {
   const { destination } = run;
   const which = repository === '' ? destination.text : `${repository} at ${destination.text}`;
@@ -161,8 +173,9 @@ async function removePage(
 }
 
 /**
- * Whether a local file is not the one that the walk saw: written by somebody else since, or by this very run, where the file system takes two
- * names for one (`Photo.jpg` was copied over `photo.jpg`, which the source does not have).
+ * Whether a local file is not the one that the walk saw: written by somebody else since, or by this very run,
+ * where the file system takes two names for one (`Photo.jpg` was copied over `photo.jpg`, which the source
+ * does not have).
  */
 function isAnother({ destination }: TreeRun, item: TreeItem): boolean {
   if (destination.kind === 'remote' || item.special) return false;

@@ -1,4 +1,7 @@
-/** What `--immutable` and `--backup-dir` keep from being changed at the destination, or from being changed without a trace. */
+/**
+ * What `--immutable` and `--backup-dir` keep from being changed at the destination, or from being changed
+ * without a trace.
+ */
 import { DrayError } from '../../../api/error.ts';
 import { statLocal } from '../../../files/scan/local-place.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';
@@ -10,8 +13,8 @@ export function refuseChange(run: TreeRun, { path }: TreeItem): void {
 }
 
 /**
- * Whether something lies in the item's place that no walk tells of, since it is no file (a link, a pipe): it would be replaced without a
- * word. Then the item has failed, and is told of.
+ * Whether something lies in the item's place that no walk tells of, since it is no file (a link, a pipe): it
+ * would be replaced without a word. Then the item has failed, and is told of.
  */
 export function hidesWhatStays(run: TreeRun, { path }: TreeItem): boolean {
   const { destination, request } = run;

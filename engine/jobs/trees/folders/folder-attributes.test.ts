@@ -16,7 +16,10 @@ const times = (told: TestContext) =>
     change === 'time' && kind === 'folder' ? [path] : [],
   );
 
-/** What each pair of kinds of places is called, where the copy lies, and what a run takes that finds nothing to do. */
+/**
+ * What each pair of kinds of places is called, where the copy lies, and what a run takes that finds nothing
+ * to do.
+ */
 const PAIRS = [
   ['a folder and a folder', here('from'), here('to'), 'to', 0],
   ['a folder and a peer', here('from'), peerLater('to'), 'offered/to', 1],

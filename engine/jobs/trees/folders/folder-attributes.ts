@@ -171,7 +171,10 @@ class Folders implements TreeFolders {
     context.emit({ type: 'warning', warning: 'foldersOfOthers', message });
   }
 
-  /** Files of the destination were met and its own folder was not: it is a machine that tells only of empty folders. */
+  /**
+   * Files of the destination were met and its own folder was not: it is a machine that tells only of empty
+   * folders.
+   */
   #isOlder(): boolean {
     return !this.#met.root!.destination && !this.#options.isRootNew && this.#run.counts.destinationFiles > 0;
   }
@@ -200,7 +203,9 @@ class Folders implements TreeFolders {
     this.#note(folder);
   }
 
-  /** `--update` is about files and changes nothing here. Where times are not compared, only the mode counts. */
+  /**
+   * `--update` is about files and changes nothing here. Where times are not compared, only the mode counts.
+   */
   #differs(source: TreeItem, destination: TreeItem): boolean {
     const { compare = 'sizeAndTime' } = this.#run.request;
     if (this.#hasOtherMode(source, destination)) return true;
@@ -213,7 +218,10 @@ class Folders implements TreeFolders {
     return modeToSet(source, destination, this.#run.request) !== undefined;
   }
 
-  /** A folder whose content changes is reported by these changes, and by itself only if its mode differs as well. */
+  /**
+   * A folder whose content changes is reported by these changes, and by itself only if its mode differs as
+   * well.
+   */
   #note({ destination, isChanged, isTheirs, path, source }: FolderMet): void {
     if (isTheirs || !source) return;
     // What was there must never change.

@@ -1,4 +1,7 @@
-/** What a folder's mode and time are at the source, and the way to set them at the destination: here, or at another machine in batches. */
+/**
+ * What a folder's mode and time are at the source, and the way to set them at the destination: here, or at
+ * another machine in batches.
+ */
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { type DrayError, fromErrorRecord, toDrayError } from '../../../api/error.ts';
 import { type FolderParts, setFolder } from '../../../files/disk/set-folder.ts';
@@ -12,7 +15,10 @@ import { createGathering } from '../move/gather-batches.ts';
 import type { LocalSide, RemoteSide } from '../sides.ts';
 
 export interface FolderEnds {
-  /** Gives them what they have at the source now, in this order. What is no folder there any more is left alone. Failures by path. */
+  /**
+   * Gives them what they have at the source now, in this order. What is no folder there any more is left
+   * alone. Failures by path.
+   */
   set(paths: readonly string[]): Promise<ReadonlyMap<string, DrayError>>;
   /** Gives a folder of the destination this mode. Many that are asked for at once go together. */
   open(path: string, mode: number): Promise<void>;

@@ -1,4 +1,7 @@
-/** The folders that a walk over two trees meets. Of those that it has left nothing is held: memory stays flat at any number of them. */
+/**
+ * The folders that a walk over two trees meets. Of those that it has left nothing is held: memory stays flat
+ * at any number of them.
+ */
 import { comparePaths } from '../../../model/entry.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';
 

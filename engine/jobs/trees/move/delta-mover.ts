@@ -1,8 +1,9 @@
 /**
- * A file that lies at both ends and differs, between machines: only the blocks that differ travel. A new file is made beside the old
- * one, each block of it known to be right, and renamed over it.
+ * A file that lies at both ends and differs, between machines: only the blocks that differ travel. A new file
+ * is made beside the old one, each block of it known to be right, and renamed over it.
  *
- * A file with holes goes the same way, also when nothing lies there: zeros do not travel, and what is a hole stays one.
+ * A file with holes goes the same way, also when nothing lies there: zeros do not travel, and what is a hole
+ * stays one.
  *
  * Where that cannot be (an older peer, an old file that may not be read), the caller sends the whole file.
  */
@@ -53,8 +54,8 @@ export type OpenDeltaMover = (writer: FileMaking | undefined) => DeltaMover | un
 type FileMaking = Pick<TreeWriter, 'makeFolder' | 'newTemporary'>;
 
 /**
- * From here on a delta of which a tenth changed takes less CPU time at both ends together than the whole file, even over a loopback
- * (measured: 0.85 of it, at 1 MiB and at 2 MiB).
+ * From here on a delta of which a tenth changed takes less CPU time at both ends together than the whole
+ * file, even over a loopback (measured: 0.85 of it, at 1 MiB and at 2 MiB).
  */
 const DELTA_BYTES_MIN = 1024 * 1024;
 /** An old file of less than this share of the new one saves less than what signing costs. */

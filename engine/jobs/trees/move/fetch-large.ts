@@ -1,6 +1,6 @@
 /**
- * A large object on its way to a local file. What a run that was stopped or killed had fetched is kept beside the destination for a week,
- * and the next run goes on from it, as long as the object is the same.
+ * A large object on its way to a local file. What a run that was stopped or killed had fetched is kept beside
+ * the destination for a week, and the next run goes on from it, as long as the object is the same.
  */
 import { type ErrorCode, toDrayError } from '../../../api/error.ts';
 import type { FileMeta, TreeWriter, WrittenStat } from '../../../files/write/tree-writer-types.ts';

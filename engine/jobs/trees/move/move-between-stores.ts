@@ -1,6 +1,6 @@
 /**
- * From a store to a store. Of one service, the store copies by itself and nothing travels. Between two, what one request reads is
- * written by the next at once: no disk, and no more memory than what is in flight.
+ * From a store to a store. Of one service, the store copies by itself and nothing travels. Between two, what
+ * one request reads is written by the next at once: no disk, and no more memory than what is in flight.
  */
 import { Budget } from '../../../base/budget.ts';
 import { loadCrc64 } from '../../../checksums/crc64-nvme.ts';
@@ -21,7 +21,10 @@ import { describeObject, wantsOtherDescription } from './object-description.ts';
 import { createPassBatches } from './pass-batches.ts';
 
 const LARGE_OBJECTS_OPEN_MAX = 8;
-/** So many objects that travel though the store would not copy them, and none that it copied: it will copy none, as of another account's bucket. */
+/**
+ * So many objects that travel though the store would not copy them, and none that it copied: it will copy
+ * none, as of another account's bucket.
+ */
 const REFUSALS_MAX = 8;
 
 type StoreRun = TreeRun<RemoteSide, RemoteSide>;

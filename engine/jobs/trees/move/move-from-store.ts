@@ -1,4 +1,7 @@
-/** From a store to a local folder. Each file is verified before it takes its place, and a place holds its old or its new content. */
+/**
+ * From a store to a local folder. Each file is verified before it takes its place, and a place holds its old
+ * or its new content.
+ */
 
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -47,7 +50,8 @@ export async function createDownloader(run: DownloadRun, openDelta: OpenDeltaMov
     temporaryFolder: join(root, TEMPORARY_FOLDER_NAME),
     isTemporaryFolderOwn: true,
     unsyncedNote: run.runNote,
-    // This thread has its own hands full with receiving and checking: with one more than there are cores, 1 GB took twice the CPU.
+    // This thread has its own hands full with receiving and checking: with one more than there are cores, 1
+    // GB took twice the CPU.
     threads: Math.max(1, availableParallelism() - 1),
     signal,
   });

@@ -7,9 +7,14 @@ export interface Mover {
   move(item: TreeItem, over: TreeItem | undefined): Promise<Moved>;
   /** Where small items go many to a request. */
   readonly small?: SmallMover;
-  /** Gives what lies at the destination, whose content is equal, the source's modification time or its mode, or both. */
+  /**
+   * Gives what lies at the destination, whose content is equal, the source's modification time or its mode,
+   * or both.
+   */
   touch(item: TreeItem, over: TreeItem, to: FileTouch): Promise<Pair>;
-  /** What `move` would send where that is less than the whole of it; undefined: all of it. Changes nothing. */
+  /**
+   * What `move` would send where that is less than the whole of it; undefined: all of it. Changes nothing.
+   */
   foresee?(item: TreeItem, over: TreeItem | undefined): Promise<ForeseenDelta | undefined>;
   /** Removes items of the destination; tells of each that could not be, by its path. */
   remove(items: readonly string[], onFailed: (path: string, error: unknown) => void): Promise<void>;
@@ -22,7 +27,10 @@ export interface Mover {
   close(): Promise<void>;
 }
 
-/** As `move` does, without a promise for each of many thousands, which would cost more than the rest of what is done here for a file. */
+/**
+ * As `move` does, without a promise for each of many thousands, which would cost more than the rest of what
+ * is done here for a file.
+ */
 export interface SmallMover {
   takes(item: TreeItem): boolean;
   move(small: SmallMove): void;

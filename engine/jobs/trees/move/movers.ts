@@ -1,4 +1,6 @@
-/** The mover for a pair of kinds of places. Each is loaded when it is needed: a download loads no uploader. */
+/**
+ * The mover for a pair of kinds of places. Each is loaded when it is needed: a download loads no uploader.
+ */
 import type { Phase } from '../../../api/events.ts';
 import type { CopyRequest } from '../../../api/trees.ts';
 import { Budget } from '../../../base/budget.ts';

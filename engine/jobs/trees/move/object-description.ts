@@ -1,4 +1,7 @@
-/** What goes with an object that a copy writes: its time under the key that rclone uses, its type, and what the user asked for. */
+/**
+ * What goes with an object that a copy writes: its time under the key that rclone uses, its type, and what
+ * the user asked for.
+ */
 
 import type { CopyRequest } from '../../../api/trees.ts';
 import { formatObjectTime, MTIME_METADATA } from '../../../model/object-time.ts';

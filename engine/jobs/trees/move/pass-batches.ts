@@ -1,4 +1,7 @@
-/** From a folder of one other machine to one of another: small files, links and empty folders, many to a request on either side. */
+/**
+ * From a folder of one other machine to one of another: small files, links and empty folders, many to a
+ * request on either side.
+ */
 import { Budget } from '../../../base/budget.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';
 import type { TreeRun } from '../copy-run.ts';

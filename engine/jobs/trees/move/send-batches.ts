@@ -50,7 +50,8 @@ interface Sender extends SendBatchesOptions {
 }
 
 /**
- * A file that cannot be read fails alone. They are read when the batch's turn comes: no more is held than is in flight.
+ * A file that cannot be read fails alone. They are read when the batch's turn comes: no more is held than is
+ * in flight.
  * @param waiting Those of the batch that nothing has been told of.
  */
 async function sendBatch(
@@ -120,7 +121,10 @@ function movedOf({ file, token }: Loaded, etag: string): Moved {
   };
 }
 
-/** Files may have grown since they were listed: what no longer fits goes in requests of its own, and the one too large for any fails alone. */
+/**
+ * Files may have grown since they were listed: what no longer fits goes in requests of its own, and the one
+ * too large for any fails alone.
+ */
 function* withinLimit(
   loaded: readonly Loaded[],
   bytesMax: number,

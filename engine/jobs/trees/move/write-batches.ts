@@ -1,6 +1,6 @@
 /**
- * Small files on their way to the tree writer, many to a message: a thread is told of a hundred files as quickly as of one. A batch
- * goes when it is full, or when nothing more has come for a moment.
+ * Small files on their way to the tree writer, many to a message: a thread is told of a hundred files as
+ * quickly as of one. A batch goes when it is full, or when nothing more has come for a moment.
  */
 import { fromErrorRecord } from '../../../api/error.ts';
 import type { Lease, LeasedMemory } from '../../../base/leased-memory.ts';
@@ -66,7 +66,10 @@ export function createWriteBatches(
     batch = undefined;
     if (full) void send(full);
   };
-  /** @param bytes Of the file that found no room: one that grew since it was listed may need a batch of its own. */
+  /**
+   * @param bytes Of the file that found no room: one that grew since it was listed may need a batch of its
+   * own.
+   */
   const open = async (bytes: number) => {
     const lease = await memory.take(Math.max(BATCH_BYTES, bytes), signal);
     batch = { lease, waiting: [], filledBytes: 0 };
@@ -80,7 +83,10 @@ export function createWriteBatches(
     });
     return opening;
   };
-  /** In the same turn as the look for room: others wait for the same batch, and whoever comes first may fill or send it. */
+  /**
+   * In the same turn as the look for room: others wait for the same batch, and whoever comes first may fill
+   * or send it.
+   */
   const put = (to: Batch, file: Omit<PackedFile, 'offset'>, bytes: Uint8Array): Promise<WrittenStat> => {
     const offset = to.filledBytes;
     to.lease.bytes.set(bytes, offset);

@@ -1,4 +1,7 @@
-/** Names that are two at the source and one on the file system of a local destination: writing one would overwrite the other. */
+/**
+ * Names that are two at the source and one on the file system of a local destination: writing one would
+ * overwrite the other.
+ */
 import { DrayError } from '../../../api/error.ts';
 import { type AreOne, collisionFinder, type NameCollision } from '../../../model/name-collisions.ts';
 import type { TreeRun } from '../copy-run.ts';
@@ -7,7 +10,10 @@ import { askFileSystem } from './same-name-probe.ts';
 /** Why the path may not be written. Asked in order, of each path once. */
 export type NameClashes = (path: string) => DrayError | undefined;
 
-/** Undefined where any two names are two. As for clones, `DRAY_ASSUME_CASE_INSENSITIVE=1` asks for the check anywhere. */
+/**
+ * Undefined where any two names are two. As for clones, `DRAY_ASSUME_CASE_INSENSITIVE=1` asks for the check
+ * anywhere.
+ */
 export async function clashesOf({
   context,
   destination,

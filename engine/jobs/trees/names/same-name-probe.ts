@@ -1,9 +1,10 @@
 /**
- * Whether the file system of a local destination takes two names for one. It is asked about the very two: some take no notice of case,
- * some of Unicode form, some of neither, and each has its own tables.
+ * Whether the file system of a local destination takes two names for one. It is asked about the very two:
+ * some take no notice of case, some of Unicode form, some of neither, and each has its own tables.
  *
- * What is there already says it without a write. Otherwise both are tried in Dray's own temporary folder, and the root keeps its time.
- * A dry run, which writes nothing, goes by the names that lie around and by what is usual on the system.
+ * What is there already says it without a write. Otherwise both are tried in Dray's own temporary folder, and
+ * the root keeps its time. A dry run, which writes nothing, goes by the names that lie around and by what is
+ * usual on the system.
  */
 import { lstatSync, mkdirSync, opendirSync, realpathSync, rmdirSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -90,7 +91,8 @@ export function areOneInPlace(path: string, other: string): boolean | undefined 
     const two = first && one && first.ino === one.ino ? first : look(other);
     if (!one || !two) return false;
     if (one.ino === 0n) return undefined;
-    // FUSE and SMB may give each spelling an inode of its own. On Windows each folder has a setting of its own: what lies in it tells.
+    // FUSE and SMB may give each spelling an inode of its own. On Windows each folder has a setting of its
+    // own: what lies in it tells.
     if (one.ino !== two.ino || one.dev !== two.dev) return process.platform === 'win32' ? false : undefined;
     // Two names of a file may be links to it.
     return one.isDirectory() || one.nlink === 1n ? true : undefined;
@@ -99,7 +101,9 @@ export function areOneInPlace(path: string, other: string): boolean | undefined 
   }
 }
 
-/** By names that lie in the folder, or above it on the same file system; undefined when none of them tells. */
+/**
+ * By names that lie in the folder, or above it on the same file system; undefined when none of them tells.
+ */
 export function caseFoldingSeen(root: string): boolean | undefined {
   for (let at = root; ; at = dirname(at)) {
     const parent = dirname(at);
